@@ -18,6 +18,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
@@ -155,19 +156,7 @@ func startMonitoring(t *testing.T, program, ready, config string, args ...string
 func until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 
-	const pause = 20 * time.Millisecond
-
-	timeout, again := time.NewTimer(2*patience), time.NewTicker(pause)
-	defer timeout.Stop()
-	defer again.Stop()
-
-	for !holds() {
-		select {
-		case <-again.C:
-		case <-timeout.C:
-			require.FailNow(t, "waited in vain for "+what)
-		}
-	}
+	wait.UntilWithin(t, 2*patience, what, holds)
 }
 
 // firingAlert is an alert as clients post it to Alertmanager.

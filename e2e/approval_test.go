@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
@@ -176,9 +177,9 @@ func TestApprovalExpiresAndAgentContinuesWithoutCall(t *testing.T) {
 // requireUnheld waits until no server holds a session.
 func requireUnheld(t testing.TB, app *tarsytest.App, id string) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	wait.Until(t, "the session to give its lease back", func() bool {
 		return len(tarsytest.Rows[struct{ ID string }](app, `SELECT id::text FROM sessions WHERE id = $1 AND lease_until IS NULL AND runnable_at > created_at + interval '1 minute'`, id)) == 1
-	}, patience, 5*time.Millisecond, "the session gives its lease back")
+	})
 }
 
 // With one worker a second session runs while the first waits: it holds no worker.

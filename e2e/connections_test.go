@@ -6,17 +6,17 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -175,14 +175,14 @@ func TestThreeServersWorkWithDefaultConnections(t *testing.T) { //nolint:paralle
 
 		return waiting >= blocked
 	}
-	if !assert.Eventually(t, awaitBlocked, patience, 5*time.Millisecond, "%d connections wait", blocked) {
-		unlock()
-		t.FailNow()
-	}
+	release := sync.OnceFunc(unlock)
+	defer release() // if the wait fails
+
+	wait.Until(t, fmt.Sprintf("%d connections to wait", blocked), awaitBlocked)
 
 	require.LessOrEqual(t, all, 3*postgres.ServerConnections)
 
-	unlock()
+	release()
 	require.NoError(t, requests.Wait(), "nothing was refused")
 
 	for _, server := range servers {

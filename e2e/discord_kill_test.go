@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/mock/discord"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -59,9 +60,9 @@ func TestDiscordAnnouncementSurvivesKill(t *testing.T) {
 
 			type row struct{ State, MessageID, ThreadID string }
 
-			require.Eventually(t, func() bool {
+			wait.Until(t, "the announcement to be sent", func() bool {
 				return tarsytest.Rows[row](w.App, `SELECT state, message_ids[1] AS message_id, thread_id FROM announcements`)[0].State == "sent"
-			}, patience, lease/10)
+			})
 		})
 	}
 }
@@ -101,9 +102,9 @@ func TestDiscordConnectionIsTakenOver(t *testing.T) {
 
 	type row struct{ State string }
 
-	require.Eventually(t, func() bool {
+	wait.Until(t, "every announcement to be sent", func() bool {
 		return len(tarsytest.Rows[row](w.App, `SELECT state FROM announcements WHERE state <> 'sent'`)) == 0
-	}, patience, lease/10)
+	})
 
 	replies := 0
 

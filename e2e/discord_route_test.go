@@ -8,6 +8,7 @@ import (
 	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -44,10 +45,10 @@ func TestDiscordAnnouncesInTheChannelOfTheTeam(t *testing.T) {
 
 	type row struct{ Threads, Sent int }
 
-	require.Eventually(t, func() bool {
+	wait.Until(t, "five announcements and two threads: a beginning opens no thread", func() bool {
 		return tarsytest.Rows[row](app, `SELECT count(*) FILTER (WHERE thread_id <> '' AND subject = 'end') AS threads,
 count(*) FILTER (WHERE state = 'sent') AS sent FROM announcements`)[0] == row{2, 5}
-	}, patience, 5*time.Millisecond, "a beginning opens no thread")
+	})
 }
 
 func TestDiscordWaitsInQuietHoursExceptForCriticalAlerts(t *testing.T) {

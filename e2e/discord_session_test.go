@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/mock/discord"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -146,9 +147,9 @@ func awaitAnnounced(t *testing.T, app *tarsytest.App, sessionID string) {
 
 	type row struct{ State string }
 
-	require.Eventually(t, func() bool {
+	wait.Until(t, "the announcement of the end to be sent", func() bool {
 		return tarsytest.Rows[row](app, `SELECT state FROM announcements WHERE subject = 'end' AND session_id = $1`, sessionID)[0].State == "sent"
-	}, patience, lease/10)
+	})
 }
 
 // The result of an alert from another channel is announced as every other, and is also a reply to the mention.

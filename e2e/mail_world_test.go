@@ -9,11 +9,11 @@ import (
 	"net/mail"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/mock/smtp"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // mailbox is an SMTP server that keeps what it gets.
@@ -61,21 +61,16 @@ type readMail struct {
 func (m *mailbox) next() readMail {
 	m.t.Helper()
 
-	select {
-	case got := <-m.got:
-		parsed, err := mail.ReadMessage(strings.NewReader(got.Data))
-		require.NoError(m.t, err)
+	got := wait.For(m.t, m.got, "a mail")
 
-		text, err := io.ReadAll(quotedprintable.NewReader(parsed.Body))
-		require.NoError(m.t, err)
+	parsed, err := mail.ReadMessage(strings.NewReader(got.Data))
+	require.NoError(m.t, err)
 
-		subject, err := new(mime.WordDecoder).DecodeHeader(parsed.Header.Get("Subject"))
-		require.NoError(m.t, err)
+	text, err := io.ReadAll(quotedprintable.NewReader(parsed.Body))
+	require.NoError(m.t, err)
 
-		return readMail{parsed.Header, subject, string(text)}
-	case <-time.After(patience):
-		require.FailNow(m.t, "no mail came")
+	subject, err := new(mime.WordDecoder).DecodeHeader(parsed.Header.Get("Subject"))
+	require.NoError(m.t, err)
 
-		return readMail{}
-	}
+	return readMail{parsed.Header, subject, string(text)}
 }

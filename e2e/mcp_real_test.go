@@ -18,6 +18,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/slowness"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
@@ -30,7 +32,7 @@ const (
 )
 
 // nodePatience is how long these scenarios wait: programs of node start slowly on a machine that is busy.
-const nodePatience = 2 * time.Minute
+var nodePatience = slowness.Scale(2 * time.Minute)
 
 // realServer is the program of an installed server. Without it the test is skipped, with the reason that the installation
 // left.
@@ -374,13 +376,7 @@ func openPipe(t *testing.T, path string) *os.File {
 		}
 	}()
 
-	select {
-	case file := <-opened:
-		return file
-	case <-time.After(nodePatience):
-		require.FailNow(t, "waited in vain for the call to read "+path)
-		panic("unreachable")
-	}
+	return wait.ForWithin(t, nodePatience, opened, "the call to read "+path)
 }
 
 // killServers kills the processes that were started with this argument, which no other test has, and waits until they are
@@ -412,7 +408,7 @@ func killServers(t *testing.T, argument string) {
 	}
 
 	require.NotEmpty(t, killed)
-	require.Eventually(t, func() bool {
+	wait.Until(t, "the killed processes to be gone", func() bool {
 		return !slices.ContainsFunc(killed, func(pid int) bool { return syscall.Kill(pid, 0) == nil })
-	}, patience, time.Millisecond)
+	})
 }

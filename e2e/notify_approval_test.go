@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -82,7 +83,7 @@ func TestApprovalThatIsOverIsNotAskedFor(t *testing.T) {
 		return tarsytest.Rows[row](app, `SELECT session_id::text, state, error FROM announcements WHERE state = $1 ORDER BY id`, state)
 	}
 	awaitRows := func(state string, count int) {
-		require.Eventually(t, func() bool { return len(rows(state)) == count }, patience, 5*time.Millisecond, state)
+		wait.Until(t, fmt.Sprintf("%d announcements to be %s", count, state), func() bool { return len(rows(state)) == count })
 	}
 
 	app.Script.Add(restart(`{}`), says("Not restarted."), says("Done."))

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
@@ -88,11 +88,7 @@ func TestAgentsOfStageRunConcurrently(t *testing.T) {
 	socket := app.Watch(app.Submit("test", "both at once"))
 
 	for _, gate := range gates {
-		select {
-		case <-gate.Reached():
-		case <-time.After(20 * time.Second):
-			require.Fail(t, "an agent waits for the other one to finish")
-		}
+		wait.For(t, gate.Reached(), "an agent, which may wait for the other one to finish")
 	}
 
 	for _, gate := range gates {

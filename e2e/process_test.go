@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/slowness"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // processVariable makes the test binary be a server: its value is the processSettings.
@@ -25,7 +28,7 @@ const processVariable = "TARSY_E2E_SERVER"
 const helloMark = "e2e server: "
 
 // patience is how long a wait lasts before it fails the test. A program takes many times longer to start on a busy machine.
-const patience = time.Minute
+var patience = slowness.Scale(time.Minute)
 
 // process is a server in a process of its own, so that it can be killed or frozen at any point.
 type process struct {
@@ -167,16 +170,7 @@ func (p *process) WaitReady(status int) {
 func await[T any](t testing.TB, c <-chan T, what string) T {
 	t.Helper()
 
-	timeout := time.NewTimer(patience)
-	defer timeout.Stop()
-
-	select {
-	case value := <-c:
-		return value
-	case <-timeout.C:
-		require.FailNow(t, "waited in vain for "+what)
-		panic("unreachable")
-	}
+	return wait.ForWithin(t, patience, c, what)
 }
 
 // transcript collects what a process writes and lets tests wait for it.

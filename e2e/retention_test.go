@@ -8,6 +8,7 @@ import (
 	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -26,7 +27,7 @@ func TestRetentionJobsAreScheduled(t *testing.T) {
 
 		return tarsytest.Rows[job](app, `SELECT DISTINCT kind FROM river_job ORDER BY kind`)
 	}
-	require.Eventually(t, func() bool { return len(planned()) == 3 }, time.Minute, time.Millisecond)
+	wait.Until(t, "three jobs to be planned", func() bool { return len(planned()) == 3 })
 	require.Equal(t, []job{{"expire_sessions"}, {"purge_sessions"}, {"trim_journals"}}, planned())
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/mock/slack"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -111,9 +112,9 @@ func TestSlackConnectionIsTakenOver(t *testing.T) {
 
 	require.NoError(t, virtual.Wait(virtual.ctx(), "the second server", func() bool { return virtual.Opened() >= 2 && virtual.Connected() == 1 }))
 	virtual.Await("alerts", "This is ChatAgent 2")
-	require.Eventually(t, func() bool {
+	wait.Until(t, "every announcement to be sent", func() bool {
 		return len(tarsytest.Rows[struct{ State string }](w.App, `SELECT state FROM announcements WHERE state <> 'sent'`)) == 0
-	}, patience, lease/10)
+	})
 	require.Len(t, virtual.Replies(thread), 1)
 }
 

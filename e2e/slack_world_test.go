@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/mock/slack"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -179,7 +180,7 @@ func (w *slackWorld) Replies(thread string) []slack.Message {
 func (w *slackWorld) AwaitSent(app *tarsytest.App) {
 	w.t.Helper()
 
-	require.Eventually(w.t, func() bool {
+	wait.Until(w.t, "every announcement to be sent", func() bool {
 		return len(tarsytest.Rows[struct{ State string }](app, `SELECT state FROM announcements WHERE state = 'pending'`)) == 0
-	}, patience, lease/10)
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -62,9 +63,9 @@ func TestMailTellsOfVerdictsAndFailuresInOneThread(t *testing.T) {
 
 	type row struct{ SessionID, State, Error string }
 
-	require.Eventually(t, func() bool {
+	wait.Until(t, "no announcement to be pending", func() bool {
 		return len(tarsytest.Rows[row](app, `SELECT session_id::text, state, error FROM announcements WHERE state = 'pending'`)) == 0
-	}, patience, patience/1000)
+	})
 	require.Equal(t, []row{{undecided, "skipped", "the session has no verdict"}},
 		tarsytest.Rows[row](app, `SELECT session_id::text, state, error FROM announcements WHERE state <> 'sent'`))
 	require.Empty(t, box.got)

@@ -10,11 +10,11 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -61,14 +61,7 @@ func newTarget(t *testing.T, status func(r received) int) *target {
 func (tg *target) next() received {
 	tg.t.Helper()
 
-	select {
-	case r := <-tg.got:
-		return r
-	case <-time.After(patience):
-		require.FailNow(tg.t, "the target got nothing")
-
-		return received{}
-	}
+	return wait.For(tg.t, tg.got, "a request to the target")
 }
 
 // writeBack is the configuration of one target and a lone agent.
@@ -92,9 +85,9 @@ func awaitSent(t *testing.T, app *tarsytest.App, rows int) {
 
 	type count struct{ Sent int }
 
-	require.Eventually(t, func() bool {
+	wait.Until(t, "every announcement to be sent", func() bool {
 		return tarsytest.Rows[count](app, `SELECT count(*) AS sent FROM announcements WHERE state = 'sent'`)[0].Sent == rows
-	}, patience, 20*time.Millisecond)
+	})
 }
 
 func TestWriteBackReportsStartEndAndFailure(t *testing.T) {
@@ -239,9 +232,9 @@ func TestUnreachableTargetDelaysNothing(t *testing.T) {
 	type row struct{ State, Error string }
 
 	awaitSent(t, app, sessions)
-	require.Eventually(t, func() bool {
+	wait.Until(t, "the errors of the closed target", func() bool {
 		return len(tarsytest.Rows[row](app, `SELECT state, error FROM announcements WHERE channel = 'webhook:closed' AND error <> ''`)) == 2*sessions
-	}, patience, 20*time.Millisecond)
+	})
 
 	for _, r := range tarsytest.Rows[row](app, `SELECT state, error FROM announcements WHERE channel = 'webhook:closed'`) {
 		require.Equal(t, "pending", r.State)

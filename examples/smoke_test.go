@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/slowness"
 )
 
 // example is a program, and a line of the answer to "Hello, world!" without its sender.
@@ -40,7 +42,7 @@ func TestExecutablesAnswerAndEndWithTheirInput(t *testing.T) {
 
 	t.Parallel()
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 8*time.Minute, errors.New("the programs took too long"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), slowness.Scale(8*time.Minute), errors.New("the programs took too long"))
 	t.Cleanup(cancel)
 
 	dir := t.TempDir()
@@ -65,7 +67,7 @@ func TestExecutablesAnswerAndEndWithTheirInput(t *testing.T) {
 func converse(ctx context.Context, t *testing.T, path, answer string) (transcript string, err error) {
 	t.Helper()
 
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, slowness.Scale(time.Minute))
 	defer cancel()
 
 	command := exec.CommandContext(ctx, path)

@@ -2,14 +2,13 @@ package flow_test
 
 import (
 	"context"
-	"errors"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy/flow"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -130,8 +129,5 @@ func newChain(t *testing.T) chain {
 func within(t *testing.T) context.Context {
 	t.Helper()
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Second, errors.New("the test waited too long"))
-	t.Cleanup(cancel)
-
-	return ctx
+	return wait.Context(t)
 }

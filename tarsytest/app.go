@@ -23,10 +23,6 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// patience is how long a wait lasts before it fails the test, unless Options.Patience says otherwise: far longer than
-// anything takes on a busy machine.
-const patience = 20 * time.Second
-
 // DefaultConfig is the configuration of an App whose Options have none: the alert type "test" is investigated in one
 // stage, "analysis", by the agent "Investigator" with all MCP servers of the test.
 const DefaultConfig = `

@@ -6,8 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/slowness"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm/script"
 )
+
+// patience is how long a wait lasts before it fails the test, unless Options.Patience says otherwise: far longer than
+// anything takes, on this machine as it is now.
+var patience = slowness.Scale(20 * time.Second)
 
 // WaitGate waits until a call of the model is held at the gate.
 func (a *App) WaitGate(gate *script.Gate) {
@@ -19,14 +25,7 @@ func (a *App) WaitGate(gate *script.Gate) {
 func (a *App) Await(c <-chan struct{}, what string) {
 	a.t.Helper()
 
-	timeout := time.NewTimer(a.patience)
-	defer timeout.Stop()
-
-	select {
-	case <-c:
-	case <-timeout.C:
-		require.FailNow(a.t, "waited in vain for "+what)
-	}
+	wait.ForWithin(a.t, a.patience, c, what)
 }
 
 // WaitAnswer asks a path until its answer fits: for what no event tells.

@@ -7,13 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/slowness"
 	"tarsy.dev/tarsy/internal/testfailure"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
 // impatient is how long the waits of these tests take to fail: long enough for what they must have seen by then.
-const impatient = time.Second
+var impatient = slowness.Scale(time.Second)
 
 func TestTimedOutWaitReportsWhatWasSeen(t *testing.T) {
 	t.Parallel()

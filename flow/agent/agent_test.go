@@ -14,6 +14,7 @@ import (
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/flow/agent"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/slowness"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -61,7 +62,7 @@ func start(t *testing.T, config agent.Config) *fixture {
 func (f *fixture) ask(t *testing.T, conversation, text string) {
 	t.Helper()
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Second, errors.New("no answer"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), slowness.Scale(30*time.Second), errors.New("no answer"))
 	defer cancel()
 
 	require.NoError(t, f.asked.Send(ctx, question{conversation, text}))

@@ -7,13 +7,13 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/flow/console"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -37,10 +37,7 @@ func echo(t *testing.T, config console.Config) (*flow.Flow, *console.Console) {
 func within(t *testing.T) context.Context {
 	t.Helper()
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Second, errors.New("the test waited too long"))
-	t.Cleanup(cancel)
-
-	return ctx
+	return wait.Context(t)
 }
 
 func TestConsolePrintsMessagesAndEndsWithItsInput(t *testing.T) {

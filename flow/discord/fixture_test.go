@@ -9,13 +9,13 @@ import (
 	"net/url"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy/flow/discord"
 	mock "tarsy.dev/tarsy/internal/mock/discord"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -82,10 +82,7 @@ func proxy(t *testing.T, server *mock.Server, answered func(*http.Response)) str
 func within(t *testing.T) context.Context {
 	t.Helper()
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errors.New("the test waited too long"))
-	t.Cleanup(cancel)
-
-	return ctx
+	return wait.Context(t)
 }
 
 // bot is a client that runs.

@@ -70,7 +70,7 @@ func TestEachWaitHasItsTimeLimit(t *testing.T) {
 				began := time.Now()
 				require.Contains(t, testfailure.Of(t, test.test), test.text)
 				require.Equal(t, test.want, time.Since(began))
-				time.Sleep(time.Minute) // the bubble's time: what is slow to stop ends
+				time.Sleep(time.Minute) //nolint:forbidigo // the time of a synctest bubble
 			})
 		})
 	}
@@ -99,7 +99,7 @@ func slowToStop(pause time.Duration) program.Configure {
 		branch.Input("slow input", func(ctx context.Context, ready func()) error {
 			ready()
 			<-ctx.Done()
-			time.Sleep(pause)
+			time.Sleep(pause) //nolint:forbidigo // the time of a synctest bubble
 
 			return nil
 		})
@@ -121,7 +121,7 @@ func ticking(env *program.Env) (*flow.Flow, error) {
 
 		for {
 			select {
-			case <-time.After(3 * time.Second):
+			case <-time.After(3 * time.Second): //nolint:forbidigo // the time of a synctest bubble
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}

@@ -55,11 +55,11 @@ func TestFileSyncsByItsPolicy(t *testing.T) {
 				add(t, file, "b")
 				require.Equal(t, want[0], syncs.Load())
 
-				time.Sleep(journal.DefaultSyncEvery) // of the bubble's own time
+				time.Sleep(journal.DefaultSyncEvery) //nolint:forbidigo // the time of a synctest bubble
 				synctest.Wait()
 				require.Equal(t, want[1], syncs.Load())
 
-				time.Sleep(time.Hour)
+				time.Sleep(time.Hour) //nolint:forbidigo // the time of a synctest bubble
 				require.Equal(t, want[1], syncs.Load(), "nothing new needs no sync")
 				require.NoError(t, file.Close())
 				require.Equal(t, want[2], syncs.Load())
@@ -88,13 +88,13 @@ func TestFailedSyncEndsAppending(t *testing.T) {
 				}))
 
 				add(t, file, "a")
-				time.Sleep(time.Second) // of the bubble's own time
+				time.Sleep(time.Second) //nolint:forbidigo // the time of a synctest bubble
 				broken.Store(true)
 
 				_, err := file.Append(t.Context(), "b")
 				require.Equal(t, policy == journal.SyncAlways, errors.Is(err, errDisk))
 
-				time.Sleep(time.Second)
+				time.Sleep(time.Second) //nolint:forbidigo // the time of a synctest bubble
 				broken.Store(false)
 
 				_, err = file.Append(t.Context(), "c")

@@ -18,6 +18,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/progress"
+	testwait "tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -402,11 +403,5 @@ func (c client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Ch
 func wait[T any](t *testing.T, c <-chan T) T {
 	t.Helper()
 
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(10 * time.Second):
-		require.FailNow(t, "waited too long")
-		panic("unreachable")
-	}
+	return testwait.For(t, c, "a channel")
 }

@@ -14,6 +14,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // endless is a stream that ends with its reader's login, or with the reader.
@@ -62,12 +63,7 @@ func (f *fixture) watch(t *testing.T, path string, headers ...string) <-chan str
 func requireEnded(t *testing.T, stream <-chan string) {
 	t.Helper()
 
-	select {
-	case text := <-stream:
-		require.Equal(t, "ended", text)
-	case <-time.After(30 * time.Second):
-		require.Fail(t, "the stream goes on")
-	}
+	require.Equal(t, "ended", wait.For(t, stream, "the end of the stream"))
 }
 
 func TestStreamsEndWithTheirLoginOnEveryServer(t *testing.T) {

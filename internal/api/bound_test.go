@@ -61,7 +61,7 @@ func TestRequestMayTakeLongerThanItsBody(t *testing.T) {
 	f.slow = func(ctx context.Context) {
 		select {
 		case <-ctx.Done():
-		case <-time.After(3 * timeout): // real time: the limit is of a socket
+		case <-time.After(3 * timeout): //nolint:forbidigo // real time: the limit is of a socket
 		}
 
 		cancelled <- ctx.Err()

@@ -18,18 +18,18 @@ func TestSlowStartupStepIsReportedUntilItEnds(t *testing.T) {
 
 		done := a.Step("connecting to the database at db:5432")
 
-		time.Sleep(2 * time.Second)
+		time.Sleep(2 * time.Second) //nolint:forbidigo // the time of a synctest bubble
 		synctest.Wait()
 		require.Empty(t, lines, "a short step is not reported")
 
-		time.Sleep(12 * time.Second)
+		time.Sleep(12 * time.Second) //nolint:forbidigo // the time of a synctest bubble
 		synctest.Wait()
 		require.Equal(t, "Still starting: connecting to the database at db:5432 (3s)", <-lines)
 		require.Equal(t, "Still starting: connecting to the database at db:5432 (13s)", <-lines)
 		require.Empty(t, lines)
 
 		done()
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) //nolint:forbidigo // the time of a synctest bubble
 		synctest.Wait()
 		require.Empty(t, lines, "nothing is reported after the end")
 	})

@@ -41,7 +41,7 @@ func TestOutageIsReportedAtGrowingIntervalsAndWhenItIsOver(t *testing.T) {
 
 		for range 20 * 60 {
 			note(errors.New("no database"))
-			time.Sleep(time.Second) // the bubble's time
+			time.Sleep(time.Second) //nolint:forbidigo // the time of a synctest bubble
 		}
 
 		require.Equal(t, []time.Duration{

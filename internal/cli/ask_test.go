@@ -14,6 +14,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/slowness"
 )
 
 // investigated is the id of a session that is over.
@@ -41,13 +42,14 @@ type clientCommand struct {
 func (c *clientCommand) tells(t *testing.T, wanted string) {
 	t.Helper()
 
-	limit := time.After(time.Minute)
+	timeout := time.NewTimer(slowness.Scale(time.Minute))
+	defer timeout.Stop()
 
 	for !strings.Contains(c.stdout.String(), wanted) {
 		select {
 		case <-c.stdout.written:
-		case <-limit:
-			require.Contains(t, c.stdout.String(), wanted, "nothing more was printed within a minute: %s", c.stderr.String())
+		case <-timeout.C:
+			require.Contains(t, c.stdout.String(), wanted, "nothing more was printed in time: %s", c.stderr.String())
 		case <-c.done:
 			require.Contains(t, c.stdout.String(), wanted, "the command ended: %s", c.stderr.String())
 		}

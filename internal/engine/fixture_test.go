@@ -19,12 +19,13 @@ import (
 	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/slowness"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
 
 // patience bounds every wait of a test; whoever waits that long has failed.
-const patience = time.Minute
+var patience = slowness.Scale(time.Minute)
 
 // fixture is one database, with what its servers share.
 type fixture struct {

@@ -2,11 +2,11 @@ package engine
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // A migration of a newer release added a constraint that this release's step violates.
@@ -21,14 +21,14 @@ func TestStepRefusedByNewerSchemaIsHandedOver(t *testing.T) {
 	s := h.start("one", nil)
 	id := s.submit()
 
-	require.Eventually(t, func() bool {
+	wait.Until(t, "the session to be left to others", func() bool {
 		var deferred bool
 
 		require.NoError(t, h.sql.QueryRow(h.ctx,
 			`SELECT lease_until IS NULL AND fence = 1 AND runnable_at > now() + interval '10 seconds' FROM sessions WHERE id = $1`, id).Scan(&deferred))
 
 		return deferred
-	}, patience, 10*time.Millisecond, "the session was not left to others")
+	})
 
 	require.Equal(t, tarsy.SessionInProgress, s.detail(id).Status)
 	require.Equal(t, 1, h.tools.made("look"), "the first refusal is enough")

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // asideWatch keeps which sessions an engine reported as set aside.
@@ -51,10 +53,10 @@ VALUES (gen_random_uuid(), $1, 1, 'llm_response', 'completed', '', '5', now(), '
 	s.completes(worked)
 
 	for _, id := range []string{badRow, badRows} {
-		require.Eventually(t, func() bool {
+		wait.Until(t, "the session to be set aside", func() bool {
 			return watch.is(id, true) && query[bool](h, `SELECT lease_until IS NULL AND status = 'pending' AND runnable_at > now() + interval '10 seconds'
 FROM sessions WHERE id = $1`, id)
-		}, patience, 10*time.Millisecond, "the session was not set aside")
+		})
 	}
 
 	require.Zero(t, s.Running(), "it keeps no worker")

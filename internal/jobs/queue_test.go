@@ -15,9 +15,8 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/jobs"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/wait"
 )
-
-const patience = 20 * time.Second
 
 type ping struct {
 	Text string `json:"text"`
@@ -72,13 +71,7 @@ func insert(t *testing.T, queue *jobs.Queue, name string) {
 func await[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
 
-	select {
-	case value := <-from:
-		return value
-	case <-time.After(patience):
-		require.FailNow(t, "waited in vain")
-		panic("unreachable")
-	}
+	return wait.For(t, from, "a channel")
 }
 
 // A poll of an hour shows that a notification starts the job.

@@ -19,6 +19,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/mcp"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // change is what a monitor told.
@@ -171,7 +172,7 @@ func TestMonitorReusesSessionAndReplacesLostOne(t *testing.T) {
 // waitChecked waits for the check that belongs to the present time.
 func waitChecked(t *testing.T, w *watched, id string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return w.Statuses()[id].LastCheck.Equal(w.clock.Now()) }, 10*time.Second, time.Millisecond)
+	wait.Until(t, "the check of "+id, func() bool { return w.Statuses()[id].LastCheck.Equal(w.clock.Now()) })
 }
 
 func TestHangingServerDelaysNeitherOthersNorStop(t *testing.T) {
@@ -221,7 +222,7 @@ func TestMonitorChecksEvery15SecondsWith5SecondTimeout(t *testing.T) {
 	defer monitor.Stop()
 	require.Equal(t, 15*time.Second, <-clock.intervals)
 	require.Equal(t, 30*time.Second, <-clock.limits, "a first session has longer")
-	require.Eventually(t, monitor.Healthy, 10*time.Second, time.Millisecond)
+	wait.Until(t, "the monitor to be healthy", monitor.Healthy)
 	fake.Advance(15 * time.Second)
 	require.Equal(t, 5*time.Second, <-clock.limits)
 }
@@ -260,7 +261,7 @@ func TestUnresponsiveServerIsUnhealthyAfterItsLimits(t *testing.T) {
 	clock.Advance(5*time.Second - 1)
 	require.EqualValues(t, 1, connections.Load(), "a ping has 5 s")
 	clock.Advance(1)
-	require.Eventually(t, func() bool { return connections.Load() == 2 }, 10*time.Second, time.Millisecond)
+	wait.Until(t, "the second connection", func() bool { return connections.Load() == 2 })
 	require.NoError(t, clock.BlockUntilContext(t.Context(), 2), "the ticker and the limit of the new session")
 	clock.Advance(10 * time.Second)
 	require.Equal(t, "no session within 10s: time limit reached", (<-changes).Error)
@@ -286,7 +287,7 @@ func TestMonitorCanStopAnytimeAndRestart(t *testing.T) {
 		group.Wait()
 	}
 	require.Empty(t, w.connecting, "started once each time")
-	require.Eventually(t, func() bool { return len(slices.Collect(w.servers["a"].Sessions())) == 0 }, 10*time.Second, time.Millisecond)
+	wait.Until(t, "the sessions to end", func() bool { return len(slices.Collect(w.servers["a"].Sessions())) == 0 })
 }
 
 func TestStopWaitsForInterruptedChecks(t *testing.T) {

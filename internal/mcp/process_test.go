@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/mcp"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // subprocess is this test binary as an MCP server.
@@ -50,9 +52,9 @@ func aboutOf(t *testing.T, tools agent.Tools) about {
 // requireGone waits, through the kernel's own answer, until no such process is left: not even a zombie of ours.
 func requireGone(t *testing.T, pid int) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	wait.Until(t, fmt.Sprintf("the end of process %d", pid), func() bool {
 		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombieOfOthers(pid)
-	}, 5*time.Second, 5*time.Millisecond, "process %d is still there", pid)
+	})
 }
 
 // zombieOfOthers reports whether a dead process waits for a parent that is not us: an orphan in a container whose

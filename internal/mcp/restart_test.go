@@ -18,6 +18,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/mcp"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // serveHTTP is the role of an MCP server over HTTP. It listens where ADDRESS says and writes the address to the file that READY
@@ -60,12 +61,12 @@ func startHTTPProcess(t *testing.T, form string) *httpProcess {
 	t.Helper()
 	p := &httpProcess{dir: t.TempDir(), form: form, address: "127.0.0.1:0"}
 	require.NoError(t, p.start())
-	require.Eventually(t, func() bool {
+	wait.Until(t, "the server to be ready", func() bool {
 		data, err := os.ReadFile(filepath.Join(p.dir, "ready"))
 		p.address = string(data)
 
 		return err == nil
-	}, 10*time.Second, 5*time.Millisecond)
+	})
 	t.Cleanup(func() {
 		_ = p.command.Process.Kill()
 		_ = p.command.Wait()

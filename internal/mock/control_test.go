@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/mock"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm/script"
 )
 
@@ -193,11 +194,11 @@ func TestDisconnectedCallerIsDetected(t *testing.T) {
 	<-gate.Reached()
 	require.NoError(t, conn.Close())
 
-	require.Eventually(t, func() bool {
+	wait.Until(t, "the call to be recorded as cancelled", func() bool {
 		entries := s.Journal("")
 
 		return len(entries) == 1 && entries[0].Cancelled
-	}, patience, tick)
+	})
 }
 
 func TestErrorEndpointsUseFormatOfTheirPath(t *testing.T) {

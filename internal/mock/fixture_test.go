@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -16,12 +15,6 @@ import (
 	"tarsy.dev/tarsy/internal/mock"
 	"tarsy.dev/tarsy/internal/mock/exchange"
 	"tarsy.dev/tarsy/llm/script"
-)
-
-// What no event tells is asked for again and again, until patience ends.
-const (
-	patience = 30 * time.Second
-	tick     = time.Millisecond
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,6 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/structured"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -401,12 +401,12 @@ func TestNotesThatSuggestTheSameEpicAtOnceShareOneItem(t *testing.T) {
 
 	go func() { done <- p.Organize(t.Context(), second.ID, 1, func(*store.Tx) error { return nil }) }()
 
-	require.Eventually(t, func() bool {
+	wait.Until(t, "the second one to wait for the first", func() bool {
 		var waits bool
 
 		return p.pool.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`).Scan(&waits) == nil && waits
-	}, patience, time.Millisecond, "the second one waits for the first")
+	})
 	release()
 	require.NoError(t, <-done)
 	require.NoError(t, <-done)

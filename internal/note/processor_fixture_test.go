@@ -16,10 +16,11 @@ import (
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/slowness"
 	"tarsy.dev/tarsy/llm/script"
 )
 
-const patience = 20 * time.Second
+var patience = slowness.Scale(20 * time.Second)
 
 // captured is the time of every note in these tests: a Monday.
 var captured = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)

@@ -20,6 +20,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/progress"
+	"tarsy.dev/tarsy/internal/slowness"
 )
 
 const (
@@ -203,7 +204,7 @@ func (f *fixture) awaitf(t *testing.T, happened func() bool, format string, args
 }
 
 // patience is how long tests wait for what must come.
-const patience = 20 * time.Second
+var patience = slowness.Scale(20 * time.Second)
 
 // create stores a new session that is runnable now.
 func (f *fixture) create(t require.TestingT, db *postgres.DB, events ...tarsy.Event) tarsy.Session {

@@ -7,12 +7,12 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // beforeAdditions is how many migrations the releases had that keep all of theirs in schema_migrations. The one before
@@ -265,14 +265,14 @@ func TestMigrationGivesWayToServers(t *testing.T) {
 
 	defer watcher.Close(context.Background())
 
-	require.Eventually(t, func() bool {
+	wait.Until(t, "the migration to wait for the second table", func() bool {
 		var waits bool
 
 		err := watcher.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'second'::regclass AND NOT granted)`).Scan(&waits)
 		require.NoError(t, err)
 
 		return waits
-	}, time.Minute, time.Millisecond)
+	})
 
 	exec(`INSERT INTO first VALUES (1)`)
 	exec(`COMMIT`)

@@ -17,6 +17,7 @@ import (
 	"tarsy.dev/tarsy/flow/journal/journaltest"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // wide is a batch that nothing of a test fills.
@@ -456,11 +457,7 @@ func TestDeletedSessionIsInNoQuery(t *testing.T) {
 
 	require.NoError(t, db.DeleteSession(t.Context(), session.ID))
 
-	select {
-	case <-feed.C:
-	case <-time.After(patience):
-		require.Fail(t, "nobody was told")
-	}
+	wait.For(t, feed.C, "the feed to be notified")
 
 	changes, _ := feed.Take()
 	require.Equal(t, []postgres.Change{{SessionID: session.ID, Version: 3}}, changes, "lists are told")

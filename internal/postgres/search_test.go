@@ -14,6 +14,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // alertOf stores a session with an alert.
@@ -336,6 +337,6 @@ SELECT gen_random_uuid(), s.id, gen_random_uuid(), s.id, gen_random_uuid(), 'c',
 	require.NoError(t, err)
 	require.Equal(t, tarsy.Spend{Usage: tarsy.Usage{InputTokens: 6, TotalTokens: 6, CostUSD: 1.5}, ToolCalls: 3}, spent)
 
-	require.Eventually(t, func() bool { return len(listed(t, db, tarsy.SessionFilter{Search: "needle-1 full"})) == 1 }, patience, 10*time.Millisecond)
+	wait.Until(t, "the session to be found", func() bool { return len(listed(t, db, tarsy.SessionFilter{Search: "needle-1 full"})) == 1 })
 	require.Len(t, listed(t, db, tarsy.SessionFilter{Search: "disk"}), 3)
 }

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
@@ -15,6 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/progress"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // listening starts a server under a name and returns when it hears the others.
@@ -39,11 +39,7 @@ func (f *fixture) listening(t *testing.T, name string) *postgres.DB {
 func awaitWake(t *testing.T, watch *postgres.Watch) {
 	t.Helper()
 
-	select {
-	case <-watch.C:
-	case <-time.After(patience):
-		require.FailNow(t, "a watcher was not woken")
-	}
+	wait.For(t, watch.C, "a watcher to be woken")
 }
 
 // awaitChange waits until the watch tells of the session at this version or a later one.

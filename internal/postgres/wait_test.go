@@ -96,7 +96,7 @@ func TestFrozenHostInURLIsSkippedAfterConnectTimeout(t *testing.T) {
 		}.Encode(),
 	}
 
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 
 	db, err := postgres.Open(ctx, postgres.Config{URL: address.String(), Migrate: true})

@@ -19,12 +19,12 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/retention"
+	"tarsy.dev/tarsy/internal/slowness"
 )
 
-const (
-	day      = 24 * time.Hour
-	patience = 20 * time.Second
-)
+const day = 24 * time.Hour
+
+var patience = slowness.Scale(20 * time.Second)
 
 // epoch is when tests begin: in the middle of a period.
 func epoch() time.Time { return time.Date(2026, 3, 1, 12, 20, 0, 0, time.UTC) }

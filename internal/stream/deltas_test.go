@@ -110,7 +110,7 @@ func newDeltas(t *testing.T, change ...func(*stream.DeltasConfig)) *stream.Delta
 
 // pass lets the bubble's time go on.
 func pass(d time.Duration) {
-	<-time.After(d)
+	<-time.After(d) //nolint:forbidigo // the time of a synctest bubble
 	synctest.Wait()
 }
 

@@ -23,6 +23,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/slowness"
 	"tarsy.dev/tarsy/internal/stream"
 )
 
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const notesPath = "/api/v1/notes/events"
 
 // patience is how long a test waits for what must happen.
-const patience = 30 * time.Second
+var patience = slowness.Scale(30 * time.Second)
 
 // journals keeps sessions in memory. It tells when a tail ended, and can be told to fail.
 type journals struct {

@@ -17,6 +17,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/stream"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 func TestSubscriptionReplaysThenFollows(t *testing.T) {
@@ -406,11 +407,7 @@ func TestPeerIgnoringPingsIsDropped(t *testing.T) {
 func waitFor(t *testing.T, signal <-chan struct{}) {
 	t.Helper()
 
-	select {
-	case <-signal:
-	case <-time.After(patience):
-		require.Fail(t, "it did not happen")
-	}
+	wait.For(t, signal, "a signal")
 }
 
 func TestCloseNotifiesReadersAndRefusesNewOnes(t *testing.T) {

@@ -23,11 +23,13 @@ import (
 	"tarsy.dev/tarsy/internal/match"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/slowness"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/internal/writeback"
 	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
-const patience = 20 * time.Second
+var patience = slowness.Scale(20 * time.Second)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Wrap(m), pgtest.IgnoreGoroutines()...) }
 
@@ -117,14 +119,14 @@ func (f *fixture) awaitState(id string, state tarsy.AnnouncementState) tarsy.Ann
 
 	var a *tarsy.Announcement
 
-	require.Eventually(f.t, func() bool {
+	wait.Until(f.t, "the announcement to be "+string(state), func() bool {
 		var err error
 
 		a, err = f.db.Announcement(f.t.Context(), id)
 		require.NoError(f.t, err)
 
 		return a.State == state
-	}, patience, 5*time.Millisecond)
+	})
 
 	return *a
 }
@@ -134,7 +136,7 @@ func (f *fixture) awaitJobs(want string) {
 
 	got := ""
 
-	require.Eventually(f.t, func() bool {
+	wait.Until(f.t, "the jobs "+want, func() bool {
 		rows, err := f.sql.Query(f.t.Context(), `SELECT state::text || ' ' || attempt FROM river_job ORDER BY id`)
 		require.NoError(f.t, err)
 
@@ -144,7 +146,7 @@ func (f *fixture) awaitJobs(want string) {
 		got = strings.Join(states, ", ")
 
 		return got == want
-	}, patience, 5*time.Millisecond, "%s", want)
+	})
 }
 
 // serve is a target; answer may be nil.
@@ -321,7 +323,7 @@ func TestErrorsDoNotShowAddress(t *testing.T) {
 	a := f.announce(tarsy.AlertFacts{})[0]
 	f.start()
 
-	require.Eventually(t, func() bool { return f.awaitState(a.ID, tarsy.AnnouncementPending).Error != "" }, patience, 5*time.Millisecond)
+	wait.Until(t, "the error of the announcement", func() bool { return f.awaitState(a.ID, tarsy.AnnouncementPending).Error != "" })
 	require.NotContains(t, f.awaitState(a.ID, tarsy.AnnouncementPending).Error, "secret-path")
 
 	var shown int
@@ -383,9 +385,9 @@ func TestLostJobIsReplaced(t *testing.T) {
 	}
 
 	f.dispatcher.Start()
-	require.Eventually(t, queued, patience, 5*time.Millisecond)
+	wait.Until(t, "the message to be queued", queued)
 	due()
-	require.Eventually(t, queued, patience, 5*time.Millisecond)
+	wait.Until(t, "the message to be queued again", queued)
 	f.awaitJobs("available 0")
 
 	_, err := f.sql.Exec(t.Context(), `UPDATE river_job SET state = 'discarded', finalized_at = now()`)

@@ -219,7 +219,7 @@ func cancelled(t *testing.T, api string, silent bool) {
 
 	select {
 	case <-closed:
-	case <-time.After(30 * time.Second):
+	case <-time.After(30 * time.Second): //nolint:forbidigo // llm imports nothing of internal
 		require.Fail(t, "the connection is still open")
 	}
 }

@@ -96,7 +96,7 @@ func TestSlowConsumerDoesNotDelaySchedule(t *testing.T) {
 			require.NoError(t, err)
 
 			if chunk == (llm.TextChunk{Text: "one "}) {
-				<-time.After(1500 * time.Millisecond)
+				<-time.After(1500 * time.Millisecond) //nolint:forbidigo // the time of a synctest bubble
 			}
 		}
 
@@ -152,7 +152,7 @@ func TestGateBlocksStreamUntilOpened(t *testing.T) {
 				}()
 
 				<-gate.Reached()
-				<-time.After(time.Hour)
+				<-time.After(time.Hour) //nolint:forbidigo // the time of a synctest bubble
 				require.Equal(t, test.chunks, s.Calls()[0].Chunks)
 
 				start := time.Now()
@@ -206,7 +206,7 @@ func TestCancelEndsCallWithCauseAtAnyWait(t *testing.T) {
 					done <- err
 				}()
 
-				<-time.After(3 * time.Second)
+				<-time.After(3 * time.Second) //nolint:forbidigo // the time of a synctest bubble
 				synctest.Wait()
 
 				start := time.Now()

@@ -14,10 +14,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/slowness"
 )
 
 // patience is how long a test waits for what must happen; it is met only by a journal that lost a wake-up.
-const patience = 30 * time.Second
+var patience = slowness.Scale(30 * time.Second)
 
 // many is more than a journal would fetch at a time.
 const many = 300

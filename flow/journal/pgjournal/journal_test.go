@@ -18,6 +18,7 @@ import (
 	"tarsy.dev/tarsy/flow/journal/journaltest"
 	"tarsy.dev/tarsy/flow/journal/pgjournal"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/slowness"
 )
 
 // newPool connects as one process would.
@@ -346,7 +347,7 @@ func TestNotificationsAloneWakeSequencerWriterAndReader(t *testing.T) {
 		journals = append(journals, open(t, config))
 	}
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errors.New("a notification was lost"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), slowness.Scale(time.Minute), errors.New("a notification was lost"))
 	defer cancel()
 
 	var group errgroup.Group

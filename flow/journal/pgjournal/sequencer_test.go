@@ -19,6 +19,7 @@ import (
 
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/flow/journal/pgjournal"
+	"tarsy.dev/tarsy/internal/slowness"
 )
 
 const size = 3
@@ -43,7 +44,7 @@ func appendBatches(ctx context.Context, j *pgjournal.Journal[string], name strin
 func checkBatches(t *testing.T, j *pgjournal.Journal[string], n int) []string {
 	t.Helper()
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errors.New("records are missing"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), slowness.Scale(time.Minute), errors.New("records are missing"))
 	defer cancel()
 
 	var entries []string
@@ -229,7 +230,7 @@ func TestClosingHandsTheLeaseOverAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, first.Close())
 
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), slowness.Scale(time.Minute))
 	defer cancel()
 
 	position, err := second.Append(ctx, "b")
@@ -338,7 +339,7 @@ func TestSequencerWhoseLeaseWasTakenNumbersNothing(t *testing.T) {
 		UPDATE pgjournal_journals SET holder = 'other', fence = fence + 1, lease_until = clock_timestamp() + interval '1 hour'`)
 	require.NoError(t, err)
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errors.New("the test waited too long"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), slowness.Scale(time.Minute), errors.New("the test waited too long"))
 	defer cancel()
 
 	type result struct {

@@ -21,6 +21,7 @@ import (
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/slowness"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -296,7 +297,7 @@ func newTalk(t *testing.T) *talk {
 		flow.Terminal(k.chat.Texts), flow.Terminal(k.chat.Tools), flow.Terminal(k.chat.Notices), flow.Terminal(k.chat.Ends), flow.Terminal(k.chat.Refusals))
 	require.NoError(t, err)
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, errSlow)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), slowness.Scale(time.Minute), errSlow)
 	k.ctx = ctx
 	require.NoError(t, built.Start(ctx))
 

@@ -3,12 +3,12 @@ package discord_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy/internal/mock/discord"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // token has the form of real ones: its first part is the id of the bot, which some clients read.
@@ -52,10 +52,7 @@ func start(t *testing.T, change ...func(*discord.Config)) *discord.Server {
 func within(t *testing.T) context.Context {
 	t.Helper()
 
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(cancel)
-
-	return ctx
+	return wait.Context(t)
 }
 
 func id(t *testing.T, s *discord.Server, ref string) string {

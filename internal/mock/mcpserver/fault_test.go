@@ -11,17 +11,12 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/mock/mcpserver"
-)
-
-const (
-	patience = 20 * time.Second
-	tick     = time.Millisecond
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 const brokenTools = `
@@ -327,5 +322,5 @@ func (p *piped) hear(t *testing.T) string {
 // waitFor waits for what another goroutine does; the test's own time-out bounds it.
 func waitFor(t *testing.T, holds func() bool) {
 	t.Helper()
-	require.Eventually(t, holds, patience, tick)
+	wait.Until(t, "what another goroutine does", holds)
 }

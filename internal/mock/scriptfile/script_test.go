@@ -206,7 +206,7 @@ func TestProfilesAndHangsFollowClock(t *testing.T) {
 
 		go func() { _, _ = play(t, s, script.Incoming{}) }()
 
-		<-time.After(time.Hour)
+		<-time.After(time.Hour) //nolint:forbidigo // the time of a synctest bubble
 		require.Equal(t, 2, s.Calls()[2].Chunks, "what the reply has comes before it hangs")
 	})
 }

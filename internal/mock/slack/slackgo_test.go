@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy/internal/mock/slack"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -77,14 +78,7 @@ func connect(t *testing.T, client *api.Client) (*socketmode.Client, <-chan socke
 func next(t *testing.T, received <-chan socketmode.Event) socketmode.Event {
 	t.Helper()
 
-	select {
-	case e := <-received:
-		return e
-	case <-time.After(30 * time.Second):
-		require.Fail(t, "nothing was received")
-
-		return socketmode.Event{}
-	}
+	return wait.For(t, received, "an event")
 }
 
 func TestSlackGoPostsUpdatesAndFindsMessages(t *testing.T) {
@@ -221,7 +215,7 @@ func TestEnvelopesAreDeliveredUntilTheyAreAcknowledged(t *testing.T) {
 		return !slices.ContainsFunc(server.Envelopes(), func(e slack.Envelope) bool { return !e.Acked })
 	}
 
-	for !acked() {
+	wait.Until(t, "every envelope to be acknowledged", func() bool {
 		select {
 		case e := <-received:
 			require.NoError(t, socket.Ack(*e.Request))
@@ -232,9 +226,11 @@ func TestEnvelopesAreDeliveredUntilTheyAreAcknowledged(t *testing.T) {
 			if m, ok := event.InnerEvent.Data.(*slackevents.AppMentionEvent); ok {
 				mentioned = m.TimeStamp == said.TS && m.User == "U0000000001"
 			}
-		case <-time.After(time.Millisecond):
+		default:
 		}
-	}
+
+		return acked()
+	})
 
 	require.True(t, mentioned)
 	require.Len(t, server.Envelopes(), 2)

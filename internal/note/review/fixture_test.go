@@ -16,9 +16,10 @@ import (
 	"tarsy.dev/tarsy/internal/note/review"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/slowness"
 )
 
-const patience = 20 * time.Second
+var patience = slowness.Scale(20 * time.Second)
 
 // fixture is the review on a database of its own.
 type fixture struct {

@@ -17,9 +17,10 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/slowness"
 )
 
-const patience = 20 * time.Second
+var patience = slowness.Scale(20 * time.Second)
 
 func open(t *testing.T) *store.DB {
 	t.Helper()

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -15,6 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/dump"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 func TestRestoredDatabaseEqualsTheOneBackedUp(t *testing.T) {
@@ -128,9 +128,9 @@ func TestBackupDuringMigrationHasTheNewSchema(t *testing.T) {
 		written <- err
 	}()
 
-	require.Eventually(t, func() bool {
+	wait.Until(t, "the dump to wait for the migration", func() bool {
 		return len(rows(t, database, `SELECT mode FROM pg_locks WHERE relation = 'notes'::regclass AND NOT granted AND mode = 'AccessShareLock'`)) > 0
-	}, time.Minute, time.Millisecond)
+	})
 
 	_, err = migration.Exec(t.Context(), "COMMIT")
 	require.NoError(t, err)

@@ -10,6 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/slowness"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 func testSupervisedServerIsStartedAgainAfterItWasKilled(t *testing.T, dir string) {
@@ -32,7 +35,7 @@ func testSupervisedServerIsStartedAgainAfterItWasKilled(t *testing.T, dir string
 // awaitAnswer waits until another process than the killed one answers.
 func awaitAnswer(t *testing.T, server *Server, killed int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), slowness.Scale(time.Minute))
 	defer cancel()
 	require.NoError(t, await(ctx, func() (bool, error) {
 		if server.current().pid == killed {
@@ -57,13 +60,9 @@ func testSupervisedServerThatCannotStartIsGivenUpWithAReason(t *testing.T, dir s
 	require.NoError(t, os.Rename(control, control+".away"))
 	require.NoError(t, syscall.Kill(server.current().pid, syscall.SIGKILL))
 
-	select {
-	case err := <-failed:
-		require.ErrorContains(t, err, "was started 2 times within 15m0s and does not keep running")
-		require.ErrorContains(t, err, "pg_control", "the end of the log is shown")
-	case <-time.After(time.Minute):
-		require.Fail(t, "nobody gave up")
-	}
+	err := wait.ForWithin(t, slowness.Scale(time.Minute), failed, "the supervisor to give up")
+	require.ErrorContains(t, err, "was started 2 times within 15m0s and does not keep running")
+	require.ErrorContains(t, err, "pg_control", "the end of the log is shown")
 
 	require.NoError(t, os.Rename(control+".away", control))
 	stop(t, server)

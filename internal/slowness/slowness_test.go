@@ -1,0 +1,100 @@
+package slowness
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestFactorGrowsWithSlownessAndLoad(t *testing.T) {
+	t.Parallel()
+
+	for name, test := range map[string]struct {
+		m    measurement
+		want float64
+	}{
+		"idle machine of the reference":  {measurement{reference, 0.3, 2}, 1},
+		"faster machine":                 {measurement{reference / 3, 0, 8}, 1},
+		"slow machine":                   {measurement{3 * reference, 0, 2}, 3},
+		"busy machine":                   {measurement{reference, 8, 2}, 4},
+		"busy, but not more than cores":  {measurement{reference, 8, 8}, 1},
+		"slow and busy machine":          {measurement{2 * reference, 6, 2}, 6},
+		"hopeless machine":               {measurement{40 * reference, 100, 2}, 20},
+		"nothing is known":               {measurement{}, 1},
+		"fast machine with a long queue": {measurement{reference / 2, 4, 2}, 2},
+	} {
+		require.InDelta(t, test.want, test.m.factor(), 1e-9, name)
+	}
+}
+
+func TestScaledLimitIsNeverShorter(t *testing.T) {
+	t.Parallel()
+
+	require.Equal(t, time.Second, scale(time.Second, 1))
+	require.Equal(t, 90*time.Second, scale(time.Minute, 1.5))
+	require.Equal(t, time.Minute, scale(time.Minute, 0.5))
+
+	d := Scale(time.Minute)
+	require.GreaterOrEqual(t, d, time.Minute)
+	require.LessOrEqual(t, d, 20*time.Minute)
+	require.Equal(t, d, Scale(time.Minute), "it is measured once")
+}
+
+// steps is a clock that moves on with each look at it.
+func steps(step time.Duration) func() time.Time {
+	now := time.Unix(0, 0)
+
+	return func() time.Time {
+		now = now.Add(step)
+
+		return now
+	}
+}
+
+func TestMeasuringEndsAfterFourMilliseconds(t *testing.T) {
+	t.Parallel()
+
+	require.Equal(t, 20*10*time.Microsecond, timeWork(steps(10*time.Microsecond)))
+
+	looks := 0
+	slow := steps(time.Millisecond)
+	spent := timeWork(func() time.Time { looks++; return slow() })
+	require.Equal(t, 20*time.Millisecond, spent, "the rest is estimated")
+	require.Equal(t, 5, looks, "four parts were done")
+}
+
+func TestBubbleDoesNotMeasureForTheProcess(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(*testing.T) { require.Zero(t, measure().work) })
+}
+
+func TestLoadIsRead(t *testing.T) {
+	t.Parallel()
+
+	file := filepath.Join(t.TempDir(), "loadavg")
+	require.Zero(t, readLoad(file))
+	require.NoError(t, os.WriteFile(file, []byte("12.38 8.77 7.27 3/900 123\n"), 0o644))
+	require.InDelta(t, 12.38, readLoad(file), 1e-9)
+	require.NoError(t, os.WriteFile(file, []byte("busy\n"), 0o644))
+	require.Zero(t, readLoad(file))
+}
+
+func BenchmarkMeasure(b *testing.B) {
+	for b.Loop() {
+		_ = measure()
+	}
+}
+
+func BenchmarkWork(b *testing.B) {
+	table := make([]uint32, 1<<10)
+	for b.Loop() {
+		for range 20 {
+			work(table)
+		}
+	}
+}
