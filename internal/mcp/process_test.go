@@ -17,6 +17,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/mcp"
+	"tarsy.dev/tarsy/internal/slowness"
 	"tarsy.dev/tarsy/internal/wait"
 )
 
@@ -52,7 +53,7 @@ func aboutOf(t *testing.T, tools agent.Tools) about {
 // requireGone waits, through the kernel's own answer, until no such process is left: not even a zombie of ours.
 func requireGone(t *testing.T, pid int) {
 	t.Helper()
-	wait.Until(t, fmt.Sprintf("the end of process %d", pid), func() bool {
+	wait.UntilWithin(t, slowness.Scale(5*time.Second), fmt.Sprintf("the end of process %d", pid), func() bool {
 		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombieOfOthers(pid)
 	})
 }
