@@ -6,6 +6,7 @@ import react from '@vitejs/plugin-react';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { limits, measureSlowness } from './test/kit/limits';
 
 const src = path.resolve(import.meta.dirname, 'src');
 
@@ -24,6 +25,10 @@ class LongestFirst extends BaseSequencer {
     return files.toSorted((a, b) => rank(a) - rank(b) || a.moduleId.localeCompare(b.moduleId));
   }
 }
+
+// Building the page takes no measurements.
+if (process.env.VITEST) measureSlowness();
+const { test: testTimeout, hook: hookTimeout, step } = limits();
 
 /** Writes a compressed twin of every text file of the page, which the server sends to browsers that take it. */
 function brotli(): Plugin {
@@ -108,6 +113,10 @@ export default defineConfig({
   },
   test: {
     sequence: { sequencer: LongestFirst },
+    testTimeout,
+    hookTimeout,
+    // What a scenario waits for takes milliseconds, and many times that on a machine that is busy. By default expect.poll waits a second.
+    expect: { poll: { timeout: step } },
     projects: [
       {
         extends: true,
@@ -115,8 +124,6 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.{ts,tsx}'],
           environment: 'node',
-          // Properties run hundreds of cases: five seconds are not enough on a machine that is busy.
-          testTimeout: 30_000,
         },
       },
       {
@@ -126,10 +133,6 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           environment: 'node',
           globalSetup: 'test/kit/setup.ts',
-          // What a scenario waits for takes milliseconds, and many times that on a machine that is busy. By default expect.poll waits a second.
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          expect: { poll: { timeout: 30_000 } },
           // The files of a worker share its modules and its browser, which take longer to load than most scenarios.
           isolate: false,
           // One more than the cores of a small machine: scenarios also wait for servers and leases.
@@ -142,8 +145,6 @@ export default defineConfig({
           name: 'screenshots',
           include: ['test/screenshots/**/*.test.ts'],
           environment: 'node',
-          testTimeout: 180_000,
-          hookTimeout: 120_000,
           maxWorkers: 1,
         },
       },
@@ -153,8 +154,6 @@ export default defineConfig({
           name: 'bench',
           include: ['test/bench/**/*.test.ts'],
           environment: 'node',
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
           maxWorkers: 1,
         },
       },

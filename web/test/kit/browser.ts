@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { AxeResults, RunOptions } from 'axe-core';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { limits } from './limits';
 
 /**
  * Chromium heeds the last --disable-features only, so this repeats what Playwright turns off and scenarios rely on, and adds
@@ -72,7 +73,12 @@ export class Tab {
   ) {}
 
   static async open(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Tab> {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+    const context = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      locale: 'en-GB',
+      ...options,
+    });
+    context.setDefaultTimeout(limits().step);
     const page = await context.newPage();
     const tab = new Tab(context, page);
     page.on('console', (message) => {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { limits } from './limits';
 import { Program } from './process';
 
 /** The model and the MCP servers that lie outside of the system: `tarsy mock` with a script. */
@@ -38,7 +39,9 @@ export class Mock {
 
   /** Waits until a call stands before a gate. */
   async reached(gate: string): Promise<void> {
-    const answer = await fetch(`${this.url}/_mock/gates/${gate}?wait=30s`);
+    const answer = await fetch(
+      `${this.url}/_mock/gates/${gate}?wait=${Math.min(300, Math.round(limits().step / 1000))}s`,
+    );
     const { reached } = (await answer.json()) as { reached?: boolean };
     if (!reached) throw new Error(`no call reached the gate ${gate}`);
   }

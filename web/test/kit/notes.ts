@@ -1,5 +1,6 @@
 /** Notes, and what the scripted model says about them. */
 import { vi } from 'vitest';
+import { limits } from './limits';
 import type { Server } from './server';
 
 export interface Extracted {
@@ -95,7 +96,7 @@ export async function processed(server: Server, content: string, status = 'done'
       if (note.status !== status) throw new Error(`the note is ${note.status}: ${note.processing_error}`);
       return note;
     },
-    { timeout: 20_000 },
+    { timeout: limits().step },
   );
 }
 

@@ -2,12 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { limits } from './limits';
 
 /** The program under test. */
 export const binary = process.env.TARSY_BIN ?? path.resolve(import.meta.dirname, '../../../bin/tarsy');
-
-/** How long a program may take to print an expected line. */
-const patience = 30_000;
 
 export class Program {
   readonly lines: string[] = [];
@@ -44,7 +42,7 @@ export class Program {
       const output = () => `\n${this.lines.join('\n')}`;
       const timer = setTimeout(
         () => finish(() => reject(new Error(`no line ${pattern} in time:${output()}`))),
-        patience,
+        limits().step,
       );
       const finish = (settle: () => void) => {
         clearTimeout(timer);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
+import { limits } from './limits';
 import { Mock } from './mock';
 import { binary, Program } from './process';
 import { Turnstile } from './turnstile';
@@ -205,7 +206,7 @@ export class Server {
     } catch {
       return; // it did not start, or is gone already
     }
-    for (const limit = Date.now() + 10_000; isRunning(pid) && Date.now() < limit; ) await sleep(10);
+    for (const limit = Date.now() + limits().step; isRunning(pid) && Date.now() < limit; ) await sleep(10);
   }
 }
 

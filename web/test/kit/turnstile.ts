@@ -4,8 +4,7 @@
  */
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-
-const patience = 30_000;
+import { limits } from './limits';
 
 export class Turnstile {
   private readonly waiting = new Map<string, (() => void)[]>();
@@ -34,7 +33,7 @@ export class Turnstile {
   /** Waits until an answer of the tool stands before it. */
   reached(tool: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`nothing reached the turnstile for ${tool}`)), patience);
+      const timer = setTimeout(() => reject(new Error(`nothing reached the turnstile for ${tool}`)), limits().step);
       const look = () => {
         if (!this.waiting.has(tool)) return;
         clearTimeout(timer);
