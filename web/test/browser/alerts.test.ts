@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { deliver, podAlerts, type SentAlert } from '../kit/alerts';
+import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
 
@@ -45,9 +46,9 @@ test('a delivered alert shows title, severity, facts, links and labels everywher
 
   const tab = await visit('/');
   const { page } = tab;
-  const text = await row(page, id).innerText();
+  const text = () => row(page, id).innerText();
   for (const part of ['Critical', 'Nobody can pay', 'checkout', 'payments', 'prod-eu', 'money'])
-    expect(text).toContain(part);
+    await eventually(text).toContain(part);
   await tab.expectAccessible();
 
   await page.getByTestId('filter-severity').selectOption('critical');
@@ -71,18 +72,18 @@ test('a delivered alert shows title, severity, facts, links and labels everywher
   await page.reload();
   await page.getByTestId('filter-label-chosen').getByText('tier=a,b').waitFor();
   await row(page, id).waitFor();
-  expect(await page.getByTestId('filter-service').inputValue()).toBe('checkout');
-  expect(await page.getByTestId('filter-team').inputValue()).toBe('money');
+  await eventually(() => page.getByTestId('filter-service').inputValue()).toBe('checkout');
+  await eventually(() => page.getByTestId('filter-team').inputValue()).toBe('money');
   await page.getByTestId('filter-label').fill('tier=c');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'No sessions match these filters' }).waitFor();
 
   await page.goto(`${server().url}/sessions/${id}`);
   await page.getByRole('heading', { level: 1, name: 'Nobody can pay since the last release' }).waitFor();
-  await expect.poll(() => page.title()).toContain('Nobody can pay');
+  await eventually(() => page.title()).toContain('Nobody can pay');
   const links = page.getByTestId('alert-links').getByRole('link');
-  expect(await links.allInnerTexts()).toEqual(expect.arrayContaining(['Source', 'Runbook']));
-  for (const link of await links.all()) expect(await link.getAttribute('rel')).toContain('noreferrer');
+  await eventually(() => links.allInnerTexts()).toEqual(expect.arrayContaining(['Source', 'Runbook']));
+  for (const link of await links.all()) await eventually(() => link.getAttribute('rel')).toContain('noreferrer');
   await page.getByRole('button', { name: /^Labels/ }).click();
   await page.getByTestId('alert-labels').getByRole('link', { name: 'team=money' }).click();
   await page.waitForURL((url) => url.searchParams.get('label') === 'team=money');
@@ -95,14 +96,14 @@ test('a delivered alert shows title, severity, facts, links and labels everywher
   await row(page, id).waitFor();
   await page.getByTestId('filter-fingerprint').click();
   await row(page, other).waitFor();
-  expect(new URL(page.url()).search).toBe('');
+  await eventually(() => new URL(page.url()).search).toBe('');
 
   await page.keyboard.press('Control+k');
   await page.getByTestId('palette').waitFor();
   await page.keyboard.type('Nobody can pay');
   const option = page.getByRole('option', { name: /Nobody can pay since the last release/ });
   await option.waitFor();
-  expect(await option.innerText()).toContain('Critical · checkout');
+  await eventually(() => option.innerText()).toContain('Critical · checkout');
 });
 
 test('repetitions and the end of an alert are counted live on both pages', async () => {
@@ -126,7 +127,7 @@ test('repetitions and the end of an alert are counted live on both pages', async
     .getByText(/^×3, last/)
     .waitFor();
   await detail.page.getByRole('button', { name: 'Firing, received 3 times' }).click();
-  await expect.poll(() => timesIn(detail.page)).toBe(3);
+  await eventually(() => timesIn(detail.page)).toBe(3);
 
   await deliver(server(), { ...alert, resolved: true });
   await row(list.page, id).getByTestId('alert-resolved').waitFor();
@@ -151,17 +152,17 @@ test('a storm is one row that unfolds to its members, each of which can be inves
   await one.getByTestId('alert-storm').waitFor();
   const toggle = one.getByTestId('storm-toggle');
   const { alert } = await server().ask<{ alert: { members: number } }>('GET', `/api/v1/sessions/${storm}`);
-  expect(await toggle.innerText()).toContain(`${alert.members} alerts in this storm`);
+  await eventually(() => toggle.innerText()).toContain(`${alert.members} alerts in this storm`);
   await toggle.focus();
   await page.keyboard.press('Enter');
   const members = one.getByTestId('suppressed-alert');
-  await expect.poll(() => members.count()).toBe(alert.members);
+  await eventually(() => members.count()).toBe(alert.members);
   await tab.expectAccessible();
 
   // Those that come later are counted while the page is open.
   await deliver(server(), ...podAlerts('PodCrash', 2, 7));
-  await expect.poll(() => members.count()).toBe(alert.members + 2);
-  await expect.poll(() => toggle.innerText()).toContain(`${alert.members + 2} alerts in this storm`);
+  await eventually(() => members.count()).toBe(alert.members + 2);
+  await eventually(() => toggle.innerText()).toContain(`${alert.members + 2} alerts in this storm`);
 
   await page.goto(`${server().url}/sessions/${storm}`);
   const badge = page.getByTestId('session-header').getByTestId('alert-storm');
@@ -192,7 +193,7 @@ test('suppressed alerts are listed with their reason, filtered, and investigated
   await deliver(server(), alert);
   const entry = page.getByTestId('suppressed-alert').filter({ hasText: 'The shop is slow' });
   await entry.waitFor();
-  expect(await entry.innerText()).toContain('Repeated');
+  await eventually(() => entry.innerText()).toContain('Repeated');
   await tab.expectAccessible();
 
   await page.getByTestId('suppressed-reason').selectOption('silence');
@@ -221,7 +222,7 @@ test('alerts are silenced from a session, listed as silenced, and the silence is
   const { page } = tab;
   await page.getByTestId('silence-session').click();
   const matchers = page.getByTestId('silence-matchers');
-  expect(await matchers.inputValue()).toBe('alertname="Backup"\njob="say \\"hi\\""\nseverity="info"');
+  await eventually(() => matchers.inputValue()).toBe('alertname="Backup"\njob="say \\"hi\\""\nseverity="info"');
   await tab.expectAccessible();
   await matchers.fill('alertname=~"["');
   await page.getByTestId('silence-reason').fill('Planned work on the storage');
@@ -233,8 +234,8 @@ test('alerts are silenced from a session, listed as silenced, and the silence is
 
   const silence = page.getByTestId('silence').filter({ hasText: 'Planned work on the storage' });
   await silence.waitFor();
-  expect(await silence.getAttribute('data-state')).toBe('active');
-  expect(await silence.innerText()).toMatch(/until \d[\s\S]*by api-client/);
+  await eventually(() => silence.getAttribute('data-state')).toBe('active');
+  await eventually(() => silence.innerText()).toMatch(/until \d[\s\S]*by api-client/);
   await tab.expectAccessible();
   const [result] = await deliver(server(), { ...alert, labels: { ...alert.labels, job: 'other' } });
   expect(result?.action).toBe('silence');
@@ -276,11 +277,11 @@ test('a silence until a date is added and ended on the page of alerts', async ()
   );
   const stored = silences.find(({ reason }) => reason === 'Load test');
   expect(new Date(stored?.ends_at ?? '')).toEqual(at);
-  expect(await silence.innerText()).toContain(`by ${stored?.author}`);
+  await eventually(() => silence.innerText()).toContain(`by ${stored?.author}`);
   await silence.getByTestId('end-silence').click();
   await page.getByTestId('confirm').click();
   await silence.waitFor({ state: 'detached' });
   await page.getByTestId('silences-all').check();
-  expect(await silence.getAttribute('data-state')).toBe('ended');
-  expect(await silence.innerText()).toContain('ended by api-client');
+  await eventually(() => silence.getAttribute('data-state')).toBe('ended');
+  await eventually(() => silence.innerText()).toContain('ended by api-client');
 });

@@ -1,8 +1,9 @@
 /** Tool calls that wait for a person: approved, rejected and edited in the timeline, found from the list. */
 import { expect, test } from 'vitest';
+import { eventually, still, stored } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
-import { callOf, callRow, eventually, status } from '../kit/timeline';
+import { callOf, callRow, status } from '../kit/timeline';
 
 const script = `
 version: 1
@@ -52,13 +53,13 @@ test('a call that waits is shown with its exact arguments and approved, at every
   const card = page.getByTestId('approval');
   await card.getByText('Investigator wants to call cluster.scale').waitFor();
   await status(page, 'waiting').waitFor();
-  expect(await page.title()).toMatch(/^\?/);
-  expect(await page.getByTestId('now-agent').innerText()).toContain('Waiting for approval of cluster.scale');
-  expect(await card.getByTestId('approval-arguments').locator('pre').innerText()).toBe(
+  await eventually(() => page.title()).toMatch(/^\?/);
+  await eventually(() => page.getByTestId('now-agent').innerText()).toContain('Waiting for approval of cluster.scale');
+  await eventually(() => card.getByTestId('approval-arguments').locator('pre').innerText()).toBe(
     '{\n  "service": "<b>web</b>",\n  "replicas": 12345678901234567890\n}',
   );
-  expect(await card.innerText()).toContain('approvals.rules[1]');
-  expect(await card.getByTestId('approval-expiry').innerText()).toMatch(/^Expires in /);
+  await eventually(() => card.innerText()).toContain('approvals.rules[1]');
+  await eventually(() => card.getByTestId('approval-expiry').innerText()).toMatch(/^Expires in /);
 
   await page.getByTestId('show-waiting').click();
   await eventually(() => callRow(page, '1.1.1').getAttribute('data-marked')).toBe('true');
@@ -70,20 +71,19 @@ test('a call that waits is shown with its exact arguments and approved, at every
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme });
     await card.waitFor();
-    const sideways = await page.evaluate(
-      () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
-    );
-    expect(sideways, `at ${width} px`).toBe(false);
+    const sideways = () =>
+      page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+    await eventually(sideways, `at ${width} px`).toBe(false);
     await tab.expectAccessible();
   }
 
   await page.getByTestId('approval-approve').click();
   await status(page, 'completed').waitFor();
   expect(await server().ended(id)).toBe('completed');
-  expect((await callOf(server(), id, '1.1.1')).content).toContain('scaled <b>web</b>');
+  expect((await stored(callOf(server(), id, '1.1.1'))).content).toContain('scaled <b>web</b>');
   await eventually(() => page.getByTestId('waiting-approval').count()).toBe(0);
   const row = callRow(page, '1.1.1');
-  expect(await row.getByTestId('approval-chip').innerText()).toBe('approved');
+  await eventually(() => row.getByTestId('approval-chip').innerText()).toBe('approved');
   await eventually(() => card.getAttribute('data-status')).toBe('approved');
 });
 
@@ -94,7 +94,7 @@ test('a request that comes while the page is open is announced, and a rejection 
   await server().turnstile.reached('get_pods');
   await callRow(page, '1.1.1').waitFor();
   await status(page, 'in_progress').waitFor();
-  expect(await page.getByTestId('approval-announcement').innerText()).toBe('');
+  expect(await still(() => page.getByTestId('approval-announcement').innerText())).toBe('');
   server().turnstile.open('get_pods');
   await page.getByTestId('approval-reject').waitFor();
   await eventually(() => page.getByTestId('approval-announcement').textContent()).toBe(
@@ -108,11 +108,13 @@ test('a request that comes while the page is open is announced, and a rejection 
   await page.getByTestId('approval-reject').focus();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor();
-  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
+  await eventually(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
   await tab.expectAccessible();
   await page.keyboard.press('Escape');
   await eventually(() => page.getByRole('dialog').count()).toBe(0);
-  expect(await page.evaluate(() => document.activeElement?.getAttribute('data-testid'))).toBe('approval-reject');
+  await eventually(() => page.evaluate(() => document.activeElement?.getAttribute('data-testid'))).toBe(
+    'approval-reject',
+  );
   await page.keyboard.press('Enter');
   await page.getByTestId('reject-confirm').click();
   await page.getByText('Enter a reason.').waitFor();
@@ -122,10 +124,10 @@ test('a request that comes while the page is open is announced, and a rejection 
   for (const reader of [page, other.page]) {
     await status(reader, 'completed').waitFor();
     await eventually(() => reader.getByTestId('approval').getAttribute('data-status')).toBe('rejected');
-    expect(await reader.getByTestId('approval-reason').innerText()).toBe('Not during the freeze.');
-    expect(await reader.getByTestId('approval-approve').count()).toBe(0);
+    await eventually(() => reader.getByTestId('approval-reason').innerText()).toBe('Not during the freeze.');
+    await eventually(() => reader.getByTestId('approval-approve').count()).toBe(0);
   }
-  expect(await callOf(server(), id, '1.1.2')).toMatchObject({
+  expect(await stored(callOf(server(), id, '1.1.2'))).toMatchObject({
     content: expect.stringContaining('Not during the freeze.'),
     metadata: { is_error: true, approval: { status: 'rejected' } },
   });
@@ -137,27 +139,27 @@ test('edited arguments are compared with the original ones, and the call is made
   const { page } = tab;
   await page.getByTestId('approval-edit').click();
   const field = page.getByLabel('Arguments', { exact: true }).and(page.locator('textarea'));
-  expect(await page.getByTestId('edit-confirm').isDisabled()).toBe(true);
+  await eventually(() => page.getByTestId('edit-confirm').isDisabled()).toBe(true);
   await field.fill('{"replicas": 3,}');
   await page.getByText(/Line 1, column 15: trailing comma/).waitFor();
   await field.fill('{"replicas": 98765432109876543210, "service": "shop"}');
   const changes = page.getByTestId('arguments-diff').locator('[data-kind=added]');
-  expect(await changes.allInnerTexts()).toEqual([
+  await eventually(() => changes.allInnerTexts()).toEqual([
     expect.stringContaining('"replicas": 98765432109876543210'),
     expect.stringContaining('"service": "shop"'),
   ]);
   await tab.expectAccessible();
   await page.getByTestId('edit-confirm').click();
   await status(page, 'completed').waitFor();
-  expect((await callOf(server(), id, '1.1.1')).content).toContain('scaled shop');
+  expect((await stored(callOf(server(), id, '1.1.1'))).content).toContain('scaled shop');
 
   const row = callRow(page, '1.1.1');
   if ((await row.getAttribute('data-open')) === 'false') await row.getByRole('button').first().click();
   await row.getByText('Approved with changes').waitFor();
   const shown = row.getByTestId('approval-arguments').locator('pre');
   await eventually(() => shown.count()).toBe(2);
-  expect((await shown.allInnerTexts()).join()).toContain('12345678901234567890');
-  expect((await shown.allInnerTexts()).join()).toContain('98765432109876543210');
+  await eventually(async () => (await shown.allInnerTexts()).join()).toContain('12345678901234567890');
+  await eventually(async () => (await shown.allInnerTexts()).join()).toContain('98765432109876543210');
 });
 
 test('a decision that comes too late is refused in plain words, and the state is loaded', async () => {
@@ -188,7 +190,7 @@ test('the list marks sessions that need an approval, and filters by it', async (
   await page.getByTestId('filter-approvals').click();
   await page.waitForURL(/approvals=waiting/);
   await eventually(rows).toBe(1);
-  expect(await page.getByTestId('filter-approvals').getAttribute('aria-pressed')).toBe('true');
+  await eventually(() => page.getByTestId('filter-approvals').getAttribute('aria-pressed')).toBe('true');
   await tab.expectAccessible();
 
   const [approval] = await waiting(id);

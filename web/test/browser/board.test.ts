@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { eventually, stored } from '../kit/expecting';
 import { createEpic, createProject, createTask } from '../kit/notes';
 import { scenario } from '../kit/scenario';
 
@@ -13,11 +14,11 @@ const card = (page: Page, title: string) => page.getByTestId('board-card').filte
 const titles = (page: Page, name: Column) => column(page, name).locator('[data-card-title]').allInnerTexts();
 
 async function expectTitles(page: Page, name: Column, wanted: readonly string[]): Promise<void> {
-  await expect.poll(() => titles(page, name), { timeout: 10_000 }).toEqual(wanted);
+  await eventually(() => titles(page, name)).toEqual(wanted);
 }
 
 /** The titles of a project's column as the server has them. */
-async function stored(project: string, status: Column): Promise<string[]> {
+async function storedTitles(project: string, status: Column): Promise<string[]> {
   const { entities } = await server().ask<{ entities: { title: string }[] }>(
     'GET',
     `/api/v1/entities?project_id=${project}&status=${status}&order=board`,
@@ -41,12 +42,12 @@ test('cards are moved by drag, within a column and to another', async () => {
 
   await card(page, 'One').dragTo(column(page, 'in_progress'));
   await expectTitles(page, 'in_progress', ['One']);
-  await expect.poll(() => stored(project, 'in_progress')).toEqual(['One']);
+  await eventually(() => storedTitles(project, 'in_progress')).toEqual(['One']);
 
   // Above the first card of its column.
   await card(page, 'Three').dragTo(card(page, 'Two'), { targetPosition: { x: 40, y: 2 } });
   await expectTitles(page, 'open', ['Three', 'Two']);
-  await expect.poll(() => stored(project, 'open')).toEqual(['Three', 'Two']);
+  await eventually(() => storedTitles(project, 'open')).toEqual(['Three', 'Two']);
   await page.reload();
   await expectTitles(page, 'open', ['Three', 'Two']);
 });
@@ -61,29 +62,29 @@ test('cards are moved by keyboard and by menu, and moves are announced', async (
 
   await page.locator('[data-card-title][tabindex="0"]').focus();
   await page.keyboard.press('ArrowDown');
-  await expect.poll(focused).toBe('Second');
+  await eventually(focused).toBe('Second');
   await page.keyboard.press('Shift+ArrowDown');
   await expectTitles(page, 'open', ['First', 'Third', 'Second']);
-  expect(await said.innerText()).toBe('Second: moved to Open, position 3 of 3.');
-  await expect.poll(focused).toBe('Second');
+  await eventually(() => said.innerText()).toBe('Second: moved to Open, position 3 of 3.');
+  await eventually(focused).toBe('Second');
   await page.keyboard.press('Shift+ArrowRight');
   await expectTitles(page, 'in_progress', ['Second']);
-  expect(await said.innerText()).toBe('Second: moved to In progress, position 1 of 1.');
-  await expect.poll(focused).toBe('Second');
-  await expect.poll(() => stored(project, 'in_progress')).toEqual(['Second']);
+  await eventually(() => said.innerText()).toBe('Second: moved to In progress, position 1 of 1.');
+  await eventually(focused).toBe('Second');
+  await eventually(() => storedTitles(project, 'in_progress')).toEqual(['Second']);
   await page.keyboard.press('Shift+ArrowUp');
-  await expect.poll(() => said.innerText()).toContain('Cannot move up');
+  await eventually(() => said.innerText()).toContain('Cannot move up');
   await page.keyboard.press('ArrowLeft');
-  await expect.poll(focused).toBe('First');
+  await eventually(focused).toBe('First');
 
   await card(page, 'Third').getByTestId('card-menu').click();
   await tab.expectAccessible();
   await page.getByTestId('card-to-done').click();
   await expectTitles(page, 'done', ['Third']);
-  await expect.poll(() => stored(project, 'done')).toEqual(['Third']);
+  await eventually(() => storedTitles(project, 'done')).toEqual(['Third']);
 
   await page.keyboard.press('?');
-  expect(await page.getByTestId('keyboard-help').innerText()).toContain('Move the card');
+  await eventually(() => page.getByTestId('keyboard-help').innerText()).toContain('Move the card');
 });
 
 test('projects, epics and tasks are created, changed and deleted', async () => {
@@ -111,8 +112,8 @@ test('projects, epics and tasks are created, changed and deleted', async () => {
   await page.getByTestId('entity-tags').fill('Money, urgent');
   await page.getByTestId('entity-save').click();
   await card(page, 'Refund twice').waitFor();
-  const text = await card(page, 'Refund twice').innerText();
-  for (const part of ['Ada', 'Overdue', 'money', 'urgent']) expect(text).toContain(part);
+  const text = () => card(page, 'Refund twice').innerText();
+  for (const part of ['Ada', 'Overdue', 'money', 'urgent']) await eventually(text).toContain(part);
 
   await page.locator('[data-card-title]').click();
   await page.waitForURL(/entity=/);
@@ -154,7 +155,7 @@ test('a task that somebody else changed is not overwritten', async () => {
   await page.getByTestId('conflict').waitFor();
   await tab.expectAccessible();
   await page.getByTestId('conflict-reload').click();
-  await expect.poll(() => page.getByTestId('entity-title').inputValue()).toBe('Theirs');
+  await eventually(() => page.getByTestId('entity-title').inputValue()).toBe('Theirs');
   await page.getByTestId('entity-owner').fill('Ada');
   await page.getByTestId('entity-save').click();
   await card(page, 'Theirs').getByText('Ada').waitFor();
@@ -181,7 +182,7 @@ test('filters by owner, tag, due date and type are part of the address, and expo
   await page.getByTestId('board-type').selectOption('risk');
   await expectTitles(page, 'open', ['A risk']);
   await page.getByTestId('board-type').selectOption('all');
-  await expect.poll(() => page.getByTestId('board-card').count()).toBe(3);
+  await eventually(() => page.getByTestId('board-card').count()).toBe(3);
   await page.getByTestId('board-owner').selectOption('Ada');
   await expectTitles(page, 'open', ['Old']);
 
@@ -196,7 +197,8 @@ test('filters by owner, tag, due date and type are part of the address, and expo
     await page.keyboard.press('Escape');
     await page.getByTestId('board-export').click();
     const href = await page.getByTestId(`export-${format}`).getAttribute('href');
-    expect(await (await fetch(server().url + href)).text()).toContain('Old');
+    const file = await fetch(server().url + href);
+    expect(await stored(file.text())).toContain('Old');
   }
 });
 

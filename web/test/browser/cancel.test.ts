@@ -1,9 +1,10 @@
 /** What can be done with a session from its header: cancel it, run it again, take it elsewhere. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
-import { callRow, eventually, expectWholeTimeline, noteStatuses, status, timelineOf } from '../kit/timeline';
+import { callRow, expectWholeTimeline, noteStatuses, status, timelineOf } from '../kit/timeline';
 
 const script = `
 version: 1
@@ -57,14 +58,17 @@ test('a running session is cancelled after a confirmation', async () => {
   await status(page, 'cancelled').waitFor();
   // Cancelling may last less than a frame: the messages are certain, and their order is fixed.
   expect(reported).toEqual(['cancelling', 'cancelled']);
-  expect((await statuses()).filter((each) => each !== 'cancelling')).toEqual(['in_progress', 'cancelled']);
+  await eventually(async () => (await statuses()).filter((each) => each !== 'cancelling')).toEqual([
+    'in_progress',
+    'cancelled',
+  ]);
   await eventually(() => page.getByRole('dialog').count()).toBe(0);
-  expect(await page.getByTestId('outcome').getAttribute('data-status')).toBe('cancelled');
-  expect(await page.getByTestId('cancel').count()).toBe(0);
+  await eventually(() => page.getByTestId('outcome').getAttribute('data-status')).toBe('cancelled');
+  await eventually(() => page.getByTestId('cancel').count()).toBe(0);
   // What was written stays; a cancelled session takes no questions, and says so.
-  expect(await page.getByText('This goes on and on').count()).toBeGreaterThan(0);
+  await eventually(() => page.getByText('This goes on and on').count()).toBeGreaterThan(0);
   await page.getByTestId('chat-open').click();
-  expect(await page.getByTestId('chat-hint').innerText()).toContain('Re-run it to ask');
+  await eventually(() => page.getByTestId('chat-hint').innerText()).toContain('Re-run it to ask');
   await expectWholeTimeline(page, server(), id);
 });
 
@@ -89,8 +93,8 @@ test('the confirmation closes when the session ends before the request is answer
   const answered = page.waitForResponse('**/cancel');
   release();
   await answered;
-  expect(await page.getByRole('dialog').count()).toBe(0);
-  expect(await page.getByTestId('cancel').count()).toBe(0);
+  await eventually(() => page.getByRole('dialog').count()).toBe(0);
+  await eventually(() => page.getByTestId('cancel').count()).toBe(0);
 });
 
 test('a re-run starts a new session that links to the original', async () => {
@@ -142,5 +146,5 @@ test('a session exports as JSON and Markdown, and its link can be copied', async
 
   await page.getByTestId('session-header').getByRole('button', { name: 'Copy link' }).click();
   await page.getByTestId('session-header').getByRole('button', { name: 'Copied' }).waitFor();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${server().url}/sessions/${id}`);
+  await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toBe(`${server().url}/sessions/${id}`);
 });

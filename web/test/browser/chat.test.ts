@@ -1,9 +1,10 @@
 /** Questions about a session that is over, and their answers as they are written. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
-import { callOf, eventually, inSight, rowOf } from '../kit/timeline';
+import { callOf, inSight, rowOf } from '../kit/timeline';
 
 const script = `
 version: 1
@@ -42,13 +43,13 @@ test('an answer streams, can be stopped, and the next question can be asked', as
   const { page } = tab;
 
   // The chat is closed until somebody opens it, and suggests what to ask.
-  expect(await page.getByTestId('chat').count()).toBe(0);
+  await eventually(() => page.getByTestId('chat').count()).toBe(0);
   await page.getByTestId('chat-open').click();
   await eventually(() => input(page).evaluate((field) => field === document.activeElement)).toBe(true);
-  expect(await page.getByTestId('chat-suggestion').count()).toBe(3);
+  await eventually(() => page.getByTestId('chat-suggestion').count()).toBe(3);
   await page.getByTestId('chat-suggestion').first().click();
-  expect(await input(page).inputValue()).toMatch(/\?$/);
-  expect(await page.getByTestId('chat-exchange').count()).toBe(0);
+  await eventually(() => input(page).inputValue()).toMatch(/\?$/);
+  expect(await still(() => page.getByTestId('chat-exchange').count())).toBe(0);
   await input(page).fill('');
 
   // Enter sends, Shift+Enter adds a line.
@@ -56,23 +57,23 @@ test('an answer streams, can be stopped, and the next question can be asked', as
   await page.keyboard.type('Why did it');
   await page.keyboard.press('Shift+Enter');
   await page.keyboard.type('crash?');
-  expect(await input(page).inputValue()).toBe('Why did it\ncrash?');
-  expect(await page.getByTestId('chat-exchange').count()).toBe(0);
+  await eventually(() => input(page).inputValue()).toBe('Why did it\ncrash?');
+  expect(await still(() => page.getByTestId('chat-exchange').count())).toBe(0);
   await page.keyboard.press('Enter');
   await eventually(() => input(page).inputValue()).toBe('');
 
   await mock.reached('why');
   const answer = exchange(page, 0).getByTestId('chat-answer');
   await answer.getByText('Because its limit').waitFor();
-  expect(await answer.innerText()).not.toContain('is too low');
-  expect(await exchangeStatus(page, 0)).toBe('active');
-  expect(await exchange(page, 0).innerText()).toContain('Why did it\ncrash?');
+  expect(await still(() => answer.innerText())).not.toContain('is too low');
+  await eventually(() => exchangeStatus(page, 0)).toBe('active');
+  await eventually(() => exchange(page, 0).innerText()).toContain('Why did it\ncrash?');
 
   // What is typed meanwhile is kept, and not sent.
   await input(page).fill('And in short?');
   await page.keyboard.press('Enter');
-  expect(await input(page).inputValue()).toBe('And in short?');
-  expect(await page.getByTestId('chat-hint').innerText()).toContain('One question at a time');
+  expect(await still(() => input(page).inputValue())).toBe('And in short?');
+  await eventually(() => page.getByTestId('chat-hint').innerText()).toContain('One question at a time');
   await tab.expectAccessible();
 
   await mock.open('why');
@@ -90,15 +91,15 @@ test('an answer streams, can be stopped, and the next question can be asked', as
   await exchange(page, 1).getByText('Once upon a time').waitFor();
   await page.getByTestId('chat-stop').click();
   await eventually(() => exchangeStatus(page, 1)).toBe('cancelled');
-  expect(await exchange(page, 1).innerText()).toContain('Once upon a time');
-  expect(await exchange(page, 1).innerText()).toContain('Cancelled');
+  await eventually(() => exchange(page, 1).innerText()).toContain('Once upon a time');
+  await eventually(() => exchange(page, 1).innerText()).toContain('Cancelled');
   expect((await server().ask<{ status: string }>('GET', `/api/v1/sessions/${id}`)).status).toBe('completed');
 
   await input(page).fill('And in short?');
   await page.keyboard.press('Enter');
   await eventually(() => exchangeStatus(page, 2)).toBe('completed');
-  expect(await exchange(page, 2).innerText()).toContain('Memory.');
-  expect(await page.getByTestId('chat-exchange').count()).toBe(3);
+  await eventually(() => exchange(page, 2).innerText()).toContain('Memory.');
+  await eventually(() => page.getByTestId('chat-exchange').count()).toBe(3);
 });
 
 test('a draft survives a reload, for its session only', async () => {
@@ -108,11 +109,11 @@ test('a draft survives a reload, for its session only', async () => {
   await input(page).fill('Half a quest');
   await page.reload();
   await input(page).waitFor();
-  expect(await input(page).inputValue()).toBe('Half a quest');
+  await eventually(() => input(page).inputValue()).toBe('Half a quest');
   await page.goto(`${server().url}/sessions/${other}`);
   await page.getByTestId('chat-open').click();
   await input(page).waitFor();
-  expect(await input(page).inputValue()).toBe('');
+  await eventually(() => input(page).inputValue()).toBe('');
 });
 
 test('a refused question stays in the field, with the reason', async () => {
@@ -134,9 +135,9 @@ test('a refused question stays in the field, with the reason', async () => {
   await input(page).press('Enter');
   const alert = page.getByTestId('chat').getByRole('alert');
   await alert.waitFor();
-  expect(await alert.innerText()).toContain(detail);
-  expect(await input(page).inputValue()).toBe(long);
-  expect(await page.getByTestId('chat-unsent').innerText()).toContain('It stays in the box');
-  expect(await page.getByTestId('chat-exchange').count()).toBe(0);
+  await eventually(() => alert.innerText()).toContain(detail);
+  await eventually(() => input(page).inputValue()).toBe(long);
+  await eventually(() => page.getByTestId('chat-unsent').innerText()).toContain('It stays in the box');
+  await eventually(() => page.getByTestId('chat-exchange').count()).toBe(0);
   await tab.expectAccessible();
 });

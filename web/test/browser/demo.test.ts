@@ -1,8 +1,9 @@
 /** The demo as anybody would run it: one of its investigations, seen from its first event to its outcome. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, test } from 'vitest';
 import { sharedBrowser, Tab } from '../kit/browser';
 import { Demo } from '../kit/demo';
-import { eventually, inSight, noteStatuses, status } from '../kit/timeline';
+import { eventually } from '../kit/expecting';
+import { inSight, noteStatuses, status } from '../kit/timeline';
 
 const stage = {
   url: '',
@@ -18,7 +19,7 @@ afterAll(async () => {
   await stage.demo?.stop();
 });
 
-test('a demo investigation runs live to an outcome with working citations', { timeout: 120_000 }, async () => {
+test('a demo investigation runs live to an outcome with working citations', async () => {
   const tab = await Tab.open(await sharedBrowser(), stage.url);
   const { page } = tab;
   await page.goto(stage.url);
@@ -40,12 +41,12 @@ test('a demo investigation runs live to an outcome with working citations', { ti
   await eventually(async () => (await seen()).slice(1).at(-1)).toBe('completed');
 
   // It was seen at work before it was seen done, without a reload.
-  expect(await seen()).toContain('in_progress');
+  await eventually(() => seen()).toContain('in_progress');
   const summary = page.getByTestId('executive-summary');
   await summary.waitFor();
   await page.getByTestId('show-outcome').click();
   await eventually(() => inSight(page.getByTestId('verdict-cause'))).toBe(true);
-  expect((await summary.innerText()).length).toBeGreaterThan(40);
+  await eventually(async () => (await summary.innerText()).length).toBeGreaterThan(40);
 
   // What it says can be checked: its first mark leads to what a tool answered.
   await page
@@ -56,26 +57,28 @@ test('a demo investigation runs live to an outcome with working citations', { ti
   await page.getByTestId('evidence-row').click();
   const cited = page.locator('[data-testid=timeline-row][data-marked=true]');
   await eventually(() => inSight(cited)).toBe(true);
-  expect(await cited.getAttribute('data-open')).toBe('true');
-  expect(await cited.getAttribute('data-event-type')).toBe('llm_tool_call');
+  await eventually(() => cited.getAttribute('data-open')).toBe('true');
+  await eventually(() => cited.getAttribute('data-event-type')).toBe('llm_tool_call');
   await tab.close();
   tab.expectNoTrouble();
 });
 
-test('the demo shows repeated, resolved and silenced alerts and a storm', { timeout: 120_000 }, async () => {
+test('the demo shows repeated, resolved and silenced alerts and a storm', async () => {
   const tab = await Tab.open(await sharedBrowser(), stage.url);
   const { page } = tab;
   await page.goto(stage.url);
   // The first scenario may have added sessions.
   const row = (title: string) => page.getByTestId('session-row').filter({ hasText: title });
-  expect(await row('checkout keeps being OOM-killed').getByTestId('alert-repeats').innerText()).toContain('×3');
+  await eventually(() => row('checkout keeps being OOM-killed').getByTestId('alert-repeats').innerText()).toContain(
+    '×3',
+  );
   await row('batch-reports used up to 3.9 of 4 cores').getByTestId('alert-resolved').waitFor();
 
   const storm = row('namespace=media');
-  expect(await storm.getByTestId('alert-storm').innerText()).toBe('Storm of 6');
+  await eventually(() => storm.getByTestId('alert-storm').innerText()).toBe('Storm of 6');
   await storm.click();
   await status(page, 'completed').waitFor();
-  expect(await page.getByTestId('executive-summary').innerText()).toContain(
+  await eventually(() => page.getByTestId('executive-summary').innerText()).toContain(
     'All alerts of the storm have one cause: node-f',
   );
 
@@ -84,7 +87,7 @@ test('the demo shows repeated, resolved and silenced alerts and a storm', { time
     .getByTestId('suppressed-list')
     .getByRole('listitem')
     .filter({ hasText: 'Rollout of payments-api is not progressing' });
-  expect(await silenced.innerText()).toContain('payments-rollouts');
+  await eventually(() => silenced.innerText()).toContain('payments-rollouts');
   await tab.close();
   tab.expectNoTrouble();
 });

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
+import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainScript } from '../kit/server';
 
@@ -9,18 +10,18 @@ test('the first visit shows how to submit an alert, then the session', async () 
   const { page } = tab;
   const empty = page.getByTestId('empty-first-visit');
   // The type of the example comes with an answer of its own.
-  await expect.poll(() => empty.innerText()).toContain('"alert_type":"kubernetes"');
-  const text = await empty.innerText();
-  expect(text).toContain(`${server().url}/api/v1/alerts`);
-  expect(text).toContain('tarsy submit');
+  await eventually(() => empty.innerText()).toContain('"alert_type":"kubernetes"');
+  const text = () => empty.innerText();
+  await eventually(text).toContain(`${server().url}/api/v1/alerts`);
+  await eventually(text).toContain('tarsy submit');
   await tab.expectAccessible();
 
   const id = await server().submit();
   const row = page.locator(`[data-testid=session-row][data-session-id="${id}"]`);
   await row.waitFor();
   await page.locator(`[data-testid=session-row][data-session-id="${id}"][data-status=completed]`).waitFor();
-  expect(await row.innerText()).toContain('Out of memory.');
-  expect(await empty.count()).toBe(0);
+  await eventually(() => row.innerText()).toContain('Out of memory.');
+  await eventually(() => empty.count()).toBe(0);
   await tab.expectAccessible();
 });
 

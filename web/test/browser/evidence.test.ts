@@ -2,8 +2,9 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
+import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
-import { callOf, eventually, inSight, rowOf } from '../kit/timeline';
+import { callOf, inSight, rowOf } from '../kit/timeline';
 
 const { server, visit } = scenario({
   script: verdictScript(JSON.stringify(verdictAnswer)),
@@ -33,27 +34,28 @@ test('a mark opens its call beside the claim, with the relevant lines marked, an
   await mark.focus();
   await page.keyboard.press('Enter');
   await panel.waitFor();
-  expect(await panel.getByTestId('evidence-claim').innerText()).toBe(
+  await eventually(() => panel.getByTestId('evidence-claim').innerText()).toBe(
     'The log shows 310 MiB used with a limit of 256 MiB',
   );
   const lines = panel.locator('[data-relevant]');
   await lines.first().waitFor();
-  expect(await lines.allInnerTexts()).toEqual([expect.stringContaining('310 MiB used, limit 256 MiB')]);
+  await eventually(() => lines.allInnerTexts()).toEqual([expect.stringContaining('310 MiB used, limit 256 MiB')]);
   await eventually(() => lines.first().evaluate((node) => node.getBoundingClientRect().bottom < innerHeight)).toBe(
     true,
   );
-  expect(await panel.getByTestId('evidence-matches').innerText()).toBe('1 line of 91 matches the claim');
+  await eventually(() => panel.getByTestId('evidence-matches').innerText()).toBe('1 line of 91 matches the claim');
   // The claim stays readable: the panel leaves it free.
-  const box = await panel.boundingBox();
-  const claim = await mark.boundingBox();
-  expect((claim?.x ?? 0) + (claim?.width ?? 0)).toBeLessThanOrEqual(box?.x ?? 0);
+  await eventually(async () => {
+    const [box, claim] = [await panel.boundingBox(), await mark.boundingBox()];
+    return (box?.x ?? 0) - (claim?.x ?? 0) - (claim?.width ?? 0);
+  }).toBeGreaterThanOrEqual(0);
   await tab.expectAccessible();
 
   await page.keyboard.press('Escape');
   await panel.waitFor({ state: 'detached' });
-  expect(new URL(page.url()).search).toBe('');
+  await eventually(() => new URL(page.url()).search).toBe('');
   await eventually(() => focused(page)).toBe('1.1.2');
-  expect((await mark.boundingBox())?.y).toBe(top);
+  await eventually(async () => (await mark.boundingBox())?.y).toBe(top);
 });
 
 test('Back closes the evidence of several marks at once, and the row of the call is one click away', async () => {
@@ -66,7 +68,7 @@ test('Back closes the evidence of several marks at once, and the row of the call
   await panel.getByText('Tool call 1.1.1').waitFor();
   await card.getByTestId('next-steps').getByRole('link', { name: 'Tool call 1.1.2' }).click();
   await panel.getByText('Tool call 1.1.2').waitFor();
-  expect(new URL(page.url()).search).toBe('?call=1.1.2');
+  await eventually(() => new URL(page.url()).search).toBe('?call=1.1.2');
   await page.goBack();
   await panel.waitFor({ state: 'detached' });
   await card.waitFor();
@@ -87,7 +89,7 @@ test('the address of a call shows it without a click, and a call that does not e
   await eventually(() => panel.locator('[data-relevant]').count()).toBeGreaterThan(0);
   await panel.getByRole('button', { name: 'Close evidence' }).click();
   await panel.waitFor({ state: 'detached' });
-  expect(new URL(page.url()).pathname).toBe(`/sessions/${id}`);
+  await eventually(() => new URL(page.url()).pathname).toBe(`/sessions/${id}`);
   await page.goto(`${server().url}/sessions/${id}?call=7.7.7`);
   await panel.getByText('This session has no tool call 7.7.7.').waitFor();
 });
@@ -100,7 +102,7 @@ test('on a phone the evidence is a sheet, and Back leads to the claim', async ()
   await mark.tap();
   const panel = page.getByTestId('evidence-panel');
   await panel.locator('[data-relevant]').first().waitFor();
-  expect((await panel.boundingBox())?.width).toBe(360);
+  await eventually(async () => (await panel.boundingBox())?.width).toBe(360);
   await tab.expectAccessible();
   await page.goBack();
   await panel.waitFor({ state: 'detached' });

@@ -1,8 +1,8 @@
 /** What people say about a verdict, on its card. */
 import { expect, test } from 'vitest';
 import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
+import { eventually, stored } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
-import { eventually } from '../kit/timeline';
 
 const { server, visit } = scenario({
   script: verdictScript(JSON.stringify(verdictAnswer)),
@@ -25,8 +25,8 @@ test('feedback is given, changed and withdrawn on the card, and another reader s
   // Right is one click.
   await page.getByTestId('rate-right').click();
   await eventually(() => page.getByTestId('opinion').count()).toBe(1);
-  expect(await page.getByTestId('rate-right').getAttribute('aria-pressed')).toBe('true');
-  expect(await given()).toMatchObject([{ rating: 'right', why: '', real_cause: '' }]);
+  await eventually(() => page.getByTestId('rate-right').getAttribute('aria-pressed')).toBe('true');
+  expect(await stored(given())).toMatchObject([{ rating: 'right', why: '', real_cause: '' }]);
   await other.page.getByTestId('opinion').getByText('Right').waitFor();
 
   // Wrong takes the reason and the real cause, with the keyboard as well.
@@ -38,14 +38,14 @@ test('feedback is given, changed and withdrawn on the card, and another reader s
   await page.getByRole('button', { name: 'Save feedback' }).click();
   const opinion = page.getByTestId('opinion');
   await opinion.getByText('An expired certificate.').waitFor();
-  expect(await opinion.innerText()).toContain('The pod was fine.');
-  expect(await page.getByTestId('feedback-form').count()).toBe(0);
-  expect(await given()).toMatchObject([
+  await eventually(() => opinion.innerText()).toContain('The pod was fine.');
+  await eventually(() => page.getByTestId('feedback-form').count()).toBe(0);
+  expect(await stored(given())).toMatchObject([
     { rating: 'wrong', why: 'The pod was fine.', real_cause: 'An expired certificate.' },
   ]);
   await other.page.getByText('An expired certificate.').waitFor();
 
   await opinion.getByRole('button', { name: 'Withdraw my feedback' }).click();
   await eventually(() => page.getByTestId('opinion').count()).toBe(0);
-  expect(await given()).toEqual([]);
+  expect(await stored(given())).toEqual([]);
 });

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { sharedBrowser, Tab } from '../kit/browser';
+import { eventually } from '../kit/expecting';
 import { onPhone } from '../kit/phone';
 import { plainScript, Server } from '../kit/server';
 import { verdictRoute } from '../kit/verdict';
@@ -50,22 +51,22 @@ test('the list and a verdict are there before the program of the page, which tak
     await page.goto(server.url);
     const rows = page.getByTestId('first-row');
     await rows.first().waitFor();
-    expect(await rows.count()).toBe(12);
-    expect(await rows.first().textContent()).toContain(cause);
+    await eventually(() => rows.count()).toBe(12);
+    await eventually(() => rows.first().textContent()).toContain(cause);
     await tab.expectAccessible();
 
     // A link reacts at once.
     const href = await rows.first().getAttribute('href');
     await rows.first().click();
     await page.getByTestId('first-cause').waitFor();
-    expect(await page.getByTestId('first-cause').textContent()).toBe(`${cause} \\u202e`);
-    expect(new URL(page.url()).pathname).toBe(href);
+    await eventually(() => page.getByTestId('first-cause').textContent()).toBe(`${cause} \\u202e`);
+    await eventually(() => new URL(page.url()).pathname).toBe(href);
     await page.getByRole('button', { name: 'Copy command of step 1' }).waitFor();
     await tab.expectAccessible();
 
     release();
     await page.getByTestId('verdict-cause').waitFor();
-    await expect.poll(() => page.getByTestId('first-session').count()).toBe(0);
+    await eventually(() => page.getByTestId('first-session').count()).toBe(0);
     const times = (path: string) => asked.filter((each) => each === path).length;
     expect(times('/api/v1/me')).toBe(1);
     expect(times('/api/v1/sessions?order=attention&limit=50')).toBe(1);

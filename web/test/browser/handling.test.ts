@@ -1,7 +1,7 @@
 /** What people do with a session: acknowledge, resolve, assign and tag it, seen by others at once. */
 import { describe, expect, test } from 'vitest';
+import { eventually, stored } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
-import { eventually } from '../kit/timeline';
 
 interface Handled {
   state: string;
@@ -58,7 +58,7 @@ describe('somebody who may write', () => {
     await page.getByTestId('tags-submit').click();
     await seen.getByText('Needs review').waitFor();
     await row.getByText('capacity').waitFor();
-    expect(await handled()).toMatchObject({ assignee: '<b>Bob</b>', tags: ['capacity', 'Needs review'] });
+    expect(await stored(handled())).toMatchObject({ assignee: '<b>Bob</b>', tags: ['capacity', 'Needs review'] });
 
     await page.getByTestId('handling-resolve').click();
     await page.getByLabel('What resolved it').fill('Raised the limit.\nWatch it.');
@@ -67,16 +67,15 @@ describe('somebody who may write', () => {
     await state.getByText('Resolved').waitFor();
     await seen.getByText('Raised the limit.').waitFor();
     await row.getByText('Resolved').waitFor();
-    expect(await handled()).toMatchObject({ state: 'resolved', resolution: 'Raised the limit.\nWatch it.' });
+    expect(await stored(handled())).toMatchObject({ state: 'resolved', resolution: 'Raised the limit.\nWatch it.' });
 
     for (const [width, colorScheme] of sizes) {
       for (const each of [tab, list]) {
         await each.page.setViewportSize({ width, height: 900 });
         await each.page.emulateMedia({ colorScheme });
-        const sideways = await each.page.evaluate(
-          () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
-        );
-        expect(sideways, `at ${width} px`).toBe(false);
+        const sideways = () =>
+          each.page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+        await eventually(sideways, `at ${width} px`).toBe(false);
         await each.expectAccessible();
       }
     }
@@ -85,7 +84,7 @@ describe('somebody who may write', () => {
     await state.getByText('Open').waitFor();
     await eventually(() => seen.getByTestId('handling-resolution').count()).toBe(0);
     await eventually(() => row.getByText('Resolved').count()).toBe(0);
-    expect(await handled()).toMatchObject({ state: 'open', resolution: '' });
+    expect(await stored(handled())).toMatchObject({ state: 'open', resolution: '' });
   });
 
   test('handles a session on a phone, and from the palette', async () => {
@@ -121,7 +120,7 @@ describe('somebody who may write', () => {
     });
     const { page } = await visit('/?handling=acknowledged', { viewport: { width: 1280, height: 900 } });
     await page.locator(`[data-session-id="${first}"]`).waitFor();
-    expect(await page.locator(`[data-session-id="${second}"]`).count()).toBe(0);
+    await eventually(() => page.locator(`[data-session-id="${second}"]`).count()).toBe(0);
     await page.getByTestId('filter-clear').click();
     await page.locator(`[data-session-id="${second}"]`).waitFor();
     for (const [filter, value] of [
@@ -130,7 +129,7 @@ describe('somebody who may write', () => {
     ]) {
       await page.getByTestId(`filter-${filter}`).selectOption(value as string);
       await eventually(() => page.getByTestId('session-row').count()).toBe(1);
-      expect(page.url()).toContain(`${filter}=`);
+      await eventually(() => page.url()).toContain(`${filter}=`);
       await page.getByTestId('filter-clear').click();
       await page.locator(`[data-session-id="${second}"]`).waitFor();
     }

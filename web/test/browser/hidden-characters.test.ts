@@ -1,6 +1,7 @@
 /** Every name that a configuration, an alert or a model brings contains a character that reverses the text after it. */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 
 /** U+202E, as YAML and JSON write it in double quotes. */
@@ -58,8 +59,8 @@ function hidden(page: Page): Promise<string[]> {
 }
 
 async function expectEscaped(page: Page): Promise<void> {
-  await expect.poll(() => page.locator('body').innerText()).toContain(turn);
-  expect(await hidden(page)).toEqual([]);
+  await eventually(() => page.locator('body').innerText()).toContain(turn);
+  expect(await still(() => hidden(page))).toEqual([]);
 }
 
 const narrow = { viewport: { width: 390, height: 844 } };

@@ -1,9 +1,10 @@
 /** Text of alerts, tools and models that wants to be more than text. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
-import { eventually, reveal, status, timelineOf } from '../kit/timeline';
+import { reveal, status, timelineOf } from '../kit/timeline';
 
 const script = '<script>window.owned = 1; alert(1)</script>';
 const tag = '<img src="http://evil.example/pixel.png" onerror="window.owned = 2">';
@@ -79,7 +80,7 @@ async function expectHarmless(page: Page): Promise<void> {
   expect(found).toEqual({ owned: false, elements: [], foreign: [], links: [], handlers: [], wide: false });
 }
 
-test('untrusted text is shown as text on every page', { timeout: 120_000 }, async () => {
+test('untrusted text is shown as text on every page', async () => {
   const { mock } = server();
   const { session_id: id } = await server().ask<{ session_id: string }>('POST', '/api/v1/alerts', {
     alert_type: 'pod-crash',
@@ -97,21 +98,23 @@ test('untrusted text is shown as text on every page', { timeout: 120_000 }, asyn
   await mock.reached('half');
   const thinking = page.locator('[data-event-type=llm_thinking]');
   await eventually(() => thinking.innerText()).toContain('evil.example/half');
-  expect(await thinking.innerText()).toContain(script);
+  await eventually(() => thinking.innerText()).toContain(script);
   await expectHarmless(page);
   await mock.open('half');
 
   await status(page, 'completed').waitFor();
-  expect(await page.getByTestId('executive-summary').innerText()).toBe(`A summary with ${tag} and ${script}.`);
+  await eventually(() => page.getByTestId('executive-summary').innerText()).toBe(
+    `A summary with ${tag} and ${script}.`,
+  );
   const analysis = page.getByTestId('final-analysis');
-  expect(await analysis.innerText()).toContain(script);
+  await eventually(() => analysis.innerText()).toContain(script);
   await expectHarmless(page);
 
   // The runbook, the alert, and every row are opened.
   const alert = page.getByTestId('alert');
   for (const closed = alert.locator('button[aria-expanded=false]'); (await closed.count()) > 0; )
     await closed.first().click();
-  expect(await alert.innerText()).toContain('window.owned = 1');
+  await eventually(() => alert.innerText()).toContain('window.owned = 1');
   await expectHarmless(page);
   await page.getByRole('button', { name: 'Expand all of stage 1' }).click();
   const events = await timelineOf(server(), id);
@@ -131,14 +134,14 @@ test('untrusted text is shown as text on every page', { timeout: 120_000 }, asyn
   const all = analysis.getByRole('button', { name: 'Show all' });
   if ((await all.count()) > 0) await all.click();
   for (const words of ['a link', 'Script', 'odd']) await analysis.getByText(words, { exact: false }).first().click();
-  expect(await analysis.innerText()).toContain('a picture (http://evil.example/beacon.png)');
+  await eventually(() => analysis.innerText()).toContain('a picture (http://evil.example/beacon.png)');
   await expectHarmless(page);
 
   await page.getByTestId('chat-open').click();
   await page.getByTestId('chat-input').fill(hostile);
   await page.getByTestId('chat-send').click();
   await page.locator('[data-testid=chat-exchange][data-status=completed]').waitFor();
-  expect(await page.getByTestId('chat-exchange').innerText()).toContain(script);
+  await eventually(() => page.getByTestId('chat-exchange').innerText()).toContain(script);
   await expectHarmless(page);
 
   // Other pages that show the same.

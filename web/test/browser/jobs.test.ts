@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { capture, extracts, organizes, processed, refusesToExtract, scriptOf } from '../kit/notes';
 import { scenario } from '../kit/scenario';
 import { plainScript } from '../kit/server';
@@ -16,7 +17,7 @@ describe('background jobs', () => {
     const tab = await visit('/system?tab=jobs&state=failed');
     const { page } = tab;
     const job = jobOf(page, note.id);
-    expect(await job.getByTestId('job-error').innerText()).toContain('does not fit the schema');
+    await eventually(() => job.getByTestId('job-error').innerText()).toContain('does not fit the schema');
     await page.getByTestId('queue').filter({ hasText: 'notes-extract' }).waitFor();
     await tab.expectAccessible();
 
@@ -34,9 +35,9 @@ describe('background jobs', () => {
     await job.waitFor({ state: 'detached' });
     await page.getByTestId('jobs-state').selectOption('');
     await jobOf(page, note.id).filter({ hasText: 'Completed' }).first().waitFor();
-    await expect
-      .poll(async () => (await server().ask<{ status: string }>('GET', `/api/v1/notes/${note.id}`)).status)
-      .toBe('done');
+    await eventually(
+      async () => (await server().ask<{ status: string }>('GET', `/api/v1/notes/${note.id}`)).status,
+    ).toBe('done');
   });
 
   test('a paused queue keeps its jobs until it is resumed', async () => {
@@ -61,13 +62,13 @@ describe('a key that may only read', () => {
     await page.getByTestId('login-key').fill(key);
     await page.getByTestId('login-submit').click();
     await page.getByTestId('read-only-notice').waitFor();
-    expect(await page.getByTestId('capture-text').isDisabled()).toBe(true);
+    await eventually(() => page.getByTestId('capture-text').isDisabled()).toBe(true);
     await tab.expectAccessible();
     await page.goto(`${server().url}/board`);
     await page.getByTestId('read-only-notice').waitFor();
-    expect(await page.getByTestId('entity-new').count()).toBe(0);
+    expect(await still(() => page.getByTestId('entity-new').count())).toBe(0);
     await page.goto(`${server().url}/system?tab=jobs`);
     await page.getByTestId('queue').first().waitFor();
-    expect(await page.getByTestId('queue-toggle').count()).toBe(0);
+    expect(await still(() => page.getByTestId('queue-toggle').count())).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { everything, fill, places, type Sessions } from '../kit/everything';
+import { eventually } from '../kit/expecting';
 import { walk } from '../kit/keyboard';
 import { scenario } from '../kit/scenario';
 
@@ -42,13 +43,13 @@ test('arrow keys move between the rows of a timeline', async () => {
   const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).innerText);
   await rows.and(page.locator('[tabindex="0"]')).focus();
   await page.keyboard.press('Home');
-  await expect.poll(focused).toBe(texts[0]);
+  await eventually(focused).toBe(texts[0]);
   for (const text of texts.slice(1)) {
     await page.keyboard.press('ArrowDown');
-    await expect.poll(focused).toBe(text);
+    await eventually(focused).toBe(text);
     // A pane may reach beyond the window: the focused row is visible.
-    await expect
-      .poll(() => page.evaluate(() => (document.activeElement?.getBoundingClientRect().bottom ?? 0) <= innerHeight))
-      .toBe(true);
+    await eventually(() =>
+      page.evaluate(() => (document.activeElement?.getBoundingClientRect().bottom ?? 0) <= innerHeight),
+    ).toBe(true);
   }
 });

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 
 const { server, visit } = scenario({
@@ -52,7 +53,7 @@ function rowsOf(page: Page): Promise<string[]> {
 }
 
 async function expectRows(page: Page, ids: readonly string[]): Promise<void> {
-  await expect.poll(() => rowsOf(page), { timeout: 15_000 }).toEqual(ids);
+  await eventually(() => rowsOf(page)).toEqual(ids);
 }
 
 function focused(page: Page): Promise<string | undefined> {
@@ -64,13 +65,15 @@ test('running and failed sessions come first unless the address orders otherwise
   const { running, failed, memory, disk } = sessions;
   await expectRows(page, [running, failed, memory, disk]);
   const first = page.getByTestId('session-row').first();
-  expect(await first.innerText()).toMatch(/Running[\s\S]*pod-crash[\s\S]*In stage 1 of 1/);
-  expect(await page.locator(`[data-session-id="${failed}"]`).innerText()).toContain('refuses to look at this');
-  expect(await page.title()).toContain('(1 running)');
+  await eventually(() => first.innerText()).toMatch(/Running[\s\S]*pod-crash[\s\S]*In stage 1 of 1/);
+  await eventually(() => page.locator(`[data-session-id="${failed}"]`).innerText()).toContain(
+    'refuses to look at this',
+  );
+  await eventually(() => page.title()).toContain('(1 running)');
 
   await page.getByTestId('filter-order').getByText('Newest first').click();
   await expectRows(page, [memory, disk, running, failed]);
-  expect(new URL(page.url()).search).toBe('?order=newest');
+  await eventually(() => new URL(page.url()).search).toBe('?order=newest');
 });
 
 test('filters and search in the address survive reload, back and saved links', async () => {
@@ -93,15 +96,15 @@ test('filters and search in the address survive reload, back and saved links', a
 
   await page.reload();
   await expectRows(page, [disk]);
-  expect(await page.getByTestId('search').inputValue()).toBe('nearly');
-  expect(await page.getByTestId('filter-alert_type').inputValue()).toBe('disk-full');
-  expect(await page.getByTestId('filter-status').innerText()).toContain('Failed, Completed');
+  await eventually(() => page.getByTestId('search').inputValue()).toBe('nearly');
+  await eventually(() => page.getByTestId('filter-alert_type').inputValue()).toBe('disk-full');
+  await eventually(() => page.getByTestId('filter-status').innerText()).toContain('Failed, Completed');
 
   // What was typed took the place of the entry before it, so that back leads out of the last choice.
   await page.goBack();
   await page.waitForURL((url) => url.search === '?status=failed,completed');
   await expectRows(page, [failed, memory, disk]);
-  expect(await page.getByTestId('search').inputValue()).toBe('');
+  await eventually(() => page.getByTestId('search').inputValue()).toBe('');
   await page.goBack();
   await expectRows(page, [failed]);
   await page.goBack();
@@ -112,18 +115,18 @@ test('filters and search in the address survive reload, back and saved links', a
   const link = new URL(saved);
   const other = await visit(link.pathname + link.search);
   await expectRows(other.page, [disk]);
-  expect(await other.page.getByTestId('search').inputValue()).toBe('nearly');
+  await eventually(() => other.page.getByTestId('search').inputValue()).toBe('nearly');
 });
 
 test('a filter without matches says so, and can be cleared', async () => {
   const tab = await visit('/?search=nothing-has-this&order=newest');
   const { page } = tab;
   await page.getByRole('heading', { name: 'No sessions match these filters' }).waitFor();
-  expect(await page.getByTestId('empty-first-visit').count()).toBe(0);
+  expect(await still(() => page.getByTestId('empty-first-visit').count())).toBe(0);
   await tab.expectAccessible();
   await page.getByTestId('filter-clear').click();
   await expectRows(page, [sessions.memory, sessions.disk, sessions.running, sessions.failed]);
-  expect(new URL(page.url()).search).toBe('?order=newest');
+  await eventually(() => new URL(page.url()).search).toBe('?order=newest');
 });
 
 test('search covers the full text of alert and analysis', async () => {
@@ -136,15 +139,15 @@ test('j, k, arrows and Enter select and open rows, and back restores the row', a
   const { running, failed, memory, disk } = sessions;
   await expectRows(page, [running, failed, memory, disk]);
   await page.keyboard.press('j');
-  expect(await focused(page)).toBe(running);
+  await eventually(() => focused(page)).toBe(running);
   await page.keyboard.press('j');
   await page.keyboard.press('ArrowDown');
-  expect(await focused(page)).toBe(memory);
+  await eventually(() => focused(page)).toBe(memory);
   await page.keyboard.press('k');
-  expect(await focused(page)).toBe(failed);
+  await eventually(() => focused(page)).toBe(failed);
   await page.keyboard.press('End');
   await page.keyboard.press('ArrowDown');
-  expect(await focused(page)).toBe(disk);
+  await eventually(() => focused(page)).toBe(disk);
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(memory));
@@ -153,12 +156,12 @@ test('j, k, arrows and Enter select and open rows, and back restores the row', a
   await page.goBack();
   await expectRows(page, [running, failed, memory, disk]);
   await page.keyboard.press('k');
-  expect(await focused(page)).toBe(memory);
+  await eventually(() => focused(page)).toBe(memory);
 
   // Letters belong to the field that has the focus.
   await page.keyboard.press('/');
   await page.keyboard.type('jk');
-  expect(await page.getByTestId('search').inputValue()).toBe('jk');
+  await eventually(() => page.getByTestId('search').inputValue()).toBe('jk');
 });
 
 test('rows update live, and new sessions do not move the list', async () => {
@@ -171,10 +174,10 @@ test('rows update live, and new sessions do not move the list', async () => {
   await server().mock.open('hold');
   expect(await server().ended(running)).toBe('completed');
   await page.locator(`[data-session-id="${running}"][data-status=completed]`).waitFor();
-  expect(await focused(page)).toBe(running);
+  expect(await still(() => focused(page))).toBe(running);
   const show = page.getByTestId('show-changes');
   await show.getByText('Show 1 new session').waitFor();
-  expect(await rowsOf(page)).toEqual([running, failed, memory, disk]);
+  expect(await still(() => rowsOf(page))).toEqual([running, failed, memory, disk]);
   await server().ended(fresh);
   await show.click();
   await expectRows(page, [failed, fresh, memory, disk, running]);
@@ -215,26 +218,26 @@ test('a long list loads the next page near its end, and draws the rows in sight'
   await page.keyboard.press('j');
   await page.keyboard.press('End');
   // The focus stays on the row it is on, which was the last of the first page.
-  expect(await focused(page)).toBe(ids[10]);
+  await eventually(() => focused(page)).toBe(ids[10]);
   await page.getByText('All 65 sessions shown').waitFor();
-  expect(await focused(page)).toBe(ids[10]);
+  expect(await still(() => focused(page))).toBe(ids[10]);
   const { ids: all, most } = await readList(page);
   expect(all.slice(0, 60)).toEqual(ids.toReversed());
   expect(new Set(all).size).toBe(65);
   expect(most).toBeLessThan(45);
 
   // The row with the focus stays in the page although it is out of sight, and the keys go on from it.
-  expect(await focused(page)).toBe(ids[10]);
+  expect(await still(() => focused(page))).toBe(ids[10]);
   await page.keyboard.press('ArrowDown');
-  expect(await focused(page)).toBe(ids[9]);
-  expect(await inView(page)).toBe(true);
+  await eventually(() => focused(page)).toBe(ids[9]);
+  await eventually(() => inView(page)).toBe(true);
   await page.keyboard.press('Home');
-  expect(await focused(page)).toBe(ids[59]);
-  await expect.poll(() => inView(page)).toBe(true);
+  await eventually(() => focused(page)).toBe(ids[59]);
+  await eventually(() => inView(page)).toBe(true);
 
   // Back leads to the row and the place that were left.
   await page.keyboard.press('End');
-  await expect.poll(() => inView(page)).toBe(true);
+  await eventually(() => inView(page)).toBe(true);
   const last = await focused(page);
   const top = await page.locator('main').evaluate((main) => main.scrollTop);
   expect(top).toBeGreaterThan(1000);
@@ -242,9 +245,9 @@ test('a long list loads the next page near its end, and draws the rows in sight'
   await page.waitForURL(/sessions/);
   await page.getByTestId('outcome').waitFor();
   await page.goBack();
-  await expect.poll(() => page.locator('main').evaluate((main) => main.scrollTop)).toBeCloseTo(top, -2);
+  await eventually(() => page.locator('main').evaluate((main) => main.scrollTop)).toBeCloseTo(top, -2);
   await page.keyboard.press('j');
-  expect(await focused(page)).toBe(last);
+  await eventually(() => focused(page)).toBe(last);
 });
 
 /** Whether the row with the focus is in the window. */

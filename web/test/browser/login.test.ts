@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainScript } from '../kit/server';
 
@@ -18,19 +19,19 @@ test('login with a key leads to the requested page, and logout ends it', async (
   await page.getByTestId('login-submit').click();
   const refusal = page.getByRole('alert');
   await refusal.waitFor();
-  expect(await refusal.innerText()).toContain('API key');
+  await eventually(() => refusal.innerText()).toContain('API key');
 
   await page.getByTestId('login-key').fill(server().key);
   await page.getByTestId('login-submit').click();
   await page.getByTestId('outcome').waitFor();
-  expect(page.url()).toContain(`/sessions/${id}`);
+  await eventually(() => page.url()).toContain(`/sessions/${id}`);
 
   // The session in the browser is a cookie that no script can read.
   const cookies = await tab.context.cookies();
   expect(cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite }))).toEqual([
     { name: 'tarsy_session', httpOnly: true, sameSite: 'Strict' },
   ]);
-  expect(await page.evaluate(() => document.cookie)).toBe('');
+  expect(await still(() => page.evaluate(() => document.cookie))).toBe('');
 
   // What changes something carries the token: the same request without it is refused.
   const refused = await page.evaluate(
@@ -97,5 +98,5 @@ test('a login that ends while the page is disconnected leads to the login page',
   await tab.context.clearCookies();
   await server().comeBack();
   await page.getByTestId('login-key').waitFor();
-  expect(new URL(page.url()).searchParams.get('next')).toBe(`/sessions/${id}`);
+  await eventually(() => new URL(page.url()).searchParams.get('next')).toBe(`/sessions/${id}`);
 });

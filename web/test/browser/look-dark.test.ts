@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { looksRight } from '../kit/look';
 
 const { server, visit } = looksRight('dark', [768, 2560]);
@@ -7,10 +8,10 @@ test('the chosen theme is stored and applied before the first paint', async () =
   const tab = await visit('/', { colorScheme: 'light' });
   const { page } = tab;
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
-  expect(await theme()).toBe('light');
+  await eventually(() => theme()).toBe('light');
   await page.getByTestId('theme-switch').click();
   await page.getByRole('menuitemradio', { name: 'Dark' }).click();
-  expect(await theme()).toBe('dark');
+  await eventually(() => theme()).toBe('dark');
 
   // Every theme that the page is given while it loads, and whether there was anything to draw by then.
   await page.addInitScript(() => {
@@ -22,20 +23,22 @@ test('the chosen theme is stored and applied before the first paint', async () =
   });
   await page.reload();
   await page.getByTestId('sessions-list').waitFor();
-  expect(await page.evaluate(() => Reflect.get(window, 'seen') as string[])).toEqual(
+  await eventually(() => page.evaluate(() => Reflect.get(window, 'seen') as string[])).toEqual(
     expect.arrayContaining(['dark early']),
   );
   expect(
-    await page.evaluate(() => (Reflect.get(window, 'seen') as string[]).filter((one) => !one.startsWith('dark'))),
+    await still(() =>
+      page.evaluate(() => (Reflect.get(window, 'seen') as string[]).filter((one) => !one.startsWith('dark'))),
+    ),
   ).toEqual([]);
-  expect(await theme()).toBe('dark');
+  await eventually(() => theme()).toBe('dark');
 
   // Other tabs follow, and "System" follows the system.
   const other = await tab.context.newPage();
   await other.goto(`${server().url}/system`);
   await other.getByTestId('theme-switch').click();
   await other.getByRole('menuitemradio', { name: 'System' }).click();
-  await expect.poll(theme).toBe('light');
+  await eventually(theme).toBe('light');
   await page.emulateMedia({ colorScheme: 'dark' });
-  await expect.poll(theme).toBe('dark');
+  await eventually(theme).toBe('dark');
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eventually } from '../kit/expecting';
 import { expectStill, looksRight } from '../kit/look';
 
 const { visit, sessions } = looksRight('light', [360, 1440]);
@@ -7,7 +8,7 @@ test('nothing moves where motion is reduced', async () => {
   const { page } = await visit(`/sessions/${sessions.running}`);
   await page.getByTestId('now').waitFor();
   // Nothing would show that motion can be reduced if nothing moved.
-  expect(await page.evaluate(() => document.getAnimations().length)).toBeGreaterThan(0);
+  await eventually(() => page.evaluate(() => document.getAnimations().length)).toBeGreaterThan(0);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await expectStill(page);
 });

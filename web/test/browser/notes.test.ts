@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
+import { eventually } from '../kit/expecting';
 import { capture, extracts, processed, refusesToExtract, scriptOf } from '../kit/notes';
 import { scenario } from '../kit/scenario';
 import { plainScript } from '../kit/server';
@@ -49,43 +50,47 @@ test('a note is captured with Ctrl+Enter, processed live, and shows its entities
   await page.keyboard.press('Control+Enter');
   const first = page.getByTestId('note-row').first();
   await first.getByText('Queued').waitFor();
-  expect(await page.getByTestId('capture-text').inputValue()).toBe('');
+  await eventually(() => page.getByTestId('capture-text').inputValue()).toBe('');
   const id = (await first.getAttribute('data-note-id')) ?? '';
 
   // The row changes by itself when the model has answered, and the number in the navigation comes.
   await server().mock.open('extract');
   await page.locator(`[data-note-id="${id}"][data-status=done]`).waitFor();
-  expect(await first.innerText()).toContain('3 items');
+  await eventually(() => first.innerText()).toContain('3 items');
   await page.getByTestId('review-count').getByText('1').waitFor();
 
   await first.getByRole('link').click();
   await page.waitForURL(new RegExp(`/notes/${id}`));
   const entities = page.getByTestId('note-entity');
-  await expect.poll(() => entities.count()).toBe(3);
+  await eventually(() => entities.count()).toBe(3);
   const marks = page.getByTestId('evidence-mark');
-  expect(await marks.allInnerTexts()).toEqual([
+  await eventually(() => marks.allInnerTexts()).toEqual([
     'Ada bounds the cache by Friday.',
     'We roll back to 1.4.',
     'Who owns the alert?',
   ]);
-  expect(await page.getByTestId('note-text').innerText()).toBe(meeting);
-  expect(await entities.first().innerText()).toMatch(/Task[\s\S]*Bound the cache[\s\S]*Ada[\s\S]*Due [\s\S]*cache/);
+  await eventually(() => page.getByTestId('note-text').innerText()).toBe(meeting);
+  await eventually(() => entities.first().innerText()).toMatch(
+    /Task[\s\S]*Bound the cache[\s\S]*Ada[\s\S]*Due [\s\S]*cache/,
+  );
   await entities.nth(2).getByText('Proposed').waitFor();
   await tab.expectAccessible();
 
   // An entity marks its passage, and a passage its entity, by pointer and by focus.
   await entities.nth(1).hover();
-  await expect.poll(() => page.locator('[data-lit]').allInnerTexts()).toEqual(['We roll back to 1.4.']);
+  await eventually(() => page.locator('[data-lit]').allInnerTexts()).toEqual(['We roll back to 1.4.']);
   await entities.first().getByRole('link').first().focus();
   await page.mouse.move(1, 1);
   await entities.first().getByTestId('show-passage').focus();
-  await expect.poll(() => page.locator('[data-lit]').allInnerTexts()).toEqual(['Ada bounds the cache by Friday.']);
+  await eventually(() => page.locator('[data-lit]').allInnerTexts()).toEqual(['Ada bounds the cache by Friday.']);
   await page.keyboard.press('Enter');
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Ada bounds the cache by Friday.');
+  await eventually(() => page.evaluate(() => document.activeElement?.textContent)).toBe(
+    'Ada bounds the cache by Friday.',
+  );
   await marks.nth(1).locator('a').focus();
-  await expect.poll(() => entities.nth(1).getAttribute('data-active')).toBe('true');
+  await eventually(() => entities.nth(1).getAttribute('data-active')).toBe('true');
   await page.keyboard.press('Enter');
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Roll back to 1.4');
+  await eventually(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Roll back to 1.4');
 });
 
 test('a failed note shows its error, and is processed again on request', async () => {
@@ -93,7 +98,9 @@ test('a failed note shows its error, and is processed again on request', async (
   const tab = await visit('/notes?status=failed');
   const { page } = tab;
   await row(page, failed.id).getByTestId('note-error').waitFor();
-  expect(await row(page, failed.id).getByTestId('note-error').innerText()).toContain('does not fit the schema');
+  await eventually(() => row(page, failed.id).getByTestId('note-error').innerText()).toContain(
+    'does not fit the schema',
+  );
   await tab.expectAccessible();
   await server().mock.play(
     scriptOf([extracts('an odd note', [{ title: 'Look again', evidence: 'an odd note' }]), ...routes], plainScript),
@@ -130,28 +137,23 @@ test('all notes since a day are processed again', async () => {
   await page.getByTestId('reprocess-all').click();
   await page.getByText(/Reprocessing \d+ notes?\./).waitFor();
   // Its version is the next one, and it is done again.
-  await expect
-    .poll(
-      async () => {
-        const { status, version } = await server().ask<{ status: string; version: number }>(
-          'GET',
-          `/api/v1/notes/${note.id}`,
-        );
-        return `${status} ${version}`;
-      },
-      { timeout: 20_000 },
-    )
-    .toBe('done 2');
+  await eventually(async () => {
+    const { status, version } = await server().ask<{ status: string; version: number }>(
+      'GET',
+      `/api/v1/notes/${note.id}`,
+    );
+    return `${status} ${version}`;
+  }).toBe('done 2');
 });
 
 test('filters and search are part of the address', async () => {
   const empty = await processed(server(), 'Nothing of interest at the harbour.');
   const { page } = await visit('/notes?source=cli');
   await row(page, empty.id).waitFor();
-  expect(await row(page, empty.id).innerText()).toContain('Nothing to extract');
+  await eventually(() => row(page, empty.id).innerText()).toContain('Nothing to extract');
   await page.getByTestId('notes-search').fill('harbour');
   await page.waitForURL(/q=harbour/);
-  await expect.poll(() => page.getByTestId('note-row').count()).toBe(1);
+  await eventually(() => page.getByTestId('note-row').count()).toBe(1);
   await page.reload();
   await row(page, empty.id).waitFor();
   await page.getByTestId('notes-source').selectOption('discord');
@@ -166,10 +168,10 @@ test('a text that was not captured is kept, and a refused one is explained', asy
   const field = page.getByTestId('capture-text');
   await field.fill('Half a thought');
   await page.reload();
-  expect(await field.inputValue()).toBe('Half a thought');
+  await eventually(() => field.inputValue()).toBe('Half a thought');
   await field.fill('x'.repeat(70_000));
   await page.getByText('is too long', { exact: false }).waitFor();
-  expect(await page.getByTestId('capture').isDisabled()).toBe(true);
+  await eventually(() => page.getByTestId('capture').isDisabled()).toBe(true);
   await field.fill('');
 });
 
@@ -177,9 +179,9 @@ test('hostile text in notes and entities is shown as text', async () => {
   const note = await processed(server(), '<script>window.owned = 1</script> and [a link](javascript:window.owned=2)');
   const { page } = await visit(`/notes/${note.id}`);
   await page.getByTestId('note-entity').getByText('<img src=x onerror="window.owned=1">').waitFor();
-  expect(await page.getByTestId('note-text').innerText()).toContain('[a link](javascript:window.owned=2)');
-  expect(
-    await page.evaluate(() => ['owned' in window, document.querySelectorAll('main img, main script').length]),
+  await eventually(() => page.getByTestId('note-text').innerText()).toContain('[a link](javascript:window.owned=2)');
+  await eventually(() =>
+    page.evaluate(() => ['owned' in window, document.querySelectorAll('main img, main script').length]),
   ).toEqual([false, 0]);
 });
 
@@ -196,7 +198,7 @@ test('the analysis of a session is kept as a note, and its tasks appear on the s
   const card = page.getByTestId('session-notes');
   await card.getByTestId('session-entity').getByText('Raise the memory limit').waitFor();
   await page.getByTestId('open-note').waitFor();
-  expect(await page.getByTestId('keep-note').count()).toBe(0);
+  await eventually(() => page.getByTestId('keep-note').count()).toBe(0);
   await tab.expectAccessible();
 });
 

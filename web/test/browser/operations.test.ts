@@ -1,9 +1,9 @@
 /** What people on call do: pause and resume, cancel what a filter matches, and share one session with somebody without a login. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain, plainScript } from '../kit/server';
-import { eventually } from '../kit/timeline';
 
 const { server, visit } = scenario({ script: plainScript, config: plainChain, auth: true });
 
@@ -25,8 +25,8 @@ test('intake is paused from the palette, shown on every page and resumed from th
 
   const banner = page.getByTestId('pause-banner');
   await banner.waitFor();
-  const text = await banner.innerText();
-  for (const part of ['Intake is paused', 'until', 'Database upgrade']) expect(text).toContain(part);
+  const text = () => banner.innerText();
+  for (const part of ['Intake is paused', 'until', 'Database upgrade']) await eventually(text).toContain(part);
   await tab.expectAccessible();
   const refused = await server()
     .submit()
@@ -40,7 +40,7 @@ test('intake is paused from the palette, shown on every page and resumed from th
   for (const width of [360, 1280]) {
     await page.setViewportSize({ width, height: 800 });
     await banner.waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    await eventually(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
   }
   await page.getByTestId('resume-intake').click();
   await banner.waitFor({ state: 'detached' });
@@ -59,7 +59,7 @@ test('the sessions that a filter matches are cancelled after their number was sh
   await page.getByTestId('pause-banner').waitFor();
   await page.getByTestId('cancel-matching').click();
   await page.getByTestId('cancel-number').waitFor();
-  expect(await page.getByRole('dialog').innerText()).toContain('Cancel 2 sessions?');
+  await eventually(() => page.getByRole('dialog').innerText()).toContain('Cancel 2 sessions?');
   await tab.expectAccessible();
   await page.getByTestId('confirm').click();
   await eventually(() => page.getByRole('dialog').count()).toBe(0);
@@ -101,12 +101,12 @@ test('a shared session is read without a login at 360 and 1280 pixels until it i
     expect(response?.headers()['x-robots-tag']).toBe('noindex, nofollow');
     expect(response?.headers()['referrer-policy']).toBe('no-referrer');
     await reader.page.getByTestId('shared-session').waitFor();
-    expect(await reader.page.getByTestId('shared-banner').innerText()).toContain('read-only, until');
+    await eventually(() => reader.page.getByTestId('shared-banner').innerText()).toContain('read-only, until');
     await reader.page.getByTestId('shared-event').first().locator('summary').click();
     await reader.expectAccessible();
-    expect(await reader.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    await eventually(() => reader.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     for (const changing of ['cancel', 'rerun', 'chat-open', 'share-session', 'feedback'])
-      expect(await reader.page.getByTestId(changing).count()).toBe(0);
+      expect(await still(() => reader.page.getByTestId(changing).count())).toBe(0);
     const api = new Set(asked.filter((path) => path.startsWith('/api/')));
     expect([...api].sort()).toEqual(['/api/v1/me', '/api/v1/shared']);
   }

@@ -1,6 +1,7 @@
 /** The list tells what kind of conclusion each session has, and which cause. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { verdictRoute } from '../kit/verdict';
 
@@ -62,14 +63,16 @@ test('a row has the outcome and the cause; without a verdict it is completed', a
   const { page } = tab;
   for (const kind of kinds) {
     const row = rowOf(page, sessions[kind]);
-    const text = await row.innerText();
-    expect(text).toContain(told[kind].word);
-    expect(text).not.toContain('Completed');
-    expect(await row.getByTestId('session-line').innerText()).toBe(told[kind].cause || 'A summary of the analysis.');
+    const text = () => row.innerText();
+    await eventually(text).toContain(told[kind].word);
+    await eventually(text).not.toContain('Completed');
+    await eventually(() => row.getByTestId('session-line').innerText()).toBe(
+      told[kind].cause || 'A summary of the analysis.',
+    );
   }
-  const plain = await rowOf(page, sessions.none).innerText();
-  expect(plain).toContain('Completed');
-  expect(plain).toContain('A summary of the analysis.');
+  const plain = () => rowOf(page, sessions.none).innerText();
+  await eventually(plain).toContain('Completed');
+  await eventually(plain).toContain('A summary of the analysis.');
   // No outcome looks like another: each has its own icon.
   const icons = await page
     .locator('[data-session-id] [data-outcome] svg')
@@ -86,26 +89,28 @@ test('the list is filtered by outcome, and the address keeps it', async () => {
   await page.getByTestId('filter-outcome-needs_human').click();
   await page.keyboard.press('Escape');
   const expected = [sessions.needs_human, sessions.false_alarm];
-  await expect.poll(() => idsOf(page)).toEqual(expected);
-  expect(new URL(page.url()).searchParams.get('outcome')?.split(',').toSorted()).toEqual([
+  await eventually(() => idsOf(page)).toEqual(expected);
+  await eventually(() => new URL(page.url()).searchParams.get('outcome')?.split(',').toSorted()).toEqual([
     'false_alarm',
     'needs_human',
   ]);
   await page.reload();
-  await expect.poll(() => idsOf(page)).toEqual(expected);
-  expect(await page.getByTestId('filter-outcome').getAttribute('aria-label')).toContain('Needs a person');
+  await eventually(() => idsOf(page)).toEqual(expected);
+  await eventually(() => page.getByTestId('filter-outcome').getAttribute('aria-label')).toContain('Needs a person');
   await page.getByTestId('filter-clear').click();
-  await expect.poll(async () => (await idsOf(page)).length).toBe(kinds.length + 1);
+  await eventually(async () => (await idsOf(page)).length).toBe(kinds.length + 1);
 });
 
 test('a search counts its matches and marks them in the cause', async () => {
   const { page } = await visit('/?search=image%20tag');
-  await expect.poll(() => idsOf(page)).toEqual([sessions.cause_found]);
-  expect(await page.getByTestId('search-count').innerText()).toContain('1 session matches');
-  expect(await page.getByTestId('session-line').innerText()).toBe('Cause: The image tag of billing does not exist');
-  expect(await page.getByTestId('session-match').allInnerTexts()).toEqual(['image', 'tag']);
+  await eventually(() => idsOf(page)).toEqual([sessions.cause_found]);
+  await eventually(() => page.getByTestId('search-count').innerText()).toContain('1 session matches');
+  await eventually(() => page.getByTestId('session-line').innerText()).toBe(
+    'Cause: The image tag of billing does not exist',
+  );
+  await eventually(() => page.getByTestId('session-match').allInnerTexts()).toEqual(['image', 'tag']);
   await page.getByTestId('search').fill('alert');
-  await expect.poll(() => page.getByTestId('search-count').innerText()).toContain('5 sessions match');
+  await eventually(() => page.getByTestId('search-count').innerText()).toContain('5 sessions match');
 });
 
 test('the palette shows the outcome of the sessions it finds', async () => {
@@ -116,7 +121,7 @@ test('the palette shows the outcome of the sessions it finds', async () => {
   await page.keyboard.type('evicts');
   const found = page.getByTestId('palette').getByRole('option', { name: /Probable cause/ });
   await found.waitFor();
-  expect(await found.innerText()).toContain(told.probable_cause.cause);
+  await eventually(() => found.innerText()).toContain(told.probable_cause.cause);
 });
 
 test('the palette has the filters of the list', async () => {
@@ -128,5 +133,5 @@ test('the palette has the filters of the list', async () => {
   await page.getByRole('option', { name: 'Filter by outcome: False alarm' }).waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(/outcome=false_alarm/);
-  await expect.poll(() => idsOf(page)).toEqual([sessions.false_alarm]);
+  await eventually(() => idsOf(page)).toEqual([sessions.false_alarm]);
 });

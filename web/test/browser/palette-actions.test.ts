@@ -2,8 +2,9 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { everything, fill, places, type Sessions } from '../kit/everything';
+import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
-import { eventually, scroller } from '../kit/timeline';
+import { scroller } from '../kit/timeline';
 
 const { server, visit } = scenario(everything);
 const sessions: Sessions = { done: '', running: '', note: '', repeated: '', storm: '' };
@@ -121,7 +122,7 @@ test('what is folded away on a phone is done from the palette', async () => {
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   await page.getByTestId('more-actions').waitFor();
-  expect(await page.getByTestId('session-actions').isVisible()).toBe(false);
+  await eventually(() => page.getByTestId('session-actions').isVisible()).toBe(false);
   await choose(page, 'copy link');
   await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toContain(`/sessions/${sessions.done}`);
   await choose(page, 'edit and resubmit');
@@ -131,7 +132,7 @@ test('what is folded away on a phone is done from the palette', async () => {
   await page.getByTestId('session-row').first().waitFor();
   await choose(page, 'severity: high');
   await page.waitForURL(/severity=high/);
-  expect(await page.getByTestId('filter-label').isVisible()).toBe(false);
+  await eventually(() => page.getByTestId('filter-label').isVisible()).toBe(false);
   // A field takes the focus: the filters unfold for it.
   await choose(page, 'label, as name');
   await eventually(() => page.getByTestId('filter-label').evaluate((field) => field === document.activeElement)).toBe(

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 
 const { server, visit } = scenario();
@@ -19,7 +20,7 @@ test('Ctrl+K opens pages, and Escape restores the focus', async () => {
   await tab.expectAccessible();
   await page.keyboard.press('Escape');
   await palette.waitFor({ state: 'detached' });
-  await expect.poll(() => page.evaluate(() => (document.activeElement as HTMLElement).dataset.sessionId)).toBe(session);
+  await eventually(() => page.evaluate(() => (document.activeElement as HTMLElement).dataset.sessionId)).toBe(session);
 
   await page.keyboard.press('Control+k');
   await palette.waitFor();
@@ -27,7 +28,7 @@ test('Ctrl+K opens pages, and Escape restores the focus', async () => {
   await palette.getByRole('option', { name: /^System/ }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
-  expect(await palette.count()).toBe(0);
+  await eventually(() => palette.count()).toBe(0);
 
   // The same by pointer.
   await page.getByTestId('palette-open').click();
@@ -45,7 +46,7 @@ test('sessions are found by their text and by their id', async () => {
   await page.keyboard.type('turbine');
   const found = palette.getByRole('group', { name: 'Sessions' }).getByRole('option');
   await found.waitFor();
-  expect(await found.innerText()).toContain('Out of memory.');
+  await eventually(() => found.innerText()).toContain('Out of memory.');
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(session));
   await page.getByTestId('outcome').waitFor();
@@ -110,9 +111,9 @@ test('g s, g n and g y open pages, and ? lists the shortcuts', async () => {
   await page.keyboard.press('?');
   const help = page.getByTestId('keyboard-help');
   await help.waitFor();
-  const text = await help.innerText();
+  const text = () => help.innerText();
   for (const line of ['Search and commands', 'Go to Submit', 'Next session', 'Previous session', 'Open session'])
-    expect(text).toContain(line);
+    await eventually(text).toContain(line);
   await tab.expectAccessible();
 });
 
@@ -131,8 +132,8 @@ test('single-key shortcuts can be turned off, and stay off', async () => {
     // What has ⌘ or Ctrl still works, and comes after the keys that must not.
     await page.keyboard.press('Control+k');
     await page.getByTestId('palette').waitFor();
-    expect(new URL(page.url()).pathname).toBe('/system');
-    expect(await page.getByTestId('keyboard-help').count()).toBe(0);
+    await eventually(() => new URL(page.url()).pathname).toBe('/system');
+    expect(await still(() => page.getByTestId('keyboard-help').count())).toBe(0);
     await page.keyboard.press('Escape');
     await page.getByTestId('palette').waitFor({ state: 'detached' });
   };

@@ -1,8 +1,8 @@
 /** The page of a session on a phone: actions in words, as large as a finger, sheets over the page, nothing sideways. */
 import { expect, test } from 'vitest';
 import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
+import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
-import { eventually } from '../kit/timeline';
 
 const { server, visit } = scenario({
   script: verdictScript(JSON.stringify(verdictAnswer)),
@@ -20,37 +20,41 @@ test('a session on a phone has actions in words of 44 px, and sheets for evidenc
   await page.getByTestId('next-steps').waitFor();
   const sideways = () =>
     page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
-  expect(await sideways()).toBe(false);
+  await eventually(() => sideways()).toBe(false);
 
   const header = page.getByTestId('session-header');
-  expect(await header.getByRole('link', { name: 'Trace' }).isVisible()).toBe(false);
+  await eventually(() => header.getByRole('link', { name: 'Trace' }).isVisible()).toBe(false);
   await page.getByTestId('more-actions').tap();
   for (const name of ['Edit and resubmit', 'Trace']) await header.getByRole('link', { name }).waitFor();
   for (const name of ['Re-run', 'Less', 'Keep as note', 'Export', 'Copy link', 'Chat']) {
     const button = header.getByRole('button', { name, exact: true });
     // The word is in sight, not only for screen readers.
-    expect(await button.getByText(name).or(button).first().innerText()).toContain(name);
+    await eventually(() => button.getByText(name).or(button).first().innerText()).toContain(name);
   }
-  const small = await header.evaluate((node) =>
-    [...node.querySelectorAll<HTMLElement>('button[data-button], a[data-button]')]
-      .map((each) => ({ name: each.innerText, ...each.getBoundingClientRect().toJSON() }))
-      .filter(({ width, height }) => height < 44 || width < 44)
-      .map(({ name, width, height }) => `${name}: ${width} × ${height}`),
-  );
-  expect(small).toEqual([]);
-  const wordless = await header.evaluate(
-    (node) =>
-      [...node.querySelectorAll<HTMLElement>('[data-button]')].filter((each) => each.innerText.trim() === '').length,
-  );
-  expect(wordless).toBe(0);
-  expect(await sideways()).toBe(false);
+  const small = () =>
+    header.evaluate((node) =>
+      [...node.querySelectorAll<HTMLElement>('button[data-button], a[data-button]')]
+        .map((each) => ({ name: each.innerText, ...each.getBoundingClientRect().toJSON() }))
+        .filter(({ width, height }) => height < 44 || width < 44)
+        .map(({ name, width, height }) => `${name}: ${width} × ${height}`),
+    );
+  await eventually(small).toEqual([]);
+  const wordless = () =>
+    header.evaluate(
+      (node) =>
+        [...node.querySelectorAll<HTMLElement>('[data-button]')].filter((each) => each.innerText.trim() === '').length,
+    );
+  await eventually(wordless).toBe(0);
+  await eventually(() => sideways()).toBe(false);
   await tab.expectAccessible();
   await page.getByTestId('more-actions').tap();
   await eventually(() => page.getByTestId('session-actions').isVisible()).toBe(false);
 
   // The cause is in sight without scrolling.
-  const cause = await page.getByTestId('verdict-cause').boundingBox();
-  expect((cause?.y ?? 0) + (cause?.height ?? 0)).toBeLessThan(740 - 56);
+  await eventually(async () => {
+    const cause = await page.getByTestId('verdict-cause').boundingBox();
+    return (cause?.y ?? Number.NaN) + (cause?.height ?? 0);
+  }).toBeLessThan(740 - 56);
 
   // Evidence and chat lie over the page, over its whole width, and close by the back button.
   await page
@@ -59,13 +63,13 @@ test('a session on a phone has actions in words of 44 px, and sheets for evidenc
     .tap();
   const sheet = page.getByRole('dialog');
   await sheet.waitFor();
-  expect((await sheet.boundingBox())?.width).toBeGreaterThanOrEqual(358);
-  expect(await sideways()).toBe(false);
+  await eventually(async () => (await sheet.boundingBox())?.width).toBeGreaterThanOrEqual(358);
+  await eventually(() => sideways()).toBe(false);
   await page.goBack();
   await sheet.waitFor({ state: 'detached' });
   await page.getByTestId('chat-open').tap();
   await sheet.waitFor();
-  expect((await sheet.boundingBox())?.width).toBeGreaterThanOrEqual(358);
+  await eventually(async () => (await sheet.boundingBox())?.width).toBeGreaterThanOrEqual(358);
   await sheet.getByRole('button', { name: 'Close chat' }).tap();
   await sheet.waitFor({ state: 'detached' });
 });
@@ -77,8 +81,8 @@ test('a running session on a phone is cancelled from its header', async () => {
   await server().mock.reached('phone');
   const cancel = page.getByTestId('cancel');
   await cancel.waitFor();
-  expect(await cancel.innerText()).toContain('Cancel');
-  expect((await cancel.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+  await eventually(() => cancel.innerText()).toContain('Cancel');
+  await eventually(async () => (await cancel.boundingBox())?.height).toBeGreaterThanOrEqual(44);
   await page.getByTestId('more-actions').tap();
   await page.getByTestId('rerun').getByText('Re-run').waitFor();
   await page.getByTestId('more-actions').tap();

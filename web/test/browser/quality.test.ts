@@ -1,5 +1,6 @@
 /** How good the conclusions are: counted from real sessions and what people say about them. */
 import { expect, test } from 'vitest';
+import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { verdictRoute } from '../kit/verdict';
 
@@ -34,7 +35,7 @@ test('without sessions the page tells how to get numbers', async () => {
   const tab = await visit('/quality');
   const { page } = tab;
   await page.getByRole('heading', { name: 'No sessions completed in the last 30 days' }).waitFor();
-  expect(await page.locator('main').innerText()).toContain('tarsy feedback');
+  await eventually(() => page.locator('main').innerText()).toContain('tarsy feedback');
   await tab.expectAccessible();
   await page.locator('main').getByRole('link', { name: 'Submit alert' }).click();
   await page.waitForURL(/\/submit/);
@@ -62,13 +63,13 @@ test('outcomes, agreement, time and cost are counted by chain, and lead to the s
   await page.keyboard.press('q');
   const total = page.getByTestId('quality-total');
   await total.waitFor();
-  const text = await total.innerText();
-  expect(text).toMatch(/Sessions\s+3/);
-  expect(text).toMatch(/Agreement\s+50%\s+1 right, 1 wrong/);
-  expect(text).toMatch(/95th percentile \d/);
-  expect(text).toMatch(/Cost per alert\s+<\$0\.01/);
+  const text = () => total.innerText();
+  await eventually(text).toMatch(/Sessions\s+3/);
+  await eventually(text).toMatch(/Agreement\s+50%\s+1 right, 1 wrong/);
+  await eventually(text).toMatch(/95th percentile \d/);
+  await eventually(text).toMatch(/Cost per alert\s+<\$0\.01/);
   const rows = page.getByTestId('quality-row');
-  await expect.poll(() => rows.count()).toBe(2);
+  await eventually(() => rows.count()).toBe(2);
   const [disks = '', probes = ''] = await rows.allInnerTexts();
   expect(disks).toMatch(/disks[\s\S]*2 cause found[\s\S]*50%/);
   expect(probes).toMatch(/probes[\s\S]*1 false alarm[\s\S]*–/);
@@ -80,20 +81,20 @@ test('outcomes, agreement, time and cost are counted by chain, and lead to the s
   // Another grouping and period are part of the address.
   await page.getByTestId('quality-by').getByText('Model').click();
   await page.waitForURL(/by=model/);
-  await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining('scripted-model')]);
+  await eventually(() => rows.allInnerTexts()).toEqual([expect.stringContaining('scripted-model')]);
   await page.getByTestId('quality-period').getByText('7 days').click();
   await page.waitForURL(/days=7/);
   await page.reload();
   await rows.first().waitFor();
-  expect(new URL(page.url()).search).toBe('?by=model&days=7');
+  await eventually(() => new URL(page.url()).search).toBe('?by=model&days=7');
 
   await page.getByTestId('quality-outcome-false_alarm').click();
   await page.waitForURL(/outcome=false_alarm/);
-  await expect.poll(() => page.getByTestId('session-row').count()).toBe(1);
-  expect(await page.getByTestId('session-row').innerText()).toContain('The probe was slower than its limit');
+  await eventually(() => page.getByTestId('session-row').count()).toBe(1);
+  await eventually(() => page.getByTestId('session-row').innerText()).toContain('The probe was slower than its limit');
   await page.goBack();
   await page.getByTestId('quality-by').getByText('Alert type').click();
   await page.getByRole('link', { name: 'disk-full' }).click();
   await page.waitForURL(/alert_type=disk-full/);
-  await expect.poll(() => page.getByTestId('session-row').count()).toBe(2);
+  await eventually(() => page.getByTestId('session-row').count()).toBe(2);
 });

@@ -1,6 +1,7 @@
 /** More alerts than the server investigates at once, and alerts that come again when their session is over. */
 import { expect, test } from 'vitest';
 import { deliver, type SentAlert } from '../kit/alerts';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
 
@@ -37,7 +38,7 @@ test('an alert that comes again after the window links to its earlier session', 
   const { page } = await visit(`/sessions/${second?.session_id}`);
   await page.getByTestId('session-header').getByTestId('earlier-session').click();
   await page.waitForURL(new RegExp(first?.session_id ?? ''));
-  expect(await page.getByTestId('earlier-session').count()).toBe(0);
+  expect(await still(() => page.getByTestId('earlier-session').count())).toBe(0);
 });
 
 test('the list counts all sessions that wait, and has them between failed and done', async () => {
@@ -59,16 +60,14 @@ test('the list counts all sessions that wait, and has them between failed and do
   const rows = page.getByTestId('session-row');
   const order = () => rows.evaluateAll((all) => all.map((row) => (row as HTMLElement).dataset.sessionId));
   const [done, failed] = ended.map(({ session_id }) => session_id);
-  await expect.poll(order).toEqual([running?.session_id, failed, waiting?.session_id, done]);
+  await eventually(order).toEqual([running?.session_id, failed, waiting?.session_id, done]);
   const heading = page.getByText(/^\d+ running, \d+ queued$/);
-  await expect
-    .poll(async () =>
-      (await heading.innerText())
-        .match(/\d+/g)
-        ?.map(Number)
-        .reduce((a, b) => a + b),
-    )
-    .toBe(231);
+  await eventually(async () =>
+    (await heading.innerText())
+      .match(/\d+/g)
+      ?.map(Number)
+      .reduce((a, b) => a + b),
+  ).toBe(231);
   const [, queued] = (await heading.innerText()).match(/(\d+) queued/) ?? [];
   expect(Number(queued)).toBeGreaterThan(200);
   await tab.expectAccessible();

@@ -1,8 +1,9 @@
 /** The server goes away, or the network does: the page says so, comes back by itself, and shows each event once and in order. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
-import { eventually, expectWholeTimeline, status } from '../kit/timeline';
+import { expectWholeTimeline, status } from '../kit/timeline';
 
 const calls = (from: number, count: number) =>
   Array.from({ length: count }, (_, n) => `{name: cluster__get_log, arguments: {line: ${from + n}}}`).join(', ');
@@ -72,17 +73,17 @@ test('a killed server that comes back is caught up with', async () => {
 
   await server().crash();
   await freshness(page, 'connecting').waitFor();
-  expect(await page.getByTestId('freshness').innerText()).toContain('Connection lost');
+  await eventually(() => page.getByTestId('freshness').innerText()).toContain('Connection lost');
   await eventually(() => page.getByTestId('connection').getAttribute('data-state')).toBe('lost');
   // What was known stays to be read.
-  expect(await page.getByText('Crashed looks').count()).toBeGreaterThan(0);
+  await eventually(() => page.getByText('Crashed looks').count()).toBeGreaterThan(0);
   await tab.expectAccessible();
 
   await mock.open('crashed');
   await server().comeBack();
   await freshness(page, 'live').waitFor({ state: 'attached' });
   await status(page, 'completed').waitFor();
-  expect(await page.getByTestId('freshness').innerText()).toBe('');
+  await eventually(() => page.getByTestId('freshness').innerText()).toBe('');
   await expectWholeTimeline(page, server(), id);
 });
 
@@ -103,7 +104,7 @@ test('a page that missed more than can be replayed reloads', async () => {
   await mock.open('overflown');
   await server().comeBack();
   expect(await server().ended(id)).toBe('completed');
-  expect(await freshness(page, 'connecting').count()).toBe(1);
+  expect(await still(() => freshness(page, 'connecting').count())).toBe(1);
   expect(types).not.toContain('catchup.overflow');
 
   await tab.context.setOffline(false);
@@ -126,7 +127,7 @@ test('a network outage is shown, and nothing is missed', async () => {
   await mock.open('offline');
   expect(await server().ended(id)).toBe('completed');
   await eventually(() => freshness(page, 'connecting').count()).toBe(1);
-  expect(await status(page, 'completed').count()).toBe(0);
+  expect(await still(() => status(page, 'completed').count())).toBe(0);
 
   await tab.context.setOffline(false);
   await status(page, 'completed').waitFor();

@@ -1,8 +1,9 @@
 /** Re-running a session from its page: as it was, or with another chain, model or set of tools. */
 import { expect, test } from 'vitest';
 import type { SessionDetail } from '@/api/types';
+import { eventually, still, stored } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
-import { eventually, status } from '../kit/timeline';
+import { status } from '../kit/timeline';
 
 const { server, visit } = scenario({
   providers: ['second'],
@@ -46,12 +47,12 @@ test('a session is re-run with another chain, model and tools, and leads back to
   const tab = await visit(`/sessions/${id}`);
   const { page } = tab;
   await status(page, 'completed').waitFor();
-  expect(await page.getByTestId('compare-original').count()).toBe(0);
+  expect(await still(() => page.getByTestId('compare-original').count())).toBe(0);
   await page.getByTestId('rerun').click();
   const form = page.getByTestId('rerun-form');
   // It begins with what the session used.
-  expect(await page.getByTestId('rerun-chain').inputValue()).toBe('plain');
-  expect(await page.getByTestId('rerun-model').inputValue()).toBe('');
+  await eventually(() => page.getByTestId('rerun-chain').inputValue()).toBe('plain');
+  await eventually(() => page.getByTestId('rerun-model').inputValue()).toBe('');
   await form.getByText('2 MCP servers: cluster, logs').waitFor();
   await tab.expectAccessible();
 
@@ -67,7 +68,7 @@ test('a session is re-run with another chain, model and tools, and leads back to
   await page.waitForURL((url) => url.pathname.startsWith('/sessions/') && idOf(url.href) !== id);
   const again = idOf(page.url());
   expect(await server().ended(again)).toBe('completed');
-  expect(await detail(again)).toMatchObject({
+  expect(await stored(detail(again))).toMatchObject({
     rerun_of: id,
     chain_id: 'deep',
     llm_provider: 'second',
@@ -78,11 +79,11 @@ test('a session is re-run with another chain, model and tools, and leads back to
   // The next form begins with that, and a plain re-run keeps all of it.
   await status(page, 'completed').waitFor();
   const compare = page.getByTestId('compare-original');
-  expect(await compare.getAttribute('href')).toBe(`/sessions/${again}/trace?compare=${id}`);
+  await eventually(() => compare.getAttribute('href')).toBe(`/sessions/${again}/trace?compare=${id}`);
   await page.goto(`${server().url}/sessions/${id}`);
   const rerun = page.getByTestId('reruns').getByRole('link');
   await rerun.first().waitFor();
-  expect(await rerun.evaluateAll((links) => links.map((link) => link.getAttribute('href')))).toEqual([
+  await eventually(() => rerun.evaluateAll((links) => links.map((link) => link.getAttribute('href')))).toEqual([
     `/sessions/${again}`,
     `/sessions/${again}/trace?compare=${id}`,
   ]);
@@ -90,14 +91,14 @@ test('a session is re-run with another chain, model and tools, and leads back to
   await status(page, 'completed').waitFor();
   await compare.waitFor();
   await page.getByTestId('rerun').click();
-  expect(await page.getByTestId('rerun-chain').inputValue()).toBe('deep');
+  await eventually(() => page.getByTestId('rerun-chain').inputValue()).toBe('deep');
   await eventually(() => page.getByTestId('rerun-model').inputValue()).toBe('second');
-  expect(await form.getByRole('radio', { name: 'Selected' }).isChecked()).toBe(true);
+  await eventually(() => form.getByRole('radio', { name: 'Selected' }).isChecked()).toBe(true);
   await page.getByTestId('confirm').click();
   await page.waitForURL((url) => idOf(url.href) !== again);
   const third = idOf(page.url());
   expect(await server().ended(third)).toBe('completed');
-  expect(await detail(third)).toMatchObject({
+  expect(await stored(detail(third))).toMatchObject({
     rerun_of: again,
     chain_id: 'deep',
     llm_provider: 'second',
@@ -128,9 +129,9 @@ test('an error of a re-run stays in view, and the form stays as it is', async ()
       return top >= 0 && bottom <= innerHeight;
     }),
   ).toBe(true);
-  expect(await form.getByRole('radio', { name: 'Selected' }).isChecked()).toBe(true);
+  await eventually(() => form.getByRole('radio', { name: 'Selected' }).isChecked()).toBe(true);
   await form.getByRole('radio', { name: 'All chain tools' }).check();
   await page.getByTestId('confirm').click();
   await page.waitForURL((url) => idOf(url.href) !== id);
-  expect((await detail(idOf(page.url()))).mcp_selection).toBe(null);
+  expect((await stored(detail(idOf(page.url())))).mcp_selection).toBe(null);
 });

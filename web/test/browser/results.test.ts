@@ -1,8 +1,9 @@
 /** Results of tools: long logs, what the server cut, metrics, and the same call many times. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
-import { callOf, callRow, eventually, inSight, rowOf, timeline, timelineOf } from '../kit/timeline';
+import { callOf, callRow, inSight, rowOf, timeline, timelineOf } from '../kit/timeline';
 
 const log = Array.from({ length: 500 }, (_, n) => {
   const level = n % 100 === 50 ? 'ERROR' : n % 10 === 5 ? 'WARN' : 'INFO';
@@ -91,7 +92,7 @@ test('identical calls become one row as they arrive, and a citation into it open
   const tab = await visit(`/sessions/${id}`);
   const { page } = tab;
   await eventually(() => callRow(page, '1.1.5').count()).toBe(1);
-  expect(await group(page).count()).toBe(0);
+  expect(await still(() => group(page).count())).toBe(0);
   await server().mock.open('more');
   await eventually(() => group(page).getByTestId('group-count').innerText()).toContain('×40');
   await eventually(() => callRow(page, '1.1.30').count()).toBe(0);
@@ -99,32 +100,32 @@ test('identical calls become one row as they arrive, and a citation into it open
     .ended(id)
     .then(() => id);
   expect(await server().ended(id)).toBe('completed');
-  expect(await group(page).innerText()).toContain('1.1.4–43');
-  expect(await group(page).innerText()).toContain('get_pods');
+  await eventually(() => group(page).innerText()).toContain('1.1.4–43');
+  await eventually(() => group(page).innerText()).toContain('get_pods');
 
   await page.getByTestId('final-analysis').getByRole('link', { name: 'Tool call 1.1.30' }).click();
   await page.getByTestId('evidence-row').click();
   const cited = rowOf(page, (await callOf(server(), id, '1.1.30')).id);
   await eventually(() => cited.getAttribute('data-open')).toBe('true');
   await eventually(() => inSight(cited)).toBe(true);
-  expect(await cited.innerText()).toContain('web-2 Running');
+  await eventually(() => cited.innerText()).toContain('web-2 Running');
   await tab.expectAccessible();
 
   // The row of the group folds its calls again, with the keyboard too.
   await page.keyboard.press('Home');
   const head = group(page).getByRole('button');
   await head.focus();
-  expect(await head.getAttribute('aria-expanded')).toBe('true');
+  await eventually(() => head.getAttribute('aria-expanded')).toBe('true');
   await page.keyboard.press('Enter');
   await eventually(() => cited.count()).toBe(0);
-  expect(await head.getAttribute('aria-expanded')).toBe('false');
+  await eventually(() => head.getAttribute('aria-expanded')).toBe('false');
 });
 
 test('the address of a call inside a group opens the group', async () => {
   const id = await ended();
   const { page, result } = await openCall(id, '1.1.42');
   await eventually(() => inSight(result)).toBe(true);
-  expect(await callRow(page, '1.1.41').count()).toBe(1);
+  await eventually(() => callRow(page, '1.1.41').count()).toBe(1);
   const calls = (await timelineOf(server(), id)).filter((event) => event.metadata?.tool_name === 'get_pods');
   expect(calls).toHaveLength(40);
 });
@@ -132,21 +133,21 @@ test('the address of a call inside a group opens the group', async () => {
 test('a long log shows its head and its tail, numbered, with levels, and all on request', async () => {
   const { tab, result } = await openCall(await ended(), '1.1.1');
   const rows = result.locator('[data-row]');
-  expect(await rows.count()).toBe(60);
-  expect(await rows.first().innerText()).toMatch(/^1\s+14:00:00 INFO/);
-  expect(await rows.last().innerText()).toMatch(/^500\s/);
+  await eventually(() => rows.count()).toBe(60);
+  await eventually(() => rows.first().innerText()).toMatch(/^1\s+14:00:00 INFO/);
+  await eventually(() => rows.last().innerText()).toMatch(/^500\s/);
   await result.getByText('440 lines hidden').waitFor();
-  expect(await result.getByTestId('result-cut').count()).toBe(0);
+  expect(await still(() => result.getByTestId('result-cut').count())).toBe(0);
   const level = (at: number) => result.locator(`[data-row="${at}"]`).getAttribute('data-level');
-  expect([await level(0), await level(5)]).toEqual(['info', 'warn']);
+  await eventually(async () => [await level(0), await level(5)]).toEqual(['info', 'warn']);
   await tab.expectAccessible();
 
   await result.getByRole('button', { name: 'Show all' }).click();
   await result.locator('[data-row="50"]').waitFor();
-  expect(await level(50)).toBe('error');
+  await eventually(() => level(50)).toBe('error');
   const colour = (at: number) =>
     result.locator(`[data-row="${at}"] > span:last-child`).evaluate((node) => getComputedStyle(node).color);
-  expect(new Set([await colour(0), await colour(5), await colour(50)]).size).toBe(3);
+  await eventually(async () => new Set([await colour(0), await colour(5), await colour(50)]).size).toBe(3);
 });
 
 test('a search counts, marks and leads to what it finds, also in hidden lines', async () => {
@@ -156,7 +157,7 @@ test('a search counts, marks and leads to what it finds, also in hidden lines', 
   const count = result.getByTestId('result-matches');
   await eventually(() => count.innerText()).toBe('1 of 5');
   const current = result.locator('mark[data-current]');
-  expect(await current.innerText()).toBe('ERROR');
+  await eventually(() => current.innerText()).toBe('ERROR');
   await page.keyboard.press('Enter');
   await page.keyboard.press('Enter');
   await eventually(() => count.innerText()).toBe('3 of 5');
@@ -183,8 +184,8 @@ test('lines wrap or not, and the choice is kept', async () => {
   const { page, result } = await openCall(id, '1.1.2', { viewport: { width: 360, height: 740 } });
   const wrap = result.getByRole('button', { name: 'Wrap lines' });
   const height = async () => (await result.locator('[data-row="0"]').boundingBox())?.height ?? 0;
-  expect(await wrap.getAttribute('aria-pressed')).toBe('true');
-  expect(await height()).toBeGreaterThan(20);
+  await eventually(() => wrap.getAttribute('aria-pressed')).toBe('true');
+  await eventually(() => height()).toBeGreaterThan(20);
   await wrap.click();
   await eventually(height).toBeLessThan(20);
   await page.reload();
@@ -193,7 +194,7 @@ test('lines wrap or not, and the choice is kept', async () => {
       height: 18,
     },
   );
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  await eventually(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
 });
 
 test('a result that the server cut says how much is missing', async () => {
@@ -201,7 +202,7 @@ test('a result that the server cut says how much is missing', async () => {
   const whole = Math.ceil(new TextEncoder().encode(dump.join('\n')).length / 4);
   const missing = whole - 8_000;
   const thousands = (count: number) => `${(count / 1000).toFixed(1)}k`;
-  expect(await result.getByTestId('result-cut').innerText()).toBe(
+  await eventually(() => result.getByTestId('result-cut').innerText()).toBe(
     `cut: ${thousands(missing)} of ${thousands(whole)} tokens missing`,
   );
 });
@@ -210,10 +211,10 @@ test('metrics are drawn in the chosen zone, with their numbers in a table, and a
   const { tab, page, result } = await openCall(await ended(), '1.1.3', { timezoneId: 'Europe/Berlin' });
   const chart = result.getByTestId('series-chart');
   await chart.locator('canvas').waitFor();
-  expect(await chart.getByRole('img').getAttribute('aria-label')).toContain('Line chart of 10 series');
-  expect(await chart.locator('figcaption').innerText()).toContain('15:00:00');
-  expect(await chart.getByRole('row').count()).toBe(11);
-  expect(await chart.getByRole('row').nth(1).innerText()).toMatch(/\{pod="web-0"\}\s+260M\s+200M\s+260M/);
+  await eventually(() => chart.getByRole('img').getAttribute('aria-label')).toContain('Line chart of 10 series');
+  await eventually(() => chart.locator('figcaption').innerText()).toContain('15:00:00');
+  await eventually(() => chart.getByRole('row').count()).toBe(11);
+  await eventually(() => chart.getByRole('row').nth(1).innerText()).toMatch(/\{pod="web-0"\}\s+260M\s+200M\s+260M/);
   await chart.getByText('2 more series not drawn').waitFor();
   await tab.expectAccessible();
   const inked = () =>
@@ -221,7 +222,7 @@ test('metrics are drawn in the chosen zone, with their numbers in a table, and a
       const { data } = node.getContext('2d')?.getImageData(0, 0, node.width, node.height) ?? { data: [] };
       return data.some((value) => value > 0);
     });
-  expect(await inked()).toBe(true);
+  await eventually(() => inked()).toBe(true);
 
   // The names of the axis are part of the picture.
   const picture = () => chart.locator('canvas').evaluate((node: HTMLCanvasElement) => node.toDataURL());
@@ -233,8 +234,8 @@ test('metrics are drawn in the chosen zone, with their numbers in a table, and a
 
   await result.getByText('Text', { exact: true }).click();
   await result.locator('[data-row="1"]').waitFor();
-  expect(await result.locator('[data-row="1"]').innerText()).toContain('"resultType": "matrix"');
-  expect(await chart.count()).toBe(0);
+  await eventually(() => result.locator('[data-row="1"]').innerText()).toContain('"resultType": "matrix"');
+  await eventually(() => chart.count()).toBe(0);
 });
 
 test('a mebibyte of lines puts only a few of them into the document', async () => {
@@ -249,11 +250,11 @@ test('a mebibyte of lines puts only a few of them into the document', async () =
   });
   await page.goto(`${server().url}/sessions/${id}?event=${event.id}`);
   const result = await opened(page, id, '1.1.1');
-  expect(await result.locator('[data-row]').count()).toBe(60);
-  expect(await result.locator('b').count()).toBe(0);
+  await eventually(() => result.locator('[data-row]').count()).toBe(60);
+  expect(await still(() => result.locator('b').count())).toBe(0);
   await result.getByRole('button', { name: 'Show all' }).click();
   await result.getByText('too long to show all of its lines').waitFor();
-  expect(await result.locator('[data-row]').count()).toBeLessThan(500);
+  expect(await still(() => result.locator('[data-row]').count())).toBeLessThan(500);
   const box = result.locator('[data-scroller]');
   await box.evaluate((list) => list.scrollTo(0, list.scrollHeight));
   await eventually(() => result.locator('[data-row="36999"]').count()).toBe(1);
@@ -262,5 +263,5 @@ test('a mebibyte of lines puts only a few of them into the document', async () =
   await eventually(() => result.getByTestId('result-matches').innerText()).toBe('1 of 5,000+');
   await page.keyboard.press('Shift+Enter');
   await eventually(() => result.locator('[data-row="4999"] mark[data-current]').count()).toBe(1);
-  expect(await timeline(page).locator('[data-row]').count()).toBeLessThan(1_000);
+  expect(await still(() => timeline(page).locator('[data-row]').count())).toBeLessThan(1_000);
 });

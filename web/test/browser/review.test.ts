@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { eventually, stored } from '../kit/expecting';
 import { createEpic, createProject, extracts, organizes, processed, scriptOf } from '../kit/notes';
 import { scenario } from '../kit/scenario';
 import { plainScript } from '../kit/server';
@@ -108,19 +109,19 @@ test('each kind of item is decided with its key, and the next one follows', asyn
   const { page } = tab;
   await shown(page, items.entity).waitFor();
   await page.getByTestId('review-count').waitFor();
-  expect(await diffOf(page)).toMatchObject({
+  await eventually(() => diffOf(page)).toMatchObject({
     Type: expect.stringContaining('Risk'),
     Title: expect.stringContaining('may fill up'),
   });
-  expect(await page.getByTestId('review-evidence').getByTestId('evidence-mark').innerText()).toBe(
+  await eventually(() => page.getByTestId('review-evidence').getByTestId('evidence-mark').innerText()).toBe(
     `disk of set${made.sets}`,
   );
   await tab.expectAccessible();
 
   // The keys stand in the help.
   await page.keyboard.press('?');
-  const help = await page.getByTestId('keyboard-help').innerText();
-  for (const line of ['Accept', 'Edit', 'Reject', 'Next item']) expect(help).toContain(line);
+  const help = () => page.getByTestId('keyboard-help').innerText();
+  for (const line of ['Accept', 'Edit', 'Reject', 'Next item']) await eventually(help).toContain(line);
   await page.keyboard.press('Escape');
   await page.getByTestId('keyboard-help').waitFor({ state: 'detached' });
 
@@ -128,13 +129,13 @@ test('each kind of item is decided with its key, and the next one follows', asyn
   await page.keyboard.press('a');
   await page.getByTestId('review-toast').getByText('Accepted:').waitFor();
   await shown(page, items.entity).waitFor({ state: 'detached' });
-  expect(await entityOf(entity)).toMatchObject({ state: 'accepted' });
+  expect(await stored(entityOf(entity))).toMatchObject({ state: 'accepted' });
 
   // The next one came by itself; the others are looked for by their address.
   await page.getByTestId('review-item').waitFor();
   await page.goto(`${server().url}/review?item=${items.assignment}`);
   await shown(page, items.assignment).waitFor();
-  expect(await diffOf(page)).toMatchObject({
+  await eventually(() => diffOf(page)).toMatchObject({
     Project: expect.stringMatching(/none[\s\S]*\|[\s\S]*Shop/),
     Epic: expect.stringMatching(/none[\s\S]*\|[\s\S]*Memory/),
   });
@@ -143,24 +144,24 @@ test('each kind of item is decided with its key, and the next one follows', asyn
   await page.getByTestId('review-accept').click();
   await page.getByTestId('review-toast').waitFor();
   const assigned = await itemOf(items.assignment);
-  expect(await entityOf(assigned.entity_id)).toMatchObject({ project_id: made.project, epic_id: made.epic });
+  expect(await stored(entityOf(assigned.entity_id))).toMatchObject({ project_id: made.project, epic_id: made.epic });
   expect(assigned.decisions.at(-1)?.reason).toBe('Fits well');
 
   await page.goto(`${server().url}/review?item=${items.epic}`);
   await shown(page, items.epic).waitFor();
-  expect(await diffOf(page)).toMatchObject({ Epic: expect.stringContaining(`Epic of set${made.sets}`) });
+  await eventually(() => diffOf(page)).toMatchObject({ Epic: expect.stringContaining(`Epic of set${made.sets}`) });
   await tab.expectAccessible();
   await page.keyboard.press('r');
   await page.getByTestId('review-toast').getByText('Rejected:').waitFor();
-  expect((await itemOf(items.epic)).status).toBe('rejected');
+  expect((await stored(itemOf(items.epic))).status).toBe('rejected');
 
   await page.goto(`${server().url}/review?item=${items.duplicate}`);
   await shown(page, items.duplicate).waitFor();
-  expect(await diffOf(page)).toMatchObject({ Title: expect.stringMatching(/now[\s\S]*\|/) });
+  await eventually(() => diffOf(page)).toMatchObject({ Title: expect.stringMatching(/now[\s\S]*\|/) });
   await tab.expectAccessible();
   await page.keyboard.press('m');
   await page.getByTestId('review-toast').getByText('Merged:').waitFor();
-  expect(await entityOf(items.second)).toMatchObject({ state: 'merged', merged_into: items.first });
+  expect(await stored(entityOf(items.second))).toMatchObject({ state: 'merged', merged_into: items.first });
 });
 
 test('an item is edited and accepted', async () => {
@@ -180,7 +181,7 @@ test('an item is edited and accepted', async () => {
   await page.getByTestId('entity-owner').fill('Bob');
   await page.getByTestId('edit-accept').click();
   await page.getByTestId('review-toast').getByText('Edited and accepted:').waitFor();
-  expect(await entityOf(entity_id)).toMatchObject({ title: 'Watch the disk', owner: 'Bob', state: 'accepted' });
+  expect(await stored(entityOf(entity_id))).toMatchObject({ title: 'Watch the disk', owner: 'Bob', state: 'accepted' });
 });
 
 test('an item that somebody else decided is not decided again', async () => {
@@ -200,10 +201,10 @@ test('an item that somebody else decided is not decided again', async () => {
   tab.tolerated = [/\b4(09|12)\b/];
   await page.getByTestId('review-accept').click();
   await page.getByTestId('conflict').getByText('Changed by someone else').waitFor();
-  expect((await itemOf(items.entity)).status).toBe('rejected');
+  expect((await stored(itemOf(items.entity))).status).toBe('rejected');
   await page.getByTestId('conflict-reload').click();
   await page.getByTestId('review-outcome').getByText('Rejected').waitFor();
-  expect(await page.getByTestId('review-accept').count()).toBe(0);
+  await eventually(() => page.getByTestId('review-accept').count()).toBe(0);
 });
 
 test('a decision is undone at once, and from the list of recent ones', async () => {
@@ -215,15 +216,15 @@ test('a decision is undone at once, and from the list of recent ones', async () 
   await page.keyboard.press('u');
   await shown(page, items.entity).waitFor();
   await page.getByTestId('review-accept').waitFor();
-  expect((await itemOf(items.entity)).status).toBe('open');
-  expect(await page.getByTestId('conflict').count()).toBe(0);
+  expect((await stored(itemOf(items.entity))).status).toBe('open');
+  await eventually(() => page.getByTestId('conflict').count()).toBe(0);
 
   await page.getByTestId('review-accept').click();
   await page.getByTestId('review-toast').getByText('Accepted:').waitFor();
   const decision = page.getByTestId('recent-decision').filter({ hasText: `The disk of set${made.sets}` });
   await decision.getByTestId('recent-undo').click();
   await shown(page, items.entity).waitFor();
-  expect((await itemOf(items.entity)).status).toBe('open');
+  expect((await stored(itemOf(items.entity))).status).toBe('open');
 });
 
 test('several items are decided at once', async () => {
@@ -239,7 +240,7 @@ test('several items are decided at once', async () => {
   await page.getByTestId('bulk-reject').click();
   await page.getByTestId('bulk-report').getByText('2 items decided.').waitFor();
   await box(items.entity).waitFor({ state: 'detached' });
-  expect((await itemOf(items.assignment)).status).toBe('rejected');
+  expect((await stored(itemOf(items.assignment))).status).toBe('rejected');
 });
 
 test('items that others decided meanwhile are named in the report of a bulk decision, and stay', async () => {
@@ -264,12 +265,12 @@ test('items that others decided meanwhile are named in the report of a bulk deci
   await page.getByTestId('bulk-accept').click();
   const report = page.getByTestId('bulk-report');
   await report.getByText('1 item decided.').waitFor();
-  const lines = await report.locator('li').allInnerTexts();
-  expect(lines).toHaveLength(2);
-  expect(lines.join('\n')).toContain(`The disk of ${word} may fill up`);
-  expect(lines.join('\n')).toContain(`Call the vendor of ${word}`);
-  expect((await itemOf(items.epic)).status).toBe('accepted');
-  expect((await itemOf(items.entity)).status).toBe('rejected');
+  const lines = () => report.locator('li').allInnerTexts();
+  await eventually(lines).toHaveLength(2);
+  await eventually(async () => (await lines()).join('\n')).toContain(`The disk of ${word} may fill up`);
+  await eventually(async () => (await lines()).join('\n')).toContain(`Call the vendor of ${word}`);
+  expect((await stored(itemOf(items.epic))).status).toBe('accepted');
+  expect((await stored(itemOf(items.entity))).status).toBe('rejected');
   await tab.expectAccessible();
 
   // What is open again is still listed, and can be decided.
@@ -277,7 +278,7 @@ test('items that others decided meanwhile are named in the report of a bulk deci
   await box(items.assignment).getByRole('checkbox').check();
   await page.getByTestId('bulk-accept').click();
   await report.getByText('1 item decided.').waitFor();
-  await expect.poll(async () => (await itemOf(items.assignment)).status).toBe('accepted');
+  await eventually(async () => (await itemOf(items.assignment)).status).toBe('accepted');
 });
 
 test('a new epic is accepted as proposed, or with another name', async () => {
@@ -323,8 +324,8 @@ test('the entity that stays in a merge is chosen', async () => {
   await page.getByRole('radio', { name: /this entity/ }).check();
   await page.keyboard.press('m');
   await page.getByTestId('review-toast').getByText('Merged:').waitFor();
-  expect(await entityOf(items.first)).toMatchObject({ state: 'merged', merged_into: items.second });
-  expect(await entityOf(items.second)).toMatchObject({ state: 'accepted' });
+  expect(await stored(entityOf(items.first))).toMatchObject({ state: 'merged', merged_into: items.second });
+  expect(await stored(entityOf(items.second))).toMatchObject({ state: 'accepted' });
 });
 
 test('the open count follows decisions made elsewhere', async () => {
@@ -338,7 +339,7 @@ test('the open count follows decisions made elsewhere', async () => {
     decision: 'accept',
     items: [{ id: items.entity, version: (await itemOf(items.entity)).version }],
   });
-  await expect.poll(number, { timeout: 10_000 }).toBe(before - 1);
+  await eventually(number).toBe(before - 1);
 });
 
 test('a filter without items says so', async () => {

@@ -1,8 +1,9 @@
 /** A reader who scrolls up stays there whatever arrives below; a reader at the end follows it. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
-import { callRow, eventually, inSight, position, scroller, status, timeline } from '../kit/timeline';
+import { callRow, inSight, position, scroller, status, timeline } from '../kit/timeline';
 
 const lines = (from: number, count: number) =>
   Array.from({ length: count }, (_, n) => `{tool_call: {name: cluster__get_log, arguments: {line: ${from + n}}}}`);
@@ -68,13 +69,13 @@ test('scrolling up keeps the place while the agent continues', async () => {
   // At the end: the page follows what is written.
   await mock.reached('one');
   await streaming.getByText('one: sentence 30 of many').last().waitFor();
-  expect(await following(page)).toBe('true');
+  await eventually(() => following(page)).toBe('true');
   await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
-  expect(await page.getByTestId('jump-to-latest').count()).toBe(0);
+  await eventually(() => page.getByTestId('jump-to-latest').count()).toBe(0);
 
   // Far up: text and 31 rows come, and nothing moves.
   await wheel(page, list, -1500);
-  expect(await following(page)).toBe('false');
+  await eventually(() => following(page)).toBe('false');
   const jump = page.getByTestId('jump-to-latest');
   await jump.waitFor();
   const place = await position(list);
@@ -82,27 +83,27 @@ test('scrolling up keeps the place while the agent continues', async () => {
   await mock.open('one');
   await mock.reached('two');
   await eventually(() => jump.innerText()).toContain('31 new');
-  expect(await position(list)).toEqual(place);
+  expect(await still(() => position(list))).toEqual(place);
 
   // A way back to the end, from where the page follows again.
   await jump.click();
   await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
-  expect(await following(page)).toBe('true');
-  expect(await jump.count()).toBe(0);
+  await eventually(() => following(page)).toBe('true');
+  await eventually(() => jump.count()).toBe(0);
   await streaming.getByText('two: sentence 30 of many').last().waitFor();
   await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
 
   // A little up: what is being read is done meanwhile, and does not fold.
   await wheel(page, list, -200);
   const row = page.locator(`[data-event-id="${await streaming.last().getAttribute('data-event-id')}"]`);
-  expect(await inSight(row)).toBe(true);
+  await eventually(() => inSight(row)).toBe(true);
   const near = await position(list);
   await mock.open('two');
   await mock.reached('three');
   await eventually(() => jump.innerText()).toContain('31 new');
-  expect(await row.getAttribute('data-open')).toBe('true');
-  expect(await row.getByText('two, after: sentence 30 of many').count()).toBeGreaterThan(0);
-  expect(await position(list)).toEqual(near);
+  await eventually(() => row.getAttribute('data-open')).toBe('true');
+  await eventually(() => row.getByText('two, after: sentence 30 of many').count()).toBeGreaterThan(0);
+  expect(await still(() => position(list))).toEqual(near);
 
   // Who comes back by themselves is followed again.
   await eventually(async () => {
@@ -110,7 +111,7 @@ test('scrolling up keeps the place while the agent continues', async () => {
     return belowSight(list);
   }).toBeLessThanOrEqual(1);
   await eventually(() => following(page)).toBe('true');
-  expect(await jump.count()).toBe(0);
+  await eventually(() => jump.count()).toBe(0);
   await mock.open('three');
   await mock.reached('four');
   await streaming.getByText('four: sentence 30 of many').last().waitFor();
@@ -121,7 +122,7 @@ test('scrolling up keeps the place while the agent continues', async () => {
   await mock.open('four');
   await status(page, 'completed').waitFor();
   await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
-  expect(await following(page)).toBe('true');
+  await eventually(() => following(page)).toBe('true');
 });
 
 test('scrolling up in one agent keeps the place while both agents continue', async () => {
@@ -136,8 +137,8 @@ test('scrolling up in one agent keeps the place while both agents continue', asy
   await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
 
   await wheel(page, list, -900);
-  expect(await left.getAttribute('data-following')).toBe('false');
-  expect(await right.getAttribute('data-following')).toBe('true');
+  await eventually(() => left.getAttribute('data-following')).toBe('false');
+  await eventually(() => right.getAttribute('data-following')).toBe('true');
   const jump = left.getByTestId('pane-jump-to-latest');
   await jump.waitFor();
   const [place, around] = [await position(list), await position(scroller(page))];
@@ -146,12 +147,12 @@ test('scrolling up in one agent keeps the place while both agents continue', asy
   await mock.open('left');
   await mock.reached('left-end');
   await eventually(() => jump.innerText()).toContain('21 new');
-  expect(await position(list)).toEqual(place);
-  expect((await position(scroller(page))).top).toBe(around.top);
+  expect(await still(() => position(list))).toEqual(place);
+  expect((await still(() => position(scroller(page)))).top).toBe(around.top);
 
   await jump.click();
   await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
-  expect(await left.getAttribute('data-following')).toBe('true');
+  await eventually(() => left.getAttribute('data-following')).toBe('true');
   await mock.open('left-end');
   await status(page, 'completed').waitFor();
 });

@@ -1,8 +1,9 @@
 /** Seen before: similar past sessions on the page of a session, with what people say about their verdicts. */
 import { expect, test } from 'vitest';
 import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
-import { eventually, status } from '../kit/timeline';
+import { status } from '../kit/timeline';
 
 const { server, visit } = scenario({
   script: verdictScript(JSON.stringify(verdictAnswer)),
@@ -43,20 +44,23 @@ test('similar past sessions are listed with their verdicts, and none that was ma
   await card.waitFor();
   const row = (past: string) =>
     page.getByTestId('past-session').filter({ has: page.locator(`a[href="/sessions/${past}"]`) });
-  expect(await page.getByTestId('past-session').count()).toBe(4);
+  await eventually(() => page.getByTestId('past-session').count()).toBe(4);
 
-  expect(await row(plain).innerText()).toContain('Cause found');
-  expect(await row(plain).getByTestId('past-cause').innerText()).toBe('The limit of web-1 is too low.');
-  expect(await row(plain).getByTestId('past-reason').innerText()).toBe('Same alert');
-  expect(await row(plain).innerText()).toContain('High confidence');
-  expect(await row(plain).locator('time').first().getAttribute('datetime')).toMatch(/^20\d\d-/);
-  expect(await row(right).innerText()).toMatch(/Cause found[\s\S]*Rated right[\s\S]*The node is out of memory\./);
+  await eventually(() => row(plain).innerText()).toContain('Cause found');
+  await eventually(() => row(plain).getByTestId('past-cause').innerText()).toBe('The limit of web-1 is too low.');
+  await eventually(() => row(plain).getByTestId('past-reason').innerText()).toBe('Same alert');
+  await eventually(() => row(plain).innerText()).toContain('High confidence');
+  await eventually(() => row(plain).locator('time').first().getAttribute('datetime')).toMatch(/^20\d\d-/);
+  await eventually(() => row(right).innerText()).toMatch(
+    /Cause found[\s\S]*Rated right[\s\S]*The node is out of memory\./,
+  );
 
-  expect(await row(wrong).innerText()).toContain('Marked wrong');
-  expect(await row(wrong).getByTestId('past-cause').innerText()).toBe('Real cause: An expired certificate.');
-  expect(await row(denied).innerText()).toContain('Nobody has named the real cause.');
-  for (const each of [row(wrong), row(denied)]) expect(await each.innerText()).not.toMatch(/Cause found|confidence/);
-  expect(await card.innerText()).not.toMatch(/The cache leaks|The disk is full/);
+  await eventually(() => row(wrong).innerText()).toContain('Marked wrong');
+  await eventually(() => row(wrong).getByTestId('past-cause').innerText()).toBe('Real cause: An expired certificate.');
+  await eventually(() => row(denied).innerText()).toContain('Nobody has named the real cause.');
+  for (const each of [row(wrong), row(denied)])
+    expect(await still(() => each.innerText())).not.toMatch(/Cause found|confidence/);
+  expect(await still(() => card.innerText())).not.toMatch(/The cache leaks|The disk is full/);
 
   // The header leads to it from the end of the timeline, which the page follows.
   await page.getByTestId('seen-before-link').click();
@@ -92,15 +96,15 @@ test('sessions with similar labels name what they share', async () => {
   const { page } = await visit(`/sessions/${id}`);
   const row = page.getByTestId('past-session');
   await row.first().waitFor();
-  expect(await row.count()).toBe(1);
-  const reason = await row.getByTestId('past-reason').innerText();
-  expect(reason).toMatch(/^Similar labels: /);
-  expect(reason).toContain('service=checkout');
-  expect(reason).not.toContain('pod=');
-  expect(await row.getByTestId('past-cause').innerText()).toMatch(
+  await eventually(() => row.count()).toBe(1);
+  const reason = () => row.getByTestId('past-reason').innerText();
+  await eventually(reason).toMatch(/^Similar labels: /);
+  await eventually(reason).toContain('service=checkout');
+  await eventually(reason).not.toContain('pod=');
+  await eventually(() => row.getByTestId('past-cause').innerText()).toMatch(
     /The pool is exhausted\.\s+Real cause: A lock in the database\./,
   );
-  expect(await row.innerText()).toContain('Rated partly right');
+  await eventually(() => row.innerText()).toContain('Rated partly right');
 });
 
 test('a session that resembles none says so in a line, and the page does not wait for it', async () => {
@@ -117,9 +121,9 @@ test('a session that resembles none says so in a line, and the page does not wai
   await page.goto(`${server().url}/sessions/${id}`);
   await page.getByTestId('next-steps').waitFor();
   await page.getByTestId('final-analysis').waitFor();
-  expect(await page.getByTestId('seen-before-none').count()).toBe(0);
+  expect(await still(() => page.getByTestId('seen-before-none').count())).toBe(0);
   release();
   await page.getByTestId('seen-before-none').waitFor();
-  expect(await page.getByTestId('seen-before').count()).toBe(0);
-  expect(await page.getByTestId('seen-before-link').count()).toBe(0);
+  expect(await still(() => page.getByTestId('seen-before').count())).toBe(0);
+  expect(await still(() => page.getByTestId('seen-before-link').count())).toBe(0);
 });

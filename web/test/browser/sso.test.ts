@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainScript } from '../kit/server';
 
@@ -13,16 +14,16 @@ test('login at the issuer returns to the requested page, and logout ends it', as
   tab.tolerated = [/a request to http:\/\/localhost:\d+\/oidc\/authorize/];
   const button = page.getByTestId('login-sso');
   await button.waitFor();
-  expect(await button.innerText()).toContain('Log in with Example');
+  await eventually(() => button.innerText()).toContain('Log in with Example');
   await tab.expectAccessible();
 
   await button.click();
   await page.getByRole('heading', { name: 'Mock issuer' }).waitFor();
-  expect(new URL(page.url()).hostname).toBe('localhost');
+  await eventually(() => new URL(page.url()).hostname).toBe('localhost');
   await page.getByRole('button', { name: 'rob' }).click();
 
   await page.getByTestId('outcome').waitFor();
-  expect(page.url()).toBe(`${server().url}/sessions/${id}?tab=alert`);
+  await eventually(() => page.url()).toBe(`${server().url}/sessions/${id}?tab=alert`);
 
   // No script can read the cookie, and nothing of the login is left.
   const cookies = (await tab.context.cookies()).filter(({ domain }) => domain === '127.0.0.1');
@@ -32,7 +33,7 @@ test('login at the issuer returns to the requested page, and logout ends it', as
 
   await page.getByTestId('account').click();
   await page.getByText('rob@example.com').waitFor();
-  expect(await page.getByTestId('account-role').innerText()).toBe('responder');
+  await eventually(() => page.getByTestId('account-role').innerText()).toBe('responder');
   await tab.expectAccessible();
   await page.keyboard.press('Escape');
 
@@ -62,15 +63,15 @@ test.each([360, 768, 1280])('refused logins are explained at %i px', async (widt
   await page.getByRole('button', { name: 'eve' }).click();
   const refusal = page.getByTestId('login-refusal');
   await refusal.waitFor();
-  expect(await refusal.innerText()).toContain('no_role');
-  expect(await refusal.innerText()).toContain('you have no role here');
+  await eventually(() => refusal.innerText()).toContain('no_role');
+  await eventually(() => refusal.innerText()).toContain('you have no role here');
   await tab.expectAccessible();
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  await eventually(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
 
   // The page that was asked for is still known, and another attempt leads there.
-  expect(new URL(page.url()).searchParams.get('next')).toBe('/sessions');
+  await eventually(() => new URL(page.url()).searchParams.get('next')).toBe('/sessions');
   await page.getByTestId('login-sso').click();
   await page.getByRole('button', { name: 'Deny' }).click();
   await page.getByText('login_denied').waitFor();
-  expect(new URL(page.url()).searchParams.get('next')).toBe('/sessions');
+  await eventually(() => new URL(page.url()).searchParams.get('next')).toBe('/sessions');
 });

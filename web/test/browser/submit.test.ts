@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainScript } from '../kit/server';
 
@@ -39,7 +40,7 @@ async function toolsKnown(): Promise<void> {
     const { servers } = await server().ask<{ servers: { tools: unknown[] }[] }>('GET', '/api/v1/system/mcp-servers');
     return servers.map((one) => one.tools.length);
   };
-  await expect.poll(counts, { timeout: 30_000 }).toEqual([3, 1]);
+  await eventually(counts).toEqual([3, 1]);
 }
 
 const arrived = /\/sessions\/([0-9a-f-]{36})$/;
@@ -63,13 +64,13 @@ test('a dropped file becomes the payload, and submitting opens its session', asy
   await page.dispatchEvent('body', 'drop', { dataTransfer: drag });
   await page.getByTestId('submit-drop').waitFor({ state: 'detached' });
   await page.getByText('Loaded alert.yaml as the payload.').waitFor();
-  expect(await page.getByTestId('submit-payload').inputValue()).toContain('limit: 512Mi');
+  await eventually(() => page.getByTestId('submit-payload').inputValue()).toContain('limit: 512Mi');
   await page.getByText('Valid YAML, sent as JSON').waitFor();
   await tab.expectAccessible();
 
   // A file that came by mistake is taken back.
   await page.getByRole('button', { name: 'Undo' }).click();
-  expect(await page.getByTestId('submit-payload').inputValue()).toBe('typed before');
+  await eventually(() => page.getByTestId('submit-payload').inputValue()).toBe('typed before');
   await page.dispatchEvent('body', 'drop', { dataTransfer: drag });
   await page.getByText('Valid YAML, sent as JSON').waitFor();
 
@@ -96,7 +97,7 @@ test('a chosen text file is loaded, and a binary file is refused', async () => {
     .getByTestId('submit-file')
     .setInputFiles({ name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from([0x89, 0x50, 0, 1, 0xff]) });
   await page.getByText('picture.png is not a text file').waitFor();
-  expect(await page.getByTestId('submit-payload').inputValue()).toBe('{"pod": "web-9"}');
+  await eventually(() => page.getByTestId('submit-payload').inputValue()).toBe('{"pod": "web-9"}');
 
   await page.getByTestId('submit-payload').press('Control+Enter');
   await page.waitForURL(arrived);
@@ -113,20 +114,20 @@ test('errors in JSON and YAML are shown with their position', async () => {
   await page.getByTestId('submit-format').getByText('JSON').click();
   await payload.fill('{\n  "pod": "web-1",\n  limit: 5\n}');
   await problem.getByText('Line 3, column 3: expected a name in double quotes').waitFor();
-  expect(await payload.getAttribute('aria-invalid')).toBe('true');
+  await eventually(() => payload.getAttribute('aria-invalid')).toBe('true');
   await tab.expectAccessible();
   await page.getByRole('button', { name: 'Go to error' }).click();
-  expect(await payload.evaluate((field) => (field as HTMLTextAreaElement).selectionStart)).toBe(22);
+  await eventually(() => payload.evaluate((field) => (field as HTMLTextAreaElement).selectionStart)).toBe(22);
 
   await page.getByTestId('submit-format').getByText('YAML').click();
   await payload.fill('pod: web-1\nlimit: [1, 2\nnode: a\n');
   await problem.getByText(/^Line \d, column \d+:/).waitFor();
   await page.getByTestId('submit-button').click();
-  expect(new URL(page.url()).pathname).toBe('/submit');
+  await eventually(() => new URL(page.url()).pathname).toBe('/submit');
 
   await payload.fill('pod: web-1\nlimit: [1, 2]\n');
   await page.getByText('Valid YAML, sent as JSON').waitFor();
-  expect(await problem.count()).toBe(0);
+  await eventually(() => problem.count()).toBe(0);
 
   await payload.fill('   ');
   await page.getByTestId('submit-button').click();
@@ -149,12 +150,12 @@ test("the server's refusal stands at the field that it names", async () => {
   expect(refusal.field).toBe('runbook_url');
   const problem = page.getByTestId('submit-problem-runbook_url');
   await problem.waitFor();
-  expect(await problem.innerText()).toContain(refusal.detail);
-  expect(await field.getAttribute('aria-invalid')).toBe('true');
-  expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
+  await eventually(() => problem.innerText()).toContain(refusal.detail);
+  await eventually(() => field.getAttribute('aria-invalid')).toBe('true');
+  await eventually(() => field.evaluate((element) => element === document.activeElement)).toBe(true);
   await tab.expectAccessible();
   await field.fill('');
-  expect(await problem.count()).toBe(0);
+  await eventually(() => problem.count()).toBe(0);
 });
 
 test('selected tools and a runbook reach the session, and can be resubmitted', async () => {
@@ -179,8 +180,8 @@ test('selected tools and a runbook reach the session, and can be resubmitted', a
 
   await page.goto(`${server().url}/submit?from=${sent.id}`);
   await page.getByRole('heading', { name: 'New alert from a session' }).waitFor();
-  expect(await page.getByTestId('submit-payload').inputValue()).toBe('The pod web-1 crashes.');
-  expect(await page.getByTestId('submit-runbook').inputValue()).toBe('# Look at the pods first');
+  await eventually(() => page.getByTestId('submit-payload').inputValue()).toBe('The pod web-1 crashes.');
+  await eventually(() => page.getByTestId('submit-runbook').inputValue()).toBe('# Look at the pods first');
   await cluster.getByText('2 of 3 tools').waitFor();
   await page.getByTestId('submit-payload').fill('The pod web-2 crashes.');
   await page.getByTestId('submit-button').click();
@@ -199,18 +200,18 @@ test('a draft survives reload and navigation, and is cleared once submitted', as
   await payload.fill('Half of an alert');
   await page.reload();
   await payload.waitFor();
-  expect(await payload.inputValue()).toBe('Half of an alert');
-  expect(await page.getByTestId('submit-type').inputValue()).toBe('disk-full');
+  await eventually(() => payload.inputValue()).toBe('Half of an alert');
+  await eventually(() => page.getByTestId('submit-type').inputValue()).toBe('disk-full');
 
   await page.getByRole('link', { name: 'System', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'System' }).waitFor();
   await page.goBack();
-  expect(await payload.inputValue()).toBe('Half of an alert');
+  await eventually(() => payload.inputValue()).toBe('Half of an alert');
 
   await page.getByTestId('submit-button').click();
   await page.waitForURL(arrived);
   await server().ended((await detailAt(page.url())).id);
   await page.goto(`${server().url}/submit`);
   await payload.waitFor();
-  expect(await payload.inputValue()).toBe('');
+  await eventually(() => payload.inputValue()).toBe('');
 });

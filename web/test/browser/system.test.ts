@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { eventually, still, stored } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain, plainScript } from '../kit/server';
 
@@ -34,15 +35,15 @@ describe('a server without keys', () => {
     const { server_id, version } = await server().ask<{ server_id: string; version: string }>('GET', '/health');
     const card = page.getByRole('region', { name: 'Server' });
     await card.getByText(server_id).waitFor();
-    expect(await card.innerText()).toContain(version);
+    await eventually(() => card.innerText()).toContain(version);
     // The MCP server that does not answer is a warning, which comes without a reload.
     const warning = page.getByTestId('system-warnings').getByText('gone', { exact: false }).first();
     await warning.waitFor();
     await card.getByText('Degraded').waitFor();
     const providers = page.getByRole('region', { name: 'LLM providers' });
-    const row = await providers.getByRole('row', { name: /scripted/ }).innerText();
+    const row = () => providers.getByRole('row', { name: /scripted/ }).innerText();
     for (const part of ['(default)', 'openai', 'scripted-model', server().mock.url, 'SCRIPT_KEY'])
-      expect(row).toContain(part);
+      await eventually(row).toContain(part);
     await page.getByText('No sessions are running or queued.').waitFor();
     await tab.expectAccessible();
   });
@@ -54,7 +55,7 @@ describe('a server without keys', () => {
     await page.waitForURL(/tab=tools/);
     const cluster = page.getByRole('region', { name: 'cluster' });
     await cluster.getByText('Healthy').waitFor();
-    expect(await cluster.getByTestId('mcp-tool').allInnerTexts()).toEqual([
+    await eventually(() => cluster.getByTestId('mcp-tool').allInnerTexts()).toEqual([
       expect.stringMatching(/get_pods\s+read-only[\s\S]*Lists the pods/),
       expect.stringMatching(/restart\s+can write/),
     ]);
@@ -66,7 +67,7 @@ describe('a server without keys', () => {
 
     await page.getByRole('searchbox', { name: 'Search tools' }).fill('restart');
     await gone.waitFor({ state: 'detached' });
-    expect(await page.getByTestId('mcp-tool').count()).toBe(1);
+    await eventually(() => page.getByTestId('mcp-tool').count()).toBe(1);
   });
 
   test('usage shows totals, charts and a table of real usage', async () => {
@@ -79,14 +80,16 @@ describe('a server without keys', () => {
       '/api/v1/usage/summary',
     );
     expect(total.llm_calls).toBe(2);
-    const sums = await page.getByTestId('usage-total').innerText();
-    expect(sums).toMatch(/Cost\s+<\$0\.01/);
+    const sums = () => page.getByTestId('usage-total').innerText();
+    await eventually(sums).toMatch(/Cost\s+<\$0\.01/);
     // The tooltip has the exact value.
-    expect(await page.getByTestId('usage-total').locator('[title^="$"]').getAttribute('title')).toMatch(/^\$0\.00\d+/);
-    expect(sums).toMatch(new RegExp(`Tokens\\s+${tokens(total.usage.total_tokens)}`));
-    expect(sums).toMatch(/LLM calls\s+2/);
+    await eventually(() => page.getByTestId('usage-total').locator('[title^="$"]').getAttribute('title')).toMatch(
+      /^\$0\.00\d+/,
+    );
+    await eventually(sums).toMatch(new RegExp(`Tokens\\s+${tokens(total.usage.total_tokens)}`));
+    await eventually(sums).toMatch(/LLM calls\s+2/);
     await page.getByTestId('usage-chart').first().waitFor();
-    expect(await page.getByTestId('usage-chart').count()).toBe(2);
+    await eventually(() => page.getByTestId('usage-chart').count()).toBe(2);
     // A chart that drew something: its canvas is not blank.
     const drawn = await page
       .locator('[data-testid=usage-chart] canvas')
@@ -97,15 +100,15 @@ describe('a server without keys', () => {
         return pixels?.some((value) => value !== 0) ?? false;
       });
     expect(drawn).toBe(true);
-    expect(await page.getByRole('row', { name: /pod-crash/ }).innerText()).toContain('$');
+    await eventually(() => page.getByRole('row', { name: /pod-crash/ }).innerText()).toContain('$');
     await tab.expectAccessible();
 
     await page.getByTestId('usage-as-table').click();
     const today = new Date().toISOString().slice(0, 10);
-    expect(await page.getByTestId('usage-day').first().locator('time').getAttribute('datetime')).toBe(today);
-    expect(await page.getByTestId('usage-day').count()).toBe(30);
+    await eventually(() => page.getByTestId('usage-day').first().locator('time').getAttribute('datetime')).toBe(today);
+    await eventually(() => page.getByTestId('usage-day').count()).toBe(30);
     await page.getByTestId('usage-range').getByText('7 days').click();
-    await expect.poll(() => page.getByTestId('usage-day').count()).toBe(7);
+    await eventually(() => page.getByTestId('usage-day').count()).toBe(7);
     await tab.expectAccessible();
   });
 
@@ -115,13 +118,13 @@ describe('a server without keys', () => {
     const search = page.getByRole('searchbox', { name: 'Search settings' });
     await search.fill('orphan_threshold');
     const setting = page.getByTestId('config-setting');
-    await expect.poll(() => setting.count()).toBe(1);
-    expect(await setting.innerText()).toMatch(/queue\.orphan_threshold\s+2s\s+.*tarsy\.yaml/);
+    await eventually(() => setting.count()).toBe(1);
+    await eventually(() => setting.innerText()).toMatch(/queue\.orphan_threshold\s+2s\s+.*tarsy\.yaml/);
     await search.fill('worker_count');
-    await expect.poll(() => setting.allInnerTexts()).toEqual([expect.stringMatching(/worker_count\s+5\s+built-in/)]);
+    await eventually(() => setting.allInnerTexts()).toEqual([expect.stringMatching(/worker_count\s+5\s+built-in/)]);
     await search.fill('');
     await page.getByTestId('config-section').first().waitFor();
-    expect(await page.locator('main').innerText()).not.toContain('a-key-of-the-script');
+    expect(await still(() => page.locator('main').innerText())).not.toContain('a-key-of-the-script');
     await tab.expectAccessible();
     // Without what is built in, what somebody set remains.
     const { settings } = await server().ask<{ settings: { origin: string }[] }>('GET', '/api/v1/system/config');
@@ -136,7 +139,7 @@ describe('a server without keys', () => {
     for (const name of ['jobs', 'tools', 'usage', 'config', 'keys']) {
       await page.keyboard.press('ArrowRight');
       await page.waitForURL(new RegExp(`tab=${name}`));
-      expect(await page.getByTestId(`system-tab-${name}`).getAttribute('aria-selected')).toBe('true');
+      await eventually(() => page.getByTestId(`system-tab-${name}`).getAttribute('aria-selected')).toBe('true');
     }
     await page.getByTestId('keys-not-required').waitFor();
     await page.keyboard.press('ArrowRight');
@@ -175,12 +178,12 @@ describe('a server with keys', () => {
     await server().ended(session_id);
 
     const row = page.getByTestId('key').filter({ hasText: 'pager' });
-    expect(await row.innerText()).toContain('write');
-    expect(await page.locator('main').innerText()).not.toContain(secret);
+    await eventually(() => row.innerText()).toContain('write');
+    expect(await still(() => page.locator('main').innerText())).not.toContain(secret);
     await row.getByTestId('key-revoke').click();
     await page.getByTestId('key-revoke-confirm').click();
     await row.getByText('Revoked').waitFor();
-    expect((await submit()).status).toBe(401);
+    expect((await stored(submit())).status).toBe(401);
     await tab.expectAccessible();
   });
 });

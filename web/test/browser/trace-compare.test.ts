@@ -1,6 +1,7 @@
 /** A re-run beside its original, and any two sessions beside each other. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { verdictRoute } from '../kit/verdict';
 
@@ -63,29 +64,39 @@ test('a re-run is compared with its original: verdict, tools, cost, time and mod
   await page.getByTestId('compare-original').click();
   await page.waitForURL(new RegExp(`compare=${ids.original}`));
   await page.getByTestId('compare-verdict').waitFor();
-  expect(await page.getByTestId('compared-session').first().innerText()).toMatch(/^Original\s*Probable cause/);
-  expect(await page.getByTestId('compared-session').last().innerText()).toMatch(/^Re-run\s*Cause found/);
+  await eventually(() => page.getByTestId('compared-session').first().innerText()).toMatch(
+    /^Original\s*Probable cause/,
+  );
+  await eventually(() => page.getByTestId('compared-session').last().innerText()).toMatch(/^Re-run\s*Cause found/);
 
-  expect(await row(page, 'compare-verdict', 'Outcome')).toEqual(['Probable cause', 'Cause found', 'different']);
-  expect(await row(page, 'compare-verdict', 'Cause')).toEqual([
+  await eventually(() => row(page, 'compare-verdict', 'Outcome')).toEqual([
+    'Probable cause',
+    'Cause found',
+    'different',
+  ]);
+  await eventually(() => row(page, 'compare-verdict', 'Cause')).toEqual([
     'The pod ran out of memory.',
     'The disk is full.',
     'different',
   ]);
-  expect(await row(page, 'compare-verdict', 'Confidence')).toEqual(['Medium', 'Medium', 'same']);
-  expect((await row(page, 'compare-verdict', 'Next steps')).at(-1)).toBe('same');
-  expect(await row(page, 'compare-tools', 'get_pods')).toEqual(['1 call', '2 calls', '+1']);
-  expect(await row(page, 'compare-tools', 'get_log')).toEqual(['1 call, 1 failed', '–', 'only in original']);
-  expect(await row(page, 'compare-tools', 'get_metrics')).toEqual(['–', '1 call', 'only in re-run']);
-  expect(await row(page, 'compare-metrics', /^Tool calls/)).toEqual(['2', '3', '+1']);
-  expect(await row(page, 'compare-metrics', 'Models')).toEqual(['scripted-model', 'scripted-model', 'same']);
-  expect((await row(page, 'compare-metrics', 'Cost'))[0]).toMatch(/^<?\$0\.0\d$/);
+  await eventually(() => row(page, 'compare-verdict', 'Confidence')).toEqual(['Medium', 'Medium', 'same']);
+  await eventually(async () => (await row(page, 'compare-verdict', 'Next steps')).at(-1)).toBe('same');
+  await eventually(() => row(page, 'compare-tools', 'get_pods')).toEqual(['1 call', '2 calls', '+1']);
+  await eventually(() => row(page, 'compare-tools', 'get_log')).toEqual(['1 call, 1 failed', '–', 'only in original']);
+  await eventually(() => row(page, 'compare-tools', 'get_metrics')).toEqual(['–', '1 call', 'only in re-run']);
+  await eventually(() => row(page, 'compare-metrics', /^Tool calls/)).toEqual(['2', '3', '+1']);
+  await eventually(() => row(page, 'compare-metrics', 'Models')).toEqual(['scripted-model', 'scripted-model', 'same']);
+  await eventually(async () => (await row(page, 'compare-metrics', 'Cost'))[0]).toMatch(/^<?\$0\.0\d$/);
   await tab.expectAccessible();
 
   // A saved link shows the same; from the original's side too, with the original on the left.
   const other = await visit(trace(ids.original, `?compare=${ids.rerun}`));
   await other.page.getByTestId('compare-verdict').waitFor();
-  expect(await row(other.page, 'compare-verdict', 'Outcome')).toEqual(['Probable cause', 'Cause found', 'different']);
+  await eventually(() => row(other.page, 'compare-verdict', 'Outcome')).toEqual([
+    'Probable cause',
+    'Cause found',
+    'different',
+  ]);
   await other.page.getByRole('button', { name: 'Close comparison' }).click();
   await other.page.getByTestId('waterfall').waitFor();
 });
@@ -95,24 +106,24 @@ test('the menu and the dialog offer the original and the re-runs', async () => {
   const { page } = tab;
   const end = ids.rerun.slice(-12);
   await page.getByTestId('compare').click();
-  expect(await page.getByTestId('compare-original').count()).toBe(0);
+  expect(await still(() => page.getByTestId('compare-original').count())).toBe(0);
   await page.getByRole('menuitem', { name: `With re-run ${end}` }).click();
   await page.waitForURL(new RegExp(`compare=${ids.rerun}`));
-  expect(await page.getByTestId('compared-session').last().innerText()).toMatch(/^Re-run/);
+  await eventually(() => page.getByTestId('compared-session').last().innerText()).toMatch(/^Re-run/);
 
   await page.getByTestId('compare').click();
   await page.getByTestId('compare-session').click();
   const related = page.getByRole('region', { name: 'Original and re-runs' }).getByRole('button');
-  expect(await related.allInnerTexts()).toEqual([`Re-run ${end}`]);
+  await eventually(() => related.allInnerTexts()).toEqual([`Re-run ${end}`]);
   await tab.expectAccessible();
   // Each session is offered once, though a re-run resembles its original.
   const similar = page.getByRole('region', { name: 'Similar sessions' }).getByRole('button');
   await similar.first().waitFor();
-  expect(await similar.count()).toBe(1);
+  await eventually(() => similar.count()).toBe(1);
   await page.goto(server().url + trace(ids.rerun));
   await page.getByTestId('compare').click();
   await page.getByTestId('compare-session').click();
-  expect(await related.allInnerTexts()).toEqual([`Original session ${ids.original.slice(-12)}`]);
+  await eventually(() => related.allInnerTexts()).toEqual([`Original session ${ids.original.slice(-12)}`]);
   await related.click();
   await page.waitForURL(new RegExp(`compare=${ids.original}`));
 });
@@ -121,7 +132,7 @@ test('any two sessions are compared by id or link', async () => {
   const tab = await visit(trace(ids.other));
   const { page } = tab;
   await page.getByTestId('compare').click();
-  expect(await page.getByTestId('compare-original').count()).toBe(0);
+  expect(await still(() => page.getByTestId('compare-original').count())).toBe(0);
   await page.getByTestId('compare-session').click();
   const dialog = page.getByRole('dialog');
   await page.getByTestId('compare-id').fill('nonsense');
@@ -131,8 +142,8 @@ test('any two sessions are compared by id or link', async () => {
   await page.getByTestId('compare-id').fill(`${server().url}/sessions/${ids.original}`);
   await page.keyboard.press('Enter');
   await page.getByTestId('compare-verdict').waitFor();
-  expect(await page.getByTestId('compared-session').first().innerText()).toMatch(/^Earlier session/);
-  expect((await row(page, 'compare-tools', 'get_log')).at(-1)).toBe('only in earlier session');
+  await eventually(() => page.getByTestId('compared-session').first().innerText()).toMatch(/^Earlier session/);
+  await eventually(async () => (await row(page, 'compare-tools', 'get_log')).at(-1)).toBe('only in earlier session');
 });
 
 test('a session that does not exist is reported', async () => {
@@ -144,8 +155,8 @@ test('a session that does not exist is reported', async () => {
 test.each([360, 768, 1280, 2560])('the comparison fits %i pixels', async (width) => {
   const { page } = await visit(trace(ids.rerun, `?compare=${ids.original}`), { viewport: { width, height: 900 } });
   await page.getByTestId('compare-tools').waitFor();
-  const wide = await page.getByTestId('session-comparison').evaluate((part) => part.scrollWidth - part.clientWidth);
-  expect(wide).toBeLessThanOrEqual(0);
+  const wide = () => page.getByTestId('session-comparison').evaluate((part) => part.scrollWidth - part.clientWidth);
+  await eventually(wide).toBeLessThanOrEqual(0);
   const [card, table] = await Promise.all([
     page.getByTestId('compare-tools').boundingBox(),
     page.getByTestId('compare-tools').locator('table').boundingBox(),

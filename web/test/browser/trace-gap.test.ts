@@ -1,5 +1,6 @@
 /** A server is killed in the middle of a session, and the trace shows when nobody worked on it. */
 import { expect, test } from 'vitest';
+import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 
 const { server, visit } = scenario({
@@ -38,16 +39,18 @@ test('a killed server leaves a gap with its duration and reason', async () => {
   const { page } = tab;
   const gap = page.locator('[data-kind=gap]');
   await gap.waitFor();
-  const text = await gap.innerText();
-  expect(text).toContain('Interrupted');
-  expect(text).toContain('stopped responding');
+  const text = () => gap.innerText();
+  await eventually(text).toContain('Interrupted');
+  await eventually(text).toContain('stopped responding');
   // The lease is two seconds, so that nobody could take over earlier than that after the last sign of life.
-  expect(text).toMatch(/\d+(\.\d)? s|\d+ ms/);
-  expect(await page.getByTestId('trace-gap-band').first().boundingBox()).toMatchObject({ width: expect.any(Number) });
-  expect(await page.getByTestId('trace-gap-band').count()).toBe(await page.getByRole('treeitem').count());
+  await eventually(text).toMatch(/\d+(\.\d)? s|\d+ ms/);
+  await eventually(() => page.getByTestId('trace-gap-band').first().boundingBox()).toMatchObject({
+    width: expect.any(Number),
+  });
+  await eventually(() => page.getByTestId('trace-gap-band').count()).toBe(await page.getByRole('treeitem').count());
   await tab.expectAccessible();
   await page.getByTestId('kind-gap').click();
   await page.waitForURL(/kind=gap/);
-  await expect.poll(() => page.locator('[data-call]').count()).toBe(0);
+  await eventually(() => page.locator('[data-call]').count()).toBe(0);
   await gap.waitFor();
 });

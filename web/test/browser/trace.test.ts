@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 
 /** Hostile to a shell and to a page. */
@@ -76,7 +77,7 @@ async function copied(page: Page, button: string): Promise<string> {
   await page.getByTestId('copy-call').getByRole('button', { name: button, exact: true }).click();
   await page.getByTestId('copy-call').getByRole('button', { name: 'Copied' }).first().waitFor();
   const read = () => page.evaluate(() => navigator.clipboard.readText());
-  await expect.poll(read).not.toBe('');
+  await eventually(read).not.toBe('');
   return read();
 }
 
@@ -89,19 +90,19 @@ test('tree and waterfall show every call and work by keyboard', async () => {
   // A stage and two agents, their calls, the synthesis, and the summary of the session.
   const rows = page.getByRole('treeitem');
   const before = await rows.count();
-  expect(await page.locator('[data-call]').count()).toBe(9);
-  expect(await page.getByTestId('trace').innerText()).toContain('6 LLM calls, 3 tool calls');
+  await eventually(() => page.locator('[data-call]').count()).toBe(9);
+  await eventually(() => page.getByTestId('trace').innerText()).toContain('6 LLM calls, 3 tool calls');
 
   await tree.focus();
   await page.keyboard.press('Home');
-  expect(await activeRow(page)).toContain('investigation');
+  await eventually(() => activeRow(page)).toContain('investigation');
   await page.keyboard.press('ArrowRight');
-  expect(await activeRow(page)).toContain('Careful');
+  await eventually(() => activeRow(page)).toContain('Careful');
   await page.keyboard.press('ArrowLeft');
-  expect(await activeRow(page)).toContain('Careful');
-  await expect.poll(() => rows.count()).toBeLessThan(before);
+  await eventually(() => activeRow(page)).toContain('Careful');
+  await eventually(() => rows.count()).toBeLessThan(before);
   await page.keyboard.press('ArrowRight');
-  await expect.poll(() => rows.count()).toBe(before);
+  await eventually(() => rows.count()).toBe(before);
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.waitForURL(/[?&]call=/);
@@ -117,22 +118,22 @@ test('rows have call number and first argument, and the failed call is open at f
   const { page } = tab;
   const row = (name: string) => page.getByRole('treeitem', { name });
   await row('Tool call 1.1.1 get_pods namespace=shop').waitFor();
-  expect(await row('Tool call 1.2.1 get_pods namespace=prod').count()).toBe(1);
-  expect(await row('Tool call Failed 1.1.2 get_log pod=web-1').getAttribute('aria-selected')).toBe('true');
+  await eventually(() => row('Tool call 1.2.1 get_pods namespace=prod').count()).toBe(1);
+  await eventually(() => row('Tool call Failed 1.1.2 get_log pod=web-1').getAttribute('aria-selected')).toBe('true');
   const details = page.getByTestId('call-details');
   await details.getByText('The log is gone.').first().waitFor();
-  expect(await details.getByRole('heading', { level: 2 }).innerText()).toContain('first failed call');
+  await eventually(() => details.getByRole('heading', { level: 2 }).innerText()).toContain('first failed call');
   // It was not chosen by a person, so it is not in the address, but in a link that is copied.
-  expect(new URL(page.url()).search).toBe('');
+  await eventually(() => new URL(page.url()).search).toBe('');
   await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: 'Copy link' }).click();
-  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toMatch(/trace\?call=[0-9a-f-]{36}$/);
+  await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toMatch(/trace\?call=[0-9a-f-]{36}$/);
 
   // What a link names wins.
   const id = await choose(page, /1\.1\.1 get_pods/);
   const other = await visit(`${address()}?call=${id}`);
   await other.page.getByTestId('call-details').getByText('web-1 in shop was OOMKilled').waitFor();
-  expect(await other.page.getByTestId('opened-reason').count()).toBe(0);
+  expect(await still(() => other.page.getByTestId('opened-reason').count())).toBe(0);
 });
 
 test('kind, failure and text filter the rows, and the address keeps them', async () => {
@@ -140,28 +141,28 @@ test('kind, failure and text filter the rows, and the address keeps them', async
   const { page } = tab;
   const calls = page.locator('[data-call]');
   const chip = (kind: string) => page.getByTestId(kind);
-  await expect.poll(() => calls.count()).toBe(9);
-  expect(await chip('kind-llm').innerText()).toMatch(/LLM\s*6/);
-  expect(await chip('kind-tool').innerText()).toMatch(/Tools\s*3/);
-  expect(await chip('only-failed').innerText()).toMatch(/Failed\s*1/);
+  await eventually(() => calls.count()).toBe(9);
+  await eventually(() => chip('kind-llm').innerText()).toMatch(/LLM\s*6/);
+  await eventually(() => chip('kind-tool').innerText()).toMatch(/Tools\s*3/);
+  await eventually(() => chip('only-failed').innerText()).toMatch(/Failed\s*1/);
 
   await chip('kind-tool').click();
   await page.waitForURL(/kind=tool/);
-  await expect.poll(() => calls.count()).toBe(3);
-  expect(await page.locator('[data-kind=llm]').count()).toBe(0);
+  await eventually(() => calls.count()).toBe(3);
+  await eventually(() => page.locator('[data-kind=llm]').count()).toBe(0);
   await page.getByTestId('trace-search').fill('namespace=prod');
   await page.waitForURL(/search=namespace/);
-  await expect.poll(() => calls.count()).toBe(1);
-  expect(await page.getByTestId('trace-matches').innerText()).toMatch(/^1 of \d+ rows$/);
+  await eventually(() => calls.count()).toBe(1);
+  await eventually(() => page.getByTestId('trace-matches').innerText()).toMatch(/^1 of \d+ rows$/);
   await tab.expectAccessible();
   // A saved link shows the same.
   await page.reload();
-  await expect.poll(() => calls.count()).toBe(1);
-  expect(await chip('kind-tool').getAttribute('aria-pressed')).toBe('true');
+  await eventually(() => calls.count()).toBe(1);
+  await eventually(() => chip('kind-tool').getAttribute('aria-pressed')).toBe('true');
   await chip('only-failed').click();
   await page.getByText('No calls match these filters').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).first().click();
-  await expect.poll(() => calls.count()).toBe(9);
+  await eventually(() => calls.count()).toBe(9);
 
   // Each kind has a colour of its own, in both themes.
   for (const theme of ['light', 'dark']) {
@@ -192,10 +193,10 @@ test('the palette has every action of the trace', async () => {
   await run('Select the slowest call');
   await page.waitForURL(/call=/);
   await run('Collapse all');
-  await expect.poll(() => page.locator('[data-call]').count()).toBe(0);
+  await eventually(() => page.locator('[data-call]').count()).toBe(0);
   await run('Expand all');
   await run('Search calls');
-  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Search calls');
+  await eventually(() => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Search calls');
   await run('Compare: Two agents of a stage');
   await page.getByTestId('comparison').waitFor();
   await run('Close comparison');
@@ -211,25 +212,27 @@ test('on a phone a call opens in a sheet, and Back closes it', async () => {
   const tab = await visit(address(), { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   const { page } = tab;
   await page.locator('[data-call]').first().waitFor();
-  expect(await page.getByTestId('call-details').count()).toBe(0);
+  expect(await still(() => page.getByTestId('call-details').count())).toBe(0);
   for (const name of ['Collapse all', 'Compare', 'Export', 'Copy link']) {
-    const box = await page.getByTestId('trace').locator('header').getByText(name, { exact: true }).boundingBox();
-    expect(box?.width, name).toBeGreaterThan(0);
+    const box = () => page.getByTestId('trace').locator('header').getByText(name, { exact: true }).boundingBox();
+    await eventually(async () => (await box())?.width, name).toBeGreaterThan(0);
   }
   for (const button of await page.getByTestId('trace').locator('header button, header a, search button').all()) {
-    expect((await button.boundingBox())?.height, await button.innerText()).toBeGreaterThanOrEqual(44);
+    await eventually(async () => (await button.boundingBox())?.height, await button.innerText()).toBeGreaterThanOrEqual(
+      44,
+    );
   }
   await page.getByRole('treeitem', { name: /1\.1\.1 get_pods/ }).click();
   const sheet = page.getByRole('dialog');
   await sheet.getByText('web-1 in shop was OOMKilled').waitFor();
   await tab.expectAccessible();
   await page.goBack();
-  await expect.poll(() => sheet.count()).toBe(0);
+  await eventually(() => sheet.count()).toBe(0);
   await page.getByRole('treeitem', { name: /get_log/ }).click();
   await sheet.waitFor();
   await page.getByRole('button', { name: 'Close call' }).click();
-  await expect.poll(() => sheet.count()).toBe(0);
-  expect(new URL(page.url()).search).toBe('');
+  await eventually(() => sheet.count()).toBe(0);
+  await eventually(() => new URL(page.url()).search).toBe('');
 });
 
 test('an LLM call shows its conversation and response', async () => {
@@ -237,11 +240,11 @@ test('an LLM call shows its conversation and response', async () => {
   await page.getByRole('treeitem', { name: /Careful/ }).waitFor();
   await page.locator('[data-call]').first().click();
   await page.getByTestId('conversation').waitFor();
-  const text = await page.getByTestId('call-details').innerText();
-  expect(text).toContain('scripted-model');
-  expect(text).toContain('I look at the pods first.');
+  const text = () => page.getByTestId('call-details').innerText();
+  await eventually(text).toContain('scripted-model');
+  await eventually(text).toContain('I look at the pods first.');
   const conversation = page.getByTestId('conversation');
-  expect(await conversation.innerText()).toMatch(/1\. System[\s\S]*2\. User/);
+  await eventually(() => conversation.innerText()).toMatch(/1\. System[\s\S]*2\. User/);
   await page.getByTestId('response').getByText('cluster__get_pods').waitFor();
 });
 
@@ -251,8 +254,8 @@ test('a tool call shows arguments and result, hostile or not', async () => {
   const id = await choose(page, /get_pods/);
   const details = page.getByTestId('call-details');
   await details.getByText('web-1 in shop was OOMKilled').waitFor();
-  expect(await details.innerText()).toContain(JSON.stringify(tricky));
-  expect(await details.locator('b').count()).toBe(0);
+  await eventually(() => details.innerText()).toContain(JSON.stringify(tricky));
+  expect(await still(() => details.locator('b').count())).toBe(0);
 
   await details.getByRole('link', { name: 'Show in timeline' }).click();
   await page.waitForURL(/\?event=/);
@@ -260,7 +263,7 @@ test('a tool call shows arguments and result, hostile or not', async () => {
     'GET',
     `/api/v1/sessions/${session}/trace/mcp/${id}`,
   );
-  expect(new URL(page.url()).searchParams.get('event')).toBe(event);
+  await eventually(() => new URL(page.url()).searchParams.get('event')).toBe(event);
 
   await page.goBack();
   await choose(page, /get_log/);
@@ -274,10 +277,12 @@ test('JSON and curl copies of a call return the same call in a real shell', asyn
   await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const id = await choose(page, /get_pods/);
   const known = await server().ask<unknown>('GET', `/api/v1/sessions/${session}/trace/mcp/${id}`);
-  expect(JSON.parse(await copied(page, 'Copy JSON'))).toEqual(known);
+  const json = await copied(page, 'Copy JSON');
+  expect(JSON.parse(json)).toEqual(known);
   const answer = execFileSync('sh', ['-c', `${await copied(page, 'Copy curl')} --silent --fail`], { encoding: 'utf8' });
   expect(JSON.parse(answer)).toEqual(known);
-  expect(JSON.parse(await copied(page, 'Copy JSON-RPC'))).toMatchObject({
+  const rpc = await copied(page, 'Copy JSON-RPC');
+  expect(JSON.parse(rpc)).toMatchObject({
     method: 'tools/call',
     params: { name: 'get_pods', arguments: { namespace: 'shop', note: tricky } },
   });
@@ -311,8 +316,8 @@ test('two executions of a stage are compared side by side', async () => {
   await comparison.waitFor();
   await page.waitForURL(/left=.*right=/);
   const numbers = comparison.getByRole('region', { name: 'Metrics' });
-  expect(
-    await numbers
+  await eventually(() =>
+    numbers
       .getByRole('row', { name: /Tool calls 2 1/ })
       .first()
       .innerText(),

@@ -1,8 +1,9 @@
 /** The verdict of a session: what the card shows, what it leaves out, and how it comes to somebody who watches. */
 import { expect, test } from 'vitest';
 import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
-import { eventually, scroller, status } from '../kit/timeline';
+import { scroller, status } from '../kit/timeline';
 
 const { server, visit } = scenario({
   script: verdictScript(JSON.stringify(verdictAnswer), 'verdict'),
@@ -24,43 +25,47 @@ test('the verdict stands first, whole, with steps to tick and commands to copy',
   const { page } = tab;
   const card = page.getByTestId('verdict');
   await card.waitFor();
-  expect(await card.getAttribute('data-outcome')).toBe('cause_found');
+  await eventually(() => card.getAttribute('data-outcome')).toBe('cause_found');
   await status(page, 'completed').getByText('Cause found').waitFor();
-  expect(await page.getByTestId('verdict-cause').innerText()).toContain('The memory limit of web (256 MiB)');
-  expect(await page.getByTestId('verdict-confidence').innerText()).toBe('High confidence');
-  expect(await page.getByTestId('verdict-reason').innerText()).toContain('Events and log agree');
-  expect(await page.getByTestId('verdict-impact').innerText()).toContain('1 of 3 requests');
-  expect(await page.getByTestId('not-checked').locator('li').count()).toBe(2);
+  await eventually(() => page.getByTestId('verdict-cause').innerText()).toContain('The memory limit of web (256 MiB)');
+  await eventually(() => page.getByTestId('verdict-confidence').innerText()).toBe('High confidence');
+  await eventually(() => page.getByTestId('verdict-reason').innerText()).toContain('Events and log agree');
+  await eventually(() => page.getByTestId('verdict-impact').innerText()).toContain('1 of 3 requests');
+  await eventually(() => page.getByTestId('not-checked').locator('li').count()).toBe(2);
 
   // Nothing of it is behind a button, and the analysis comes after it.
-  const whole = await card.evaluate((node) => ({
-    bottom: node.getBoundingClientRect().bottom,
-    cut: [...node.querySelectorAll('*')].filter(
-      (each) =>
-        each.clientHeight > 1 &&
-        each.scrollHeight > each.clientHeight + 8 &&
-        getComputedStyle(each).overflowY === 'hidden',
-    ).length,
-  }));
-  expect(whole.cut).toBe(0);
-  expect(await card.getByRole('button', { name: /show/i }).count()).toBe(0);
+  const cut = () =>
+    card.evaluate(
+      (node) =>
+        [...node.querySelectorAll('*')].filter(
+          (each) =>
+            each.clientHeight > 1 &&
+            each.scrollHeight > each.clientHeight + 8 &&
+            getComputedStyle(each).overflowY === 'hidden',
+        ).length,
+    );
+  await eventually(cut).toBe(0);
+  expect(await still(() => card.getByRole('button', { name: /show/i }).count())).toBe(0);
   const analysis = page.getByTestId('analysis');
-  expect((await analysis.boundingBox())?.y).toBeGreaterThanOrEqual(whole.bottom);
+  await eventually(async () => {
+    const [above, below] = [await card.boundingBox(), await analysis.boundingBox()];
+    return (below?.y ?? Number.NaN) - (above?.y ?? 0) - (above?.height ?? 0);
+  }).toBeGreaterThanOrEqual(0);
 
   // The summary is there once.
-  expect(await page.getByTestId('executive-summary').innerText()).toContain('The limit of web is too low.');
-  expect(await page.getByTestId('outcome').getByText('The limit of web is too low.').count()).toBe(1);
+  await eventually(() => page.getByTestId('executive-summary').innerText()).toContain('The limit of web is too low.');
+  await eventually(() => page.getByTestId('outcome').getByText('The limit of web is too low.').count()).toBe(1);
 
   // A mark that names no call is struck out, in the verdict as in the analysis.
-  expect(await page.getByTestId('not-checked').locator('s').innerText()).toBe('9.9.9');
+  await eventually(() => page.getByTestId('not-checked').locator('s').innerText()).toBe('9.9.9');
 
   const steps = page.getByTestId('next-step');
-  expect(await steps.count()).toBe(3);
-  expect(await steps.nth(0).getByTestId('step-risk').innerText()).toMatch(/Low risk\s+Reversible/);
-  expect(await steps.nth(1).getByTestId('step-risk').innerText()).toMatch(/High risk\s+Cannot be undone/);
-  expect(await steps.nth(2).getByTestId('step-risk').innerText()).toBe('No risk');
+  await eventually(() => steps.count()).toBe(3);
+  await eventually(() => steps.nth(0).getByTestId('step-risk').innerText()).toMatch(/Low risk\s+Reversible/);
+  await eventually(() => steps.nth(1).getByTestId('step-risk').innerText()).toMatch(/High risk\s+Cannot be undone/);
+  await eventually(() => steps.nth(2).getByTestId('step-risk').innerText()).toBe('No risk');
   const link = steps.nth(1).getByRole('link', { name: 'https://runbooks.example.com/replicasets' });
-  expect(await link.getAttribute('rel')).toBe('noopener noreferrer nofollow');
+  await eventually(() => link.getAttribute('rel')).toBe('noopener noreferrer nofollow');
 
   await steps.nth(0).getByRole('button', { name: 'Copy command of step 1' }).click();
   await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toBe(
@@ -77,8 +82,8 @@ test('the verdict stands first, whole, with steps to tick and commands to copy',
   await eventually(() => steps.nth(1).getAttribute('data-done')).toBe('true');
   await page.reload();
   await eventually(() => steps.nth(1).getAttribute('data-done')).toBe('true');
-  expect(await steps.nth(0).getAttribute('data-done')).toBe('false');
-  expect(await card.innerText()).toContain('Ticks are kept in this browser only.');
+  await eventually(() => steps.nth(0).getAttribute('data-done')).toBe('false');
+  await eventually(() => card.innerText()).toContain('Ticks are kept in this browser only.');
   await tab.expectAccessible();
 });
 
@@ -95,17 +100,17 @@ test.each([
   const { page } = await visit(`/sessions/${id}`);
   const card = page.getByTestId('verdict');
   await card.getByText(word, { exact: true }).waitFor();
-  expect(await page.getByTestId('session-header').innerText()).toContain(word);
-  expect(await page.getByTestId('verdict-cause').innerText()).not.toBe('');
-  expect(await page.getByTestId('next-steps').count()).toBe(0);
+  await eventually(() => page.getByTestId('session-header').innerText()).toContain(word);
+  await eventually(() => page.getByTestId('verdict-cause').innerText()).not.toBe('');
+  expect(await still(() => page.getByTestId('next-steps').count())).toBe(0);
 });
 
 test('a session without a verdict shows summary and analysis, and says why there is none', async () => {
   const id = await concluded('no JSON at all');
   const { page } = await visit(`/sessions/${id}`);
   await page.getByTestId('verdict-error').waitFor();
-  expect(await page.getByTestId('verdict').count()).toBe(0);
-  expect(await page.getByTestId('executive-summary').innerText()).toBe('The limit of web is too low.');
+  expect(await still(() => page.getByTestId('verdict').count())).toBe(0);
+  await eventually(() => page.getByTestId('executive-summary').innerText()).toBe('The limit of web is too low.');
   await status(page, 'completed').getByText('Completed').waitFor();
 });
 
@@ -134,7 +139,7 @@ test.each([
   await page.getByTestId('verdict').waitFor({ state: 'attached' });
   await page.getByTestId('next-steps').waitFor({ state: 'attached' });
   await status(page, 'completed').waitFor();
-  expect(await call.getAttribute('data-open')).toBe('true');
+  await eventually(() => call.getAttribute('data-open')).toBe('true');
   await eventually(async () => Math.abs(((await call.boundingBox())?.y ?? Number.NaN) - top)).toBeLessThan(60);
   if (width < 1800) {
     await page.getByTestId('show-outcome').click();
@@ -171,8 +176,8 @@ test('a notification comes when the session ends, after a click allowed it', asy
   await mock.reached('notified');
   const notify = page.getByRole('switch', { name: /Notify me/ });
   await notify.waitFor();
-  expect(await notify.getAttribute('aria-checked')).toBe('false');
-  expect(await log()).toEqual([]);
+  await eventually(() => notify.getAttribute('aria-checked')).toBe('false');
+  expect(await still(() => log())).toEqual([]);
   await notify.click();
   await eventually(() => notify.getAttribute('aria-checked')).toBe('true');
   await mock.open('notified');

@@ -1,7 +1,8 @@
 /** An investigation that is watched from its beginning to its end, in one page that is never loaded again. */
 import { expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
-import { callOf, callRow, eventually, inSight, rowOf, scroller, status, timeline } from '../kit/timeline';
+import { callOf, callRow, inSight, rowOf, scroller, status, timeline } from '../kit/timeline';
 
 const config = `
 agents:
@@ -60,9 +61,7 @@ const { server, visit } = scenario({
   mcpSettings: 'summarization: {enabled: true}',
 });
 
-test('an investigation streams to its end, and citations open the tool calls', {
-  timeout: 120_000,
-}, async () => {
+test('an investigation streams to its end, and citations open the tool calls', async () => {
   const { mock, turnstile } = server();
   const tab = await visit('/');
   const { page } = tab;
@@ -77,10 +76,10 @@ test('an investigation streams to its end, and citations open the tool calls', {
   await mock.reached('thought');
   const thought = page.locator('[data-event-type=llm_thinking]');
   await thought.getByText('The pod restarts.').last().waitFor();
-  expect(await thought.getAttribute('data-open')).toBe('true');
-  expect(await page.getByText('I look at its events.').count()).toBe(0);
-  expect(await page.getByTestId('session-header').innerText()).toContain('triage');
-  expect(await page.getByTestId('now-agent').allInnerTexts()).toEqual([
+  await eventually(() => thought.getAttribute('data-open')).toBe('true');
+  expect(await still(() => page.getByText('I look at its events.').count())).toBe(0);
+  await eventually(() => page.getByTestId('session-header').innerText()).toContain('triage');
+  await eventually(() => page.getByTestId('now-agent').allInnerTexts()).toEqual([
     expect.stringMatching(/^Triage\s+Thinking: The pod restarts/),
   ]);
   await mock.open('thought');
@@ -89,8 +88,8 @@ test('an investigation streams to its end, and citations open the tool calls', {
   await turnstile.reached('get_events');
   const call = callRow(page, '1.1.1');
   await call.waitFor();
-  expect(await call.getAttribute('data-open')).toBe('true');
-  expect(await call.innerText()).toContain('Waiting for the result.');
+  await eventually(() => call.getAttribute('data-open')).toBe('true');
+  await eventually(() => call.innerText()).toContain('Waiting for the result.');
   await eventually(() => thought.getAttribute('data-open')).toBe('false');
   turnstile.open('get_events');
   await eventually(() => call.getAttribute('data-open')).toBe('false');
@@ -102,13 +101,16 @@ test('an investigation streams to its end, and citations open the tool calls', {
   const names = ['Kubernetes', 'Metrics', 'Logs'];
   for (const [at, name] of names.entries()) {
     await panes.nth(at).getByText(`${name} begins to conclude.`).last().waitFor();
-    expect(await panes.nth(at).innerText()).not.toContain(`${name} is done.`);
+    expect(await still(() => panes.nth(at).innerText())).not.toContain(`${name} is done.`);
   }
-  const boxes = await Promise.all(names.map(async (_, at) => await panes.nth(at).boundingBox()));
-  const [first, second, third] = boxes.map((box) => box ?? expect.fail('a pane is not to be seen'));
-  expect(new Set([first?.y, second?.y, third?.y]).size).toBe(1);
-  expect((first?.x ?? 0) + (first?.width ?? 0)).toBeLessThanOrEqual(second?.x ?? 0);
-  expect((second?.x ?? 0) + (second?.width ?? 0)).toBeLessThanOrEqual(third?.x ?? 0);
+  // Side by side: at the same height, and each begins where the one on its left ends or later.
+  await eventually(async () => {
+    const boxes = await Promise.all(names.map((_, at) => panes.nth(at).boundingBox()));
+    return boxes.map((box, at) => ({
+      y: box?.y === boxes[0]?.y,
+      x: box !== null && (at === 0 || box.x >= (boxes[at - 1]?.x ?? 0) + (boxes[at - 1]?.width ?? 0)),
+    }));
+  }).toEqual(names.map(() => ({ y: true, x: true })));
   await tab.expectAccessible();
 
   // They end in another order than they stand in.
@@ -119,7 +121,7 @@ test('an investigation streams to its end, and citations open the tool calls', {
   await timeline(page).getByText('The limit is too low').last().waitFor();
   await mock.open('synthesis');
   await mock.reached('summary');
-  expect(await page.getByTestId('outcome').count()).toBe(0);
+  expect(await still(() => page.getByTestId('outcome').count())).toBe(0);
   await mock.open('summary');
 
   // At the end the outcome stands on top, and the page says how to get there.
@@ -128,10 +130,10 @@ test('an investigation streams to its end, and citations open the tool calls', {
   await outcome.waitFor();
   await page.getByTestId('show-outcome').click();
   await eventually(() => inSight(outcome)).toBe(true);
-  expect(await scroller(page).evaluate((list) => list.scrollTop)).toBeLessThan(100);
-  expect(await page.getByTestId('executive-summary').innerText()).toBe('Raise the memory limit of web.');
-  expect(await page.getByTestId('evidence').innerText()).toContain('Based on 3 tool calls');
-  expect(await outcome.innerText()).toContain('9.9.9');
+  await eventually(() => scroller(page).evaluate((list) => list.scrollTop)).toBeLessThan(100);
+  await eventually(() => page.getByTestId('executive-summary').innerText()).toBe('Raise the memory limit of web.');
+  await eventually(() => page.getByTestId('evidence').innerText()).toContain('Based on 3 tool calls');
+  await eventually(() => outcome.innerText()).toContain('9.9.9');
   await tab.expectAccessible();
 
   // A mark shows the tool call, and from there one comes to its row, into a pane as well.
@@ -140,8 +142,8 @@ test('an investigation streams to its end, and citations open the tool calls', {
   const cited = rowOf(page, (await callOf(server(), id, '2.2.1')).id);
   await eventually(() => inSight(cited)).toBe(true);
   await eventually(() => cited.getAttribute('data-open')).toBe('true');
-  expect(await cited.innerText()).toContain('web-1 for Metrics');
-  expect(await cited.getAttribute('data-marked')).toBe('true');
+  await eventually(() => cited.innerText()).toContain('web-1 for Metrics');
+  await eventually(() => cited.getAttribute('data-marked')).toBe('true');
 
   await page.getByTestId('show-outcome').click();
   await outcome.getByRole('link', { name: 'Tool call 1.1.2' }).click();
@@ -151,31 +153,34 @@ test('an investigation streams to its end, and citations open the tool calls', {
 
   // A long result is shown by its summary; the result itself is behind it.
   await long.getByText('The log repeats one line.').last().waitFor();
-  expect(await long.innerText()).not.toContain('the last line.');
+  expect(await still(() => long.innerText())).not.toContain('the last line.');
   await long.getByRole('button', { name: 'Show raw result' }).click();
   await eventually(() => long.innerText()).toContain('the last line.');
 
   // The address is enough to show somebody else the same row.
   const link = new URL(page.url());
-  expect(await page.evaluate(() => document.documentElement.hasAttribute('data-never-reloaded'))).toBe(true);
+  expect(await still(() => page.evaluate(() => document.documentElement.hasAttribute('data-never-reloaded')))).toBe(
+    true,
+  );
   const other = await visit(link.pathname + link.search);
   const same = rowOf(other.page, (await callOf(server(), id, '1.1.2')).id);
   await same.waitFor();
   await eventually(() => inSight(same)).toBe(true);
-  expect(await same.getAttribute('data-open')).toBe('true');
-  expect(await same.getAttribute('data-marked')).toBe('true');
+  await eventually(() => same.getAttribute('data-open')).toBe('true');
+  await eventually(() => same.getAttribute('data-marked')).toBe('true');
 
   // Three agents fit beside verdict and chat.
   await other.page.setViewportSize({ width: 1920, height: 900 });
   await other.page.getByTestId('chat-open').click();
   await other.page.getByTestId('chat').waitFor();
   await eventually(() => other.page.getByTestId('pane').count()).toBe(3);
-  const fits = other.page
-    .getByTestId('parallel-block')
-    .evaluate((block) =>
-      [...block.querySelectorAll('*')].every(
-        (part) => part.scrollWidth <= part.clientWidth + 1 || getComputedStyle(part).overflowX !== 'auto',
-      ),
-    );
-  expect(await fits).toBe(true);
+  const fits = () =>
+    other.page
+      .getByTestId('parallel-block')
+      .evaluate((block) =>
+        [...block.querySelectorAll('*')].every(
+          (part) => part.scrollWidth <= part.clientWidth + 1 || getComputedStyle(part).overflowX !== 'auto',
+        ),
+      );
+  await eventually(fits).toBe(true);
 });

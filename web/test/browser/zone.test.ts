@@ -1,9 +1,9 @@
 /** Another time zone changes the times of a page, and nothing else of it. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
-import { eventually } from '../kit/timeline';
 
 const { server, visit } = scenario({ config: plainChain });
 const tokyo = { timezoneId: 'Asia/Tokyo' };
@@ -51,12 +51,12 @@ test('a question that is being typed stays, and the times of the session change'
   const marked = await question.evaluateHandle((field) => field);
   // The tooltip and the text of each row of the timeline, and when the alert was received.
   await expectAllChanged(page, 5);
-  expect(await question.inputValue()).toBe('Why did the pod');
+  expect(await still(() => question.inputValue())).toBe('Why did the pod');
   // The very same field: a draft that was put back into a new one would have lost the cursor.
-  expect(await question.evaluate((field, old) => field === old, marked)).toBe(true);
+  expect(await still(() => question.evaluate((field, old) => field === old, marked))).toBe(true);
   await choose(page, 'local');
   await eventually(async () => (await timesOf(page)).utc).toBe(0);
-  expect(await question.inputValue()).toBe('Why did the pod');
+  expect(await still(() => question.inputValue())).toBe('Why did the pod');
 });
 
 test('an alert that is being entered stays', async () => {
@@ -65,7 +65,7 @@ test('an alert that is being entered stays', async () => {
   await alert.fill('The pod web-1 crashes.');
   await choose(page, 'utc');
   await eventually(() => page.getByTestId('zone-switch').innerText()).toBe('UTC');
-  expect(await alert.inputValue()).toBe('The pod web-1 crashes.');
+  expect(await still(() => alert.inputValue())).toBe('The pod web-1 crashes.');
 });
 
 test('the times of the list change, and so do those of its filter', async () => {
@@ -74,8 +74,8 @@ test('the times of the list change, and so do those of its filter', async () => 
   const after = page.getByTestId('filter-after');
   await eventually(() => after.inputValue()).toBe('2026-07-04T12:05');
   await expectAllChanged(page, 1);
-  expect(await after.inputValue()).toBe('2026-07-04T03:05');
-  expect(await after.getAttribute('title')).toBe('In UTC');
+  await eventually(() => after.inputValue()).toBe('2026-07-04T03:05');
+  await eventually(() => after.getAttribute('title')).toBe('In UTC');
 });
 
 test('the times of a call in the trace and of a comparison change', async () => {
@@ -110,7 +110,7 @@ test('the times of silences change, and the end that was entered stays the same 
   await second.goto(server().url);
   await choose(second, 'utc');
   await eventually(() => end.inputValue()).toBe('2027-01-01T00:00');
-  expect(await page.getByLabel('Ends at (UTC)').count()).toBe(1);
-  expect(await page.getByTestId('silence-reason').inputValue()).toBe('Load test');
+  await eventually(() => page.getByLabel('Ends at (UTC)').count()).toBe(1);
+  await eventually(() => page.getByTestId('silence-reason').inputValue()).toBe('Load test');
   await second.close();
 });

@@ -1,7 +1,8 @@
 /** How every page must look, in one of the themes: the same tests for each, in files of their own so that they run at once. */
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, test } from 'vitest';
 import { everything, fill, places, type Sessions } from './everything';
+import { eventually } from './expecting';
 import { scenario } from './scenario';
 
 /** Every width is looked at in both themes; axe, which takes its time, sees each width once and each theme at two. */
@@ -22,10 +23,10 @@ export function looksRight(colorScheme: 'light' | 'dark', judged: readonly numbe
     for (const width of widths) {
       await page.setViewportSize({ width, height: width < 768 ? 740 : 900 });
       await ready(page);
-      expect(await sideways(page), `at ${width} px`).toEqual([]);
+      await eventually(() => sideways(page), `at ${width} px`).toEqual([]);
       if (judged.includes(width)) await tab.expectAccessible();
     }
-    expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe(colorScheme);
+    await eventually(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe(colorScheme);
     await expectStill(page);
   });
 
@@ -49,5 +50,5 @@ export async function expectStill(page: Page): Promise<void> {
         .filter((animation) => animation.playState === 'running')
         .map((animation) => (animation.effect as KeyframeEffect | null)?.target?.outerHTML.slice(0, 200)),
     );
-  await expect.poll(moving).toEqual([]);
+  await eventually(moving).toEqual([]);
 }

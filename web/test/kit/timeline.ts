@@ -4,11 +4,6 @@ import { expect } from 'vitest';
 import type { TimelineEvent } from '@/api/types';
 import type { Server } from './server';
 
-/** Holds an expectation against something that is still to come. */
-export function eventually<T>(look: () => T | Promise<T>) {
-  return expect.poll(look, { timeout: 30_000, interval: 50 });
-}
-
 export async function timelineOf(server: Server, sessionId: string): Promise<TimelineEvent[]> {
   const events: TimelineEvent[] = [];
   for (let cursor: string | undefined = ''; cursor !== undefined; ) {
