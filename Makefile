@@ -88,14 +88,14 @@ quick: go ## vet and test what your change affects, in less than a minute; print
 
 test-web: web ## unit tests of the dashboard
 	@echo "==> testing the dashboard"
-	@if [ -e .cache/dashboard.reason ]; then echo "skipped: $$(cat .cache/dashboard.reason)"; else cd web && NO_COLOR=1 npx vitest run --project unit --reporter=dot $(WEBFLAGS); fi
+	@if [ -e .cache/dashboard.reason ]; then echo "skipped: $$(cat .cache/dashboard.reason)"; else cd web && NO_COLOR=1 npm run --silent test -- $(WEBFLAGS); fi
 
 test-browser: build setup chromium ## scenarios in a real Chromium against the real server
 	@echo "==> testing the dashboard in Chromium"
 	@for reason in .cache/dashboard.reason .cache/chromium.reason; do \
 		if [ -e $$reason ]; then echo "skipped: $$(cat $$reason)"; exit 0; fi; \
 	done; \
-	TARSY_CHROMIUM="$$(cat .cache/chromium)"; export TARSY_CHROMIUM; cd web && NO_COLOR=1 npx vitest run --project browser --reporter=dot $(WEBFLAGS)
+	TARSY_CHROMIUM="$$(cat .cache/chromium)"; export TARSY_CHROMIUM; cd web && NO_COLOR=1 npm run --silent test:browser -- $(WEBFLAGS)
 
 test-race: go ## the same with the race detector (needs a C compiler)
 	@echo "==> testing with the race detector"

@@ -6,23 +6,19 @@ import react from '@vitejs/plugin-react';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { inOrder, readHistory } from './test/kit/history';
 import { limits, measureSlowness } from './test/kit/limits';
+import { Reporter } from './test/kit/reporter';
 
 const src = path.resolve(import.meta.dirname, 'src');
 
 // `npm run dev` serves the page from source and passes everything else to a running server.
 const server = process.env.TARSY_SERVER ?? 'http://127.0.0.1:8080';
 
-/** Starts the longest files first, so that no worker is left alone with one of them at the end. */
-class LongestFirst extends BaseSequencer {
-  private static readonly longest = ['ten-thousand', 'look-light', 'look-dark', 'keyboard', 'system'];
-
+/** Starts what fails and what takes long first. */
+class ByHistory extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
-      const place = LongestFirst.longest.indexOf(path.basename(moduleId, '.test.ts'));
-      return place < 0 ? LongestFirst.longest.length : place;
-    };
-    return files.toSorted((a, b) => rank(a) - rank(b) || a.moduleId.localeCompare(b.moduleId));
+    return inOrder(files, ({ moduleId }) => path.relative(import.meta.dirname, moduleId), readHistory());
   }
 }
 
@@ -112,7 +108,8 @@ export default defineConfig({
     ),
   },
   test: {
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: ByHistory },
+    reporters: [new Reporter()],
     testTimeout,
     hookTimeout,
     // What a scenario waits for takes milliseconds, and many times that on a machine that is busy. By default expect.poll waits a second.
@@ -122,7 +119,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['src/**/*.test.{ts,tsx}'],
+          include: ['src/**/*.test.{ts,tsx}', 'test/kit/**/*.test.ts'],
           environment: 'node',
         },
       },
@@ -133,6 +130,8 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           environment: 'node',
           globalSetup: 'test/kit/setup.ts',
+          // A scenario that passes only the second time is flaky, and the reporter fails the run with its name.
+          retry: 1,
           // The files of a worker share its modules and its browser, which take longer to load than most scenarios.
           isolate: false,
           // One more than the cores of a small machine: scenarios also wait for servers and leases.
