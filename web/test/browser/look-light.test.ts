@@ -5,7 +5,7 @@ import { expectStill, looksRight } from '../kit/look';
 const { visit, sessions } = looksRight('light', [360, 1440]);
 
 test('nothing moves where motion is reduced', async () => {
-  const { page } = await visit(`/sessions/${sessions.running}`);
+  const { page } = await visit(`/sessions/${sessions.running}`, { reducedMotion: 'no-preference' });
   await page.getByTestId('now').waitFor();
   // Nothing would show that motion can be reduced if nothing moved.
   await eventually(() => page.evaluate(() => document.getAnimations().length)).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 /** Everything that a page lets people do is in the palette. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { everything, fill, places, type Sessions } from '../kit/everything';
+import { everything, fill, type Place, places, type Sessions } from '../kit/everything';
 import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { scroller } from '../kit/timeline';
@@ -85,31 +85,43 @@ function covers(line: string, { role, name }: Control): boolean {
 
 const pages = places.filter(({ name }) => !['chat', 'trace', 'no such page'].includes(name));
 
-test.each(pages)('the palette has every action of $name', async ({ address, ready }) => {
+/** What the palette of each page has on a wide screen, for the tests that compare others with it. */
+const wideLines = new Map<string, string[]>();
+
+async function openWide({ address, ready }: Place): Promise<Page> {
   const { page } = await visit(address(sessions), { viewport: { width: 1280, height: 900 } });
   await ready(page);
-  const lines = await paletteLines(page);
-  const all = await controls(page, 'main');
-  // Rows of the timeline open and fold, cards are moved; a name that several rows have needs its row.
-  const ofRows = await controls(page, '[data-testid=timeline] ul[aria-label=Events], [data-testid=board]');
-  const times = (control: Control) => all.filter(({ name }) => name === control.name).length;
-  const missing = all
-    .filter((control) => times(control) === 1 && !ofRows.some(({ name }) => name === control.name))
-    .filter((control) => !lines.some((line) => covers(line, control)));
-  expect(missing).toEqual([]);
+  return page;
+}
+
+test.each(pages)('the palette has every action of $name', async (place) => {
+  const page = await openWide(place);
+  const read = { lines: [] as string[] };
+  await eventually(async () => {
+    const lines = await paletteLines(page);
+    const all = await controls(page, 'main');
+    // Rows of the timeline open and fold, cards are moved; a name that several rows have needs its row.
+    const ofRows = await controls(page, '[data-testid=timeline] ul[aria-label=Events], [data-testid=board]');
+    const times = (control: Control) => all.filter(({ name }) => name === control.name).length;
+    read.lines = lines;
+    return all
+      .filter((control) => times(control) === 1 && !ofRows.some(({ name }) => name === control.name))
+      .filter((control) => !lines.some((line) => covers(line, control)));
+  }).toEqual([]);
+  const { lines } = read;
   expect(new Set(lines).size, `no line is there twice: ${lines}`).toBe(lines.length);
+  wideLines.set(place.name, lines);
 });
 
 const phone = { viewport: { width: 360, height: 740 } };
 /** The chat is beside the page where there is room for it, and opened on request elsewhere. */
 const onlyWide = ['Close chat'];
 
-test.each(pages)('the palette of $name has on a phone what it has on a wide screen', async ({ address, ready }) => {
-  const { page } = await visit(address(sessions), { viewport: { width: 1280, height: 900 } });
-  await ready(page);
-  const wide = (await paletteLines(page)).filter((line) => !onlyWide.includes(line));
-  const narrow = (await visit(address(sessions), phone)).page;
-  await ready(narrow);
+test.each(pages)('the palette of $name has on a phone what it has on a wide screen', async (place) => {
+  const lines = wideLines.get(place.name) ?? (await paletteLines(await openWide(place)));
+  const wide = lines.filter((line) => !onlyWide.includes(line));
+  const narrow = (await visit(place.address(sessions), phone)).page;
+  await place.ready(narrow);
   await eventually(async () => {
     const lines = await paletteLines(narrow);
     return wide.filter((line) => !lines.includes(line));

@@ -72,10 +72,12 @@ export class Tab {
     readonly page: Page,
   ) {}
 
+  /** Nothing moves unless a scenario wants it: drawing frames of animations takes more CPU time than most scenarios. */
   static async open(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Tab> {
     const context = await browser.newContext({
       viewport: { width: 1440, height: 900 },
       locale: 'en-GB',
+      reducedMotion: 'reduce',
       ...options,
     });
     context.setDefaultTimeout(limits().step);
