@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -15,10 +16,14 @@ type environment struct {
 	binDir string
 	stock  bool
 	major  int // 0 for any
+	run    string
 }
 
 func readEnvironment(lookup func(string) string) (environment, error) {
-	wanted := environment{url: lookup("TARSY_TEST_DATABASE_URL"), binDir: lookup("TARSY_PG_BIN")}
+	wanted := environment{url: lookup("TARSY_TEST_DATABASE_URL"), binDir: lookup("TARSY_PG_BIN"), run: lookup("TARSY_TEST_RUN")}
+	if strings.Trim(wanted.run, "0123456789") != "" {
+		return wanted, fmt.Errorf("TARSY_TEST_RUN is %q: set it to the number of the process that runs the tests, or unset it", wanted.run)
+	}
 	switch kind := lookup("TARSY_TEST_POSTGRES"); kind {
 	case "":
 	case "stock":

@@ -3,7 +3,9 @@ package pgtest
 import (
 	"context"
 	"os"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,6 +25,7 @@ func TestEnvironmentChoosesTheServer(t *testing.T) {
 	require.Zero(t, wanted)
 
 	for problem, variables := range map[string]map[string]string{
+		`TARSY_TEST_RUN is "../x"`:            {"TARSY_TEST_RUN": "../x"},
 		`TARSY_TEST_POSTGRES is "fast"`:       {"TARSY_TEST_POSTGRES": "fast"},
 		`TARSY_TEST_POSTGRES_MAJOR is "18.4"`: {"TARSY_TEST_POSTGRES_MAJOR": "18.4"},
 		"unset one of them":                   {"TARSY_TEST_POSTGRES": "stock", "TARSY_TEST_DATABASE_URL": "postgres://localhost"},
@@ -95,4 +98,26 @@ func TestStockServerHasSettingsAndOrderOfOthers(t *testing.T) {
 func hasICU(t *testing.T, server string) bool {
 	t.Helper()
 	return query[bool](t, server, "SELECT EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i')")
+}
+
+// Two runs at once do not depend on each other: the end of one, however it comes, does not end the server of the other.
+func TestRunHasServerOfItsOwnThatOutlivesItsProcesses(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("TARSY_TEST_DATABASE_URL") != "" {
+		t.Skip("tests with the server at TARSY_TEST_DATABASE_URL start none of their own")
+	}
+	run := strconv.Itoa(os.Getpid()) // one that is not over
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(serversOf(run))) })
+	wanted := environment{binDir: os.Getenv("TARSY_PG_BIN"), run: run}
+	first, err := attach(t.Context(), wanted)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, private.Remove(context.Background(), first.dir)) })
+	require.NotEqual(t, Server(t), first.url)
+	require.NoError(t, first.release())
+
+	second, err := attach(t.Context(), wanted)
+	require.NoError(t, err)
+	require.Equal(t, query[time.Time](t, first.url, "SELECT pg_postmaster_start_time()"), query[time.Time](t, second.url, "SELECT pg_postmaster_start_time()"),
+		"the server was left running")
+	require.NoError(t, second.release())
 }

@@ -1,13 +1,14 @@
 // Package pgtest gives every test a database of its own on a real PostgreSQL server: a
 // clone of a template that has all migrations.
 //
-// The server is a private one that all test processes of a user share; the last one to
-// end stops it. A test package calls Main (or Run, or Wrap) from its TestMain. These variables choose the server:
+// The server is a private one. Test processes that make test starts share that of their run, which ends with the run; others share
+// one per user, and the last one to end stops it. A test package calls Main (or Run, or Wrap) from its TestMain. These variables choose the server:
 //
 //   - TARSY_PG_BIN is the directory of its programs; without it, the first one found.
 //   - TARSY_TEST_POSTGRES=stock leaves its settings as PostgreSQL has them by default, and sorts by ICU's rules for English
 //     where the server can; without it, the server is fast and sorts by bytes.
 //   - TARSY_TEST_POSTGRES_MAJOR is the major version that the server must have; with another one, the tests fail.
+//   - TARSY_TEST_RUN is the number of the process that runs the tests and that ends their server; without it, the server is shared.
 //   - TARSY_TEST_DATABASE_URL names another server to use instead.
 //
 // Only tests may import this package. It knows the migrations and nothing of what they hold.

@@ -29,6 +29,7 @@ type attachment struct {
 	url   string
 	dir   string   // empty for a server that is not ours
 	users *os.File // holds the shared lock
+	kept  bool     // whether whoever runs the tests ends it
 }
 
 // attach returns the server that tests use, started if necessary.
@@ -40,11 +41,25 @@ func attach(ctx context.Context, wanted environment) (*attachment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; or set TARSY_TEST_DATABASE_URL to a server where tests may create databases", err)
 	}
-	dir := filepath.Join(home(), serverName(binaries, wanted))
+	dir := filepath.Join(serversOf(wanted.run), serverName(binaries, wanted))
+	config := fastServer(dir, wanted.binDir)
 	if wanted.stock {
-		return attachTo(ctx, stockServer(dir, wanted.binDir))
+		config = stockServer(dir, wanted.binDir)
 	}
-	return attachTo(ctx, fastServer(dir, wanted.binDir))
+	attached, err := attachTo(ctx, config)
+	if err == nil && wanted.run != "" {
+		attached.kept = true
+	}
+	return attached, err
+}
+
+// serversOf is the directory of the servers of a run, or of those that all share. Of a server that is shared nobody knows who ends it: whatever kills the
+// run that started it may take it along, and the tests of the others fail.
+func serversOf(run string) string {
+	if run == "" {
+		return home()
+	}
+	return filepath.Join(home(), "run-"+run)
 }
 
 // serverName is the name of the server's directory. Programs that somebody chose have a server of their own: a build without
@@ -165,6 +180,9 @@ func (a *attachment) release() error {
 		return nil
 	}
 	defer unlock(a.users)
+	if a.kept {
+		return nil
+	}
 	start, err := lockFile(filepath.Join(a.dir, "start.lock"), unix.LOCK_EX)
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func run(arguments []string) int {
 			return exitCode(false, err)
 		}
 
-		q := &quick{out: out, stderr: os.Stderr, root: root, parallel: runtime.NumCPU() + 1}
+		q := &quick{out: out, stderr: os.Stderr, root: root, parallel: runtime.NumCPU() + 1, homes: serverHomes()}
 
 		return exitCode(q.run(ctx))
 	}
@@ -63,7 +63,7 @@ func run(arguments []string) int {
 		return exitCode(runVitest(ctx, out, arguments[1], arguments[2:]))
 	}
 
-	r := &runner{out: out, stderr: os.Stderr, arguments: parseArguments(arguments), times: times}
+	r := &runner{out: out, stderr: os.Stderr, arguments: parseArguments(arguments), times: times, homes: serverHomes()}
 	good, err := r.run(ctx)
 
 	return exitCode(good, err)

@@ -22,6 +22,8 @@ type quick struct {
 	root   string // of the module and of the repository
 	// parallel is how many packages are tested at once.
 	parallel int
+	// homes is where PostgreSQL servers of runs may be.
+	homes []string
 }
 
 const (
@@ -181,7 +183,7 @@ func patterns(directories []string) []string {
 
 // test tests packages. Without -shuffle go remembers what passed and did not change.
 func (q *quick) test(ctx context.Context, directories []string) (bool, error) {
-	r := &runner{out: q.out, stderr: q.stderr, directory: q.root, arguments: arguments{
+	r := &runner{out: q.out, stderr: q.stderr, directory: q.root, homes: q.homes, arguments: arguments{
 		flags: []string{"-vet=off", fmt.Sprintf("-p=%d", q.parallel)}, packages: patterns(directories),
 	}}
 

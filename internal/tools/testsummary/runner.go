@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -20,6 +21,8 @@ type runner struct {
 	arguments arguments
 	// directory is where go runs; empty means the current one.
 	directory string
+	// homes is where PostgreSQL servers of runs may be.
+	homes []string
 	// times prints where CPU time went and the slowest tests of each of the slowest packages.
 	times bool
 }
@@ -32,6 +35,12 @@ func (r *runner) run(ctx context.Context) (good bool, err error) {
 	}
 
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+
+	if err := removeAbandonedServers(r.homes); err != nil {
+		return false, err
+	}
+
+	defer func() { err = errors.Join(err, removeServers(r.homes, strconv.Itoa(os.Getpid()))) }()
 
 	begin := time.Now()
 	graph := filepath.Join(work, "actions.json")
@@ -88,6 +97,7 @@ func (r *runner) test(ctx context.Context, s *summary, arguments []string, progr
 	command := exec.CommandContext(context.WithoutCancel(ctx), "go", arguments...)
 	command.Stderr = r.stderr
 	command.Dir = r.directory
+	command.Env = append(os.Environ(), runVariable+"="+strconv.Itoa(os.Getpid()))
 
 	output, err := command.StdoutPipe()
 	if err == nil {
