@@ -17,7 +17,7 @@ LINT_VERSION := 2.14.0
 LINT         := $(TOOLS)/golangci-lint
 SUMMARY      := $(GO) run ./internal/tools/testsummary
 
-.PHONY: help run build web web-packages setup packages chromium alertmanager go test quick test-go test-web test-browser test-race test-postgres fresh test-json test-times test-repeat vet lint lint-web lint-deploy linter bench mask-report golden screenshots clean
+.PHONY: help run build web web-packages setup packages chromium alertmanager go test quick test-go test-web test-browser test-race test-race-all test-postgres fresh test-json test-times test-repeat vet lint lint-web lint-deploy linter bench mask-report golden screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,9 +79,16 @@ vet: go
 	@echo "==> vetting (the first time downloads modules)"
 	@$(GO) vet $(PACKAGES)
 
-test-go: go ## unit and end-to-end tests in Go, on a real database
+test-go: go ## unit and end-to-end tests in Go, on a real database (RACE=on: with the race detector where goroutines share memory)
+ifeq ($(RACE),on)
+	@echo "==> testing packages whose goroutines share memory with the race detector"
+	@CGO_ENABLED=1 $(SUMMARY) -race -shuffle=on -timeout=30m -p=$(PARALLEL) $(TESTFLAGS) $$(sh scripts/race-packages.sh)
+	@echo "==> testing the others"
+	@$(SUMMARY) -shuffle=on -timeout=30m -p=$(PARALLEL) $(TESTFLAGS) $$(sh scripts/race-packages.sh --others)
+else
 	@echo "==> testing"
 	@$(SUMMARY) -shuffle=on -timeout=30m -p=$(PARALLEL) $(TESTFLAGS) $(PACKAGES)
+endif
 
 quick: go ## vet and test what your change affects, in less than a minute; prints what it leaves out
 	@$(SUMMARY) -quick
@@ -97,14 +104,15 @@ test-browser: build setup chromium ## scenarios in a real Chromium against the r
 	done; \
 	TARSY_CHROMIUM="$$(cat .cache/chromium)"; export TARSY_CHROMIUM; cd web && NO_COLOR=1 npm run --silent test:browser -- $(WEBFLAGS)
 
-test-race: go ## the same with the race detector (needs a C compiler)
+test-race: PACKAGES = $$(sh scripts/race-packages.sh)
+test-race test-race-all: go ## packages whose goroutines share memory with the race detector (needs a C compiler); test-race-all takes all
 	@echo "==> testing with the race detector"
 	@CGO_ENABLED=1 $(SUMMARY) -race -shuffle=on -timeout=40m $(TESTFLAGS) $(PACKAGES)
 
 # Every supported version from npm, then the whole of the end-to-end tests on the newest with the settings that it comes with.
 test-postgres: go ## the tests that depend on PostgreSQL, on versions 14 to 18 and on default settings
 	@sh scripts/test-postgres.sh 14 15 16 17 18
-	@sh scripts/test-postgres.sh --stock --e2e 18
+	@sh scripts/test-postgres.sh --e2e 18-stock
 
 fresh: go ## the fresh machine: clone, empty home and caches, no PostgreSQL, make run, first verdict, smoke (FRESHFLAGS=--warm keeps module caches)
 	@sh scripts/fresh.sh $(FRESHFLAGS)
@@ -134,10 +142,8 @@ lint-web: web
 	@echo "==> linting the dashboard"
 	@if [ -e .cache/dashboard.reason ]; then echo "skipped: $$(cat .cache/dashboard.reason)"; else cd web && npm run --silent lint && npm run --silent check; fi
 
-# Not part of make test: the first time it compiles Helm and the types of Kubernetes, which takes minutes.
-lint-deploy: go ## check Dockerfile, compose file, Helm chart and release configuration with the parsers of the programs that read them
-	@echo "==> checking the files of installations (the first time downloads and compiles Helm)"
-	@cd internal/tools/deploycheck && $(GO) vet ./... && $(GO) test ./...
+lint-deploy: go ## check Dockerfile, compose file, Helm chart and release configuration with the programs that read them, if they have changed
+	@sh scripts/lint-deploy.sh
 
 linter:
 	@[ "$$($(LINT) version --short 2>/dev/null)" = $(LINT_VERSION) ] || { \

@@ -23,6 +23,7 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/private"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -105,9 +106,7 @@ func (s *costServer) measure() map[string]float64 {
 	start := s.run("idle", 0)
 	work := s.run("busy", costWarmUp+costSessions)
 	costs := map[string]float64{
-		// The database's clock is read again when an answer was slow.
-		"start: different statements": start["different statements"],
-		"start: heap in bytes":        start["heap in bytes"],
+		"start: heap in bytes": start["heap in bytes"],
 	}
 
 	for _, name := range []string{
@@ -132,7 +131,7 @@ func (s *costServer) run(name string, sessions int) map[string]float64 {
 	through := newWire(s.t, url)
 	model := newCostModel()
 	a := s.open(through.URL, model.script)
-	costs := map[string]float64{"different statements": float64(through.different())}
+	costs := map[string]float64{}
 
 	require.NoError(s.t, a.Start(s.t.Context()))
 
@@ -223,14 +222,14 @@ FROM (SELECT coalesce(sum(n_tup_ins), 0)::float8 AS inserted, coalesce(sum(n_tup
 func awaitLastConnection(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 
-	require.Eventually(t, func() bool {
+	wait.Until(t, "the end of all other connections", func() bool {
 		var others int
 
 		require.NoError(t, conn.QueryRow(t.Context(),
 			"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()").Scan(&others))
 
 		return others == 0
-	}, patience, 10*time.Millisecond)
+	})
 }
 
 // costModel answers immediately once its gate is open, with texts as long as real ones.
@@ -262,7 +261,7 @@ func newCostModel() *costModel {
 func (m *costModel) wait(t *testing.T, sessions int) {
 	t.Helper()
 
-	require.Eventually(t, func() bool { return m.ended.Load() >= int64(sessions) }, patience, time.Millisecond)
+	wait.Until(t, "the last answers", func() bool { return m.ended.Load() >= int64(sessions) })
 }
 
 // waitEnded waits for the end of the last sessions. It looks at the database, so it is called when hardly anything is left to do.
@@ -274,13 +273,13 @@ func (s *costServer) waitEnded(url string, sessions int) {
 
 	defer conn.Close(context.Background())
 
-	require.Eventually(s.t, func() bool {
+	wait.Until(s.t, "the end of all sessions", func() bool {
 		var ended int
 
 		require.NoError(s.t, conn.QueryRow(s.t.Context(), "SELECT count(*) FROM session_quality").Scan(&ended))
 
 		return ended == sessions
-	}, patience, 20*time.Millisecond)
+	})
 }
 
 func submitCostAlert(t *testing.T, client *http.Client, a *app.App) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -66,7 +67,7 @@ func providerKills() []providerKill {
 		},
 		{
 			name:   "another attempt is waited for",
-			first:  []script.Reply{{Err: &llm.Error{Status: 429, Message: "slow down", RetryAfter: patience / 2}}, revoked},
+			first:  []script.Reply{{Err: &llm.Error{Status: 429, Message: "slow down", RetryAfter: 30 * time.Second}}, revoked},
 			second: ending, logged: "an LLM call failed; retrying",
 			provider: "second", calls: []string{"first ×1 ", "first ×1 llm_auth", "second ×1 ", "second ×1 "},
 		},

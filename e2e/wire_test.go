@@ -262,25 +262,6 @@ func (c *wireCounts) add(other wireCounts) {
 	c.transactions += other.transactions
 }
 
-// different is how many different statements were sent, without those that connections send for themselves and in the background: settings, what they
-// listen to, and a try before they are used again.
-func (w *wire) different() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-
-	own, statements := regexp.MustCompile(`^\s*(SET |LISTEN |-- ping|$)`), map[string]bool{}
-
-	for _, c := range w.recorded {
-		for _, s := range c.statements {
-			if !own.MatchString(s.sql) {
-				statements[s.sql] = true
-			}
-		}
-	}
-
-	return len(statements)
-}
-
 // counts is what was sent so far.
 func (w *wire) counts() wireCounts {
 	w.mu.Lock()

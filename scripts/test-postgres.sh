@@ -3,16 +3,16 @@
 # of the end-to-end scenarios (e2e/testdata/postgres-sample.txt) on it. Fails if a test fails, or if the tests ran on
 # another version.
 #
-#   scripts/test-postgres.sh [--stock] [--e2e] MAJOR…
+#   scripts/test-postgres.sh [--e2e] MAJOR[-stock]…
 #
 #   scripts/test-postgres.sh 14 15 16 17 18
-#   scripts/test-postgres.sh --stock 18          # on a server with the default settings of PostgreSQL
-#   scripts/test-postgres.sh --stock --e2e 18    # every end-to-end scenario instead
+#   scripts/test-postgres.sh 14 18-stock         # 18 with the default settings of PostgreSQL
+#   scripts/test-postgres.sh --e2e 18-stock      # every end-to-end scenario instead
 set -eu
 
 packages='./internal/postgres/... ./internal/note/... ./internal/triage/... ./internal/jobs/... ./internal/retention/...
     ./internal/writeback/... ./flow/journal/pgjournal'
-parallel=4
+fast_parallel=4
 # By default PostgreSQL has 100 connections, of which each of the servers of a scenario takes up to 31 (docs/configuration.md).
 stock_parallel=2
 
@@ -22,14 +22,9 @@ fail() {
     exit 1
 }
 
-stock=
 whole=no
 while [ $# -gt 0 ]; do
     case "$1" in
-    --stock)
-        stock=stock
-        parallel=$stock_parallel
-        ;;
     --e2e) whole=yes ;;
     -h | --help)
         sed -n '2,10s/^# \{0,1\}//p' "$0"
@@ -84,7 +79,9 @@ events() {
 # On a server that is named, no version would be tested but that server's.
 unset TARSY_TEST_DATABASE_URL
 failed=no
-for major in "$@"; do
+for server in "$@"; do
+    major=${server%-stock} stock= parallel=$fast_parallel
+    [ "$server" = "$major" ] || stock=stock parallel=$stock_parallel
     bin=$(sh scripts/install-postgres.sh --major "$major")
     version=$("$bin/postgres" --version | sed 's/.*(PostgreSQL) \([0-9.]*\).*/\1/')
     case "$version" in "$major".*) ;; *) fail "the programs in $bin are of version $version, not $major" ;; esac
@@ -99,8 +96,8 @@ for major in "$@"; do
             events
         ) | "$work/testsummary" -read || code=$?
         echo "$code" >"$work/code"
-    } | tee "$work/$major.log" | grep -Ev '^(ok  |[0-9]+ passed)' || true
-    result=$(tail -n 1 "$work/$major.log" | sed 's/\([0-9]\)\([0-9]\{3\}\) passed/\1,\2 passed/')
+    } | tee "$work/$server.log" | grep -Ev '^(ok  |[0-9]+ passed)' || true
+    result=$(tail -n 1 "$work/$server.log" | sed 's/\([0-9]\)\([0-9]\{3\}\) passed/\1,\2 passed/')
     echo "$name: $result ($(($(date +%s) - begin)) s)"
     case "$(cat "$work/code") $result" in
     "0 0 passed"*) fail "no test ran" ;;
@@ -108,4 +105,4 @@ for major in "$@"; do
     *) failed=yes ;;
     esac
 done
-[ "$failed" = no ] || fail "tests failed; the output is in $work/MAJOR.log"
+[ "$failed" = no ] || fail "tests failed; the output is in $work/*.log"

@@ -7,7 +7,9 @@ BEGIN
     SELECT s.id, s.completed_at, s.chain_id, s.alert_type, s.outcome,
         greatest(0, floor(extract(epoch FROM s.completed_at - s.created_at) * 1000))::bigint, c.cost_usd, a.agents, c.models
     FROM unnest(ids) AS wanted (id)
-    CROSS JOIN LATERAL (SELECT * FROM sessions WHERE sessions.id = wanted.id OFFSET 0) AS s
+    CROSS JOIN LATERAL (
+        SELECT sessions.id, created_at, completed_at, deleted_at, status, chain_id, alert_type, outcome FROM sessions WHERE sessions.id = wanted.id OFFSET 0
+    ) AS s
     CROSS JOIN LATERAL (
         SELECT nullif(sum((i.usage ->> 'cost_usd')::double precision), 0) AS cost_usd,
             coalesce(array_agg(DISTINCT i.model_name) FILTER (WHERE i.model_name <> ''), '{}') AS models
