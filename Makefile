@@ -105,7 +105,9 @@ test-browser: build setup chromium ## scenarios in a real Chromium against the r
 	TARSY_CHROMIUM="$$(cat .cache/chromium)"; export TARSY_CHROMIUM; cd web && NO_COLOR=1 npm run --silent test:browser -- $(WEBFLAGS)
 
 test-race: PACKAGES = $$(sh scripts/race-packages.sh)
-test-race test-race-all: go ## packages whose goroutines share memory with the race detector (needs a C compiler); test-race-all takes all
+test-race: test-race-all ## packages whose goroutines share memory, with the race detector (needs a C compiler)
+
+test-race-all: go ## all Go tests with the race detector
 	@echo "==> testing with the race detector"
 	@CGO_ENABLED=1 $(SUMMARY) -race -shuffle=on -timeout=40m $(TESTFLAGS) $(PACKAGES)
 
