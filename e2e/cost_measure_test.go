@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
 	"math"
@@ -292,7 +291,7 @@ func submitCostAlert(t *testing.T, client *http.Client, a *app.App) {
 
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
-	require.Equal(t, http.StatusAccepted, resp.StatusCode, fmt.Sprintf("%s", body))
+	require.Equal(t, http.StatusAccepted, resp.StatusCode, "%s", body)
 }
 
 // heapInUse is what is reachable after a collection. What has just been used for starting goes with one of the next.
