@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -133,7 +134,11 @@ func runChecks(t *testing.T, modules, program, url string) []sdkCheck {
 
 	var output, complaints bytes.Buffer
 
-	command := exec.CommandContext(t.Context(), "node", program)
+	// A program that waits for ever is ended, so that what it has printed is seen.
+	ctx, cancel := context.WithTimeout(t.Context(), 5*patience)
+	defer cancel()
+
+	command := exec.CommandContext(ctx, "node", program)
 	command.Dir = dir
 	command.Stdout, command.Stderr = &output, &complaints
 	// Keys and addresses of the developer are not meant for the test.

@@ -29,7 +29,7 @@ type Step struct {
 	Expect     *Expect     `yaml:"expect" doc:"Waits until the bot has written a message."`
 	Fault      *Fault      `yaml:"fault" doc:"Breaks the next requests."`
 	Disconnect *Disconnect `yaml:"disconnect" doc:"Ends the connections of Socket Mode."`
-	LoseAcks   int         `yaml:"lose_acks" doc:"Ignores the next acknowledgements, so that envelopes are sent again." min:"0"`
+	LoseAcks   int         `yaml:"lose_acks" doc:"Ignores the next acknowledgements of what is sent from now on, so that it is sent again." min:"0"`
 	WaitReady  bool        `yaml:"wait_ready" doc:"Waits until a client is connected."`
 }
 

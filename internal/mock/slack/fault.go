@@ -60,12 +60,14 @@ func (s *Server) Disconnect(graceful bool) {
 	}
 }
 
-// LoseAcks ignores the next acknowledgements, so that what they are for is sent again.
+// LoseAcks ignores the next acknowledgements of what is sent from now on, so that it is sent again. An acknowledgement of something earlier that is still in
+// flight is not ignored.
 func (s *Server) LoseAcks(n int) {
 	s.socket.mu.Lock()
 	defer s.socket.mu.Unlock()
 
 	s.socket.ignoring += n
+	s.socket.ignoreFrom = len(s.socket.envelopes)
 }
 
 // Redeliver sends an envelope again, whether it was acknowledged or not.

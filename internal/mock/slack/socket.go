@@ -38,13 +38,15 @@ type socketMode struct {
 
 	running sync.WaitGroup
 
-	mu        sync.Mutex
-	changed   chan struct{}
-	conns     []*conn
-	opened    int
-	stopped   bool
-	ignoring  int
-	envelopes []*Envelope
+	mu      sync.Mutex
+	changed chan struct{}
+	conns   []*conn
+	opened  int
+	stopped bool
+	// ignoring is how many acknowledgements are still to be ignored, of envelopes from ignoreFrom on.
+	ignoring   int
+	ignoreFrom int
+	envelopes  []*Envelope
 }
 
 // conn is a connection. Whoever holds the lock of write may write.
@@ -302,7 +304,7 @@ func (m *socketMode) acknowledge(data []byte) {
 		return
 	}
 
-	if m.ignoring > 0 {
+	if m.ignoring > 0 && i >= m.ignoreFrom {
 		m.ignoring--
 		m.mu.Unlock()
 
