@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/slowness"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -93,5 +94,5 @@ func requireTakeover(t *testing.T, killed *process, again *script.Gate) {
 
 	took := time.Since(start)
 	t.Logf("taken over %s after the kill, with a lease of %s", took.Round(time.Millisecond), lease)
-	require.Less(t, took, lease+5*time.Second)
+	require.Less(t, took, lease+slowness.Scale(5*time.Second))
 }

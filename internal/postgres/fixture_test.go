@@ -70,7 +70,8 @@ func (f *fixture) server(t *testing.T) *postgres.DB {
 func (f *fixture) serverAt(t *testing.T, address string) *postgres.DB {
 	t.Helper()
 
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: address, Clock: f.clock})
+	// A step of 15 MB takes longer than ten seconds on a busy machine with the race detector, which is no stall.
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: address, Clock: f.clock, StalledAfter: slowness.Scale(time.Minute)})
 	require.NoError(t, err)
 
 	db.Start()

@@ -1,8 +1,11 @@
 package slowness
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,4 +100,44 @@ func BenchmarkWork(b *testing.B) {
 			work(table)
 		}
 	}
+}
+
+// elapsed finds comparisons of a measured duration with a fixed limit, which fail on a busy machine.
+var elapsed = regexp.MustCompile(`require\.Less(OrEqual)?\(t, (time\.Since\(\w+\)|took|elapsed), [^,\n]*\btime\.(Millisecond|Second|Minute)\b`)
+
+// Tests in a bubble of testing/synctest have a time of their own, and benchmarks only run by hand.
+func TestLimitsOfMeasuredDurationsAreScaled(t *testing.T) {
+	t.Parallel()
+
+	checked := 0
+
+	require.NoError(t, filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == "bench" || entry.Name() == ".cache"):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+
+		checked++
+
+		if strings.Contains(string(text), "synctest.Test(") {
+			return nil
+		}
+
+		for _, line := range elapsed.FindAllString(string(text), -1) {
+			require.Contains(t, line, "slowness.Scale(", "%s compares a duration with a fixed limit: %s", path, line)
+		}
+
+		return nil
+	}))
+	require.Greater(t, checked, 500)
+	require.Regexp(t, elapsed, "require.Less(t, time.Since(begun), 4*time.Second)")
 }

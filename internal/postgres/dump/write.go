@@ -176,7 +176,8 @@ func (w *writer) writeTables(ctx context.Context, out *archive) ([]Table, error)
 		end := w.report.begin(func() string {
 			return fmt.Sprintf("reading table %d of %d, %s: %s so far…", i+1, len(w.found.tables), t.Name, Size(counted.Load()))
 		})
-		t, err = w.writeTable(ctx, t, io.MultiWriter(into, &counted))
+		// Another variable than t, which the report reads.
+		full, err := w.writeTable(ctx, t, io.MultiWriter(into, &counted))
 
 		end()
 
@@ -184,7 +185,7 @@ func (w *writer) writeTables(ctx context.Context, out *archive) ([]Table, error)
 			return nil, err
 		}
 
-		written = append(written, t)
+		written = append(written, full)
 	}
 
 	return written, nil
