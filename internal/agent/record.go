@@ -13,6 +13,8 @@ import (
 type execution struct {
 	Config
 	Input
+
+	applier progress.Applier
 }
 
 func (x *execution) now() time.Time { return tarsy.Time(x.Clock.Now()) }
@@ -36,7 +38,7 @@ func (x *execution) remember(step progress.Step) {
 		Messages: x.Messages, Timeline: x.Timeline,
 		LLMInteractions: x.LLMInteractions, MCPInteractions: x.MCPInteractions,
 	}
-	state.Apply(step)
+	x.applier.Apply(&state, step)
 	x.Messages, x.Timeline = state.Messages, state.Timeline
 	x.LLMInteractions, x.MCPInteractions = state.LLMInteractions, state.MCPInteractions
 }

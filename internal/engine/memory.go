@@ -26,7 +26,8 @@ type held struct {
 	// announce returns what to announce of a session that begins or ends; nil means nothing.
 	announce Announce
 	// state is what the database holds once all submitted steps are committed.
-	state *progress.State
+	state   *progress.State
+	applier progress.Applier
 	// sequence is the last sequence number of the timeline.
 	sequence int64
 	// until is when the lease ends, and resolved whether the alert was resolved when it was renewed last.
@@ -53,7 +54,7 @@ func (h *held) submit(step progress.Step) *postgres.Pending {
 		}
 	}
 
-	h.state.Apply(step)
+	h.applier.Apply(h.state, step)
 	h.last = h.queue(step)
 
 	return h.last

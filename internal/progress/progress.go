@@ -4,7 +4,6 @@ package progress
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 
 	"tarsy.dev/tarsy"
@@ -98,49 +97,4 @@ type Recipe struct {
 	Needs []string `json:"needs"`
 	// Body is the recipe's JSON, which only internal/chain reads.
 	Body json.RawMessage `json:"recipe"`
-}
-
-// Apply brings the state to where the database is after the step was committed.
-func (s *State) Apply(step Step) {
-	if step.Session != nil {
-		s.Session = *step.Session
-	}
-
-	s.Stages = put(s.Stages, step.Stages, func(r *tarsy.Stage) string { return r.ID })
-	s.Executions = put(s.Executions, step.Executions, func(r *tarsy.Execution) string { return r.ID })
-	s.Timeline = put(s.Timeline, step.Timeline, func(r *tarsy.TimelineEvent) string { return r.ID })
-	s.Messages = put(s.Messages, step.Messages, func(r *tarsy.Message) string { return r.ID })
-	s.LLMInteractions = put(s.LLMInteractions, step.LLMInteractions, func(r *tarsy.LLMInteraction) string { return r.ID })
-	s.MCPInteractions = put(s.MCPInteractions, step.MCPInteractions, func(r *tarsy.MCPInteraction) string { return r.ID })
-
-	s.Chats = put(s.Chats, step.Chats, func(r *tarsy.Chat) string { return r.ID })
-	s.ChatMessages = put(s.ChatMessages, step.ChatMessages, func(r *tarsy.ChatUserMessage) string { return r.ID })
-
-	for _, answered := range step.Answered {
-		s.Requests = slices.DeleteFunc(s.Requests, func(r tarsy.Request) bool { return r.ID == answered.ID })
-	}
-
-	s.LastSeq += int64(len(step.Events))
-}
-
-// put replaces rows by id and appends new ones. A row that changes is mostly one of the last, so the search goes backwards. Rows
-// are wide and a session may have ten thousand of them, so they are compared in place and not copied.
-func put[R any](rows, changed []R, id func(*R) string) []R {
-	for c := range changed {
-		found := false
-
-		for i := len(rows) - 1; i >= 0; i-- {
-			if id(&rows[i]) == id(&changed[c]) {
-				rows[i], found = changed[c], true
-
-				break
-			}
-		}
-
-		if !found {
-			rows = append(rows, changed[c])
-		}
-	}
-
-	return rows
 }
