@@ -1,7 +1,6 @@
 package tarsytest
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/stretchr/testify/require"
@@ -12,11 +11,7 @@ import (
 // StartWorkers begins to run background jobs on a server that was booted with Options.WorkersOff.
 func (a *App) StartWorkers() {
 	a.t.Helper()
-
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-
-	a.app.StartJobs(ctx)
+	a.app.StartJobs()
 }
 
 // PauseQueue keeps all servers from starting jobs of a queue, such as tarsy.QueueExtract. Those that run go on.

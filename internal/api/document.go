@@ -136,12 +136,12 @@ func (s *Server) documented(method, path string) *huma.Operation {
 }
 
 // addStreams mounts what is not REST, and the document itself.
-func (s *Server) addStreams(webSocket, events, noteEvents http.Handler) {
+func (s *Server) addStreams() {
 	s.addPlain(huma.Operation{
 		OperationID: "websocket", Method: http.MethodGet, Path: "/api/v1/ws", Summary: "Watch over a WebSocket",
 		Description: "Subscribe to session:<id> for the journal of a session, to sessions for the feed of all of them, and to notes for the journal of notes.",
 		Responses:   map[string]*huma.Response{strconv.Itoa(http.StatusSwitchingProtocols): {Description: "A WebSocket"}},
-	}, webSocket)
+	}, later(&s.webSocket))
 	s.endsWithLogin("/api/v1/ws")
 
 	s.addPlain(huma.Operation{
@@ -156,14 +156,14 @@ func (s *Server) addStreams(webSocket, events, noteEvents http.Handler) {
 				},
 			}, positionParams()...),
 		Responses: eventStreamResponses(),
-	}, events)
+	}, later(&s.events))
 	s.endsWithLogin("/api/v1/sessions/{id}/events")
 
 	s.addPlain(huma.Operation{
 		OperationID: "note-events", Method: http.MethodGet, Path: "/api/v1/notes/events", Summary: "Watch notes as server-sent events",
 		Description: "Everything about notes, entities, projects and review items, without an end.",
 		Parameters:  positionParams(), Responses: eventStreamResponses(),
-	}, noteEvents)
+	}, later(&s.noteEvents))
 	s.endsWithLogin("/api/v1/notes/events")
 
 	// Both documents are for few readers, and writing them down would be a third of a server's start.

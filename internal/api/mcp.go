@@ -18,7 +18,7 @@ const (
 )
 
 // addMCP mounts the MCP server. Whoever may read may connect; its tools make requests of their own, which need what their routes need.
-func (s *Server) addMCP(handler http.Handler) {
+func (s *Server) addMCP() {
 	s.addPlain(huma.Operation{
 		OperationID: "mcp", Method: http.MethodPost, Path: mcpPath, Summary: "Call tools over the Model Context Protocol",
 		Description: "Streamable HTTP without sessions: each message is answered by itself, so there is nothing to GET or DELETE. " +
@@ -32,7 +32,7 @@ func (s *Server) addMCP(handler http.Handler) {
 		}},
 	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = io.NopCloser(bytes.NewReader(callerOf(r.Context()).body))
-		handler.ServeHTTP(w, r)
+		s.mcp.ServeHTTP(w, r)
 	}))
 
 	pattern := http.MethodPost + " " + mcpPath

@@ -7,7 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-func (s *Server) addMetrics(metrics http.Handler) {
+func (s *Server) addMetrics() {
 	s.addPlain(huma.Operation{
 		OperationID: "metrics", Method: http.MethodGet, Path: "/metrics", Summary: "Metrics for Prometheus",
 		Description: "What this server does and how the queue is; docs/metrics.md lists the names.",
@@ -15,5 +15,5 @@ func (s *Server) addMetrics(metrics http.Handler) {
 			Description: "The text format of Prometheus",
 			Content:     map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}},
 		}},
-	}, metrics)
+	}, later(&s.metrics))
 }

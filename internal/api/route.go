@@ -58,6 +58,11 @@ func add[I, O any](s *Server, scope tarsy.Scope, op huma.Operation, body *huma.R
 	s.keep(scope, documented)
 }
 
+// later is a handler that New sets after Declare has mounted it.
+func later(handler *http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*handler).ServeHTTP(w, r) })
+}
+
 // addPlain registers an operation that only reads and writes its own answer.
 func (s *Server) addPlain(op huma.Operation, handler http.Handler) {
 	s.describe(tarsy.ScopeRead, &op)

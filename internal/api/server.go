@@ -157,8 +157,10 @@ type Config struct {
 	// Dashboard are the files of the page, index.html among them; nil means that there is no page.
 	Dashboard fs.FS
 	Info      Info
-	Clock     clockwork.Clock
-	Logger    *slog.Logger
+	// Declared is what Declare has returned for Info.Version; nil means that New declares the routes itself.
+	Declared *Server
+	Clock    clockwork.Clock
+	Logger   *slog.Logger
 }
 
 // Server answers HTTP requests. Two requests share nothing but the Store, the page's files, the count of attempts to log
@@ -197,6 +199,8 @@ type Server struct {
 	dailyBudgetUSD func() float64
 
 	oidc *OIDC
+
+	webSocket, events, noteEvents, mcp, metrics http.Handler
 
 	guard    guard
 	logins   *loginWatch
@@ -245,53 +249,63 @@ func New(cfg Config) *Server {
 		cfg.Observe = func(string, string, int, time.Duration, bool) {}
 	}
 
-	s := &Server{
-		store:      cfg.Store,
-		intake:     cfg.Intake,
-		alertTypes: cfg.AlertTypes,
-		notes:      cfg.Notes,
-		board:      cfg.Board,
-		reviews:    cfg.Reviews,
-		jobs:       cfg.Jobs,
-		inbox:      cfg.Inbox,
-		triage:     cfg.Triage,
-		feedback:   cfg.Feedback,
-		handling:   cfg.Handling,
-		approvals:  cfg.Approvals,
-		ready:      cfg.Ready,
-		warnings:   cfg.Warnings,
-		mcpServers: cfg.MCPServers,
-		system:     cfg.System,
-		info:       cfg.Info,
-		clock:      cfg.Clock,
-		logger:     cfg.Logger,
-		observe:    cfg.Observe,
-		logLevel:   cfg.LogLevel,
-		reload:     cfg.Reload,
-
-		bodyTimeout: cfg.BodyTimeout,
-		attempts: attempts{
-			networks: limit.NewRate(cfg.Login.AttemptsPerMinute), keys: limit.NewRate(cfg.Login.AttemptsPerMinute), shares: limit.NewRate(sharesPerLogin * cfg.Login.AttemptsPerMinute),
-			notice: limit.NewNotice(cfg.Logger, cfg.Clock),
-		},
-		captures:       captures{keys: limit.NewRate(cfg.NotesPerMinute), notice: limit.NewNotice(cfg.Logger, cfg.Clock)},
-		refusals:       newRefusals(cfg.Logger, cfg.Clock),
-		denials:        limit.NewRate(denialsPerCaller),
-		mask:           cfg.Mask,
-		sessionsPerKey: cfg.Login.SessionsPerKey,
-		dailyBudgetUSD: cfg.DailyBudgetUSD,
-
-		oidc: cfg.OIDC,
-
-		guard: guard{
-			store: cfg.Store, required: cfg.Auth.Required, users: cfg.Auth.Users, teams: cfg.Auth.Teams, proxies: cfg.TrustedProxies, public: public{cfg.PublicURL}, clock: cfg.Clock, logger: cfg.Logger,
-		},
-		logins: &loginWatch{store: cfg.Store, every: cmp.Or(cfg.LoginCheckEvery, loginCheckEvery), clock: cfg.Clock, logger: cfg.Logger},
-		page:   newPage(cfg.Dashboard),
-		mux:    http.NewServeMux(),
-		routes: map[string]route{},
+	s := cfg.Declared
+	if s == nil {
+		s = Declare(cfg.Info.Version)
 	}
-	s.huma = newDocument(s.mux, cfg.Info.Version)
+
+	s.store = cfg.Store
+	s.intake = cfg.Intake
+	s.alertTypes = cfg.AlertTypes
+	s.notes = cfg.Notes
+	s.board = cfg.Board
+	s.reviews = cfg.Reviews
+	s.jobs = cfg.Jobs
+	s.inbox = cfg.Inbox
+	s.triage = cfg.Triage
+	s.feedback = cfg.Feedback
+	s.handling = cfg.Handling
+	s.approvals = cfg.Approvals
+	s.ready = cfg.Ready
+	s.warnings = cfg.Warnings
+	s.mcpServers = cfg.MCPServers
+	s.system = cfg.System
+	s.info = cfg.Info
+	s.clock = cfg.Clock
+	s.logger = cfg.Logger
+	s.observe = cfg.Observe
+	s.logLevel = cfg.LogLevel
+	s.reload = cfg.Reload
+
+	s.bodyTimeout = cfg.BodyTimeout
+	s.attempts = attempts{
+		networks: limit.NewRate(cfg.Login.AttemptsPerMinute), keys: limit.NewRate(cfg.Login.AttemptsPerMinute), shares: limit.NewRate(sharesPerLogin * cfg.Login.AttemptsPerMinute),
+		notice: limit.NewNotice(cfg.Logger, cfg.Clock),
+	}
+	s.captures = captures{keys: limit.NewRate(cfg.NotesPerMinute), notice: limit.NewNotice(cfg.Logger, cfg.Clock)}
+	s.refusals = newRefusals(cfg.Logger, cfg.Clock)
+	s.denials = limit.NewRate(denialsPerCaller)
+	s.mask = cfg.Mask
+	s.sessionsPerKey = cfg.Login.SessionsPerKey
+	s.dailyBudgetUSD = cfg.DailyBudgetUSD
+
+	s.oidc = cfg.OIDC
+
+	s.guard = guard{
+		store: cfg.Store, required: cfg.Auth.Required, users: cfg.Auth.Users, teams: cfg.Auth.Teams, proxies: cfg.TrustedProxies, public: public{cfg.PublicURL}, clock: cfg.Clock, logger: cfg.Logger,
+	}
+	s.logins = &loginWatch{store: cfg.Store, every: cmp.Or(cfg.LoginCheckEvery, loginCheckEvery), clock: cfg.Clock, logger: cfg.Logger}
+	s.page = newPage(cfg.Dashboard)
+	s.webSocket, s.events, s.noteEvents, s.mcp, s.metrics = cfg.WebSocket, cfg.Events, cfg.NoteEvents, cfg.MCP, cfg.Metrics
+
+	return s
+}
+
+// Declare registers the routes of a server that New completes. It needs nothing of what the server stands on and takes most of the time of
+// making it, so that it can run while the database is opened.
+func Declare(version string) *Server {
+	s := &Server{mux: http.NewServeMux(), routes: map[string]route{}}
+	s.huma = newDocument(s.mux, version)
 
 	s.addAlerts()
 	s.addWebhooks()
@@ -324,12 +338,12 @@ func New(cfg Config) *Server {
 	s.addSystem()
 	s.addPauses()
 	s.addHealth()
-	s.addMetrics(cfg.Metrics)
+	s.addMetrics()
 	s.addLogLevel()
 	s.addReload()
 	s.addDiagnostics()
-	s.addStreams(cfg.WebSocket, cfg.Events, cfg.NoteEvents)
-	s.addMCP(cfg.MCP)
+	s.addStreams()
+	s.addMCP()
 	s.finishDocument()
 
 	return s

@@ -219,6 +219,16 @@ func newApp(options Options) *App {
 // wire makes the parts in the order in which they depend on each other. Each registers how it is undone.
 func (a *App) wire(ctx context.Context) error {
 	cfg := a.options.Config
+
+	// Most of this waits for the database, and declaring the API is most of the rest.
+	var (
+		declaring sync.WaitGroup
+		declared  *api.Server
+	)
+
+	declaring.Go(func() { declared = api.Declare(a.options.Version) })
+	defer declaring.Wait()
+
 	a.metrics = newMetrics(cfg, a.options.Version, a.logger)
 
 	if err := a.openTraces(ctx); err != nil {
@@ -323,8 +333,11 @@ func (a *App) wire(ctx context.Context) error {
 		Origins: origins, Dashboard: cfg.System.Dashboard(), Version: a.options.Version, Logger: a.logger,
 	})
 
+	declaring.Wait()
+
 	server := api.New(api.Config{
-		Store: a.db, Intake: door{a}, AlertTypes: a.alertTypes, Inbox: webhooks{a}, Triage: desk{a},
+		Declared: declared,
+		Store:    a.db, Intake: door{a}, AlertTypes: a.alertTypes, Inbox: webhooks{a}, Triage: desk{a},
 		Feedback: opinions, Approvals: decisions, Handling: handling.New(handling.Config{DB: a.db, Mask: a.maskText, Clock: a.clock}),
 		Notes: a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
 		DailyBudgetUSD: a.dailyBudgetUSD,
@@ -439,7 +452,7 @@ func (a *App) Start(ctx context.Context) error {
 	a.health.monitor.Start()
 
 	if !a.options.JobsOff {
-		a.StartJobs(ctx)
+		a.StartJobs()
 	}
 
 	if a.discord != nil {
@@ -456,7 +469,7 @@ func (a *App) Start(ctx context.Context) error {
 }
 
 // StartJobs begins to run background jobs: retention, write-back and the pipeline of notes. It is called once.
-func (a *App) StartJobs(ctx context.Context) { a.work.start(ctx) }
+func (a *App) StartJobs() { a.work.start() }
 
 // Stop undoes everything, last in first out, each part within a bounded time. It is idempotent and safe before Start.
 func (a *App) Stop(ctx context.Context) error {

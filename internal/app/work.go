@@ -83,8 +83,8 @@ func (a *App) wireJobs(targets []writeback.Target) error {
 }
 
 // start begins to work.
-func (w *backgroundWork) start(ctx context.Context) {
-	w.queue.Start(ctx)
+func (w *backgroundWork) start() {
+	w.queue.Start()
 	w.retention.Start()
 	w.sweeper.Start(w.sweeper.Run)
 	w.writeBack.Start()

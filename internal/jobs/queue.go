@@ -135,9 +135,9 @@ func (c Config) withDefaults() Config {
 // Client inserts jobs.
 func (q *Queue) Client() *river.Client[pgx.Tx] { return q.client }
 
-// Start begins to work. If the database is not available it is tried again until Stop. Start may be called again, and does nothing after
-// Stop.
-func (q *Queue) Start(ctx context.Context) {
+// Start begins to work, in the background: River asks the database several things first. If the database is not available it is tried again
+// until Stop. Start may be called again, and does nothing after Stop.
+func (q *Queue) Start() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -146,11 +146,6 @@ func (q *Queue) Start(ctx context.Context) {
 	}
 
 	q.started = true
-
-	if q.start(ctx) {
-		return
-	}
-
 	q.starting.Start(func(ctx context.Context) {
 		for !q.start(ctx) {
 			select {

@@ -85,8 +85,8 @@ func TestJobStartsByNotification(t *testing.T) {
 
 		return nil
 	}})
-	queue.Start(t.Context())
-	queue.Start(t.Context()) // does nothing
+	queue.Start()
+	queue.Start() // does nothing
 	insert(t, queue, "one")
 	await(t, ran)
 }
@@ -103,20 +103,20 @@ func TestStopCutsJobOffAfterGraceAndAnotherServerRunsIt(t *testing.T) {
 
 		return ctx.Err()
 	}})
-	first.Start(t.Context())
+	first.Start()
 	insert(t, first, "one")
 	await(t, began)
 	require.NoError(t, first.Stop(t.Context()))
 	require.ErrorIs(t, await(t, cut), context.Canceled)
 	require.NoError(t, first.Stop(t.Context()), "again")
-	first.Start(t.Context()) // does nothing
+	first.Start() // does nothing
 
 	second := newQueue(t, jobs.Config{Pool: newPool(t, url)}, &part{queue: "one", work: func(context.Context) error {
 		began <- struct{}{}
 
 		return nil
 	}})
-	second.Start(t.Context())
+	second.Start()
 	await(t, began)
 }
 
@@ -136,7 +136,7 @@ func TestStartIsRepeatedUntilDatabaseWorks(t *testing.T) {
 	insert(t, queue, "one")
 	_, err := pool.Exec(t.Context(), `ALTER TABLE river_queue RENAME TO elsewhere`)
 	require.NoError(t, err)
-	queue.Start(t.Context())
+	queue.Start()
 	await(t, log.failed)
 
 	_, err = pool.Exec(t.Context(), `ALTER TABLE elsewhere RENAME TO river_queue`)
@@ -196,7 +196,7 @@ func TestPausedQueueStartsNothing(t *testing.T) {
 		return nil
 	}})
 	require.NoError(t, queue.Pause(t.Context(), "one"), "before the first start")
-	queue.Start(t.Context())
+	queue.Start()
 	insert(t, queue, "one")
 
 	overview, err := queue.Overview(t.Context())

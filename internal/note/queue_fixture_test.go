@@ -69,7 +69,7 @@ func (s *server) newQueue(tries int) *jobs.Queue {
 
 func (s *server) start(queue *jobs.Queue) {
 	s.Helper()
-	queue.Start(s.Context())
+	queue.Start()
 	s.Cleanup(func() { require.NoError(s, queue.Stop(context.Background())) })
 }
 

@@ -161,7 +161,7 @@ func TestStoppedServerHandsJobOver(t *testing.T) {
 	gate := s.script.Gate("answer")
 	s.script.Route(infer.AgentExtract, script.Reply{Text: `{"entities":[]}`, Gate: gate})
 	s.extractionAnswers()
-	s.queue.Start(t.Context())
+	s.queue.Start()
 
 	n := s.add("Check the disk.")
 	<-gate.Reached()

@@ -101,7 +101,7 @@ func (f *fixture) start(t *testing.T, cfg retention.Config) server {
 	s, err := newServer(cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { s.stop(t) })
-	s.queue.Start(t.Context())
+	s.queue.Start()
 	s.Start()
 
 	return s

@@ -41,7 +41,7 @@ func child(url string) int {
 		return 1
 	}
 
-	s.queue.Start(context.Background())
+	s.queue.Start()
 	s.Start()
 
 	if err := clock.BlockUntilContext(context.Background(), 1); err != nil {

@@ -86,7 +86,7 @@ func newFixture(t *testing.T, target writeback.Target) *fixture {
 func (f *fixture) start() {
 	f.t.Cleanup(func() { require.NoError(f.t, f.queue.Stop(context.Background())) })
 	f.t.Cleanup(f.dispatcher.Stop)
-	f.queue.Start(f.t.Context())
+	f.queue.Start()
 	f.dispatcher.Start()
 }
 
@@ -351,7 +351,7 @@ func TestLastFailedAttemptFailsMessageAndRetrySendsIt(t *testing.T) {
 	_, err := f.sql.Exec(t.Context(), `UPDATE river_job SET attempt = max_attempts - 1`)
 	require.NoError(t, err)
 	f.t.Cleanup(func() { require.NoError(f.t, f.queue.Stop(context.Background())) })
-	f.queue.Start(t.Context())
+	f.queue.Start()
 
 	require.Contains(t, f.awaitState(a.ID, tarsy.AnnouncementFailed).Error, "502")
 	f.awaitJobs("discarded 14")
@@ -397,7 +397,7 @@ func TestLostJobIsReplaced(t *testing.T) {
 	f.dispatcher.Stop()
 
 	f.t.Cleanup(func() { require.NoError(f.t, f.queue.Stop(context.Background())) })
-	f.queue.Start(t.Context())
+	f.queue.Start()
 	f.awaitState(a.ID, tarsy.AnnouncementSent)
 	require.Len(t, got, 1)
 }
