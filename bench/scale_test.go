@@ -20,11 +20,15 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/app"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/scale"
 )
 
 // scaleSizes are how many sessions the database has. A million takes some minutes to load:
 // TARSY_BENCH_SESSIONS=1000,100000,1000000 make bench.
 const scaleSizes = "1000,100000"
+
+// callsPerSession is how many LLM calls a session has.
+const callsPerSession = 4
 
 // scaleCalls is how often each thing is asked for, by one client and by sixteen together.
 const scaleCalls = 160
@@ -45,9 +49,10 @@ func TestScale(t *testing.T) {
 		t.Run(size, func(t *testing.T) {
 			database := fresh(t, url, "scale"+size)
 			began := time.Now()
-			loadSessions(t, database, n)
+			require.NoError(t, postgres.Migrate(t.Context(), database))
+			require.NoError(t, scale.Load(t.Context(), database, scale.Size{Sessions: n, Calls: callsPerSession, Until: began}))
 			fmt.Printf("\nloaded %d sessions in %.0f s\n", n, time.Since(began).Seconds())
-			measureScale(t, database, n)
+			measureScale(t, database, n, began)
 		})
 	}
 }
@@ -58,7 +63,7 @@ type scaleCase struct {
 	call func(t testing.TB, number int)
 }
 
-func measureScale(t *testing.T, url string, n int) {
+func measureScale(t *testing.T, url string, n int, loaded time.Time) {
 	fmt.Printf("\n%-44s %21s   %21s\n%-44s %10s %10s   %10s %10s\n", fmt.Sprintf("with %d sessions", n), "1 client", "16 clients", "", "p50", "p95", "p50", "p95")
 
 	claimer := openClaimer(t, url)
@@ -69,23 +74,20 @@ func measureScale(t *testing.T, url string, n int) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
 	t.Cleanup(client.CloseIdleConnections)
 
-	for _, c := range readCases(client, a) {
+	for _, c := range readCases(client, a, loaded) {
 		showIn(t, c, scaleCalls)
 	}
 
 	showIn(t, scaleCase{"submit an alert", func(t testing.TB, _ int) { submit(t, client, a) }}, scaleCalls)
 }
 
-// readCases are the questions of the dashboard.
-func readCases(client *http.Client, a *app.App) []scaleCase {
-	get := func(what, path string, args ...func(int) any) scaleCase {
-		return scaleCase{what, func(t testing.TB, number int) {
-			values := make([]any, len(args))
-			for i, arg := range args {
-				values[i] = arg(number)
-			}
+// readCases are the requests of the dashboard.
+func readCases(client *http.Client, a *app.App, now time.Time) []scaleCase {
+	var cases []scaleCase
 
-			resp, err := client.Get("http://" + a.Addr() + "/api/v1/" + fmt.Sprintf(path, values...))
+	for _, request := range scale.Requests(now) {
+		cases = append(cases, scaleCase{request.Name, func(t testing.TB, number int) {
+			resp, err := client.Get("http://" + a.Addr() + "/api/v1/" + request.Path(number))
 			require.NoError(t, err)
 
 			defer resp.Body.Close()
@@ -93,42 +95,10 @@ func readCases(client *http.Client, a *app.App) []scaleCase {
 			raw, err := io.ReadAll(resp.Body)
 			require.NoError(t, err)
 			require.Equal(t, http.StatusOK, resp.StatusCode, "%s", raw)
-		}}
+		}})
 	}
-	day := func(number int) any { return time.Now().AddDate(0, 0, -number%90).UTC().Format(time.RFC3339) }
 
-	return []scaleCase{
-		get("list, newest first", "sessions"),
-		get("list, attention first (the dashboard)", "sessions?order=attention"),
-		get("status: failed or timed out", "sessions?order=attention&status=failed,timed_out"),
-		get("status: cancelled", "sessions?status=cancelled"),
-		get("alert type", "sessions?order=attention&alert_type=type-%d", func(n int) any { return n % 20 }),
-		get("chain", "sessions?chain_id=chain-%d", func(n int) any { return n % 5 }),
-		get("author", "sessions?author=user-%d", func(n int) any { return n % 50 }),
-		get("alert type, author and status", "sessions?alert_type=type-%d&author=user-7&status=completed", func(n int) any { return n % 20 }),
-		get("severity", "sessions?order=attention&severity=%s", func(n int) any { return tarsy.Severities()[n%4] }),
-		get("service and team", "sessions?order=attention&service=checkout&team=team-%d", func(n int) any { return n % 12 }),
-		get("fingerprint", "sessions?fingerprint=%s", func(n int) any { return hash(n)[:16] }),
-		get("label: one that many have", "sessions?order=attention&label=env%%3Dprod"),
-		get("label: one that few have", "sessions?order=attention&label=pod%%3D%s", func(n int) any { return hash(n)[:10] }),
-		get("handling: open", "sessions?order=attention&handling=open"),
-		get("handling: open or acknowledged, and service", "sessions?order=attention&handling=open,acknowledged&service=checkout"),
-		get("handling: resolved", "sessions?handling=resolved"),
-		get("assignee", "sessions?order=attention&assignee=person-%d", func(n int) any { return n % 50 }),
-		get("tag: one that many have", "sessions?order=attention&tag=common"),
-		get("tag: one that few have", "sessions?order=attention&tag=rare-%d", func(n int) any { return n % 5 }),
-		get("status: in progress", "sessions?status=in_progress"),
-		get("created before a day", "sessions?created_before=%s", day),
-		get("active sessions", "sessions/active"),
-		get("search: an identifier", "sessions?search=checkout-%s", func(n int) any { return hash(n * 8)[:8] }),
-		get("search: a word that many contain", "sessions?search=memory"),
-		get("search: nothing matches", "sessions?search=nowhere-%d", func(n int) any { return n }),
-		get("usage of 30 days (the dashboard)", "usage/summary?from=%s", func(int) any {
-			return time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -29).Format(time.RFC3339)
-		}),
-		get("usage of the last 720 hours", "usage/summary"),
-		get("filter options", "sessions/filter-options"),
-	}
+	return cases
 }
 
 func showIn(t *testing.T, c scaleCase, calls int) {

@@ -49,3 +49,40 @@ func TestLLMImportsOnlyItselfAndRootPackage(t *testing.T) {
 	}))
 	require.NotZero(t, files)
 }
+
+// internal/scale writes rows of sessions behind the engine's back, which only tests may do.
+func TestOnlyTestsImportScale(t *testing.T) {
+	t.Parallel()
+
+	importers := 0
+
+	require.NoError(t, filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			if err == nil && (entry.Name() == "node_modules" || entry.Name() == ".cache") {
+				return fs.SkipDir
+			}
+
+			return err
+		}
+
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+
+		for _, spec := range file.Imports {
+			if spec.Path.Value == strconv.Quote(module+"/internal/scale") {
+				importers++
+
+				assert.True(t, strings.HasSuffix(path, "_test.go"), "%s imports internal/scale", path)
+			}
+		}
+
+		return nil
+	}))
+	require.NotZero(t, importers)
+}

@@ -120,6 +120,8 @@ type planNode struct {
 	Filter   string     `json:"Filter"`
 	Cost     float64    `json:"Total Cost"`
 	Disabled bool       `json:"Disabled"` // PostgreSQL 18 writes it
+	Hit      float64    `json:"Shared Hit Blocks"`
+	Read     float64    `json:"Shared Read Blocks"`
 	Plans    []planNode `json:"Plans"`
 }
 
@@ -231,6 +233,18 @@ func (e *explainer) custom(s *wireStatement) planNode {
 	require.NoError(e.t, result.Err, s.sql)
 
 	return decodePlan(e.t, result)
+}
+
+// buffers executes a statement with the values that it was executed with, and returns how many pages were read, from memory or not.
+func (e *explainer) buffers(s *wireStatement) float64 {
+	e.t.Helper()
+
+	result := e.conn.PgConn().ExecParams(e.t.Context(), "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+s.sql, s.values, s.types, s.formats, nil).Read()
+	require.NoError(e.t, result.Err, s.sql)
+
+	plan := decodePlan(e.t, result)
+
+	return plan.Hit + plan.Read
 }
 
 func decodePlan(t *testing.T, result *pgconn.Result) planNode {

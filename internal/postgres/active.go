@@ -11,7 +11,7 @@ import (
 
 var (
 	activeSQL = itemSQL("$2") + `
-FROM sessions o JOIN sessions s ON s.id = o.id
+FROM sessions o JOIN sessions s ON s.id = o.id` + itemJoin + `
 WHERE ` + isRunning + ` AND o.deleted_at IS NULL AND ` + visibleSQL("o", "$3") + ` ORDER BY o.created_at DESC, o.id DESC LIMIT $1`
 	// queuedSQL begins with the sessions that were claimed and have not started. The others are read in the order of the queue, by its index.
 	queuedSQL = itemSQL("$2") + `
@@ -21,7 +21,7 @@ FROM (
     (SELECT id, 1 AS place, runnable_at FROM sessions
      WHERE runnable_at IS NOT NULL AND lease_until IS NULL AND completed_at IS NULL AND status = 'pending' AND deleted_at IS NULL AND ` + visibleSQL("sessions", "$3") + `
      ORDER BY runnable_at, id LIMIT $1)
-) AS q JOIN sessions s ON s.id = q.id ORDER BY q.place, q.runnable_at, q.id LIMIT $1`
+) AS q JOIN sessions s ON s.id = q.id` + itemJoin + ` ORDER BY q.place, q.runnable_at, q.id LIMIT $1`
 	openTotalsSQL = `
 SELECT running AS active_total, (SELECT count(*) FROM session_list l WHERE status = '' AND ` + visibleSQL("l", "$1") + `) - running AS queued_total
 FROM (SELECT count(*) AS running FROM sessions o WHERE ` + isRunning + ` AND o.deleted_at IS NULL AND ` + visibleSQL("o", "$1") + `) AS r`

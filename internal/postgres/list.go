@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,16 +15,22 @@ import (
 )
 
 // itemSQL reads a page of the list: the places of its sessions, in order, become rows. What each session used is added up
-// from its calls as it is asked for: kept on the session it would make every step write more. Its argument is the name of the one that is the
-// time.
-func itemSQL(now string) string {
+// from its calls as it is asked for: kept on the session it would make every step write more. Its arguments are the name of the one that is the
+// time, and further tables of the WITH clause, which has the table waiting: sessions with open approvals. Calls that wait are few, so they are read once and
+// not for each session, and the join is planned once. What follows joins sessions as s, and then itemJoin.
+func itemSQL(now string, tables ...string) string {
+	waiting := `waiting AS MATERIALIZED (` + openApprovals("c.session_id, count(*) AS calls", now) + ` GROUP BY c.session_id)`
+
 	return `
+WITH ` + strings.Join(append([]string{waiting}, tables...), ", ") + `
 SELECT s.id, s.alert_type, ` + factColumns.of("s") + `, (` + alertStateSQL + `) AS alert, s.chain_id, s.status, s.author, s.rerun_of, s.pod_id, s.stage_count, s.current_stage_index, s.executive_summary, s.outcome, s.cause, ` + ratingSQL + ` AS rating,
     (` + handlingItemSQL + `) AS handling,
     s.error_code, s.error_message, s.concluded_early, s.created_at, s.started_at, s.completed_at, s.last_seq AS version,
     (SELECT ` + sumUsage + ` FROM llm_interactions WHERE session_id = s.id) AS usage,
-    (SELECT count(*) FROM mcp_interactions WHERE session_id = s.id) AS tool_calls, ` + countApprovals(now) + ` AS waiting_approvals`
+    (SELECT count(*) FROM mcp_interactions WHERE session_id = s.id) AS tool_calls, coalesce(waiting.calls, 0) AS waiting_approvals`
 }
+
+const itemJoin = ` LEFT JOIN waiting ON waiting.session_id = s.id`
 
 // Sessions returns a page of the list. Sessions that match a search are ordered by relevance, whatever order was asked for.
 func (db *DB) Sessions(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.SessionItem, error) {
@@ -121,7 +128,7 @@ func (q *listQuery) addWaiting(f tarsy.SessionFilter) {
 
 	switch {
 	case f.Search != "" && only:
-		q.where = append(q.where, "l.session_id IN ("+waitingSessions+")")
+		q.where = append(q.where, "l.session_id IN ("+openApprovals("c.session_id", "@now")+")")
 	case f.Search != "" || len(q.groups) == 0 || !only && f.Order != tarsy.OrderAttention:
 	case only:
 		q.groups = []listGroup{{rank: tarsy.RankApproval, waiting: q.statuses(f)}}
@@ -129,10 +136,6 @@ func (q *listQuery) addWaiting(f tarsy.SessionFilter) {
 		q.groups = append(q.groups, listGroup{rank: tarsy.RankApproval, waiting: q.statuses(f)})
 	}
 }
-
-// waitingSessions has the sessions with open approvals. They are looked up by a table of hashes where others leave them out: they are not
-// read for each session.
-var waitingSessions = openApprovals("c.session_id", "@now")
 
 // addLabels makes a list one of sessions with these labels.
 func (q *listQuery) addLabels(labels map[string]string) {
@@ -220,7 +223,7 @@ const isRunning = "o.status IN ('in_progress', 'cancelling')"
 // written out for the planner.
 func (g listGroup) source() (from string, where []string, at, id string) {
 	if g.waiting != "" {
-		return "(SELECT DISTINCT session_id FROM (" + waitingSessions + ") AS c) AS w CROSS JOIN LATERAL (SELECT " + listColumns +
+		return "waiting AS w CROSS JOIN LATERAL (SELECT " + listColumns +
 			" FROM session_list WHERE session_id = w.session_id OFFSET 0) AS l", []string{g.waiting}, "l.created_at", "l.session_id"
 	}
 
@@ -251,9 +254,34 @@ func (g listGroup) source() (from string, where []string, at, id string) {
 }
 
 // page is the statement for a page, or empty where nothing can follow. Its limit and the statuses are written out: with a parameter
-// the planner would have to guess how few rows are wanted.
+// the planner would have to guess how few rows are wanted. A rank is read only as far as the ranks before it leave the page unfilled: a limit of
+// zero rows reads nothing.
 func (q *listQuery) page(f tarsy.SessionFilter) string {
-	var groups []string
+	limit := strconv.Itoa(f.Limit)
+	ranks := q.ranks(f)
+	left := limit
+
+	var tables, rows []string
+
+	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
+		name := "rank_" + strconv.Itoa(rank)
+		tables = append(tables, name+` AS MATERIALIZED (SELECT session_id, at, `+strconv.Itoa(rank)+` AS rank FROM (
+    SELECT session_id, at FROM (`+strings.Join(ranks[rank], " UNION ALL ")+`) AS groups ORDER BY at DESC, session_id DESC LIMIT `+limit+`) AS page LIMIT greatest(0, `+left+`))`)
+		rows = append(rows, "SELECT session_id, at, rank FROM "+name)
+		left += " - (SELECT count(*) FROM " + name + ")"
+	}
+
+	if len(rows) == 0 {
+		return ""
+	}
+
+	return itemSQL("@now", tables...) + `
+FROM (` + strings.Join(rows, " UNION ALL ") + `) AS page JOIN sessions s ON s.id = page.session_id` + itemJoin + ` ORDER BY rank, at DESC, page.session_id DESC`
+}
+
+// ranks are the statements that read the groups, by rank. In other orders than that of attention all groups have one rank.
+func (q *listQuery) ranks(f tarsy.SessionFilter) map[int][]string {
+	ranks := map[int][]string{}
 
 	for group, team := range q.parts() {
 		from, where, at, id := group.source()
@@ -264,7 +292,7 @@ func (q *listQuery) page(f tarsy.SessionFilter) string {
 			rank = group.rank
 
 			if group.waiting == "" {
-				where = append(where, id+" NOT IN ("+waitingSessions+")")
+				where = append(where, id+" NOT IN (SELECT session_id FROM waiting)")
 			}
 		}
 
@@ -279,19 +307,11 @@ func (q *listQuery) page(f tarsy.SessionFilter) string {
 			}
 		}
 
-		groups = append(groups, `(SELECT l.session_id, l.created_at AS at, `+strconv.Itoa(rank)+` AS rank FROM `+from+` WHERE `+strings.Join(where, " AND ")+`
+		ranks[rank] = append(ranks[rank], `(SELECT l.session_id, l.created_at AS at FROM `+from+` WHERE `+strings.Join(where, " AND ")+`
     ORDER BY `+at+` DESC, `+id+` DESC LIMIT `+strconv.Itoa(f.Limit)+`)`)
 	}
 
-	if len(groups) == 0 {
-		return ""
-	}
-
-	const order = " ORDER BY rank, at DESC, session_id DESC"
-
-	return itemSQL("@now") + `
-FROM (SELECT session_id, at, rank FROM (` + strings.Join(groups, " UNION ALL ") + `) AS groups` + order + ` LIMIT ` + strconv.Itoa(f.Limit) + `) AS page
-JOIN sessions s ON s.id = page.session_id` + order
+	return ranks
 }
 
 // manyTeams is up to how many teams each is read by itself.

@@ -255,7 +255,7 @@ func (db *DB) matches(ctx context.Context, plan searchPlan, places []hit) ([]tar
 	}
 
 	found, err := collect[foundSession](ctx, db.readers, itemSQL("$3")+`, left(s.alert_data, $2) AS alert_data, left(s.final_analysis, $2) AS final_analysis
-FROM unnest($1::uuid[]) WITH ORDINALITY AS page (session_id, number) JOIN sessions s ON s.id = page.session_id AND s.deleted_at IS NULL
+FROM unnest($1::uuid[]) WITH ORDINALITY AS page (session_id, number) JOIN sessions s ON s.id = page.session_id AND s.deleted_at IS NULL`+itemJoin+`
 ORDER BY page.number`, ids, snippetSource, db.clock.Now())
 	if err != nil {
 		return nil, err
