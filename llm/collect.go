@@ -3,7 +3,6 @@ package llm
 import (
 	"fmt"
 	"iter"
-	"strings"
 )
 
 // Response is a streamed answer put together.
@@ -22,38 +21,29 @@ type Response struct {
 // before the next is asked for; an error of its own ends the stream. An ErrorChunk is not passed on: it is the error
 // that Collect returns. On any error the Response holds what came before it.
 func Collect(seq iter.Seq2[Chunk, error], each func(Chunk) error) (Response, error) {
-	var (
-		response       Response
-		text, thinking strings.Builder
-		failure        error
-	)
+	var collector Collector
+
+	return collector.Collect(seq, each)
+}
+
+// Collector is Collect for a caller that reads many answers, one after the other: its buffers are used again. The zero
+// Collector is ready.
+type Collector struct {
+	response       Response
+	text, thinking []byte
+}
+
+// Collect is the function of that name.
+func (c *Collector) Collect(seq iter.Seq2[Chunk, error], each func(Chunk) error) (Response, error) {
+	var failure error
+
+	c.response, c.text, c.thinking = Response{}, c.text[:0], c.thinking[:0]
 
 	for chunk, err := range seq {
-		if err != nil {
-			failure = err
+		failure = err
 
-			break
-		}
-
-		switch c := chunk.(type) {
-		case TextChunk:
-			text.WriteString(c.Text)
-		case ThinkingChunk:
-			thinking.WriteString(c.Text)
-		case ToolCallChunk:
-			response.ToolCalls = append(response.ToolCalls, c.Call)
-		case CodeExecutionChunk:
-			response.CodeExecutions = append(response.CodeExecutions, c)
-		case GroundingChunk:
-			response.Groundings = append(response.Groundings, c)
-		case UsageChunk:
-			response.Usage = c
-		case EndChunk:
-			response.End = c
-		case ErrorChunk:
-			failure = c
-		default:
-			failure = fmt.Errorf("collect an answer: unknown chunk type %T", chunk)
+		if failure == nil {
+			failure = c.add(chunk)
 		}
 
 		if failure == nil && each != nil {
@@ -65,7 +55,35 @@ func Collect(seq iter.Seq2[Chunk, error], each func(Chunk) error) (Response, err
 		}
 	}
 
-	response.Text, response.Thinking = text.String(), thinking.String()
+	response := c.response
+	response.Text, response.Thinking = string(c.text), string(c.thinking)
+	c.response = Response{}
 
 	return response, failure
+}
+
+// add adds a chunk to the response.
+func (c *Collector) add(chunk Chunk) error {
+	switch part := chunk.(type) {
+	case TextChunk:
+		c.text = append(c.text, part.Text...)
+	case ThinkingChunk:
+		c.thinking = append(c.thinking, part.Text...)
+	case ToolCallChunk:
+		c.response.ToolCalls = append(c.response.ToolCalls, part.Call)
+	case CodeExecutionChunk:
+		c.response.CodeExecutions = append(c.response.CodeExecutions, part)
+	case GroundingChunk:
+		c.response.Groundings = append(c.response.Groundings, part)
+	case UsageChunk:
+		c.response.Usage = part
+	case EndChunk:
+		c.response.End = part
+	case ErrorChunk:
+		return part
+	default:
+		return fmt.Errorf("collect an answer: unknown chunk type %T", chunk)
+	}
+
+	return nil
 }

@@ -25,7 +25,7 @@ func (m *mockRun) play(cfg *mock.Config) error {
 	m.file.Store(m.override(file))
 
 	clock := clockwork.NewRealClock()
-	cfg.Script = func(string) *script.Script { return m.file.Load().Script(clock) }
+	cfg.Script = func(string) *script.Script { return m.file.Load().ServerScript(clock) }
 	cfg.Models = func() []string { return m.file.Load().Models }
 	cfg.Gates = func() []string { return m.file.Load().GateNames() }
 	cfg.Lane = m.lane

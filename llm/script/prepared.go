@@ -23,6 +23,8 @@ type prepared struct {
 	signature string
 	// usage is the scripted usage: the reply's own, or the last one among its Chunks.
 	usage *llm.UsageChunk
+	// fixed are all chunks if they are the same for every request, else nil.
+	fixed []llm.Chunk
 	err   error
 }
 
@@ -52,6 +54,10 @@ func prepare(reply Reply) *prepared {
 
 	if reply.Stop != "" || reply.Signature != "" {
 		r.tail = end(reply.Stop, reply.Signature)
+	}
+
+	if r.named && (r.Usage != nil || r.Chunks != nil) {
+		r.fixed = r.chunks(nil)
 	}
 
 	return r
@@ -142,9 +148,13 @@ func signatureText(signature *llm.Signature) string {
 	return string(signature.Data)
 }
 
-// chunks is all that the reply streams in answer to req.
+// chunks is all that the reply streams in answer to req; nobody may change it.
 func (r *prepared) chunks(req *llm.Request) []llm.Chunk {
 	const usageAndEnd = 2
+
+	if r.fixed != nil {
+		return r.fixed
+	}
 
 	chunks := make([]llm.Chunk, 0, len(r.head)+len(r.ToolCalls)+usageAndEnd)
 	chunks = append(chunks, r.head...)

@@ -37,9 +37,10 @@ type Exchange struct {
 	// Usage is the scripted usage of the answer, known before its first chunk; nil if it is not scripted.
 	Usage *llm.UsageChunk
 
-	cfg   *Config
-	entry Entry
-	buf   []byte
+	cfg       *Config
+	entry     Entry
+	buf       []byte
+	collector llm.Collector
 	// sent tells that some of the answer is in flight, over that the exchange is written down.
 	sent, over bool
 }
@@ -82,7 +83,7 @@ func (x *Exchange) Answer(call Call) {
 	})
 
 	if !call.Stream {
-		response, err := llm.Collect(answer, func(llm.Chunk) error {
+		response, err := x.collector.Collect(answer, func(llm.Chunk) error {
 			x.Entry.Chunks++
 
 			return nil

@@ -18,7 +18,15 @@ const remembered = 1000
 
 // Script returns a new script that plays the file. Gates are the script's own: it knows them by name.
 func (f *File) Script(clock clockwork.Clock) *script.Script {
-	options := script.Options{Clock: clock, Keep: remembered}
+	return f.script(script.Options{Clock: clock, Keep: remembered})
+}
+
+// ServerScript is Script for a server: it remembers no calls, because the server's journal has them.
+func (f *File) ServerScript(clock clockwork.Clock) *script.Script {
+	return f.script(script.Options{Clock: clock, Forget: true})
+}
+
+func (f *File) script(options script.Options) *script.Script {
 	if f.Profile != nil {
 		options.Pace = *f.Profile.pace()
 	}
