@@ -2,9 +2,10 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { crowd } from '../kit/big';
-import { launch, Tab } from '../kit/browser';
+import { launch } from '../kit/browser';
 import { framesOf, ms, print } from '../kit/measure';
 import { Server } from '../kit/server';
+import { Tab } from '../kit/tab';
 
 const stage = { browser: undefined as Browser | undefined };
 

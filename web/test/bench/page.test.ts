@@ -2,10 +2,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bigBudget, bigScript } from '../kit/big';
-import { launch, Tab } from '../kit/browser';
+import { launch } from '../kit/browser';
 import { budgets, firstPage, weight } from '../kit/bundle';
 import { framesOf, median, ms, print, watchKeys } from '../kit/measure';
 import { plainScript, Server, type ServerOptions } from '../kit/server';
+import { Tab } from '../kit/tab';
 
 const kB = (bytes: number) => `${Math.round(bytes / 1000)} kB`;
 const stage = { browser: undefined as Browser | undefined };

@@ -1,8 +1,9 @@
 /** The demo as anybody would run it: one of its investigations, seen from its first event to its outcome. */
 import { afterAll, beforeAll, test } from 'vitest';
-import { sharedBrowser, Tab } from '../kit/browser';
+import { sharedBrowser } from '../kit/browser';
 import { Demo } from '../kit/demo';
 import { eventually } from '../kit/expecting';
+import { Tab } from '../kit/tab';
 import { inSight, noteStatuses, status } from '../kit/timeline';
 
 const stage = {

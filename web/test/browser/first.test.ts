@@ -1,10 +1,11 @@
 /** What a reader sees before the program of the page is there, and how little it takes to get there. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { sharedBrowser, Tab } from '../kit/browser';
+import { sharedBrowser } from '../kit/browser';
 import { eventually } from '../kit/expecting';
 import { onPhone } from '../kit/phone';
 import { plainScript, Server } from '../kit/server';
+import { Tab } from '../kit/tab';
 import { verdictRoute } from '../kit/verdict';
 
 const cause = 'The pod web-1 ran out of memory.';

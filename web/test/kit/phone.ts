@@ -1,6 +1,6 @@
 /** A phone on a slow connection: what goes over the wire until a page can be used, and how long that takes. */
 import type { Browser, Page } from 'playwright-core';
-import { Tab } from './browser';
+import { Tab } from './tab';
 
 /** 400 kbit/s, 400 ms for each request, a processor of a quarter of this machine's speed. */
 export const slow3G = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 };

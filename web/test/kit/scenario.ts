@@ -1,8 +1,9 @@
 /** What every scenario needs: a server, a tab, and their end. */
 import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { sharedBrowser, Tab } from './browser';
+import { sharedBrowser } from './browser';
 import { Server, type ServerOptions } from './server';
+import { Tab } from './tab';
 
 /** One server for a file; every tab that a test opened is looked at and closed at its end. */
 export function scenario(options: ServerOptions = {}) {
@@ -37,7 +38,7 @@ export function scenario(options: ServerOptions = {}) {
     server,
     /** Opens an address of the dashboard in a tab of its own. */
     visit: async (address = '/', context: BrowserContextOptions = {}): Promise<Tab> => {
-      const tab = await Tab.open(await sharedBrowser(), server().url, context);
+      const tab = await Tab.reuse(await sharedBrowser(), server().url, context);
       stage.tabs.push(tab);
       await tab.page.goto(server().url + address);
       return tab;

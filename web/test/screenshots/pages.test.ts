@@ -3,8 +3,9 @@ import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, Tab } from '../kit/browser';
+import { launch } from '../kit/browser';
 import { Demo } from '../kit/demo';
+import { Tab } from '../kit/tab';
 
 const images = process.env.TARSY_IMAGES ?? path.resolve(import.meta.dirname, '../../../docs/images');
 /** What a picture may weigh, in bytes: people load a README with all of them. */

@@ -1,0 +1,84 @@
+/** A tab, and a watch over what no page of ours may do. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults, RunOptions } from 'axe-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { Seat } from './seat';
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const axeOptions: RunOptions = {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  // What passed is not reported in full: that takes longer than the checks.
+  resultTypes: ['violations'],
+};
+
+/** A tab with a record of its trouble: errors, refusals of the Content-Security-Policy, requests to anywhere else. */
+export class Tab {
+  readonly trouble: string[] = [];
+  /** What the console may say because a scenario provokes it, such as a dropped server. */
+  tolerated: RegExp[] = [];
+  readonly page: Page;
+  readonly context: BrowserContext;
+  private closed: Promise<void> | undefined;
+
+  private constructor(
+    private readonly seat: Seat,
+    private readonly origin: string,
+  ) {
+    this.page = seat.page;
+    this.context = seat.page.context();
+  }
+
+  /** Opens a tab in a browser context of its own, which has nothing in its caches. */
+  static async open(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Tab> {
+    return Tab.at(await Seat.make(browser, options), origin);
+  }
+
+  /** Opens a tab for a scenario that does not depend on how the page is loaded. Only what it caches may be from another one. */
+  static async reuse(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Tab> {
+    return Tab.at(await Seat.take(browser, options), origin);
+  }
+
+  private static at(seat: Seat, origin: string): Tab {
+    const tab = new Tab(seat, origin);
+    const { page } = tab;
+    page.on('console', (message) => {
+      if (message.type() === 'error' || /content security policy/i.test(message.text()))
+        tab.trouble.push(message.text());
+    });
+    page.on('pageerror', (error) => tab.trouble.push(String(error)));
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(origin) && !/^(data|blob|about):/.test(url)) tab.trouble.push(`a request to ${url}`);
+    });
+    return tab;
+  }
+
+  /** Nothing went wrong that the scenario did not ask for. */
+  expectNoTrouble(): void {
+    expect(this.trouble.filter((line) => !this.tolerated.some((pattern) => pattern.test(line)))).toEqual([]);
+  }
+
+  /** WCAG 2.2 AA, as far as a program can tell. */
+  async expectAccessible(): Promise<void> {
+    const { page } = this;
+    expect(page.frames().length, 'axe looks at the main frame only').toBe(1);
+    if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
+    const violations = await page.evaluate(async (options) => {
+      const { axe } = window as unknown as { axe: { run: (options: RunOptions) => Promise<AxeResults> } };
+      return (await axe.run(options)).violations.map(({ id, nodes }) => ({
+        id,
+        nodes: nodes.map((node) => `${node.html} ${node.failureSummary}`),
+      }));
+    }, axeOptions);
+    expect(violations).toEqual([]);
+  }
+
+  /** Ends the page. The next scenario may get what it was shown in, with nothing of this one left. */
+  close(): Promise<void> {
+    this.closed ??= this.seat.leave(this.origin);
+    return this.closed;
+  }
+}
