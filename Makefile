@@ -17,7 +17,7 @@ LINT_VERSION := 2.14.0
 LINT         := $(TOOLS)/golangci-lint
 SUMMARY      := $(GO) run ./internal/tools/testsummary
 
-.PHONY: help run build web web-packages setup packages chromium alertmanager go test quick test-go test-web test-browser test-race test-race-all test-postgres fresh test-json test-times test-repeat vet lint lint-web lint-deploy linter bench mask-report golden screenshots clean
+.PHONY: help run build web web-packages setup packages chromium alertmanager go test quick test-go test-web test-browser test-race test-race-all test-postgres fresh test-json test-times test-repeat test-crowd vet lint lint-web lint-deploy linter bench mask-report golden screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -135,6 +135,14 @@ test-repeat: PACKAGES = ./e2e/... ./tarsytest/...
 test-repeat: go ## the end-to-end tests N times (N=50), to find the ones that fail now and then
 	@echo "==> testing $(N) times"
 	@$(SUMMARY) -count=$(N) -shuffle=on -timeout=60m $(TESTFLAGS) $(PACKAGES)
+
+# Each copy has a PostgreSQL server of its own.
+test-crowd: N = 10
+test-crowd: PACKAGES = ./e2e/... ./tarsytest/...
+test-crowd: go ## the end-to-end tests N times at once (N=10), to find the ones that depend on how fast the machine is
+	@echo "==> testing $(N) times at once"
+	@$(GO) build -o .cache/testsummary ./internal/tools/testsummary
+	@sh scripts/test-crowd.sh $(N) .cache/testsummary -vet=off -shuffle=on -timeout=120m $(TESTFLAGS) $(PACKAGES)
 
 lint: go linter lint-web ## golangci-lint, installed into .cache/bin if it is not there; Biome and tsc for the dashboard
 	@echo "==> linting"

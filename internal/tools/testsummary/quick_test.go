@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -82,6 +83,40 @@ func TestQuickRunsTheNearestPackagesThatFit(t *testing.T) {
 	require.Equal(t, []string{"a", "c"}, p.run)
 	require.Equal(t, []string{"e2e (takes minutes)", "b (500 s)", "f (90 s)"}, p.left)
 	require.LessOrEqual(t, p.estimate, quickBudget)
+}
+
+func TestQuickGuessesUnknownPackagesByWhatTheyImport(t *testing.T) {
+	t.Parallel()
+
+	m := module{
+		"plain":    {ImportPath: "tarsy.dev/tarsy/plain", Imports: []string{"fmt"}},
+		"database": {ImportPath: "tarsy.dev/tarsy/database", XTestImports: []string{"tarsy.dev/tarsy/internal/postgres/pgtest"}},
+		"known":    {ImportPath: "tarsy.dev/tarsy/known", TestImports: []string{"tarsy.dev/tarsy/tarsytest"}},
+		"product":  {ImportPath: "tarsy.dev/tarsy/product", TestImports: []string{"tarsy.dev/tarsy/tarsytest"}},
+		"programs": {ImportPath: "tarsy.dev/tarsy/programs", TestImports: []string{"tarsy.dev/tarsy/internal/postgres/private"}},
+	}
+
+	p := choose(map[string]int{"plain": 0, "database": 0, "known": 0, "product": 0, "programs": 0}, m, history{"tarsy.dev/tarsy/known": {Seconds: []float64{3}}}, 2)
+	require.Equal(t, []string{"plain", "known", "database"}, p.run)
+	require.Equal(t, []string{"product (60 s)", "programs (60 s)"}, p.left)
+}
+
+func TestQuickBeginsNoPackagesWhenTheTimeIsUp(t *testing.T) {
+	t.Parallel()
+
+	files := map[string]string{}
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		files[name+"/x_test.go"] = "package " + name + "\n\nimport \"testing\"\n\nfunc TestRun(*testing.T) {}\n"
+	}
+
+	var out strings.Builder
+
+	q := &quick{out: newScreen(&out, false), stderr: &out, root: newModule(t, files), parallel: 2}
+	good, err := q.test(t.Context(), []string{"f", "e", "d", "c", "b", "a"}, time.Now())
+	require.NoError(t, err)
+	require.True(t, good)
+	require.Contains(t, out.String(), "not run:  b, a, because the time was up; make test-go runs them\n")
+	require.Contains(t, out.String(), "4 passed, 0 failed")
 }
 
 func TestQuickRunsOnlyWhatTheLatestChangeAffects(t *testing.T) {

@@ -25,7 +25,12 @@ type runner struct {
 	homes []string
 	// times prints where CPU time went and the slowest tests of each of the slowest packages.
 	times bool
+	// until, if it is set, is when the last packages begin. A few are tested at a time then, in the order of the arguments.
+	until time.Time
 }
+
+// fewPackages is how many packages are tested at a time before runner.until is looked at.
+const fewPackages = 4
 
 // run tests and prints the results. It reports whether all tests passed.
 func (r *runner) run(ctx context.Context) (good bool, err error) {
@@ -48,7 +53,7 @@ func (r *runner) run(ctx context.Context) (good bool, err error) {
 	past := readHistory(root)
 	ordered := r.arguments
 
-	if len(packages) > 0 {
+	if len(packages) > 0 && r.until.IsZero() {
 		ordered.packages = past.order(packages)
 	}
 
@@ -58,7 +63,7 @@ func (r *runner) run(ctx context.Context) (good bool, err error) {
 	}
 
 	s := newSummary(r.out)
-	ended, err := r.test(ctx, s, ordered.command("-debug-actiongraph="+graph), func() {
+	ended, err := r.testUntil(ctx, s, ordered, "-debug-actiongraph="+graph, func() {
 		after := time.Since(begin)
 		r.out.progress(s.progress(len(packages), after), after)
 	})
@@ -89,6 +94,34 @@ func (r *runner) run(ctx context.Context) (good bool, err error) {
 	}
 
 	return s.failed == 0, err
+}
+
+// testUntil tests all packages at once, or a few at a time until it is too late for more.
+func (r *runner) testUntil(ctx context.Context, s *summary, all arguments, flag string, progress func()) (ended *os.ProcessState, err error) {
+	if r.until.IsZero() {
+		return r.test(ctx, s, all.command(flag), progress)
+	}
+
+	for remaining := all.packages; len(remaining) > 0; {
+		if len(remaining) < len(all.packages) && time.Now().After(r.until) {
+			s.printf("not run:  %s, because the time was up; make test-go runs them\n", strings.ReplaceAll(strings.Join(remaining, ", "), "./", ""))
+
+			return ended, err
+		}
+
+		some := all
+		some.packages = remaining[:min(fewPackages, len(remaining))]
+		remaining = remaining[len(some.packages):]
+
+		var failure error
+
+		ended, failure = r.test(ctx, s, some.command(flag), progress)
+		if err = errors.Join(err, failure); ctx.Err() != nil {
+			return ended, err
+		}
+	}
+
+	return ended, err
 }
 
 // test runs go with these arguments and takes its events. It returns what the process used, nil if it did not start.
