@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// splitName takes the name that a model wrote apart, for people to read; routing is the tools' own affair.
+// splitName takes a name apart that means no tool, for people to read.
 func splitName(name string) (server, tool string) {
 	for _, separator := range []string{"__", "."} {
 		if server, tool, ok := strings.Cut(name, separator); ok {

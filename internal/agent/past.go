@@ -136,8 +136,7 @@ func (p *pastTools) List(ctx context.Context) ([]Tool, error) {
 
 // Call implements Tools.
 func (p *pastTools) Call(ctx context.Context, call Call) (Result, error) {
-	own := pastSearchTool()
-	if call.Name != own.WireName() && call.Name != own.textName() {
+	if call.Server != pastServer || call.Tool != pastTool {
 		if p.others == nil {
 			return Result{Content: fmt.Sprintf("There is no tool %q.", call.Name), IsError: true}, nil
 		}

@@ -211,24 +211,3 @@ func TestUnstartedActionAtTimeUpIsObservedAsNotRun(t *testing.T) {
 	require.Equal(t, react.Observation+notMade, b.ledger.state.Messages[3].Content)
 	require.NotEmpty(t, b.ledger.state.Messages[3].ToolCallID)
 }
-
-func TestAmbiguousToolNameIsReadOnlyIfAllMatchesAre(t *testing.T) {
-	t.Parallel()
-
-	tools := toolset{list: []Tool{
-		{Server: "a", Name: "b.c", ReadOnly: true}, {Server: "a.b", Name: "c"}, {Server: "my.box", Name: "look", ReadOnly: true},
-	}}
-
-	for name, want := range map[string]struct {
-		server, tool string
-		readOnly     bool
-	}{
-		"a.b.c": {"a", "b.c", false}, "a__b.c": {"a", "b.c", true}, "my.box.look": {"my.box", "look", true},
-		"my.box__look": {"my.box", "look", true}, "my.box.gone": {"my", "box.gone", false},
-	} {
-		server, tool, readOnly := tools.lookUp(name)
-		require.Equal(t, want.server, server, name)
-		require.Equal(t, want.tool, tool, name)
-		require.Equal(t, want.readOnly, readOnly, name)
-	}
-}

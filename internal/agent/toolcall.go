@@ -68,20 +68,26 @@ func (r *run) startNext(ctx context.Context, step *progress.Step, calls []tarsy.
 
 // startCall writes a call down.
 func (r *run) startCall(step *progress.Step, call tarsy.ToolCall) tarsy.MCPInteraction {
-	server, name, readOnly := r.tools.lookUp(call.Name)
+	tool, known := Resolve(r.tools.all, call.Name)
+	server, name := tarsy.CleanText(tool.Server), tarsy.CleanText(tool.Name)
+
+	if !known {
+		server, name = splitName(call.Name)
+	}
+
 	event := r.newEvent(tarsy.EventToolCall, tarsy.EventStreaming, "")
 	arguments := encodeArguments(call)
 
 	interaction := tarsy.MCPInteraction{
 		ID: tarsy.NewID(), SessionID: r.Session.ID, StageID: r.Stage.ID, ExecutionID: r.Execution.ID,
 		TimelineEventID: event.ID, ToolCallID: call.ID, ServerName: server, ToolName: name,
-		ToolArguments: arguments, AvailableTools: r.tools.names, ReadOnly: readOnly,
+		ToolArguments: arguments, AvailableTools: r.tools.names, ReadOnly: tool.ReadOnly,
 		Attempt: 1, Status: tarsy.CallStarted, CreatedAt: r.now(),
 	}
 
 	metadata := tarsy.ToolCallMetadata{Call: nextCall(&r.Input), ServerName: server, ToolName: name, Arguments: arguments}
 
-	if r.requestApproval(&interaction, call) {
+	if known && r.requestApproval(&interaction, call) {
 		metadata.ApprovalID, metadata.Approval = interaction.ID, interaction.Approval
 	} else {
 		r.started[call.ID] = true
@@ -112,7 +118,8 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 		interaction.Attempt++
 	}
 
-	if refused := r.refused(call, interaction); refused != "" {
+	tool := r.judged(call, interaction)
+	if refused := r.refused(call, interaction); refused != "" && tool.Name != "" {
 		return Result{Content: refused, IsError: true}, nil
 	}
 
@@ -125,7 +132,8 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 	}
 
 	result, err := r.tools.open.Call(ctx, Call{
-		ID: interaction.ID, Name: call.Name, Arguments: argumentsToSend(call, interaction), Once: interaction.Approval != nil,
+		ID: interaction.ID, Server: tool.Server, Tool: tool.Name, Name: call.Name,
+		Arguments: argumentsToSend(call, interaction), Once: interaction.Approval != nil,
 	})
 	if err != nil {
 		if ctx.Err() != nil {
@@ -141,6 +149,17 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 	}
 
 	return result, nil
+}
+
+// judged is the tool that a call was written down with, which the configuration or a person has judged. The zero value means that no
+// tool is called: the name means none, or another one than it did when the call was written down.
+func (r *run) judged(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) Tool {
+	tool, _ := Resolve(r.tools.all, call.Name)
+	if tarsy.CleanText(tool.Server) != interaction.ServerName || tarsy.CleanText(tool.Name) != interaction.ToolName {
+		return Tool{}
+	}
+
+	return tool
 }
 
 // finishCall is the step that records a result. One that is to be summarised enters the conversation whole, so that

@@ -47,10 +47,32 @@ func listed(tools []Tool) []react.Tool {
 	return list
 }
 
-// Call is one tool call. ID is the MCP interaction's id, which travels in `_meta`; Name is what the model wrote,
-// `server.tool` or `server__tool`; Arguments is what the model wrote, or what a person approved.
+// Resolve finds the tool that a model means by a name: the one whose name it is, to the letter. Only what it returns is judged by the
+// configuration and called, so a name that means several tools, or is spelled in another way, means none.
+func Resolve(tools []Tool, written string) (Tool, bool) {
+	var found []Tool
+
+	for _, t := range tools {
+		if written == t.WireName() || written == t.textName() {
+			found = append(found, t)
+		}
+	}
+
+	if len(found) != 1 {
+		return Tool{}, false
+	}
+
+	return found[0], true
+}
+
+// Call is one tool call. ID is the MCP interaction's id, which travels in `_meta`; Arguments is what the model wrote, or what a person
+// approved.
 type Call struct {
-	ID        string
+	ID string
+	// Server and Tool are what is called, to the letter. They are empty if the name means no tool, which the result then explains.
+	Server string
+	Tool   string
+	// Name is what the model wrote. It decides nothing.
 	Name      string
 	Arguments string
 	// Once is set where the call must not be repeated, whatever the server says of the tool.

@@ -14,19 +14,21 @@ import (
 
 // toolset is the tools that one execution has opened. The zero value has none.
 type toolset struct {
-	open  Tools
+	open Tools
+	// all are the tools of the servers, and list is what the model is shown of them.
+	all   []Tool
 	list  []Tool
 	names []string
 }
 
-// load lists the tools. Those that are never called are not shown to the model.
+// load lists the tools. Those that are never called are not shown to the model, but stay known by their names.
 func (s *toolset) load(ctx context.Context, approvals Approvals) error {
-	list, err := s.open.List(ctx)
-	if err != nil {
+	var err error
+	if s.all, err = s.open.List(ctx); err != nil {
 		return err
 	}
 
-	s.list = slices.DeleteFunc(list, func(t Tool) bool { return approvals.forbids(t.Server, t.Name) })
+	s.list = slices.DeleteFunc(slices.Clone(s.all), func(t Tool) bool { return approvals.forbids(t.Server, t.Name) })
 	for _, t := range s.list {
 		s.names = append(s.names, tarsy.CleanText(t.WireName()))
 	}
@@ -89,25 +91,4 @@ func reasonLines(reasons map[string]string) string {
 	}
 
 	return lines.String()
-}
-
-// lookUp finds the tool that a model means, for people and for what may be repeated; routing is the tools' own
-// affair. Should a name mean several tools, the call reads only if all of them do.
-func (s *toolset) lookUp(written string) (server, name string, readOnly bool) {
-	server, name = splitName(written)
-	found := false
-
-	for _, t := range s.list {
-		if written != t.WireName() && written != t.textName() {
-			continue
-		}
-
-		if !found {
-			server, name, readOnly, found = tarsy.CleanText(t.Server), tarsy.CleanText(t.Name), t.ReadOnly, true
-		}
-
-		readOnly = readOnly && t.ReadOnly
-	}
-
-	return server, name, readOnly
 }

@@ -51,6 +51,10 @@ func (c *Config) check(known []Problem) []Problem {
 		if id == tarsy.OwnServer {
 			problems = append(problems, c.problem(joinPath("mcp_servers", id), "the name is taken by the tools of TARSy itself", "choose another name"))
 		}
+		if strings.Contains(id, "__") || strings.Contains(id, ".") || strings.HasSuffix(id, "_") {
+			problems = append(problems, c.problem(joinPath("mcp_servers", id),
+				`the name contains "__" or ".", or ends in "_", which separate servers and tools in the names of tools`, `use "-" instead`))
+		}
 		problems = append(problems, c.checkTransport(joinPath("mcp_servers", id)+".transport", c.MCPServers[id].Transport)...)
 		problems = append(problems, c.checkMasking(joinPath("mcp_servers", id)+".data_masking", c.MCPServers[id].DataMasking)...)
 	}

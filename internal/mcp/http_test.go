@@ -162,14 +162,14 @@ func TestHTTPSendsTraceOfCall(t *testing.T) {
 	}))
 	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: web.URL}, fast)
 
-	_, err = tools.Call(t.Context(), agent.Call{ID: call, Name: "web__read", Arguments: "{}"})
+	_, err = tools.Call(t.Context(), agent.Call{ID: call, Server: "web", Tool: "read", Arguments: "{}"})
 	require.NoError(t, err)
 
 	mu.Lock()
 	require.NotContains(t, strings.Join(parents, ""), "00-", "no trace, no header")
 	mu.Unlock()
 
-	_, err = tools.Call(tracer.Context(t.Context(), session, session), agent.Call{ID: call, Name: "web__read", Arguments: "{}"})
+	_, err = tools.Call(tracer.Context(t.Context(), session, session), agent.Call{ID: call, Server: "web", Tool: "read", Arguments: "{}"})
 	require.NoError(t, err)
 
 	mu.Lock()

@@ -206,10 +206,21 @@ func openOne(t *testing.T, server *mcpsdk.Server, cfg mcp.Config) agent.Tools {
 
 func call(t *testing.T, tools agent.Tools, name, arguments string) agent.Result {
 	t.Helper()
-	result, err := tools.Call(t.Context(), agent.Call{ID: "call-1", Name: name, Arguments: arguments})
+	result, err := tools.Call(t.Context(), called(t, tools, agent.Call{ID: "call-1", Name: name, Arguments: arguments}))
 	require.NoError(t, err)
 
 	return result
+}
+
+// called resolves the name of a call, as agents do.
+func called(t *testing.T, tools agent.Tools, call agent.Call) agent.Call {
+	t.Helper()
+	listed, err := tools.List(t.Context())
+	require.NoError(t, err)
+	tool, _ := agent.Resolve(listed, call.Name)
+	call.Server, call.Tool = tool.Server, tool.Name
+
+	return call
 }
 
 func newServer() *mcpsdk.Server {

@@ -93,7 +93,7 @@ func TestCallsLosingOneSessionShareReconnect(t *testing.T) {
 	var group sync.WaitGroup
 	results := make([]agent.Result, callers)
 	for i := range callers {
-		group.Go(func() { results[i], _ = tools.Call(t.Context(), agent.Call{Name: "srv.read"}) })
+		group.Go(func() { results[i], _ = tools.Call(t.Context(), agent.Call{Server: "srv", Tool: "read"}) })
 	}
 	group.Wait()
 	for _, result := range results {
@@ -180,7 +180,7 @@ func TestSessionIsRecreatedAfterPauseWithinLimit(t *testing.T) {
 
 	results := make(chan agent.Result, 1)
 	go func() {
-		result, _ := tools.Call(t.Context(), agent.Call{Name: "srv.read"})
+		result, _ := tools.Call(t.Context(), agent.Call{Server: "srv", Tool: "read"})
 		results <- result
 	}()
 	require.NoError(t, clock.BlockUntilContext(t.Context(), 2), "the call's limit and the pause")
@@ -214,7 +214,7 @@ func hanging() (server *mcpsdk.Server, called, cancelled chan struct{}) {
 
 func TestHangingCallTimesOutAndServerIsNotified(t *testing.T) {
 	t.Parallel()
-	for name, unknown := range map[string]bool{"srv__read": false, "srv__write": true} {
+	for name, unknown := range map[string]bool{"read": false, "write": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			clock := clockwork.NewFakeClock()
@@ -222,7 +222,7 @@ func TestHangingCallTimesOutAndServerIsNotified(t *testing.T) {
 			tools := openOne(t, server, mcp.Config{Clock: clock})
 			results := make(chan agent.Result, 1)
 			go func() {
-				result, _ := tools.Call(t.Context(), agent.Call{Name: name})
+				result, _ := tools.Call(t.Context(), agent.Call{Server: "srv", Tool: name})
 				results <- result
 			}()
 			<-called
@@ -246,7 +246,7 @@ func TestCallerCancellationIsError(t *testing.T) {
 	why := errors.New("session cancelled by alice")
 	errs := make(chan error, 1)
 	go func() {
-		_, err := tools.Call(ctx, agent.Call{Name: "srv.write"})
+		_, err := tools.Call(ctx, agent.Call{Server: "srv", Tool: "write"})
 		errs <- err
 	}()
 	<-called
@@ -256,7 +256,7 @@ func TestCallerCancellationIsError(t *testing.T) {
 	require.ErrorIs(t, err, why)
 	<-cancelled
 
-	_, err = tools.Call(ctx, agent.Call{Name: "srv.write"})
+	_, err = tools.Call(ctx, agent.Call{Server: "srv", Tool: "write"})
 	require.ErrorIs(t, err, why, "and nothing is sent after it")
 }
 
@@ -273,7 +273,7 @@ func TestServerThatStopsReadingCannotBlockCaller(t *testing.T) {
 
 	results := make(chan agent.Result, 2)
 	invoke := func() {
-		result, _ := tools.Call(t.Context(), agent.Call{Name: "raw.write"})
+		result, _ := tools.Call(t.Context(), agent.Call{Server: "raw", Tool: "write"})
 		results <- result
 	}
 	go invoke()
@@ -292,7 +292,7 @@ func TestCloseInterruptsCallsAndIsIdempotent(t *testing.T) {
 	tools := openOne(t, server, mcp.Config{})
 	errs := make(chan error, 1)
 	go func() {
-		_, err := tools.Call(t.Context(), agent.Call{Name: "srv.write"})
+		_, err := tools.Call(t.Context(), agent.Call{Server: "srv", Tool: "write"})
 		errs <- err
 	}()
 	<-called
@@ -301,7 +301,7 @@ func TestCloseInterruptsCallsAndIsIdempotent(t *testing.T) {
 	<-cancelled
 	require.NoError(t, tools.Close())
 
-	_, err := tools.Call(t.Context(), agent.Call{Name: "srv.read"})
+	_, err := tools.Call(t.Context(), agent.Call{Server: "srv", Tool: "read"})
 	require.Error(t, err)
 	_, err = tools.List(t.Context())
 	require.Error(t, err)

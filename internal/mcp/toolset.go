@@ -75,9 +75,9 @@ func (t *toolset) Call(caller context.Context, call agent.Call) (agent.Result, e
 		return agent.Result{}, contextError("call tool", caller)
 	}
 
-	s, tool, refusal := t.route(call.Name)
-	if refusal != "" {
-		return agent.Result{Server: tool.Server, Tool: tool.Name, Content: refusal, IsError: true}, nil
+	s, tool := t.find(call.Server, call.Tool)
+	if s == nil {
+		return t.refusal(call.Name), nil
 	}
 	if call.Once {
 		tool.ReadOnly = false

@@ -31,7 +31,7 @@ func TestCallAcceptsBothSpellingsAndCarriesCallID(t *testing.T) {
 	})
 	tools := openOne(t, server, mcp.Config{})
 
-	for _, name := range []string{"srv__echo", "srv.echo", " srv.echo\n"} {
+	for _, name := range []string{"srv__echo", "srv.echo"} {
 		require.Equal(t, agent.Result{Server: "srv", Tool: "echo", Content: `call-1 {"n":1}`, Attempts: 1},
 			call(t, tools, name, `{"n":1}`))
 	}
@@ -133,19 +133,18 @@ func TestUnknownNameReturnsNearestFirst(t *testing.T) {
 	}
 }
 
-func TestSeparatorsInNamesAreResolvedByExistingNames(t *testing.T) {
+func TestSeparatorsInNamesOfToolsArePartOfThem(t *testing.T) {
 	t.Parallel()
-	inner, outer := newServer(), newServer()
-	addTool(inner, "c", true, answering("inner"))
-	addTool(outer, "b__d", true, answering("outer"))
-	addTool(outer, "v1.get", true, answering("dotted"))
-	cfg := mcp.Config{Transport: inMemory(map[string]*mcpsdk.Server{"a__b": inner, "a": outer}).transport}
-	tools := open(t, cfg, tarsy.MCPServerSelection{Name: "a"}, tarsy.MCPServerSelection{Name: "a__b"})
+	server := newServer()
+	addTool(server, "b__d", true, answering("underscores"))
+	addTool(server, "v1.get", true, answering("dot"))
+	cfg := mcp.Config{Transport: inMemory(map[string]*mcpsdk.Server{"a": server}).transport}
+	tools := open(t, cfg, tarsy.MCPServerSelection{Name: "a"})
 
-	require.Equal(t, "inner", call(t, tools, "a__b__c", "").Content)
-	require.Equal(t, "outer", call(t, tools, "a__b__d", "").Content)
-	require.Equal(t, "dotted", call(t, tools, "a__v1.get", "").Content)
-	require.Equal(t, "dotted", call(t, tools, "a.v1.get", "").Content)
+	require.Equal(t, "underscores", call(t, tools, "a__b__d", "").Content)
+	require.Equal(t, "underscores", call(t, tools, "a.b__d", "").Content)
+	require.Equal(t, "dot", call(t, tools, "a__v1.get", "").Content)
+	require.Equal(t, "dot", call(t, tools, "a.v1.get", "").Content)
 }
 
 func TestListFollowsPagesInOrderAndTrustsOnlyAnnotations(t *testing.T) {

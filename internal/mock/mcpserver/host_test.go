@@ -276,7 +276,7 @@ func TestOwnClientCallsScriptedServers(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, listed, 2)
 
-			result, err := tools.Call(t.Context(), agent.Call{ID: "1", Name: "cluster__get_pods", Arguments: `{"namespace":"shop"}`})
+			result, err := tools.Call(t.Context(), agent.Call{ID: "1", Server: "cluster", Tool: "get_pods", Arguments: `{"namespace":"shop"}`})
 			require.NoError(t, err)
 			require.Equal(t, "pod a, pod b in shop", result.Content)
 		})
