@@ -52,19 +52,24 @@ type measurement struct {
 	// load is how many processes want to run, as the average of the last minute.
 	load  float64
 	cores int
+	// cpu is what the cores did since the machine started: what the host takes away comes in pieces longer than the work.
+	cpu CPU
 }
 
 // factor is how many times slower than the reference this machine is. A process that waits for a core may have measured in
-// a moment in which it had one, so both count.
+// a moment in which it had one, so
+// both count.
 func (m measurement) factor() float64 {
 	slower := max(1, float64(m.work)/float64(reference))
 	busier := max(1, m.load/float64(max(1, m.cores)))
 
-	return min(slower*busier, mostTimes)
+	kept := 1 - m.cpu.StolenShare()
+
+	return min(slower*busier/max(kept, 1.0/mostTimes), mostTimes)
 }
 
 func measure() measurement {
-	return measurement{work: timeWork(time.Now), load: readLoad("/proc/loadavg"), cores: runtime.NumCPU()}
+	return measurement{work: timeWork(time.Now), load: readLoad("/proc/loadavg"), cores: runtime.NumCPU(), cpu: ReadCPU()}
 }
 
 // timeWork is how long the work takes. If it takes too long, it is given up and the rest is estimated.

@@ -20,15 +20,17 @@ func TestFactorGrowsWithSlownessAndLoad(t *testing.T) {
 		m    measurement
 		want float64
 	}{
-		"idle machine of the reference":  {measurement{reference, 0.3, 2}, 1},
-		"faster machine":                 {measurement{reference / 3, 0, 8}, 1},
-		"slow machine":                   {measurement{3 * reference, 0, 2}, 3},
-		"busy machine":                   {measurement{reference, 8, 2}, 4},
-		"busy, but not more than cores":  {measurement{reference, 8, 8}, 1},
-		"slow and busy machine":          {measurement{2 * reference, 6, 2}, 6},
-		"hopeless machine":               {measurement{40 * reference, 100, 2}, 20},
+		"idle machine of the reference":  {measurement{reference, 0.3, 2, CPU{}}, 1},
+		"faster machine":                 {measurement{reference / 3, 0, 8, CPU{}}, 1},
+		"slow machine":                   {measurement{3 * reference, 0, 2, CPU{}}, 3},
+		"busy machine":                   {measurement{reference, 8, 2, CPU{}}, 4},
+		"busy, but not more than cores":  {measurement{reference, 8, 8, CPU{}}, 1},
+		"slow and busy machine":          {measurement{2 * reference, 6, 2, CPU{}}, 6},
+		"hopeless machine":               {measurement{40 * reference, 100, 2, CPU{}}, 20},
+		"machine whose host is busy":     {measurement{reference, 0, 2, CPU{Ran: 25, Stolen: 75}}, 4},
+		"machine that never runs":        {measurement{reference, 0, 2, CPU{Stolen: 1}}, 20},
 		"nothing is known":               {measurement{}, 1},
-		"fast machine with a long queue": {measurement{reference / 2, 4, 2}, 2},
+		"fast machine with a long queue": {measurement{reference / 2, 4, 2, CPU{}}, 2},
 	} {
 		require.InDelta(t, test.want, test.m.factor(), 1e-9, name)
 	}
@@ -85,6 +87,26 @@ func TestLoadIsRead(t *testing.T) {
 	require.InDelta(t, 12.38, readLoad(file), 1e-9)
 	require.NoError(t, os.WriteFile(file, []byte("busy\n"), 0o644))
 	require.Zero(t, readLoad(file))
+}
+
+func TestCPUTimeIsRead(t *testing.T) {
+	t.Parallel()
+
+	file := filepath.Join(t.TempDir(), "stat")
+	require.Zero(t, readCPU(file))
+
+	for text, want := range map[string]CPU{
+		"cpu  10 1 5 900 30 2 2 60 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n": {Ran: 20, Stolen: 60},
+		"cpu  10 1 5 900 30 2 2\n":                                  {},
+		"cpu  10 1 5 many 30 2 2 60\n":                              {},
+		"":                                                          {},
+	} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+		require.Equal(t, want, readCPU(file), text)
+	}
+
+	require.InDelta(t, 0.75, CPU{Ran: 30, Stolen: 70}.Since(CPU{Ran: 20, Stolen: 40}).StolenShare(), 1e-9)
+	require.Zero(t, CPU{Ran: 1}.Since(CPU{Ran: 2, Stolen: 3}).StolenShare())
 }
 
 func BenchmarkMeasure(b *testing.B) {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tarsy.dev/tarsy/internal/slowness"
 )
 
 // runner runs go test once.
@@ -47,7 +49,7 @@ func (r *runner) run(ctx context.Context) (good bool, err error) {
 
 	defer func() { err = errors.Join(err, removeServers(r.homes, strconv.Itoa(os.Getpid()))) }()
 
-	begin := time.Now()
+	begin, cpu := time.Now(), slowness.ReadCPU()
 	graph := filepath.Join(work, "actions.json")
 	packages, root := r.list(ctx)
 	past := readHistory(root)
@@ -78,7 +80,7 @@ func (r *runner) run(ctx context.Context) (good bool, err error) {
 	r.repeat(ctx, s)
 	s.printSkips()
 	s.printSlowest()
-	r.printPhases(s, begin, graph)
+	r.printPhases(s, begin, cpu, graph)
 	s.printTotal()
 
 	if s.failed > 0 {
@@ -180,8 +182,11 @@ func (r *runner) goOutput(ctx context.Context, arguments ...string) (string, err
 	return strings.TrimSpace(string(out)), err
 }
 
+// worthTelling is the share of CPU time from which on a run is noticeably slower than this machine.
+const worthTelling = 0.1
+
 // printPhases prints where the time of the run went.
-func (r *runner) printPhases(s *summary, begin time.Time, graph string) {
+func (r *runner) printPhases(s *summary, begin time.Time, before slowness.CPU, graph string) {
 	first := s.began
 	if first.IsZero() {
 		first = time.Now() // no test ran
@@ -192,5 +197,10 @@ func (r *runner) printPhases(s *summary, begin time.Time, graph string) {
 		cpu = " (" + b.String() + ")"
 	}
 
-	s.printf("time  %.0f s until the first test%s, %.0f s to run\n", first.Sub(begin).Seconds(), cpu, time.Since(first).Seconds())
+	host := ""
+	if stolen := slowness.ReadCPU().Since(before).StolenShare(); stolen >= worthTelling {
+		host = fmt.Sprintf("; the host gave %.0f %% of the CPU time to other machines", 100*stolen)
+	}
+
+	s.printf("time  %.0f s until the first test%s, %.0f s to run%s\n", first.Sub(begin).Seconds(), cpu, time.Since(first).Seconds(), host)
 }
