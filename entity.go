@@ -144,6 +144,8 @@ type EntityQuery struct {
 	Unfiled bool
 	// Words that title or content must contain.
 	Search string
+	// Whose entities from sessions are found.
+	Visible Visibility
 	// Order by status, position and ID instead of time.
 	Board bool
 	// The last entity of the previous page; nil starts with the first.

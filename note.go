@@ -107,6 +107,8 @@ type NoteQuery struct {
 	After *TimeCursor
 	// Maximum number of notes.
 	Limit int
+	// Whose notes about sessions are found.
+	Visible Visibility
 }
 
 // TimeCursor is a position in a list that is ordered by time of creation.

@@ -148,6 +148,8 @@ type TagQuery struct {
 	After string
 	// Maximum number of tags.
 	Limit int
+	// Whose entities from sessions count. A tag that only others have is not found.
+	Visible Visibility
 }
 
 // TagPage is a page of tags.

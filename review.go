@@ -173,6 +173,8 @@ type ReviewQuery struct {
 	After *TimeCursor
 	// Maximum number of items.
 	Limit int
+	// Whose items from sessions are found.
+	Visible Visibility
 }
 
 // ReviewPage is a page of review items.

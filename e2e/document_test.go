@@ -28,7 +28,12 @@ type document struct {
 type operation struct {
 	OperationID string                `json:"operationId"`
 	Security    []map[string][]string `json:"security"`
-	Responses   map[string]struct {
+	RequestBody struct {
+		Content map[string]struct {
+			Schema schema `json:"schema"`
+		} `json:"content"`
+	} `json:"requestBody"`
+	Responses map[string]struct {
 		Content map[string]struct {
 			Schema schema `json:"schema"`
 		} `json:"content"`

@@ -66,7 +66,7 @@ func normalize(text string) string {
 }
 
 // groupKey returns what the group of an alert is made of, for people to read. Alerts without a name would all be one group: their
-// service, or else their title, stands for it.
+// service, or else their title, stands for it. Alerts of different teams are never one group: the session of a storm belongs to one team.
 func groupKey(a tarsy.Alert, groupBy []string) string {
 	const longest = 500
 
@@ -84,6 +84,10 @@ func groupKey(a tarsy.Alert, groupBy []string) string {
 		}
 
 		parts[i] = keyPart(name) + "=" + keyPart(value(name))
+	}
+
+	if team := a.Facts.Team; team != "" && (!slices.Contains(groupBy, "team") || value("team") != team) {
+		parts = append(parts, "team="+keyPart(team))
 	}
 
 	prefix, key := origin(a.Facts)+":", strings.Join(parts, ",")

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -81,6 +82,11 @@ func (s *Server) cancelSessions(ctx context.Context, _ *struct{}) (*cancelManyOu
 	for _, id := range hidden {
 		result.Skipped = append(result.Skipped, tarsy.SkippedCancel{SessionID: id, Reason: tarsy.CancelNotFound})
 	}
+
+	// Their place must not tell hidden sessions from those that do not exist.
+	slices.SortStableFunc(result.Skipped, func(a, b tarsy.SkippedCancel) int {
+		return cmp.Compare(slices.Index(request.IDs, a.SessionID), slices.Index(request.IDs, b.SessionID))
+	})
 
 	result.More = more
 	who.audit.noteCancel(result)

@@ -53,6 +53,8 @@ func (s *Server) listEntities(ctx context.Context, in *entitiesInput) (*entities
 		return nil, err
 	}
 
+	query.Visible = callerOf(ctx).visible
+
 	page, err := s.board.Entities(ctx, query)
 	if err != nil {
 		return nil, err
@@ -126,6 +128,10 @@ func (s *Server) moveEntity(ctx context.Context, in *rowInput) (*rowOutput[tarsy
 
 	body, err := readRequest[moveRequest](who.body)
 	if err != nil {
+		return nil, err
+	}
+
+	if err := s.checkNeighbours(ctx, who, body); err != nil {
 		return nil, err
 	}
 

@@ -58,6 +58,8 @@ func (s *Server) exportEntities(ctx context.Context, in *exportEntitiesInput) (*
 		return nil, err
 	}
 
+	query.Visible = callerOf(ctx).visible
+
 	entities, err := begun(s.board.Export(ctx, query))
 	if err != nil {
 		return nil, fmt.Errorf("export entities: %w", err)

@@ -151,6 +151,12 @@ func (s *Server) captureNote(ctx context.Context, in *captureInput) (*captureOut
 		return nil, missing("source", "one of "+listed(names(tarsy.NoteSources())))
 	}
 
+	if request.SessionID != "" {
+		if err := s.checkSession(ctx, who, request.SessionID); err != nil {
+			return nil, err
+		}
+	}
+
 	input := tarsy.NoteInput{Content: request.Content, Source: request.Source, SessionID: request.SessionID, Author: who.author}
 
 	input.Idempotency, err = in.Key.identify(who, "capture")
@@ -176,6 +182,8 @@ func (s *Server) listNotes(ctx context.Context, in *noteListInput) (*noteListOut
 	if err != nil {
 		return nil, err
 	}
+
+	query.Visible = callerOf(ctx).visible
 
 	page, err := s.notes.Notes(ctx, query)
 	if err != nil {

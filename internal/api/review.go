@@ -158,6 +158,8 @@ func (s *Server) listReviewItems(ctx context.Context, in *reviewListInput) (*rev
 		return nil, err
 	}
 
+	query.Visible = callerOf(ctx).visible
+
 	page, err := s.reviews.Items(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("list review items: %w", err)
@@ -251,9 +253,42 @@ func (s *Server) resolveReviewItems(ctx context.Context, _ *struct{}) (*bulkOutp
 	who.audit.add("decision", string(request.Decision))
 	who.audit.add("items", strconv.Itoa(len(each)))
 
-	results := s.reviews.ResolveAll(ctx, each, func(err error) { s.logger.ErrorContext(ctx, "review item not decided", "error", err) })
+	results, err := s.resolveVisible(ctx, who, each)
+	if err != nil {
+		return nil, err
+	}
 
 	return &bulkOutput{Body: bulkResults{Results: results}}, nil
+}
+
+// resolveVisible decides items. Those that the caller may not see do not exist to them.
+func (s *Server) resolveVisible(ctx context.Context, who *caller, each []tarsy.ReviewResolution) ([]tarsy.ReviewResult, error) {
+	hidden := make([]error, len(each))
+	visible := make([]tarsy.ReviewResolution, 0, len(each))
+
+	for i, item := range each {
+		switch err := s.checkReview(ctx, who, item.ItemID); {
+		case err == nil:
+			visible = append(visible, item)
+		case tarsy.CodeOf(err) == tarsy.CodeReviewNotFound:
+			hidden[i] = err
+		default:
+			return nil, err
+		}
+	}
+
+	decided := s.reviews.ResolveAll(ctx, visible, func(err error) { s.logger.ErrorContext(ctx, "review item not decided", "error", err) })
+	results := make([]tarsy.ReviewResult, len(each))
+
+	for i := range each {
+		if err := hidden[i]; err != nil {
+			results[i] = tarsy.ReviewResult{ItemID: each[i].ItemID, Code: tarsy.CodeReviewNotFound, Message: err.Error()}
+		} else {
+			results[i], decided = decided[0], decided[1:]
+		}
+	}
+
+	return results, nil
 }
 
 func reviewAnswer(item tarsy.ReviewDetail, doing string, err error) (*reviewOutput, error) {

@@ -105,6 +105,8 @@ type Config struct {
 	Board   Board
 	Reviews Reviews
 	Jobs    Jobs
+	// NoteTeams knows whose sessions notes, entities and review items come from.
+	NoteTeams NoteTeams
 	// Inbox and Triage are behind webhooks, silences and suppressed alerts.
 	Inbox  Inbox
 	Triage Triage
@@ -172,6 +174,7 @@ type Server struct {
 	notes      Notes
 	board      Board
 	reviews    Reviews
+	noteTeams  NoteTeams
 	jobs       Jobs
 	inbox      Inbox
 	triage     Triage
@@ -260,6 +263,7 @@ func New(cfg Config) *Server {
 	s.notes = cfg.Notes
 	s.board = cfg.Board
 	s.reviews = cfg.Reviews
+	s.noteTeams = cfg.NoteTeams
 	s.jobs = cfg.Jobs
 	s.inbox = cfg.Inbox
 	s.triage = cfg.Triage

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -83,6 +86,7 @@ func (s *Server) addSilence(ctx context.Context, _ *struct{}) (*silenceOutput, e
 	}
 
 	silence.Author = who.author
+	silence.Matchers = ownTeams(silence.Matchers, who.visible)
 
 	silence, err = s.triage.AddSilence(ctx, silence)
 	if err != nil {
@@ -93,6 +97,20 @@ func (s *Server) addSilence(ctx context.Context, _ *struct{}) (*silenceOutput, e
 	who.audit.add("ends_at", silence.EndsAt.UTC().Format(time.RFC3339))
 
 	return &silenceOutput{Body: silence}, nil
+}
+
+// ownTeams keeps a silence of somebody who sees the sessions of some teams from silencing the alerts of others.
+func ownTeams(matchers []string, visible tarsy.Visibility) []string {
+	if !visible.Limited || len(matchers) == 0 {
+		return matchers
+	}
+
+	quoted := make([]string, 0, len(visible.Teams)+1)
+	for _, team := range visible.Values() {
+		quoted = append(quoted, regexp.QuoteMeta(team))
+	}
+
+	return append(slices.Clone(matchers), fmt.Sprintf("team=~%q", strings.Join(quoted, "|")))
 }
 
 // silence reads the request. Matchers, reason and the order of the times are for triage to check.

@@ -66,7 +66,7 @@ func (s *Server) listTags(ctx context.Context, in *tagsInput) (*tagsOutput, erro
 		return nil, err
 	}
 
-	query := tarsy.TagQuery{Search: in.Search}
+	query := tarsy.TagQuery{Search: in.Search, Visible: callerOf(ctx).visible}
 
 	if query.Limit, err = pageLimit(in.Limit); err != nil {
 		return nil, err

@@ -12,7 +12,18 @@ import (
 const (
 	sessionPath  = "/api/v1/sessions/{id}"
 	approvalPath = "/api/v1/approvals/{id}"
+	notePath     = "/api/v1/notes/{id}"
+	entityPath   = "/api/v1/entities/{id}"
+	reviewPath   = "/api/v1/review/{id}"
 )
+
+// NoteTeams knows which team the sessions belong to that notes, entities and review items come from; empty means none. Errors about ids that do
+// not exist are those of the routes.
+type NoteTeams interface {
+	NoteTeam(ctx context.Context, id string) (string, error)
+	EntityTeam(ctx context.Context, id string) (string, error)
+	ReviewTeam(ctx context.Context, id string) (string, error)
+}
 
 // SessionTeams knows which team sessions belong to.
 type SessionTeams interface {
@@ -65,21 +76,74 @@ func VisibilityOf(r *http.Request) tarsy.Visibility {
 	return who.visible
 }
 
-// checkVisible refuses a request about one session, or about an approval of one, that the caller may not see: to them it does not exist. It
+// checkVisible refuses a request about one session, or about what came of one, that the caller may not see: to them it does not exist. It
 // looks at the address, so that no handler can forget it.
 func (s *Server) checkVisible(ctx context.Context, who *caller, found route, path string) error {
 	if !who.visible.Limited {
 		return nil
 	}
 
-	switch {
-	case found.path == sessionPath || strings.HasPrefix(found.path, sessionPath+"/"):
-		return s.checkSession(ctx, who, idIn(path, sessionPath))
-	case found.path == approvalPath || strings.HasPrefix(found.path, approvalPath+"/"):
-		return s.checkApproval(ctx, who, idIn(path, approvalPath))
+	for _, known := range []struct {
+		path  string
+		check func(ctx context.Context, who *caller, id string) error
+	}{
+		{sessionPath, s.checkSession}, {approvalPath, s.checkApproval}, {notePath, s.checkNote}, {entityPath, s.checkEntity}, {reviewPath, s.checkReview},
+	} {
+		if found.path == known.path || strings.HasPrefix(found.path, known.path+"/") {
+			return known.check(ctx, who, idIn(path, known.path))
+		}
+	}
+
+	return nil
+}
+
+func (s *Server) checkNote(ctx context.Context, who *caller, id string) error {
+	return s.checkTeam(ctx, who, id, NoteTeams.NoteTeam, tarsy.Errorf(tarsy.CodeNoteNotFound, "there is no note %s", shown(id)))
+}
+
+func (s *Server) checkEntity(ctx context.Context, who *caller, id string) error {
+	return s.checkTeam(ctx, who, id, NoteTeams.EntityTeam, tarsy.Errorf(tarsy.CodeEntityNotFound, "there is no entity %s", shown(id)))
+}
+
+func (s *Server) checkReview(ctx context.Context, who *caller, id string) error {
+	return s.checkTeam(ctx, who, id, NoteTeams.ReviewTeam, tarsy.Errorf(tarsy.CodeReviewNotFound, "there is no review item %s", shown(id)))
+}
+
+// checkTeam refuses what belongs to a team whose sessions the caller does not see. An id that nothing has is left to the handler.
+func (s *Server) checkTeam(
+	ctx context.Context, who *caller, id string, teamOf func(NoteTeams, context.Context, string) (string, error), hidden *tarsy.Error,
+) error {
+	if !who.visible.Limited {
+		return nil
+	}
+
+	switch team, err := teamOf(s.noteTeams, ctx, id); {
+	case tarsy.CodeOf(err) == hidden.Code:
+		return nil
+	case err != nil:
+		return err
+	case !who.visible.Includes(team):
+		return hidden
 	default:
 		return nil
 	}
+}
+
+// checkNeighbours refuses to place an entity beside one that the caller does not see.
+func (s *Server) checkNeighbours(ctx context.Context, who *caller, move moveRequest) error {
+	for field, id := range map[string]string{"before_id": move.BeforeID, "after_id": move.AfterID} {
+		if id == "" {
+			continue
+		}
+
+		if err := s.checkEntity(ctx, who, id); tarsy.CodeOf(err) == tarsy.CodeEntityNotFound {
+			return tarsy.FieldErrorf(tarsy.CodeConflict, field, "%s is not in this column any more; load the list and try again", id)
+		} else if err != nil {
+			return err
+		}
+	}
+
+	return nil
 }
 
 // checkSession refuses a session that the caller may not see.

@@ -176,6 +176,10 @@ func (s *Server) deliver(ctx context.Context, in *webhookInput) (*deliveryOutput
 
 // acceptedDelivery answers POST /api/v1/alerts for alerts that have an identity.
 func (s *Server) acceptedDelivery(ctx context.Context, result tarsy.DeliveryResult) (*acceptedOutput, error) {
+	if err := s.hideSessions(ctx, result.Alerts); err != nil {
+		return nil, err
+	}
+
 	out := &acceptedOutput{Body: alertAccepted{Message: summarize(result), Alerts: result.Alerts}}
 
 	for _, a := range result.Alerts {
@@ -196,6 +200,24 @@ func (s *Server) acceptedDelivery(ctx context.Context, result tarsy.DeliveryResu
 	}
 
 	return out, nil
+}
+
+// hideSessions removes the ids of sessions that the caller may not see: an alert may be counted on a session of another team.
+func (s *Server) hideSessions(ctx context.Context, alerts []tarsy.DeliveredAlert) error {
+	for i, a := range alerts {
+		if a.SessionID == nil {
+			continue
+		}
+
+		switch err := s.checkSession(ctx, callerOf(ctx), *a.SessionID); {
+		case tarsy.CodeOf(err) == tarsy.CodeSessionNotFound:
+			alerts[i].SessionID, alerts[i].SuppressedID = nil, nil
+		case err != nil:
+			return fmt.Errorf("read the team of a session: %w", err)
+		}
+	}
+
+	return nil
 }
 
 // summarize says what became of a delivery: the reason for a single alert, and counts for several.

@@ -342,6 +342,7 @@ func (a *App) wire(ctx context.Context) error {
 		Notes: a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
 		DailyBudgetUSD: a.dailyBudgetUSD,
 		Board:          board.New(board.Config{Store: a.notes, Mask: a.maskText}),
+		NoteTeams:      a.notes,
 		Reviews:        review.New(review.Config{Store: a.notes, Mask: a.maskText}),
 		NoteEvents:     hub.NotesSSE(),
 		MCP:            tools,

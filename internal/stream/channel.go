@@ -20,12 +20,12 @@ type channel struct {
 func (ch channel) isFeed() bool { return ch.journal == nil }
 
 // channel finds a channel by its name.
-func (h *Hub) channel(name string) (channel, error) {
+func (h *Hub) channel(name string, visible tarsy.Visibility) (channel, error) {
 	switch name {
 	case tarsy.ChannelSessions:
 		return channel{name: name}, nil
 	case tarsy.ChannelNotes:
-		return h.notesChannel(), nil
+		return h.notesChannel(visible), nil
 	}
 
 	id, ok := strings.CutPrefix(name, tarsy.ChannelSessionPrefix)
@@ -36,7 +36,14 @@ func (h *Hub) channel(name string) (channel, error) {
 	return h.sessionChannel(id)
 }
 
-func (h *Hub) notesChannel() channel { return channel{name: tarsy.ChannelNotes, journal: h.notes} }
+// notesChannel is the journal of notes as a reader may see it.
+func (h *Hub) notesChannel(visible tarsy.Visibility) channel {
+	if !visible.Limited {
+		return channel{name: tarsy.ChannelNotes, journal: h.notes}
+	}
+
+	return channel{name: tarsy.ChannelNotes, journal: &visibleNotes{Reader: h.notes, visible: visible, teamOf: h.teamOf}}
+}
 
 // sessionChannel is the channel of a session's journal. Whether the session exists is found out by the journal's Head.
 func (h *Hub) sessionChannel(id string) (channel, error) {

@@ -78,7 +78,7 @@ func (c *conn) refuse(cmd command, err error) {
 }
 
 func (c *conn) subscribe(cmd command) error {
-	ch, err := c.hub.channel(cmd.Channel)
+	ch, err := c.hub.channel(cmd.Channel, c.sight.visible)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (c *conn) subscribe(cmd command) error {
 }
 
 func (c *conn) unsubscribe(cmd command) error {
-	_, err := c.hub.channel(cmd.Channel)
+	_, err := c.hub.channel(cmd.Channel, c.sight.visible)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (c *conn) unsubscribe(cmd command) error {
 }
 
 func (c *conn) catchUp(cmd command) error {
-	ch, err := c.hub.channel(cmd.Channel)
+	ch, err := c.hub.channel(cmd.Channel, c.sight.visible)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (h *Hub) SSE(sessionID func(*http.Request) string) http.Handler {
 
 // NotesSSE serves the journal of notes in the same way. It has no "end": the parameter follow is not looked at.
 func (h *Hub) NotesSSE() http.Handler {
-	return h.eventStream(func(*http.Request) (channel, error) { return h.notesChannel(), nil })
+	return h.eventStream(func(r *http.Request) (channel, error) { return h.notesChannel(h.visible(r)), nil })
 }
 
 // eventStream serves the channel that a request asks for.

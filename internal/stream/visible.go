@@ -2,8 +2,12 @@ package stream
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/flow/journal"
 )
 
 // maxKnownTeams is how many sessions a reader remembers the visibility of.
@@ -60,4 +64,61 @@ func (s *sight) follows(ctx context.Context, sessionID string) (bool, error) {
 	s.known[sessionID] = err == nil
 
 	return err == nil, nil
+}
+
+// visibleNotes is the journal of notes for a reader who does not see all sessions. Events about hidden sessions are not left
+// out, because events have numbers without gaps, but say little.
+type visibleNotes struct {
+	journal.Reader[tarsy.Event]
+
+	visible tarsy.Visibility
+	teamOf  TeamOf
+}
+
+// Tail implements journal.Reader.
+func (n *visibleNotes) Tail(ctx context.Context, after journal.Position) iter.Seq2[journal.Record[tarsy.Event], error] {
+	return n.redact(ctx, n.Reader.Tail(ctx, after))
+}
+
+// Backward implements journal.Reader.
+func (n *visibleNotes) Backward(ctx context.Context, before journal.Position) iter.Seq2[journal.Record[tarsy.Event], error] {
+	return n.redact(ctx, n.Reader.Backward(ctx, before))
+}
+
+func (n *visibleNotes) redact(ctx context.Context, records iter.Seq2[journal.Record[tarsy.Event], error]) iter.Seq2[journal.Record[tarsy.Event], error] {
+	seen := sight{visible: n.visible, teamOf: n.teamOf, known: map[string]bool{}}
+
+	return func(yield func(journal.Record[tarsy.Event], error) bool) {
+		for record, err := range records {
+			if err == nil {
+				err = seen.redact(ctx, &record.Entry)
+			}
+
+			if !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// redact leaves of an event about a note of a hidden session that something changed, and the id of the note, which does not exist for the reader.
+func (s *sight) redact(ctx context.Context, event *tarsy.Event) error {
+	var payload tarsy.NotePayload
+	if err := json.Unmarshal(event.Payload, &payload); err != nil {
+		return fmt.Errorf("read event of notes: %w", err)
+	}
+
+	if payload.SessionID == "" {
+		return nil
+	}
+
+	visible, err := s.follows(ctx, payload.SessionID)
+	if err != nil || visible {
+		return err
+	}
+
+	payload.SessionID, payload.Error, payload.Tag, payload.Author = "", "", "", ""
+	event.Payload = tarsy.NewNoteEvent(payload).Payload
+
+	return nil
 }

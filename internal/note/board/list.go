@@ -68,6 +68,10 @@ func matching(q tarsy.EntityQuery) *conditions {
 		c.add("e.due_on <= ?", *q.DueTo)
 	}
 
+	if q.Visible.Limited {
+		c.add("e.team = ANY (?)", q.Visible.Values())
+	}
+
 	if q.Unfiled {
 		c.where = append(c.where, "e.project_id IS NULL")
 	}

@@ -20,6 +20,11 @@ func (s *Service) Tags(ctx context.Context, q tarsy.TagQuery) (tarsy.TagPage, er
 			c.add("t.name ILIKE ?", containing(q.Search))
 		}
 
+		if q.Visible.Limited {
+			c.add(`(NOT EXISTS (SELECT FROM entity_tags et WHERE et.tag = t.name)
+				OR EXISTS (SELECT FROM entity_tags et JOIN entities e ON e.id = et.entity_id WHERE et.tag = t.name AND e.team = ANY (?)))`, q.Visible.Values())
+		}
+
 		if err := tx.QueryRow(ctx, `SELECT count(*) FROM tags t `+c.clause(), c.args...).Scan(&page.Total); err != nil {
 			return err
 		}

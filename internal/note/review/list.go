@@ -22,7 +22,9 @@ func (s *Service) Items(ctx context.Context, query tarsy.ReviewQuery) (tarsy.Rev
 			return fmt.Errorf("count review items: %w", err)
 		}
 
-		err = q.QueryRow(ctx, `SELECT count(*) FROM review_items WHERE status = 'open'`).Scan(&page.OpenCount)
+		open, openArgs := conditions(tarsy.ReviewQuery{Statuses: []tarsy.ReviewStatus{tarsy.ReviewOpen}, Visible: query.Visible})
+
+		err = q.QueryRow(ctx, `SELECT count(*) FROM review_items r `+open.sql(), openArgs...).Scan(&page.OpenCount)
 		if err != nil {
 			return fmt.Errorf("count open review items: %w", err)
 		}
@@ -124,6 +126,10 @@ func conditions(query tarsy.ReviewQuery) (where, []any) {
 	if query.ProjectID != "" {
 		add(`(r.project_id = $?::uuid OR r.proposal->>'assign_project_id' = $?::uuid::text
 			OR EXISTS (SELECT FROM entities e WHERE e.id = r.entity_id AND e.project_id = $?::uuid))`, query.ProjectID)
+	}
+
+	if query.Visible.Limited {
+		add(`r.team = ANY($?)`, query.Visible.Values())
 	}
 
 	if query.NoteID != "" {

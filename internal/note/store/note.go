@@ -94,6 +94,10 @@ func Notes(ctx context.Context, q Querier, query tarsy.NoteQuery) (tarsy.NotePag
 		filter("session_id = @session", "session", query.SessionID)
 	}
 
+	if query.Visible.Limited {
+		filter("team = ANY(@teams)", "teams", query.Visible.Values())
+	}
+
 	if query.Search != "" {
 		filter("search_tokens(left(content, 32768)) @> search_tokens(@search)", "search", query.Search)
 	}

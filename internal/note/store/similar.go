@@ -51,7 +51,8 @@ func Words(ctx context.Context, q Querier, ids []string) (map[string][]string, e
 }
 
 // similarSQL finds entities that share one of the words in $2 or all in $9, and compares all words, $3. Entities of the same note, $4, count only if
-// they are older, so that of two that are the same only one refers to the other. IS TRUE hides the conditions that other indexes have from
+// they are older, so that of two that are the same only one refers to the other. Those of another team do not count: whoever sees one sees what
+// it is compared with. IS TRUE hides the conditions that other indexes have from
 // the planner: one of those looks cheaper while the table is small, and the plan is kept while it grows.
 var similarSQL = `
 	WITH counted AS MATERIALIZED (
@@ -59,6 +60,7 @@ var similarSQL = `
 		FROM entities e
 		WHERE (e.words && $2 OR e.words @> $9) AND cardinality(e.words) BETWEEN $5 AND $6 AND (e.state IN ('proposed', 'accepted')) IS TRUE
 			AND (e.status IN ('open', 'in_progress')) IS TRUE AND e.id <> $1 AND ((e.note_id = $4) IS NOT TRUE OR e.id < $1)
+			AND e.team IN ('', (SELECT o.team FROM entities o WHERE o.id = $1))
 	), scored AS (
 		SELECT ` + postgres.ColumnList[tarsy.Entity]("c") + `, ` + jaccardSQL("c.shared", "c.size", "cardinality($3::text[])") + ` AS score FROM counted c
 	)
