@@ -64,7 +64,7 @@ func TestDiscordThreadTakesDecisionsAboutToolCalls(t *testing.T) {
 	t.Parallel()
 
 	w, database := newDiscord(t), pgtest.New(t)
-	tarsytest.New(t, tarsytest.Options{Config: w.Config(oncallAllowed+`, approve: ["`+oncallID+`"]`) + chatty, Env: w.Env(), Database: database, MCP: []*tarsytest.MCPServer{oomTools()}})
+	app := tarsytest.New(t, tarsytest.Options{Config: w.Config(oncallAllowed+`, approve: ["`+oncallID+`"]`) + chatty, Env: w.Env(), Database: database, MCP: []*tarsytest.MCPServer{oomTools()}})
 
 	db, err := postgres.Open(t.Context(), postgres.Config{URL: database})
 	require.NoError(t, err)
@@ -112,6 +112,13 @@ func TestDiscordThreadTakesDecisionsAboutToolCalls(t *testing.T) {
 	w.Await(thread.ID, "somebody decided already")
 	require.Contains(t, decision(call), `rejected`)
 
+	rows := auditLog(t, app)
+	require.Len(t, rows, 1, "one decision was made")
+	require.Equal(t, "approval.reject", rows[0].Action)
+	require.Equal(t, "discord:ann", rows[0].Actor)
+	require.Equal(t, tarsy.ActorDiscord, rows[0].ActorKind)
+	require.Equal(t, call.ID, rows[0].TargetID)
+
 	announced := 0
 
 	for _, sent := range w.Sent().Messages {
@@ -121,4 +128,36 @@ func TestDiscordThreadTakesDecisionsAboutToolCalls(t *testing.T) {
 	}
 
 	require.Equal(t, 1, announced, "a call is announced once")
+}
+
+// Blanks hide the end of the arguments, so nobody approves them here. And whatever a model has written: Discord fetches nothing.
+func TestDiscordOffersNoApprovalOfWhatItDoesNotShow(t *testing.T) {
+	t.Parallel()
+
+	w, database := newDiscord(t), pgtest.New(t)
+	tarsytest.New(t, tarsytest.Options{Config: w.Config(oncallAllowed+`, approve: ["`+oncallID+`"]`) + chatty, Env: w.Env(), Database: database, MCP: []*tarsytest.MCPServer{oomTools()}})
+
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: database})
+	require.NoError(t, err)
+	db.Start()
+	t.Cleanup(db.Stop)
+
+	call := waitingCall(t, db, "1.1.3", `{"command": "echo`+strings.Repeat(" ", 3000)+`; rm -rf /"}`)
+	said := w.Await("alerts", "Reject in the thread: `!reject 1.1.3 reason`")
+	require.NotContains(t, said.Content, "!approve")
+
+	thread := w.AwaitThread()
+	w.AwaitReady()
+	w.Write(thread.ID, "ann", "!approve 1.1.3")
+	w.Await(thread.ID, "approve the call there")
+
+	requests, err := db.OpenRequests(t.Context(), call.SessionID)
+	require.NoError(t, err)
+	require.Empty(t, requests)
+
+	const suppressEmbeds = 1 << 2
+
+	for _, sent := range w.Sent().Messages {
+		require.NotZero(t, sent.Flags&suppressEmbeds, "links of %q are not fetched", sent.Content)
+	}
 }

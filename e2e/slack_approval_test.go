@@ -82,6 +82,7 @@ func TestSlackButtonsDecideAboutToolCalls(t *testing.T) {
 	require.Equal(t, "approval.approve", row.Action)
 	require.Equal(t, "slack:ann", row.Actor)
 	require.Equal(t, call.ID, row.TargetID)
+	require.Len(t, auditLog(t, app), 1, "a click that is delivered twice is one decision")
 }
 
 func TestSlackModalRejectsToolCallWithReason(t *testing.T) {
@@ -94,6 +95,7 @@ func TestSlackModalRejectsToolCallWithReason(t *testing.T) {
 
 	call := waitingCall(t, db, "1.1.2", `{"text": "`+strings.Repeat("<long> ", 2000)+`"}`)
 	asked := w.Await("alerts", "The arguments are longer than what is shown here.")
+	require.Len(t, asked.Buttons(), 1, "nobody approves what is not shown")
 	w.Press("ann", asked.TS, rejectButton)
 	require.NoError(t, w.Wait(w.ctx(), "the modal", func() bool { return len(w.Modals()) == 1 }))
 	require.Empty(t, decided(t, db, call), "a reason is needed first")

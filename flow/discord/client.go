@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/disgoorg/disgo/discord"
 	"github.com/disgoorg/disgo/gateway"
 	"github.com/disgoorg/disgo/rest"
 )
@@ -93,13 +94,18 @@ type noMentions struct {
 
 func silent() noMentions { return noMentions{Parse: []string{}} }
 
+// suppressEmbeds is the flag of a message whose links are not fetched.
+const suppressEmbeds = int(discord.MessageFlagSuppressEmbeds)
+
 // messageBody is a message on the wire. The types of disgo cannot express fail_if_not_exists: false.
 type messageBody struct {
 	Content         string     `json:"content"`
 	AllowedMentions noMentions `json:"allowed_mentions"`
-	Nonce           string     `json:"nonce,omitempty"`
-	EnforceNonce    bool       `json:"enforce_nonce,omitempty"`
-	Reference       *reference `json:"message_reference,omitempty"`
+	// Flags keep Discord from fetching what links refer to: the text may be a model's, and a link may carry away what it has read.
+	Flags        int        `json:"flags"`
+	Nonce        string     `json:"nonce,omitempty"`
+	EnforceNonce bool       `json:"enforce_nonce,omitempty"`
+	Reference    *reference `json:"message_reference,omitempty"`
 }
 
 type reference struct {
@@ -112,9 +118,9 @@ type created struct {
 	ID string `json:"id"`
 }
 
-// Send sends a message and returns its id. Nobody is notified by mentions in its text.
+// Send sends a message and returns its id. Nobody is notified by mentions in its text, and its links are not fetched.
 func (c *Client) Send(ctx context.Context, channelID string, post Post) (messageID string, err error) {
-	body := messageBody{Content: post.Text, AllowedMentions: silent(), Nonce: shortNonce(post.Nonce), EnforceNonce: post.Nonce != ""}
+	body := messageBody{Content: post.Text, AllowedMentions: silent(), Flags: suppressEmbeds, Nonce: shortNonce(post.Nonce), EnforceNonce: post.Nonce != ""}
 	if post.ReplyTo != "" {
 		body.Reference = &reference{MessageID: post.ReplyTo}
 	}
@@ -131,7 +137,7 @@ func (c *Client) Send(ctx context.Context, channelID string, post Post) (message
 
 // Edit replaces the text of a message of the bot.
 func (c *Client) Edit(ctx context.Context, channelID, messageID, text string) error {
-	body := messageBody{Content: text, AllowedMentions: silent()}
+	body := messageBody{Content: text, AllowedMentions: silent(), Flags: suppressEmbeds}
 
 	err := c.do(ctx, rest.UpdateMessage, body, nil, channelID, messageID)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 type Approvals interface {
 	Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
 	List(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error)
-	Approve(ctx context.Context, id, author string, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
-	Reject(ctx context.Context, id, author, reason string) (tarsy.ApprovalRequest, error)
+	Approve(ctx context.Context, id string, by tarsy.AuditEntry, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
+	Reject(ctx context.Context, id string, by tarsy.AuditEntry, reason string) (tarsy.ApprovalRequest, error)
 }
 
 const (
@@ -88,10 +88,16 @@ func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d
 		return
 	}
 
+	if _, cut := codeBlock(open[at].ToolArguments); cut && d.approve {
+		b.say(ctx, m, saidCut)
+
+		return
+	}
+
 	if d.approve {
-		_, err = b.cfg.Approvals.Approve(ctx, open[at].ID, b.author(m), nil, d.reason)
+		_, err = b.cfg.Approvals.Approve(ctx, open[at].ID, b.actor(m), nil, d.reason)
 	} else {
-		_, err = b.cfg.Approvals.Reject(ctx, open[at].ID, b.author(m), d.reason)
+		_, err = b.cfg.Approvals.Reject(ctx, open[at].ID, b.actor(m), d.reason)
 	}
 
 	switch {
@@ -194,14 +200,18 @@ func (s *sender) approvalText(call tarsy.ApprovalRequest) string {
 
 	lines = append(lines, fmt.Sprintf("Expires <t:%d:R>.", call.Approval.ExpiresAt.Unix()))
 
-	if len(s.cfg.Approve) > 0 {
+	switch {
+	case len(s.cfg.Approve) == 0:
+	case cut:
+		lines = append(lines, fmt.Sprintf("Reject in the thread: `%s %s reason`", rejectCommand, call.Call))
+	default:
 		lines = append(lines, fmt.Sprintf("Decide in the thread: `%s %s` or `%s %s reason`", approveCommand, call.Call, rejectCommand, call.Call))
 	}
 
 	return strings.Join(append(lines, s.link(call.SessionID)), "\n")
 }
 
-// codeBlock shows JSON in a block that nothing in it ends, and reports whether it was cut.
+// codeBlock shows JSON in a block that nothing in it ends, and reports whether that does not show all of it.
 func codeBlock(raw json.RawMessage) (block string, cut bool) {
 	var text bytes.Buffer
 
@@ -213,5 +223,5 @@ func codeBlock(raw json.RawMessage) (block string, cut bool) {
 	whole := codeText(string(tarsy.EscapeInvisible(text.Bytes())))
 	shown := tarsy.CutUTF16(whole, maxArguments)
 
-	return fence + "json\n" + shown + "\n" + fence, shown != whole
+	return fence + "json\n" + shown + "\n" + fence, !message.ShowsAll(shown, whole)
 }

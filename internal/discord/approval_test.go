@@ -40,7 +40,7 @@ func TestRequestForApprovalFitsInOneMessageAndShowsHostileTextAsItIs(t *testing.
 
 	for name, arguments := range map[string]any{
 		"long": strings.Repeat("x", 5000), "fences": strings.Repeat("```", 1000), "emoji": strings.Repeat("😀", 3000), "invisible": strings.Repeat("\u202e", 3000),
-		"short": "@everyone ```",
+		"short": "@everyone ```", "blanks": "echo" + strings.Repeat(" ", 60) + "; rm -rf /",
 	} {
 		raw, err := json.Marshal(map[string]any{"text": arguments})
 		require.NoError(t, err)
@@ -52,7 +52,8 @@ func TestRequestForApprovalFitsInOneMessageAndShowsHostileTextAsItIs(t *testing.
 		require.Equal(t, 2, strings.Count(said, fence), name)
 		require.NotContains(t, said, "\u202e", name)
 		require.Equal(t, name != "short", strings.Contains(said, "longer than what is shown"), name)
-		require.Contains(t, said, "`!approve 1.2.3`", name)
+		require.Equal(t, name == "short", strings.Contains(said, "`!approve 1.2.3`"), name)
+		require.Contains(t, said, "`!reject 1.2.3 reason`", name)
 	}
 
 	require.NotContains(t, newTestSender(Config{}).approvalText(tarsy.ApprovalRequest{Call: "1.2.3"}), "!approve", "nobody can decide here")

@@ -94,12 +94,19 @@ func (b *Bot) ask(ctx context.Context, m discord.Message, sessionID string) {
 
 // record appends to the audit log what a person did. The names of actions are those of the API. Alerts are not recorded, as there.
 func (b *Bot) record(ctx context.Context, m discord.Message, action, sessionID string) {
-	err := b.cfg.DB.AppendAudit(context.WithoutCancel(ctx), tarsy.AuditEntry{
-		At: b.cfg.Clock.Now(), Actor: b.author(m), ActorKind: tarsy.ActorDiscord, Action: action, TargetType: "session", TargetID: sessionID,
-		Outcome: tarsy.AuditOK, Details: map[string]string{"author_id": m.AuthorID, "message_id": m.MessageID, "channel_id": m.ChannelID},
-	})
-	if err != nil {
+	row := b.actor(m)
+	row.At, row.Action, row.TargetType, row.TargetID, row.Outcome = b.cfg.Clock.Now(), action, "session", sessionID, tarsy.AuditOK
+
+	if err := b.cfg.DB.AppendAudit(context.WithoutCancel(ctx), row); err != nil {
 		b.cfg.Logger.Error("could not append to the audit log", "error", err, "action", action, "target_id", sessionID, "author_id", m.AuthorID)
+	}
+}
+
+// actor is who did something, for the audit log.
+func (b *Bot) actor(m discord.Message) tarsy.AuditEntry {
+	return tarsy.AuditEntry{
+		Actor: b.author(m), ActorKind: tarsy.ActorDiscord,
+		Details: map[string]string{"author_id": m.AuthorID, "message_id": m.MessageID, "channel_id": m.ChannelID},
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // saidCut is what people must know before they decide.
-const saidCut = "**The arguments are longer than what is shown here. Read all of them before you decide.**"
+const saidCut = "**The arguments are longer than what is shown here. Open the session, read all of them, and approve the call there.**"
 
 // templated is the text of an announcement that has a template; empty if it has none, or if the template makes nothing. call is nil unless the
 // announcement is about one.

@@ -48,6 +48,24 @@ func (db *DB) audited(ctx context.Context, entries []tarsy.AuditEntry, change fu
 	})
 }
 
+// auditedLast is audited for a change that waits for others: while it does, other rows are appended.
+func (db *DB) auditedLast(ctx context.Context, entry tarsy.AuditEntry, change func(pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, db.front, func(tx pgx.Tx) error {
+		if err := change(tx); err != nil {
+			return err
+		}
+
+		select {
+		case db.auditing <- struct{}{}:
+			defer func() { <-db.auditing }()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+
+		return appendAudit(ctx, tx, []tarsy.AuditEntry{entry})
+	})
+}
+
 // appendAudit adds rows at the end of a transaction. The lock is held until its commit.
 func appendAudit(ctx context.Context, tx pgx.Tx, entries []tarsy.AuditEntry) error {
 	var (

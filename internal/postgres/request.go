@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -182,32 +183,43 @@ func (db *DB) AddQuestion(ctx context.Context, r tarsy.Request, q tarsy.Question
 }
 
 // AddDecision stores what a person decided about a call; the holder of the session applies it. It reports false if the call does not wait
-// for a decision: it was decided already, its time is over, or its session has ended.
-func (db *DB) AddDecision(ctx context.Context, r tarsy.Request, d tarsy.ApprovalDecision) (bool, error) {
+// for a decision: it was decided already, its time is over, or its session has ended. The row of the audit log is part of the same transaction.
+func (db *DB) AddDecision(ctx context.Context, r tarsy.Request, d tarsy.ApprovalDecision, row tarsy.AuditEntry) (bool, error) {
 	payload, err := json.Marshal(d)
 	if err != nil {
 		return false, fmt.Errorf("encode decision: %w", err)
 	}
 
-	added := false
-	err = db.request(ctx, r.SessionID, func(batch *pgx.Batch) {
+	err = db.auditedLast(ctx, row, func(tx pgx.Tx) error {
+		var batch pgx.Batch
+
+		batch.Queue(lockSessionSQL, r.SessionID)
 		batch.Queue(addDecisionSQL, r.CreatedAt, r.ID, r.SessionID, r.Author, payload, d.ApprovalID).Query(func(rows pgx.Rows) error {
 			stored, err := pgx.CollectRows(rows, pgx.RowTo[string])
-			added = len(stored) > 0
+			if err == nil && len(stored) == 0 {
+				return errNotOpen
+			}
 
 			return err
 		})
+
+		return tx.SendBatch(ctx, &batch).Close()
 	})
-	if err != nil {
+
+	switch {
+	case errors.Is(err, errNotOpen):
+		return false, nil
+	case err != nil:
 		return false, fmt.Errorf("store decision: %w", err)
 	}
 
-	if added {
-		db.tellRequest(r.SessionID)
-	}
+	db.tellRequest(r.SessionID)
 
-	return added, nil
+	return true, nil
 }
+
+// errNotOpen undoes a decision about a call that waits for none.
+var errNotOpen = errors.New("the call does not wait for a decision")
 
 func (db *DB) request(ctx context.Context, sessionID string, queue func(*pgx.Batch)) error {
 	var batch pgx.Batch

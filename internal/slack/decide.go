@@ -13,8 +13,8 @@ import (
 // Approvals takes what people decide about tool calls.
 type Approvals interface {
 	Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
-	Approve(ctx context.Context, id, author string, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
-	Reject(ctx context.Context, id, author, reason string) (tarsy.ApprovalRequest, error)
+	Approve(ctx context.Context, id string, by tarsy.AuditEntry, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
+	Reject(ctx context.Context, id string, by tarsy.AuditEntry, reason string) (tarsy.ApprovalRequest, error)
 }
 
 // The names of buttons, of the modal for a reason and of its input.
@@ -25,6 +25,7 @@ const (
 	reasonBlock   = "reason"
 
 	saidMayNot = "You may not decide about tool calls here."
+	saidCut    = "The arguments are longer than what is shown here. Open the session in TARSy, read all of them, and approve the call there."
 )
 
 // about is what the modal remembers: the call, and where its message is.
@@ -80,10 +81,17 @@ func (b *Bot) click(ctx context.Context, i slack.InteractionCallback, action str
 
 	author := b.author(ctx, i.User.ID)
 
-	_, err := b.cfg.Approvals.Approve(ctx, call.ApprovalID, author, nil, "")
-	if err == nil {
-		b.recordDecision(ctx, i, "approval.approve", author, call)
-	} else if !b.decidedBy(ctx, call.ApprovalID, author, tarsy.ApprovalApproved) {
+	// A button may be older than the rule, or not ours.
+	if asked, err := b.cfg.Approvals.Get(ctx, call.ApprovalID); err == nil {
+		if _, cut := codeBlock(asked.ToolArguments); cut {
+			b.tell(ctx, where, i.User.ID, saidCut)
+
+			return
+		}
+	}
+
+	_, err := b.cfg.Approvals.Approve(ctx, call.ApprovalID, decider(i, author, call), nil, "")
+	if err != nil && !b.decidedBy(ctx, call.ApprovalID, author, tarsy.ApprovalApproved) {
 		b.explain(ctx, where, i.User.ID, err)
 	}
 }
@@ -124,12 +132,9 @@ func (b *Bot) submit(ctx context.Context, i slack.InteractionCallback) any {
 
 	author := b.author(ctx, i.User.ID)
 
-	_, err := b.cfg.Approvals.Reject(ctx, call.ApprovalID, author, reason)
+	_, err := b.cfg.Approvals.Reject(ctx, call.ApprovalID, decider(i, author, call), reason)
 
-	switch {
-	case err == nil:
-		b.recordDecision(ctx, i, "approval.reject", author, call)
-	case !b.decidedBy(ctx, call.ApprovalID, author, tarsy.ApprovalRejected):
+	if err != nil && !b.decidedBy(ctx, call.ApprovalID, author, tarsy.ApprovalRejected) {
 		return slack.NewErrorsViewSubmissionResponse(map[string]string{reasonBlock: b.reason(err)})
 	}
 
@@ -153,11 +158,11 @@ func (b *Bot) turnAway(i slack.InteractionCallback) {
 	b.cfg.Logger.Warn("refused a decision from Slack", "operation", "approve", "channel_id", i.Channel.ID, "user_id", i.User.ID)
 }
 
-func (b *Bot) recordDecision(ctx context.Context, i slack.InteractionCallback, action, author string, call about) {
-	b.record(ctx, tarsy.AuditEntry{
-		Actor: author, Action: action, TargetType: "approval", TargetID: call.ApprovalID,
-		Details: map[string]string{"user_id": i.User.ID, "channel_id": call.Channel},
-	})
+// decider is who decides about a call, for the audit log.
+func decider(i slack.InteractionCallback, author string, call about) tarsy.AuditEntry {
+	return tarsy.AuditEntry{
+		Actor: author, ActorKind: tarsy.ActorSlack, Details: map[string]string{"user_id": i.User.ID, "channel_id": call.Channel},
+	}
 }
 
 // decision is what somebody decided about a call, or that nobody can any more.

@@ -223,10 +223,10 @@ func (s *sender) approvalContent(call tarsy.ApprovalRequest, m message.Message, 
 		section(arguments))
 
 	if cut {
-		blocks = append(blocks, section("*The arguments are longer than what is shown here. Read all of them before you decide.* "+s.link(call.SessionID)))
+		blocks = append(blocks, section("*The arguments are longer than what is shown here. Read all of them and approve there:* "+s.link(call.SessionID)))
 	}
 
-	blocks = append(blocks, s.approvalState(call, d)...)
+	blocks = append(blocks, s.approvalState(call, d, cut)...)
 
 	return content{
 		text:   fit(inert(oneLine(state+": "+call.ServerName+"."+call.ToolName+", "+title)), maxNotice),
@@ -234,8 +234,8 @@ func (s *sender) approvalContent(call tarsy.ApprovalRequest, m message.Message, 
 	}, nil
 }
 
-// approvalState is what can be done, or who decided what.
-func (s *sender) approvalState(call tarsy.ApprovalRequest, d decision) []slack.Block {
+// approvalState is what can be done, or who decided what. What is not shown as a whole cannot be approved here.
+func (s *sender) approvalState(call tarsy.ApprovalRequest, d decision, cut bool) []slack.Block {
 	if d.status != tarsy.ApprovalWaiting {
 		line := "*" + approvalWords(d.status) + "*"
 		if d.author != "" {
@@ -255,9 +255,13 @@ func (s *sender) approvalState(call tarsy.ApprovalRequest, d decision) []slack.B
 		return blocks
 	}
 
-	return append(blocks, slack.NewActionBlock("",
-		slack.NewButtonBlockElement(approveAction, call.ID, plainObject("Approve")).WithStyle(slack.StylePrimary),
-		slack.NewButtonBlockElement(rejectAction, call.ID, plainObject("Reject")).WithStyle(slack.StyleDanger)))
+	buttons := []slack.BlockElement{slack.NewButtonBlockElement(rejectAction, call.ID, plainObject("Reject")).WithStyle(slack.StyleDanger)}
+	if !cut {
+		approve := slack.NewButtonBlockElement(approveAction, call.ID, plainObject("Approve")).WithStyle(slack.StylePrimary)
+		buttons = append([]slack.BlockElement{approve}, buttons...)
+	}
+
+	return append(blocks, slack.NewActionBlock("", buttons...))
 }
 
 func approvalWords(status tarsy.ApprovalStatus) string {
@@ -281,7 +285,7 @@ func date(t time.Time) string {
 	return fmt.Sprintf("<!date^%d^{date_short_pretty} {time}|%s>", t.Unix(), t.UTC().Format("2006-01-02 15:04 MST"))
 }
 
-// codeBlock shows JSON in a block that nothing in it ends, and reports whether it was cut.
+// codeBlock shows JSON in a block that nothing in it ends, and reports whether that does not show all of it.
 func codeBlock(raw json.RawMessage) (block string, cut bool) {
 	var text bytes.Buffer
 
@@ -293,7 +297,7 @@ func codeBlock(raw json.RawMessage) (block string, cut bool) {
 	whole := escape(strings.ReplaceAll(visible(text.String()), "`", "ˋ"))
 	shown := fit(whole, maxArguments)
 
-	return fence + "\n" + shown + "\n" + fence, shown != whole
+	return fence + "\n" + shown + "\n" + fence, !message.ShowsAll(shown, whole)
 }
 
 // reasonModal asks why a call is rejected.

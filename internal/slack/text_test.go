@@ -121,8 +121,9 @@ func TestLongTextFitsIntoBlocks(t *testing.T) {
 	}
 
 	require.Contains(t, all[maxParts-1].text, "The answer is longer than what is posted here.")
-	require.Contains(t, asked.key(), "Read all of them before you decide.")
-	require.Contains(t, asked.key(), approveAction)
+	require.Contains(t, asked.key(), "Read all of them and approve there:")
+	require.NotContains(t, asked.key(), approveAction)
+	require.Contains(t, asked.key(), rejectAction)
 	require.NotContains(t, rejected.key(), approveAction)
 }
 

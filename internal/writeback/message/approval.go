@@ -3,6 +3,7 @@ package message
 import (
 	"encoding/json"
 	"time"
+	"unicode"
 
 	"tarsy.dev/tarsy"
 )
@@ -38,6 +39,25 @@ func (a Arguments) MarshalJSON() ([]byte, error) {
 	}
 
 	return json.Marshal(string(a))
+}
+
+// manyBlanks is how many blanks in a row make people believe that a text has ended.
+const manyBlanks = 40
+
+// ShowsAll reports whether people who read what a channel shows of the arguments of a call have read all of them: nothing is cut, and nothing is behind
+// blanks. Only then may they approve the call there.
+func ShowsAll(shown, whole string) bool {
+	blanks := 0
+
+	for _, r := range whole {
+		if !unicode.IsSpace(r) {
+			blanks = 0
+		} else if blanks++; blanks == manyBlanks {
+			return false
+		}
+	}
+
+	return shown == whole
 }
 
 // NewApproval is the message of an announcement of a call that waits.

@@ -1,0 +1,43 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy"
+)
+
+// Whoever finds a decision finds who made it: the row of the audit log is part of the same transaction.
+func TestDecisionAndItsAuditRowAreStoredTogether(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	call := f.wait(t, db, expiry)
+
+	decide := func(actor string) (bool, error) {
+		return db.AddDecision(t.Context(), newRequest(call.SessionID, tarsy.RequestApproval, f.clock.Now()),
+			tarsy.ApprovalDecision{ApprovalID: call.ID, Status: tarsy.ApprovalApproved},
+			tarsy.AuditEntry{At: f.clock.Now(), Actor: actor, ActorKind: tarsy.ActorKey, Action: "approval.approve", TargetID: call.ID, Outcome: tarsy.AuditOK})
+	}
+
+	f.exec(t, `ALTER TABLE audit_log ADD CONSTRAINT refused CHECK (actor <> 'mallory')`)
+
+	_, err := decide("mallory")
+	require.Error(t, err)
+	require.Equal(t, []string{call.ID}, approvalIDs(t, db, ""), "without a row there is no decision")
+
+	added, err := decide("ana")
+	require.NoError(t, err)
+	require.True(t, added)
+
+	added, err = decide("ben")
+	require.NoError(t, err)
+	require.False(t, added)
+
+	rows, err := db.Audit(t.Context(), tarsy.AuditFilter{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, rows, 1, "a decision that came too late is none")
+	require.Equal(t, "ana", rows[0].Actor)
+}
