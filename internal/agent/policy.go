@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode"
 
 	"tarsy.dev/tarsy/internal/match"
 )
@@ -109,8 +110,12 @@ func (r *ApprovalRule) matches(server, tool string, arguments *callArguments) bo
 	}
 
 	for path, pattern := range r.Arguments {
-		value, ok := arguments.at(path)
-		if !ok || !matchesWhole(pattern, value) {
+		value, found := arguments.at(path)
+
+		switch {
+		case found == keyResembles:
+			return r.Policy != PolicyAlways
+		case found == keyMissing || !matchesWhole(pattern, value):
 			return false
 		}
 	}
@@ -130,7 +135,8 @@ func matchesWhole(pattern, value string) bool {
 type callArguments struct {
 	done   bool
 	object map[string]any
-	// doubtful is set if programs may read the arguments differently: they are no JSON object, or two keys of an object differ in case only.
+	// doubtful is set if programs may read the arguments differently: they are no JSON object, or two keys of an object differ in case only, in any
+	// alphabet.
 	doubtful bool
 }
 
@@ -155,28 +161,60 @@ func readArguments(raw json.RawMessage) callArguments {
 	return read
 }
 
+// found is whether arguments have a key.
+type found int
+
+const (
+	keyMissing found = iota
+	keyExact
+	// keyResembles means that there is a key which programs that ignore case take for it.
+	keyResembles
+)
+
 // at returns the value at a path, a string as it is and anything else as JSON.
-func (a *callArguments) at(path string) (string, bool) {
+func (a *callArguments) at(path string) (string, found) {
 	var value any = a.object
 
 	for name := range strings.SplitSeq(path, ".") {
 		object, ok := value.(map[string]any)
 		if !ok {
-			return "", false
+			return "", keyMissing
 		}
 
 		if value, ok = object[name]; !ok {
-			return "", false
+			for key := range object {
+				if strings.EqualFold(key, name) {
+					return "", keyResembles
+				}
+			}
+
+			return "", keyMissing
 		}
 	}
 
 	if text, ok := value.(string); ok {
-		return text, true
+		return text, keyExact
 	}
 
 	raw, err := json.Marshal(value)
+	if err != nil {
+		return "", keyMissing
+	}
 
-	return string(raw), err == nil
+	return string(raw), keyExact
+}
+
+// folded is the same for all keys that are equal but for their case, as programs compare that read JSON without regard to it: the letter ſ is an s,
+// and the Kelvin sign a k.
+func folded(key string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+
+		return least
+	}, key)
 }
 
 // hasRivalKeys reports whether an object in a JSON text has two keys that are equal but for their case: which of them counts depends on
@@ -200,7 +238,7 @@ func hasRivalKeys(raw json.RawMessage) bool {
 
 		if top := len(levels) - 1; top >= 0 && levels[top].keys != nil {
 			if key, isText := token.(string); isText && levels[top].atKey {
-				key = strings.ToLower(key)
+				key = folded(key)
 				if levels[top].keys[key] {
 					return true
 				}

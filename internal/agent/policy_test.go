@@ -60,6 +60,8 @@ func TestRivalKeysAreFoundAtEveryDepth(t *testing.T) {
 		`{"a":"a","b":"a"}`:                   false,
 		`{"a":["a","a"],"b":{"c":"a","d":1}}`: false,
 		`{"a":{},"b":[],"a":1}`:               true,
+		`{"namespace":1,"nameſpace":2}`:       true,
+		`{"k":1,"K":2}`:                       true,
 	} {
 		require.Equal(t, want, hasRivalKeys(json.RawMessage(text)), text)
 	}
@@ -75,4 +77,27 @@ func TestToolIsHiddenOnlyIfNoCallIsAllowed(t *testing.T) {
 	require.False(t, Approvals{Rules: []ApprovalRule{never}}.forbids("db", "read"))
 	require.False(t, Approvals{Rules: []ApprovalRule{some, never}}.forbids("db", "drop"))
 	require.True(t, Approvals{Rules: []ApprovalRule{never, some}}.forbids("db", "drop"))
+}
+
+// Programs that read JSON without regard to case, as Go's do, take nameſpace for namespace. A rule about namespace cannot be passed like that.
+func TestKeyThatResemblesNamedOneIsDoubtful(t *testing.T) {
+	t.Parallel()
+
+	for _, key := range []string{"Namespace", "NAMESPACE", "nameſpace", "nameſPACE"} {
+		arguments := json.RawMessage(`{"` + key + `":"prod"}`)
+
+		for policy, want := range map[Policy]Policy{PolicyNever: PolicyNever, PolicyAsk: PolicyAsk} {
+			got, _ := Approvals{Rules: []ApprovalRule{{Arguments: map[string]string{"namespace": "prod"}, Policy: policy}}}.policyFor("s", "t", arguments)
+			require.Equal(t, want, got, "%s %s", key, policy)
+		}
+
+		got, rule := Approvals{Rules: []ApprovalRule{
+			{Name: "dev", Arguments: map[string]string{"namespace": ".*"}, Policy: PolicyAlways}, {Name: "rest", Policy: PolicyAsk},
+		}}.policyFor("s", "t", arguments)
+		require.Equal(t, PolicyAsk, got, key)
+		require.Equal(t, "rest", rule)
+	}
+
+	got, _ := Approvals{Rules: []ApprovalRule{{Arguments: map[string]string{"namespace": "prod"}, Policy: PolicyNever}}}.policyFor("s", "t", json.RawMessage(`{"names":"prod"}`))
+	require.Equal(t, PolicyAlways, got)
 }
