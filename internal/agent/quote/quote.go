@@ -17,8 +17,19 @@ func Block(name, text string) string {
 	return fmt.Sprintf("<!-- %s_START -->\n%s\n<!-- %s_END -->", name, Neutral(text), name)
 }
 
-// Neutral escapes what would make a marker of a text; a model can still read it.
-func Neutral(text string) string { return strings.ReplaceAll(text, "<!--", "&lt;!--") }
+// Neutral escapes what would make a marker of a text; a model can still read it. Characters that people do not see are removed: a model reads what is
+// written in them, such as instructions in tag characters, and nobody who checks the alert notices.
+func Neutral(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && r != '\r' && tarsy.Invisible(r) {
+			return -1
+		}
+
+		return r
+	}, text)
+
+	return strings.ReplaceAll(text, "<!--", "&lt;!--")
+}
 
 // OneLine joins a text to one line, for places where a line has a meaning.
 func OneLine(text string) string { return Neutral(strings.Join(strings.Fields(text), " ")) }
