@@ -40,7 +40,7 @@ type Process struct {
 // Run runs one command and returns the exit code. When ctx is done, servers stop in order and clients give up.
 func Run(ctx context.Context, process Process) int {
 	ctx, cancel := context.WithCancel(ctx)
-	t := &tool{Process: process, origins: map[string]string{}, serving: &atomic.Bool{}, reloads: make(chan struct{}, 1)}
+	t := &tool{Process: process, origins: map[string]string{}, serving: &atomic.Bool{}, chosen: make(chan struct{}), reloads: make(chan struct{}, 1)}
 
 	var listening sync.WaitGroup
 
@@ -78,8 +78,9 @@ type tool struct {
 	started bool              // flags and arguments were right, a command runs
 	origins map[string]string // where the value of each flag came from
 
-	// serving tells that a hangup means to read the configuration again, for which reloads receives.
+	// serving tells that a hangup means to read the configuration again, for which reloads receives. It is known when chosen is closed.
 	serving *atomic.Bool
+	chosen  chan struct{}
 	reloads chan struct{}
 }
 
@@ -90,6 +91,13 @@ func (t *tool) listenHangups(ctx context.Context, giveUp func()) {
 		case <-ctx.Done():
 			return
 		case <-t.Hangup:
+		}
+
+		// A hangup may come before it is known what runs.
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.chosen:
 		}
 
 		if !t.serving.Load() {
@@ -122,7 +130,12 @@ Exit codes: 0 success · 1 failure · 2 usage error · 3 not found · 4 not auth
 		SilenceErrors: true, SilenceUsage: true,
 		Args:              onlyCommands,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return t.bind(cmd) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			t.serving.Store(cmd.CommandPath() == "tarsy serve")
+			close(t.chosen)
+
+			return t.bind(cmd)
+		},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", plain(err), cmd.CommandPath())

@@ -46,8 +46,6 @@ Ctrl-C stops it gracefully: running sessions are handed over or continue at the 
 
 		options.Load = func() (*config.Config, error) { return t.load(flags) }
 
-		t.serving.Store(true)
-
 		prepare := func(ctx context.Context, server *app.App) error {
 			t.warn(cfg)
 

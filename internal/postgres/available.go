@@ -20,6 +20,8 @@ const (
 	stateDiskFull     = "53100"
 	stateReadOnly     = "25006" // a standby, or a primary that became one
 	stateIOError      = "58030"
+	stateIdleTooLong  = "25P03" // the connection was ended because it was idle in a transaction: the statement was never run
+	stateTooLong      = "25P04" // or because the transaction took too long
 	stateTempLimit    = "53400"
 	classConnection   = "08"
 	classResources    = "53" // disk, memory, connections
@@ -56,7 +58,7 @@ func IsUnavailable(err error) bool {
 }
 
 func unavailableState(code string) bool {
-	return code == stateReadOnly || code == stateIOError || strings.HasPrefix(code, classConnection) ||
+	return code == stateReadOnly || code == stateIOError || code == stateIdleTooLong || code == stateTooLong || strings.HasPrefix(code, classConnection) ||
 		strings.HasPrefix(code, classResources) || strings.HasPrefix(code, classIntervention)
 }
 

@@ -63,7 +63,7 @@ func TestMissingReadOnlyOrFullDatabaseErrorsAreUnavailable(t *testing.T) {
 	db := f.server(t)
 	require.False(t, postgres.IsUnavailable(nil))
 
-	for _, state := range []string{"disk_full", "out_of_memory", "too_many_connections", "read_only_sql_transaction", "admin_shutdown"} {
+	for _, state := range []string{"disk_full", "out_of_memory", "too_many_connections", "read_only_sql_transaction", "admin_shutdown", "25P03", "25P04"} {
 		_, err := f.admin.Exec(t.Context(), `DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '`+state+`'; END $$`)
 		require.True(t, postgres.IsUnavailable(err), state)
 	}
