@@ -128,8 +128,8 @@ Exit codes: 0 success · 1 failure · 2 usage error · 3 not found · 4 not auth
   tarsy watch                         follow the agents live
   tarsy ask 5f3a9c21 "why?"           ask a follow-up question`,
 		SilenceErrors: true, SilenceUsage: true,
-		Args:              onlyCommands,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args: onlyCommands,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			t.serving.Store(cmd.CommandPath() == "tarsy serve")
 			close(t.chosen)

@@ -36,3 +36,22 @@ func UnstorableState(code string) bool {
 func SchemaRefusedState(code string) bool {
 	return SchemaRefused(fmt.Errorf("commit: %w", &pgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: code}))
 }
+
+// MigrationNames are the names of the files in their order, and MigrationSums their checksums.
+func MigrationNames() []string {
+	var names []string
+	for _, m := range migrations() {
+		names = append(names, m.name)
+	}
+
+	return names
+}
+
+func MigrationSums() map[string]string {
+	sums := map[string]string{}
+	for _, m := range migrations() {
+		sums[m.name] = m.sum()
+	}
+
+	return sums
+}

@@ -82,6 +82,15 @@ func newMigration(version int, name, sql string) migration {
 	return migration{version: version, name: name, sql: sql, breaking: version < firstAddition || strings.HasPrefix(sql, breakingMark)}
 }
 
+// sum is a checksum of the file: one that was applied must not change any more.
+func (m migration) sum() string {
+	const digits = 16
+
+	sum := sha256.Sum256([]byte(m.sql))
+
+	return hex.EncodeToString(sum[:])[:digits]
+}
+
 // riverMigrations is River's own way to its schema. It has no pool: it works in transactions that it is given.
 func riverMigrations() *rivermigrate.Migrator[pgx.Tx] {
 	migrator, err := rivermigrate.New(riverpgxv5.New(nil), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
@@ -256,7 +265,10 @@ func prepareMigration(ctx context.Context, conn *pgx.Conn) (Versions, error) {
 	if river {
 		current, err = currentVersions(ctx, conn)
 	} else {
-		err = conn.QueryRow(ctx, "SELECT "+schemaVersionsSQL).Scan(&current.Breaking, &current.Additions)
+		var names []string
+
+		err = conn.QueryRow(ctx, "SELECT "+schemaVersionsSQL).Scan(&current.Breaking, &current.Additions, &names)
+		current.addSums(names)
 	}
 
 	if err != nil {
@@ -320,7 +332,7 @@ func tryMigration(ctx context.Context, conn *pgx.Conn, m migration, lockWait tim
 			record = "INSERT INTO schema_migrations (version, name) VALUES ($1, $2)"
 		}
 
-		_, err := tx.Exec(ctx, record, m.version, m.name)
+		_, err := tx.Exec(ctx, record, m.version, m.name+" "+m.sum())
 
 		return err
 	})

@@ -15,10 +15,13 @@ type Versions struct {
 	Breaking  []int `json:"breaking"`
 	Additions []int `json:"additions"`
 	River     int   `json:"river"`
+	// sums are the checksums of ours as they were applied, where they were written down.
+	sums map[int]string
 }
 
 const (
-	schemaVersionsSQL = `ARRAY (SELECT version FROM schema_migrations ORDER BY version), ARRAY (SELECT version FROM schema_additions ORDER BY version)`
+	schemaVersionsSQL = `ARRAY (SELECT version FROM schema_migrations ORDER BY version), ARRAY (SELECT version FROM schema_additions ORDER BY version),
+		ARRAY (SELECT version || ' ' || name FROM schema_migrations UNION ALL SELECT version || ' ' || name FROM schema_additions)`
 	versionsSQL       = `SELECT ` + schemaVersionsSQL + `, (SELECT coalesce(max(version), 0) FROM river_migration)`
 )
 
@@ -28,6 +31,8 @@ func ReadVersions(ctx context.Context, conn *pgx.Conn) (Versions, error) {
 	if err != nil {
 		return v, fmt.Errorf("read the schema version: %w", err)
 	}
+
+	v.sums = nil // two databases with the same migrations are equal
 
 	return v, nil
 }
@@ -51,10 +56,31 @@ func (v Versions) applied(known []migration) []migration {
 
 // currentVersions asks once. It fails where a table is missing.
 func currentVersions(ctx context.Context, conn *pgx.Conn) (Versions, error) {
-	var v Versions
-	err := conn.QueryRow(ctx, versionsSQL).Scan(&v.Breaking, &v.Additions, &v.River)
+	var (
+		v     Versions
+		names []string
+	)
+
+	err := conn.QueryRow(ctx, versionsSQL).Scan(&v.Breaking, &v.Additions, &names, &v.River)
+	v.addSums(names)
 
 	return v, err
+}
+
+// addSums reads the checksums of rows such as "20 0020_notes.sql 1f0c…". Rows of earlier releases have none.
+func (v *Versions) addSums(names []string) {
+	v.sums = map[int]string{}
+
+	for _, name := range names {
+		var (
+			version   int
+			file, sum string
+		)
+
+		if n, _ := fmt.Sscan(name, &version, &file, &sum); n == 3 { //nolint:mnd // all of them
+			v.sums[version] = sum
+		}
+	}
 }
 
 // of returns those of one kind.
@@ -87,6 +113,13 @@ func (v Versions) check(known []migration) error {
 	if breaking, _ := v.unknown(known); len(breaking) > 0 {
 		return fmt.Errorf("the database has schema version %d, which this tarsy does not know and cannot work with (it knows up to %d): use a newer tarsy",
 			slices.Max(breaking), known[len(known)-1].version)
+	}
+
+	for _, m := range known {
+		if sum := v.sums[m.version]; sum != "" && sum != m.sum() {
+			return fmt.Errorf("the database has the migration %s in another form than this tarsy (%s, not %s): a build that was never released made it; "+
+				"start with a new database, or with the build that made this one", m.name, sum, m.sum())
+		}
 	}
 
 	if v.River > riverVersion {
