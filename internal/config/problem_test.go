@@ -249,7 +249,7 @@ func TestEveryBrokenReferenceIsReportedAtItsPlace(t *testing.T) {
 		{"MCP server with two underscores in its name", "mcp_servers:\n  k__prod: {transport: {type: stdio, command: x}}\n",
 			`tarsy.yaml:2: mcp_servers.k__prod: the name contains "__" or ".", or ends in "_"`},
 		{"MCP server with a dot in its name", "mcp_servers:\n  k.prod: {transport: {type: stdio, command: x}}\n",
-			`tarsy.yaml:2: mcp_servers.\"k.prod\": the name contains`},
+			`tarsy.yaml:2: mcp_servers["k.prod"]: the name contains`},
 		{"MCP server with an underscore at the end of its name", "mcp_servers:\n  k_: {transport: {type: stdio, command: x}}\n",
 			`tarsy.yaml:2: mcp_servers.k_: the name contains`},
 		{"negative cap", "system:\n  budgets: {daily: {max_cost_usd: -1}}\n", `tarsy.yaml:2: system.budgets.daily.max_cost_usd: must be at least 0`},

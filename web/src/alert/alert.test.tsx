@@ -126,6 +126,12 @@ describe('the matchers of a silence', () => {
     ]);
   });
 
+  it('leave out what only this pod has, unless there is nothing else', () => {
+    const labels = { alertname: 'PodCrash', pod: 'web-7d9f-x2x7p', instance: '10.0.0.7:9090', namespace: 'shop' };
+    expect(matchersOf({ ...alert, labels })).toEqual(['alertname="PodCrash"', 'namespace="shop"']);
+    expect(matchersOf({ ...alert, labels: { pod: 'web-1' } })).toEqual(['pod="web-1"']);
+  });
+
   it('are what the alert is about if it has no labels', () => {
     expect(matchersOf(alert)).toEqual(['alert_type="pod-crash"', 'title="web-1 crashes"', 'namespace="shop"']);
   });

@@ -12,9 +12,14 @@ export function exactly(name: string, value: string): string {
   return `${/[\s=!~"'`{},\\]/.test(name) ? quoted(name) : name}=${quoted(value)}`;
 }
 
-/** Matchers for exactly this alert: its labels, or what it is about if it has none. */
+/** Labels of one of many equal things: the next alert about the same has other values, so a silence with them silences nothing. */
+const passing = /^(pod|pod_?name|pod_?ip|pod_?uid|instance|replica|container_?id|uid|id|host_?ip)$/i;
+
+/** Matchers for this alert and its like: its labels that last, or what it is about if it has none. */
 export function matchersOf(alert: Labelled): string[] {
-  const labels = Object.entries(alert.labels).toSorted(([a], [b]) => a.localeCompare(b));
+  const all = Object.entries(alert.labels).toSorted(([a], [b]) => a.localeCompare(b));
+  const lasting = all.filter(([name]) => !passing.test(name));
+  const labels = lasting.length > 0 ? lasting : all;
   if (labels.length > 0) return labels.map(([name, value]) => exactly(name, value));
   const { alert_type, title, service, namespace, cluster } = alert;
   return Object.entries({ alert_type, title, service, namespace, cluster })

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Clock, CornerDownLeft, Keyboard, Search } from 'lucide-react';
 import { Dialog } from 'radix-ui';
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { titleOf } from '@/alert/facts';
 import { severityLabel } from '@/alert/severity';
 import { asProblem } from '@/api/problem';
@@ -23,14 +23,25 @@ import { themeIcons, themeLabels } from './menus';
 import { navigation } from './navigation';
 import { pageActions } from './page-actions';
 import { sessionIdIn } from './sessionid';
+import type { Typeahead } from './shortcuts';
 import { themeChoices, useTheme } from './theme';
 
 const mostSessions = 8;
 
-export function Palette({ onOpenChange, onHelp }: { onOpenChange: (open: boolean) => void; onHelp: () => void }) {
+interface Props {
+  /** What was typed before the palette was there. */
+  ahead: Typeahead;
+  onOpenChange: (open: boolean) => void;
+  onHelp: () => void;
+}
+
+export function Palette({ ahead, onOpenChange, onHelp }: Props) {
   const [typed, setTyped] = useState('');
+  useEffect(() => setTyped((text) => ahead.take() + text), [ahead]);
+  const field = useRef<HTMLInputElement>(null);
   const chosen = useRef<Choice>(undefined);
-  const focusReturn = useFocusReturn();
+  // Otherwise the text of the field would be selected, and the next key would replace what was typed ahead.
+  const focusReturn = useFocusReturn(field);
   const before = useLocalChoices(typed);
   const after = useSettingChoices(onHelp);
   const choose = (choice: Choice) => {
@@ -63,6 +74,7 @@ export function Palette({ onOpenChange, onHelp }: { onOpenChange: (open: boolean
             <div className="flex items-center gap-2 border-b border-line px-3">
               <Search className="size-4 shrink-0 text-ink-soft" aria-hidden />
               <Command.Input
+                ref={field}
                 value={typed}
                 onValueChange={setTyped}
                 placeholder="Search pages, commands and sessions"

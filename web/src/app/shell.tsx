@@ -17,7 +17,7 @@ import { leaveAndReturn } from './leave';
 import { Mark } from './mark';
 import { entryLook, entryOf, navigation } from './navigation';
 import { PauseBanner } from './pauses';
-import { useKeyboard, useShortcuts } from './shortcuts';
+import { Typeahead, useKeyboard, useShortcuts } from './shortcuts';
 
 const loadPalette = () => import('./palette');
 // Menus and dialogs are as large as a page, and nothing in them is needed to read one.
@@ -29,14 +29,20 @@ const Palette = lazy(() => loadPalette().then((module) => ({ default: module.Pal
 
 export function Shell() {
   const [over, setOver] = useState<'palette' | 'help' | 'nothing'>('nothing');
+  const [ahead] = useState(() => new Typeahead());
+  const openPalette = () => {
+    // What is typed while it loads is meant for its field; single letters are shortcuts otherwise.
+    ahead.begin();
+    setOver('palette');
+  };
   const navigate = useNavigate();
   const main = useRef<HTMLElement>(null);
-  useKeyboard();
+  useKeyboard(ahead);
   const arrived = useArrival(main);
   useLoginCheck();
   useLiveNotes();
   useShortcuts([
-    { keys: 'mod+k', label: 'Search and commands', group: 'Everywhere', run: () => setOver('palette') },
+    { keys: 'mod+k', label: 'Search and commands', group: 'Everywhere', run: () => openPalette() },
     { keys: '?', label: 'Keyboard shortcuts', group: 'Everywhere', run: () => setOver('help') },
     ...navigation.map((entry) => ({
       keys: `g ${entry.key}`,
@@ -45,6 +51,9 @@ export function Shell() {
       run: () => void navigate({ to: entry.to }),
     })),
   ]);
+  useEffect(() => {
+    if (over !== 'palette') ahead.take();
+  }, [over, ahead]);
   const shown = (which: typeof over) => (open: boolean) => setOver(open ? which : 'nothing');
 
   return (
@@ -73,7 +82,7 @@ export function Shell() {
           aria-label="Search and commands"
           aria-keyshortcuts="Control+K Meta+K"
           onPointerEnter={() => void loadPalette().catch(() => {})}
-          onClick={() => setOver('palette')}
+          onClick={() => openPalette()}
           data-testid="palette-open"
         >
           <Search aria-hidden />
@@ -103,7 +112,7 @@ export function Shell() {
       </main>
       {over === 'palette' && (
         <Suspense>
-          <Palette onOpenChange={shown('palette')} onHelp={() => setOver('help')} />
+          <Palette ahead={ahead} onOpenChange={shown('palette')} onHelp={() => setOver('help')} />
         </Suspense>
       )}
       {over === 'help' && (

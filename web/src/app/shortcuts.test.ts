@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { describe, expect, it } from 'vitest';
-import { keyName, Matcher, type Press, type Shortcut, takesKeys } from './shortcuts';
+import { keyName, Matcher, type Press, type Shortcut, Typeahead, takesKeys } from './shortcuts';
 
 const shortcut = (keys: string): Shortcut => ({ keys, label: keys, group: '', run: () => {} });
 const all = ['mod+k', '?', 'j', 's', 'g s', 'g y'].map(shortcut);
@@ -93,4 +93,18 @@ describe('keys belong to', () => {
       expect(inside(html)).toBe(false);
     },
   );
+});
+
+describe('what is typed ahead', () => {
+  it('is kept for the field from the beginning until it is taken', () => {
+    const ahead = new Typeahead();
+    expect(ahead.press(press('a'))).toBe(false);
+    ahead.begin();
+    for (const key of ['a', 'l', 'x', 'Backspace', 'E']) expect(ahead.press(press(key))).toBe(true);
+    for (const other of [press('Enter'), press('k', { ctrlKey: true }), press('Tab')])
+      expect(ahead.press(other)).toBe(false);
+    expect(ahead.take()).toBe('alE');
+    expect(ahead.press(press('a'))).toBe(false);
+    expect(ahead.take()).toBe('');
+  });
 });

@@ -70,6 +70,32 @@ export class Matcher {
   }
 }
 
+/** What somebody types into a field that is not there yet: a dialog whose program is loaded. */
+export class Typeahead {
+  private text: string | undefined;
+
+  /** Keeps what is typed from now on. */
+  begin(): void {
+    this.text ??= '';
+  }
+
+  /** Ends it, and returns what was typed. */
+  take(): string {
+    const typed = this.text ?? '';
+    this.text = undefined;
+    return typed;
+  }
+
+  /** Takes a key, and reports whether it was meant for the field. */
+  press(event: Press): boolean {
+    if (this.text === undefined || event.ctrlKey || event.metaKey || event.altKey) return false;
+    if (event.key === 'Backspace') this.text = this.text.slice(0, -1);
+    else if (event.key.length === 1) this.text += event.key;
+    else return false;
+    return true;
+  }
+}
+
 const textless = ['button', 'checkbox', 'color', 'file', 'image', 'radio', 'range', 'reset', 'submit'];
 
 /** Whether the keys belong to what has the focus: a field, or a menu in which letters choose. */
@@ -83,8 +109,8 @@ export function takesKeys(target: EventTarget | null): boolean {
   );
 }
 
-/** Listens to the keyboard for everybody; the frame calls it once. */
-export function useKeyboard(): void {
+/** Listens to the keyboard for everybody; the frame calls it once. What is typed ahead is no shortcut. */
+export function useKeyboard(ahead: Typeahead): void {
   const registry = useContext(ShortcutsContext);
   const single = useStored(singleKeys);
   useEffect(() => {
@@ -97,6 +123,10 @@ export function useKeyboard(): void {
         ['Shift', 'Control', 'Alt', 'AltGraph', 'Meta'].includes(event.key)
       )
         return;
+      if (!takesKeys(event.target) && ahead.press(event)) {
+        event.preventDefault();
+        return;
+      }
       const key = keyName(event);
       if (!key.startsWith('mod+') && (single === 'off' || takesKeys(event.target))) return;
       const found = matcher.press(key, event.timeStamp, registry.snapshot());
@@ -106,5 +136,5 @@ export function useKeyboard(): void {
     };
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
-  }, [registry, single]);
+  }, [registry, single, ahead]);
 }

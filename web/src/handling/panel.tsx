@@ -89,6 +89,14 @@ function actionsOf(
     if (!busy) change(request);
   };
   const actions: (Action | false)[] = [
+    // First, so that the others keep their places at the end of the line when it appears: a second click hits none of them.
+    handling.state !== 'open' && {
+      id: 'reopen',
+      label: 'Reopen',
+      command: 'Reopen this session',
+      icon: <RotateCcw aria-hidden />,
+      run: once({ state: 'open' }),
+    },
     handling.state === 'open' && {
       id: 'acknowledge',
       label: 'Acknowledge',
@@ -102,13 +110,6 @@ function actionsOf(
       command: 'Resolve this session',
       icon: <CircleCheck aria-hidden />,
       run: () => ask('resolve'),
-    },
-    handling.state !== 'open' && {
-      id: 'reopen',
-      label: 'Reopen',
-      command: 'Reopen this session',
-      icon: <RotateCcw aria-hidden />,
-      run: once({ state: 'open' }),
     },
     handling.assignee !== name && {
       id: 'take',
@@ -182,7 +183,15 @@ function Facts({ handling }: { handling: Handling }) {
 
 function WideActions({ actions, busy }: { actions: readonly Action[]; busy: boolean }) {
   return actions.map(({ id, label, icon, run }) => (
-    <Button key={id} size="sm" disabled={busy} onClick={run} data-palette="none" data-testid={`handling-${id}`}>
+    <Button
+      key={id}
+      size="sm"
+      disabled={busy}
+      // The second click of a double click may hit another button than the first.
+      onClick={(event) => event.detail < 2 && run()}
+      data-palette="none"
+      data-testid={`handling-${id}`}
+    >
       {icon} {label}
     </Button>
   ));

@@ -87,6 +87,30 @@ describe('somebody who may write', () => {
     expect(await stored(handled())).toMatchObject({ state: 'open', resolution: '' });
   });
 
+  test('a second click in the same place changes nothing else', async () => {
+    const id = await server().submit();
+    await server().ended(id);
+    const handled = () => server().ask<Handled>('GET', `/api/v1/sessions/${id}/handling`);
+    await server().ask('PATCH', `/api/v1/sessions/${id}/handling`, { state: 'acknowledged' });
+    const { page } = await visit(`/sessions/${id}`);
+    await page.getByTestId('handling-reopen').waitFor();
+    const take = await page.getByTestId('handling-take').boundingBox();
+    if (take === null) throw new Error('there is no button to assign');
+    const [x, y] = [take.x + take.width / 2, take.y + take.height / 2];
+
+    await page.mouse.dblclick(x, y);
+    await page.getByTestId('handling-assignee').waitFor();
+    await page.mouse.click(x, y);
+    await eventually(() => page.getByTestId('handling-take').count()).toBe(0);
+    expect((await stored(handled())).state).toBe('acknowledged');
+
+    await server().ask('PATCH', `/api/v1/sessions/${id}/handling`, { state: 'resolved', assignee: '' });
+
+    // An x between digits is an x.
+    const ligatures = () => page.evaluate(() => getComputedStyle(document.body).fontVariantLigatures);
+    await eventually(ligatures).toBe('no-contextual');
+  });
+
   test('handles a session on a phone, and from the palette', async () => {
     const id = await server().submit();
     expect(await server().ended(id)).toBe('completed');

@@ -36,6 +36,31 @@ test('Ctrl+K opens pages, and Escape restores the focus', async () => {
   await page.getByRole('heading', { level: 1, name: 'New alert' }).waitFor();
 });
 
+test('what is typed while the palette loads is no shortcut', async () => {
+  const { page } = await visit('/');
+  let load = () => {};
+  const loading = new Promise<void>((resolve) => {
+    load = resolve;
+  });
+  let asked = false;
+  await page.route(/assets\/palette-.*\.js/, async (route) => {
+    asked = true;
+    await loading;
+    await route.continue();
+  });
+  await page.reload();
+  await page.locator(`[data-session-id="${session}"]`).waitFor();
+  await page.keyboard.press('Control+k');
+  await eventually(() => asked).toBe(true);
+  // Each of these letters does something on this page, and "g s" leads to another.
+  await page.keyboard.type('jx?gsystem');
+  load();
+  await eventually(() => page.getByRole('combobox').inputValue()).toBe('jx?gsystem');
+  await page.keyboard.type('s');
+  await eventually(() => page.getByRole('combobox').inputValue()).toBe('jx?gsystems');
+  expect(new URL(page.url()).pathname).toBe('/');
+});
+
 test('sessions are found by their text and by their id', async () => {
   const { page } = await visit('/system');
   const palette = page.getByTestId('palette');
