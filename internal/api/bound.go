@@ -11,17 +11,22 @@ import (
 // defaultBodyTimeout is how long a request's body may take to arrive.
 const defaultBodyTimeout = 20 * time.Second
 
-// bounded keeps a request from holding its connection: a body has to arrive in time, and what comes in by the reserve
-// of connections gets an answer and no more.
+// bounded keeps a request from holding its connection: a body has to arrive in time, the answer has to be read, and what
+// comes in by the reserve of connections gets an answer and no more.
 func (s *Server) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		paced := newPacedWriter(r.Context(), w, s.writeTimeout)
+		defer paced.finish()
+
+		w = paced
+
 		if limit.Reserved(r.Context()) {
 			w.Header().Set("Connection", "close")
 
 			if r.URL.Path != "/livez" && r.URL.Path != "/readyz" {
 				ignoreBody(w, r)
 				s.refuse(w, r, tarsy.Errorf(tarsy.CodeOverloaded,
-					"The server has as many connections as system.max_connections allows. Try again later."))
+					"The server has as many connections as system.max_connections allows, or half of them are from this network. Try again later."))
 
 				return
 			}

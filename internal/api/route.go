@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/problem"
 )
 
@@ -144,6 +145,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	if who.known() || who.isSender {
+		limit.Prove(r.Context())
+	}
+
 	// Whoever has no key does not learn which addresses exist.
 	if missing != nil {
 		s.refuse(w, r, missing)
@@ -160,6 +165,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 
 	ctx := context.WithValue(r.Context(), callerKey{}, who)
+
+	if found.scope != "" {
+		limit.Work(ctx)
+	}
+
+	if found.stream {
+		limit.Stream(ctx)
+	}
 
 	// A user of a proxy has no login here that could end: the proxy ends the connection.
 	if found.stream && s.guard.required && who.hasLogin() {

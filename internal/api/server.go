@@ -139,6 +139,8 @@ type Config struct {
 	OIDC *OIDC
 	// BodyTimeout is how long the body of a request may take to arrive, in real time; 20 s if zero.
 	BodyTimeout time.Duration
+	// WriteTimeout is how long a client may take for the next piece of an answer that is no stream, in real time; 20 s if zero.
+	WriteTimeout time.Duration
 	// Ready returns nil when the server may be sent work. The message of a *tarsy.Error is shown to anybody who asks.
 	Ready func() error
 	// Warnings are shown by /health.
@@ -193,6 +195,7 @@ type Server struct {
 	reload     func(ctx context.Context, dryRun bool, author string) (ConfigReload, error)
 
 	bodyTimeout    time.Duration
+	writeTimeout   time.Duration
 	attempts       attempts
 	captures       captures
 	refusals       refusals
@@ -222,10 +225,6 @@ func New(cfg Config) *Server {
 
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-
-	if cfg.BodyTimeout == 0 {
-		cfg.BodyTimeout = defaultBodyTimeout
 	}
 
 	if cfg.MCPServers == nil {
@@ -281,7 +280,8 @@ func New(cfg Config) *Server {
 	s.logLevel = cfg.LogLevel
 	s.reload = cfg.Reload
 
-	s.bodyTimeout = cfg.BodyTimeout
+	s.bodyTimeout = cmp.Or(cfg.BodyTimeout, defaultBodyTimeout)
+	s.writeTimeout = cmp.Or(cfg.WriteTimeout, defaultWriteTimeout)
 	s.attempts = attempts{
 		networks: limit.NewRate(cfg.Login.AttemptsPerMinute), keys: limit.NewRate(cfg.Login.AttemptsPerMinute), shares: limit.NewRate(sharesPerLogin * cfg.Login.AttemptsPerMinute),
 		notice: limit.NewNotice(cfg.Logger, cfg.Clock),

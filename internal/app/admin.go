@@ -43,7 +43,8 @@ func (a *App) serveAdmin(ctx context.Context) error {
 	}
 
 	server := a.newHTTP(a.adminHandler())
-	server.TLSConfig = nil // plain HTTP; it belongs to the main listener
+	server.TLSConfig = nil  // plain HTTP; it belongs to the main listener
+	server.WriteTimeout = 0 // a profile takes as long as it is asked for
 
 	a.onStop("the administrative listener", func(ctx context.Context) error {
 		const patience = time.Second

@@ -19,14 +19,19 @@ const (
 	idleTimeout = 60 * time.Second
 	// maxHeaderBytes is the size of the largest head of a request.
 	maxHeaderBytes = 64 << 10
+	// writeTimeout is how long a client may take nothing of what is written to it; the API gives it to each piece of an answer.
+	writeTimeout = 20 * time.Second
+	// networkShare is which part of the connections one network may have: one of so many.
+	networkShare = 2
 	// probeConnections are kept for health checks when the limit on connections is reached.
 	probeConnections = 16
 )
 
 func (a *App) newHTTP(handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ConnContext: limit.ConnContext, ErrorLog: log.New(httpLog{a}, "", 0), TLSConfig: a.tls,
+		Handler: handler, ReadHeaderTimeout: headerTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		HTTP2: &http.HTTP2Config{WriteByteTimeout: writeTimeout}, ConnContext: limit.ConnContext, ConnState: limit.ConnState,
+		ErrorLog: log.New(httpLog{a}, "", 0), TLSConfig: a.tls,
 	}
 }
 
@@ -59,7 +64,7 @@ func (a *App) serve(listener net.Listener) error {
 	return a.http.ServeTLS(listener, "", "") //nolint:wrapcheck // the same
 }
 
-// limited bounds the connections of the HTTP server.
+// limited bounds the connections of the HTTP server. One network, which may be all that there is, leaves half of them to others.
 func (a *App) limited(listener net.Listener) net.Listener {
 	most := a.options.Config.System.MaxConnections
 	if most == 0 {
@@ -67,9 +72,13 @@ func (a *App) limited(listener net.Listener) net.Listener {
 	}
 
 	return limit.NewListener(listener, limit.ListenerConfig{
-		Connections: most, Reserve: probeConnections,
+		Connections: most, PerNetwork: max(most/networkShare, 1), Proxies: a.options.Config.System.Proxies(), Reserve: probeConnections,
 		Refused: func(remote net.Addr) {
 			a.notice.Refused(context.Background(), "connection limit reached, only health checks are answered",
+				"max_connections", most, "remote", remote.String())
+		},
+		Evicted: func(remote net.Addr) {
+			a.notice.Refused(context.Background(), "connection limit reached, the oldest idle or unauthenticated connection was closed",
 				"max_connections", most, "remote", remote.String())
 		},
 	})

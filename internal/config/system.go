@@ -22,7 +22,7 @@ type System struct {
 	Auth             Auth           `yaml:"auth" doc:"Users without API keys." restart:"true"`
 	QueryTimeout     time.Duration  `yaml:"query_timeout" doc:"Longest time for one database query of a list, a search or a page; after that the request fails with query_timeout. Running sessions has no such limit." default:"10s" min:"100ms" restart:"true"`
 	TLS              TLS            `yaml:"tls" doc:"Certificate of the listener; without one it speaks plain HTTP. See docs/install.md." restart:"true"`
-	MaxConnections   int            `yaml:"max_connections" doc:"Concurrent HTTP connections, including streams. 0 derives the number from the limit on open files (ulimit -n), up to 10,000. At the limit only /livez and /readyz respond." min:"0" restart:"true"`
+	MaxConnections   int            `yaml:"max_connections" doc:"Concurrent HTTP connections, including streams. 0 derives the number from the limit on open files (ulimit -n), up to 10,000. One network (an IPv4 address or an IPv6 /64) can have half of them, except trusted_proxies. At either limit the oldest idle or unauthenticated connection is closed for a new one; if there is none, only /livez and /readyz respond." min:"0" restart:"true"`
 	AdminListen      string         `yaml:"admin_listen" doc:"Loopback address of a second listener with metrics, profiles and the log level, such as 127.0.0.1:9090; it needs no API key. Empty means none. See docs/operations.md." format:"loopback" restart:"true"`
 	Tracing          Tracing        `yaml:"tracing" doc:"Export of OpenTelemetry traces; see docs/opentelemetry.md." restart:"true"`
 	Streams          Streams        `yaml:"streams" doc:"Limits on WebSocket connections and event streams; 0 means no limit." restart:"true"`

@@ -29,21 +29,21 @@ func NewCount(perOwner, total int) *Count {
 	return &Count{perOwner: perOwner, total: total, held: map[string]int{}}
 }
 
-// Acquire counts one for an owner, unless a limit is reached.
-func (c *Count) Acquire(owner string) Exceeded {
+// Acquire counts n for an owner, unless that exceeds a limit.
+func (c *Count) Acquire(owner string, n int) Exceeded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	if c.total > 0 && c.all >= c.total {
+	if c.total > 0 && c.all+n > c.total {
 		return Total
 	}
 
-	if c.perOwner > 0 && owner != "" && c.held[owner] >= c.perOwner {
+	if c.perOwner > 0 && owner != "" && c.held[owner]+n > c.perOwner {
 		return PerOwner
 	}
 
-	c.held[owner]++
-	c.all++
+	c.held[owner] += n
+	c.all += n
 
 	return None
 }
@@ -59,4 +59,12 @@ func (c *Count) Release(owner string, n int) {
 	if c.held[owner] <= 0 {
 		delete(c.held, owner)
 	}
+}
+
+// Held is how many all owners hold together.
+func (c *Count) Held() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	return c.all
 }

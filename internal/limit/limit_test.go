@@ -3,7 +3,6 @@ package limit_test
 import (
 	"bytes"
 	"log/slog"
-	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -75,16 +74,21 @@ func TestCountLimitsOneOwnerAndTotal(t *testing.T) {
 
 	count := limit.NewCount(2, 3)
 
-	require.Equal(t, limit.None, count.Acquire("ada"))
-	require.Equal(t, limit.None, count.Acquire("ada"))
-	require.Equal(t, limit.PerOwner, count.Acquire("ada"))
-	require.Equal(t, limit.None, count.Acquire("bob"))
-	require.Equal(t, limit.Total, count.Acquire("bob"))
+	require.Equal(t, limit.None, count.Acquire("ada", 1))
+	require.Equal(t, limit.None, count.Acquire("ada", 1))
+	require.Equal(t, limit.PerOwner, count.Acquire("ada", 1))
+	require.Equal(t, limit.None, count.Acquire("bob", 1))
+	require.Equal(t, limit.Total, count.Acquire("bob", 1))
 
 	count.Release("ada", 2)
-	require.Equal(t, limit.None, count.Acquire(""))
-	require.Equal(t, limit.None, count.Acquire(""))
-	require.Equal(t, limit.Total, count.Acquire(""), "nobody in particular is bounded by the total only")
+	require.Equal(t, limit.None, count.Acquire("", 1))
+	require.Equal(t, limit.None, count.Acquire("", 1))
+	require.Equal(t, limit.Total, count.Acquire("", 1), "nobody in particular is bounded by the total only")
+
+	count.Release("", 2)
+	require.Equal(t, limit.Total, count.Acquire("ada", 3))
+	require.Equal(t, limit.None, count.Acquire("ada", 2), "what was refused is not counted")
+	require.Equal(t, 3, count.Held())
 }
 
 func TestNoticeLogsRefusalImmediatelyThenPeriodically(t *testing.T) {
@@ -103,51 +107,4 @@ func TestNoticeLogsRefusalImmediatelyThenPeriodically(t *testing.T) {
 	clock.Advance(10 * time.Second)
 	notice.Refused(t.Context(), "too much", "who", "ada")
 	require.Contains(t, log.String(), "who=ada refused_total=101")
-}
-
-func TestListenerClosesOldestConnectionOfFullReserve(t *testing.T) {
-	t.Parallel()
-
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = inner.Close() })
-
-	refused := 0
-	listener := limit.NewListener(inner, limit.ListenerConfig{Connections: 1, Reserve: 2, Refused: func(net.Addr) { refused++ }})
-	connect := func() (client, server net.Conn) {
-		client, err := net.Dial("tcp", inner.Addr().String())
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = client.Close() })
-
-		server, err = listener.Accept()
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = server.Close() })
-
-		return client, server
-	}
-	reserved := func(server net.Conn) bool { return limit.Reserved(limit.ConnContext(t.Context(), server)) }
-
-	_, first := connect()
-	require.False(t, reserved(first))
-
-	oldest, evicted := connect()
-	_, second := connect()
-	_, third := connect()
-	require.True(t, reserved(evicted) && reserved(second) && reserved(third))
-	require.Equal(t, 3, refused)
-
-	_, err = oldest.Read(make([]byte, 1))
-	require.Error(t, err, "the oldest one was closed")
-
-	// Closing twice, and closing one that was evicted, gives back one place only.
-	for range 2 {
-		_ = evicted.Close()
-		_ = first.Close()
-	}
-
-	_, next := connect()
-	require.False(t, reserved(next))
-
-	_, next = connect()
-	require.True(t, reserved(next))
 }

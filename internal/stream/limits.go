@@ -26,7 +26,7 @@ type holdings struct {
 
 // connect counts a connection, or says why it may not be.
 func (h *holdings) connect(ctx context.Context, owner string) error {
-	switch h.connections.Acquire(owner) {
+	switch h.connections.Acquire(owner, 1) {
 	case limit.Total:
 		h.notice.Refused(ctx, "stream refused, system.streams.max_connections reached", "key_id", owner)
 
@@ -42,7 +42,7 @@ func (h *holdings) connect(ctx context.Context, owner string) error {
 
 // subscribe counts a subscription, or says why it may not be.
 func (h *holdings) subscribe(ctx context.Context, owner string) error {
-	switch h.subscriptions.Acquire(owner) {
+	switch h.subscriptions.Acquire(owner, 1) {
 	case limit.Total:
 		h.notice.Refused(ctx, "subscription refused, system.streams.max_subscriptions reached", "key_id", owner)
 
