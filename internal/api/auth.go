@@ -29,6 +29,8 @@ type caller struct {
 	// authorBy is who the author would be with another key.
 	authorBy func(*tarsy.APIKey) string
 	body     []byte
+	// held is what the body is counted as.
+	held heldBody
 
 	// browser is the session that the key or the user came by, or nil: then the key was sent itself.
 	browser *postgres.BrowserSession

@@ -14,34 +14,87 @@ import (
 // anonymousLimit is the size of the largest body of a request that needs no key, such as a login.
 const anonymousLimit = 4 << 10
 
-// readBody reads a JSON body of a limited size. A request without a body has an empty one, whatever type it claims.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+// firstBodyBytes is how much memory a body gets at first; it doubles when that is full.
+const firstBodyBytes = 4 << 10
+
+// readBody reads the caller's JSON body of a limited size. A request without a body has an empty one, whatever type it claims.
+// trusted tells that the caller may send it; otherwise that is decided by the body, or anybody may.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, who *caller, limit int64, trusted bool) error {
 	if r.ContentLength > limit {
 		discard(w, r, limit)
 
-		return nil, tooLarge("", limit)
+		return tooLarge("", limit)
 	}
 
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+	who.held = heldBody{network: who.remote.network, trusted: trusted}
+
+	err := s.receiveBody(w, r, who, limit)
+	if err != nil {
+		who.body = nil
+		s.bodies.release(who)
+	}
+
+	_, isTooLarge := errors.AsType[*http.MaxBytesError](err)
+
+	switch {
+	case isTooLarge:
 		discard(w, r, limit)
 
-		return nil, tooLarge("", limit)
-	}
+		return tooLarge("", limit)
+	case tarsy.CodeOf(err) == tarsy.CodeOverloaded:
+		discard(w, r, limit)
 
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil, tarsy.Errorf(tarsy.CodeInvalidRequest, "the body did not arrive in time")
-	}
+		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return tarsy.Errorf(tarsy.CodeInvalidRequest, "the body did not arrive in time")
+	case err != nil:
+		return tarsy.Errorf(tarsy.CodeInvalidRequest, "the body could not be read to its end")
+	case len(who.body) == 0:
+		who.body = nil
+		s.bodies.release(who)
 
-	if err != nil {
-		return nil, tarsy.Errorf(tarsy.CodeInvalidRequest, "the body could not be read to its end")
+		return nil
+	default:
+		return checkMediaType(r)
 	}
+}
 
-	if len(body) == 0 {
-		return nil, nil
+// receiveBody reads a body into memory that is counted before it is used. It grows with what has arrived, because anybody can
+// announce a large body.
+func (s *Server) receiveBody(w http.ResponseWriter, r *http.Request, who *caller, limit int64) error {
+	body := http.MaxBytesReader(w, r.Body, limit)
+
+	for {
+		if have := cap(who.body); len(who.body) == have {
+			size := max(2*have, firstBodyBytes)
+
+			// One byte more is where the end is found.
+			for _, most := range []int64{r.ContentLength + 1, limit + 1} {
+				if int64(have) < most {
+					size = min(size, int(most))
+				}
+			}
+
+			err := s.bodies.hold(r.Context(), who, size)
+			if err != nil {
+				return err
+			}
+
+			who.body = append(make([]byte, 0, size), who.body...)
+			s.bodies.drop(who, have)
+		}
+
+		n, err := body.Read(who.body[len(who.body):cap(who.body)])
+		who.body = who.body[:len(who.body)+n]
+
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+
+		if err != nil {
+			return err //nolint:wrapcheck // the caller looks at it
+		}
 	}
-
-	return body, checkMediaType(r)
 }
 
 // discard reads on for a while: a client that is cut off while it still sends does not hear why. One that asked first

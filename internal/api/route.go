@@ -130,6 +130,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 	who, err := s.guard.identify(r, missing == nil && found.scope == "")
 	defer s.logRefusal(w, r, who)
+	defer s.bodies.release(who)
 
 	w, record := s.audited(w, r, found, who)
 	defer record.finish()
@@ -212,7 +213,7 @@ func (s *Server) prepare(w http.ResponseWriter, r *http.Request, who *caller, fo
 	}
 
 	if err == nil && found.hasBody && who.body == nil {
-		who.body, err = readBody(w, r, found.bodyLimit)
+		err = s.readBody(w, r, who, found.bodyLimit, found.scope != "")
 	}
 
 	return err

@@ -141,6 +141,8 @@ type Config struct {
 	BodyTimeout time.Duration
 	// WriteTimeout is how long a client may take for the next piece of an answer that is no stream, in real time; 20 s if zero.
 	WriteTimeout time.Duration
+	// Bodies limits the bodies of requests in memory; what is zero has a default.
+	Bodies BodyLimits
 	// Ready returns nil when the server may be sent work. The message of a *tarsy.Error is shown to anybody who asks.
 	Ready func() error
 	// Warnings are shown by /health.
@@ -196,6 +198,7 @@ type Server struct {
 
 	bodyTimeout    time.Duration
 	writeTimeout   time.Duration
+	bodies         bodies
 	attempts       attempts
 	captures       captures
 	refusals       refusals
@@ -282,6 +285,7 @@ func New(cfg Config) *Server {
 
 	s.bodyTimeout = cmp.Or(cfg.BodyTimeout, defaultBodyTimeout)
 	s.writeTimeout = cmp.Or(cfg.WriteTimeout, defaultWriteTimeout)
+	s.bodies = newBodies(cfg.Bodies, limit.NewNotice(cfg.Logger, cfg.Clock))
 	s.attempts = attempts{
 		networks: limit.NewRate(cfg.Login.AttemptsPerMinute), keys: limit.NewRate(cfg.Login.AttemptsPerMinute), shares: limit.NewRate(sharesPerLogin * cfg.Login.AttemptsPerMinute),
 		notice: limit.NewNotice(cfg.Logger, cfg.Clock),
@@ -357,6 +361,9 @@ func Declare(version string) *Server {
 func (s *Server) Handler() http.Handler {
 	return requestid.Middleware(s.observed(s.bounded(s.recovered(http.HandlerFunc(s.serve)))))
 }
+
+// BodyBytes is how much memory the bodies of requests have now.
+func (s *Server) BodyBytes() int64 { return int64(s.bodies.all.Held()) }
 
 // OpenAPI returns the document that /openapi.json shows.
 func (s *Server) OpenAPI() []byte { return s.document() }

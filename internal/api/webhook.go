@@ -113,9 +113,7 @@ func (s *Server) admitSender(w http.ResponseWriter, r *http.Request, who *caller
 	}
 
 	if receiver.Auth == AuthSignature {
-		var err error
-
-		who.body, err = readBody(w, r, limit)
+		err := s.readBody(w, r, who, limit, false)
 		if err != nil {
 			return err
 		}
@@ -127,6 +125,7 @@ func (s *Server) admitSender(w http.ResponseWriter, r *http.Request, who *caller
 	}
 
 	who.author, who.isSender = webhookAuthor+name, true
+	s.bodies.trust(who)
 
 	return nil
 }

@@ -369,6 +369,7 @@ func (a *App) wire(ctx context.Context) error {
 		Clock:      a.clock, Logger: a.logger,
 	})
 
+	a.metrics.AddBodies(server.BodyBytes)
 	a.handler = server.Handler()
 
 	// Undone in reverse: sessions are handed over first, then readers are told goodbye, then requests end. Calls of tools that wait

@@ -31,6 +31,7 @@ func everyName(t *testing.T) map[string]bool {
 	m := New(Config{})
 	m.AddMasker(func() (int64, int64) { return 0, 0 })
 	m.AddTraces(func() (int64, int64, int64) { return 0, 0, 0 })
+	m.AddBodies(none)
 	m.AddStreams(Streams{WebSockets: none, EventStreams: none, DroppedDeltas: none, DroppedChanges: none})
 	m.AddDatabase(Database{
 		Workload: func(context.Context) (Workload, error) { return Workload{}, nil }, Pools: func() map[string]*pgxpool.Stat { return nil },

@@ -42,3 +42,10 @@ func (m *Metrics) Request(route, method string, code int, took time.Duration, st
 		m.took.WithLabelValues(route, method).Observe(took.Seconds())
 	}
 }
+
+// AddBodies adds how much memory the bodies of requests have. It is called once.
+func (m *Metrics) AddBodies(read func() int64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: namespace, Name: "http_body_bytes", Help: "Memory of the bodies of HTTP requests.",
+	}, func() float64 { return float64(read()) }))
+}

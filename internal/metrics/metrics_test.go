@@ -221,6 +221,7 @@ func TestOtherPartsAreReadWhenScraped(t *testing.T) {
 	m := newMetrics()
 	m.LeaseLost()
 	m.AddMasker(func() (int64, int64) { return texts, 2 })
+	m.AddBodies(func() int64 { return 7 })
 	m.AddStreams(metrics.Streams{
 		WebSockets: func() int64 { return 3 }, EventStreams: func() int64 { return 4 },
 		DroppedDeltas: func() int64 { return dropped }, DroppedChanges: func() int64 { return 6 },
@@ -236,6 +237,7 @@ func TestOtherPartsAreReadWhenScraped(t *testing.T) {
 	require.Equal(t, "4", got[`tarsy_stream_readers{transport="sse"}`])
 	require.Equal(t, "5", got[`tarsy_stream_drops_total{class="delta"}`])
 	require.Equal(t, "6", got[`tarsy_stream_drops_total{class="feed"}`])
+	require.Equal(t, "7", got[`tarsy_http_body_bytes`])
 }
 
 func TestDatabaseIsReadAtMostEveryFiveSeconds(t *testing.T) {
