@@ -60,3 +60,44 @@ func TestCorpusDependsOnlyOnSeed(t *testing.T) {
 	assert.Equal(t, first, again)
 	assert.NotEqual(t, first, text(8))
 }
+
+func TestHardCorpusIsLabelledAndHalved(t *testing.T) {
+	t.Parallel()
+
+	held := 0
+	samples := corpus.Hard(1)
+
+	for _, s := range samples {
+		require.NotEmpty(t, s.Secrets, "%s in %s", s.Kind, s.Context)
+
+		for _, secret := range s.Secrets {
+			require.GreaterOrEqual(t, len(secret), 8, "%s in %s: %q", s.Kind, s.Context, secret)
+			require.Contains(t, s.Text, secret, "%s in %s", s.Kind, s.Context)
+		}
+
+		if s.HeldBack() {
+			held++
+		}
+	}
+
+	assert.GreaterOrEqual(t, len(samples), 5000)
+	assert.InDelta(t, 0.5, float64(held)/float64(len(samples)), 0.05)
+	assert.Equal(t, samples, corpus.Hard(1), "the same seed gives the same corpus")
+	assert.NotEqual(t, samples, corpus.Hard(2))
+}
+
+func TestOrdinaryLinesDependOnlyOnSeed(t *testing.T) {
+	t.Parallel()
+
+	texts := corpus.Ordinary(1, 10000)
+	lines := strings.Split(strings.Join(texts, "\n"), "\n")
+	different := map[string]bool{}
+
+	for _, line := range lines {
+		different[line] = true
+	}
+
+	assert.GreaterOrEqual(t, len(lines), 10000)
+	assert.GreaterOrEqual(t, len(different), 4000)
+	assert.Equal(t, texts, corpus.Ordinary(1, 10000))
+}
