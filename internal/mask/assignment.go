@@ -10,7 +10,7 @@ import (
 // tell how deep a quote is escaped, nor whether a value ends at a comma.
 func assignments() finder {
 	return finder{
-		words: []string{"pass", "pwd", "psk", "secret", "token", "key", "auth", "credential", "-data"},
+		words: []string{"pass", "pw", "psk", "secret", "token", "key", "auth", "cred", "-data"},
 		at:    (*scan).assignment,
 	}
 }
@@ -34,24 +34,63 @@ func (s *scan) assignment(start, end int) {
 
 	at, sign := s.signAfter(name)
 	if sign == noSign {
+		s.reversed(name)
+
 		return
 	}
 
-	class := classify(s.text[name.start:name.end])
-	if class == "" || sign == word && class != awsSecretKey || sign == call && !isSetter(s.text[name.start:name.end]) {
+	text := s.text[name.start:name.end]
+
+	class := classify(text)
+	if class == "" {
+		s.list(at, sign, name, pluralClass(text))
+
 		return
 	}
 
-	pattern := s.patternOf(class)
-	if pattern == "" {
+	if sign == word && !s.followedByValue(name, class) || sign == call && !isSetter(text) || s.list(at, sign, name, class) {
 		return
 	}
 
-	v := s.valueAt(at, sign, name)
-	if v.start < v.end && plausible(class, s.text[v.start:v.end], v) {
-		s.hide(v.start, v.end, pattern)
-		s.named = v.end
+	if pattern := s.patternOf(class); pattern != "" {
+		v := s.valueAt(at, sign, name)
+		if v.start < v.end && plausible(class, v.content(s.text), v) {
+			s.hide(v.start, v.end, pattern)
+			s.named = max(s.named, v.end)
+		}
 	}
+}
+
+// followedByValue says whether the word behind a name may be its value: in commands that set a variable, in a line that has
+// nothing else, and for names that nobody writes in prose.
+func (s *scan) followedByValue(name window, class string) bool {
+	text := s.text[name.start:name.end]
+	at := skipSpaces(s.text, name.end)
+	next := s.text[at:skipRun(s.text, at)]
+
+	switch {
+	case class == awsSecretKey, strings.Contains(text, "_") && text == strings.ToUpper(text):
+		return true
+	case class == token, class == apiKey, class == secretKey:
+		// What follows such a word in prose is as long as a token only if it is one, or an identifier.
+		return len(next) >= 32 && !isUUID(next)
+	case (class == password || class == barePass) && isScrambled(next):
+		return true
+	case slices.ContainsFunc(setters, func(setter string) bool { return strings.HasSuffix(s.text[:name.start], setter) }):
+		return true
+	}
+
+	return class == password && s.first(name.start) && s.endsLine(at+len(next))
+}
+
+// setters are commands and settings that a name and its value follow.
+var setters = []string{"ENV ", "setx ", "setenv ", "SetEnv ", "set -x ", "set -gx ", "fastcgi_param ", "proxy_set_header "}
+
+// endsLine says whether a line or the text ends at a position.
+func (s *scan) endsLine(at int) bool {
+	at = skipSpaces(s.text, at)
+
+	return at >= len(s.text) || breakAt(s.text, at) > 0
 }
 
 // isSetter tells setPassword("…") from getPassword("…"), whose argument is a name.
@@ -72,6 +111,10 @@ func (s *scan) patternOf(class string) string {
 		return secretKey
 	case class == authorization && s.wanted[token]:
 		return token
+	case class == barePass && s.wanted[password]:
+		return password
+	case class == credential && s.wanted[secretKey]:
+		return secretKey
 	}
 
 	return ""

@@ -5,18 +5,25 @@ import (
 	"strings"
 )
 
-// authorization is the class of names whose value is a user and a password in base64.
-const authorization = "authorization"
+// Classes of names that are no patterns themselves, see patternOf.
+const (
+	// authorization is the class of names whose value is a user and a password in base64.
+	authorization = "authorization"
+	// barePass is the class of the name pass alone. Tests pass too, so its values are judged more strictly than passwords.
+	barePass = "pass"
+	// credential is the class of names whose value is a key, or a user and a password.
+	credential = "credential"
+)
 
 // classify tells from a name which kind of value it has: the name of a pattern, or nothing if its values are no secrets.
 // The last words decide: a token is a secret, a token_count is a number.
 func classify(name string) string {
-	parts := split(name)
+	parts := unqualified(split(name))
 	if len(parts) == 0 {
 		return ""
 	}
 
-	last := parts[len(parts)-1]
+	last := strings.TrimRight(parts[len(parts)-1], "0123456789")
 	before := ""
 
 	if len(parts) > 1 {
@@ -24,18 +31,18 @@ func classify(name string) string {
 	}
 
 	switch {
-	case hasSuffix(last, "password", "passwd", "passphrase", "passcode", "passwort") || slices.Contains(shortPasswords, last):
+	case hasSuffix(last, "password", "passwd", "passphrase", "passcode", "passwort", "pw") || slices.Contains(shortPasswords, last):
 		return password
-	case last == "pass":
-		return passClass(before)
+	case hasSuffix(last, "pass"):
+		return passClass(last, before)
 	case hasSuffix(last, "token"):
 		return tokenClass(last, before)
 	case hasSuffix(last, "secret"):
 		return secretKey
 	case last == "auth":
 		return authorization
-	case last == "credential" || last == "credentials":
-		return secretKey
+	case slices.Contains([]string{"cred", "creds", "credential", "credentials"}, last):
+		return credential
 	case last == "data":
 		return dataClass(name)
 	case last == "base" && before == "key":
@@ -48,7 +55,41 @@ func classify(name string) string {
 }
 
 // shortPasswords are too short to look for at the end of other words.
-var shortPasswords = []string{"pwd", "psk", "pw", "userpass", "dbpass", "sshpass", "rootpass", "adminpass", "smtppass", "mypass", "bindpw", "rootpw"}
+var shortPasswords = []string{"pwd", "psk"}
+
+// qualifiers may follow the word that says what a value is: DB_PASSWORD_OLD, api_token_prod.
+var qualifiers = []string{
+	"old", "new", "prod", "production", "dev", "development", "stage", "staging", "test", "testing", "primary", "secondary", "confirm", "confirmation", "confirmed",
+	"current", "previous", "prev", "plain", "plaintext", "base64", "b64", "value", "raw", "string",
+}
+
+// unqualified cuts numbers and qualifiers off the end of a name.
+func unqualified(parts []string) []string {
+	for len(parts) > 1 {
+		last := parts[len(parts)-1]
+		if strings.Trim(last, "0123456789") != "" && !slices.Contains(qualifiers, last) {
+			break
+		}
+
+		parts = parts[:len(parts)-1]
+	}
+
+	return parts
+}
+
+// pluralClass is the class of what a name such as passwords or API_KEYS lists, or nothing.
+func pluralClass(name string) string {
+	if len(name) < 2 || name[len(name)-1]|' ' != 's' {
+		return ""
+	}
+
+	// Of these, passs has no plural.
+	if class := classify(name[:len(name)-1]); class != barePass {
+		return class
+	}
+
+	return ""
+}
 
 // tokenClass leaves out the tokens with which lists are continued.
 func tokenClass(last, before string) string {
@@ -63,13 +104,22 @@ func tokenClass(last, before string) string {
 	return token
 }
 
-// passClass leaves out a pass of which nothing says that it is a password: tests pass too.
-func passClass(before string) string {
-	if before == "" || slices.Contains([]string{"first", "second", "last", "no", "all", "single"}, before) {
+// passClass leaves out a pass that is no password.
+func passClass(last, before string) string {
+	switch {
+	case last == "pass" && before == "":
+		return barePass
+	case last == "pass" && slices.Contains(otherPasses, before) || last != "pass" && slices.Contains(otherPasses, strings.TrimSuffix(last, "pass")):
 		return ""
 	}
 
 	return password
+}
+
+// otherPasses are what stands before a pass that is a run over something or a way through it.
+var otherPasses = []string{
+	"first", "second", "third", "last", "no", "all", "single", "multi", "one", "two", "next", "render", "shadow", "depth", "test", "tests", "build", "lint", "check",
+	"dry", "proxy", "fastcgi", "uwsgi", "grpc", "scgi", "memcached", "by", "com", "tres", "sur", "over", "under", "encom", "kee", "en", "compiler", "optimization",
 }
 
 // dataClass knows the fields of a kubeconfig.
@@ -105,7 +155,7 @@ func keyClass(name, last, before string) string {
 		}
 	case "private":
 		return privateKey
-	case "encryption", "signing", "master", "shared", "account", "storage", "hmac", "session", "cipher", "crypto", "jwt":
+	case "encryption", "signing", "master", "shared", "account", "storage", "hmac", "session", "cipher", "crypto", "jwt", "principal":
 		return secretKey
 	case "api", "app", "application", "auth", "integration", "license", "licence", "subscription", "service", "ingest", "ingestion", "write",
 		"deploy", "routing", "client", "consumer", "functions", "admin", "sdk":

@@ -23,6 +23,10 @@ func plausible(class, text string, v value) bool {
 	switch class {
 	case password:
 		return plausiblePassword(text, v)
+	case barePass:
+		return len(text) >= 6 && !isLetters(text) && hasLetter(text) && !isKebab(text) && !strings.HasPrefix(text, "Test") && plausiblePassword(text, v)
+	case credential:
+		return looksRandom(text) || isUserAndPassword(text)
 	case authorization:
 		return isUserPassword(text)
 	case authority, privateKey:
@@ -39,8 +43,10 @@ func plausiblePassword(text string, v value) bool {
 	switch {
 	case slices.Contains(harmlessWords, lowered), isPath(text), isReference(text, v):
 		return false
-	case v.sign == is:
+	case v.sign == is, v.sign == word:
 		return len(text) >= 8 && hasDigit(text) && hasLetter(text)
+	case v.sign == tuple:
+		return !strings.Contains(text, " ") && !isLetters(text)
 	case v.quoted:
 		return !strings.Contains(text, " ") || hasDigit(text)
 	case v.sign == gap && !v.quoted, v.sign == colon && !v.first:
@@ -123,6 +129,11 @@ func looksRandom(text string) bool {
 	return hasDigit(text) && hasLetter(text) && entropy(text) > 2.7 && !isKebab(text)
 }
 
+// isScrambled knows words that nobody writes in prose, where it is not a sign but only a space that stands before them.
+func isScrambled(text string) bool {
+	return len(text) >= 8 && hasDigit(text) && mixedCase(text) && jumps(text)*10 > len(text)*4 && !strings.ContainsAny(text, `:/\@=(`)
+}
+
 // isKebab knows names of things: words joined by signs, some with a number or version in the end.
 func isKebab(text string) bool {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("-_./:", r) })
@@ -151,6 +162,13 @@ func isUserPassword(text string) bool {
 	raw, err := base64.StdEncoding.DecodeString(text)
 
 	return err == nil && len(raw) >= 5 && slices.Contains(raw, ':') && printable(raw)
+}
+
+// isUserAndPassword knows ada:hunter2, but not host:port.
+func isUserAndPassword(text string) bool {
+	user, secret, ok := strings.Cut(text, ":")
+
+	return ok && user != "" && len(secret) >= 6 && hasLetter(secret) && !isLetters(secret) && !strings.ContainsAny(text, " /")
 }
 
 func printable(raw []byte) bool {

@@ -15,6 +15,7 @@ const (
 	is      // "the password is …", PASSWORD '…'
 	word    // a word that follows
 	pair    // name: NAME, value: VALUE
+	tuple   // ("name", "value")
 )
 
 // In JSON, many programs write < and > like this.
@@ -38,7 +39,11 @@ func (s *scan) signAfter(name window) (int, sign) {
 	}
 
 	closed := at
-	if at = skipSpaces(text, at); at >= len(text) {
+	if strings.HasPrefix(text[at:], "**") {
+		at += len("**")
+	}
+
+	if at = skipRemark(text, skipSpaces(text, at)); at >= len(text) {
 		return 0, noSign
 	}
 
@@ -48,7 +53,7 @@ func (s *scan) signAfter(name window) (int, sign) {
 	case ':':
 		return s.afterColon(name, at)
 	case '>':
-		if name.start > 0 && text[name.start-1] == '<' {
+		if opensElement(text, name, closed) {
 			return at + 1, element
 		}
 
@@ -59,6 +64,14 @@ func (s *scan) signAfter(name window) (int, sign) {
 		}
 	}
 
+	if value, by := s.rareSign(name, closed, at); by != noSign {
+		return value, by
+	}
+
+	if value := formValue(text, name.start, closed); value > 0 {
+		return value, pair
+	}
+
 	if value := pairedValue(text, closed); value > 0 {
 		return value, pair
 	}
@@ -66,11 +79,54 @@ func (s *scan) signAfter(name window) (int, sign) {
 	return s.looseSign(name, closed, at)
 }
 
+// rareSign finds values in property lists, records of psql, prose with arrows and dashes, and tuples. The name is closed at a
+// position, with its quote; at is the first character after it that is no space.
+func (s *scan) rareSign(name window, closed, at int) (int, sign) {
+	text, apart := s.text, at > closed
+
+	switch text[at] {
+	case '<':
+		if value := listedValue(text, at); value > 0 {
+			return value, element
+		}
+	case '|':
+		// As in prose, the value must look like one: a column of this name has a type here.
+		if (s.first(name.start) && apart || s.firstCell(name.start)) && strings.HasPrefix(text[at:], "| ") {
+			return at + len("| "), is
+		}
+	case '-':
+		if apart && strings.HasPrefix(text[at:], "-> ") {
+			return at + len("-> "), gap
+		}
+
+		if apart && closed == name.end && strings.HasPrefix(text[at:], "- ") {
+			return at + len("- "), is
+		}
+	case ',':
+		if value := tupleValue(text, name, at); value > 0 {
+			return value, tuple
+		}
+	default:
+		if value := attributed(text, name.start, at); apart && value > 0 {
+			return value, element
+		}
+	}
+
+	return 0, noSign
+}
+
+// firstCell says whether a name is the first cell of a table's row.
+func (s *scan) firstCell(at int) bool {
+	before := strings.TrimRight(s.text[max(0, at-8):at], " ")
+
+	return strings.HasSuffix(before, "|") && s.first(max(0, at-8)+len(before)-1)
+}
+
 // looseSign finds values that no sign joins to their name: flags, arguments of calls and what people say. The name is closed
 // at a position, with its quote; at is the first character after it that is no space.
 func (s *scan) looseSign(name window, closed, at int) (int, sign) {
 	text := s.text
-	flag := strings.HasPrefix(text[name.start:], "--")
+	flag := isFlag(text, name)
 
 	switch {
 	case flag && at > closed && closed == name.end:
@@ -86,14 +142,121 @@ func (s *scan) looseSign(name window, closed, at int) (int, sign) {
 	case text[at] == '(' && at == name.end && skipQuote(text, at+1) > at+1:
 		return at + 1, call
 	case at > closed && closed == name.end && skipQuote(text, at) > at:
+		// In SQL, the word in capitals is a part of the statement.
+		if text[name.start:name.end] == "PASSWORD" {
+			return at, call
+		}
+
 		return at, is
-	case at > closed && closed == name.end && strings.HasPrefix(text[at:], "is "):
-		return at + len("is "), is
+	case at > closed && closed == name.end && (strings.HasPrefix(text[at:], "is ") || strings.HasPrefix(text[at:], "is: ")):
+		return skipSpaces(text, strings.IndexByte(text[at:], ' ')+at), is
 	case at > closed && closed == name.end && isRun(text[at]):
 		return at, word
 	}
 
 	return 0, noSign
+}
+
+// isFlag knows --name and -name. Flags of one letter are not looked for by their names.
+func isFlag(text string, name window) bool {
+	if strings.HasPrefix(text[name.start:], "--") {
+		return true
+	}
+
+	return strings.HasPrefix(text[name.start:name.end], "-") && (name.start == 0 || strings.IndexByte(" \t\n\"',[", text[name.start-1]) >= 0)
+}
+
+// opensElement knows <name>, <x:name> and <property name="name">. The name is closed at a position, with its quote.
+func opensElement(text string, name window, closed int) bool {
+	return isElement(text, name.start) || closed > name.end && strings.HasSuffix(strings.TrimRight(text[max(0, name.start-8):name.start], `"'\`), "=")
+}
+
+// isElement says whether an element's name begins at a position, which may have the prefix of a namespace.
+func isElement(text string, at int) bool {
+	before := text[max(0, at-16):at]
+	if prefix, ok := strings.CutSuffix(before, ":"); ok {
+		before = strings.TrimRight(prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+	}
+
+	return strings.HasSuffix(before, "<")
+}
+
+// attributed finds the value of an element with attributes: <name a="b">VALUE</name>.
+func attributed(text string, name, at int) int {
+	if !isElement(text, name) {
+		return 0
+	}
+
+	end := strings.IndexAny(text[at:min(len(text), at+longestName)], "<>\n")
+	if end < 1 || text[at+end] != '>' || text[at+end-1] == '/' {
+		return 0
+	}
+
+	return at + end + 1
+}
+
+// listedValue finds the value of a name in a list or a table: <key>NAME</key><string>VALUE</string>.
+func listedValue(text string, at int) int {
+	for _, tags := range [][2]string{{"</key>", "<string>"}, {"</td>", "<td>"}, {"</th>", "<td>"}, {"</dt>", "<dd>"}} {
+		if !strings.HasPrefix(text[at:], tags[0]) {
+			continue
+		}
+
+		if next := skipBlank(text, at+len(tags[0])); strings.HasPrefix(text[next:], tags[1]) {
+			return next + len(tags[1])
+		}
+	}
+
+	return 0
+}
+
+// formValue finds the value of a field in a form of several parts: name="NAME", an empty line, and the value.
+func formValue(text string, name, closed int) int {
+	if !strings.HasSuffix(strings.TrimRight(text[max(0, name-16):name], `"\`), "; name=") {
+		return 0
+	}
+
+	first := breakAt(text, closed)
+	if second := breakAt(text, closed+first); first > 0 && second > 0 {
+		return closed + first + second
+	}
+
+	return 0
+}
+
+// skipRemark passes a remark in parentheses, as in: password (temporary): ….
+func skipRemark(text string, at int) int {
+	if !strings.HasPrefix(text[at:], "(") {
+		return at
+	}
+
+	near := text[at:min(len(text), at+40)]
+	if end := strings.Index(near, "):"); end > 0 && !strings.ContainsAny(near[:end], "\"'\n=") {
+		return at + end + 1
+	}
+
+	return at
+}
+
+// tupleValue finds the second argument of a call or item of a tuple whose first one is the name, if there is no third.
+func tupleValue(text string, name window, at int) int {
+	if before := strings.TrimRight(text[max(0, name.start-8):name.start], `"'\`); !strings.HasSuffix(before, "(") || before == text[max(0, name.start-8):name.start] {
+		return 0
+	}
+
+	value := skipSpaces(text, at+1)
+	open := skipQuote(text, value)
+
+	if open == value {
+		return 0
+	}
+
+	end := strings.IndexByte(text[open:min(len(text), open+longestDoubt)], text[open-1])
+	if end <= 0 || !strings.HasPrefix(text[open+end+1:], ")") {
+		return 0
+	}
+
+	return value
 }
 
 // skipItem goes from one argument to the next, in a list in JSON or YAML; or returns 0.
@@ -115,6 +278,12 @@ func skipItem(text string, at int) int {
 
 func (s *scan) afterColon(name window, at int) (int, sign) {
 	text := s.text
+
+	// In LDIF, base64 follows two colons.
+	if strings.HasPrefix(text[at:], ":: ") && at == name.end && s.first(name.start) {
+		return at + len(":: "), colon
+	}
+
 	if strings.HasPrefix(text[at:], "://") || strings.HasPrefix(text[at:], "::") {
 		return 0, noSign
 	}
@@ -128,7 +297,29 @@ func (s *scan) afterColon(name window, at int) (int, sign) {
 		at++
 	}
 
+	if value := typedValue(text, at+1); value > 0 {
+		return value, equals
+	}
+
 	return at + 1, colon
+}
+
+// typedValue finds the value behind a type, as in: password: &str = "…".
+func typedValue(text string, at int) int {
+	near := text[at:min(len(text), at+40)]
+
+	kind, _, ok := strings.Cut(near, "=")
+	if !ok || strings.ContainsAny(kind, "\"'\n\\,;{}(") {
+		return 0
+	}
+
+	// A value with a sign of its own would be cut: the type is one word, and the value quoted.
+	end := at + len(kind) + 1
+	if value := skipSpaces(text, end); len(strings.Fields(kind)) == 1 && strings.HasSuffix(kind, " ") && skipQuote(text, value) > value {
+		return value
+	}
+
+	return 0
 }
 
 func afterEquals(text string, at int) (int, sign) {
@@ -179,15 +370,49 @@ func pairedValue(text string, at int) int {
 		return 0
 	}
 
-	const value = "value"
-	if len(text)-at < len(value) || !strings.EqualFold(text[at:at+len(value)], value) {
+	// One or two other fields may stand between them.
+	for range 3 {
+		if value := valueOfPair(text, at); value > 0 {
+			return value
+		}
+
+		if at = skipField(text, at); at == 0 {
+			return 0
+		}
+	}
+
+	return 0
+}
+
+// valueOfPair returns where the value begins whose key stands at a position, or 0 if that is no key of a value.
+func valueOfPair(text string, at int) int {
+	for _, key := range []string{"value", "parametervalue", "option_value", "val"} {
+		if len(text)-at < len(key) || !strings.EqualFold(text[at:at+len(key)], key) {
+			continue
+		}
+
+		// In XML it is an attribute: <add key="X" value="Y"/>.
+		end := skipSpaces(text, skipQuote(text, at+len(key)))
+		if end < len(text) && (text[end] == ':' || text[end] == '=') {
+			return end + 1
+		}
+	}
+
+	return 0
+}
+
+// skipField passes a short field in JSON, such as "type": "text", and returns where the next one's key begins, or 0.
+func skipField(text string, at int) int {
+	near := text[at:min(len(text), at+48)]
+
+	end := strings.IndexByte(near, ',')
+	if end < 0 || strings.ContainsAny(near[:end], "{}[]\n") || !strings.Contains(near[:end], `":`) {
 		return 0
 	}
 
-	// In XML it is an attribute: <add key="X" value="Y"/>.
-	at = skipQuote(text, at+len(value))
-	if at < len(text) && (text[at] == ':' || text[at] == '=') {
-		return at + 1
+	next := skipBlank(text, at+end+1)
+	if open := skipQuote(text, next); open > next {
+		return open
 	}
 
 	return 0
@@ -199,12 +424,30 @@ func skipBlank(text string, at int) int {
 		switch {
 		case isSpace(text[at]):
 			at++
-		case strings.HasPrefix(text[at:], `\n`):
-			at += 2
+		case text[at] == '\\' && escapedSpace(text, at) > 0:
+			at += escapedSpace(text, at)
 		default:
 			return at
 		}
 	}
 
 	return at
+}
+
+// escapedSpace returns the length of a line break or tab that is written as a letter behind backslashes, or 0.
+func escapedSpace(text string, at int) int {
+	if size := breakAt(text, at); size > 0 {
+		return size
+	}
+
+	end := at
+	for end < len(text) && end-at < mostSlashes && text[end] == '\\' {
+		end++
+	}
+
+	if end < len(text) && text[end] == 't' {
+		return end + 1 - at
+	}
+
+	return 0
 }

@@ -10,7 +10,18 @@ type value struct {
 	first bool
 	// query says that the name is a parameter of an address.
 	query bool
+	// block says that the value has lines of its own, below the name.
+	block bool
 	sign  sign
+}
+
+// content is the value without the line breaks and spaces between its lines.
+func (v value) content(text string) string {
+	if !v.block || v.end-v.start > longestDoubt {
+		return text[v.start:v.end]
+	}
+
+	return strings.Join(strings.FieldsFunc(text[v.start:v.end], func(r rune) bool { return r == ' ' || r == '\n' || r == '\r' }), "")
 }
 
 // valueAt reads the value that begins at a position.
@@ -19,16 +30,29 @@ func (s *scan) valueAt(at int, by sign, name window) value {
 	v.query = name.start > 0 && strings.IndexByte("?&", s.text[name.start-1]) >= 0
 	at = skipSpaces(s.text, at)
 
-	if at < len(s.text) && by == colon && (s.text[at] == '|' || s.text[at] == '>') {
-		v.window = s.yamlBlock(at, name.start)
+	if by == colon || by == pair {
+		at = skipProperties(s.text, at)
 
-		return v
+		if at < len(s.text) && (s.text[at] == '|' || s.text[at] == '>') {
+			v.window, v.block = s.yamlBlock(at, name.start), true
+
+			return v
+		}
 	}
 
+	at = skipWrapper(s.text, at)
+
 	if by == element {
+		const data = "<![CDATA["
+		if strings.HasPrefix(s.text[at:], data) {
+			at += len(data)
+		}
+
 		near := s.text[at:min(len(s.text), at+longestDoubt)]
 		near, _, _ = strings.Cut(near, escapedLess)
 		near, _, _ = strings.Cut(near, "<")
+		near, _, _ = strings.Cut(near, "]]>")
+		near = strings.TrimRight(near, " \t\r\n")
 		v.window, v.quoted = window{at, at + len(near)}, true
 
 		return v
@@ -37,6 +61,14 @@ func (s *scan) valueAt(at int, by sign, name window) value {
 	// A header may have several values: "X-Token": ["…"].
 	if strings.HasPrefix(s.text[at:], "[") && skipQuote(s.text, at+1) > at+1 {
 		at++
+	}
+
+	if strings.HasPrefix(s.text[at:], "`") {
+		if end := strings.IndexAny(s.text[at+1:min(len(s.text), at+longestDoubt)], "`\n"); end > 0 {
+			v.window, v.quoted = window{at + 1, at + 1 + end}, true
+
+			return v
+		}
 	}
 
 	if open := skipQuote(s.text, at); open > at {
@@ -124,36 +156,86 @@ func (s *scan) plainEnd(at int, v value) int {
 	return at
 }
 
-// yamlBlock returns the lines of a YAML block that are indented more than the line of its key.
+// yamlBlock returns the lines of a YAML block, which are indented more than the line of its key.
 func (s *scan) yamlBlock(at, name int) window {
-	line := strings.LastIndexByte(s.text[max(0, name-longestName):name], '\n') + max(0, name-longestName) + 1
-	margin := indent(s.text[line:])
+	margin := indent(s.text[rowStart(s.text, name, longestName):])
 
-	next := strings.IndexByte(s.text[at:min(len(s.text), at+8)], '\n')
-	if next < 0 {
+	head, next := rowEnd(s.text[:min(len(s.text), at+longestName)], at)
+	if header, _, _ := strings.Cut(s.text[at:head], "#"); next == head || len(strings.TrimRight(header, " \t")) > len("|-2") {
 		return window{}
 	}
 
-	start := at + next + 1
-	end := start
+	start, end, deep := next, next, 0
 
-	for end < len(s.text) {
-		row := s.text[end:]
-		if length := strings.IndexByte(row, '\n'); length >= 0 {
-			row = row[:length+1]
+	for next < len(s.text) {
+		at = next
+
+		var stop int
+
+		stop, next = rowEnd(s.text, at)
+		if row := s.text[at:stop]; strings.TrimSpace(row) != "" {
+			if deep == 0 {
+				deep = indent(row)
+			}
+
+			if deep <= margin || indent(row) < deep || row[indent(row)] == '"' {
+				break
+			}
+
+			end = at + len(strings.TrimRight(row, " \t"))
 		}
 
-		if strings.TrimSpace(row) != "" && indent(row) <= margin {
+		if next == stop {
 			break
 		}
-
-		end += len(row)
 	}
 
-	body := s.text[start:end]
-	trimmed := strings.TrimRight(body, " \t\r\n")
+	return window{min(end, start+deep), end}
+}
 
-	return window{start + len(body) - len(strings.TrimLeft(body, " \t\r\n")), start + len(trimmed)}
+// skipProperties passes an anchor or a tag in front of a YAML value.
+func skipProperties(text string, at int) int {
+	for range 2 {
+		end := at
+
+		switch {
+		case strings.HasPrefix(text[at:], "&"):
+			for end++; end < len(text) && end-at < longestName && isName(text[end]); end++ {
+			}
+		case strings.HasPrefix(text[at:], "!!str"):
+			end = at + len("!!str")
+		case strings.HasPrefix(text[at:], "!!binary"):
+			end = at + len("!!binary")
+		}
+
+		if end-at < 2 || end >= len(text) || text[end] != ' ' && breakAt(text, end) == 0 {
+			return at
+		}
+
+		at = skipSpaces(text, end)
+	}
+
+	return at
+}
+
+// wrappers are what languages write around a value. All but the last ones have a quote behind them.
+var wrappers = []string{"b", "u", "Some(", "SecretStr(", `{"String":`, `{String:`, "Optional["}
+
+// skipWrapper passes what a language writes around a value, such as b'…' and Some("…"), and what Markdown and HTML do.
+func skipWrapper(text string, at int) int {
+	for _, markup := range []string{"** ", "__ ", "</b> ", "</strong> "} {
+		if strings.HasPrefix(text[at:], markup) {
+			return skipSpaces(text, at+len(markup))
+		}
+	}
+
+	for i, wrapper := range wrappers {
+		if end := at + len(wrapper); strings.HasPrefix(text[at:], wrapper) && (i >= len(wrappers)-2 || skipQuote(text, end) > end) {
+			return end
+		}
+	}
+
+	return at
 }
 
 func indent(line string) int {
