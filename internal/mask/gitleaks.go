@@ -32,7 +32,7 @@ func gitleaksRules() []*rule {
 				return false
 			}
 
-			if r.ID == genericRule && isUUID(secret) && classify(nameBeforeSecret(s.text[match.start:match.end], secret)) == "" {
+			if r.ID == genericRule && isNoKey(nameBeforeSecret(s.text[match.start:match.end], secret), secret) {
 				return false
 			}
 
@@ -48,6 +48,23 @@ func gitleaksRules() []*rule {
 
 // genericRule goes by names such as key, which identifiers have too.
 const genericRule = "generic-api-key"
+
+// isNoKey knows identifiers, hashes, pages and settings, as in password_policy: min_length=12, under names that do not say that they
+// are secret.
+func isNoKey(name, secret string) bool {
+	if classify(name) != "" {
+		return false
+	}
+
+	key, setting, _ := strings.Cut(secret, "=")
+	lowered := strings.ToLower(name)
+
+	// A token that classify does not take for a secret continues a list.
+	return isUUID(secret) || strings.HasSuffix(lowered, "token") || slices.Contains(hashes, lowered) || setting != "" && isLetters(strings.NewReplacer("_", "", "-", "", ".", "").Replace(key))
+}
+
+// hashes are names of what is public about a file. The first one is Go's.
+var hashes = []string{"h1", "md5", "sha1", "sha256", "sha384", "sha512", "digest", "checksum", "fingerprint"}
 
 // isUUID knows identifiers, which are secrets only if their name says so.
 func isUUID(text string) bool {
