@@ -13,7 +13,7 @@ const deepest = 2
 // encoded finds base64 that holds a secret. It looks for what the words that secrets go by look like in base64, decodes
 // the text around them and sweeps that.
 func encoded() finder {
-	telling := []string{"password", "passwd", "secret", "token", "PASSWORD", "SECRET", "TOKEN", "-----BEGIN ", `"auth":`, "://", `eyJhbGciOi`, `eyJ0eXAiOi`, `eyJraWQiOi`}
+	telling := []string{"pass", "secret", "token", "Pass", "Secret", "Token", "PASS", "SECRET", "TOKEN", "_pw", "_PW", "pwd", "PWD", "_psk", "_PSK", "creds", "CREDS", "credential", "CREDENTIAL", "api_key", "API_KEY", "apiKey", "api-key", "encryption", "ENCRYPTION", "-----BEGIN ", `"auth":`, "://", `eyJhbGciOi`, `eyJ0eXAiOi`, `eyJraWQiOi`}
 
 	var list []string
 

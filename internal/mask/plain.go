@@ -1,9 +1,12 @@
 package mask
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// sweepPlain sweeps a text, and once more without its disguises: percent-encoding, and characters that nobody sees, which break a
-// name apart.
+// sweepPlain sweeps a text, and once more without its disguises: percent-encoding, escaped signs and entities, and the colours of a terminal and characters that
+// nobody sees, which break a name apart.
 func sweepPlain(text string, wanted names, work *budget) []span {
 	spans := sweep(text, wanted, work)
 
@@ -25,10 +28,10 @@ func sweepPlain(text string, wanted names, work *budget) []span {
 // invisible are zero-width characters, joiners, marks of direction and the soft hyphen.
 var invisible = []string{"\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u2060", "\ufeff", "\u00ad", "\u180e"}
 
-// undisguise decodes %3D and its like and drops invisible characters. It returns for each byte of the result its place in the
+// undisguise decodes %3D, \u0026 and their like and drops colours and invisible characters. It returns for each byte of the result its place in the
 // original, or no places if there is nothing to undo.
 func undisguise(text string) (string, []int32) {
-	if !strings.ContainsAny(text, "%"+strings.Join(invisible, "")) {
+	if !strings.ContainsAny(text, "%\x1b"+strings.Join(invisible, "")) && !hasEscaped(text) {
 		return "", nil
 	}
 
@@ -38,7 +41,7 @@ func undisguise(text string) (string, []int32) {
 	changed := false
 
 	for i := 0; i < len(text); {
-		if size := invisibleAt(text[i:]); size > 0 {
+		if size := max(invisibleAt(text[i:]), colourAt(text[i:])); size > 0 {
 			i += size
 			changed = true
 
@@ -47,10 +50,10 @@ func undisguise(text string) (string, []int32) {
 
 		places = append(places, int32(i))
 
-		if c, ok := percentAt(text[i:]); ok {
+		if c, size := decodedAt(text[i:]); size > 0 {
 			out.WriteByte(c)
 
-			i += len("%3D")
+			i += size
 			changed = true
 		} else {
 			out.WriteByte(text[i])
@@ -63,6 +66,20 @@ func undisguise(text string) (string, []int32) {
 	}
 
 	return out.String(), append(places, int32(len(text)))
+}
+
+// decodedAt decodes a sign that is written as several. It returns how many they are.
+func decodedAt(text string) (byte, int) {
+	switch text[0] {
+	case '%':
+		return percentAt(text)
+	case '\\':
+		return unicodeAt(text)
+	case '&':
+		return entityAt(text)
+	}
+
+	return 0, 0
 }
 
 func invisibleAt(text string) int {
@@ -79,13 +96,108 @@ func invisibleAt(text string) int {
 	return 0
 }
 
-// percentAt decodes the printable characters that are encoded.
-func percentAt(text string) (byte, bool) {
-	if len(text) < 3 || text[0] != '%' {
-		return 0, false
+// escapes are how the character that begins a colour is written where it cannot stand itself.
+var escapes = []string{"u001b", "u001B", "x1b", "x1B", "033", "e"}
+
+// hasEscaped says whether a text may have escaped characters or colours in it.
+func hasEscaped(text string) bool {
+	return slices.ContainsFunc([]string{`\u00`, `\x1`, "033[", `\e[`, "^[[", "&quot;", "&#"}, func(sign string) bool { return strings.Contains(text, sign) })
+}
+
+// unicodeAt decodes the signs that many programs escape in JSON, such as \u0026 for &. It returns how long the escape is.
+func unicodeAt(text string) (byte, int) {
+	at := 0
+	for at < len(text) && at < mostSlashes && text[at] == '\\' {
+		at++
 	}
 
-	high, low := strings.IndexByte(hexDigits, text[1]|' '), strings.IndexByte(hexDigits, text[2]|' ')
+	const zero = "u00"
+	if !strings.HasPrefix(text[at:], zero) || len(text) < at+len(zero)+2 {
+		return 0, 0
+	}
+
+	c, ok := hexAt(text[at+len(zero):])
+	if !ok || c == '\\' {
+		return 0, 0
+	}
+
+	return c, at + len(zero) + 2
+}
+
+// entities are the signs that HTML cannot write as they are.
+var entities = map[string]byte{"&quot;": '"', "&#34;": '"', "&#39;": '\'', "&apos;": '\'', "&amp;": '&', "&lt;": '<', "&gt;": '>', "&#61;": '=', "&#x3D;": '=', "&#58;": ':'}
+
+// entityAt decodes a sign of HTML. It returns how long it is written.
+func entityAt(text string) (byte, int) {
+	end := strings.IndexByte(text[:min(len(text), len("&quot;"))], ';')
+	c, ok := entities[text[:end+1]]
+
+	if !ok {
+		return 0, 0
+	}
+
+	return c, end + 1
+}
+
+// colourAt returns the length of the code with which a terminal sets colours, such as ESC[1;31m.
+func colourAt(text string) int {
+	at := 0
+
+	switch text[0] {
+	case '\x1b':
+		at = 1
+	case '^', '#':
+		// A terminal and a log daemon write the character like this.
+		for _, escape := range []string{"^[", "#033"} {
+			if strings.HasPrefix(text, escape) {
+				at = len(escape)
+			}
+		}
+	case '\\':
+		for at < len(text) && at < mostSlashes && text[at] == '\\' {
+			at++
+		}
+
+		escape := slices.IndexFunc(escapes, func(escape string) bool { return strings.HasPrefix(text[at:], escape) })
+		if escape < 0 {
+			return 0
+		}
+
+		at += len(escapes[escape])
+	default:
+		return 0
+	}
+
+	if at == 0 || at >= len(text) || text[at] != '[' {
+		return 0
+	}
+
+	for at++; at < len(text) && at < 32 && (isDigit(text[at]) || text[at] == ';'); at++ {
+	}
+
+	if at < len(text) && (text[at] == 'm' || text[at] == 'K') {
+		return at + 1
+	}
+
+	return 0
+}
+
+// percentAt decodes the printable characters that are encoded, once or twice.
+func percentAt(text string) (byte, int) {
+	for _, percent := range []string{"%25", "%"} {
+		if digits := len(percent); strings.HasPrefix(text, percent) && len(text) >= digits+2 {
+			if c, ok := hexAt(text[digits:]); ok {
+				return c, digits + 2
+			}
+		}
+	}
+
+	return 0, 0
+}
+
+// hexAt decodes two digits, if they are those of a printable character.
+func hexAt(text string) (byte, bool) {
+	high, low := strings.IndexByte(hexDigits, text[0]|' '), strings.IndexByte(hexDigits, text[1]|' ')
 	c := byte(high<<4 | low)
 
 	return c, high >= 0 && low >= 0 && c >= ' ' && c <= '~'
