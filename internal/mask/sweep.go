@@ -70,15 +70,15 @@ type scan struct {
 	// found is what finders that are no rules have found.
 	found []window
 
-	named    int    // up to where assignments has read names
-	run      window // the run of token characters last looked at
-	stop     int    // the end of a run without spaces last looked at
-	token    int    // up to where prefixes has found a token
-	decoded  int    // up to where encoded has read
-	tabled   int    // up to where tables has read
-	header   window // the line that tables last looked at
-	isHeader bool   // whether it names columns
-	cookie   int    // up to where cookies has read
+	named   int    // up to where assignments has read names
+	run     window // the run of token characters last looked at
+	stop    int    // the end of a run without spaces last looked at
+	token   int    // up to where prefixes has found a token
+	decoded int    // up to where encoded has read
+	tabled  int    // up to where tables has read
+	header  header // the line that tables last looked at
+	cookie  int    // up to where cookies has read
+	block   int    // up to where pemEnds and pemBodies have read
 }
 
 type window struct{ start, end int }

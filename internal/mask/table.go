@@ -2,121 +2,329 @@ package mask
 
 import "strings"
 
-// mostRows is how many rows below a header are read.
-const mostRows = 1000
+const (
+	// mostRows is how many rows below a header are read, mostColumns how many columns of them.
+	mostRows    = 1000
+	mostColumns = 4
+	// longestHeader is more than a line of column names has, longestTitle more than one of the names has.
+	longestHeader = 1024
+	longestTitle  = 48
+)
 
-// tables finds the values below a header such as NAME  PASSWORD, in aligned columns and in Markdown tables.
+// tables finds the values below a header such as NAME  PASSWORD: in aligned columns, in tables with lines between them, and in
+// files with commas, semicolons or tabs.
 func tables() finder {
-	return finder{words: []string{"password", "passwd", "pwd", "secret", "token", "key"}, at: (*scan).table}
+	return finder{words: []string{"pass", "pw", "psk", "secret", "token", "key", "cred"}, at: (*scan).table}
+}
+
+// header is the line of a table that names its columns.
+type header struct {
+	window
+
+	next int // where the line below begins
+	// separator is the sign between columns; a space means that they are aligned, and 0 that the line is no header.
+	separator byte
+	// read is how many columns were read.
+	read int
 }
 
 func (s *scan) table(start, end int) {
-	if start < s.tabled {
-		return
-	}
-
 	if start >= s.header.end {
-		s.readHeader(start)
+		if start < s.tabled {
+			return
+		}
+
+		s.header = s.readHeader(start)
 	}
 
-	if !s.isHeader {
+	h := s.header
+	if h.separator == 0 || h.next == h.end || h.read == mostColumns {
 		return
 	}
 
-	line, stop := s.header.start, s.header.end
-	pipes := hasPipes(s.text[line:stop])
 	name := window{start, end}
-
-	for name.start > line && isName(s.text[name.start-1]) {
+	for name.start > h.start && isName(s.text[name.start-1]) {
 		name.start--
 	}
 
-	for name.end < stop && isName(s.text[name.end]) {
+	for name.end < h.end && isName(s.text[name.end]) {
 		name.end++
 	}
 
-	class := classify(s.text[name.start:name.end])
+	title := name
+
+	var beside window
+	if h.separator == ' ' {
+		title, beside = titleAt(s.text[h.start:h.end], name.start-h.start)
+		title = window{h.start + title.start, h.start + title.end}
+	}
+
+	class := classify(s.text[title.start:title.end])
 
 	pattern := s.patternOf(class)
 	if class == "" || pattern == "" {
 		return
 	}
 
-	column := name.start - line
-	if pipes {
-		column = strings.Count(s.text[line:name.start], "|")
+	s.column(h, title, beside, class, pattern)
+}
+
+// titleAt returns the title of the aligned column at a position, and the one beside it. Titles have two spaces between them, or
+// one if no two of them have more.
+func titleAt(line string, at int) (title, beside window) {
+	gap := "  "
+	if !strings.Contains(strings.TrimSpace(line), gap) {
+		gap = " "
 	}
 
-	for row := 0; row < mostRows && stop < len(s.text); row++ {
-		line = stop + 1
-		if stop = lineEnd(s.text, line); strings.TrimSpace(s.text[line:stop]) == "" {
+	found := false
+
+	for start := 0; start < len(line); {
+		if isSpace(line[start]) {
+			start++
+
+			continue
+		}
+
+		end := len(line)
+		if i := strings.Index(line[start:], gap); i >= 0 {
+			end = start + i
+		}
+
+		one := window{start, start + len(strings.TrimRight(line[start:end], " \t\r"))}
+
+		if found {
+			return title, one
+		}
+
+		if found = at < end; found {
+			title = one
+		} else {
+			beside = one
+		}
+
+		start = end
+	}
+
+	return title, beside
+}
+
+// column hides the values below a name. In aligned columns, the one beside it tells whether a line is a row.
+func (s *scan) column(h header, name, beside window, class, pattern string) {
+	columns := countSigns(s.text[h.start:h.end], h.separator)
+	number := countSigns(s.text[h.start:name.start]+"x", h.separator)
+	place := window{name.start - h.start, name.end - h.start}
+
+	line, stop := h.next, h.next
+	for row := 0; row < mostRows && line < len(s.text); row++ {
+		end, next := rowEnd(s.text, line)
+		text := s.text[line:end]
+
+		if stop = end; isRule(text) {
+			line = next
+
+			continue
+		}
+
+		if strings.TrimSpace(text) == "" || h.separator != ' ' && countSigns(text, h.separator) != columns {
 			break
 		}
 
-		cell := cellAt(s.text, line, stop, column, pipes)
-		if text := s.text[cell.start:cell.end]; len(text) >= 6 && plausible(class, text, value{sign: equals, first: true}) && !isLetters(text) && hasLetter(text) {
-			s.hide(cell.start, cell.end, pattern)
+		var cell window
+		if h.separator == ' ' {
+			if !isRow(text, s.text[h.start:h.end], beside) {
+				break
+			}
+
+			cell = alignedCell(text, place)
+		} else {
+			cell = separatedCell(text, h.separator, number)
+		}
+
+		if value := text[cell.start:cell.end]; len(value) >= 6 && plausibleCell(class, value) {
+			s.hide(line+cell.start, line+cell.end, pattern)
+		}
+
+		if line = next; next == end {
+			break
 		}
 	}
 
-	s.tabled = stop
+	s.header.read++
+	s.tabled = max(s.tabled, stop)
 }
 
-// longestHeader is more than a line of column names has.
-const longestHeader = 1024
+// isRow says whether a line is a row below aligned titles: it has as many words, or fits the column that stands beside.
+func isRow(line, titles string, beside window) bool {
+	if len(strings.Fields(line)) == len(strings.Fields(titles)) {
+		return true
+	}
+
+	return alignedCell(line, beside) != (window{}) || strings.TrimSpace(line[min(beside.start, len(line)):min(beside.end, len(line))]) == ""
+}
+
+func plausibleCell(class, text string) bool {
+	return plausible(class, text, value{sign: equals, first: true}) && !isLetters(text) && hasLetter(text)
+}
 
 // readHeader looks at the line of a position, once for all words in it.
-func (s *scan) readHeader(at int) {
-	from := max(s.header.end, at-longestHeader)
-	start := from + strings.LastIndexByte(s.text[from:at], '\n') + 1
-	s.header = window{start, lineEnd(s.text, at)}
-	line := s.text[start:s.header.end]
-	s.isHeader = len(line) <= longestHeader && isHeader(line, hasPipes(line))
-}
+func (s *scan) readHeader(at int) header {
+	start := max(s.header.end, rowStart(s.text, at, longestHeader))
+	end, next := rowEnd(s.text[:min(len(s.text), at+longestHeader)], at)
+	h := header{window: window{start, end}, next: next}
 
-func hasPipes(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), "|") }
-
-func lineEnd(text string, at int) int {
-	if i := strings.IndexByte(text[min(at, len(text)):], '\n'); i >= 0 {
-		return at + i
+	line := s.text[start:end]
+	// In a string in JSON, the header begins behind the quote.
+	if at := start + strings.LastIndexByte(line, ':') + 1; at > start && skipQuote(s.text, at) > at {
+		h.start = min(end, skipQuote(s.text, at))
+		line = s.text[h.start:end]
 	}
 
-	return len(text)
-}
-
-// isHeader says whether a line has at least two columns, and nothing but names: in capitals, where no signs separate them.
-func isHeader(line string, pipes bool) bool {
-	columns := len(strings.FieldsFunc(line, func(r rune) bool { return r == '|' }))
-	if !pipes {
-		columns = len(strings.Fields(line))
+	if len(line) <= longestHeader && start < end {
+		h.separator = separatorOf(line)
 	}
 
-	return columns > 1 && !strings.ContainsFunc(line, func(r rune) bool {
-		return r > 127 || !isName(byte(r)) && !isSpace(byte(r)) && (!pipes || r != '|') || !pipes && isLower(byte(r))
-	})
+	return h
 }
 
-// cellAt returns the cell of a row that begins in a column; of a Markdown table, the one behind so many signs.
-func cellAt(text string, line, stop, column int, pipes bool) window {
-	start := line + column
+// separatorOf returns the sign between the columns of a header, or 0 if the line is none: every column has a name of a few words.
+func separatorOf(line string) byte {
+	for _, sign := range []byte("|\t;,") {
+		if strings.IndexByte(line, sign) < 0 {
+			continue
+		}
 
-	if pipes {
-		for start = line; column > 0 && start < stop; start++ {
-			if text[start] == '|' {
-				column--
+		if sign == '|' {
+			line = strings.Trim(line, " |\r")
+		}
+
+		for title := range strings.SplitSeq(line, string(sign)) {
+			if !isTitle(strings.Trim(strings.TrimSpace(title), `"'\`)) {
+				return 0
 			}
 		}
 
-		for start < stop && text[start] == ' ' {
+		return sign
+	}
+
+	// Words with one space between them are prose, unless all are in capitals.
+	capitals := !strings.ContainsFunc(line, func(r rune) bool { return r < 128 && isLower(byte(r)) })
+	columns := 0
+
+	for title := range strings.SplitSeq(strings.TrimSpace(line), "  ") {
+		title = strings.TrimSpace(title)
+		if title == "" {
+			continue
+		}
+
+		if !isTitle(title) {
+			return 0
+		}
+
+		if columns++; capitals {
+			columns += strings.Count(title, " ")
+		}
+	}
+
+	if columns < 2 {
+		return 0
+	}
+
+	return ' '
+}
+
+// isTitle knows the name of a column.
+func isTitle(title string) bool {
+	return title != "" && len(title) <= longestTitle && hasLetter(title[:1]) && strings.Count(title, " ") < 3 &&
+		!strings.ContainsFunc(title, func(r rune) bool { return r > 127 || !isName(byte(r)) && r != ' ' })
+}
+
+// isRule knows a line between the header and the rows.
+func isRule(line string) bool {
+	return strings.Contains(line, "--") && strings.Trim(line, "-+|:= \t\r") == ""
+}
+
+// countSigns counts the signs between columns; those in quotes and at the ends of a line with signs around it do not count.
+func countSigns(line string, sign byte) int {
+	if sign == '|' {
+		line = strings.TrimPrefix(strings.TrimLeft(line, " "), "|")
+		line = strings.TrimSuffix(strings.TrimRight(line, " \r"), "|")
+	}
+
+	count, quoted := 0, false
+
+	for i := range len(line) {
+		switch line[i] {
+		case '"':
+			quoted = !quoted
+		case sign:
+			if !quoted {
+				count++
+			}
+		}
+	}
+
+	return count
+}
+
+// separatedCell returns the cell behind so many signs, without spaces and quotes around it.
+func separatedCell(line string, sign byte, number int) window {
+	start := 0
+	if sign == '|' {
+		start = len(line) - len(strings.TrimPrefix(strings.TrimLeft(line, " "), "|"))
+	}
+
+	quoted := false
+	end := start
+
+	for ; end < len(line); end++ {
+		if line[end] == '"' {
+			quoted = !quoted
+		}
+
+		if line[end] != sign || quoted {
+			continue
+		}
+
+		if number == 0 {
+			break
+		}
+
+		number--
+		start = end + 1
+	}
+
+	for start < end && strings.IndexByte(" \t\"'\\", line[start]) >= 0 {
+		start++
+	}
+
+	for end > start && strings.IndexByte(" \t\r\"'\\", line[end-1]) >= 0 {
+		end--
+	}
+
+	return window{start, end}
+}
+
+// alignedCell returns the word that stands below a name, aligned to its left or its right.
+func alignedCell(line string, name window) window {
+	start := min(name.start, len(line))
+	if start < len(line) && isSpace(line[start]) {
+		for start < len(line) && start < name.end && isSpace(line[start]) {
 			start++
 		}
-	} else if start >= stop || start > line && !isSpace(text[start-1]) {
-		return window{line, line}
+	} else {
+		for start > 0 && !isSpace(line[start-1]) {
+			start--
+		}
 	}
 
 	end := start
-	for end < stop && !isSpace(text[end]) && (!pipes || text[end] != '|') {
+	for end < len(line) && !isSpace(line[end]) {
 		end++
+	}
+
+	if start != name.start && end != name.end {
+		return window{}
 	}
 
 	return window{start, end}
