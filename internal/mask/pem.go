@@ -1,6 +1,10 @@
 package mask
 
-import "strings"
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+)
 
 const (
 	dashes = "-----"
@@ -21,15 +25,19 @@ func (s *scan) pemBlock(start, end int) {
 	}
 
 	name := s.blockName(s.text[end : end+header])
-	if name == "" {
-		return
-	}
-
 	from := end + header + len(dashes)
 	to := min(len(s.text), from+longestBlock)
 	body := s.text[from:to]
 
 	stop := strings.Index(body, dashes)
+	if stop >= 0 {
+		s.block = from + stop + len(dashes)
+	}
+
+	if name == "" {
+		return
+	}
+
 	if stop >= 0 && strings.HasPrefix(body[stop:], dashes+"END ") {
 		body = body[:stop]
 		stop = from + stop + len(dashes)
@@ -47,6 +55,146 @@ func (s *scan) pemBlock(start, end int) {
 	if countEncoded(body) >= 32 {
 		s.hide(start, to, name)
 	}
+}
+
+// pemEnds finds keys whose beginning is missing: base64 in lines, up to the line that ends the block.
+func pemEnds() finder {
+	return finder{words: []string{"-----end "}, at: (*scan).pemEnd}
+}
+
+func (s *scan) pemEnd(start, end int) {
+	label := strings.Index(s.text[end:min(len(s.text), end+longestMarker)], dashes)
+	if label < 0 {
+		return
+	}
+
+	name := s.blockName(s.text[end : end+label])
+	if name == "" || start < s.block {
+		return
+	}
+
+	stop := end + label + len(dashes)
+	from, limit := start, max(s.block, start-longestBlock)
+	s.block = stop
+
+	for from > limit {
+		row := max(limit, rowStart(s.text, from-1, longestRow))
+		line := trimBreak(s.text[row:from])
+
+		body := line[strings.LastIndexFunc(line, func(r rune) bool { return r > 127 || !isEncoded(byte(r)) })+1:]
+		if whole := strings.TrimLeft(line, " \t") == body; !whole {
+			if len(body) >= 32 {
+				from = row + len(line) - len(body)
+			}
+
+			break
+		}
+
+		from = row
+	}
+
+	if countEncoded(s.text[from:start]) >= 32 {
+		s.hide(from, stop, name)
+	}
+}
+
+// trimBreak cuts the line break off the end of a line, also if it is escaped.
+func trimBreak(line string) string {
+	line = strings.TrimRight(line, " \t\r\n")
+
+	for _, letter := range []string{`\n`, `\r`} {
+		line = strings.TrimRight(strings.TrimSuffix(line, letter), `\`)
+	}
+
+	return line
+}
+
+// longestRow is more than a line of base64 has.
+const longestRow = 128
+
+// pemBodies finds private keys without the lines around them, by how their structure begins in base64.
+func pemBodies() finder {
+	// The last one is how the keys of OpenSSH begin; the others are DER.
+	heads := []string{"MII", "MHcCAQEE", "MHQCAQEE", "MIGHAgEA", "MC4CAQAw", "b3BlbnNzaC1rZXktdjEA"}
+
+	f := finder{}
+	for _, head := range heads {
+		f.words = append(f.words, strings.ToLower(head))
+	}
+
+	f.at = func(s *scan, start, end int) {
+		if start >= s.block && slices.Contains(heads, s.text[start:end]) && s.wanted[privateKey] && (start == 0 || !isEncoded(s.text[start-1]) || s.afterEscape(start)) {
+			s.pemBody(start)
+		}
+	}
+
+	return f
+}
+
+func (s *scan) pemBody(start int) {
+	if !isPrivateKey(s.text[start:min(len(s.text), start+32)]) {
+		return
+	}
+
+	end, width := start, 0
+
+	for at := start; at < len(s.text) && at-start < longestBlock; {
+		stop := at
+		for stop < len(s.text) && stop-start < longestBlock && isEncoded(s.text[stop]) {
+			stop++
+		}
+
+		// The last line is shorter. A word may be next, but has no length that base64 has, or nothing but letters.
+		row := s.text[at:stop]
+		if width == 0 {
+			width = len(row)
+		}
+
+		if row == "" || len(row) > width || len(row) < width && (len(row)%4 != 0 || isLetters(row)) {
+			break
+		}
+
+		end = stop
+
+		next := breakAt(s.text, stop)
+		if next == 0 || len(row) < width {
+			break
+		}
+
+		at = stop + next
+		for at < len(s.text) && s.text[at] == ' ' {
+			at++
+		}
+	}
+
+	s.block = end
+
+	if end-start >= 64 {
+		s.hide(start, end, privateKey)
+	}
+}
+
+// isPrivateKey reads the beginning of a structure in base64: a private key has a version first, and a certificate has not.
+func isPrivateKey(head string) bool {
+	raw, err := base64.StdEncoding.DecodeString(head[:len(head)-len(head)%4])
+	if err != nil || len(raw) < 12 {
+		return false
+	}
+
+	if strings.HasPrefix(string(raw), "openssh-key-v1") {
+		return true
+	}
+
+	// The length of the structure has one, two or three bytes.
+	content := raw[2:]
+	if raw[1] > 0x80 {
+		content = raw[2+int(raw[1]&3):]
+	}
+
+	version := content[0] == 2 && content[1] == 1 && content[2] <= 1
+	encrypted := content[0] == 0x30 && content[2] == 6 && content[3] == 9 && strings.HasPrefix(string(content[4:]), "\x2a\x86\x48\x86\xf7\x0d\x01\x05")
+
+	return raw[0] == 0x30 && (version || encrypted)
 }
 
 // blockName returns the wanted pattern for the label of a block.
