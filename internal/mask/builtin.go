@@ -28,7 +28,9 @@ func tokenRules() []*rule {
 		newRule(token, `(?i)api\.telegram\.org(?:/|%2F)(?:file(?:/|%2F))?bot(\d{6,12}(?::|%3A)[\w-]{20,60})`, "api.telegram.org").only(isFilledIn),
 		newRule(token, `(?i)`+wordStart+`bearer\s{1,4}([\w.~+/=-]{16,})`, "bearer").where(nearValue(0, 16)).only(isNoProse),
 		newRule(token, `\b(\d{8,10}(?::|%3A)AA[\w-]{32,34})(?:[^\w-]|$)`, ":aa", "%3aaa").only(isFilledIn),
-		newRule(token, `\b([MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40})(?:[^\w-]|$)`, ".g", ".x", ".y", ".z").only(isFilledIn),
+		newRule(token, `(?i)`+wordStart+`basic\s{1,4}([A-Za-z0-9+/]{8,}={0,2})`, "basic").where(nearValue(0, 8)).only(isUserPassword),
+		newRule(token, `(?i)`+wordStart+`authorization\\{0,3}["'][\s,>:=]{0,6}\\{0,3}["'](?:bearer|token|apikey|ssws)\s{1,4}([\w.~+/=:-]{8,})`, "authorization").where(nearQuoted).only(isNoProse),
+		newRule(token, wordStart+`SSWS\s{1,4}(00[\w-]{30,50})`, "ssws").only(isFilledIn),
 		newRule(token, `(?i)discord(?:app)?\.com(?:/|%2F)api(?:/|%2F)webhooks(?:/|%2F)(\d{16,20}(?:/|%2F)[\w-]{50,80})`, "webhooks").only(isFilledIn),
 		newRule(token, `\b([0-9A-Za-z]{14}\.atlasv1\.[\w-]{60,70})`, ".atlasv1.").only(isFilledIn),
 		newRule(token, `\b(pat[0-9A-Za-z]{14}\.[0-9a-f]{64})`, "pat").only(isFilledIn),
@@ -52,14 +54,67 @@ func addressRules() []*rule {
 // commandRules find passwords on command lines.
 func commandRules() []*rule {
 	return []*rule{
-		newRule(password, wordStart+`(?:mysql\w{0,12}|mariadb[\w-]{0,12})\b[^\n]*?\s-p\\?['"]?([^\s'"$-][^\s'"]{3,100})`, "mysql", "mariadb").where(nearFlag(" -p")).only(isFilledIn),
+		newRule(password, wordStart+`(?:mysql\w{0,12}|mariadb[\w-]{0,12})\b[^\n]*?\s-p\\?['"]?([^\s'"$-][^\s'"]{3,100})`, "mysql", "mariadb").where(nearFlag("-p")).only(isFilledIn),
 		newRule(password, wordStart+`sshpass\s{1,4}-p\s{0,4}['"]?([^\s'"$][^\s'"]{3,100})`, "sshpass").only(isFilledIn),
-		newRule(password, wordStart+`redis-cli\b[^\n]*?\s-a\s{1,4}['"]?([^\s'"$][^\s'"]{3,100})`, "redis-cli").where(nearFlag(" -a")).only(isFilledIn),
+		newRule(password, wordStart+`redis-cli\b[^\n]*?\s-a\s{1,4}['"]?([^\s'"$][^\s'"]{3,100})`, "redis-cli").where(nearFlag("-a")).only(isFilledIn),
 		newRule(password, wordStart+`curl\b[^\n]*?`+curlUser+`["']?[^\s"':]{0,64}["']?:["']?([^\s'"$][^\s'"]{2,100})`, "curl").where((*scan).nearLine).only(isFilledIn).alsoGitleaks(),
 		newRule(password, wordStart+`curl\b[^\n]*?`+curlUser+`'[^'\n:]{0,64}:([^'$\n][^'\n]{2,100})'`, "curl").where((*scan).nearLine).only(isFilledIn).alsoGitleaks(),
 		newRule(password, wordStart+`curl\b[^\n]*?`+curlUser+`"[^"\n:]{0,64}:([^"$\n][^"\n]{2,100})"`, "curl").where((*scan).nearLine).only(isFilledIn).alsoGitleaks(),
-		newRule(password, wordStart+`docker\s{1,4}login\b[^\n]*?\s-p\s{1,4}['"]?([^\s'"$-][^\s'"]{3,100})`, "docker").where(nearFlag(" -p")).only(isFilledIn),
+		flagRule(nearFlag("-p"), `mongo\w{0,8}`, `-p`+optionalGap, "mongo"),
+		flagRule(nearFlag("-p"), `login`, `-p`+argumentGap, "login"),
+		flagRule(nearFlag("-p"), `az`, `-p`+argumentGap, "az "),
+		flagRule(nearFlag("-k", "-K"), `openssl`, `-[kK]`+argumentGap, "openssl"),
+		flagRule(nearFlag("-w"), `ldap[a-z]{3,8}`, `-w`+optionalGap, "ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami", "ldappasswd", "ldapmodrdn", "ldapcompare"),
+		flagRule(nearFlag("-s"), `ldappasswd`, `-s`+argumentGap, "ldappasswd"),
+		flagRule(nearFlag("-P"), `ipmitool`, `-P`+optionalGap, "ipmitool"),
+		flagRule(nearFlag("-P"), `(?:sqlcmd|osql|bcp)`, `-P`+argumentGap, "sqlcmd", "osql", "bcp "),
+		flagRule(nearFlag("-P"), `(?:unzip|zip)`, `-P`+argumentGap, "zip "),
+		flagRule(nearFlag("-P"), `mosquitto_\w{2,6}`, `-P`+argumentGap, "mosquitto_"),
+		flagRule(nearFlag("-p"), `(?:cqlsh|beeline)`, `-p`+argumentGap, "cqlsh", "beeline"),
+		flagRule(nearFlag("-p"), `7z[a-z]{0,2}`, `-p`+optionalGap, "7z"),
+		flagRule(nearFlag("-A"), `snmp\w{2,12}`, `-A`+argumentGap, "snmp"),
+		flagRule(nearFlag("-X"), `snmp\w{2,12}`, `-X`+argumentGap, "snmp"),
+		flagRule((*scan).nearLine, `https?`, `(?:-a|--auth)`+argumentGap+`["']?[\w.@-]{1,64}:`, "http -a", "https -a", "http --auth", "https --auth"),
+		flagRule(nearFlag("-u"), `lftp`, `-u`+argumentGap+`["']?[\w.@-]{1,64},`, "lftp"),
+		flagRule(nearFlag("-U"), `(?:smb|rpc)client`, `-U`+argumentGap+`["']?[^\s"'%]{1,64}%`, "smbclient", "rpcclient"),
+		flagRule(nearFlag("/p:"), `(?:x|w)freerdp`, `/p:`, "freerdp"),
+		flagRule(nearFlag("/user:"), `net\s{1,4}use`, `/user:\S{1,64}`+argumentGap, "net use"),
+		flagRule(nearFlag("-p"), `useradd|usermod|psexec|rabbitmqadmin|twine`, `-p`+argumentGap, "useradd", "usermod", "psexec", "rabbitmqadmin", "twine"),
+		flagRule(nearFlag("--value"), `put-parameter|secret\s{1,4}set`, `--value`+argumentGap, "put-parameter", "secret set"),
+		flagRule(nearFlag("--user"), `etcdctl`, `--user`+argumentGap+`["']?[\w.@-]{1,64}:`, "etcdctl"),
+		flagRule(nearFlag("/rp"), `schtasks`, `/rp`+argumentGap, "schtasks"),
+		flagRule(nearFlag("-new"), `keytool`, `-new`+argumentGap, "keytool"),
+		newRule(password, `(?i)`+wordStart+`ConvertTo-SecureString\s{1,4}(?:-String\s{1,4})?\\{0,3}["']([^"'$\\]{4,100})`, "convertto-securestring").only(isFilledIn),
+		newRule(password, wordStart+`AUTH\s{1,4}PLAIN\s{1,4}([A-Za-z0-9+/]{8,}={0,2})`, "auth plain").only(isRandom),
+		newRule(password, `-pass(?:in|out)?`+argumentGap+`["']?pass:([^\s'"$\\][^\s'"\\]{3,100})`, "pass:").only(isArgument),
+		newRule(password, wordStart+`rabbitmqctl\s[^\n]{0,80}?(?:add_user|change_password|authenticate_user)\s{1,4}\S{1,64}\s{1,4}['"]?([^\s'"$\\-][^\s'"\\]{3,100})`, "rabbitmqctl").only(isArgument),
+		newRule(password, wordStart+`htpasswd\s{1,4}-[a-zA-Z0-9]{0,6}b[a-zA-Z0-9]{0,6}\s{1,4}(?:[^\s]{0,100}/[^\s]{1,100}\s{1,4}|-\w{1,4}\s{1,4}){0,3}[\w.@-]{1,64}\s{1,4}['"]?([^\s'"$\\/-][^\s'"\\/]{3,100})`, "htpasswd").only(isArgument),
+		newRule(password, wordStart+`sqlplus\s{1,4}(?:-\w{1,4}\s{1,4}){0,3}['"]?\w{1,64}/([^\s'"@$\\]{4,100})`, "sqlplus").only(isArgument),
+		newRule(password, wordStart+`(?:echo|printf)\s{1,4}(?:-[neE]{1,3}\s{1,4}|["']%s(?:\\{1,3}n)?["']\s{1,4})?\\{0,3}['"]?(?:[\w.-]{1,64}:)?([^\s'"|$\\][^\s'"|\\]{3,100})\\{0,3}['"]?\s{0,4}\|[^\n|]{0,80}?(?:chpasswd|--stdin|--password-stdin|sudo\s{1,4}-S|kinit|cryptsetup)`, "echo", "printf").where(nearSign("|")).only(isArgument),
+		newRule(password, wordStart+`chpasswd[^\n|]{0,40}?<<<\s{0,4}\\{0,3}['"]?[\w.-]{1,64}:([^\s'"$\\]{4,100})`, "chpasswd").only(isArgument),
+		newRule(password, wordStart+`chpasswd[^\n|]{0,40}?<<-?\s{0,4}\\{0,3}['"]?\w{1,20}\\{0,3}['"]?(?:\r?\n|\\{1,3}n)((?:\s*[\w.-]+:[^\s:$\\]+(?:\r?\n|\\{1,3}n))+)`, "chpasswd").only(isFilledIn),
+		newRule(password, `<<-?\s{0,4}\\{0,3}['"]?\w{1,20}\\{0,3}['"]?\s{0,4}\|[^\n|]{0,20}?chpasswd[^\n|]{0,20}?(?:\r?\n|\\{1,3}n)((?:\s*[\w.-]+:[^\s:$\\]+(?:\r?\n|\\{1,3}n))+)`, "chpasswd").only(isFilledIn),
+		newRule(password, wordStart+`net\s{1,4}user\s{1,4}[\w.-]{1,64}\s{1,4}([^\s"'/\\-][^\s"'\\]{5,100})`, "net user").only(isNoProse),
+		newRule(password, wordStart+`wpa_passphrase\s{1,4}\S{1,64}\s{1,4}['"]?([^\s"'$\\]{8,63})`, "wpa_passphrase").only(isFilledIn),
+		newRule(token, wordStart+`vault\s{1,4}login\s{1,4}(?:-[\w=-]{1,40}\s{1,4}){0,3}([\w.-]{16,200})`, "vault login").only(isRandom),
 	}
+}
+
+// argumentGap is what stands between a flag and its value, also in a list of arguments.
+const (
+	argumentGap   = `["',\s=\\]{1,8}?`
+	optionalGap   = `["',\s=\\]{0,8}?`
+	argumentValue = `\\{0,3}['"]?([^\s'"$\\-][^\s'"\\]{3,100})`
+)
+
+// flagRule finds the value of a flag to which its command gives a meaning.
+func flagRule(near lookaround, command, flag string, words ...string) *rule {
+	return newRule(password, wordStart+`(?:`+command+`)\b[^\n]*?[\s"']`+flag+argumentValue, words...).where(near).only(isArgument)
+}
+
+// isArgument leaves out numbers, such as ports, and what flags of the same letter have in other commands: paths and addresses.
+func isArgument(secret string) bool {
+	return isFilledIn(secret) && hasLetter(secret) && !isPath(secret) && !strings.HasSuffix(secret, ":") && !slices.Contains(harmlessWords, strings.ToLower(secret))
 }
 
 // storedRules find passwords where programs keep them: .netrc, .pgpass, password files, SQL and redis.conf.
@@ -70,7 +125,9 @@ func storedRules() []*rule {
 		newRule(password, `(\$(?:2[abxy]|apr1|1|5|6|7|y|sha1|argon2[a-z]{1,2}|pbkdf2[\w-]{0,12}|scrypt)\$[\w./$=,+-]{20,200})`, "$2a$", "$2b$", "$2y$", "$2x$", "$apr1$", "$1$", "$5$", "$6$", "$7$", "$y$", "$argon2", "$pbkdf2", "$scrypt$", "$sha1$").only(isFilledIn),
 		newRule(password, `(\{S?SHA(?:256|512)?\}[A-Za-z0-9+/]{20,120}={0,2})`, "{ssha", "{sha").only(isFilledIn),
 		newRule(password, `(?i)`+wordStart+`identified\s{1,4}by\s{1,4}(?:password\s{1,4})?\\?['"]([^'"\\]{4,100})`, "identified").only(isFilledIn),
-		newRule(password, `(?i)\bvalue\s?=\s?["']([^"'<>\n]{4,200})["']\s{1,4}(?:name|key)\s?=\s?["'][\w.-]{0,60}(?:password|passwd|pwd|secret|token|api[_-]?key)["']`, "value=").only(isFilledIn),
+		newRule(password, wordStart+`(?:username\s{1,4}\S{1,64}|enable)(?:\s{1,4}privilege\s{1,4}\d{1,2})?\s{1,4}(?:password|secret)\s{1,4}([^\s"'\\]{6,100})`, "username ", "enable secret", "enable password").only(isNoProse),
+		newRule(password, wordStart+`snmp-server\s{1,4}community\s{1,4}([^\s"'\\]{4,100})`, "snmp-server").only(isNoProse),
+		newRule(password, wordStart+`(?:password|secret)\s[05789]\s([^\s"'\\]{4,100})`, "password 0", "password 5", "password 7", "secret 0", "secret 5", "secret 7", "secret 8", "secret 9").only(isNoProse),
 		newRule(password, `(?i)`+wordStart+`(?:requirepass|masterauth)\s{1,4}\\?["']?([^\s"'\\]{4,512})`, "requirepass", "masterauth").only(isFilledIn),
 	}
 }

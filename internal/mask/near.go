@@ -74,6 +74,21 @@ func (s *scan) skipWord(at int) int {
 	return at
 }
 
+// nearQuoted looks for a quoted value behind a quoted name, without a sign between them or with a comma.
+func nearQuoted(s *scan, start, end int) (window, bool) {
+	at := skipQuote(s.text, end)
+	if at == end {
+		return window{}, false
+	}
+
+	open := at
+	for n := 0; n < 6 && open < len(s.text) && (isSpace(s.text[open]) || s.text[open] == ','); n++ {
+		open++
+	}
+
+	return s.around(start-slack, s.spaceAfter(s.skipWord(skipQuote(s.text, open)))+slack), skipQuote(s.text, open) > open
+}
+
 // nearLine sees the line of a command, as far as it is near.
 func (s *scan) nearLine(start, end int) (window, bool) {
 	line, _, _ := strings.Cut(s.text[end:min(len(s.text), end+2*longestCommand)], "\n")
@@ -81,17 +96,35 @@ func (s *scan) nearLine(start, end int) (window, bool) {
 	return s.around(start-slack, end+len(line)+1), strings.Contains(line, ":")
 }
 
-// nearFlag looks for a flag in the line of a command.
+// nearFlag looks for a flag in the line of a command, behind a space or, in a list of arguments, a quote.
 func nearFlag(flags ...string) lookaround {
 	return func(s *scan, start, end int) (window, bool) {
 		line, _, _ := strings.Cut(s.text[end:min(len(s.text), end+longestCommand)], "\n")
 
 		for _, flag := range flags {
-			if at := strings.Index(line, flag); at >= 0 {
-				return s.around(start-slack, s.spaceAfter(min(len(s.text), end+at+len(flag)+slack))+128), true
+			for from := 0; ; {
+				at := strings.Index(line[from:], flag)
+				if at < 0 {
+					break
+				}
+
+				if at += from; strings.IndexByte(" \t\"'", s.text[end+at-1]) >= 0 {
+					return s.around(start-slack, s.spaceAfter(min(len(s.text), end+at+len(flag)+slack))+128), true
+				}
+
+				from = at + len(flag)
 			}
 		}
 
 		return window{}, false
+	}
+}
+
+// nearSign looks for a sign in the line of a command.
+func nearSign(sign string) lookaround {
+	return func(s *scan, start, end int) (window, bool) {
+		line, _, _ := strings.Cut(s.text[end:min(len(s.text), end+longestCommand)], "\n")
+
+		return s.around(start-slack, end+len(line)+1), strings.Contains(line, sign)
 	}
 }

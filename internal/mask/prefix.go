@@ -102,8 +102,59 @@ var tokenPrefixes = []prefix{
 	{"pscale_tkn_", token, 32},
 	{"LTAI", apiKey, 20},
 	{"AGE-SECRET-KEY-1", privateKey, 50},
-	{"tarsy_", apiKey, 40}, // TARSy's own keys
-	{"eyJ", token, 0},      // a JWT, see jwtEnd
+	{"xoxc-", slackToken, 20},
+	{"xoxd-", slackToken, 20},
+	{"tskey-", token, 20},
+	{"sbp_", token, 40},
+	{"sb_secret_", secretKey, 20},
+	{"CCIPAT_", token, 40},
+	{"CCIPRJ_", token, 40},
+	{"bkua_", token, 36},
+	{"bkaj_", token, 36},
+	{"figd_", token, 30},
+	{"figu_", token, 30},
+	{"r8_", token, 36},
+	{"ops_eyJ", token, 40},
+	{"A3-", secretKey, 30},
+	{"s.", token, 24},
+	{"nfp_", token, 36},
+	{"re_", apiKey, 30},
+	{"phx_", apiKey, 36},
+	{"nvapi-", apiKey, 50},
+	{"pcsk_", apiKey, 50},
+	{"lsv2_pt_", apiKey, 32},
+	{"lsv2_sk_", apiKey, 32},
+	{"xkeysib-", apiKey, 64},
+	{"xsmtpsib-", apiKey, 64},
+	{"sgp_", token, 40},
+	{"slk_", token, 40},
+	{"CFPAT-", token, 40},
+	{"ATBB", password, 28},
+	{"pat-na1-", token, 32},
+	{"pat-eu1-", token, 32},
+	{"pnu_", apiKey, 32},
+	{"pnb_", apiKey, 32},
+	{"apify_api_", token, 30},
+	{"pplx-", apiKey, 40},
+	{"rnd_", apiKey, 24},
+	{"fm1r_", token, 40},
+	{"fm2_", token, 40},
+	{"xaat-", token, 32},
+	{"xapt-", token, 32},
+	{"shpca_", token, 32},
+	{"shppa_", token, 32},
+	{"hvr.", token, 24},
+	{"lin_oauth_", apiKey, 32},
+	{"vcp_", token, 40},
+	{"e2b_", apiKey, 36},
+	{"tgp_v1_", apiKey, 36},
+	{"jina_", apiKey, 40},
+	{"sk-lf-", apiKey, 32},
+	{"dp.ct.", token, 40},
+	{"dp.sa.", token, 40},
+	{"tarsy_", apiKey, 40},     // TARSy's own keys
+	{"tarsyshare_", token, 40}, // and its shares
+	{"eyJ", token, 0},          // a JWT, see jwtEnd
 }
 
 // prefixes finds tokens by how they begin.
@@ -174,11 +225,22 @@ func (s *scan) prefixed(p prefix, start, end int) {
 
 // random tells a token from a name that happens to begin like one.
 func (p prefix) random(tail string) bool {
-	if p.name == awsAccessKey {
-		return len(tail) == p.least && !strings.ContainsFunc(tail, func(r rune) bool { return !isUpper(byte(r)) && !isDigit(byte(r)) })
+	switch {
+	case p.name == awsAccessKey:
+		return len(tail) == p.least && isCode(tail)
+	case p.text == "A3-":
+		return isCode(strings.ReplaceAll(tail, "-", "")) && hasDigit(tail) && strings.Count(tail, "-") >= 4
+	case p.text == "s.":
+		// The fields of a variable s look the same, but are words.
+		return len(tail) == p.least && !strings.ContainsAny(tail, "-_./+=~") && hasDigit(tail) && jumps(tail)*10 >= len(tail)*3
 	}
 
 	return entropy(tail) > 2.8 && (hasDigit(tail) || mixedCase(tail)) && !isKebab(tail)
+}
+
+// isCode knows what has nothing but capitals and digits.
+func isCode(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return !isUpper(byte(r)) && !isDigit(byte(r)) })
 }
 
 // isToken is a character of a token without its prefix.

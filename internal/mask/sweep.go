@@ -27,7 +27,7 @@ type catalog struct {
 var shared = sync.OnceValue(newCatalog)
 
 func newCatalog() *catalog {
-	c := &catalog{finders: []finder{assignments(), prefixes(), pemBlocks(), pemEnds(), pemBodies(), encoded(), cookies(), tables()}}
+	c := &catalog{finders: []finder{assignments(), prefixes(), discordTokens(), pemBlocks(), pemEnds(), pemBodies(), encoded(), cookies(), tables()}}
 
 	for _, r := range append(builtinRules(), gitleaksRules()...) {
 		c.finders = append(c.finders, finder{words: r.words, rule: r})
