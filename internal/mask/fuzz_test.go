@@ -16,7 +16,7 @@ func seeds(f *testing.F) {
 
 	seen := map[string]bool{}
 
-	for _, sample := range corpus.Samples(5) {
+	for _, sample := range append(corpus.Samples(5), corpus.Hard(5)...) {
 		if !seen[sample.Kind] {
 			seen[sample.Kind] = true
 

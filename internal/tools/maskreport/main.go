@@ -23,6 +23,7 @@ func run(args []string, out, problems io.Writer) int {
 	flags := flag.NewFlagSet("maskreport", flag.ContinueOnError)
 	flags.SetOutput(problems)
 	seed := flags.Uint64("seed", 1, "seed of the corpus")
+	hard := flags.Bool("hard", false, "judge by the hard corpus")
 	verbose := flags.Bool("v", false, "print every miss")
 
 	if err := flags.Parse(args); err != nil {
@@ -36,7 +37,12 @@ func run(args []string, out, problems io.Writer) int {
 		return 1
 	}
 
-	return report(corpus.Samples(*seed), func(text string) (string, error) { return m.Result("any", text) }, *verbose, out, problems)
+	samples := corpus.Samples
+	if *hard {
+		samples = corpus.Hard
+	}
+
+	return report(samples(*seed), func(text string) (string, error) { return m.Result("any", text) }, *verbose, out, problems)
 }
 
 // report judges a masker by samples, and returns the exit code.

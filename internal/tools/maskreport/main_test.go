@@ -16,6 +16,7 @@ func TestReportPassesForProduct(t *testing.T) {
 	var out, problems bytes.Buffer
 
 	assert.Equal(t, 0, run([]string{"-seed", "2"}, &out, &problems), "%s", &problems)
+	assert.Equal(t, 0, run([]string{"-seed", "2", "-hard"}, &out, &problems), "%s", &problems)
 	assert.Regexp(t, `(?m)^all +\d+ +\d+ +[01]\.\d{3} +\d+ +\d+ +[01]\.\d{3}$`, out.String())
 	assert.Equal(t, 2, run([]string{"-nonsense"}, &out, &problems))
 }
