@@ -110,6 +110,7 @@ func TestLookalikesOfMissedKindsAreUnchanged(t *testing.T) {
 		"creds: secret/data/db", "creds = localhost:5432", "passwords: 3 weak", "passwords:\n  minLength: 12\n", "tokens: [a, b, c]", "secrets:\n- name: regcred2\n", "password:\n  type: string\n",
 		"- value: prod\n  name: PASSWORD_POLICY", "- value: /run/secrets/p\n  name: DB_PASSWORD\n", "name,password_changed,role\nada,2026-11-18,admin\n", "SECRET NAME   VERSION\nweb-tls-v2    12\n",
 		"NAME   PASSWORD\nada    \n2026-11-18T06:00:00Z INFO started\n", "Basic dGhlIHF1aWNrIGJyb3duIGZveA==", "Token::new2", "az group list -p 2", "ssh login -p 22022", "ldapsearch -s base", "echo done123 | tee /x",
+		"PASSWORD  USER\n2026-11-18T06:00:00Z INFO started web-1\n", "password:\n  rotation: every90days\n", "\"nextPageToken\": \"CAUQAA1B2c3D4e5F6\"",
 		"s.processBatchWithTimeouts2", "org.apache.kafka.common.Metrics", "password | text | not null", "a &quot;password&quot; is needed", "token 3f8a9c2e-7b1d-4e6f-9a0c-5d2b8e4f1a7c not found",
 		"MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAu1SU1LfVLPHCozMxH2Mo4lgOEePzNm0tRgeLezV6ffAt0gunVTLw7onLRnrq0",
 	} {
