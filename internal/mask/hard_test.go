@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/mask/corpus"
 )
 
-// The patterns were written with the first half in view; the second was held back and judged once, at the end.
+// The patterns were written with only the first half in view: no sample of the other one was looked at.
 func TestHardCorpusIsMasked(t *testing.T) {
 	t.Parallel()
 
