@@ -76,14 +76,14 @@ func groupKey(a tarsy.Alert, groupBy []string) string {
 		groupBy = []string{"alertname"}
 	}
 
-	parts := make([]string, len(groupBy))
+	parts := make([]string, 0, len(groupBy)+1)
 
-	for i, name := range groupBy {
+	for _, name := range groupBy {
 		if name == "alertname" {
 			name = firstWithValue(value, "alertname", "service", "title")
 		}
 
-		parts[i] = keyPart(name) + "=" + keyPart(value(name))
+		parts = append(parts, keyPart(name)+"="+keyPart(value(name)))
 	}
 
 	if team := a.Facts.Team; team != "" && (!slices.Contains(groupBy, "team") || value("team") != team) {

@@ -186,7 +186,7 @@ func TestConnectionLimitHoldsOverTLS(t *testing.T) {
 		require.NoError(t, err)
 
 		// Closing the body would wait for the end of an answer that has none.
-		response, err := http.ReadResponse(bufio.NewReader(conn), nil) //nolint:bodyclose // the connection is closed
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		require.NoError(t, err)
 
 		raw := make([]byte, len("true"))

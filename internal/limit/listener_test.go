@@ -61,7 +61,7 @@ type visitor struct {
 	*peer
 
 	conn net.Conn
-	ctx  context.Context //nolint:containedctx // the one of its requests
+	ctx  context.Context
 }
 
 func (d *desk) connect(address string) *visitor {

@@ -69,7 +69,7 @@ func commandRules() []*rule {
 		flagRule(nearFlag("-P"), `ipmitool`, `-P`+optionalGap, "ipmitool"),
 		flagRule(nearFlag("-P"), `(?:sqlcmd|osql|bcp)`, `-P`+argumentGap, "sqlcmd", "osql", "bcp "),
 		flagRule(nearFlag("-P"), `(?:unzip|zip)`, `-P`+argumentGap, "zip "),
-		flagRule(nearFlag("-P"), `mosquitto_\w{2,6}`, `-P`+argumentGap, "mosquitto_"),
+		flagRule(nearFlag("-P"), `mosquitto_\w{2,6}`, `-P`+argumentGap, "mosquitto_"), //nolint:misspell // the program's name
 		flagRule(nearFlag("-p"), `(?:cqlsh|beeline)`, `-p`+argumentGap, "cqlsh", "beeline"),
 		flagRule(nearFlag("-p"), `7z[a-z]{0,2}`, `-p`+optionalGap, "7z"),
 		flagRule(nearFlag("-A"), `snmp\w{2,12}`, `-A`+argumentGap, "snmp"),

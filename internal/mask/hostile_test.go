@@ -87,7 +87,7 @@ func hostile() map[string]func(size int) string {
 		"one open list":         func(size int) string { return "passwords: [" + strings.Repeat("a1, ", size/4) },
 		"one long list":         func(size int) string { return "passwords:\n" + strings.Repeat("- a1\n", size/5) },
 		"open lists":            repeat("passwords: [\"a, tokens=["),
-		"lists of names":        repeat("passwords:\n  passwords:\n"),
+		"lists of names":        repeat("passwords:\n  tokens:\n"),
 		"values before names":   repeat("value: 'Xk29, name: DB_PASSWORD "),
 		"values without names":  repeat(`"value":"a","type":"b","name":"password",`),
 		"files with commas":     repeat("user,password\nada,Xk29fLq8\n"),

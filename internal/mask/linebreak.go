@@ -12,12 +12,12 @@ func breakAt(text string, at int) int {
 	for end < len(text) && end-at < 2*mostSlashes {
 		size := 0
 
-		switch {
-		case text[end] == '\n':
+		switch text[end] {
+		case '\n':
 			return end + 1 - at
-		case text[end] == '\r':
+		case '\r':
 			size = 1
-		case text[end] == '\\':
+		case '\\':
 			for size < mostSlashes && end+size < len(text) && text[end+size] == '\\' {
 				size++
 			}

@@ -172,7 +172,12 @@ func colourAt(text string) int {
 		return 0
 	}
 
-	for at++; at < len(text) && at < 32 && (isDigit(text[at]) || text[at] == ';'); at++ {
+	return colourEnd(text, at+1)
+}
+
+// colourEnd returns where a code ends whose numbers begin at a position, or 0.
+func colourEnd(text string, at int) int {
+	for ; at < len(text) && at < 32 && (isDigit(text[at]) || text[at] == ';'); at++ {
 	}
 
 	if at < len(text) && (text[at] == 'm' || text[at] == 'K') {

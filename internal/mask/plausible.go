@@ -24,7 +24,7 @@ func plausible(class, text string, v value) bool {
 	case password:
 		return plausiblePassword(text, v)
 	case barePass:
-		return len(text) >= 6 && !isLetters(text) && hasLetter(text) && !isKebab(text) && !strings.HasPrefix(text, "Test") && plausiblePassword(text, v)
+		return plausibleBarePass(text) && plausiblePassword(text, v)
 	case credential:
 		return looksRandom(text) || isUserAndPassword(text)
 	case authorization:
@@ -32,9 +32,16 @@ func plausible(class, text string, v value) bool {
 	case authority, privateKey:
 		return len(text) >= 32 && !isReference(text, v)
 	default:
-		return looksRandom(text) && (v.sign != word || len(text) >= 32) || v.query && hasDigit(text) && len(text) >= 12 && !isPath(text)
+		return looksRandom(text) && (v.sign != word || len(text) >= 32) || v.query && plausibleParameter(text)
 	}
 }
+
+// plausibleBarePass doubts what follows the name pass: it is also what tests do.
+func plausibleBarePass(text string) bool {
+	return len(text) >= 6 && !isLetters(text) && hasLetter(text) && !isKebab(text) && !strings.HasPrefix(text, "Test")
+}
+
+func plausibleParameter(text string) bool { return hasDigit(text) && len(text) >= 12 && !isPath(text) }
 
 // plausiblePassword takes nearly everything, for people choose all sorts of passwords.
 func plausiblePassword(text string, v value) bool {

@@ -58,14 +58,14 @@ func leadsTo(text string, v value, key int) bool {
 
 // keyOf returns where the key begins whose value begins at a position, if the key says that the value is a name.
 func keyOf(text string, at int) (int, bool) {
-	before := strings.TrimRight(text[max(0, at-longestName):at], `"'\\`)
+	before := strings.TrimRight(text[max(0, at-longestName):at], `"'\`)
 	before = strings.TrimRight(before, " ")
 
 	if !strings.HasSuffix(before, ":") && !strings.HasSuffix(before, "=") {
 		return 0, false
 	}
 
-	before = strings.TrimRight(strings.TrimRight(before[:len(before)-1], " "), `"'\\`)
+	before = strings.TrimRight(strings.TrimRight(before[:len(before)-1], " "), `"'\`)
 	for _, key := range []string{"name", "key"} {
 		if start := len(before) - len(key); start >= 0 && strings.EqualFold(before[start:], key) {
 			return max(0, at-longestName) + start, true

@@ -141,20 +141,30 @@ func (s *scan) looseSign(name window, closed, at int) (int, sign) {
 		}
 	case text[at] == '(' && at == name.end && skipQuote(text, at+1) > at+1:
 		return at + 1, call
-	case at > closed && closed == name.end && skipQuote(text, at) > at:
+	case at > closed && closed == name.end:
+		return spacedSign(text, name, at)
+	}
+
+	return 0, noSign
+}
+
+// spacedSign finds a value behind a name and spaces.
+func spacedSign(text string, name window, at int) (int, sign) {
+	switch {
+	case skipQuote(text, at) > at:
 		// In SQL, the word in capitals is a part of the statement.
 		if text[name.start:name.end] == "PASSWORD" {
 			return at, call
 		}
 
 		return at, is
-	case at > closed && closed == name.end && (strings.HasPrefix(text[at:], "is ") || strings.HasPrefix(text[at:], "is: ")):
+	case strings.HasPrefix(text[at:], "is ") || strings.HasPrefix(text[at:], "is: "):
 		return skipSpaces(text, strings.IndexByte(text[at:], ' ')+at), is
-	case at > closed && closed == name.end && isRun(text[at]):
+	case isRun(text[at]):
 		return at, word
+	default:
+		return 0, noSign
 	}
-
-	return 0, noSign
 }
 
 // isFlag knows --name and -name. Flags of one letter are not looked for by their names.

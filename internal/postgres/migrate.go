@@ -268,7 +268,7 @@ func prepareMigration(ctx context.Context, conn *pgx.Conn) (Versions, error) {
 		var names []string
 
 		err = conn.QueryRow(ctx, "SELECT "+schemaVersionsSQL).Scan(&current.Breaking, &current.Additions, &names)
-		current.addSums(names)
+		current.sums = readSums(names)
 	}
 
 	if err != nil {

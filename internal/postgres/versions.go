@@ -22,7 +22,7 @@ type Versions struct {
 const (
 	schemaVersionsSQL = `ARRAY (SELECT version FROM schema_migrations ORDER BY version), ARRAY (SELECT version FROM schema_additions ORDER BY version),
 		ARRAY (SELECT version || ' ' || name FROM schema_migrations UNION ALL SELECT version || ' ' || name FROM schema_additions)`
-	versionsSQL       = `SELECT ` + schemaVersionsSQL + `, (SELECT coalesce(max(version), 0) FROM river_migration)`
+	versionsSQL = `SELECT ` + schemaVersionsSQL + `, (SELECT coalesce(max(version), 0) FROM river_migration)`
 )
 
 // ReadVersions reads which migrations a database has, in the transaction of the connection if there is one.
@@ -62,14 +62,14 @@ func currentVersions(ctx context.Context, conn *pgx.Conn) (Versions, error) {
 	)
 
 	err := conn.QueryRow(ctx, versionsSQL).Scan(&v.Breaking, &v.Additions, &names, &v.River)
-	v.addSums(names)
+	v.sums = readSums(names)
 
 	return v, err
 }
 
-// addSums reads the checksums of rows such as "20 0020_notes.sql 1f0c…". Rows of earlier releases have none.
-func (v *Versions) addSums(names []string) {
-	v.sums = map[int]string{}
+// readSums reads the checksums of rows such as "20 0020_notes.sql 1f0c…". Rows of earlier releases have none.
+func readSums(names []string) map[int]string {
+	sums := map[int]string{}
 
 	for _, name := range names {
 		var (
@@ -78,9 +78,11 @@ func (v *Versions) addSums(names []string) {
 		)
 
 		if n, _ := fmt.Sscan(name, &version, &file, &sum); n == 3 { //nolint:mnd // all of them
-			v.sums[version] = sum
+			sums[version] = sum
 		}
 	}
+
+	return sums
 }
 
 // of returns those of one kind.

@@ -25,7 +25,7 @@ var commandPlaces = []context{
 
 // hardLines are commands and lines with a form of their own.
 func hardLines() []kind {
-	word := func(r *random) string { return hardPassword(r) }
+	word := hardPassword
 	of := func(places []context, name, format string, secret func(*random) string) kind {
 		return kind{name: name, contexts: places, make: func(r *random) value {
 			made := secret(r)
@@ -79,7 +79,7 @@ func hardLines() []kind {
 		command("httpie", "http -a ada:SECRET https://api.example.com/v1"),
 		command("lftp", "lftp -u ada,SECRET ftp.example.com"),
 		command("cqlsh", "cqlsh -u cassandra -p SECRET db-1"),
-		command("mosquitto", "mosquitto_pub -h mq-1 -u app -P SECRET -t t -m m"),
+		command("mqtt", "mosquitto_pub -h mq-1 -u app -P SECRET -t t -m m"), //nolint:misspell // the program's name
 		command("sqlplus", "sqlplus system/SECRET@db-1:1521/XE"),
 		command("snmpwalk", "snmpwalk -v3 -u ops -a SHA -A SECRET -l authPriv 10.0.0.1"),
 		command("cifs", "mount -t cifs -o username=ada,password=SECRET //files/share /mnt"),

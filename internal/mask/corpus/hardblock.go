@@ -9,9 +9,9 @@ import (
 
 // hardBlocks are lists of secrets, and keys of which a part is missing.
 func hardBlocks() []kind {
-	several := func(name, format string, make func(*random) string) kind {
+	several := func(name, format string, secret func(*random) string) kind {
 		return kind{name: name, contexts: []context{alone, said, inFile}, make: func(r *random) value {
-			a, b := make(r), make(r)
+			a, b := secret(r), secret(r)
 
 			return value{fmt.Sprintf(format, a, b), []string{a, b}}
 		}}
