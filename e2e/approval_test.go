@@ -306,3 +306,25 @@ approvals:
 	require.Empty(t, cluster.Calls())
 	require.Contains(t, lastResult(app, 1), "does not allow this call")
 }
+
+// A tool that nobody has thought about, and of which its server does not say that it only reads, waits for a person.
+func TestUnnamedToolThatMayWriteWaitsForPerson(t *testing.T) {
+	t.Parallel()
+
+	cluster := tarsytest.NewMCPServer("cluster",
+		tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "two pods"}, tarsytest.Tool{Name: "scale", Text: "scaled"}, tarsytest.Tool{Name: "label", Text: "labelled"})
+	app := tarsytest.New(t, tarsytest.Options{
+		MCP: []*tarsytest.MCPServer{cluster}, Config: fixer + "approvals: {unnamed: ask, rules: [{tool: label, policy: always}]}\n",
+	})
+	app.Script.Add(calls("cluster__get_pods"), calls("cluster__label"), calls("cluster__scale"), says("Scaled."), says("Done."))
+
+	id := app.Submit("test", "scale it")
+	approval := waitApproval(app, app.Watch(id))
+	require.Equal(t, "scale", approval.ToolName)
+	require.Equal(t, "approvals.unnamed", approval.Approval.Rule)
+	require.Len(t, cluster.Calls(), 2, "the one that reads, and the one that a rule allows")
+
+	decide(t, app, approval.ID, "approve", map[string]any{})
+	app.WaitFor(id, tarsy.SessionCompleted)
+	require.Len(t, cluster.Calls(), 3)
+}

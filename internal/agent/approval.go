@@ -48,7 +48,7 @@ func (r *run) requestApproval(interaction *tarsy.MCPInteraction, call tarsy.Tool
 
 // policyOf decides about a call by what the model wrote: what is stored of it has lost a key that was there twice.
 func (r *run) policyOf(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) (Policy, string) {
-	return r.Spec.Approvals.policyFor(interaction.ServerName, interaction.ToolName, json.RawMessage(call.Arguments))
+	return r.Spec.Approvals.policyFor(interaction.ServerName, interaction.ToolName, interaction.ReadOnly, json.RawMessage(call.Arguments))
 }
 
 func isObject(raw json.RawMessage) bool {
@@ -117,7 +117,7 @@ func (r *run) resultOf(ctx context.Context, call tarsy.ToolCall, interaction *ta
 
 // forbidsEdit reports whether a person set arguments that the configuration never allows: people decide only about what it asks them.
 func (r *run) forbidsEdit(interaction *tarsy.MCPInteraction) bool {
-	policy, _ := r.Spec.Approvals.policyFor(interaction.ServerName, interaction.ToolName, interaction.Approval.Arguments)
+	policy, _ := r.Spec.Approvals.policyFor(interaction.ServerName, interaction.ToolName, interaction.ReadOnly, interaction.Approval.Arguments)
 
 	return len(interaction.Approval.Arguments) > 0 && policy == PolicyNever
 }

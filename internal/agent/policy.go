@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -30,6 +31,9 @@ const (
 type Approvals struct {
 	// Rules are tried in order; the first that matches decides. A call that none matches is made.
 	Rules []ApprovalRule `json:"rules,omitempty"`
+	// Unnamed decides about tools that no rule names and that their server does not mark as read-only: PolicyAsk, or the zero value, which makes
+	// the calls. Engines below version 4 do not know it.
+	Unnamed Policy `json:"unnamed,omitempty"`
 	// ExpiresAfter is how long a person has to decide.
 	ExpiresAfter time.Duration `json:"expires_after_ns,omitempty"`
 }
@@ -48,6 +52,10 @@ type ApprovalRule struct {
 
 // MayAsk reports whether the rules can keep a call from being made.
 func (a Approvals) MayAsk() bool {
+	if a.Unnamed == PolicyAsk {
+		return true
+	}
+
 	for _, r := range a.Rules {
 		if r.Policy != PolicyAlways {
 			return true
@@ -57,8 +65,11 @@ func (a Approvals) MayAsk() bool {
 	return false
 }
 
-// policyFor decides about a call. Without a rule that matches it may be made.
-func (a Approvals) policyFor(server, tool string, arguments json.RawMessage) (Policy, string) {
+// unnamedRule is the name of what decides about tools that no rule names.
+const unnamedRule = "approvals.unnamed"
+
+// policyFor decides about a call. Without a rule that matches it may be made, unless the tool may write and no rule is about it at all.
+func (a Approvals) policyFor(server, tool string, readOnly bool, arguments json.RawMessage) (Policy, string) {
 	var read callArguments
 
 	for i, r := range a.Rules {
@@ -71,7 +82,16 @@ func (a Approvals) policyFor(server, tool string, arguments json.RawMessage) (Po
 		}
 	}
 
+	if a.Unnamed == PolicyAsk && !readOnly && !a.names(server, tool) {
+		return PolicyAsk, unnamedRule
+	}
+
 	return PolicyAlways, ""
+}
+
+// names reports whether a rule is about a tool, or about all tools of its server, whatever the arguments.
+func (a Approvals) names(server, tool string) bool {
+	return slices.ContainsFunc(a.Rules, func(r ApprovalRule) bool { return r.Server+r.Tool != "" && r.matchesTool(server, tool) })
 }
 
 // forbids reports whether no call of a tool is ever made, whatever its arguments: the model need not see it.

@@ -41,7 +41,7 @@ func TestFirstMatchingRuleDecides(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			policy, rule := approvals.policyFor(test.server, test.tool, json.RawMessage(test.arguments))
+			policy, rule := approvals.policyFor(test.server, test.tool, false, json.RawMessage(test.arguments))
 			require.Equal(t, test.policy, policy)
 			require.Equal(t, test.rule, rule)
 		})
@@ -87,17 +87,49 @@ func TestKeyThatResemblesNamedOneIsDoubtful(t *testing.T) {
 		arguments := json.RawMessage(`{"` + key + `":"prod"}`)
 
 		for policy, want := range map[Policy]Policy{PolicyNever: PolicyNever, PolicyAsk: PolicyAsk} {
-			got, _ := Approvals{Rules: []ApprovalRule{{Arguments: map[string]string{"namespace": "prod"}, Policy: policy}}}.policyFor("s", "t", arguments)
+			got, _ := Approvals{Rules: []ApprovalRule{{Arguments: map[string]string{"namespace": "prod"}, Policy: policy}}}.policyFor("s", "t", false, arguments)
 			require.Equal(t, want, got, "%s %s", key, policy)
 		}
 
 		got, rule := Approvals{Rules: []ApprovalRule{
 			{Name: "dev", Arguments: map[string]string{"namespace": ".*"}, Policy: PolicyAlways}, {Name: "rest", Policy: PolicyAsk},
-		}}.policyFor("s", "t", arguments)
+		}}.policyFor("s", "t", false, arguments)
 		require.Equal(t, PolicyAsk, got, key)
 		require.Equal(t, "rest", rule)
 	}
 
-	got, _ := Approvals{Rules: []ApprovalRule{{Arguments: map[string]string{"namespace": "prod"}, Policy: PolicyNever}}}.policyFor("s", "t", json.RawMessage(`{"names":"prod"}`))
+	got, _ := Approvals{Rules: []ApprovalRule{{Arguments: map[string]string{"namespace": "prod"}, Policy: PolicyNever}}}.policyFor("s", "t", false, json.RawMessage(`{"names":"prod"}`))
 	require.Equal(t, PolicyAlways, got)
+}
+
+func TestUnnamedToolThatMayWriteAsks(t *testing.T) {
+	t.Parallel()
+
+	approvals := Approvals{Unnamed: PolicyAsk, Rules: []ApprovalRule{
+		{Name: "named", Server: "cluster", Tool: "scale", Arguments: map[string]string{"namespace": "prod"}, Policy: PolicyAsk},
+		{Name: "server", Server: "logs", Policy: PolicyAlways},
+		{Name: "any", Arguments: map[string]string{"force": "true"}, Policy: PolicyNever},
+	}}
+
+	for name, test := range map[string]struct {
+		server, tool string
+		readOnly     bool
+		policy       Policy
+		rule         string
+	}{
+		"nobody has thought about it":         {"cluster", "delete", false, PolicyAsk, unnamedRule},
+		"its server says that it reads":       {"cluster", "get", true, PolicyAlways, ""},
+		"a rule is about it, not this call":   {"cluster", "scale", false, PolicyAlways, ""},
+		"a rule is about its server":          {"logs", "rotate", false, PolicyAlways, "server"},
+		"a rule is about all tools there are": {"other", "run", false, PolicyAsk, unnamedRule},
+	} {
+		policy, rule := approvals.policyFor(test.server, test.tool, test.readOnly, json.RawMessage(`{}`))
+		require.Equal(t, test.policy, policy, name)
+		require.Equal(t, test.rule, rule, name)
+	}
+
+	require.True(t, Approvals{Unnamed: PolicyAsk}.MayAsk())
+
+	policy, _ := Approvals{}.policyFor("cluster", "delete", false, nil)
+	require.Equal(t, PolicyAlways, policy)
 }

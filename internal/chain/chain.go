@@ -76,6 +76,17 @@ func (c Chain) MayAsk() bool {
 	return false
 }
 
+// AsksUnnamed reports whether a call of an agent of the chain may have to wait because nothing names its tool.
+func (c Chain) AsksUnnamed() bool {
+	for a := range c.agents() {
+		if a.Spec.Approvals.Unnamed == agent.PolicyAsk {
+			return true
+		}
+	}
+
+	return false
+}
+
 // Summary is how the executive summary or the verdict is written.
 type Summary struct {
 	// Models are called in this order, until one answers.

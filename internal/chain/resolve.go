@@ -249,7 +249,11 @@ func (r resolver) approvals(name string, servers []string) agent.Approvals {
 		}
 	}
 
-	if len(approvals.Rules) > 0 {
+	if agent.Policy(r.cfg.Approvals.Unnamed) == agent.PolicyAsk {
+		approvals.Unnamed = agent.PolicyAsk
+	}
+
+	if len(approvals.Rules) > 0 || approvals.Unnamed != "" {
 		approvals.ExpiresAfter = r.cfg.Approvals.ExpiresAfter
 	}
 

@@ -12,8 +12,12 @@ import (
 // Approvals is approvals.
 type Approvals struct {
 	ExpiresAfter time.Duration  `yaml:"expires_after" doc:"How long people have to decide. After that the agent continues without the call." default:"1h" min:"1s"`
-	Rules        []ApprovalRule `yaml:"rules" doc:"Policies for tool calls. The first rule that matches decides; without one, calls of writing_tools wait for a person and others are made."`
+	Rules        []ApprovalRule `yaml:"rules" doc:"Policies for tool calls. The first rule that matches decides; without one, calls of writing_tools wait for a person, and unnamed decides about the others."`
+	Unnamed      string         `yaml:"unnamed" doc:"What happens to calls of tools that neither a rule nor writing_tools names, and that their MCP server does not mark as read-only. ask waits for a person, always makes them." enum:"ask,always" default:"always"`
 }
+
+// unnamedAsk is the value of approvals.unnamed that lets calls wait.
+const unnamedAsk = "ask"
 
 // ApprovalRule is one of approvals.rules.
 type ApprovalRule struct {
@@ -52,8 +56,11 @@ func (c *Config) checkApprovals() []Problem {
 	return problems
 }
 
-// DecidesAbout reports whether writing_tools or a rule of approvals names a tool, so that somebody has thought about it.
+// DecidesAbout reports whether approvals.unnamed asks, or writing_tools or a rule of approvals names a tool, so that somebody has thought about it.
 func (c *Config) DecidesAbout(server, tool string) bool {
+	if c.Approvals.Unnamed == unnamedAsk {
+		return true
+	}
 	for _, pattern := range c.MCPServers[server].WritingTools {
 		if covers(pattern, tool) {
 			return true
