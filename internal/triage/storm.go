@@ -76,7 +76,7 @@ func groupTitle(key string, facts tarsy.AlertFacts) string {
 	for part := range strings.SplitSeq(labels, ",") {
 		if value, ok := strings.CutPrefix(part, "alertname="); ok {
 			name = value
-		} else if !strings.HasSuffix(part, "=") {
+		} else if !strings.HasSuffix(part, "=") && part != "team="+facts.Team { // the team is shown beside the title
 			others = append(others, part)
 		}
 	}
