@@ -115,7 +115,7 @@ func (c *contracts) facts(t *testing.T) {
 		"title": equal("Checkout is slow"), "severity": equal("critical"), "service": equal("checkout"), "namespace": equal("shop"), "cluster": equal("eu-1"),
 		"team": equal("payments"), "labels": equal(labels), "links": equal([]any{map[string]any{"kind": "runbook", "url": "https://runbooks.example/slow"}}),
 		"starts_at": equal("2030-03-01T11:58:00Z"), "fingerprint": equal("alertmanager/main:5f3a"),
-		"group_key": equal("alertmanager/main:alertname=Slow,cluster=eu-1,namespace=shop"), "source": equal("alertmanager"), "receiver": equal("main"),
+		"group_key": equal("alertmanager/main:alertname=Slow,cluster=eu-1,namespace=shop,team=payments"), "source": equal("alertmanager"), "receiver": equal("main"),
 		"alert": isObject,
 	}
 	c.requireSome(t, "SessionDetail", get(t, app, "/api/v1/sessions/"+sessionID), facts)

@@ -75,8 +75,10 @@ func TestHostileTextIsTreatedAsData(t *testing.T) {
 			require.Equal(t, spoken, session.FinalAnalysis)
 			require.Equal(t, spoken, session.ExecutiveSummary)
 
+			// What nobody sees is not shown to the model either.
+			shown := strings.ReplaceAll(strings.ReplaceAll(kept, "\u202e", ""), "<!--", "&lt;!--")
 			asked := app.Script.Calls()[0].Request.Messages[1].Content
-			require.Contains(t, asked, "<!-- ALERT_DATA_START -->\n"+strings.ReplaceAll(kept, "<!--", "&lt;!--")+"\n<!-- ALERT_DATA_END -->")
+			require.Contains(t, asked, "<!-- ALERT_DATA_START -->\n"+shown+"\n<!-- ALERT_DATA_END -->")
 
 			result := app.Messages(sessionID)[3]
 			require.Equal(t, tarsy.RoleTool, result.Role)

@@ -209,7 +209,8 @@ func (w *plansWorld) note() {
 	w.project = w.app.Project("Website").ID
 
 	for _, text := range []string{"Fix the login bug. Sessions may be lost.", "Fix the login bug again."} {
-		note := w.app.CaptureAndProcess(text)
+		about := map[string]any{"source": "web", "content": text, "session_id": w.app.Sessions("")[0].ID}
+		note := w.app.WaitOrganized(w.app.CaptureNote(about).ID)
 		for _, item := range note.ReviewItems {
 			answer := w.app.Do(http.MethodPost, "/api/v1/review/"+item.ID+"/resolve", map[string]any{"decision": "accept"}, "If-Match", `"1"`)
 			require.Less(w.t, answer.Status, http.StatusInternalServerError, string(answer.Body))

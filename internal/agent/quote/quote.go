@@ -4,6 +4,7 @@ package quote
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"tarsy.dev/tarsy"
@@ -21,7 +22,7 @@ func Block(name, text string) string {
 // written in them, such as instructions in tag characters, and nobody who checks the alert notices.
 func Neutral(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && r != '\r' && tarsy.Invisible(r) {
+		if hidden(r) {
 			return -1
 		}
 
@@ -29,6 +30,11 @@ func Neutral(text string) string {
 	}, text)
 
 	return strings.ReplaceAll(text, "<!--", "&lt;!--")
+}
+
+// hidden reports whether a character takes part in a text that nobody sees. Control characters and line separators are read as such.
+func hidden(r rune) bool {
+	return tarsy.Invisible(r) && !unicode.IsControl(r) && r != '\u2028' && r != '\u2029'
 }
 
 // OneLine joins a text to one line, for places where a line has a meaning.

@@ -7,8 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"tarsy.dev/tarsy"
 )
 
 func TestBlocksHoldTheirContent(t *testing.T) {
@@ -85,7 +83,7 @@ func TestInvisibleCharactersDoNotReachPrompts(t *testing.T) {
 
 	rapid.Check(t, func(t *rapid.T) {
 		for _, r := range OneLine(rapid.String().Draw(t, "text")) {
-			require.False(t, tarsy.Invisible(r), "%U", r)
+			require.False(t, hidden(r), "%U", r)
 		}
 	})
 }
