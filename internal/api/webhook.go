@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -203,16 +204,22 @@ func (s *Server) acceptedDelivery(ctx context.Context, result tarsy.DeliveryResu
 
 // hideSessions removes the ids of sessions that the caller may not see: an alert may be counted on a session of another team.
 func (s *Server) hideSessions(ctx context.Context, alerts []tarsy.DeliveredAlert) error {
-	for i, a := range alerts {
-		if a.SessionID == nil {
-			continue
-		}
+	var ids []string
 
-		switch err := s.checkSession(ctx, callerOf(ctx), *a.SessionID); {
-		case tarsy.CodeOf(err) == tarsy.CodeSessionNotFound:
+	for _, a := range alerts {
+		if a.SessionID != nil {
+			ids = append(ids, *a.SessionID)
+		}
+	}
+
+	_, hidden, err := s.splitHidden(ctx, callerOf(ctx), ids)
+	if err != nil {
+		return fmt.Errorf("read the teams of sessions: %w", err)
+	}
+
+	for i, a := range alerts {
+		if a.SessionID != nil && slices.Contains(hidden, *a.SessionID) {
 			alerts[i].SessionID, alerts[i].SuppressedID = nil, nil
-		case err != nil:
-			return fmt.Errorf("read the team of a session: %w", err)
 		}
 	}
 
