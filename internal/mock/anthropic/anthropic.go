@@ -4,6 +4,7 @@ package anthropic
 
 import (
 	"net/http"
+	"strings"
 
 	"tarsy.dev/tarsy/internal/mock/exchange"
 	"tarsy.dev/tarsy/llm"
@@ -37,9 +38,19 @@ func messages(x *exchange.Exchange) {
 
 	decoded := r.decode()
 	x.Answer(exchange.Call{
-		Request: decoded, Stream: r.Stream, ContentType: "text/event-stream; charset=utf-8",
-		Encoder: &encoder{exchange: x, id: identify(x), request: decoded, firstCode: r.runsPython()},
+		Request: decoded, Stream: r.Stream, ContentType: "text/event-stream; charset=utf-8", Event: "content_block_delta",
+		Encoder: r.encoder(x, decoded),
 	})
+}
+
+// encoder writes the answer to the request.
+func (r *request) encoder(x *exchange.Exchange, decoded *llm.Request) *encoder {
+	e := &encoder{exchange: x, id: identify(x), request: decoded, firstCode: r.runsPython(), compacts: r.Compaction != nil}
+	if r.Thread != nil {
+		e.threaded = r
+	}
+
+	return e
 }
 
 // countTokens answers how long a conversation is. The script is not asked.
@@ -63,6 +74,11 @@ func read(x *exchange.Exchange, counting bool) (*request, bool) {
 
 	r, err := parse(x.Body)
 	if err == nil {
+		err = r.resume(x)
+	}
+
+	if err == nil {
+		r.interleaved = strings.Contains(strings.Join(x.Request.Header.Values("Anthropic-Beta"), ","), "interleaved-thinking-")
 		err = r.check(counting)
 	}
 

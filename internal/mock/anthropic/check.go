@@ -27,12 +27,10 @@ func (r *request) check(counting bool) *llm.Error {
 		return invalid("messages: at least one message is required")
 	}
 
-	if err := r.checkThinking(); err != nil {
-		return err
-	}
-
-	if err := r.checkTools(); err != nil {
-		return err
+	for _, check := range []func() *llm.Error{r.checkThinking, r.checkTools, r.checkLimits, r.checkSystem} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
 
 	for i := range r.Messages {
@@ -58,7 +56,7 @@ func (r *request) checkThinking() *llm.Error {
 		return invalid("thinking.enabled.budget_tokens: Field required")
 	case *budget < least:
 		return invalid("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")
-	case r.MaxTokens != nil && *r.MaxTokens <= *budget:
+	case r.MaxTokens != nil && *r.MaxTokens <= *budget && !r.interleaved:
 		return invalid("`max_tokens` must be greater than `thinking.budget_tokens`.")
 	default:
 		return nil
@@ -69,6 +67,11 @@ func (r *request) checkTools() *llm.Error {
 	names := make(map[string]bool, len(r.Tools))
 
 	for i, t := range r.Tools {
+		// The API names some of its own tools itself.
+		if !t.custom() && t.Name == "" {
+			continue
+		}
+
 		if !toolName.MatchString(t.Name) {
 			return invalid(fmt.Sprintf("tools.%d.custom.name: String should match pattern '%s'", i, toolName))
 		}
@@ -115,8 +118,38 @@ func checkMessage(at int, m *message, last bool) *llm.Error {
 	}
 
 	for i := range m.Content.blocks {
-		if message := checkBlock(m.Role, &m.Content.blocks[i]); message != "" {
-			return invalid(fmt.Sprintf("messages.%d.content.%d%s", at, i, message))
+		b, where := &m.Content.blocks[i], fmt.Sprintf("messages.%d.content.%d", at, i)
+
+		if b.Type != "" && !slices.Contains(blockTypes, b.Type) {
+			return unknownTag(where, b.Type, blockTypes)
+		}
+
+		if message := checkBlock(m.Role, b); message != "" {
+			return invalid(where + message)
+		}
+	}
+
+	return checkPrefill(m, last)
+}
+
+// checkPrefill checks the beginning of an answer that the model is to continue.
+func checkPrefill(m *message, last bool) *llm.Error {
+	n := len(m.Content.blocks)
+	if !last || m.Role != llm.RoleAssistant || n == 0 {
+		return nil
+	}
+
+	if text := m.Content.blocks[n-1].Text; text != strings.TrimRight(text, " \t\r\n") {
+		return invalid("messages: final assistant content cannot end with trailing whitespace")
+	}
+
+	return nil
+}
+
+func (r *request) checkSystem() *llm.Error {
+	for i, b := range r.System.blocks {
+		if b.Type != "text" {
+			return invalid(fmt.Sprintf("system.%d.type: Input should be 'text'", i))
 		}
 	}
 
@@ -151,6 +184,8 @@ func checkBlock(role string, b *block) string {
 		case forged(b.Thinking, b.Signature):
 			return ": Invalid `signature` in `thinking` block"
 		}
+	case "image":
+		return checkImage(b.Source)
 	case "redacted_thinking":
 		if b.Data == "" {
 			return ".redacted_thinking.data: Field required"
@@ -181,6 +216,8 @@ func checkToolUse(role string, b *block) string {
 func checkPairs(messages []message) *llm.Error {
 	var open []string
 
+	used := map[string]bool{}
+
 	for i := range messages {
 		m := &messages[i]
 
@@ -189,6 +226,11 @@ func checkPairs(messages []message) *llm.Error {
 		for j, b := range m.Content.blocks {
 			switch b.Type {
 			case "tool_use":
+				if used[b.ID] {
+					return invalid(fmt.Sprintf("messages.%d.content.%d: `tool_use` ids must be unique", i, j))
+				}
+
+				used[b.ID] = true
 				open = append(open, b.ID)
 			case "tool_result":
 				at := slices.Index(open, b.ToolUseID)
@@ -207,12 +249,26 @@ func checkPairs(messages []message) *llm.Error {
 			}
 		}
 
-		if len(open) > 0 && (m.Role != llm.RoleAssistant || i == len(messages)-1) {
+		last := i == len(messages)-1
+		if len(open) > 0 && (m.Role != llm.RoleAssistant || (last && !m.paused())) {
 			return missing(max(i-1, 0), open)
 		}
 	}
 
 	return nil
+}
+
+// paused tells that an answer has a call that the API runs itself and has not finished: a caller sends it back as it came, and
+// the model goes on.
+func (m *message) paused() bool {
+	finished := map[string]bool{}
+	for _, b := range m.Content.blocks {
+		finished[b.ToolUseID] = true
+	}
+
+	return m.Role == llm.RoleAssistant && slices.ContainsFunc(m.Content.blocks, func(b block) bool {
+		return (b.Type == "server_tool_use" || b.Type == "mcp_tool_use") && !finished[b.ID]
+	})
 }
 
 func missing(at int, ids []string) *llm.Error {

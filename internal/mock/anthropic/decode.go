@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"tarsy.dev/tarsy/llm"
@@ -27,8 +28,10 @@ func (r *request) decode() *llm.Request {
 			out.NativeTools.URLContext = true
 		case strings.HasPrefix(t.Type, "code_execution_"):
 			out.NativeTools.CodeExecution = true
+		case t.Name == "":
+			// A set of tools that the API names itself.
 		default:
-			out.Tools = append(out.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
+			out.Tools = append(out.Tools, t.declared())
 		}
 	}
 
@@ -40,6 +43,8 @@ func (r *request) decode() *llm.Request {
 	names := map[string]string{}
 
 	for i := range r.Messages {
+		r.Messages[i].changeTools(out)
+
 		if r.Messages[i].Role == llm.RoleAssistant {
 			out.Messages = append(out.Messages, r.Messages[i].assistant(names))
 		} else {
@@ -48,6 +53,32 @@ func (r *request) decode() *llm.Request {
 	}
 
 	return out
+}
+
+func (t tool) declared() llm.Tool {
+	return llm.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema}
+}
+
+// changeTools adds and removes the tools that a message in the middle of the conversation adds and removes.
+func (m *message) changeTools(out *llm.Request) {
+	for _, b := range m.Content.blocks {
+		if b.Tool == nil {
+			continue
+		}
+
+		name := b.Tool.Name
+		if b.Tool.Definition != nil {
+			name = b.Tool.Definition.Name
+		}
+
+		if b.Type == "tool_removal" || b.Tool.Definition != nil {
+			out.Tools = slices.DeleteFunc(out.Tools, func(t llm.Tool) bool { return t.Name == name })
+		}
+
+		if b.Type == "tool_addition" && b.Tool.Definition != nil && name != "" {
+			out.Tools = append(out.Tools, b.Tool.Definition.declared())
+		}
+	}
 }
 
 // effort is how hard the model is to think. A budget is given back as the effort that usually stands for it.
@@ -92,6 +123,8 @@ func (m *message) assistant(names map[string]string) llm.Message {
 		switch b.Type {
 		case "text":
 			texts = append(texts, b.Text)
+		case "compaction":
+			texts = append(texts, summaryText(b.Content))
 		case "thinking":
 			signatures = append(signatures, b.Signature)
 		case "redacted_thinking":
@@ -133,11 +166,15 @@ func (m *message) user(to []llm.Message, names map[string]string) []llm.Message 
 
 // appendText appends what a script sees of a block: its text, or what kind of thing it is.
 func appendText(texts []string, b block) []string {
-	if b.Type == "text" {
+	switch b.Type {
+	case "text":
 		return append(texts, b.Text)
+	case "tool_addition", "tool_removal":
+		// The tools of the request tell.
+		return texts
+	default:
+		return append(texts, "["+b.Type+"]")
 	}
-
-	return append(texts, "["+b.Type+"]")
 }
 
 func resultText(raw json.RawMessage) string {

@@ -24,6 +24,11 @@ func appendError(buf []byte, e *llm.Error, request string) []byte {
 	buf = append(buf, `,"message":`...)
 	buf = exchange.AppendString(buf, errorMessage(e))
 
+	// What is wrong with a thread has a code of its own, by which callers know that they have to send everything.
+	if strings.HasPrefix(e.Code, "thread_") {
+		buf = append(exchange.AppendString(append(buf, `,"details":{"error_code":`...), e.Code), '}')
+	}
+
 	buf = append(buf, '}')
 	if request != "" {
 		buf = exchange.AppendString(append(buf, `,"request_id":`...), request)

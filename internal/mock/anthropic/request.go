@@ -25,6 +25,18 @@ type request struct {
 	OutputConfig  *outputConfig `json:"output_config"`
 	// OutputFormat is where the format stood while it was a beta.
 	OutputFormat *outputFormat `json:"output_format"`
+	Temperature  *float64      `json:"temperature"`
+	TopP         *float64      `json:"top_p"`
+	TopK         *float64      `json:"top_k"`
+	ServiceTier  string        `json:"service_tier"`
+	CacheControl *cacheControl `json:"cache_control"`
+	Thread       *thread       `json:"thread"`
+	Compaction   *compaction   `json:"compaction"`
+
+	// resumed is the thread that is continued, nil for none.
+	resumed *keptThread
+	// interleaved tells that a budget may exceed the limit of tokens.
+	interleaved bool
 }
 
 type message struct {
@@ -49,8 +61,30 @@ type block struct {
 	Name      string          `json:"name"`
 	Input     json.RawMessage `json:"input"`
 	ToolUseID string          `json:"tool_use_id"`
+	Source    *imageSource    `json:"source"`
 	// Content is that of a result: its form depends on the tool.
 	Content json.RawMessage `json:"content"`
+	// Tool is what a tool_addition or tool_removal is about.
+	Tool         *changedTool  `json:"tool"`
+	CacheControl *cacheControl `json:"cache_control"`
+}
+
+// imageSource is where the data of an image or a document is.
+type imageSource struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+}
+
+// changedTool is a tool by its name, or by its definition.
+type changedTool struct {
+	Name       string `json:"name"`
+	Definition *tool  `json:"definition"`
+}
+
+// cacheControl marks the end of what is to be cached.
+type cacheControl struct {
+	Type string `json:"type"`
+	TTL  string `json:"ttl"`
 }
 
 type tool struct {
@@ -58,10 +92,13 @@ type tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"input_schema"`
+
+	CacheControl *cacheControl `json:"cache_control"`
 }
 
 type toolChoice struct {
 	Type string `json:"type"`
+	Name string `json:"name"`
 }
 
 type thinking struct {
@@ -134,6 +171,8 @@ func kindName(t reflect.Type) string {
 		return "a valid string"
 	case reflect.Int:
 		return "a valid integer"
+	case reflect.Float64:
+		return "a valid number"
 	case reflect.Bool:
 		return "a valid boolean"
 	case reflect.Slice:

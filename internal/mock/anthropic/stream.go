@@ -53,6 +53,14 @@ func (e *encoder) Chunk(buf []byte, chunk llm.Chunk) []byte {
 
 	switch c := chunk.(type) {
 	case llm.TextChunk:
+		if e.compacts {
+			e.summary = append(e.summary, c.Text...)
+
+			return buf
+		}
+
+		e.remember(block{Type: "text", Text: c.Text})
+
 		if e.open != text {
 			buf = e.start(e.close(buf), text)
 			buf = e.ping(append(buf, `{"type":"text","text":""}`+endOfEvent...))
@@ -66,13 +74,13 @@ func (e *encoder) Chunk(buf []byte, chunk llm.Chunk) []byte {
 			buf = e.think(e.close(buf))
 		}
 
+		e.remember(block{Type: "thinking", Thinking: c.Text})
 		e.thought = append(e.thought, c.Text...)
 		buf = e.delta(buf, `"thinking_delta","thinking":`)
 		buf = exchange.AppendString(buf, c.Text)
 		buf = append(buf, endOfDelta...)
 	case llm.ToolCallChunk:
-		e.calls++
-		buf = e.use(e.close(buf), "tool_use", e.callID(c.Call), c.Call.Name, c.Call.Arguments)
+		buf = e.use(e.close(buf), "tool_use", e.called(c.Call), c.Call.Name, c.Call.Arguments)
 	default:
 		for _, n := range e.natives(chunk) {
 			buf = e.use(e.close(buf), "server_tool_use", n.id, n.name, string(n.input))
@@ -92,6 +100,8 @@ func (e *encoder) signHidden(buf []byte) []byte {
 		return buf
 	}
 
+	e.remember(block{Type: "thinking"})
+
 	return e.close(e.think(buf))
 }
 
@@ -105,6 +115,12 @@ func (e *encoder) think(buf []byte) []byte {
 // End implements exchange.Encoder.
 func (e *encoder) End(buf []byte, usage llm.UsageChunk, end llm.EndChunk) []byte {
 	buf = e.close(e.signHidden(buf))
+	if e.compacts {
+		buf = e.streamCompaction(buf)
+	}
+
+	e.keep()
+
 	buf = append(buf, "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{"...)
 	buf = e.appendStop(buf, end)
 	buf = append(buf, `},"usage":`...)

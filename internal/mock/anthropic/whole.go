@@ -15,11 +15,17 @@ type encoder struct {
 	request  *llm.Request
 	// firstCode tells that code execution is wanted in its first version.
 	firstCode bool
+	// compacts tells that the answer is a summary of the conversation.
+	compacts bool
+	// threaded is the request if the conversation is to be kept, and reply what has been written of the answer then.
+	threaded *request
+	reply    []block
 
 	// What has been written so far: the blocks, the kind of the one that is open, the calls in them.
 	blocks      int
 	open        kind
 	thought     []byte
+	summary     []byte
 	signed      bool
 	calls       int
 	nativeCount int
@@ -36,6 +42,7 @@ func (e *encoder) Whole(buf []byte, answer llm.Response) []byte {
 	start := len(buf)
 
 	if answer.Thinking != "" || e.exchange.Signature != "" {
+		e.remember(block{Type: "thinking", Thinking: answer.Thinking})
 		e.thought = append(e.thought, answer.Thinking...)
 		buf = append(buf, `{"type":"thinking","thinking":`...)
 		buf = exchange.AppendString(buf, answer.Thinking)
@@ -51,7 +58,11 @@ func (e *encoder) Whole(buf []byte, answer llm.Response) []byte {
 		buf = e.appendNatives(buf, c)
 	}
 
-	if answer.Text != "" {
+	switch {
+	case e.compacts:
+		buf = append(appendCompaction(buf, "compaction", answer.Text), ',')
+	case answer.Text != "":
+		e.remember(block{Type: "text", Text: answer.Text})
 		buf = append(buf, `{"type":"text","text":`...)
 		buf = append(exchange.AppendString(buf, answer.Text), '}', ',')
 	}
@@ -68,6 +79,7 @@ func (e *encoder) Whole(buf []byte, answer llm.Response) []byte {
 	buf = e.appendStop(buf, answer.End)
 	buf = append(buf, `,"usage":`...)
 	buf = e.appendUsage(buf, answer.Usage, true)
+	e.keep()
 
 	return append(buf, '}')
 }
@@ -99,8 +111,7 @@ func (e *encoder) appendNatives(buf []byte, chunk llm.Chunk) []byte {
 }
 
 func (e *encoder) appendCall(buf []byte, call llm.ToolCall) []byte {
-	e.calls++
-	buf = appendUse(buf, "tool_use", e.callID(call), call.Name)
+	buf = appendUse(buf, "tool_use", e.called(call), call.Name)
 
 	switch arguments := []byte(call.Arguments); {
 	case len(arguments) == 0:
@@ -140,6 +151,9 @@ const endOfUse = `,"caller":{"type":"direct"}}`
 // appendStop appends why the answer ended.
 func (e *encoder) appendStop(buf []byte, end llm.EndChunk) []byte {
 	reason, sequence := "end_turn", ""
+	if e.compacts {
+		reason = "compaction"
+	}
 
 	switch end.Reason {
 	case llm.StopMaxTokens:

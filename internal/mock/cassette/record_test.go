@@ -38,7 +38,7 @@ func TestRecordingIsReplayedByteForByte(t *testing.T) {
 		{"/v1beta/models/gemini-test:streamGenerateContent?alt=sse&key=" + secret, `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`},
 		{"/v1beta/models/gemini-test:streamGenerateContent?key=" + secret, `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`},
 		{chatPath, chat("three")},
-		{"/v1/moderations", `{"model":"none"}`}, // what the real API does not know is recorded as well
+		{"/v1/images/generations", `{"model":"none"}`}, // what the real API does not know is recorded as well
 	}
 	path := file(t)
 	address, _ := recording(t, upstream(t, replies...), path, nil)

@@ -65,7 +65,9 @@ type Call struct {
 	// Stream tells that the caller wants a stream, of this content type.
 	Stream      bool
 	ContentType string
-	Encoder     Encoder
+	// Event names malformed events, for APIs whose clients skip events without a name.
+	Event   string
+	Encoder Encoder
 }
 
 // Store is what the API keeps between exchanges.
@@ -213,6 +215,10 @@ func (x *Exchange) breakOff(call Call, begun bool, begin func(), err error) {
 
 	x.Entry.Error = err.Error()
 	if fault.Kind == script.FaultMalformed {
+		if call.Event != "" {
+			x.buf = append(x.buf, "event: "+call.Event+"\n"...)
+		}
+
 		if strings.HasPrefix(call.ContentType, "text/event-stream") {
 			x.buf = append(x.buf, "data: "...)
 		}

@@ -110,7 +110,8 @@ func (c *conversation) add(i int, turn *content) error {
 	switch turn.Role {
 	case "model":
 		return c.model(i, turn)
-	case "", "user", "function":
+	case "", "user", "function", "tool":
+		// The last two are how some clients send the results of functions.
 		return c.user(i, turn)
 	default:
 		return fmt.Errorf("contents[%d].role: Please use a valid role: user, model.", i) //nolint:staticcheck // as the API says it

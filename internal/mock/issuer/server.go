@@ -159,7 +159,7 @@ func (s *Server) discovery(w http.ResponseWriter, r *http.Request) {
 		"issuer": own, "authorization_endpoint": own + "/authorize", "token_endpoint": own + "/token", "jwks_uri": own + "/keys", "userinfo_endpoint": own + "/userinfo",
 		"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
 		"id_token_signing_alg_values_supported": []string{algorithm}, "code_challenge_methods_supported": []string{"S256"},
-		"token_endpoint_auth_methods_supported":          []string{"client_secret_basic", "none"},
+		"token_endpoint_auth_methods_supported":          []string{"client_secret_basic", "client_secret_post", "none"},
 		"scopes_supported":                               []string{"openid", "profile", "email", "groups"},
 		"authorization_response_iss_parameter_supported": true,
 	})

@@ -103,15 +103,18 @@ func (s *Server) userinfo(w http.ResponseWriter, r *http.Request) {
 	send(w, http.StatusOK, claims)
 }
 
-// isClient checks who exchanges a code: a public client by its name, another one by its secret.
+// isClient checks who exchanges a code: a public client by its name, another one by its secret, in the header or in the form.
 func (s *Server) isClient(r *http.Request) bool {
 	if s.cfg.ClientSecret == "" {
 		return r.PostForm.Get("client_id") == s.cfg.ClientID
 	}
 
-	id, secret, _ := r.BasicAuth()
-	name, _ := url.QueryUnescape(id)
-	plain, _ := url.QueryUnescape(secret)
+	name, plain := r.PostForm.Get("client_id"), r.PostForm.Get("client_secret")
+
+	if id, secret, inHeader := r.BasicAuth(); inHeader {
+		name, _ = url.QueryUnescape(id)
+		plain, _ = url.QueryUnescape(secret)
+	}
 
 	return name == s.cfg.ClientID && subtle.ConstantTimeCompare([]byte(plain), []byte(s.cfg.ClientSecret)) == 1
 }

@@ -14,6 +14,8 @@ type chatEncoder struct {
 	model    string
 	// usage tells that the caller wants the usage at the end of the stream.
 	usage bool
+	// custom are the names of the tools whose input is text.
+	custom map[string]bool
 
 	// prefix is what every chunk of the stream begins with, up to the choices.
 	prefix []byte
@@ -55,7 +57,7 @@ func (e *chatEncoder) Whole(buf []byte, answer llm.Response) []byte {
 	for i, call := range answer.ToolCalls {
 		buf = append(buf, separator(i, `,"tool_calls":[`)...)
 		buf = append(buf, `{"id":`...)
-		buf = appendChatCall(buf, call, call.Arguments)
+		buf = e.appendCall(buf, call, call.Arguments)
 		buf = append(buf, '}')
 	}
 
@@ -129,7 +131,7 @@ func (e *chatEncoder) call(buf []byte, call llm.ToolCall) []byte {
 	buf = append(buf, `"tool_calls":[{"index":`...)
 	buf = strconv.AppendInt(buf, int64(index), 10)
 	buf = append(buf, `,"id":`...)
-	buf = appendChatCall(buf, call, "")
+	buf = e.appendCall(buf, call, "")
 	buf = e.close(append(buf, `}]`...), "")
 
 	for rest := call.Arguments; rest != ""; {
@@ -139,7 +141,7 @@ func (e *chatEncoder) call(buf []byte, call llm.ToolCall) []byte {
 		buf = e.delta(buf)
 		buf = append(buf, `"tool_calls":[{"index":`...)
 		buf = strconv.AppendInt(buf, int64(index), 10)
-		buf = append(buf, `,"function":{"arguments":`...)
+		buf = append(buf, e.argumentsHead(call.Name)...)
 		buf = exchange.AppendString(buf, piece)
 		buf = e.close(append(buf, `}}]`...), "")
 	}
@@ -230,12 +232,26 @@ func (e *chatEncoder) finish(end llm.EndChunk) string {
 	}
 }
 
-// appendChatCall appends the id of a call, a JSON string, and all that follows it.
-func appendChatCall(buf []byte, call llm.ToolCall, arguments string) []byte {
+// argumentsHead is what stands before a piece of a call's arguments.
+func (e *chatEncoder) argumentsHead(tool string) string {
+	if e.custom[tool] {
+		return `,"custom":{"input":`
+	}
+
+	return `,"function":{"arguments":`
+}
+
+// appendCall appends the id of a call, a JSON string, and all that follows it.
+func (e *chatEncoder) appendCall(buf []byte, call llm.ToolCall, arguments string) []byte {
+	head, field := `,"type":"function","function":{"name":`, `,"arguments":`
+	if e.custom[call.Name] {
+		head, field = `,"type":"custom","custom":{"name":`, `,"input":`
+	}
+
 	buf = exchange.AppendString(buf, call.ID)
-	buf = append(buf, `,"type":"function","function":{"name":`...)
+	buf = append(buf, head...)
 	buf = exchange.AppendString(buf, call.Name)
-	buf = append(buf, `,"arguments":`...)
+	buf = append(buf, field...)
 	buf = exchange.AppendString(buf, arguments)
 
 	return append(buf, '}')

@@ -16,22 +16,36 @@ type chatRequest struct {
 	Model               string          `json:"model"`
 	Messages            []chatMessage   `json:"messages"`
 	Tools               []chatTool      `json:"tools"`
-	MaxTokens           int             `json:"max_tokens"`
-	MaxCompletionTokens int             `json:"max_completion_tokens"`
+	ToolChoice          json.RawMessage `json:"tool_choice"`
+	ParallelToolCalls   *bool           `json:"parallel_tool_calls"`
+	MaxTokens           *float64        `json:"max_tokens"`
+	MaxCompletionTokens *float64        `json:"max_completion_tokens"`
 	Stop                texts           `json:"stop"`
 	ReasoningEffort     string          `json:"reasoning_effort"`
+	Verbosity           string          `json:"verbosity"`
+	ServiceTier         string          `json:"service_tier"`
 	ResponseFormat      chatFormat      `json:"response_format"`
 	WebSearch           json.RawMessage `json:"web_search_options"`
-	N                   int             `json:"n"`
+	N                   *float64        `json:"n"`
+	Temperature         *float64        `json:"temperature"`
+	TopP                *float64        `json:"top_p"`
+	FrequencyPenalty    *float64        `json:"frequency_penalty"`
+	PresencePenalty     *float64        `json:"presence_penalty"`
+	Logprobs            bool            `json:"logprobs"`
+	TopLogprobs         *float64        `json:"top_logprobs"`
+	LogitBias           json.RawMessage `json:"logit_bias"`
+	Metadata            json.RawMessage `json:"metadata"`
+	SafetyIdentifier    string          `json:"safety_identifier"`
 	Modalities          []string        `json:"modalities"`
 	Stream              bool            `json:"stream"`
-	StreamOptions       struct {
+	StreamOptions       *struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
 }
 
 type chatMessage struct {
 	Role       string     `json:"role"`
+	Name       string     `json:"name"`
 	Content    content    `json:"content"`
 	ToolCalls  []chatCall `json:"tool_calls"`
 	ToolCallID string     `json:"tool_call_id"`
@@ -44,11 +58,17 @@ type chatCall struct {
 		Name      string `json:"name"`
 		Arguments string `json:"arguments"`
 	} `json:"function"`
+	Custom struct {
+		Name  string `json:"name"`
+		Input string `json:"input"`
+	} `json:"custom"`
 }
 
 type chatTool struct {
 	Type     string   `json:"type"`
 	Function function `json:"function"`
+	// Custom is a tool whose input is text.
+	Custom function `json:"custom"`
 }
 
 // function is a tool that the caller runs.
@@ -61,6 +81,7 @@ type function struct {
 type chatFormat struct {
 	Type       string `json:"type"`
 	JSONSchema struct {
+		Name   string          `json:"name"`
 		Schema json.RawMessage `json:"schema"`
 	} `json:"json_schema"`
 }
@@ -88,32 +109,17 @@ func chat(x *exchange.Exchange) {
 
 	x.Answer(exchange.Call{
 		Request: asked, Stream: request.Stream, ContentType: eventStream,
-		Encoder: &chatEncoder{exchange: x, model: request.Model, usage: request.StreamOptions.IncludeUsage},
+		Encoder: &chatEncoder{
+			exchange: x, model: request.Model, custom: request.custom(),
+			usage: request.StreamOptions != nil && request.StreamOptions.IncludeUsage,
+		},
 	})
-}
-
-// check looks at everything but messages and tools.
-func (r *chatRequest) check() *problem {
-	switch {
-	case r.Model == "":
-		return missing("model")
-	case r.Messages == nil:
-		return missing("messages")
-	case len(r.Messages) == 0:
-		return invalid("messages", "empty_array", "Invalid 'messages': empty array. Expected an array with minimum length 1.")
-	case r.N > 1:
-		return invalid("n", "invalid_value", "Invalid value for 'n': this server answers one choice only.")
-	case slices.Contains(r.Modalities, "audio"):
-		return invalid("modalities", "invalid_value", "Invalid value for 'modalities': this server answers text only.")
-	default:
-		return nil
-	}
 }
 
 func (r *chatRequest) request() (*llm.Request, *problem) {
 	asked := &llm.Request{
 		Model: r.Model, Messages: make([]llm.Message, 0, len(r.Messages)),
-		MaxOutputTokens: max(r.MaxTokens, r.MaxCompletionTokens), Stop: r.Stop, ReasoningEffort: r.ReasoningEffort,
+		MaxOutputTokens: max(whole(r.MaxTokens), whole(r.MaxCompletionTokens)), Stop: r.Stop, ReasoningEffort: r.ReasoningEffort,
 		NativeTools: llm.NativeTools{GoogleSearch: len(r.WebSearch) > 0 && r.WebSearch[0] == '{'},
 	}
 
@@ -124,13 +130,12 @@ func (r *chatRequest) request() (*llm.Request, *problem) {
 		asked.ResponseSchema = json.RawMessage(`{"type":"object"}`)
 	}
 
-	for i, tool := range r.Tools {
-		if tool.Type != "function" || tool.Function.Name == "" {
-			return nil, invalid(fmt.Sprintf("tools[%d]", i), "invalid_value",
-				"Invalid value for 'tools[%d]': expected a tool of type 'function' with a name.", i)
+	for i := range r.Tools {
+		if p := r.Tools[i].check(fmt.Sprintf("tools[%d]", i)); p != nil {
+			return nil, p
 		}
 
-		asked.Tools = append(asked.Tools, tool.Function.tool())
+		asked.Tools = append(asked.Tools, r.Tools[i].described().tool())
 	}
 
 	open := calls{}
@@ -146,10 +151,6 @@ func (r *chatRequest) request() (*llm.Request, *problem) {
 	}
 
 	return asked, nil
-}
-
-func (f function) tool() llm.Tool {
-	return llm.Tool{Name: f.Name, Description: f.Description, Schema: f.Parameters}
 }
 
 // calls are the tool calls of the last assistant message that have no result yet: names by id.
@@ -186,6 +187,11 @@ func (m *chatMessage) add(asked *llm.Request, open calls, i int) *problem {
 
 	if m.Content.wrong != "" {
 		return m.Content.check(where.String() + ".content")
+	}
+
+	if m.Name != "" && !participant.MatchString(m.Name) {
+		return invalid(where.String()+".name", "invalid_value",
+			"Invalid '%s.name': string does not match pattern. Expected a string that matches the pattern '%s'.", where, participant)
 	}
 
 	if m.Role != "tool" && len(open) > 0 {
@@ -225,14 +231,19 @@ func (m *chatMessage) add(asked *llm.Request, open calls, i int) *problem {
 
 func (m *chatMessage) addCalls(asked *llm.Request, message llm.Message, open calls, where place) *problem {
 	for i, call := range m.ToolCalls {
-		if m.Role != "assistant" || (call.Type != "function" && call.Type != "") || call.ID == "" || call.Function.Name == "" {
+		made := llm.ToolCall{ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments}
+		if call.Type == "custom" {
+			made.Name, made.Arguments = call.Custom.Name, call.Custom.Input
+		}
+
+		known := call.Type == "function" || call.Type == "custom" || call.Type == ""
+		if m.Role != "assistant" || !known || made.ID == "" || made.Name == "" {
 			return invalid(where.String()+".tool_calls", "invalid_value",
 				"Invalid value for '%s.tool_calls[%d]': expected a function call with id and name, from the assistant.", where, i)
 		}
 
-		open[call.ID] = call.Function.Name
-		message.ToolCalls = append(message.ToolCalls,
-			llm.ToolCall{ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments})
+		open[made.ID] = made.Name
+		message.ToolCalls = append(message.ToolCalls, made)
 	}
 
 	if m.Role == "assistant" && !m.Content.set && len(m.ToolCalls) == 0 {

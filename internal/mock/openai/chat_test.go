@@ -141,7 +141,7 @@ func TestChatReportsBadRequest(t *testing.T) {
 		"no content":    {`{"model":"m","messages":[{"role":"user"}]}`, "messages[0].content", "got null"},
 		"choices":       {chatQuestion + `,"n":2}`, "n", "one choice only"},
 		"audio":         {chatQuestion + `,"modalities":["text","audio"]}`, "modalities", "text only"},
-		"odd tool":      {chatQuestion + `,"tools":[{"type":"custom"}]}`, "tools[0]", "expected a tool of type 'function'"},
+		"odd tool":      {chatQuestion + `,"tools":[{"type":"mcp"}]}`, "tools[0].type", "Invalid value: 'mcp'."},
 		"stray result":  {`{"model":"m","messages":[{"role":"tool","tool_call_id":"a","content":"x"}]}`, "messages.[0].role", "preceding message with 'tool_calls'"},
 		"missing reply": {`{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":""}}]},{"role":"user","content":"x"}]}`, "messages.[1].role", "did not have response messages: a"},
 		"nothing said":  {`{"model":"m","messages":[{"role":"assistant"}]}`, "messages[0].content", "no tool calls"},

@@ -64,7 +64,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 			text.WriteString(p.Text)
 		case "refusal":
 			text.WriteString(p.Refusal)
-		case "image_url", "input_image", "input_audio", "file", "input_file":
+		case "image_url", "input_image", "input_audio", "file", "input_file", "computer_screenshot", "encrypted_content":
 			// A script sees what kind of thing it is, as with the other APIs.
 			text.WriteString("[" + p.Type + "]")
 		default:

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +29,17 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type server struct {
 	*httptest.Server
 	script *script.Script
+
+	mu      sync.Mutex
+	entries []exchange.Entry
+}
+
+// done is what the journal keeps of an exchange.
+func (s *server) done(x *exchange.Exchange) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.entries = append(s.entries, *x.Entry)
 }
 
 func serve(t *testing.T, replies ...script.Reply) *server {
@@ -38,7 +50,7 @@ func serve(t *testing.T, replies ...script.Reply) *server {
 
 	config := &exchange.Config{
 		Lane: func(*http.Request) (string, *script.Script, *llm.Error) { return "", s.script, nil },
-		Done: func(*exchange.Exchange) {},
+		Done: s.done,
 		Now:  func() time.Time { return time.Unix(1763164800, 0) },
 	}
 	mux := http.NewServeMux()

@@ -34,6 +34,7 @@ func Routes() []exchange.Route {
 			exchange.Route{Pattern: "POST " + prefix + "/responses", Handle: respond},
 			exchange.Route{Pattern: "POST " + prefix + "/responses/input_tokens", Handle: countTokens},
 			exchange.Route{Pattern: "POST " + prefix + "/embeddings", Handle: embed},
+			exchange.Route{Pattern: "POST " + prefix + "/moderations", Handle: moderate},
 			exchange.Route{Pattern: "GET " + prefix + "/models", Handle: models},
 			exchange.Route{Pattern: "GET " + prefix + "/models/{model...}", Handle: model},
 		)

@@ -80,8 +80,9 @@ func (e *responseEncoder) Whole(buf []byte, answer llm.Response) []byte {
 	}
 
 	for _, call := range answer.ToolCalls {
-		i := e.add(kindCall)
-		i.text, i.call = call.Arguments, call
+		i := e.request.newCall(call)
+		i.text = call.Arguments
+		e.addItem(i)
 	}
 
 	for n := range e.items {
@@ -99,9 +100,12 @@ func (e *responseEncoder) Whole(buf []byte, answer llm.Response) []byte {
 }
 
 // add begins an item.
-func (e *responseEncoder) add(k kind) *item {
+func (e *responseEncoder) add(k kind) *item { return e.addItem(item{kind: k}) }
+
+func (e *responseEncoder) addItem(begun item) *item {
 	n := len(e.items)
-	e.items = append(e.items, item{kind: k, id: e.seed.appendID(nil, k.prefix(), n)})
+	begun.id = e.seed.appendID(nil, begun.prefix(), n)
+	e.items = append(e.items, begun)
 
 	return &e.items[n]
 }
@@ -169,7 +173,7 @@ func (e *responseEncoder) appendResponse(buf []byte, status, reason string, fail
 
 // statusOf is the status of an item of a response: one that was cut or failed cuts its last item.
 func (e *responseEncoder) statusOf(n int, status string) string {
-	if status != statusCompleted && n == len(e.items)-1 && (e.items[n].kind == kindMessage || e.items[n].kind == kindCall) {
+	if status != statusCompleted && n == len(e.items)-1 && (e.items[n].kind == kindMessage || e.items[n].kind.isCall()) {
 		return statusIncomplete
 	}
 
@@ -235,7 +239,7 @@ func (r *responseRequest) appendSettings(buf []byte) []byte {
 	if r.MaxOutputTokens == nil {
 		buf = append(buf, "null"...)
 	} else {
-		buf = strconv.AppendInt(buf, int64(*r.MaxOutputTokens), 10)
+		buf = strconv.AppendInt(buf, int64(whole(r.MaxOutputTokens)), 10)
 	}
 
 	buf = append(buf, `,"max_tool_calls":null,"model":`...)

@@ -37,14 +37,39 @@ type inputItem struct {
 	Content          content `json:"content"`
 	CallID           string  `json:"call_id"`
 	Name             string  `json:"name"`
-	Arguments        string  `json:"arguments"`
-	Output           content `json:"output"`
 	EncryptedContent string  `json:"encrypted_content"`
+	// Arguments, Input, Action and Operation are what a tool is called with: which of them there is depends on the tool.
+	Arguments argument `json:"arguments"`
+	Input     argument `json:"input"`
+	Action    argument `json:"action"`
+	Operation argument `json:"operation"`
+	// Output is what a tool returned, in a form of its own for some.
+	Output json.RawMessage `json:"output"`
+	// Tools are those that become available.
+	Tools json.RawMessage `json:"tools"`
+}
+
+// argument is a text, or the text of some other JSON.
+type argument string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *argument) UnmarshalJSON(data []byte) error {
+	switch data[0] {
+	case 'n':
+		return nil
+	case '"':
+		return json.Unmarshal(data, (*string)(a))
+	default:
+		*a = argument(data)
+
+		return nil
+	}
 }
 
 // conversation puts items together to messages: what the assistant thought, said and called in one go is one message.
 type conversation struct {
-	asked *llm.Request
+	request *responseRequest
+	asked   *llm.Request
 	// open are the calls that have no result yet.
 	open calls
 	// turn tells that the last message is the assistant's and goes on.
@@ -59,7 +84,7 @@ func (r *responseRequest) readInput(asked *llm.Request, history []inputItem) *pr
 		asked.Messages = append(asked.Messages, llm.Message{Role: llm.RoleSystem, Content: *r.Instructions})
 	}
 
-	c := &conversation{asked: asked, open: calls{}}
+	c := &conversation{request: r, asked: asked, open: calls{}}
 	for i := range history {
 		if p := c.add(&history[i], "previous_response_id"); p != nil {
 			return p
@@ -97,36 +122,38 @@ func (c *conversation) add(item *inputItem, where string) *problem {
 		return p
 	}
 
-	if p := item.Output.check(where + ".output"); p != nil {
-		return p
-	}
-
-	switch item.Type {
-	case "message", "":
+	switch itemRoles[item.Type] {
+	case roleMessage:
 		return c.addMessage(item, where)
-	case "reasoning":
-		message := c.assistant()
-		c.thought = item.ID
-
-		// Of several the first has what the script gave.
-		if item.EncryptedContent != "" && message.Signature == nil {
-			data, _ := json.Marshal(item.EncryptedContent) //nolint:errchkjson // a string
-			message.Signature = &llm.Signature{By: "wire", Data: data}
-		}
-
-		return nil
-	case "function_call":
+	case roleReasoning:
+		c.addReasoning(item)
+	case roleCall:
 		return c.addCall(item, where)
-	case "function_call_output":
+	case roleOutput:
 		return c.addResult(item, where)
-	case "web_search_call", "code_interpreter_call":
+	case roleProvider:
 		// What the provider did itself is told by the text that followed.
 		c.assistant()
 		c.thought = ""
-
-		return nil
+	case roleTools:
+		return c.request.readTools(c.asked, item.Tools, where+".tools")
+	case roleControl:
+		return c.endTurn()
 	default:
 		return invalid(where+".type", "invalid_value", "Invalid value: '%s' for '%s.type': this server does not know such items.", item.Type, where)
+	}
+
+	return nil
+}
+
+func (c *conversation) addReasoning(item *inputItem) {
+	message := c.assistant()
+	c.thought = item.ID
+
+	// Of several the first has what the script gave.
+	if item.EncryptedContent != "" && message.Signature == nil {
+		data, _ := json.Marshal(item.EncryptedContent) //nolint:errchkjson // a string
+		message.Signature = &llm.Signature{By: "wire", Data: data}
 	}
 }
 
@@ -135,9 +162,12 @@ func (c *conversation) addMessage(item *inputItem, where string) *problem {
 		return missing(where + ".content")
 	}
 
-	var role string
+	role := item.Role
+	if item.Type == "agent_message" {
+		role = llm.RoleUser
+	}
 
-	switch item.Role {
+	switch role {
 	case "system", "developer":
 		role = llm.RoleSystem
 	case "user":
@@ -149,7 +179,7 @@ func (c *conversation) addMessage(item *inputItem, where string) *problem {
 		return nil
 	default:
 		return invalid(where+".role", "invalid_value",
-			"Invalid value: '%s' for '%s.role'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", item.Role, where)
+			"Invalid value: '%s' for '%s.role'. Supported values are: 'assistant', 'system', 'developer', and 'user'.", role, where)
 	}
 
 	c.asked.Messages = append(c.asked.Messages, llm.Message{Role: role, Content: item.Content.text})
@@ -158,31 +188,54 @@ func (c *conversation) addMessage(item *inputItem, where string) *problem {
 }
 
 func (c *conversation) addCall(item *inputItem, where string) *problem {
-	if item.CallID == "" || item.Name == "" {
-		return invalid(where, "missing_required_parameter", "'%s' is a function call without call_id or name.", where)
+	call := item.call()
+
+	switch {
+	case call.ID == "" && item.Type == "tool_search_call":
+		// The provider searched.
+		c.assistant()
+
+		return nil
+	case call.ID == "" || call.Name == "":
+		return invalid(where, "missing_required_parameter", "'%s' is a %s without call_id or name.", where, item.noun())
 	}
 
 	message := c.assistant()
-	message.ToolCalls = append(message.ToolCalls, llm.ToolCall{ID: item.CallID, Name: item.Name, Arguments: item.Arguments})
-	c.open[item.CallID] = item.Name
+	message.ToolCalls = append(message.ToolCalls, call)
+	c.open[call.ID] = call.Name
 	c.thought = ""
 
 	return nil
 }
 
 func (c *conversation) addResult(item *inputItem, where string) *problem {
-	name, ok := c.open[item.CallID]
-	if !ok {
-		return invalid("input", "", "No tool call found for function call output with call_id %s ('%s').", item.CallID, where)
+	id := item.CallID
+	if id == "" && item.Type == "local_shell_call_output" {
+		id = item.ID
 	}
 
-	if !item.Output.set {
-		return missing(where + ".output")
+	name, ok := c.open[id]
+
+	switch {
+	case id == "" && item.Type == "tool_search_output":
+		return c.request.readTools(c.asked, item.Tools, where+".tools")
+	case id == "" && item.Name != "":
+		name = item.Name
+	case !ok:
+		return invalid("input", "", "No tool call found for %s with call_id %s ('%s').", item.noun(), id, where)
 	}
 
-	delete(c.open, item.CallID)
-	c.asked.Messages = append(c.asked.Messages,
-		llm.Message{Role: llm.RoleTool, Content: item.Output.text, ToolCallID: item.CallID, ToolName: name})
+	text, p := item.result(where)
+	if p != nil {
+		return p
+	}
+
+	delete(c.open, id)
+	c.asked.Messages = append(c.asked.Messages, llm.Message{Role: llm.RoleTool, Content: text, ToolCallID: id, ToolName: name})
+
+	if p := c.request.readTools(c.asked, item.Tools, where+".tools"); p != nil {
+		return p
+	}
 
 	return c.endTurn()
 }

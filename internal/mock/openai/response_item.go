@@ -17,15 +17,21 @@ const (
 	kindCall
 	kindSearch
 	kindCode
+	// kindCustom is a call whose input is text, kindRun one of a tool that the provider describes.
+	kindCustom
+	kindRun
 )
 
-// item is one output item: a message, reasoning, a function call, a search, or code that was run.
+// item is one output item: a message, reasoning, a call of a tool, a search, or code that was run.
 type item struct {
 	kind kind
 	id   []byte
 	// text is the message's, the reasoning's, the call's arguments, or the code.
 	text string
 	call llm.ToolCall
+	// namespace is that of the called tool, run the form of a call of kindRun.
+	namespace string
+	run       runForm
 	// sources annotate a message, and are what a search found.
 	sources []llm.Source
 	queries []string
@@ -34,7 +40,10 @@ type item struct {
 	secret []byte
 }
 
-func (k kind) prefix() string { return [...]string{"msg_", "rs_", "fc_", "ws_", "ci_"}[k] }
+// prefix is what the item's id begins with.
+func (i *item) prefix() string {
+	return [...]string{"msg_", "rs_", "fc_", "ws_", "ci_", "ctc_", i.run.prefix}[i.kind]
+}
 
 // include is what of an item is shown only to callers that ask for it.
 type include struct {
@@ -51,17 +60,8 @@ func (i *item) append(buf []byte, show include, status string) []byte {
 	switch i.kind {
 	case kindReasoning:
 		return i.appendReasoning(buf, show, done)
-	case kindCall:
-		buf = append(buf, `","type":"function_call","status":"`...)
-		buf = append(buf, status...)
-		buf = append(buf, `","arguments":`...)
-		buf = appendDone(buf, done, i.text)
-		buf = append(buf, `,"call_id":`...)
-		buf = exchange.AppendString(buf, i.call.ID)
-		buf = append(buf, `,"name":`...)
-		buf = exchange.AppendString(buf, i.call.Name)
-
-		return append(buf, '}')
+	case kindCall, kindCustom, kindRun:
+		return i.appendCall(buf, status)
 	case kindSearch:
 		return i.appendSearch(buf, show, status)
 	case kindCode:
@@ -160,7 +160,7 @@ func (i *item) appendCode(buf []byte, show include, status string) []byte {
 	buf = append(buf, `","code":`...)
 	buf = appendDone(buf, done, i.text)
 	buf = append(buf, `,"container_id":"cntr_`...)
-	buf = append(buf, i.id[len(i.kind.prefix()):]...)
+	buf = append(buf, i.id[len(i.prefix()):]...)
 	buf = append(buf, `","outputs":`...)
 
 	if !done || !show.outputs {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"tarsy.dev/tarsy/internal/mock/exchange"
 	"tarsy.dev/tarsy/llm"
@@ -17,7 +18,7 @@ type responseRequest struct {
 	Input              input           `json:"input"`
 	Instructions       *string         `json:"instructions"`
 	Tools              json.RawMessage `json:"tools"`
-	MaxOutputTokens    *int            `json:"max_output_tokens"`
+	MaxOutputTokens    *float64        `json:"max_output_tokens"`
 	Include            []string        `json:"include"`
 	Stream             bool            `json:"stream"`
 	Background         bool            `json:"background"`
@@ -30,18 +31,21 @@ type responseRequest struct {
 	ParallelToolCalls  *bool           `json:"parallel_tool_calls"`
 	Temperature        json.RawMessage `json:"temperature"`
 	TopP               json.RawMessage `json:"top_p"`
+	TopLogprobs        *float64        `json:"top_logprobs"`
+	MaxToolCalls       *float64        `json:"max_tool_calls"`
+	ServiceTier        string          `json:"service_tier"`
 	Truncation         string          `json:"truncation"`
 	Metadata           json.RawMessage `json:"metadata"`
 	User               string          `json:"user"`
 	PromptCacheKey     string          `json:"prompt_cache_key"`
 	SafetyIdentifier   string          `json:"safety_identifier"`
-}
 
-// responseTool is a tool of a response: a function, or one that the provider runs.
-type responseTool struct {
-	function
-
-	Type string `json:"type"`
+	// tools are those that the caller declared and runs, by the names that scripts call them by.
+	tools map[string]declaredTool
+	// unknown are the tools that this server does not know.
+	unknown []string
+	// anyJSON tells that the answer is to be JSON without a schema.
+	anyJSON bool
 }
 
 func respond(x *exchange.Exchange) {
@@ -106,20 +110,19 @@ func readResponse(x *exchange.Exchange) (*responseRequest, *llm.Request, *proble
 		return nil, nil, p
 	}
 
-	asked := &llm.Request{Model: request.Model}
-	if request.MaxOutputTokens != nil {
-		asked.MaxOutputTokens = *request.MaxOutputTokens
-	}
+	asked := &llm.Request{Model: request.Model, MaxOutputTokens: whole(request.MaxOutputTokens)}
 
-	for _, read := range []func(*llm.Request) *problem{request.readReasoning, request.readFormat, request.readTools} {
-		if p := read(asked); p != nil {
-			return nil, nil, p
-		}
-	}
-
-	if p := request.readInput(asked, history); p != nil {
+	if p := firstProblem(request.check,
+		func() *problem { return request.readReasoning(asked) },
+		func() *problem { return request.readFormat(asked) },
+		func() *problem { return request.readTools(asked, request.Tools, "tools") },
+		func() *problem { return request.readInput(asked, history) },
+		func() *problem { return request.checkRead(asked) },
+	); p != nil {
 		return nil, nil, p
 	}
+
+	x.Entry.Error = strings.Join(request.unknown, "; ")
 
 	return request, asked, nil
 }
@@ -143,57 +146,44 @@ func readAs(raw json.RawMessage, param string, into any) *problem {
 
 func (r *responseRequest) readReasoning(asked *llm.Request) *problem {
 	var reasoning struct {
-		Effort string `json:"effort"`
+		Effort  string `json:"effort"`
+		Summary string `json:"summary"`
+	}
+	if p := readAs(r.Reasoning, "reasoning", &reasoning); p != nil {
+		return p
 	}
 
-	p := readAs(r.Reasoning, "reasoning", &reasoning)
 	asked.ReasoningEffort = reasoning.Effort
 
-	return p
+	return firstProblem(choice{"reasoning.effort", reasoning.Effort, efforts}.check,
+		choice{"reasoning.summary", reasoning.Summary, []string{"auto", "concise", "detailed"}}.check)
 }
 
 func (r *responseRequest) readFormat(asked *llm.Request) *problem {
 	var text struct {
 		Format struct {
 			Type   string          `json:"type"`
+			Name   string          `json:"name"`
 			Schema json.RawMessage `json:"schema"`
 		} `json:"format"`
+		Verbosity string `json:"verbosity"`
+	}
+	if p := readAs(r.Text, "text", &text); p != nil {
+		return p
 	}
 
-	p := readAs(r.Text, "text", &text)
+	if p := firstProblem(choice{"text.format.type", text.Format.Type, formats}.check,
+		choice{"text.verbosity", text.Verbosity, verbosities}.check); p != nil {
+		return p
+	}
 
 	switch text.Format.Type {
 	case "json_schema":
 		asked.ResponseSchema = text.Format.Schema
+
+		return checkName(text.Format.Name, "text.format.name", maxFunctionName)
 	case "json_object":
-		asked.ResponseSchema = json.RawMessage(`{"type":"object"}`)
-	}
-
-	return p
-}
-
-func (r *responseRequest) readTools(asked *llm.Request) *problem {
-	var tools []responseTool
-	if p := readAs(r.Tools, "tools", &tools); p != nil {
-		return p
-	}
-
-	for i, tool := range tools {
-		switch tool.Type {
-		case "function":
-			if tool.Name == "" {
-				return missing(fmt.Sprintf("tools[%d].name", i))
-			}
-
-			asked.Tools = append(asked.Tools, tool.tool())
-		case "web_search", "web_search_2025_08_26", "web_search_preview", "web_search_preview_2025_03_11":
-			asked.NativeTools.GoogleSearch = true
-		case "code_interpreter":
-			asked.NativeTools.CodeExecution = true
-		default:
-			return invalid(fmt.Sprintf("tools[%d].type", i), "invalid_value",
-				"Invalid value: '%s' for 'tools[%d].type'. This server knows 'function', 'web_search' and 'code_interpreter'.", tool.Type, i)
-		}
+		asked.ResponseSchema, r.anyJSON = json.RawMessage(`{"type":"object"}`), true
 	}
 
 	return nil

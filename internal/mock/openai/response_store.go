@@ -105,7 +105,11 @@ func (i *item) input() inputItem {
 		in.Type = "reasoning"
 		_ = json.Unmarshal(i.secret, &in.EncryptedContent) // it is a JSON string
 	case kindCall:
-		in.Type, in.CallID, in.Name, in.Arguments = "function_call", i.call.ID, i.call.Name, i.text
+		in.Type, in.CallID, in.Name, in.Arguments = "function_call", i.call.ID, i.call.Name, argument(i.text)
+	case kindCustom:
+		in.Type, in.CallID, in.Name, in.Input = "custom_tool_call", i.call.ID, i.call.Name, argument(i.text)
+	case kindRun:
+		in.Type, in.CallID, in.Arguments = i.run.item, i.call.ID, argument(i.text)
 	case kindSearch:
 		in.Type = "web_search_call"
 	case kindCode:
@@ -121,5 +125,6 @@ func (i *item) input() inputItem {
 func (i *inputItem) size() int {
 	const fixed = 256
 
-	return fixed + len(i.ID) + len(i.Content.text) + len(i.Name) + len(i.Arguments) + len(i.Output.text) + len(i.EncryptedContent)
+	return fixed + len(i.ID) + len(i.Content.text) + len(i.Name) + len(i.Arguments) + len(i.Input) + len(i.Action) + len(i.Operation) +
+		len(i.Output) + len(i.Tools) + len(i.EncryptedContent)
 }

@@ -35,14 +35,7 @@ func (e *responseEncoder) Chunk(buf []byte, chunk llm.Chunk) []byte {
 		buf = e.write(buf, kindReasoning)
 		buf = e.textDelta(buf, "response.reasoning_summary_text.delta", `,"summary_index":0`, c.Text, "")
 	case llm.ToolCallChunk:
-		buf = e.startItem(buf, item{kind: kindCall, call: c.Call})
-		for rest := c.Call.Arguments; rest != ""; {
-			piece := firstPiece(rest)
-			rest = rest[len(piece):]
-			buf = e.textDelta(buf, "response.function_call_arguments.delta", "", piece, "")
-		}
-
-		buf = e.finishItem(buf, statusCompleted)
+		buf = e.streamCall(buf, c.Call)
 	case llm.CodeExecutionChunk:
 		buf = e.startItem(buf, item{kind: kindCode, result: c.Result})
 		buf = e.progress(buf, "response.code_interpreter_call.in_progress")
@@ -109,10 +102,8 @@ func (e *responseEncoder) write(buf []byte, k kind) []byte {
 func (e *responseEncoder) startItem(buf []byte, begun item) []byte {
 	buf = e.finishItem(buf, statusCompleted)
 	e.open = len(e.items)
-	begun.id = e.seed.appendID(nil, begun.kind.prefix(), e.open)
-	e.items = append(e.items, begun)
 
-	i := &e.items[e.open]
+	i := e.addItem(begun)
 	if i.kind == kindReasoning {
 		i.derive()
 	}
@@ -146,7 +137,9 @@ func (e *responseEncoder) finishItem(buf []byte, status string) []byte {
 		buf = end(append(buf, '}'))
 	case kindCall:
 		buf = e.textDone(buf, "response.function_call_arguments.done", "", "arguments", "")
-	case kindSearch, kindCode:
+	case kindCustom:
+		buf = e.textDone(buf, "response.custom_tool_call_input.done", "", "input", "")
+	case kindSearch, kindCode, kindRun:
 	}
 
 	buf = e.wholeItem(buf, "response.output_item.done", e.statusOf(e.open, status))

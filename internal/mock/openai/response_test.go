@@ -184,7 +184,7 @@ func TestResponseReportsBadRequest(t *testing.T) {
 		"kept item":      {`{"model":"m","input":[{"type":"item_reference","id":"msg_1"}]}`, "input[0]", "Item with id 'msg_1' not found"},
 		"kept response":  {responseQuestion + `,"previous_response_id":"resp_1"}`, "previous_response_id", "'resp_1' not found"},
 		"background":     {responseQuestion + `,"background":true}`, "background", "at once only"},
-		"odd tool":       {responseQuestion + `,"tools":[{"type":"mcp"}]}`, "tools[0].type", "'mcp'"},
+		"no tool type":   {responseQuestion + `,"tools":[{"name":"a"}]}`, "tools[0].type", "Missing required parameter: 'tools[0].type'"},
 		"wrong tools":    {responseQuestion + `,"tools":{}}`, "tools", "expected an array"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,4 +1,4 @@
-package anthropic_test
+package sdktest_test
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package openai_test
+package sdktest_test
 
 import (
 	"encoding/json"
@@ -24,8 +24,15 @@ func (s *server) sdk() sdk.Client {
 func chatParams() sdk.ChatCompletionNewParams {
 	return sdk.ChatCompletionNewParams{
 		Model: "gpt-5", Messages: []sdk.ChatCompletionMessageParamUnion{sdk.UserMessage("What is wrong?")},
-		StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: sdk.Bool(true)},
 	}
+}
+
+// streamParams are chatParams of a stream that ends with the usage.
+func streamParams() sdk.ChatCompletionNewParams {
+	params := chatParams()
+	params.StreamOptions.IncludeUsage = sdk.Bool(true)
+
+	return params
 }
 
 func responseParams() responses.ResponseNewParams {
@@ -58,7 +65,7 @@ func TestOfficialLibraryAssemblesStreamedChatCompletion(t *testing.T) {
 
 	s := serve(t, everything())
 	client := s.sdk()
-	stream := client.Chat.Completions.NewStreaming(t.Context(), chatParams())
+	stream := client.Chat.Completions.NewStreaming(t.Context(), streamParams())
 
 	var (
 		whole    sdk.ChatCompletionAccumulator
@@ -232,7 +239,7 @@ func TestOfficialLibraryReadsModelsTokensAndErrors(t *testing.T) {
 	require.Equal(t, "rate_limit_exceeded", failure.Code)
 	require.Equal(t, "slow down", failure.Message)
 
-	stream := client.Chat.Completions.NewStreaming(t.Context(), chatParams())
+	stream := client.Chat.Completions.NewStreaming(t.Context(), streamParams())
 	for stream.Next() {
 		require.Empty(t, stream.Current().Choices[0].FinishReason)
 	}
