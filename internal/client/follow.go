@@ -1,11 +1,12 @@
 package client
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/sse"
 )
 
 // Update is one thing that a reader of a session learns: exactly one of its fields is set.
@@ -40,8 +42,8 @@ type Reloaded struct {
 
 const (
 	longestWait = 5 * time.Second
-	// lineLimit is the longest line of a stream; a tool's result of 32 KB may be larger once it is escaped.
-	lineLimit = 16 << 20
+	// eventLimit is the longest event of a stream; a tool's result of 32 KB may be larger once it is escaped.
+	eventLimit = 16 << 20
 )
 
 var (
@@ -156,35 +158,58 @@ func (f *follower) read(parent context.Context) error {
 		}
 	}
 
-	lines := bufio.NewScanner(response.Body)
-	lines.Buffer(nil, lineLimit)
+	body := heardReader{response.Body, func() { silence.Reset(f.client.cfg.Silence) }}
 
-	for message := range messages(lines, func() { silence.Reset(f.client.cfg.Silence) }) {
-		if err := f.take(ctx, message); err != nil || f.over {
+	return f.readEvents(ctx, sse.NewReader(body, eventLimit))
+}
+
+// readEvents reads the stream to its end and returns why it ended.
+func (f *follower) readEvents(ctx context.Context, events *sse.Reader) error {
+	for {
+		event, err := events.Next()
+
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, io.EOF):
+			return errClosed
+		case err != nil:
+			return fmt.Errorf("read events: %w", err)
+		case event.Name == "":
+			continue
+		}
+
+		if err := f.take(ctx, event); err != nil || f.over {
 			return err
 		}
 	}
-
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("read events: %w", err)
-	}
-
-	return errClosed
 }
 
-// take handles one message of the stream.
-func (f *follower) take(ctx context.Context, message message) error {
+// heardReader calls heard whenever something arrives, be it a comment that keeps the connection open.
+type heardReader struct {
+	io.Reader
+
+	heard func()
+}
+
+func (r heardReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if n > 0 {
+		r.heard()
+	}
+
+	return n, err
+}
+
+// take handles one event of the stream.
+func (f *follower) take(ctx context.Context, event sse.Event) error {
 	var update Update
 
-	switch message.event {
+	switch event.Name {
 	case tarsy.TypeEnd:
 		var end tarsy.EndFrame
 
-		if err := json.Unmarshal(message.data, &end); err != nil {
+		if err := json.Unmarshal(event.Data, &end); err != nil {
 			return fmt.Errorf("read the end of the session: %w", err)
 		}
 
@@ -200,17 +225,17 @@ func (f *follower) take(ctx context.Context, message message) error {
 		update.Reloaded = reloaded
 	case tarsy.TypeStreamChunk:
 		update.Chunk = &tarsy.StreamChunkPayload{}
-		if err := json.Unmarshal(message.data, update.Chunk); err != nil {
+		if err := json.Unmarshal(event.Data, update.Chunk); err != nil {
 			return fmt.Errorf("read a piece of text: %w", err)
 		}
 	default:
-		seq, err := strconv.ParseInt(message.id, 10, 64)
+		seq, err := strconv.ParseInt(event.ID, 10, 64)
 		if err != nil || seq <= f.after {
 			return nil //nolint:nilerr // not an entry of the journal, or one that is here already
 		}
 
 		f.after = seq
-		update.Event = &tarsy.Event{SessionID: f.sessionID, Seq: seq, Type: message.event, Payload: message.data}
+		update.Event = &tarsy.Event{SessionID: f.sessionID, Seq: seq, Type: event.Name, Payload: bytes.Clone(event.Data)}
 	}
 
 	f.over = !f.yield(update) || update.End != ""

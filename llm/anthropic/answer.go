@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/internal/wire"
 )
 
 // answer turns the events of one stream into chunks.
@@ -16,7 +15,7 @@ type answer struct {
 	names      llm.ToolNames
 	yield      func(llm.Chunk, error) bool
 
-	blocks map[int64]*block
+	blocks map[wire.Count]*block
 	pieces []piece
 	// foreign tells of blocks that cannot go back, such as what the API ran itself: the thinking between them cannot, then.
 	foreign bool
@@ -24,8 +23,9 @@ type answer struct {
 	// doubtful is a call whose arguments are no JSON. It may be a call that was cut: the end of the answer tells.
 	doubtful *llm.ToolCall
 	usage    usage
-	stop     sdk.StopReason
-	details  sdk.RefusalStopDetails
+	stop     stopReason
+	// explanation is why the model refused.
+	explanation string
 }
 
 // block is one that is open.
@@ -42,7 +42,7 @@ type block struct {
 }
 
 // take takes one event; over tells that it was the last.
-func (a *answer) take(event *sdk.MessageStreamEventUnion) (over bool, err error) {
+func (a *answer) take(event *event) (over bool, err error) {
 	switch event.Type {
 	case "message_start":
 		a.usage.start(event.Message.Usage)
@@ -56,7 +56,7 @@ func (a *answer) take(event *sdk.MessageStreamEventUnion) (over bool, err error)
 		return false, a.finish(event.Index)
 	case "message_delta":
 		a.usage.update(event.Usage)
-		a.stop, a.details = event.Delta.StopReason, event.Delta.StopDetails
+		a.stop, a.explanation = event.Delta.StopReason, string(event.Delta.StopDetails.Explanation)
 
 		return false, nil
 	case "message_stop":
@@ -102,12 +102,18 @@ func (a *answer) sendThinking(text string) error {
 }
 
 // begin opens a block.
-func (a *answer) begin(event *sdk.MessageStreamEventUnion) error {
-	first := &event.ContentBlock
-	b := &block{kind: first.Type, id: first.ID, name: first.Name, signature: first.Signature, start: json.RawMessage(first.RawJSON())}
+func (a *answer) begin(event *event) error {
+	var first blockStart
+
+	// What is no block is one of no known kind.
+	_ = wire.Unmarshal(event.ContentBlock, &first)
+
+	b := &block{
+		kind: string(first.Type), id: string(first.ID), name: string(first.Name), signature: string(first.Signature), start: event.ContentBlock,
+	}
 
 	if a.blocks == nil {
-		a.blocks = map[int64]*block{}
+		a.blocks = map[wire.Count]*block{}
 	}
 
 	a.blocks[event.Index] = b
@@ -121,23 +127,23 @@ func (a *answer) begin(event *sdk.MessageStreamEventUnion) error {
 	}
 
 	switch b.kind {
-	case "text":
+	case textType:
 		b.size = len(first.Text)
 
-		return a.sendText(first.Text)
-	case "thinking":
-		b.text.WriteString(first.Thinking)
+		return a.sendText(string(first.Text))
+	case thinkingType:
+		b.text.WriteString(string(first.Thinking))
 
-		return a.sendThinking(first.Thinking)
-	case "redacted_thinking":
-		b.data = first.Data
+		return a.sendThinking(string(first.Thinking))
+	case redactedThinkingType:
+		b.data = string(first.Data)
 	}
 
 	return nil
 }
 
 // extend adds a piece to an open block.
-func (a *answer) extend(event *sdk.MessageStreamEventUnion) error {
+func (a *answer) extend(event *event) error {
 	b, delta := a.blocks[event.Index], &event.Delta
 	if b == nil {
 		return fmt.Errorf("the Anthropic API sent a piece of block %d, which is not open", event.Index)
@@ -147,15 +153,15 @@ func (a *answer) extend(event *sdk.MessageStreamEventUnion) error {
 	case "text_delta":
 		b.size += len(delta.Text)
 
-		return a.sendText(delta.Text)
+		return a.sendText(string(delta.Text))
 	case "thinking_delta":
-		b.text.WriteString(delta.Thinking)
+		b.text.WriteString(string(delta.Thinking))
 
-		return a.sendThinking(delta.Thinking)
+		return a.sendThinking(string(delta.Thinking))
 	case "signature_delta":
-		b.signature += delta.Signature
+		b.signature += string(delta.Signature)
 	case "input_json_delta":
-		b.text.WriteString(delta.PartialJSON)
+		b.text.WriteString(string(delta.PartialJSON))
 	case "citations_delta":
 		a.native.cite(delta.Citation)
 	}
@@ -164,7 +170,7 @@ func (a *answer) extend(event *sdk.MessageStreamEventUnion) error {
 }
 
 // finish closes a block.
-func (a *answer) finish(index int64) error {
+func (a *answer) finish(index wire.Count) error {
 	b := a.blocks[index]
 	if b == nil {
 		return fmt.Errorf("the Anthropic API ended block %d, which is not open", index)
@@ -173,17 +179,17 @@ func (a *answer) finish(index int64) error {
 	delete(a.blocks, index)
 
 	switch b.kind {
-	case "text":
+	case textType:
 		if b.size > 0 {
 			a.pieces = append(a.pieces, piece{Text: b.size})
 		}
 
 		return a.sendAll(a.native.finish(b))
-	case "thinking":
+	case thinkingType:
 		a.pieces = append(a.pieces, piece{Thinking: b.text.String(), Signature: b.signature})
-	case "redacted_thinking":
+	case redactedThinkingType:
 		a.pieces = append(a.pieces, piece{Data: b.data})
-	case "tool_use":
+	case toolUseType:
 		a.pieces = append(a.pieces, piece{Call: b.id})
 
 		call := llm.ToolCall{ID: b.id, Name: a.names.Name(b.name), Arguments: b.input()}
@@ -220,11 +226,11 @@ func (b *block) input() string {
 }
 
 // sendPendingCall sends a doubtful call once it is known that it was not cut.
-func (a *answer) sendPendingCall(stop sdk.StopReason) error {
+func (a *answer) sendPendingCall(stop stopReason) error {
 	call := a.doubtful
 	a.doubtful = nil
 
-	if call == nil || stop == sdk.StopReasonMaxTokens || stop == sdk.StopReasonModelContextWindowExceeded {
+	if call == nil || stop == stopMaxTokens || stop == stopContextFull {
 		return nil
 	}
 
@@ -265,20 +271,20 @@ func (a *answer) end() error {
 // reason is why the answer ended; an answer that was withheld is an error.
 func (a *answer) reason() (llm.StopReason, error) {
 	switch a.stop {
-	case sdk.StopReasonToolUse:
+	case stopToolUse:
 		return llm.StopToolCalls, nil
-	case sdk.StopReasonMaxTokens:
+	case stopMaxTokens:
 		return llm.StopMaxTokens, nil
-	case sdk.StopReasonStopSequence:
+	case stopSequence:
 		return llm.StopSequence, nil
-	case sdk.StopReasonRefusal:
+	case stopRefusal:
 		message := "the model refused to answer"
-		if a.details.Explanation != "" {
-			message += ": " + a.details.Explanation
+		if a.explanation != "" {
+			message += ": " + a.explanation
 		}
 
 		return "", &llm.Error{Class: llm.ClassSafety, Code: string(a.stop), Message: message}
-	case sdk.StopReasonModelContextWindowExceeded:
+	case stopContextFull:
 		return "", &llm.Error{Class: llm.ClassContextTooLong, Code: string(a.stop), Message: "the conversation and its answer fill the model's context"}
 	default:
 		// The end of a turn, a turn that the API pauses, and whatever it will say in future.

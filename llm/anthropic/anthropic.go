@@ -1,4 +1,4 @@
-// Package anthropic is an llm.Client of the Anthropic Messages API, on Anthropic's own SDK. It always streams. It knows the
+// Package anthropic is an llm.Client of the Anthropic Messages API. It always streams. It knows the
 // llm contract and the API, and nothing of agents or sessions; it retries nothing, sets no time limit and reads nothing
 // from the environment.
 package anthropic
@@ -7,19 +7,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"net/url"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-
+	"tarsy.dev/tarsy/internal/sse"
 	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/internal/wire"
 )
 
 // Name is what signatures and errors call this client.
 const Name = "anthropic"
+
+const (
+	ownURL  = "https://api.anthropic.com"
+	version = "2023-06-01"
+)
 
 // Config is what a client needs.
 type Config struct {
@@ -35,60 +40,47 @@ type Config struct {
 
 // Client calls the API. It is safe for concurrent use.
 type Client struct {
-	secrets  *strings.Replacer
-	messages sdk.MessageService
+	secrets *strings.Replacer
+	http    *http.Client
+	// address is where messages go, header what goes with every call.
+	address string
+	header  http.Header
 }
 
 var _ llm.Client = (*Client)(nil)
 
 // New returns a client. It makes no call.
 func New(cfg Config) (*Client, error) {
-	options := []option.RequestOption{
-		option.WithEnvironmentProduction(), option.WithMaxRetries(0), option.WithoutOpenTelemetry(), option.WithMiddleware(bounded),
+	base := cfg.BaseURL
+	if base == "" {
+		base = ownURL
 	}
 
-	if cfg.BaseURL != "" {
-		base, err := url.Parse(cfg.BaseURL)
-		if err != nil {
-			return nil, fmt.Errorf("read the base URL of the Anthropic API: %w", err)
-		}
+	address, err := url.Parse(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))
+	if err != nil {
+		return nil, fmt.Errorf("read the base URL of the Anthropic API: %w", err)
+	}
 
-		if (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
-			return nil, errors.New("the base URL of the Anthropic API must begin with http:// or https:// and name a host")
-		}
+	if (address.Scheme != "http" && address.Scheme != "https") || address.Host == "" {
+		return nil, errors.New("the base URL of the Anthropic API must begin with http:// or https:// and name a host")
+	}
 
-		options = append(options, option.WithBaseURL(strings.TrimSuffix(strings.TrimRight(cfg.BaseURL, "/"), "/v1")))
+	header := http.Header{
+		"Accept": {"application/json"}, "Content-Type": {"application/json"}, "User-Agent": {wire.UserAgent}, "Anthropic-Version": {version},
 	}
 
 	if cfg.APIKey != "" {
-		options = append(options, option.WithAPIKey(cfg.APIKey))
-	}
-
-	if cfg.HTTPClient != nil {
-		options = append(options, option.WithHTTPClient(cfg.HTTPClient))
-	}
-
-	// What the SDK tells of the machine that it runs on is nobody's business.
-	for _, name := range []string{"Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Retry-Count", "Timeout"} {
-		options = append(options, option.WithHeaderDel("X-Stainless-"+name))
+		header.Set("X-Api-Key", cfg.APIKey)
 	}
 
 	for name, value := range cfg.Headers {
-		options = append(options, option.WithHeader(name, value))
+		header.Set(name, value)
 	}
 
-	// The service alone reads no environment; the SDK's client would.
-	return &Client{secrets: llm.Secrets(cfg.APIKey, cfg.Headers), messages: sdk.NewMessageService(options...)}, nil
-}
-
-// bounded keeps answers within bounds; the SDK reads all of an error, however long.
-func bounded(request *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	answer, err := next(request)
-	if err == nil {
-		llm.BoundBody(answer)
-	}
-
-	return answer, err
+	return &Client{
+		secrets: llm.Secrets(cfg.APIKey, cfg.Headers), http: wire.SameOrigin(cfg.HTTPClient),
+		address: wire.Resolve(address, "v1/messages").String(), header: header,
+	}, nil
 }
 
 // Generate implements llm.Client.
@@ -102,7 +94,7 @@ func (c *Client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.C
 
 		names := llm.NewToolNames(req)
 
-		params, prefix, err := newParams(req, names)
+		body, prefix, err := newRequest(req, names)
 		if err != nil {
 			yield(nil, err)
 
@@ -110,7 +102,7 @@ func (c *Client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.C
 		}
 
 		a := &answer{by: signer(req.Model), prefix: prefix, names: names, yield: yield}
-		if err := c.stream(ctx, params, a); err != nil && !errors.Is(err, errStopped) {
+		if err := c.stream(ctx, body, a); err != nil && !errors.Is(err, errStopped) {
 			yield(nil, err)
 		}
 	}
@@ -120,17 +112,30 @@ func (c *Client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.C
 var errStopped = errors.New("the consumer stopped reading")
 
 // stream makes the call and passes its events to a. The connection is closed when it returns.
-func (c *Client) stream(ctx context.Context, params sdk.MessageNewParams, a *answer) error {
+func (c *Client) stream(ctx context.Context, body *messageRequest, a *answer) error {
 	calling, cancel := context.WithCancel(ctx)
 	defer cancel()
 
-	events := c.messages.NewStreaming(calling, params)
-	defer func() { _ = events.Close() }()
+	response, err := wire.Post(calling, c.http, c.address, c.header, body)
+	if err != nil {
+		return c.failure(ctx, err)
+	}
 
-	for events.Next() {
-		event := events.Current()
+	defer func() { _ = response.Body.Close() }()
 
-		over, err := a.take(&event)
+	events := sse.NewReader(response.Body, 0) // an answer's body is bounded
+
+	for {
+		next, err := events.Next()
+
+		switch {
+		case errors.Is(err, io.EOF):
+			return llm.Transient(ctx, errCut)
+		case err != nil:
+			return c.failure(ctx, err)
+		}
+
+		over, err := c.take(next, response.Header, a)
 		if err != nil {
 			return c.failure(ctx, err)
 		}
@@ -139,12 +144,23 @@ func (c *Client) stream(ctx context.Context, params sdk.MessageNewParams, a *ans
 			return nil
 		}
 	}
+}
 
-	if err := events.Err(); err != nil {
-		return c.failure(ctx, err)
+// take passes an event to a; over tells that it was the last. Events without a name are none of the API's.
+func (c *Client) take(next sse.Event, header http.Header, a *answer) (over bool, err error) {
+	switch {
+	case next.Name == "error":
+		return false, c.reported(0, header, next.Data)
+	case next.Name == "" || next.Name == "ping" || len(next.Data) == 0:
+		return false, nil
 	}
 
-	return llm.Transient(ctx, errCut)
+	var known event
+	if err := wire.Unmarshal(next.Data, &known); err != nil {
+		return false, err
+	}
+
+	return a.take(&known)
 }
 
 // errCut is the error of a stream that ends without saying so.

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -16,7 +14,7 @@ import (
 type conversation struct {
 	by       string
 	names    llm.ToolNames
-	messages []sdk.MessageParam
+	messages []turn
 	// results tells that the last message holds results of tools: what the user says next belongs to it.
 	results bool
 	// bound tells that thinking goes back only where nothing before it has changed. Seen is the digest of the system
@@ -39,22 +37,22 @@ func (c *conversation) add(message llm.Message) {
 			return
 		}
 
-		block := sdk.NewTextBlock(message.Content)
+		block := textBlock(message.Content)
 		if c.results {
 			c.extend(block)
 		} else {
-			c.messages = append(c.messages, sdk.NewUserMessage(block))
+			c.messages = append(c.messages, turn{Role: roleUser, Content: []content{block}})
 		}
 	}
 }
 
 // systemTexts are the system texts of a conversation.
-func systemTexts(req *llm.Request) []sdk.TextBlockParam {
-	var texts []sdk.TextBlockParam
+func systemTexts(req *llm.Request) []content {
+	var texts []content
 
 	for _, message := range req.Messages {
 		if message.Role == llm.RoleSystem && !blank(message.Content) {
-			texts = append(texts, sdk.TextBlockParam{Text: message.Content})
+			texts = append(texts, textBlock(message.Content))
 		}
 	}
 
@@ -84,7 +82,7 @@ func (c *conversation) digest(part any) {
 // blank tells of a text that the API refuses.
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
-func (c *conversation) extend(block sdk.ContentBlockParamUnion) {
+func (c *conversation) extend(block content) {
 	last := &c.messages[len(c.messages)-1]
 	last.Content = append(last.Content, block)
 }
@@ -95,22 +93,21 @@ func (c *conversation) addAnswer(message llm.Message) {
 		return
 	}
 
-	c.messages = append(c.messages, sdk.NewAssistantMessage(c.blocks(message)...))
+	c.messages = append(c.messages, turn{Role: roleAssistant, Content: c.blocks(message)})
 	c.results = false
 }
 
 // addResult adds the result of a call. All results of a turn are one message.
 func (c *conversation) addResult(message llm.Message) {
-	result := &sdk.ToolResultBlockParam{ToolUseID: wireID(message.ToolCallID)}
+	block := content{Type: toolResultType, ToolUseID: wireID(message.ToolCallID)}
 	if !blank(message.Content) {
-		result.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: message.Content}}}
+		block.Content = []content{textBlock(message.Content)}
 	}
 
-	block := sdk.ContentBlockParamUnion{OfToolResult: result}
 	if c.results {
 		c.extend(block)
 	} else {
-		c.messages = append(c.messages, sdk.NewUserMessage(block))
+		c.messages = append(c.messages, turn{Role: roleUser, Content: []content{block}})
 	}
 
 	c.results = true

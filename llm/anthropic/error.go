@@ -7,9 +7,21 @@ import (
 	"net/http"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/internal/wire"
+)
+
+// What the API calls its errors.
+const (
+	invalidRequestError = "invalid_request_error"
+	authenticationError = "authentication_error"
+	billingError        = "billing_error"
+	permissionError     = "permission_error"
+	notFoundError       = "not_found_error"
+	rateLimitError      = "rate_limit_error"
+	timeoutError        = "timeout_error"
+	overloadedError     = "overloaded_error"
+	apiError            = "api_error"
 )
 
 // failure is what a caller is told of an error.
@@ -26,16 +38,16 @@ func (c *Client) failure(ctx context.Context, err error) error {
 		return known
 	}
 
-	reported, ok := errors.AsType[*sdk.Error](err)
-	if !ok {
-		return llm.Transient(ctx, errors.New(c.public(err.Error())))
+	// Of an error that was cut on the way nothing is certain.
+	if answer, ok := errors.AsType[*wire.StatusError](err); ok && answer.Err == nil {
+		return c.reported(answer.Status, answer.Header, answer.Body)
 	}
 
-	return c.reported(reported)
+	return llm.Transient(ctx, errors.New(c.public(err.Error())))
 }
 
-// reported is the Error that the API's own stands for.
-func (c *Client) reported(reported *sdk.Error) *llm.Error {
+// reported is the Error that the API's own stands for. Status is zero for an error within a stream.
+func (c *Client) reported(status int, header http.Header, data []byte) *llm.Error {
 	var body struct {
 		Error struct {
 			Type    string `json:"type"`
@@ -44,26 +56,19 @@ func (c *Client) reported(reported *sdk.Error) *llm.Error {
 	}
 
 	// What is no such JSON comes from something before the API, and is shown as it is.
-	_ = json.Unmarshal([]byte(reported.RawJSON()), &body)
+	_ = json.Unmarshal(data, &body)
 
 	message := body.Error.Message
 	if message == "" {
-		message = reported.RawJSON()
+		message = string(data)
 	}
 
 	if message == "" {
-		message = http.StatusText(reported.StatusCode)
-	}
-
-	status := reported.StatusCode
-
-	var header http.Header
-	if reported.Response != nil {
-		header = reported.Response.Header
+		message = http.StatusText(status)
 	}
 
 	// An error within a stream comes after the status, which then says nothing of it.
-	inStream := status < http.StatusBadRequest
+	inStream := status == 0
 	if inStream {
 		status = statusOf(body.Error.Type)
 	}
@@ -90,7 +95,7 @@ func refine(e *llm.Error, message string) {
 	case e.Class == llm.ClassContextTooLong:
 	case e.Code == "request_too_large" || e.Status == http.StatusRequestEntityTooLarge || says("exceed context limit"):
 		e.Class, e.Retryable = llm.ClassContextTooLong, false
-	case e.Code == string(sdk.ErrorTypeBillingError) || says("credit balance is too low") || says("reached your specified api usage limits"):
+	case e.Code == billingError || says("credit balance is too low") || says("reached your specified api usage limits"):
 		e.Class, e.Retryable = llm.ClassQuota, false
 		e.Hint = "check the plan, the credit and the spend limits of the Anthropic account, or configure a fallback provider"
 	case says("blocked by content filtering policy"):
@@ -102,14 +107,14 @@ func refine(e *llm.Error, message string) {
 
 // byType sets the class by the API's name for the error, which holds where a gateway has changed the status.
 func byType(e *llm.Error) {
-	switch sdk.ErrorType(e.Code) {
-	case sdk.ErrorTypeAuthenticationError, sdk.ErrorTypePermissionError:
+	switch e.Code {
+	case authenticationError, permissionError:
 		e.Class, e.Retryable = llm.ClassAuth, false
-	case sdk.ErrorTypeRateLimitError:
+	case rateLimitError:
 		e.Class, e.Retryable = llm.ClassQuota, true
-	case sdk.ErrorTypeOverloadedError, sdk.ErrorTypeAPIError, sdk.ErrorTypeTimeoutError:
+	case overloadedError, apiError, timeoutError:
 		e.Class, e.Retryable = llm.ClassTransient, true
-	case sdk.ErrorTypeNotFoundError, sdk.ErrorTypeInvalidRequestError:
+	case notFoundError, invalidRequestError:
 		e.Class, e.Retryable = llm.ClassInvalid, false
 	default:
 	}
@@ -117,12 +122,12 @@ func byType(e *llm.Error) {
 
 // statusOf is the status that an error within a stream would have had.
 func statusOf(code string) int {
-	switch sdk.ErrorType(code) {
-	case sdk.ErrorTypeInvalidRequestError, sdk.ErrorTypeNotFoundError, sdk.ErrorTypeBillingError:
+	switch code {
+	case invalidRequestError, notFoundError, billingError:
 		return http.StatusBadRequest
-	case sdk.ErrorTypeAuthenticationError, sdk.ErrorTypePermissionError:
+	case authenticationError, permissionError:
 		return http.StatusUnauthorized
-	case sdk.ErrorTypeRateLimitError:
+	case rateLimitError:
 		return http.StatusTooManyRequests
 	default:
 		return http.StatusInternalServerError

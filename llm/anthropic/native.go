@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -77,9 +75,9 @@ func contains(sources []llm.Source, address string) bool {
 }
 
 // cite remembers a page that a text rests on.
-func (n *natives) cite(citation sdk.CitationsDeltaCitationUnion) {
+func (n *natives) cite(citation citation) {
 	if citation.URL != "" {
-		n.cited = append(n.cited, llm.Source{Title: citation.Title, URL: citation.URL})
+		n.cited = append(n.cited, llm.Source{Title: string(citation.Title), URL: string(citation.URL)})
 	}
 }
 

@@ -114,3 +114,29 @@ func TestThinkingBetweenServerToolsIsDropped(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, llm.EndChunk{Reason: llm.StopEnd}, chunks[len(chunks)-1])
 }
+
+// Signatures are stored: the digest of what came before an answer must be the same in every release.
+func TestPrefixDigestIsThatOfEarlierReleases(t *testing.T) {
+	t.Parallel()
+
+	req := question()
+	req.Model = "claude-opus-5-5"
+	req.Tools = []llm.Tool{{Name: "get_pods", Description: "Lists <pods>.", Schema: json.RawMessage(`{"properties":{"a":{"type":"string"}}}`)}, {Name: "get_events"}}
+	req.Messages = append(req.Messages,
+		llm.Message{Role: llm.RoleSystem, Content: "Be brief & kind."},
+		llm.Message{Role: llm.RoleAssistant, Content: "I look.", ToolCalls: []llm.ToolCall{{ID: "toolu_1", Name: "get_pods", Arguments: `{"a": "<b>"}`}}, Signature: &llm.Signature{
+			By: "anthropic/claude-opus-5-5", Data: json.RawMessage(`[{"thinking":"One.","signature":"s1"},{"data":"x"},{"text":7},{"call":"toolu_1"}]`),
+		}},
+		llm.Message{Role: llm.RoleTool, ToolCallID: "toolu_1", Content: "none\u2028"})
+
+	chunks, err := newAPI(t, reply{body: interleaved()}).generate(req)
+	require.NoError(t, err)
+
+	end, _ := chunks[len(chunks)-1].(llm.EndChunk)
+	require.NotNil(t, end.Signature)
+
+	var pieces []struct{ Prefix string }
+
+	require.NoError(t, json.Unmarshal(end.Signature.Data, &pieces))
+	require.Equal(t, "cb9cba29212c679878ed5c9c7f817da80c97e94da4d011d323abaeb787587abc", pieces[0].Prefix)
+}

@@ -3,37 +3,35 @@ package anthropic
 import (
 	"slices"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"tarsy.dev/tarsy/llm"
 )
 
-// newParams is a request in the API's form. Prefix stands for all of it that comes before the answer.
-func newParams(req *llm.Request, names llm.ToolNames) (params sdk.MessageNewParams, prefix string, err error) {
-	params = sdk.MessageNewParams{Model: req.Model, StopSequences: req.Stop}
+// newRequest is a request in the API's form. Prefix stands for all of it that comes before the answer.
+func newRequest(req *llm.Request, names llm.ToolNames) (body *messageRequest, prefix string, err error) {
+	body = &messageRequest{Model: req.Model, StopSequences: req.Stop, Stream: true}
 
-	if err := setLimits(&params, req); err != nil {
-		return params, "", err
+	if err := setLimits(body, req); err != nil {
+		return nil, "", err
 	}
 
-	if err := setSchema(&params, req.ResponseSchema); err != nil {
-		return params, "", err
+	if err := setSchema(body, req.ResponseSchema); err != nil {
+		return nil, "", err
 	}
 
-	params.System = systemTexts(req)
-	setTools(&params, req, names)
+	body.System = systemTexts(req)
+	setTools(body, req, names)
 
 	c := conversation{by: signer(req.Model), names: names, bound: familyOf(req.Model).bound}
 	if c.bound {
-		c.digest(params.System)
-		c.digest(params.Tools)
+		c.digest(body.System)
+		c.digest(body.Tools)
 	}
 
 	for _, message := range req.Messages {
 		c.add(message)
 	}
 
-	params.Messages = c.messages
+	body.Messages = c.messages
 
 	if c.bound {
 		prefix = c.prefix()
@@ -41,16 +39,25 @@ func newParams(req *llm.Request, names llm.ToolNames) (params sdk.MessageNewPara
 
 	// Marks are no part of what came before.
 	if req.CachePrompt {
-		markCache(&params)
+		markCache(body)
 	}
 
-	return params, prefix, nil
+	return body, prefix, nil
+}
+
+// setOutput is the configuration of the output, for something to be set in it.
+func (r *messageRequest) setOutput() *outputConfig {
+	if r.OutputConfig == nil {
+		r.OutputConfig = &outputConfig{}
+	}
+
+	return r.OutputConfig
 }
 
 // setTools sets the tools that are bound, or those that the API runs itself.
-func setTools(params *sdk.MessageNewParams, req *llm.Request, names llm.ToolNames) {
+func setTools(body *messageRequest, req *llm.Request, names llm.ToolNames) {
 	for _, tool := range req.Tools {
-		params.Tools = append(params.Tools, sdk.ToolUnionParam{OfTool: newTool(names.Wire(tool.Name), tool.Description, tool.Schema)})
+		body.Tools = append(body.Tools, newTool(names.Wire(tool.Name), tool.Description, tool.Schema))
 	}
 
 	if len(req.Tools) > 0 {
@@ -58,25 +65,25 @@ func setTools(params *sdk.MessageNewParams, req *llm.Request, names llm.ToolName
 	}
 
 	if req.NativeTools.GoogleSearch {
-		params.Tools = append(params.Tools, sdk.ToolUnionParam{OfWebSearchTool20250305: &sdk.WebSearchTool20250305Param{}})
+		body.Tools = append(body.Tools, tool{Name: "web_search", Type: "web_search_20250305"})
 	}
 
 	if req.NativeTools.URLContext && !familyOf(req.Model).noFetch {
-		params.Tools = append(params.Tools, sdk.ToolUnionParam{OfWebFetchTool20250910: &sdk.WebFetchTool20250910Param{}})
+		body.Tools = append(body.Tools, tool{Name: "web_fetch", Type: "web_fetch_20250910"})
 	}
 
 	if req.NativeTools.CodeExecution {
-		params.Tools = append(params.Tools, sdk.ToolUnionParam{OfCodeExecutionTool20250825: &sdk.CodeExecutionTool20250825Param{}})
+		body.Tools = append(body.Tools, tool{Name: "code_execution", Type: "code_execution_20250825"})
 	}
 
-	if len(params.Tools) == 0 {
-		setCalledTools(params, req, names)
+	if len(body.Tools) == 0 {
+		setCalledTools(body, req, names)
 	}
 }
 
 // setCalledTools names the tools that a conversation has called, and forbids to call them: where there are calls, the API
 // may want to know of what, and nothing is bound.
-func setCalledTools(params *sdk.MessageNewParams, req *llm.Request, names llm.ToolNames) {
+func setCalledTools(body *messageRequest, req *llm.Request, names llm.ToolNames) {
 	named := map[string]bool{}
 
 	for _, message := range req.Messages {
@@ -84,36 +91,33 @@ func setCalledTools(params *sdk.MessageNewParams, req *llm.Request, names llm.To
 			name := names.Wire(call.Name)
 			if !named[name] {
 				named[name] = true
-				params.Tools = append(params.Tools, sdk.ToolUnionParam{OfTool: newTool(name, "", nil)})
+				body.Tools = append(body.Tools, newTool(name, "", nil))
 			}
 		}
 	}
 
-	if len(params.Tools) > 0 {
-		params.ToolChoice = sdk.ToolChoiceUnionParam{OfNone: &sdk.ToolChoiceNoneParam{}}
+	if len(body.Tools) > 0 {
+		body.ToolChoice = &toolChoice{Type: "none"}
 	}
 }
 
 // markCache marks how far the prompt is to be cached: the tools, the system texts, and all of the conversation. The API takes
 // four marks.
-func markCache(params *sdk.MessageNewParams) {
-	mark := sdk.NewCacheControlEphemeralParam()
+func markCache(body *messageRequest) {
+	mark := &cacheControl{Type: "ephemeral"}
 
-	if n := len(params.System); n > 0 {
-		params.System[n-1].CacheControl = mark
+	if n := len(body.System); n > 0 {
+		body.System[n-1].CacheControl = mark
 	}
 
-	if n := len(params.Tools); n > 0 {
-		if at := params.Tools[n-1].GetCacheControl(); at != nil {
-			*at = mark
-		}
+	if n := len(body.Tools); n > 0 {
+		body.Tools[n-1].CacheControl = mark
 	}
 
-	for _, message := range slices.Backward(params.Messages) {
-		for _, block := range slices.Backward(message.Content) {
-			// Thinking cannot be marked.
-			if at := block.GetCacheControl(); at != nil {
-				*at = mark
+	for _, message := range slices.Backward(body.Messages) {
+		for i := range slices.Backward(message.Content) {
+			if block := &message.Content[i]; block.markable() {
+				block.CacheControl = mark
 
 				return
 			}

@@ -8,14 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
 	"tarsy.dev/tarsy/llm"
 )
 
 // setSchema holds the answer to a schema.
-func setSchema(params *sdk.MessageNewParams, schema json.RawMessage) error {
+func setSchema(body *messageRequest, schema json.RawMessage) error {
 	if len(bytes.TrimSpace(schema)) == 0 {
 		return nil
 	}
@@ -31,13 +28,12 @@ func setSchema(params *sdk.MessageNewParams, schema json.RawMessage) error {
 
 	restrict(object)
 
-	// The SDK would write such numbers as texts.
 	format, err := json.Marshal(map[string]any{"type": "json_schema", "schema": object})
 	if err != nil {
 		return &llm.Error{Class: llm.ClassInvalid, Message: "write the schema of the answer: " + err.Error(), Err: err}
 	}
 
-	params.OutputConfig.Format = param.Override[sdk.JSONOutputFormatParam](json.RawMessage(format))
+	body.setOutput().Format = format
 
 	return nil
 }
@@ -123,18 +119,13 @@ var argumentName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
 // newTool is a tool in the API's form. Arguments with names that the API refuses, for which it would refuse every call, are
 // described in words.
-func newTool(name, description string, schema json.RawMessage) *sdk.ToolParam {
+func newTool(name, description string, schema json.RawMessage) tool {
 	object, others := nameable(llm.ObjectSchema(schema))
 	if others != "" {
 		description = strings.TrimSpace(description + "\n\nIt takes further arguments: " + others)
 	}
 
-	tool := &sdk.ToolParam{Name: name, InputSchema: param.Override[sdk.ToolInputSchemaParam](json.RawMessage(strings.ToValidUTF8(string(object), "\uFFFD")))}
-	if description != "" {
-		tool.Description = sdk.String(description)
-	}
-
-	return tool
+	return tool{Name: name, Description: description, InputSchema: json.RawMessage(strings.ToValidUTF8(string(object), "\uFFFD"))}
 }
 
 // nameable is the schema of a tool without the arguments that cannot be named, and those.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -122,13 +120,13 @@ func fits(message llm.Message, all []piece) bool {
 }
 
 // blocks are an answer as it goes back.
-func (c *conversation) blocks(message llm.Message) []sdk.ContentBlockParamUnion {
+func (c *conversation) blocks(message llm.Message) []content {
 	all := readPieces(message, c.by)
 	if c.bound && len(all) > 0 && all[0].Prefix != c.prefix() {
 		all = nil
 	}
 
-	var blocks []sdk.ContentBlockParamUnion
+	var blocks []content
 
 	rest, calls := message.Content, message.ToolCalls
 
@@ -139,17 +137,17 @@ func (c *conversation) blocks(message llm.Message) []sdk.ContentBlockParamUnion 
 			rest = rest[p.Text:]
 
 			if !blank(text) {
-				blocks = append(blocks, sdk.NewTextBlock(strings.ToValidUTF8(text, "\uFFFD")))
+				blocks = append(blocks, textBlock(strings.ToValidUTF8(text, "\uFFFD")))
 			}
 		case p.Call != "":
 			call := calls[0]
 			calls = calls[1:]
 
-			blocks = append(blocks, sdk.NewToolUseBlock(wireID(call.ID), input(call.Arguments), c.names.Wire(call.Name)))
+			blocks = append(blocks, content{Type: toolUseType, ID: wireID(call.ID), Input: input(call.Arguments), Name: c.names.Wire(call.Name)})
 		case p.Data != "":
-			blocks = append(blocks, sdk.NewRedactedThinkingBlock(p.Data))
+			blocks = append(blocks, content{Type: redactedThinkingType, Data: p.Data})
 		default:
-			blocks = append(blocks, sdk.NewThinkingBlock(p.Signature, p.Thinking))
+			blocks = append(blocks, content{Type: thinkingType, Signature: &p.Signature, Thinking: &p.Thinking})
 		}
 	}
 

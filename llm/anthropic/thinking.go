@@ -4,54 +4,55 @@ import (
 	"fmt"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"tarsy.dev/tarsy/llm"
 )
 
 // budgets are the tokens that a reasoning effort stands for, with models that want to be told so. A model that cannot
 // write as much gets what leaves half of its limit for the answer.
-func budgets() map[sdk.OutputConfigEffort]int {
-	return map[sdk.OutputConfigEffort]int{
-		sdk.OutputConfigEffortLow:    4096,
-		sdk.OutputConfigEffortMedium: 12288,
-		sdk.OutputConfigEffortHigh:   24576,
-		sdk.OutputConfigEffortXhigh:  40960,
-		sdk.OutputConfigEffortMax:    49152,
-	}
+func budgets() map[effort]int {
+	return map[effort]int{lowEffort: 4096, mediumEffort: 12288, highEffort: 24576, xhighEffort: 40960, maxEffort: 49152}
 }
 
 // leastBudget is the smallest that the API takes.
 const leastBudget = 1024
 
-// noEffort asks the model not to think.
-const noEffort = sdk.OutputConfigEffort("none")
+// effort is how hard a model thinks, in the API's words, and none: not at all.
+type effort string
 
-// effortOf is the effort in the API's words, or none; "" leaves it to the API.
-func effortOf(req *llm.Request) (sdk.OutputConfigEffort, error) {
-	effort := sdk.OutputConfigEffort(strings.ToLower(strings.TrimSpace(req.ReasoningEffort)))
+const (
+	noEffort     effort = "none"
+	lowEffort    effort = "low"
+	mediumEffort effort = "medium"
+	highEffort   effort = "high"
+	xhighEffort  effort = "xhigh"
+	maxEffort    effort = "max"
+)
 
-	if effort == "" || effort == noEffort {
-		return effort, nil
+// effortOf is the effort that a request asks for; "" leaves it to the API.
+func effortOf(req *llm.Request) (effort, error) {
+	asked := effort(strings.ToLower(strings.TrimSpace(req.ReasoningEffort)))
+
+	if asked == "" || asked == noEffort {
+		return asked, nil
 	}
 
-	if effort == "minimal" {
-		effort = sdk.OutputConfigEffortLow
+	if asked == "minimal" {
+		asked = lowEffort
 	}
 
-	if _, ok := budgets()[effort]; !ok {
+	if _, ok := budgets()[asked]; !ok {
 		return "", &llm.Error{
 			Class: llm.ClassInvalid, Message: fmt.Sprintf("the reasoning effort %q is not one of none, minimal, low, medium, high, xhigh, max", req.ReasoningEffort),
 		}
 	}
 
-	return effort, nil
+	return asked, nil
 }
 
 // setLimits sets how much the model may write, and how hard it thinks. The API counts thinking as writing: a budget comes on
 // top of the answer that was asked for, while a model that decides itself shares the one limit.
-func setLimits(params *sdk.MessageNewParams, req *llm.Request) error {
-	effort, err := effortOf(req)
+func setLimits(body *messageRequest, req *llm.Request) error {
+	asked, err := effortOf(req)
 	if err != nil {
 		return err
 	}
@@ -63,60 +64,60 @@ func setLimits(params *sdk.MessageNewParams, req *llm.Request) error {
 		limit = req.MaxOutputTokens
 	}
 
-	params.MaxTokens = int64(limit)
+	body.MaxTokens = limit
 
 	if family.thinking == adaptive {
-		setAdaptive(params, family, effort)
+		setAdaptive(body, family, asked)
 
 		return nil
 	}
 
-	if effort == "" || effort == noEffort || family.thinking == thoughtless {
+	if asked == "" || asked == noEffort || family.thinking == thoughtless {
 		return nil
 	}
 
 	const half = 2
 
-	total := min(budgets()[effort]+limit, max(family.limit, limit))
-	budget := min(budgets()[effort], total-min(limit, total/half))
+	total := min(budgets()[asked]+limit, max(family.limit, limit))
+	budget := min(budgets()[asked], total-min(limit, total/half))
 
 	if budget < leastBudget || thoughtLost(req) {
 		return nil
 	}
 
-	params.MaxTokens = int64(total)
-	params.Thinking = sdk.ThinkingConfigParamOfEnabled(int64(budget))
+	body.MaxTokens = total
+	body.Thinking = &thinkingConfig{Type: "enabled", BudgetTokens: budget}
 
 	return nil
 }
 
 // setAdaptive tells a model that decides itself how hard to think. Such models keep their thinking to themselves unless they
 // are asked to show it.
-func setAdaptive(params *sdk.MessageNewParams, family family, effort sdk.OutputConfigEffort) {
+func setAdaptive(body *messageRequest, family family, asked effort) {
 	switch {
-	case effort == noEffort && family.off == disabled:
-		params.Thinking = sdk.ThinkingConfigParamUnion{OfDisabled: &sdk.ThinkingConfigDisabledParam{}}
+	case asked == noEffort && family.off == disabled:
+		body.Thinking = &thinkingConfig{Type: "disabled"}
 
 		return
-	case effort == noEffort && family.off == betweenTools:
-		between := sdk.NewThinkingConfigBetweenToolsParam()
-		params.Thinking = sdk.ThinkingConfigParamUnion{OfBetweenTools: &between}
+	case asked == noEffort && family.off == betweenTools:
+		body.Thinking = &thinkingConfig{Type: "between_tools"}
 
 		return
-	case effort == noEffort && family.off == never:
-		effort = sdk.OutputConfigEffortLow
-	case effort == sdk.OutputConfigEffortXhigh && family.noXhigh:
-		effort = sdk.OutputConfigEffortHigh
+	case asked == noEffort && family.off == never:
+		asked = lowEffort
+	case asked == xhighEffort && family.noXhigh:
+		asked = highEffort
 	}
 
-	if effort == noEffort || (effort == "" && !family.unasked) {
+	if asked == noEffort || (asked == "" && !family.unasked) {
 		return
 	}
 
-	params.OutputConfig.Effort = effort
-	params.Thinking = sdk.ThinkingConfigParamUnion{
-		OfAdaptive: &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized},
+	if asked != "" {
+		body.setOutput().Effort = asked
 	}
+
+	body.Thinking = &thinkingConfig{Type: "adaptive", Display: "summarized"}
 }
 
 // thoughtLost tells that the model is in the middle of a turn, with calls of tools, whose thinking is not at hand: another

@@ -1,43 +1,32 @@
 package anthropic
 
 import (
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/internal/wire"
 )
 
 // usage counts tokens as the API does: what was read from the cache or written to it is not part of the input, while
 // thinking is part of the output.
 type usage struct {
-	input, read, written, output, thinking int64
+	input, read, written, output, thinking wire.Count
 }
 
-func (u *usage) start(first sdk.Usage) {
-	*u = usage{
-		input: first.InputTokens, read: first.CacheReadInputTokens, written: first.CacheCreationInputTokens,
-		output: first.OutputTokens, thinking: first.OutputTokensDetails.ThinkingTokens,
-	}
+func (u *usage) start(first tokens) {
+	*u = usage{}
+	u.update(first)
 }
 
 // update takes the counts that the end of an answer tells again; those that it leaves out hold on.
-func (u *usage) update(last sdk.MessageDeltaUsage) {
-	if last.JSON.InputTokens.Valid() {
-		u.input = last.InputTokens
+func (u *usage) update(last tokens) {
+	for _, count := range []struct{ from, to *wire.Count }{
+		{last.InputTokens, &u.input}, {last.CacheReadInputTokens, &u.read}, {last.CacheCreationInputTokens, &u.written}, {last.OutputTokens, &u.output},
+	} {
+		if count.from != nil {
+			*count.to = *count.from
+		}
 	}
 
-	if last.JSON.CacheReadInputTokens.Valid() {
-		u.read = last.CacheReadInputTokens
-	}
-
-	if last.JSON.CacheCreationInputTokens.Valid() {
-		u.written = last.CacheCreationInputTokens
-	}
-
-	if last.JSON.OutputTokens.Valid() {
-		u.output = last.OutputTokens
-	}
-
-	if last.JSON.OutputTokensDetails.Valid() {
+	if last.OutputTokensDetails != nil {
 		u.thinking = last.OutputTokensDetails.ThinkingTokens
 	}
 }

@@ -99,11 +99,14 @@ func stopReading(f *fixture) {
 	f.requireDisconnected()
 }
 
+// reached is a time-out within which a call reaches the server also on a busy machine: one that does not is no call to it.
+const reached = 3 * time.Second
+
 func timeout(f *fixture) {
 	f.script.Add(script.Reply{Text: "one two three", Hang: true, AfterChunks: 1})
 
 	slow := errors.New("the model took too long")
-	ctx, cancel := context.WithTimeoutCause(f.ctx(), 200*time.Millisecond, slow)
+	ctx, cancel := context.WithTimeoutCause(f.ctx(), reached, slow)
 	f.Cleanup(cancel)
 
 	err := receive(f, f.start(ctx, make(chan string, 8)), "the call to end")
@@ -115,7 +118,7 @@ func timeout(f *fixture) {
 func deadline(f *fixture) {
 	f.script.Add(script.Reply{Hang: true})
 
-	ctx, cancel := context.WithTimeout(f.ctx(), 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(f.ctx(), reached)
 	f.Cleanup(cancel)
 
 	require.ErrorIs(f, receive(f, f.start(ctx, make(chan string, 8)), "the call to end"), context.DeadlineExceeded)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,8 +42,8 @@ type live struct {
 	client llm.Client
 }
 
-// RunReal checks the contract against the real API: what an answer must be whatever the model says, never its words. It
-// is skipped unless RealVariable is "1" and the key is there.
+// RunReal checks the contract against the real API: what an answer must be whatever the model says, never its words. RealKey says when it
+// is skipped.
 func RunReal(t *testing.T, p RealProvider) {
 	t.Helper()
 
@@ -67,20 +68,41 @@ func RunReal(t *testing.T, p RealProvider) {
 	}
 }
 
-// RealKey is the key of a real API. It skips the test unless RealVariable is "1" and the key is there.
+// RealKey is the key of a real API. It skips the test unless RealVariable is "1", and where the key of another provider is set instead. A
+// test fails that was asked for without any key: nothing would be tested.
 func RealKey(t *testing.T, provider, variable string) string {
 	t.Helper()
 
-	key := os.Getenv(variable)
-	if os.Getenv(RealVariable) != "1" || key == "" {
-		t.Skip(whySkipped(provider, variable))
+	key, skip, fail := realKey(os.Getenv, provider, variable)
+
+	switch {
+	case fail != "":
+		t.Fatal(fail)
+	case skip != "":
+		t.Skip(skip)
 	}
 
 	return key
 }
 
-func whySkipped(provider, variable string) string {
-	return fmt.Sprintf("calls the real API of %s, which costs money: set %s=1 and %s to run it", provider, RealVariable, variable)
+// realKey decides whether a test with a real API runs, and why it does not.
+func realKey(env func(string) string, provider, variable string) (key, skip, fail string) {
+	key = env(variable)
+	other := slices.ContainsFunc(keyVariables(), func(name string) bool { return env(name) != "" })
+
+	switch {
+	case env(RealVariable) == "1" && key != "":
+		return key, "", ""
+	case env(RealVariable) == "1" && !other:
+		return "", "", fmt.Sprintf("%s=1 asks for tests of real APIs, and there is no key: set %s", RealVariable, variable)
+	default:
+		return "", fmt.Sprintf("calls the real API of %s, which costs money: set %s=1 and %s to run it", provider, RealVariable, variable), ""
+	}
+}
+
+// keyVariables are the variables with keys of all providers.
+func keyVariables() []string {
+	return []string{"ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"}
 }
 
 func (r *live) has(feature Feature) bool { return Provider{Lacks: r.p.Lacks}.has(feature) }

@@ -6,10 +6,19 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/openai/openai-go/v3"
-
 	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/internal/wire"
 )
+
+// callPiece is a piece of a tool call.
+type callPiece struct {
+	Index    wire.Count `json:"index"`
+	ID       wire.Text  `json:"id"`
+	Function struct {
+		Name      wire.Text `json:"name"`
+		Arguments wire.Text `json:"arguments"`
+	} `json:"function"`
+}
 
 // callList puts tool calls together from their pieces. By the book, a piece names its call by index, and the first one has
 // its id and name. Servers that differ send all of a call at once, the same index for every call, the id with each piece, or
@@ -19,13 +28,13 @@ type callList struct {
 }
 
 type partialCall struct {
-	index     int64
+	index     wire.Count
 	id        string
 	name      string
 	arguments strings.Builder
 }
 
-func (l *callList) add(piece *sdk.ChatCompletionChunkChoiceDeltaToolCall) {
+func (l *callList) add(piece *callPiece) {
 	call := l.find(piece)
 	if call == nil {
 		call = &partialCall{index: piece.Index}
@@ -33,21 +42,21 @@ func (l *callList) add(piece *sdk.ChatCompletionChunkChoiceDeltaToolCall) {
 	}
 
 	if call.id == "" {
-		call.id = piece.ID
+		call.id = string(piece.ID)
 	}
 
 	if call.name == "" {
-		call.name = piece.Function.Name
+		call.name = string(piece.Function.Name)
 	}
 
-	call.arguments.WriteString(piece.Function.Arguments)
+	call.arguments.WriteString(string(piece.Function.Arguments))
 }
 
 // find is the call that a piece belongs to, nil for a new one.
-func (l *callList) find(piece *sdk.ChatCompletionChunkChoiceDeltaToolCall) *partialCall {
+func (l *callList) find(piece *callPiece) *partialCall {
 	if piece.ID != "" {
 		for _, call := range l.calls {
-			if call.id == piece.ID {
+			if call.id == string(piece.ID) {
 				return call
 			}
 		}

@@ -1,65 +1,109 @@
 package openai
 
 import (
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/shared"
-
 	"tarsy.dev/tarsy/llm"
 )
 
-// chatParams is a request in the form of Chat Completions.
-func (c *Client) chatParams(req *llm.Request, names llm.ToolNames) sdk.ChatCompletionNewParams {
-	params := sdk.ChatCompletionNewParams{
-		Model: req.Model, Messages: chatMessages(req, names), ReasoningEffort: shared.ReasoningEffort(req.ReasoningEffort),
-		StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: sdk.Bool(true)},
+// chatRequest is the body of a request of Chat Completions.
+type chatRequest struct {
+	Messages            []chatMessage   `json:"messages"`
+	Model               string          `json:"model,omitempty"`
+	MaxCompletionTokens int             `json:"max_completion_tokens,omitempty"`
+	MaxTokens           int             `json:"max_tokens,omitempty"`
+	ReasoningEffort     string          `json:"reasoning_effort,omitempty"`
+	StreamOptions       streamOptions   `json:"stream_options"`
+	Stop                []string        `json:"stop,omitempty"`
+	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
+	Tools               []chatTool      `json:"tools,omitempty"`
+	Stream              bool            `json:"stream"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+// chatMessage is a turn of the conversation. Content is nil in an answer that only calls tools.
+type chatMessage struct {
+	Role       string         `json:"role"`
+	Content    *string        `json:"content,omitempty"`
+	ToolCallID *string        `json:"tool_call_id,omitempty"`
+	ToolCalls  []chatToolCall `json:"tool_calls,omitempty"`
+}
+
+type chatToolCall struct {
+	ID       string           `json:"id"`
+	Type     string           `json:"type"`
+	Function chatFunctionCall `json:"function"`
+}
+
+type chatFunctionCall struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+type chatTool struct {
+	Type     string       `json:"type"`
+	Function chatFunction `json:"function"`
+}
+
+type chatFunction struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Parameters  map[string]any `json:"parameters"`
+}
+
+type responseFormat struct {
+	Type       string       `json:"type"`
+	JSONSchema answerSchema `json:"json_schema"`
+}
+
+// chatRequest is a request in the form of Chat Completions.
+func (c *Client) chatRequest(req *llm.Request, names llm.ToolNames) chatRequest {
+	body := chatRequest{
+		Model: req.Model, Messages: chatMessages(req, names), ReasoningEffort: req.ReasoningEffort,
+		StreamOptions: streamOptions{IncludeUsage: true}, Stream: true,
 	}
 
 	// Models that think refuse to be told where to stop.
 	if c.stops || !thinks(req.Model) {
-		params.Stop.OfStringArray = req.Stop
+		body.Stop = req.Stop
 	}
 
-	switch {
-	case req.MaxOutputTokens == 0:
-	case c.own:
-		params.MaxCompletionTokens = sdk.Int(int64(req.MaxOutputTokens))
-	default:
+	if c.own {
+		body.MaxCompletionTokens = req.MaxOutputTokens
+	} else {
 		// Compatible servers know the older name, and not all of them the newer.
-		params.MaxTokens = sdk.Int(int64(req.MaxOutputTokens))
+		body.MaxTokens = req.MaxOutputTokens
 	}
 
 	for _, tool := range req.Tools {
-		params.Tools = append(params.Tools, sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
-			Name: names.Wire(tool.Name), Description: sdk.String(tool.Description), Parameters: parameters(tool),
-		}))
+		body.Tools = append(body.Tools, chatTool{Type: functionType, Function: chatFunction{
+			Name: names.Wire(tool.Name), Description: tool.Description, Parameters: parameters(tool),
+		}})
 	}
 
 	if req.ResponseSchema != nil {
-		params.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
-			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-				Name: schemaName, Schema: object(req.ResponseSchema), Strict: sdk.Bool(strict(req.ResponseSchema)),
-			},
-		}
+		body.ResponseFormat = &responseFormat{Type: schemaType, JSONSchema: newAnswerSchema(req.ResponseSchema)}
 	}
 
-	return params
+	return body
 }
 
-func chatMessages(req *llm.Request, names llm.ToolNames) []sdk.ChatCompletionMessageParamUnion {
-	messages := make([]sdk.ChatCompletionMessageParamUnion, 0, len(req.Messages))
+func chatMessages(req *llm.Request, names llm.ToolNames) []chatMessage {
+	messages := make([]chatMessage, 0, len(req.Messages))
 
 	for _, message := range req.Messages {
 		switch message.Role {
 		case llm.RoleSystem:
-			messages = append(messages, sdk.SystemMessage(message.Content))
+			messages = append(messages, chatMessage{Role: roleSystem, Content: &message.Content})
 		case llm.RoleTool:
-			messages = append(messages, sdk.ToolMessage(message.Content, message.ToolCallID))
+			messages = append(messages, chatMessage{Role: roleTool, Content: &message.Content, ToolCallID: &message.ToolCallID})
 		case llm.RoleAssistant:
 			if message.Content != "" || len(message.ToolCalls) > 0 {
 				messages = append(messages, chatAnswer(message, names))
 			}
 		default:
-			messages = append(messages, sdk.UserMessage(message.Content))
+			messages = append(messages, chatMessage{Role: roleUser, Content: &message.Content})
 		}
 	}
 
@@ -67,22 +111,17 @@ func chatMessages(req *llm.Request, names llm.ToolNames) []sdk.ChatCompletionMes
 }
 
 // chatAnswer is what the assistant said and called before.
-func chatAnswer(message llm.Message, names llm.ToolNames) sdk.ChatCompletionMessageParamUnion {
-	answer := sdk.ChatCompletionAssistantMessageParam{}
+func chatAnswer(message llm.Message, names llm.ToolNames) chatMessage {
+	answer := chatMessage{Role: roleAssistant}
 	if message.Content != "" {
-		answer.Content.OfString = sdk.String(message.Content)
+		answer.Content = &message.Content
 	}
 
 	for _, call := range message.ToolCalls {
-		answer.ToolCalls = append(answer.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{
-			OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
-				ID: call.ID,
-				Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{
-					Name: names.Wire(call.Name), Arguments: arguments(call.Arguments),
-				},
-			},
+		answer.ToolCalls = append(answer.ToolCalls, chatToolCall{
+			ID: call.ID, Type: functionType, Function: chatFunctionCall{Name: names.Wire(call.Name), Arguments: arguments(call.Arguments)},
 		})
 	}
 
-	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &answer}
+	return answer
 }

@@ -5,11 +5,42 @@ import (
 	"encoding/json"
 	"strings"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/respjson"
-
 	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/internal/wire"
 )
+
+// chatChunk is an event of the stream.
+type chatChunk struct {
+	Choices []chatChoice `json:"choices"`
+	Usage   *chatUsage   `json:"usage"`
+}
+
+type chatChoice struct {
+	Delta        chatDelta `json:"delta"`
+	FinishReason wire.Text `json:"finish_reason"`
+}
+
+// chatDelta is a piece of the answer. The last three fields are no part of OpenAI's own.
+type chatDelta struct {
+	Content          wire.Text       `json:"content"`
+	Refusal          wire.Text       `json:"refusal"`
+	ToolCalls        []callPiece     `json:"tool_calls"`
+	ReasoningContent json.RawMessage `json:"reasoning_content"`
+	Reasoning        json.RawMessage `json:"reasoning"`
+	Annotations      json.RawMessage `json:"annotations"`
+}
+
+type chatUsage struct {
+	PromptTokens        wire.Count `json:"prompt_tokens"`
+	CompletionTokens    wire.Count `json:"completion_tokens"`
+	TotalTokens         wire.Count `json:"total_tokens"`
+	PromptTokensDetails struct {
+		CachedTokens wire.Count `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionTokensDetails struct {
+		ReasoningTokens wire.Count `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
 
 // chatStream puts one answer of Chat Completions together.
 type chatStream struct {
@@ -29,7 +60,7 @@ func (c *Client) chat(ctx context.Context, req *llm.Request, yield sender) error
 	names := llm.NewToolNames(req)
 	s := &chatStream{client: c, ctx: ctx, sender: yield}
 
-	complete, err := c.post(ctx, "chat/completions", c.chatParams(req, names), s.event)
+	complete, err := c.post(ctx, "chat/completions", c.chatRequest(req, names), s.event)
 
 	switch {
 	case err == nil && (complete || s.finish != ""):
@@ -44,13 +75,13 @@ func (c *Client) chat(ctx context.Context, req *llm.Request, yield sender) error
 
 // event takes one chunk of the stream.
 func (s *chatStream) event(data []byte) error {
-	var chunk sdk.ChatCompletionChunk
-	if err := json.Unmarshal(data, &chunk); err != nil {
+	var chunk chatChunk
+	if err := wire.Unmarshal(data, &chunk); err != nil {
 		return malformed(s.ctx, err)
 	}
 
-	if chunk.JSON.Usage.Valid() {
-		s.usage = chatUsage(chunk.Usage)
+	if chunk.Usage != nil {
+		s.usage = chunk.Usage.chunk()
 	}
 
 	for i := range chunk.Choices {
@@ -63,39 +94,37 @@ func (s *chatStream) event(data []byte) error {
 	return nil
 }
 
-func (s *chatStream) choice(choice *sdk.ChatCompletionChunkChoice) error {
+func (s *chatStream) choice(choice *chatChoice) error {
 	delta := &choice.Delta
 
-	if extra := delta.JSON.ExtraFields; len(extra) > 0 {
-		s.cite(extra["annotations"])
+	s.cite(delta.Annotations)
 
-		if err := s.thinking(reasoning(extra)); err != nil {
-			return err
-		}
-	}
-
-	if err := s.text(delta.Content); err != nil {
+	if err := s.thinking(delta.thinking()); err != nil {
 		return err
 	}
 
-	s.refusal.WriteString(delta.Refusal)
+	if err := s.text(string(delta.Content)); err != nil {
+		return err
+	}
+
+	s.refusal.WriteString(string(delta.Refusal))
 
 	for i := range delta.ToolCalls {
 		s.calls.add(&delta.ToolCalls[i])
 	}
 
 	if choice.FinishReason != "" {
-		s.finish = choice.FinishReason
+		s.finish = string(choice.FinishReason)
 	}
 
 	return nil
 }
 
-// reasoning is the thinking that compatible servers show; some say it twice, under both names.
-func reasoning(extra map[string]respjson.Field) string {
-	for _, name := range []string{"reasoning_content", "reasoning"} {
+// thinking is the thinking that compatible servers show; some say it twice, under both names.
+func (d *chatDelta) thinking() string {
+	for _, field := range []json.RawMessage{d.ReasoningContent, d.Reasoning} {
 		var text string
-		if field := extra[name]; json.Unmarshal([]byte(field.Raw()), &text) == nil && text != "" {
+		if json.Unmarshal(field, &text) == nil && text != "" {
 			return text
 		}
 	}
@@ -104,12 +133,12 @@ func reasoning(extra map[string]respjson.Field) string {
 }
 
 // cite keeps the pages that a model which searches by itself names.
-func (s *chatStream) cite(field respjson.Field) {
+func (s *chatStream) cite(field json.RawMessage) {
 	var annotations []struct {
 		Citation llm.Source `json:"url_citation"`
 	}
 
-	if json.Unmarshal([]byte(field.Raw()), &annotations) != nil {
+	if len(field) == 0 || json.Unmarshal(field, &annotations) != nil {
 		return
 	}
 
@@ -152,18 +181,18 @@ func (s *chatStream) ends(turn int, names llm.ToolNames) error {
 	return s.end(s.usage, end)
 }
 
-// chatUsage is the usage as we count it.
-func chatUsage(usage sdk.CompletionUsage) llm.UsageChunk {
-	thinking := usage.CompletionTokensDetails.ReasoningTokens
-	output := usage.CompletionTokens
+// chunk is the usage as we count it.
+func (u *chatUsage) chunk() llm.UsageChunk {
+	thinking := u.CompletionTokensDetails.ReasoningTokens
+	output := u.CompletionTokens
 
 	// xAI counts thinking beside the output, everybody else within it.
-	if usage.TotalTokens != usage.PromptTokens+output+thinking {
+	if u.TotalTokens != u.PromptTokens+output+thinking {
 		output = max(output-thinking, 0)
 	}
 
 	return llm.UsageChunk{
-		InputTokens: int(usage.PromptTokens), CachedTokens: int(usage.PromptTokensDetails.CachedTokens),
+		InputTokens: int(u.PromptTokens), CachedTokens: int(u.PromptTokensDetails.CachedTokens),
 		OutputTokens: int(output), ThinkingTokens: int(thinking),
 	}
 }

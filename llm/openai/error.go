@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/internal/wire"
 )
 
 // report is what a server says of an error.
@@ -59,14 +60,14 @@ func plain(raw json.RawMessage) string {
 	return string(bytes.TrimSpace(raw))
 }
 
-// statusError is the error of an answer that is none.
-func (c *Client) statusError(answer *http.Response, body []byte) *llm.Error {
-	said := readError(body)
+// statusError is the error of an answer that is none. What could be read of it says more than that the rest could not.
+func (c *Client) statusError(answer *wire.StatusError) *llm.Error {
+	said := readError(answer.Body)
 	if said.message == "" {
-		said.message = http.StatusText(answer.StatusCode)
+		said.message = http.StatusText(answer.Status)
 	}
 
-	e := llm.ErrorOfStatus(answer.StatusCode, answer.Header, c.hide(said.code), c.hide(said.message))
+	e := llm.ErrorOfStatus(answer.Status, answer.Header, c.hide(said.code), c.hide(said.message))
 	refine(e, said)
 	e.Message = llm.Brief(strings.TrimSpace(e.Message))
 	e.Code = llm.Brief(strings.TrimSpace(e.Code))

@@ -1,5 +1,5 @@
-// Package openai is an llm.Client of the API of OpenAI, by its official Go library: Responses for OpenAI itself, Chat
-// Completions for the many servers that speak it (vLLM, Ollama, xAI, Azure). It knows one account of one server; retries,
+// Package openai is an llm.Client of the API of OpenAI: Responses for OpenAI itself, Chat Completions for the many servers
+// that speak it (vLLM, Ollama, xAI, Azure). It knows one account of one server; retries,
 // fallbacks and configuration are others' matter. Nothing is read from the environment but the proxy settings that every Go
 // program follows.
 //
@@ -19,10 +19,8 @@ import (
 	"strings"
 	"sync"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-
 	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/internal/wire"
 )
 
 // The forms of the API.
@@ -62,7 +60,10 @@ type Client struct {
 	own bool
 	// stops tells that the server takes stop sequences also for models that think.
 	stops bool
-	sdk   sdk.Client
+	http  *http.Client
+	// base is where the API is, its query included; header goes with every request.
+	base   *url.URL
+	header http.Header
 }
 
 var _ llm.Client = (*Client)(nil)
@@ -97,7 +98,8 @@ func New(cfg Config) (*Client, error) {
 
 	c := &Client{
 		api: api, name: "openai", secrets: llm.Secrets(cfg.APIKey, cfg.Headers),
-		own: isOpenAI(address.Hostname()) || isAzure(address.Hostname()),
+		own:  isOpenAI(address.Hostname()) || isAzure(address.Hostname()),
+		http: wire.SameOrigin(cfg.HTTPClient), base: address, header: header(cfg, address),
 	}
 	c.stops = !c.own && !isXAI(address.Hostname())
 
@@ -105,45 +107,37 @@ func New(cfg Config) (*Client, error) {
 		c.name = "azure"
 	}
 
-	// Not by the library's constructor, which reads the environment.
-	c.sdk = sdk.Client{Options: c.options(cfg, address)}
-
 	return c, nil
 }
 
-// options are what every request is made with.
-func (c *Client) options(cfg Config, address *url.URL) []option.RequestOption {
-	client := cfg.HTTPClient
-	if client == nil {
-		client = http.DefaultClient
-	}
-
-	base := *address
-	base.RawQuery, base.Fragment = "", ""
-
-	options := []option.RequestOption{
-		option.WithBaseURL(base.String()), option.WithHTTPClient(client), option.WithMaxRetries(0), option.WithMiddleware(c.exchange),
-	}
-
-	for name, values := range address.Query() {
-		for _, value := range values {
-			options = append(options, option.WithQueryAdd(name, value))
-		}
-	}
+// header is what goes with every request. The headers of the configuration replace the client's own, but for the form of the
+// answer, which is always a stream.
+func header(cfg Config, address *url.URL) http.Header {
+	header := http.Header{"Content-Type": {"application/json"}, "User-Agent": {wire.UserAgent}}
 
 	switch {
 	case cfg.APIKey == "":
 	case isAzure(address.Hostname()):
-		options = append(options, option.WithHeader("Api-Key", cfg.APIKey))
+		header.Set("Api-Key", cfg.APIKey)
 	default:
-		options = append(options, option.WithAPIKey(cfg.APIKey))
+		header.Set("Authorization", "Bearer "+cfg.APIKey)
 	}
 
 	for name, value := range cfg.Headers {
-		options = append(options, option.WithHeader(name, value))
+		header.Set(name, value)
 	}
 
-	return options
+	header.Set("Accept", "text/event-stream")
+
+	return header
+}
+
+// address is that of a path of the API, with the query of the base URL.
+func (c *Client) address(path string) string {
+	address := wire.Resolve(c.base, path)
+	address.RawQuery = c.base.Query().Encode()
+
+	return address.String()
 }
 
 func isOpenAI(host string) bool {

@@ -4,46 +4,107 @@ import (
 	"net/http"
 	"strings"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/responses"
-	"github.com/openai/openai-go/v3/shared"
-
 	"tarsy.dev/tarsy/llm"
 )
 
-// responseParams is a request in the form of Responses. Nothing is kept by the provider: the conversation goes along whole,
-// with the thinking that belongs to it in a form that only the provider reads.
-func (c *Client) responseParams(req *llm.Request, names llm.ToolNames) responses.ResponseNewParams {
-	params := responses.ResponseNewParams{
-		Model: req.Model, Store: sdk.Bool(false),
-		Input: responses.ResponseNewParamsInputUnion{OfInputItemList: c.responseInput(req, names)},
-	}
+// responseRequest is the body of a request of Responses.
+type responseRequest struct {
+	MaxOutputTokens int               `json:"max_output_tokens,omitempty"`
+	Store           bool              `json:"store"`
+	Include         []string          `json:"include,omitempty"`
+	Input           []any             `json:"input"`
+	Model           string            `json:"model,omitempty"`
+	Reasoning       *reasoningOptions `json:"reasoning,omitempty"`
+	Text            *textOptions      `json:"text,omitempty"`
+	Tools           []any             `json:"tools,omitempty"`
+	Stream          bool              `json:"stream"`
+}
 
-	if req.MaxOutputTokens > 0 {
-		params.MaxOutputTokens = sdk.Int(int64(req.MaxOutputTokens))
-	}
+type reasoningOptions struct {
+	Effort  string `json:"effort"`
+	Summary string `json:"summary,omitempty"`
+}
+
+type textOptions struct {
+	Format answerSchema `json:"format"`
+}
+
+// inputMessage, inputCall, inputResult and inputThought are the items of a conversation.
+type inputMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+	Phase   string `json:"phase,omitempty"`
+}
+
+type inputCall struct {
+	Type      string `json:"type"`
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+type inputResult struct {
+	Type   string `json:"type"`
+	CallID string `json:"call_id"`
+	Output string `json:"output"`
+}
+
+type inputThought struct {
+	Type             string        `json:"type"`
+	ID               string        `json:"id"`
+	Summary          []summaryText `json:"summary"`
+	EncryptedContent string        `json:"encrypted_content"`
+}
+
+type summaryText struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// functionTool is a tool of ours, nativeTool one that the provider runs.
+type functionTool struct {
+	Type        string         `json:"type"`
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Parameters  map[string]any `json:"parameters"`
+	Strict      bool           `json:"strict"`
+}
+
+type nativeTool struct {
+	Type      string         `json:"type"`
+	Container *toolContainer `json:"container,omitempty"`
+}
+
+type toolContainer struct {
+	Type string `json:"type"`
+}
+
+// responseRequest is a request in the form of Responses. Nothing is kept by the provider: the conversation goes along whole,
+// with the thinking that belongs to it in a form that only the provider reads.
+func (c *Client) responseRequest(req *llm.Request, names llm.ToolNames) responseRequest {
+	body := responseRequest{Model: req.Model, MaxOutputTokens: req.MaxOutputTokens, Input: c.responseInput(req, names), Stream: true}
 
 	if req.ReasoningEffort != "" {
-		params.Reasoning.Effort = shared.ReasoningEffort(req.ReasoningEffort)
+		body.Reasoning = &reasoningOptions{Effort: req.ReasoningEffort}
 
 		if c.requestsExtra(summaries, req.Model) {
-			params.Reasoning.Summary = shared.ReasoningSummaryAuto
+			body.Reasoning.Summary = "auto"
 		}
 	}
 
 	if (req.ReasoningEffort != "" || thinks(req.Model)) && c.requestsExtra(sealed, req.Model) {
-		params.Include = append(params.Include, responses.ResponseIncludableReasoningEncryptedContent)
+		body.Include = append(body.Include, "reasoning.encrypted_content")
 	}
 
 	if req.ResponseSchema != nil {
-		params.Text.Format.OfJSONSchema = &responses.ResponseFormatTextJSONSchemaConfigParam{
-			Name: schemaName, Schema: object(req.ResponseSchema), Strict: sdk.Bool(strict(req.ResponseSchema)),
-		}
+		format := newAnswerSchema(req.ResponseSchema)
+		format.Type = schemaType
+		body.Text = &textOptions{Format: format}
 	}
 
-	addTools(&params, req, names)
+	addTools(&body, req, names)
 
-	return params
+	return body
 }
 
 // extra is what is asked for beside the answer, and refused to some.
@@ -92,11 +153,11 @@ func thinks(model string) bool {
 	return !strings.Contains(model, "-chat") && !strings.Contains(model, "non-reasoning")
 }
 
-func addTools(params *responses.ResponseNewParams, req *llm.Request, names llm.ToolNames) {
+func addTools(body *responseRequest, req *llm.Request, names llm.ToolNames) {
 	for _, tool := range req.Tools {
-		params.Tools = append(params.Tools, responses.ToolUnionParam{OfFunction: &responses.FunctionToolParam{
-			Name: names.Wire(tool.Name), Description: sdk.String(tool.Description), Parameters: parameters(tool), Strict: sdk.Bool(false),
-		}})
+		body.Tools = append(body.Tools, functionTool{
+			Type: functionType, Name: names.Wire(tool.Name), Description: tool.Description, Parameters: parameters(tool),
+		})
 	}
 
 	if len(req.Tools) > 0 {
@@ -104,36 +165,28 @@ func addTools(params *responses.ResponseNewParams, req *llm.Request, names llm.T
 	}
 
 	if req.NativeTools.GoogleSearch {
-		params.Tools = append(params.Tools, responses.ToolUnionParam{
-			OfWebSearch: &responses.WebSearchToolParam{Type: responses.WebSearchToolTypeWebSearch},
-		})
+		body.Tools = append(body.Tools, nativeTool{Type: "web_search"})
 	}
 
 	if req.NativeTools.CodeExecution {
-		params.Include = append(params.Include, responses.ResponseIncludableCodeInterpreterCallOutputs)
-		params.Tools = append(params.Tools, responses.ToolUnionParam{OfCodeInterpreter: &responses.ToolCodeInterpreterParam{
-			Container: responses.ToolCodeInterpreterContainerUnionParam{
-				OfCodeInterpreterToolAuto: &responses.ToolCodeInterpreterContainerCodeInterpreterContainerAutoParam{},
-			},
-		}})
+		body.Include = append(body.Include, "code_interpreter_call.outputs")
+		body.Tools = append(body.Tools, nativeTool{Type: "code_interpreter", Container: &toolContainer{Type: "auto"}})
 	}
 }
 
-func (c *Client) responseInput(req *llm.Request, names llm.ToolNames) responses.ResponseInputParam {
-	input := make(responses.ResponseInputParam, 0, len(req.Messages))
+func (c *Client) responseInput(req *llm.Request, names llm.ToolNames) []any {
+	input := make([]any, 0, len(req.Messages))
 
 	for _, message := range req.Messages {
 		switch message.Role {
 		case llm.RoleSystem:
-			input = append(input, responses.ResponseInputItemParamOfMessage(message.Content, responses.EasyInputMessageRoleSystem))
+			input = append(input, inputMessage{Role: roleSystem, Content: message.Content})
 		case llm.RoleTool:
-			result := responses.ResponseInputItemParamOfFunctionCallOutput(message.Content)
-			result.OfFunctionCallOutput.CallID = sdk.String(message.ToolCallID)
-			input = append(input, result)
+			input = append(input, inputResult{Type: "function_call_output", CallID: message.ToolCallID, Output: message.Content})
 		case llm.RoleAssistant:
 			input = appendAnswer(input, message, readSignature(message, c.by(req.Model)), names)
 		default:
-			input = append(input, responses.ResponseInputItemParamOfMessage(message.Content, responses.EasyInputMessageRoleUser))
+			input = append(input, inputMessage{Role: roleUser, Content: message.Content})
 		}
 	}
 
@@ -142,17 +195,15 @@ func (c *Client) responseInput(req *llm.Request, names llm.ToolNames) responses.
 
 // appendAnswer appends what the assistant thought, said and called before. Thinking stands before what it led to: the
 // provider refuses it anywhere else.
-func appendAnswer(input responses.ResponseInputParam, message llm.Message, signed signature, names llm.ToolNames) responses.ResponseInputParam {
+func appendAnswer(input []any, message llm.Message, signed signature, names llm.ToolNames) []any {
 	if message.Content != "" {
 		input = signed.append(input, "")
-		said := responses.ResponseInputItemParamOfMessage(message.Content, responses.EasyInputMessageRoleAssistant)
-		said.OfMessage.Phase = responses.EasyInputMessagePhase(signed.Phase)
-		input = append(input, said)
+		input = append(input, inputMessage{Role: roleAssistant, Content: message.Content, Phase: signed.Phase})
 	}
 
 	for _, call := range message.ToolCalls {
 		input = signed.append(input, call.ID)
-		input = append(input, responses.ResponseInputItemParamOfFunctionCall(arguments(call.Arguments), call.ID, names.Wire(call.Name)))
+		input = append(input, inputCall{Type: functionCallType, CallID: call.ID, Name: names.Wire(call.Name), Arguments: arguments(call.Arguments)})
 	}
 
 	return input

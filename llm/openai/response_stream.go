@@ -5,10 +5,19 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/openai/openai-go/v3/responses"
-
 	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/internal/wire"
 )
+
+// The types of items.
+const (
+	messageType      = "message"
+	reasoningType    = "reasoning"
+	functionCallType = "function_call"
+)
+
+// incompleteStatus is that of an answer, or a call, that was cut.
+const incompleteStatus = "incomplete"
 
 // responseStream puts one answer of Responses together.
 type responseStream struct {
@@ -28,8 +37,7 @@ type responseStream struct {
 	response *finished
 }
 
-// outputItem is what matters of an item beside its text, which came piece by piece. The library's type would keep several
-// copies of that.
+// outputItem is what matters of an item beside its text, which came piece by piece.
 type outputItem struct {
 	Type             string `json:"type"`
 	ID               string `json:"id"`
@@ -46,13 +54,57 @@ type outputItem struct {
 
 // finished is what matters of a response that is over.
 type finished struct {
-	Status            responses.ResponseStatus `json:"status"`
-	Error             responses.ResponseError  `json:"error"`
+	Status string `json:"status"`
+	Error  struct {
+		Code    wire.Text `json:"code"`
+		Type    wire.Text `json:"type"`
+		Message wire.Text `json:"message"`
+	} `json:"error"`
 	IncompleteDetails struct {
 		Reason string `json:"reason"`
 	} `json:"incomplete_details"`
-	Output []outputItem            `json:"output"`
-	Usage  responses.ResponseUsage `json:"usage"`
+	Output []outputItem  `json:"output"`
+	Usage  responseUsage `json:"usage"`
+}
+
+type responseUsage struct {
+	InputTokens        wire.Count `json:"input_tokens"`
+	OutputTokens       wire.Count `json:"output_tokens"`
+	InputTokensDetails struct {
+		CachedTokens wire.Count `json:"cached_tokens"`
+	} `json:"input_tokens_details"`
+	OutputTokensDetails struct {
+		ReasoningTokens wire.Count `json:"reasoning_tokens"`
+	} `json:"output_tokens_details"`
+}
+
+// textDelta is a piece of a text: of the answer, its thinking or a refusal.
+type textDelta struct {
+	Delta wire.Text `json:"delta"`
+}
+
+// functionCall, codeRun and webSearch are items that are whole.
+type functionCall struct {
+	Status    wire.Text `json:"status"`
+	CallID    wire.Text `json:"call_id"`
+	Name      wire.Text `json:"name"`
+	Arguments wire.Text `json:"arguments"`
+}
+
+type codeRun struct {
+	Code    wire.Text `json:"code"`
+	Outputs []struct {
+		Type wire.Text `json:"type"`
+		Logs wire.Text `json:"logs"`
+		URL  wire.Text `json:"url"`
+	} `json:"outputs"`
+}
+
+type webSearch struct {
+	Action struct {
+		Query   wire.Text   `json:"query"`
+		Queries []wire.Text `json:"queries"`
+	} `json:"action"`
 }
 
 // respond makes a call by Responses.
@@ -60,9 +112,9 @@ func (c *Client) respond(ctx context.Context, req *llm.Request, yield sender) er
 	names := llm.NewToolNames(req)
 	s := &responseStream{client: c, ctx: ctx, sender: yield, model: req.Model, names: names}
 
-	_, err := c.post(ctx, "responses", c.responseParams(req, names), s.event)
+	_, err := c.post(ctx, "responses", c.responseRequest(req, names), s.event)
 	for err != nil && ctx.Err() == nil && c.dropExtra(req.Model, err) {
-		_, err = c.post(ctx, "responses", c.responseParams(req, names), s.event)
+		_, err = c.post(ctx, "responses", c.responseRequest(req, names), s.event)
 	}
 
 	if err != nil {
@@ -88,19 +140,17 @@ func (s *responseStream) event(data []byte) error {
 
 	switch event.Type {
 	case "response.output_text.delta":
-		return read(s.ctx, data, func(e *responses.ResponseTextDeltaEvent) error { return s.text(e.Delta) })
-	case "response.reasoning_summary_text.delta":
-		return read(s.ctx, data, func(e *responses.ResponseReasoningSummaryTextDeltaEvent) error { return s.think(e.Delta) })
-	case "response.reasoning_text.delta":
-		return read(s.ctx, data, func(e *responses.ResponseReasoningTextDeltaEvent) error { return s.think(e.Delta) })
+		return read(s.ctx, data, func(e *textDelta) error { return s.text(string(e.Delta)) })
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		return read(s.ctx, data, func(e *textDelta) error { return s.think(string(e.Delta)) })
 	case "response.reasoning_summary_part.added":
 		// Parts are paragraphs.
 		if s.thought {
 			return s.thinking("\n\n")
 		}
 	case "response.refusal.delta":
-		return read(s.ctx, data, func(e *responses.ResponseRefusalDeltaEvent) error {
-			s.refusal.WriteString(e.Delta)
+		return read(s.ctx, data, func(e *textDelta) error {
+			s.refusal.WriteString(string(e.Delta))
 
 			return nil
 		})
@@ -130,7 +180,7 @@ func (s *responseStream) event(data []byte) error {
 // read decodes an event, or a part of one, and does something with it.
 func read[E any](ctx context.Context, data []byte, do func(event *E) error) error {
 	var event E
-	if err := json.Unmarshal(data, &event); err != nil {
+	if err := wire.Unmarshal(data, &event); err != nil {
 		return malformed(ctx, err)
 	}
 
@@ -153,13 +203,13 @@ func (s *responseStream) item(data []byte) error {
 	s.items = append(s.items, item)
 
 	switch item.Type {
-	case "function_call":
+	case functionCallType:
 		return read(s.ctx, data, s.call)
 	case "code_interpreter_call":
 		return read(s.ctx, data, s.ran)
 	case "web_search_call":
 		return read(s.ctx, data, s.searched)
-	case "message":
+	case messageType:
 		for _, content := range item.Content {
 			for _, source := range content.Annotations {
 				s.found.Sources = addSource(s.found.Sources, source)
@@ -170,45 +220,47 @@ func (s *responseStream) item(data []byte) error {
 	return nil
 }
 
-func (s *responseStream) call(call *responses.ResponseFunctionToolCall) error {
+func (s *responseStream) call(call *functionCall) error {
 	// A call that was cut must not be made.
-	if call.Status == responses.ResponseFunctionToolCallStatusIncomplete {
+	if call.Status == incompleteStatus {
 		return nil
 	}
 
 	s.calls++
 
-	written := call.Arguments
+	written := string(call.Arguments)
 	if strings.TrimSpace(written) == "" {
 		written = "{}"
 	}
 
-	return s.send(llm.ToolCallChunk{Call: llm.ToolCall{ID: call.CallID, Name: s.names.Name(call.Name), Arguments: written}})
+	return s.send(llm.ToolCallChunk{Call: llm.ToolCall{ID: string(call.CallID), Name: s.names.Name(string(call.Name)), Arguments: written}})
 }
 
 // ran passes on code that the provider ran.
-func (s *responseStream) ran(run *responses.ResponseCodeInterpreterToolCall) error {
+func (s *responseStream) ran(run *codeRun) error {
 	var result strings.Builder
 
 	for _, output := range run.Outputs {
 		switch output.Type {
 		case "logs":
-			result.WriteString(output.Logs)
+			result.WriteString(string(output.Logs))
 		case "image":
-			result.WriteString(output.URL + "\n")
+			result.WriteString(string(output.URL) + "\n")
 		}
 	}
 
-	return s.send(llm.CodeExecutionChunk{Code: run.Code, Result: result.String()})
+	return s.send(llm.CodeExecutionChunk{Code: string(run.Code), Result: result.String()})
 }
 
-func (s *responseStream) searched(search *responses.ResponseFunctionWebSearch) error {
+func (s *responseStream) searched(search *webSearch) error {
 	queries := search.Action.Queries
 	if len(queries) == 0 && search.Action.Query != "" {
-		queries = []string{search.Action.Query}
+		queries = []wire.Text{search.Action.Query}
 	}
 
-	s.found.Queries = append(s.found.Queries, queries...)
+	for _, query := range queries {
+		s.found.Queries = append(s.found.Queries, string(query))
+	}
 
 	return nil
 }
@@ -221,15 +273,15 @@ func (s *responseStream) ends() error {
 	}
 
 	switch reason := s.response.IncompleteDetails.Reason; {
-	case s.response.Status == responses.ResponseStatusFailed || s.response.Status == responses.ResponseStatusCancelled:
+	case s.response.Status == "failed" || s.response.Status == "cancelled":
 		said := s.response.Error
 
-		return s.client.streamError(report{code: string(said.Code), kind: said.Type, message: said.Message})
+		return s.client.streamError(report{code: string(said.Code), kind: string(said.Type), message: string(said.Message)})
 	case s.refusal.Len() > 0:
 		return s.client.refused("refusal", s.refusal.String())
 	case reason == "content_filter":
 		return s.client.refused(reason, "the answer was withheld by the provider's content filter")
-	case s.response.Status == responses.ResponseStatusIncomplete:
+	case s.response.Status == incompleteStatus:
 		end.Reason = llm.StopMaxTokens
 	}
 
@@ -242,7 +294,7 @@ func (s *responseStream) ends() error {
 
 	end.Signature = sign(s.output(), s.client.by(s.model))
 
-	return s.end(responseUsage(s.response.Usage), end)
+	return s.end(s.response.Usage.chunk(), end)
 }
 
 // output is all that was answered: the last event has it, but with some servers not.
@@ -254,12 +306,12 @@ func (s *responseStream) output() []outputItem {
 	return s.items
 }
 
-// responseUsage is the usage as we count it.
-func responseUsage(usage responses.ResponseUsage) llm.UsageChunk {
-	thinking := usage.OutputTokensDetails.ReasoningTokens
+// chunk is the usage as we count it.
+func (u *responseUsage) chunk() llm.UsageChunk {
+	thinking := u.OutputTokensDetails.ReasoningTokens
 
 	return llm.UsageChunk{
-		InputTokens: int(usage.InputTokens), CachedTokens: int(usage.InputTokensDetails.CachedTokens),
-		OutputTokens: int(max(usage.OutputTokens-thinking, 0)), ThinkingTokens: int(thinking),
+		InputTokens: int(u.InputTokens), CachedTokens: int(u.InputTokensDetails.CachedTokens),
+		OutputTokens: int(max(u.OutputTokens-thinking, 0)), ThinkingTokens: int(thinking),
 	}
 }

@@ -12,6 +12,28 @@ import (
 // schemaName is what the API calls the schema of an answer; it wants a name.
 const schemaName = "answer"
 
+// What both forms of the API call things.
+const (
+	functionType  = "function"
+	schemaType    = "json_schema"
+	roleSystem    = "system"
+	roleUser      = "user"
+	roleAssistant = "assistant"
+	roleTool      = "tool"
+)
+
+// answerSchema is the schema of an answer. Type is set where the schema is its own form, and not part of one.
+type answerSchema struct {
+	Type   string         `json:"type,omitempty"`
+	Name   string         `json:"name"`
+	Schema map[string]any `json:"schema"`
+	Strict bool           `json:"strict"`
+}
+
+func newAnswerSchema(schema json.RawMessage) answerSchema {
+	return answerSchema{Name: schemaName, Schema: object(schema), Strict: strict(schema)}
+}
+
 // object is a JSON object whose values stay as they are: numbers too large for a float come through whole.
 func object(raw json.RawMessage) map[string]any {
 	var fields map[string]json.RawMessage

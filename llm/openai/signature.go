@@ -3,9 +3,6 @@ package openai
 import (
 	"encoding/json"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/responses"
-
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -39,20 +36,18 @@ func readSignature(message llm.Message, by string) signature {
 }
 
 // append appends the thinking that led to a call or, if before is empty, to the text.
-func (s signature) append(input responses.ResponseInputParam, before string) responses.ResponseInputParam {
+func (s signature) append(input []any, before string) []any {
 	for _, t := range s.Thoughts {
 		if t.Before != before || t.Sealed == "" {
 			continue
 		}
 
-		item := responses.ResponseReasoningItemParam{
-			ID: t.ID, EncryptedContent: sdk.String(t.Sealed), Summary: []responses.ResponseReasoningItemSummaryParam{},
-		}
+		item := inputThought{Type: reasoningType, ID: t.ID, EncryptedContent: t.Sealed, Summary: []summaryText{}}
 		for _, text := range t.Summary {
-			item.Summary = append(item.Summary, responses.ResponseReasoningItemSummaryParam{Text: text})
+			item.Summary = append(item.Summary, summaryText{Type: "summary_text", Text: text})
 		}
 
-		input = append(input, responses.ResponseInputItemUnionParam{OfReasoning: &item})
+		input = append(input, item)
 	}
 
 	return input
@@ -64,18 +59,18 @@ func sign(output []outputItem, by string) *llm.Signature {
 
 	for i := range output {
 		switch output[i].Type {
-		case "message":
+		case messageType:
 			signed.Phase = output[i].Phase
-		case "reasoning":
+		case reasoningType:
 			// Thinking that led to what the provider ran itself is of no use without it, and refused.
 			if i+1 == len(output) || output[i].EncryptedContent == "" {
 				continue
 			}
 
 			switch next := &output[i+1]; next.Type {
-			case "message":
+			case messageType:
 				signed.Thoughts = append(signed.Thoughts, thoughtOf(&output[i], ""))
-			case "function_call":
+			case functionCallType:
 				signed.Thoughts = append(signed.Thoughts, thoughtOf(&output[i], next.CallID))
 			}
 		}

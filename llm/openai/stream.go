@@ -7,15 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
-
+	"tarsy.dev/tarsy/internal/sse"
 	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/internal/wire"
 )
 
 // errDone ends the reading of a stream: all that matters has come.
@@ -24,47 +21,58 @@ var errDone = errors.New("the answer is complete")
 // post makes a request and hands each event of its answer to each, until that returns an error. Complete reports whether the
 // server said that the stream is at its end. The error is nil if the stream just ended; each's own error is returned as
 // it is, errDone as nil.
-func (c *Client) post(ctx context.Context, path string, params any, each func(data []byte) error) (complete bool, failure error) {
+func (c *Client) post(ctx context.Context, path string, body any, each func(data []byte) error) (complete bool, failure error) {
 	call, cancel := context.WithCancel(ctx)
 	defer cancel()
 
-	var answer *http.Response
-	if err := c.sdk.Post(call, path, params, &answer, option.WithJSONSet("stream", true)); err != nil {
+	answer, err := wire.Post(call, c.http, c.address(path), c.header, body)
+	if err != nil {
 		return false, c.connection(ctx, err)
 	}
 
 	defer func() { _ = answer.Body.Close() }()
 
-	events := ssestream.NewDecoder(answer)
+	events := sse.NewReader(answer.Body, 0) // an answer's body is bounded
 
-	for events.Next() {
-		data := bytes.TrimSpace(events.Event().Data)
-		if bytes.Equal(data, []byte("[DONE]")) {
-			drain(answer.Body, cancel)
-
-			return true, nil
-		}
-
-		err := c.reported(data)
-		if err == nil {
-			err = each(data)
-		}
+	for {
+		event, err := events.Next()
 
 		switch {
-		case errors.Is(err, errDone):
-			drain(answer.Body, cancel)
-
-			return true, nil
+		case errors.Is(err, io.EOF) && ctx.Err() == nil:
+			return false, nil
 		case err != nil:
-			return false, err
+			return false, llm.Transient(ctx, fmt.Errorf("read the answer's stream: %w", err))
+		case event.Data == nil:
+			continue
+		}
+
+		complete, err := c.take(bytes.TrimSpace(event.Data), each)
+		if complete {
+			drain(answer.Body, cancel)
+		}
+
+		if complete || err != nil {
+			return complete, err
 		}
 	}
+}
 
-	if err := events.Err(); err != nil || ctx.Err() != nil {
-		return false, llm.Transient(ctx, fmt.Errorf("read the answer's stream: %w", err))
+// take hands an event to each. Complete reports that it was the last one that matters.
+func (c *Client) take(data []byte, each func(data []byte) error) (complete bool, failure error) {
+	if bytes.Equal(data, []byte("[DONE]")) {
+		return true, nil
 	}
 
-	return false, nil
+	err := c.reported(data)
+	if err == nil {
+		err = each(data)
+	}
+
+	if errors.Is(err, errDone) {
+		return true, nil
+	}
+
+	return false, err
 }
 
 // drain reads the end of a stream, so that its connection can be used again; but does not wait for a server that does not
@@ -112,8 +120,8 @@ func cut(ctx context.Context) error {
 
 // connection is the error of a request that got no answer, or one that is an error.
 func (c *Client) connection(ctx context.Context, err error) error {
-	if known, ok := errors.AsType[*llm.Error](err); ok && ctx.Err() == nil {
-		return known
+	if status, ok := errors.AsType[*wire.StatusError](err); ok && ctx.Err() == nil {
+		return c.statusError(status)
 	}
 
 	// The address may carry what nobody should read.
@@ -122,34 +130,4 @@ func (c *Client) connection(ctx context.Context, err error) error {
 	}
 
 	return llm.Transient(ctx, fmt.Errorf("reach the provider: %s", c.hide(err.Error())))
-}
-
-// exchange is what each request passes through in flight. It takes out what the library tells of this machine, and makes
-// errors of answers that are none, because the library reads all of them, however long.
-func (c *Client) exchange(request *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	for name := range request.Header {
-		if strings.HasPrefix(name, "X-Stainless-") {
-			request.Header.Del(name)
-		}
-	}
-
-	request.Header.Set("Accept", "text/event-stream")
-
-	answer, err := next(request)
-	if err != nil {
-		return answer, err
-	}
-
-	llm.BoundBody(answer)
-
-	if answer.StatusCode < http.StatusBadRequest {
-		return answer, nil
-	}
-
-	defer func() { _ = answer.Body.Close() }()
-
-	// What could be read says more than that the rest could not.
-	body, _ := io.ReadAll(answer.Body)
-
-	return nil, c.statusError(answer, body)
 }

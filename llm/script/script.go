@@ -173,6 +173,23 @@ func (s *Script) RouteFunc(match func(*llm.Request) bool, reply func(*llm.Reques
 	s.functions = append(s.functions, &function{match: match, reply: reply})
 }
 
+// Routed reports whether Route or On added a route that takes such a call, even if its replies are used up.
+func (s *Script) Routed(req *llm.Request) bool {
+	f := &facts{req: req}
+
+	s.mu.Lock()
+	lists := s.index.find(f, nil)
+	s.mu.Unlock()
+
+	for r := next(lists); r != nil; r = next(lists) {
+		if r.takes(f) {
+			return true
+		}
+	}
+
+	return false
+}
+
 // Gate returns the script's gate of this name; who asks first gets a new one.
 func (s *Script) Gate(name string) *Gate {
 	s.mu.Lock()

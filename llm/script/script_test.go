@@ -42,6 +42,24 @@ func answer(t *testing.T, client llm.Client, agent string) string {
 	return response.Text
 }
 
+func TestRoutedCallIsOneThatRouteOrOnNames(t *testing.T) {
+	t.Parallel()
+
+	s := script.New(script.Options{})
+	s.Add(script.Reply{Text: "in sequence"})
+	s.RouteFunc(func(*llm.Request) bool { return true }, func(*llm.Request, int) script.Reply { return script.Reply{Text: "made"} })
+	require.False(t, s.Routed(&llm.Request{Agent: "Investigator"}), "neither the sequence nor a function is a route")
+
+	s.Route("Investigator", script.Reply{Text: "routed"})
+	require.NoError(t, s.On(script.Match{Purpose: "verdict", Turn: new(0)}, script.Reply{Text: "on"}))
+	require.True(t, s.Routed(&llm.Request{Agent: "Investigator"}))
+	require.True(t, s.Routed(&llm.Request{Purpose: "verdict"}))
+	require.False(t, s.Routed(&llm.Request{Agent: "Other", Purpose: "iteration"}))
+
+	require.Equal(t, "routed", answer(t, s, "Investigator"), "asking uses nothing up")
+	require.True(t, s.Routed(&llm.Request{Agent: "Investigator"}), "also when its replies are used up")
+}
+
 func TestAgentRouteWinsThenFunctionThenSequence(t *testing.T) {
 	t.Parallel()
 
