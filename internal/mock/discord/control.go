@@ -102,6 +102,8 @@ type result struct {
 	// Message is what was said, Action what was expected and found.
 	Message *Message `json:"message,omitempty"`
 	Action  *Action  `json:"action,omitempty"`
+	// Interaction is the id of the interaction that a command or a click made.
+	Interaction string `json:"interaction,omitempty"`
 }
 
 // postStep runs one step, written as in a script: YAML, of which JSON is a part.
@@ -129,6 +131,10 @@ func (s *Server) postStep(r *http.Request) (any, error) {
 	case step.Say != nil:
 		m, failed := s.say(*step.Say, &Message{})
 		done.Message, err = &m, failed
+	case step.Command != nil:
+		done.Interaction, err = s.Command(step.Command.Channel, step.Command.User, step.Command.Name, step.Command.Options)
+	case step.Click != nil:
+		done.Interaction, err = s.Click(step.Click.Message, step.Click.User, step.Click.Component)
 	case step.Expect != nil:
 		a, failed := s.expect(r.Context(), after, *step.Expect)
 		done.Action, err = &a, failed

@@ -36,6 +36,16 @@ func (s *Server) step(ctx context.Context, after int, step Step) (int, error) {
 		return 0, err
 	case step.Edit != nil:
 		return 0, s.Edit(step.Edit.Message, step.Edit.Content)
+	case step.React != nil:
+		return 0, s.React(step.React.Message, step.React.User, step.React.Emoji)
+	case step.Command != nil:
+		_, err := s.Command(step.Command.Channel, step.Command.User, step.Command.Name, step.Command.Options)
+
+		return 0, err
+	case step.Click != nil:
+		_, err := s.Click(step.Click.Message, step.Click.User, step.Click.Component)
+
+		return 0, err
 	case step.Expect != nil:
 		found, err := s.expect(ctx, after, *step.Expect)
 

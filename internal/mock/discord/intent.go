@@ -9,6 +9,7 @@ type intent int
 const (
 	intentGuilds          intent = 1 << 0
 	intentGuildMembers    intent = 1 << 1
+	intentWebhooks        intent = 1 << 5
 	intentPresences       intent = 1 << 8
 	intentGuildMessages   intent = 1 << 9
 	intentGuildReactions  intent = 1 << 10

@@ -17,6 +17,7 @@ const (
 	KindTyping   = "typing"
 	KindThread   = "thread"
 	KindReaction = "reaction"
+	KindPin      = "pin"
 )
 
 // Action is one thing that the bot did, over REST.
@@ -28,9 +29,9 @@ type Action struct {
 	At        time.Time `json:"at"`
 	// Message is what the message was right after the action, nil for typing and for threads.
 	Message *Message `json:"message,omitempty"`
-	// Thread is the thread that was created.
+	// Thread is the thread that was created or deleted.
 	Thread *Thread `json:"thread,omitempty"`
-	// Emoji is that of a reaction; Removed that it was taken back.
+	// Emoji is that of a reaction; Removed that a reaction was taken back, or a message unpinned.
 	Emoji   string `json:"emoji,omitempty"`
 	Removed bool   `json:"removed,omitempty"`
 	// RepliedAuthor is who wrote the message that the message replies to.

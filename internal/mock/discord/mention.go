@@ -79,7 +79,7 @@ func (w *world) notify(m *Message, c *channel) {
 		}
 	}
 
-	if replied := c.message(m.ReplyTo); replied != nil && m.AllowedMentions.allowsReply() && !slices.Contains(m.Notified, replied.AuthorID) {
+	if replied := c.message(m.ReplyTo); replied != nil && w.userByID(replied.AuthorID) != nil && m.AllowedMentions.allowsReply() && !slices.Contains(m.Notified, replied.AuthorID) {
 		m.Notified = append(m.Notified, replied.AuthorID)
 	}
 

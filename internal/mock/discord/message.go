@@ -31,6 +31,8 @@ type Message struct {
 	// Thread is the id of the thread that was started from this message.
 	Thread    string     `json:"thread,omitempty"`
 	Reactions []Reaction `json:"reactions,omitempty"`
+	// Pinned is when it was pinned; zero if it is not.
+	Pinned time.Time `json:"pinned,omitzero"`
 	// Type is 0 for an ordinary message, 19 for a reply, 18 and 21 for what Discord writes about threads.
 	Type    int       `json:"type"`
 	Created time.Time `json:"created"`
@@ -38,20 +40,18 @@ type Message struct {
 	// Earlier is what the content was before each edit, oldest first.
 	Earlier []Version `json:"earlier,omitempty"`
 	Deleted bool      `json:"deleted,omitempty"`
+	// WebhookID is the id of the webhook that wrote it; that of the application for an answer to an interaction.
+	WebhookID string `json:"webhook_id,omitempty"`
+	// Ephemeral is the id of the only user who sees it.
+	Ephemeral string `json:"ephemeral,omitempty"`
+
+	asked *interaction // what it answers
 }
 
 // Version is what a message was for a time.
 type Version struct {
 	Content string    `json:"content"`
 	Since   time.Time `json:"since"`
-}
-
-// Attachment is a file of a message.
-type Attachment struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	ContentType string `json:"content_type,omitempty"`
-	Data        []byte `json:"data,omitempty"`
 }
 
 // Reaction is an emoji under a message, and who put it there.
@@ -83,6 +83,9 @@ func (m *Message) clone() Message {
 
 	return copied
 }
+
+// isShown reports whether everybody in its channel sees the message.
+func (m *Message) isShown() bool { return !m.Deleted && m.Ephemeral == "" }
 
 // change replaces the content and remembers what it was.
 func (m *Message) change(content string, now time.Time) {

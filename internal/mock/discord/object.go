@@ -2,7 +2,6 @@ package discord
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -159,11 +158,12 @@ func (w *world) guildCreate(g *guild) object {
 // messageObject is a message as REST shows it, with the one that it replies to if deep.
 func (w *world) messageObject(m *Message, deep bool) object {
 	c := w.channelByID(m.ChannelID)
+	attachments := mapped(m.Attachments, func(a Attachment) object { return w.attachmentObject(m.ChannelID, a) })
 	o := object{
-		"id": m.ID, "channel_id": m.ChannelID, "author": userObject(w.userByID(m.AuthorID)), "content": m.Content, "timestamp": timestamp(m.Created),
-		"edited_timestamp": timestamp(m.Edited), "tts": false, "mention_everyone": m.NotifiedEveryone, "pinned": false, "type": m.Type,
+		"id": m.ID, "channel_id": m.ChannelID, "author": w.authorObject(m), "content": m.Content, "timestamp": timestamp(m.Created),
+		"edited_timestamp": timestamp(m.Edited), "tts": false, "mention_everyone": m.NotifiedEveryone, "pinned": !m.Pinned.IsZero(), "type": m.Type,
 		"mentions":      mapped(m.Notified, func(id string) object { return userObject(w.userByID(id)) }),
-		"mention_roles": append([]string{}, m.NotifiedRoles...), "attachments": mapped(m.Attachments, attachmentObject), "embeds": list(m.Embeds),
+		"mention_roles": append([]string{}, m.NotifiedRoles...), "attachments": attachments, "embeds": list(m.Embeds),
 		"components": list(m.Components), "flags": m.Flags,
 	}
 
@@ -182,6 +182,14 @@ func (w *world) messageObject(m *Message, deep bool) object {
 		}
 	}
 
+	if m.WebhookID != "" {
+		o["webhook_id"] = m.WebhookID
+	}
+
+	if m.asked != nil {
+		o["application_id"], o["interaction_metadata"], o["interaction"] = w.bot.id, interactionObject(m.asked), interactionObject(m.asked)
+	}
+
 	if m.Thread != "" {
 		o["thread"] = w.channelObject(w.channelByID(m.Thread))
 	}
@@ -198,14 +206,13 @@ func (w *world) messageObject(m *Message, deep bool) object {
 	return o
 }
 
-func emojiObject(emoji string) object { return object{"id": nil, "name": emoji} }
-
-func attachmentObject(a Attachment) object {
-	address := fmt.Sprintf("attachment://%s/%s", a.ID, a.Name)
-
-	return object{
-		"id": a.ID, "filename": a.Name, "size": len(a.Data), "url": address, "proxy_url": address, "content_type": orNull(a.ContentType),
+// authorObject is who wrote a message: a user, or a webhook under a name.
+func (w *world) authorObject(m *Message) object {
+	if u := w.userByID(m.AuthorID); u != nil {
+		return userObject(u)
 	}
+
+	return object{"id": m.AuthorID, "username": m.Author, "discriminator": "0000", "global_name": nil, "avatar": nil, "public_flags": 0, "bot": true}
 }
 
 // gatewayMessage is a message as the gateway shows it: with the guild and the roles of the author.

@@ -40,7 +40,7 @@ func (s *Server) post(m *Message, c *channel, author *user) {
 
 	if t := c.thread; t != nil {
 		// Who writes in a thread joins it and, if it was archived, brings it back.
-		if !slices.Contains(t.members, author) {
+		if !slices.Contains(t.members, author) && s.world.userByID(author.id) != nil {
 			t.members = append(t.members, author)
 		}
 
@@ -60,7 +60,7 @@ func (s *Server) edit(m *Message, content string, c *channel) {
 // publishMessage tells clients of a message. Those without the intent for message content see it only where the bot is
 // concerned: its own messages, direct ones, and those that mention it.
 func (s *Server) publishMessage(name string, m *Message, c *channel) {
-	if !c.allowed("view") {
+	if !c.allowed("view") || m.Ephemeral != "" {
 		return
 	}
 

@@ -41,6 +41,15 @@ type route struct {
 	handle func(c *call) (any, error)
 }
 
+// public reports that the route needs no token of the bot: the address of the gateway, and paths that have a token of their own.
+func (r route) public() bool { return r.name == "GET /gateway" || strings.Contains(r.name, "{token}") }
+
+// The paths of these two fit the same requests, which http.ServeMux does not allow.
+const (
+	pinOf       = "DELETE /channels/{channel}/messages/pins/{message}"
+	reactionsOf = "DELETE /channels/{channel}/messages/{message}/reactions"
+)
+
 // routes are the operations, by their names in Discord's documentation.
 func routes() []route {
 	return []route{
@@ -60,11 +69,22 @@ func routes() []route {
 		{"GET /guilds/{guild}/threads/active", (*call).getActiveThreads},
 		{"GET /channels/{channel}", (*call).getChannel},
 		{"PATCH /channels/{channel}", (*call).patchChannel},
+		{"DELETE /channels/{channel}", (*call).deleteChannel},
 		{"GET /channels/{channel}/messages", (*call).getMessages},
 		{"POST /channels/{channel}/messages", (*call).postMessage},
 		{"GET /channels/{channel}/messages/{message}", (*call).getMessage},
 		{"PATCH /channels/{channel}/messages/{message}", (*call).patchMessage},
 		{"DELETE /channels/{channel}/messages/{message}", (*call).deleteMessage},
+		{"GET /channels/{channel}/messages/pins", (*call).getPins},
+		{"PUT /channels/{channel}/messages/pins/{message}", (*call).putPin},
+		{pinOf, (*call).deletePin},
+		{"GET /channels/{channel}/pins", (*call).getOldPins},
+		{"PUT /channels/{channel}/pins/{message}", (*call).putPin},
+		{"DELETE /channels/{channel}/pins/{message}", (*call).deletePin},
+		{reactionsOf, (*call).deleteReactions},
+		{"GET /channels/{channel}/messages/{message}/reactions/{emoji}", (*call).getReactions},
+		{"DELETE /channels/{channel}/messages/{message}/reactions/{emoji}", (*call).deleteEmojiReactions},
+		{"DELETE /channels/{channel}/messages/{message}/reactions/{emoji}/{user}", (*call).deleteUserReaction},
 		{"PUT /channels/{channel}/messages/{message}/reactions/{emoji}/@me", (*call).putReaction},
 		{"DELETE /channels/{channel}/messages/{message}/reactions/{emoji}/@me", (*call).deleteReaction},
 		{"POST /channels/{channel}/messages/{message}/threads", (*call).postThreadFromMessage},
@@ -73,6 +93,32 @@ func routes() []route {
 		{"PUT /channels/{channel}/thread-members/@me", (*call).putThreadMember},
 		{"DELETE /channels/{channel}/thread-members/@me", (*call).deleteThreadMember},
 		{"POST /channels/{channel}/typing", (*call).postTyping},
+		{"POST /channels/{channel}/webhooks", (*call).postWebhook},
+		{"GET /channels/{channel}/webhooks", (*call).getChannelWebhooks},
+		{"GET /guilds/{guild}/webhooks", (*call).getGuildWebhooks},
+		{"GET /webhooks/{webhook}", (*call).getWebhook},
+		{"PATCH /webhooks/{webhook}", (*call).patchWebhook},
+		{"DELETE /webhooks/{webhook}", (*call).deleteWebhook},
+		{"GET /webhooks/{webhook}/{token}", (*call).getWebhook},
+		{"PATCH /webhooks/{webhook}/{token}", (*call).patchWebhook},
+		{"DELETE /webhooks/{webhook}/{token}", (*call).deleteWebhook},
+		{"POST /webhooks/{webhook}/{token}", (*call).executeWebhook},
+		{"GET /webhooks/{webhook}/{token}/messages/{message}", (*call).getHookMessage},
+		{"PATCH /webhooks/{webhook}/{token}/messages/{message}", (*call).patchHookMessage},
+		{"DELETE /webhooks/{webhook}/{token}/messages/{message}", (*call).deleteHookMessage},
+		{"POST /interactions/{interaction}/{token}/callback", (*call).postCallback},
+		{"GET /applications/{application}/commands", (*call).getCommands},
+		{"POST /applications/{application}/commands", (*call).postCommand},
+		{"PUT /applications/{application}/commands", (*call).putCommands},
+		{"GET /applications/{application}/commands/{command}", (*call).getCommand},
+		{"PATCH /applications/{application}/commands/{command}", (*call).patchCommand},
+		{"DELETE /applications/{application}/commands/{command}", (*call).deleteCommand},
+		{"GET /applications/{application}/guilds/{guild}/commands", (*call).getCommands},
+		{"POST /applications/{application}/guilds/{guild}/commands", (*call).postCommand},
+		{"PUT /applications/{application}/guilds/{guild}/commands", (*call).putCommands},
+		{"GET /applications/{application}/guilds/{guild}/commands/{command}", (*call).getCommand},
+		{"PATCH /applications/{application}/guilds/{guild}/commands/{command}", (*call).patchCommand},
+		{"DELETE /applications/{application}/guilds/{guild}/commands/{command}", (*call).deleteCommand},
 	}
 }
 
@@ -84,15 +130,42 @@ func routeHint(name string) string { return nearest.Hint(name, routeNames(), "ro
 
 // serveREST registers the routes.
 func (s *Server) serveREST(mux *http.ServeMux) {
+	var pin, reactions http.HandlerFunc
+
 	for _, r := range routes() {
 		method, path, _ := strings.Cut(r.name, " ")
-		mux.HandleFunc(method+" "+apiPath+"/{version}"+path, func(w http.ResponseWriter, req *http.Request) { s.answer(w, req, r) })
+		handle := func(w http.ResponseWriter, req *http.Request) { s.answer(w, req, r) }
+
+		switch r.name {
+		case pinOf:
+			pin = handle
+		case reactionsOf:
+			reactions = handle
+		default:
+			mux.HandleFunc(method+" "+apiPath+"/{version}"+path, handle)
+		}
 	}
 
-	mux.HandleFunc(apiPath+"/", func(w http.ResponseWriter, req *http.Request) {
-		s.surprise(fmt.Sprintf("Discord: %s %s: there is no such operation", req.Method, req.URL.Path))
-		respond(w, nil, errNotFound)
+	mux.HandleFunc("DELETE "+apiPath+"/{version}/channels/{channel}/messages/{message}/{part}", func(w http.ResponseWriter, req *http.Request) {
+		switch {
+		case req.PathValue("part") == "reactions":
+			reactions(w, req)
+		case req.PathValue("message") == "pins":
+			req.SetPathValue("message", req.PathValue("part"))
+			pin(w, req)
+		default:
+			s.unknown(w, req)
+		}
 	})
+
+	mux.HandleFunc(apiPath+"/", s.unknown)
+	mux.HandleFunc("GET "+attachmentPath+"{channel}/{attachment}/{name}", s.serveAttachment)
+}
+
+// unknown answers a request to an operation that does not exist.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+	s.surprise(fmt.Sprintf("Discord: %s %s: there is no such operation", r.Method, r.URL.Path))
+	respond(w, nil, errNotFound)
 }
 
 // answer answers a request of a route.
@@ -106,14 +179,13 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, to route) {
 		return
 	}
 
-	// Only the address of the gateway is public.
-	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bot "); to.name != "GET /gateway" && (!ok || !s.gateway.accepts(token)) {
+	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bot "); !to.public() && (!ok || !s.gateway.accepts(token)) {
 		respond(w, nil, errUnauthorized)
 
 		return
 	}
 
-	if refused := s.limiter.take(w.Header(), to.name, r.PathValue("channel")+r.PathValue("guild")); refused != nil {
+	if refused := s.limiter.take(w.Header(), to.name, r.PathValue("channel")+r.PathValue("guild")+r.PathValue("webhook")); refused != nil {
 		write(w, http.StatusTooManyRequests, refused)
 
 		return
@@ -126,15 +198,17 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, to route) {
 		return
 	}
 
-	s.serial.Lock()
 	result, err := c.run(to)
-	s.serial.Unlock()
-
 	respond(w, result, err)
 }
 
 // run finds the channel of the path and handles the request.
 func (c *call) run(to route) (any, error) {
+	c.server.serial.Lock()
+	defer c.server.serial.Unlock()
+
+	c.world.host = c.Host
+
 	if id := c.PathValue("channel"); id != "" {
 		if c.channel = c.world.channelByID(id); c.channel == nil {
 			return nil, errUnknownChannel
@@ -179,7 +253,7 @@ func (c *call) read(w http.ResponseWriter) error {
 		case part.FormName() == "payload_json":
 			c.body = data
 		case part.FileName() != "":
-			c.files = append(c.files, Attachment{Name: part.FileName(), ContentType: part.Header.Get("Content-Type"), Data: data})
+			c.files = append(c.files, Attachment{Name: part.FileName(), ContentType: part.Header.Get("Content-Type"), Data: data, field: part.FormName()})
 		}
 	}
 }

@@ -36,8 +36,8 @@ type messageRequest struct {
 		Message string `json:"message_id"`
 		Fail    *bool  `json:"fail_if_not_exists"`
 	} `json:"message_reference"`
-	Flags       *int              `json:"flags"`
-	Attachments []json.RawMessage `json:"attachments"`
+	Flags       *int                `json:"flags"`
+	Attachments []attachmentRequest `json:"attachments"`
 }
 
 // check returns what is wrong with a request, whatever the channel.
@@ -79,32 +79,15 @@ func isEmpty(m *Message) bool {
 	return m.Content == "" && none(m.Embeds) && none(m.Components) && len(m.Attachments) == 0
 }
 
-func (c *call) postMessage() (any, error) {
-	var request messageRequest
-	if err := c.decode(&request); err != nil {
-		return nil, err
-	}
-
+// draft is the message that a request asks for. It is in no channel yet.
+func (c *call) draft(request *messageRequest) (*Message, error) {
 	if err := request.check(); err != nil {
 		return nil, err
 	}
 
-	switch {
-	case !c.channel.allowed("send"):
-		return nil, errPermissions
-	case c.channel.isThread() && c.channel.thread.locked:
-		return nil, errArchived
-	}
-
-	if request.EnforceNonce && len(request.Nonce) > 0 {
-		if earlier := c.channel.sentWith(request.Nonce, c.server.clock.Now().Add(-nonceWindow)); earlier != nil {
-			return c.world.messageObject(earlier, true), nil
-		}
-	}
-
 	m := &Message{
 		AllowedMentions: request.AllowedMentions, Embeds: request.Embeds, Components: request.Components, Nonce: request.Nonce,
-		Attachments: c.files,
+		Attachments: c.newAttachments(request.Attachments),
 	}
 	if request.Content != nil {
 		m.Content = *request.Content
@@ -114,12 +97,34 @@ func (c *call) postMessage() (any, error) {
 		m.Flags = *request.Flags & (suppressEmbeds | suppressNotifications | componentsV2)
 	}
 
-	for i := range m.Attachments {
-		m.Attachments[i].ID = c.world.ids.next()
-	}
-
 	if isEmpty(m) {
 		return nil, errEmpty
+	}
+
+	return m, nil
+}
+
+func (c *call) postMessage() (any, error) {
+	var request messageRequest
+	if err := c.decode(&request); err != nil {
+		return nil, err
+	}
+
+	m, err := c.draft(&request)
+
+	switch {
+	case !c.channel.allowed("send"):
+		return nil, errPermissions
+	case c.channel.isThread() && c.channel.thread.locked:
+		return nil, errArchived
+	case err != nil:
+		return nil, err
+	}
+
+	if request.EnforceNonce && len(request.Nonce) > 0 {
+		if earlier := c.channel.sentWith(request.Nonce, c.server.clock.Now().Add(-nonceWindow)); earlier != nil {
+			return c.world.messageObject(earlier, true), nil
+		}
 	}
 
 	if ref := request.Reference; ref != nil && ref.Message != "" {
@@ -171,6 +176,11 @@ func (c *call) patchMessage() (any, error) {
 		return nil, errNotAuthor
 	}
 
+	return c.revise(m, c.channel, &request)
+}
+
+// revise changes a message as a request asks for.
+func (c *call) revise(m *Message, in *channel, request *messageRequest) (any, error) {
 	if err := request.check(); err != nil {
 		return nil, err
 	}
@@ -182,16 +192,18 @@ func (c *call) patchMessage() (any, error) {
 
 	changed.Embeds = orElse(request.Embeds, m.Embeds)
 	changed.Components = orElse(request.Components, m.Components)
+	changed.Attachments = append(slices.Clone(keptAttachments(m, request.Attachments)), c.newAttachments(request.Attachments)...)
 
 	if isEmpty(&changed) {
 		return nil, errEmpty
 	}
 
-	m.Embeds, m.Components = changed.Embeds, changed.Components
+	m.Embeds, m.Components, m.Attachments = changed.Embeds, changed.Components, changed.Attachments
 	// An edit without it applies what Discord does by default, as sending does.
 	m.AllowedMentions = request.AllowedMentions
-	c.server.edit(m, changed.Content, c.channel)
-	c.server.record(Action{Kind: KindEdit, Message: m}, c.channel)
+	m.Flags &^= loading
+	c.server.edit(m, changed.Content, in)
+	c.server.record(Action{Kind: KindEdit, Message: m}, in)
 
 	return c.world.messageObject(m, true), nil
 }
@@ -210,31 +222,35 @@ func (c *call) deleteMessage() (any, error) {
 		return nil, err
 	}
 
-	m.Deleted = true
-	c.server.publish(event{
-		name: "MESSAGE_DELETE", intents: in(c.channel, intentGuildMessages, intentDirectMessages), guild: c.channel.guildID(),
-		data: withGuild(object{"id": m.ID, "channel_id": c.channel.id}, c.channel),
-	})
-	c.server.record(Action{Kind: KindDelete, Message: m}, c.channel)
+	c.server.delete(m, c.channel)
 
 	return noContent{}, nil
+}
+
+// delete deletes a message and tells clients of it.
+func (s *Server) delete(m *Message, c *channel) {
+	m.Deleted = true
+
+	if m.Ephemeral == "" {
+		s.publish(event{
+			name: "MESSAGE_DELETE", intents: in(c, intentGuildMessages, intentDirectMessages), guild: c.guildID(),
+			data: withGuild(object{"id": m.ID, "channel_id": c.id}, c),
+		})
+	}
+
+	s.record(Action{Kind: KindDelete, Message: m}, c)
 }
 
 // getMessages lists messages, newest first.
 func (c *call) getMessages() (any, error) {
 	values := c.URL.Query()
-	limit := 50
 
-	if text := values.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > maxPage {
-			return nil, invalidForm("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.")
-		}
-
-		limit = n
+	limit, err := c.limit(50, maxPage)
+	if err != nil {
+		return nil, err
 	}
 
-	all := slices.DeleteFunc(slices.Clone(c.channel.messages), func(m *Message) bool { return m.Deleted })
+	all := slices.DeleteFunc(slices.Clone(c.channel.messages), func(m *Message) bool { return !m.isShown() })
 	position := func(id string) int {
 		i, _ := slices.BinarySearchFunc(all, number(id), func(m *Message, id uint64) int { return cmp.Compare(number(m.ID), id) })
 
@@ -272,42 +288,6 @@ func (c *call) postTyping() (any, error) {
 		name: "TYPING_START", intents: in(c.channel, intentGuildTyping, intentDirectTyping), guild: c.channel.guildID(), data: o,
 	})
 	c.server.record(Action{Kind: KindTyping}, c.channel)
-
-	return noContent{}, nil
-}
-
-func (c *call) putReaction() (any, error) { return c.reaction(false) }
-
-func (c *call) deleteReaction() (any, error) { return c.reaction(true) }
-
-// reaction adds the bot's reaction or takes it back.
-func (c *call) reaction(remove bool) (any, error) {
-	m, err := c.message()
-	if err != nil {
-		return nil, err
-	}
-
-	emoji, name := c.PathValue("emoji"), "MESSAGE_REACTION_ADD"
-
-	var changed bool
-	if remove {
-		name, changed = "MESSAGE_REACTION_REMOVE", m.unreact(emoji, c.world.bot.id)
-	} else {
-		changed = m.react(emoji, c.world.bot.id)
-	}
-
-	if !changed {
-		return noContent{}, nil
-	}
-
-	c.server.publish(event{
-		name: name, intents: in(c.channel, intentGuildReactions, intentDirectReactions), guild: c.channel.guildID(),
-		data: withGuild(object{
-			"user_id": c.world.bot.id, "channel_id": c.channel.id, "message_id": m.ID, "emoji": emojiObject(emoji), "type": 0, "burst": false,
-			"message_author_id": m.AuthorID,
-		}, c.channel),
-	})
-	c.server.record(Action{Kind: KindReaction, Message: m, Emoji: emoji, Removed: remove}, c.channel)
 
 	return noContent{}, nil
 }

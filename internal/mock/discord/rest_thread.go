@@ -126,6 +126,39 @@ func (c *call) patchChannel() (any, error) {
 	return o, nil
 }
 
+// deleteChannel deletes a thread with its messages; other channels are not the bot's to delete. Direct messages are only closed.
+func (c *call) deleteChannel() (any, error) {
+	o := c.world.channelObject(c.channel)
+
+	switch {
+	case c.channel.recipient != nil:
+		return o, nil
+	case !c.channel.isThread():
+		return nil, errPermissions
+	}
+
+	c.world.removeThread(c.channel)
+	c.server.publish(event{
+		name: "THREAD_DELETE", intents: intentGuilds, guild: c.channel.guildID(),
+		data: object{"id": c.channel.id, "guild_id": c.channel.guildID(), "parent_id": c.channel.thread.parent.id, "type": c.channel.kind},
+	})
+	c.server.record(Action{
+		Kind: KindDelete, Thread: &Thread{ID: c.channel.id, Name: c.channel.name, Parent: c.channel.thread.parent.label(), Message: c.channel.thread.starter},
+	}, c.channel)
+
+	return o, nil
+}
+
+// removeThread removes a thread, and the mark at the message that it was started from.
+func (w *world) removeThread(c *channel) {
+	w.channels = slices.DeleteFunc(w.channels, func(other *channel) bool { return other == c })
+	w.gone = append(w.gone, c)
+
+	if from := c.thread.parent.message(c.thread.starter); from != nil {
+		from.Thread, from.Flags = "", from.Flags&^hasThread
+	}
+}
+
 func (c *call) getThreadMembers() (any, error) {
 	if !c.channel.isThread() {
 		return nil, errUnknownChannel

@@ -108,15 +108,47 @@ func (s *Server) Edit(id, content string) error {
 	s.serial.Lock()
 	defer s.serial.Unlock()
 
-	for _, c := range s.world.channels {
-		if m := c.message(id); m != nil {
-			s.edit(m, s.world.resolve(content, c), c)
+	m, c := s.world.findMessage(id)
+	if m == nil {
+		return fmt.Errorf("edit: there is no message %s", id)
+	}
 
-			return nil
+	s.edit(m, s.world.resolve(content, c), c)
+
+	return nil
+}
+
+// React puts an emoji under a message as a user.
+func (s *Server) React(id, by, emoji string) error {
+	s.serial.Lock()
+	defer s.serial.Unlock()
+
+	u, err := s.world.findUser(by)
+	if err != nil {
+		return fmt.Errorf("react: %w", err)
+	}
+
+	m, c := s.world.findMessage(id)
+	if m == nil {
+		return fmt.Errorf("react: there is no message %s", id)
+	}
+
+	if m.react(emoji, u.id) {
+		s.publishReaction(m, c, u.id, emoji, false)
+	}
+
+	return nil
+}
+
+// findMessage finds a message in any channel, and the channel; nil if there is none.
+func (w *world) findMessage(id string) (*Message, *channel) {
+	for _, c := range w.channels {
+		if m := c.message(id); m != nil {
+			return m, c
 		}
 	}
 
-	return fmt.Errorf("edit: there is no message %s", id)
+	return nil, nil
 }
 
 // Messages are the messages of a channel that are there, oldest first: those of people and of the bot.

@@ -1,6 +1,6 @@
 // Package discord is a virtual Discord on the wire: the REST API (v9 and v10) and the gateway, well enough that the usual
 // client libraries run against it unmodified. Tests and scripts say what people write, read what the bot sent, and break
-// connections, sessions and rate limits on purpose. There is one bot; voice, slash commands and permissions beyond
+// connections, sessions and rate limits on purpose. There is one bot; voice, forums and permissions beyond
 // Channel.Deny are not simulated. The package knows nothing of models, of TARSy, or of where its script comes from.
 package discord
 

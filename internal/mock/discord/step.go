@@ -12,6 +12,9 @@ import (
 type Step struct {
 	Say            *Say            `yaml:"say" doc:"A user writes a message."`
 	Edit           *Edit           `yaml:"edit" doc:"A user changes a message."`
+	React          *React          `yaml:"react" doc:"A user puts an emoji under a message."`
+	Command        *UseCommand     `yaml:"command" doc:"A user uses a command of the bot."`
+	Click          *Click          `yaml:"click" doc:"A user clicks a button of a message."`
 	Expect         *Expect         `yaml:"expect" doc:"Waits until the bot has done something."`
 	Drop           *Drop           `yaml:"drop" doc:"Closes the connections to the gateway."`
 	Reconnect      bool            `yaml:"reconnect" doc:"Asks clients to reconnect (op 7)."`
@@ -36,9 +39,31 @@ type Edit struct {
 	Content string `yaml:"content" doc:"The new content." required:"true"`
 }
 
+// React is a reaction of a user.
+type React struct {
+	Message string `yaml:"message" doc:"The id of the message." required:"true"`
+	User    string `yaml:"user" doc:"Who: the name or id of a user." required:"true"`
+	Emoji   string `yaml:"emoji" doc:"The emoji: a character, or NAME:ID." required:"true"`
+}
+
+// UseCommand is a command that a user uses.
+type UseCommand struct {
+	Channel string            `yaml:"channel" doc:"Where: the name or id of a channel or thread, or @NAME for direct messages." required:"true"`
+	User    string            `yaml:"user" doc:"Who: the name or id of a user." required:"true"`
+	Name    string            `yaml:"name" doc:"The command, with its subcommands if it has some." required:"true"`
+	Options map[string]string `yaml:"options" doc:"The options by name, as text; users, channels and roles by name or id."`
+}
+
+// Click is a click on a component.
+type Click struct {
+	Message   string `yaml:"message" doc:"The id of the message." required:"true"`
+	User      string `yaml:"user" doc:"Who: the name or id of a user." required:"true"`
+	Component string `yaml:"component" doc:"The custom_id of the component." required:"true"`
+}
+
 // Expect is something that the bot does: the first action that fits, after the one that the previous expectation found.
 type Expect struct {
-	Kind    string        `yaml:"kind" doc:"What the bot does; without it, it sends or edits a message." enum:"message,edit,delete,typing,thread,reaction"`
+	Kind    string        `yaml:"kind" doc:"What the bot does; without it, it sends or edits a message." enum:"message,edit,delete,typing,thread,reaction,pin"`
 	Channel string        `yaml:"channel" doc:"Where: the name or id of a channel or thread, or @NAME for a direct message."`
 	Content *match.Text   `yaml:"content" doc:"The content of the message, the name of the thread, or the emoji."`
 	ReplyTo string        `yaml:"reply_to" doc:"The message replies to the message with this id, or to a message of this user."`
@@ -72,7 +97,8 @@ func (s Step) kinds() []string {
 		key string
 		set bool
 	}{
-		{"say", s.Say != nil}, {"edit", s.Edit != nil}, {"expect", s.Expect != nil}, {"drop", s.Drop != nil}, {"reconnect", s.Reconnect},
+		{"say", s.Say != nil}, {"edit", s.Edit != nil}, {"react", s.React != nil}, {"command", s.Command != nil},
+		{"click", s.Click != nil}, {"expect", s.Expect != nil}, {"drop", s.Drop != nil}, {"reconnect", s.Reconnect},
 		{"invalid_session", s.InvalidSession != nil}, {"stop_acks", s.StopAcks != nil}, {"rate_limit", s.RateLimit != nil},
 		{"wait_ready", s.WaitReady},
 	} {

@@ -30,9 +30,7 @@ func (s *Server) Sent() Sent {
 	for _, a := range sent.Actions {
 		switch a.Kind {
 		case KindMessage:
-			in := s.world.channelByID(a.ChannelID)
-			i := slices.IndexFunc(in.messages, func(m *Message) bool { return m.ID == a.Message.ID })
-			sent.Messages = append(sent.Messages, in.messages[i].clone())
+			sent.Messages = append(sent.Messages, s.world.everSent(a.ChannelID, a.Message.ID).clone())
 		case KindThread:
 			sent.Threads = append(sent.Threads, *a.Thread)
 		case KindTyping:

@@ -13,11 +13,18 @@ import (
 
 // world is who and what exists. It does not lock: the Server lets one change or request at a time see it.
 type world struct {
-	ids      *ids
-	bot      *user
-	users    []*user
-	guilds   []*guild
-	channels []*channel
+	ids          *ids
+	bot          *user
+	users        []*user
+	guilds       []*guild
+	channels     []*channel
+	webhooks     []*webhook
+	commands     []*command
+	interactions []*interaction
+	// gone are threads that were deleted, with the messages that the bot sent there.
+	gone []*channel
+	// host is the name under which the last request reached the server, for the addresses of files.
+	host string
 	// begin is when guilds, roles and memberships came to be.
 	begin time.Time
 }
@@ -104,7 +111,7 @@ func (c *channel) label() string {
 }
 
 func (c *channel) message(id string) *Message {
-	if i := slices.IndexFunc(c.messages, func(m *Message) bool { return m.ID == id && !m.Deleted }); i >= 0 {
+	if i := slices.IndexFunc(c.messages, func(m *Message) bool { return m.ID == id && m.isShown() }); i >= 0 {
 		return c.messages[i]
 	}
 
@@ -114,7 +121,7 @@ func (c *channel) message(id string) *Message {
 // last is the last message that is there, nil if none.
 func (c *channel) last() *Message {
 	for _, m := range slices.Backward(c.messages) {
-		if !m.Deleted {
+		if m.isShown() {
 			return m
 		}
 	}
@@ -177,6 +184,17 @@ func (w *world) findUser(ref string) (*user, error) {
 func (w *world) channelByID(id string) *channel {
 	if i := slices.IndexFunc(w.channels, func(c *channel) bool { return c.id == id }); i >= 0 {
 		return w.channels[i]
+	}
+
+	return nil
+}
+
+// everSent is a message that was sent, also if it or its thread was deleted. A thread has the id of its message, so that a later one may have it too.
+func (w *world) everSent(channelID, id string) *Message {
+	for _, c := range append(slices.Clone(w.channels), w.gone...) {
+		if i := slices.IndexFunc(c.messages, func(m *Message) bool { return c.id == channelID && m.ID == id }); i >= 0 {
+			return c.messages[i]
+		}
 	}
 
 	return nil

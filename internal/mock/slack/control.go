@@ -25,6 +25,7 @@ const maxStep = 1 << 20
 type Step struct {
 	Say        *Say        `yaml:"say" doc:"A person writes a message."`
 	Click      *Click      `yaml:"click" doc:"A person clicks a button."`
+	React      *React      `yaml:"react" doc:"A person puts an emoji under a message."`
 	Submit     *Submit     `yaml:"submit" doc:"A person submits the modal that the bot opened."`
 	Expect     *Expect     `yaml:"expect" doc:"Waits until the bot has written a message."`
 	Fault      *Fault      `yaml:"fault" doc:"Breaks the next requests."`
@@ -41,12 +42,20 @@ type Say struct {
 	Thread  string `yaml:"thread" doc:"The timestamp of the message under which it is a reply."`
 }
 
-// Click is a click on a button.
+// Click is a click on a button of a message, or of a modal.
 type Click struct {
+	Channel string `yaml:"channel" doc:"The name or ID of the channel; without it and ts, the modal that the person sees."`
+	User    string `yaml:"user" doc:"The name or ID of the person." required:"true"`
+	TS      string `yaml:"ts" doc:"The timestamp of the message."`
+	Action  string `yaml:"action" doc:"The action_id of the button." required:"true"`
+}
+
+// React is a reaction to a message.
+type React struct {
 	Channel string `yaml:"channel" doc:"The name or ID of the channel." required:"true"`
 	User    string `yaml:"user" doc:"The name or ID of the person." required:"true"`
 	TS      string `yaml:"ts" doc:"The timestamp of the message." required:"true"`
-	Action  string `yaml:"action" doc:"The action_id of the button." required:"true"`
+	Name    string `yaml:"name" doc:"The name of the emoji, without colons." required:"true"`
 }
 
 // Submit is a modal that is submitted.
@@ -74,6 +83,7 @@ func (s *Server) serveControl(mux *http.ServeMux) {
 		"GET " + ControlPath + "/messages": func(r *http.Request) (any, error) { return s.Messages(r.URL.Query().Get("channel")), nil },
 		"GET " + ControlPath + "/journal":  func(r *http.Request) (any, error) { return s.Journal(r.URL.Query().Get("method")), nil },
 		"GET " + ControlPath + "/modals":   func(*http.Request) (any, error) { return s.Modals(), nil },
+		"GET " + ControlPath + "/files":    func(*http.Request) (any, error) { return s.Files(), nil },
 		"POST " + ControlPath + "/steps":   s.postStep,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +108,7 @@ func (s *Server) serveControl(mux *http.ServeMux) {
 
 	mux.HandleFunc(ControlPath+"/", func(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, r, s.logger, tarsy.Errorf(tarsy.CodeNotFound,
-			"There is no %s %s. Available below %s: GET (the state), GET messages, GET journal, GET modals, POST steps.", r.Method, r.URL.Path, ControlPath))
+			"There is no %s %s. Available below %s: GET (the state), GET messages, GET journal, GET modals, GET files, POST steps.", r.Method, r.URL.Path, ControlPath))
 	})
 }
 
@@ -174,9 +184,11 @@ func (s *Server) step(ctx context.Context, step Step) (any, error) {
 
 		return object{"message": m}, err
 	case step.Click != nil:
-		id, err := s.Click(step.Click.Channel, step.Click.User, step.Click.TS, step.Click.Action)
+		id, err := s.click(*step.Click)
 
 		return object{"envelope_id": id}, err
+	case step.React != nil:
+		return done, s.React(step.React.Channel, step.React.User, step.React.TS, step.React.Name)
 	case step.Submit != nil:
 		id, err := s.Submit(step.Submit.User, step.Submit.Values)
 
@@ -199,4 +211,13 @@ func (s *Server) step(ctx context.Context, step Step) (any, error) {
 	}
 
 	return done, nil
+}
+
+// click clicks a button of a message or, if none is named, of a modal.
+func (s *Server) click(c Click) (string, error) {
+	if c.Channel == "" && c.TS == "" {
+		return s.ClickModal(c.User, c.Action)
+	}
+
+	return s.Click(c.Channel, c.User, c.TS, c.Action)
 }

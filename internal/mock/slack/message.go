@@ -18,7 +18,7 @@ type Message struct {
 	User string `json:"user"`
 	Bot  bool   `json:"bot"`
 	Text string `json:"text"`
-	// Blocks and Metadata are as they were sent.
+	// Blocks are as they were sent, with IDs for those that had none. Metadata is as it was sent.
 	Blocks   json.RawMessage `json:"blocks,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 	// Broadcast means that the reply is shown in the channel too, Ephemeral that only this user sees it.
@@ -28,6 +28,9 @@ type Message struct {
 	Updates []time.Time `json:"updates,omitempty"`
 	// Mentions are what it notifies: <!channel>, <@U1> and the like, in its text and in the markup of its blocks.
 	Mentions []string `json:"mentions,omitempty"`
+	// Reactions are the emoji under it, Files the IDs of files that were shared with it.
+	Reactions []Reaction `json:"reactions,omitempty"`
+	Files     []string   `json:"files,omitempty"`
 }
 
 // Shown is all that people read of the message: the texts of its blocks, or its text if it has none. Entities are resolved.
@@ -116,82 +119,6 @@ func mentions(text string, blocks json.RawMessage) []string {
 	return found
 }
 
-// The limits of Slack.
-const (
-	maxText    = 40_000
-	maxBlocks  = 50
-	maxSection = 3000
-	maxHeader  = 150
-	maxContext = 10
-	maxButton  = 75
-	maxValue   = 2000
-)
-
-// checkBlocks returns what Slack does not accept.
-func checkBlocks(raw json.RawMessage) error {
-	if len(raw) == 0 {
-		return nil
-	}
-
-	var blocks []map[string]any
-	if json.Unmarshal(raw, &blocks) != nil {
-		return refusal("invalid_blocks_format")
-	}
-
-	if len(blocks) > maxBlocks {
-		return refusal("invalid_blocks")
-	}
-
-	for i, b := range blocks {
-		if bad := badPart(b); bad != "" {
-			return &apiError{Code: "invalid_blocks", Messages: []string{fmt.Sprintf("[ERROR] invalid %s [json-pointer:/blocks/%d/%s]", bad, i, bad)}}
-		}
-	}
-
-	return nil
-}
-
-// badPart is the part of a block that Slack does not accept; empty if there is none.
-func badPart(block map[string]any) string {
-	elements, _ := block["elements"].([]any)
-	n := length(block["text"])
-
-	switch block["type"] {
-	case "section":
-		if n > maxSection || n == 0 && block["fields"] == nil {
-			return "text"
-		}
-	case "header":
-		if n > maxHeader || n == 0 {
-			return "text"
-		}
-	case "context":
-		if len(elements) == 0 || len(elements) > maxContext || slices.ContainsFunc(elements, func(e any) bool { return length(e) > maxSection }) {
-			return "elements"
-		}
-	case "actions":
-		for _, e := range elements {
-			o, _ := e.(map[string]any)
-			if value, _ := o["value"].(string); len(value) > maxValue || length(o["text"]) > maxButton {
-				return "elements"
-			}
-		}
-	case "divider", "input", "rich_text", "image", "markdown", "table":
-	default:
-		return "type"
-	}
-
-	return ""
-}
-
-// length is how long the text of a text object is.
-func length(v any) int {
-	o, _ := v.(map[string]any)
-	text, _ := o["text"].(string)
-
-	return len([]rune(text))
-}
-
 // nextTS is a timestamp that no message has; the lock is held.
 func (s *Server) nextTS() string {
 	s.lastTS = max(s.lastTS+1, s.clock.Now().UnixMicro())
@@ -209,6 +136,18 @@ func (s *Server) find(channelID, ts string) *Message {
 	return s.messages[i]
 }
 
+// seen returns a message that a person sees: also one that only they see; the lock is held.
+func (s *Server) seen(channelID, ts, userID string) *Message {
+	i := slices.IndexFunc(s.messages, func(m *Message) bool {
+		return m.Channel == channelID && m.TS == ts && (m.Ephemeral == "" || m.Ephemeral == userID)
+	})
+	if i < 0 {
+		return nil
+	}
+
+	return s.messages[i]
+}
+
 // Messages are all messages of the bot and of people, oldest first. With a channel, only those in it.
 func (s *Server) Messages(channel string) []Message {
 	s.mu.Lock()
@@ -218,11 +157,23 @@ func (s *Server) Messages(channel string) []Message {
 
 	for _, m := range s.messages {
 		if c, err := s.channel(channel); channel == "" || err == nil && c.ID == m.Channel {
-			found = append(found, *m)
+			found = append(found, clone(m))
 		}
 	}
 
 	return found
+}
+
+// clone is a copy that does not change any more.
+func clone(m *Message) Message {
+	copied := *m
+	copied.Reactions = make([]Reaction, len(m.Reactions))
+
+	for i, r := range m.Reactions {
+		copied.Reactions[i] = Reaction{Name: r.Name, Users: slices.Clone(r.Users)}
+	}
+
+	return copied
 }
 
 // Sent are the messages of the bot that everybody sees, oldest first.
@@ -232,13 +183,13 @@ func (s *Server) Sent(channel string) []Message {
 
 // Delete deletes a message, as an administrator does.
 func (s *Server) Delete(channel, ts string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
 	c, err := s.channel(channel)
 	if err != nil {
 		return err
 	}
-
-	s.mu.Lock()
-	defer s.mu.Unlock()
 
 	i := slices.IndexFunc(s.messages, func(m *Message) bool { return m.Channel == c.ID && m.TS == ts })
 	if i < 0 {
@@ -249,4 +200,77 @@ func (s *Server) Delete(channel, ts string) error {
 	s.notify()
 
 	return nil
+}
+
+// object is a message as Slack writes it; the lock is held.
+func (s *Server) object(m *Message, metadata bool) object {
+	o := object{"type": "message", "user": m.User, "text": m.Text, "ts": m.TS, "team": teamID}
+	if m.Bot {
+		o["bot_id"], o["app_id"] = botID, appID
+	}
+
+	if m.Broadcast {
+		o["subtype"] = "thread_broadcast"
+	}
+
+	if len(m.Blocks) > 0 {
+		o["blocks"] = m.Blocks
+	}
+
+	if metadata && len(m.Metadata) > 0 {
+		o["metadata"] = m.Metadata
+	}
+
+	if n := len(m.Updates); n > 0 {
+		o["edited"] = object{"user": m.User, "ts": fmt.Sprintf("%d.000000", m.Updates[n-1].Unix())}
+	}
+
+	if len(m.Reactions) > 0 {
+		o["reactions"] = reactionObjects(m)
+	}
+
+	if len(m.Files) > 0 {
+		o["files"] = s.fileObjects(m.Files)
+	}
+
+	s.addThread(o, m)
+
+	return o
+}
+
+// addThread adds what a message tells of its thread: a parent how many replied and when, a reply whose message it is under; the lock is held.
+func (s *Server) addThread(o object, m *Message) {
+	if m.ThreadTS != "" && m.ThreadTS != m.TS {
+		o["thread_ts"] = m.ThreadTS
+
+		if parent := s.find(m.Channel, m.ThreadTS); parent != nil {
+			o["parent_user_id"] = parent.User
+		}
+
+		return
+	}
+
+	var (
+		count  int
+		latest string
+		users  []string
+	)
+
+	for _, reply := range s.messages {
+		if reply.Channel != m.Channel || reply.ThreadTS != m.TS || reply.TS == m.TS || reply.Ephemeral != "" {
+			continue
+		}
+
+		count, latest = count+1, reply.TS
+		if !slices.Contains(users, reply.User) {
+			users = append(users, reply.User)
+		}
+	}
+
+	if count == 0 {
+		return
+	}
+
+	o["thread_ts"], o["reply_count"], o["reply_users_count"], o["latest_reply"] = m.TS, count, len(users), latest
+	o["reply_users"], o["is_locked"], o["subscribed"] = users, false, false
 }

@@ -1,13 +1,13 @@
 package slack
 
 import (
+	"encoding/base64"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,13 +19,30 @@ const maxBody = 4 << 20
 // object is a JSON object.
 type object = map[string]any
 
-// apiError is an error of the Web API, as Slack writes it: with status 200.
+// apiError is an error of the Web API, which Slack answers with status 200. Messages are what is wrong in detail.
 type apiError struct {
 	Code     string
 	Messages []string
 }
 
 func (e *apiError) Error() string { return e.Code }
+
+// object is the answer with the error. Each message is there twice, as in Slack.
+func (e *apiError) object() object {
+	o := object{"ok": false, "error": e.Code}
+	if len(e.Messages) == 0 {
+		return o
+	}
+
+	marked := make([]string, len(e.Messages))
+	for i, m := range e.Messages {
+		marked[i] = "[ERROR] " + m
+	}
+
+	o["errors"], o["response_metadata"] = e.Messages, object{"messages": marked}
+
+	return o
+}
 
 func refusal(code string) error { return &apiError{Code: code} }
 
@@ -48,20 +65,38 @@ type call struct {
 	args   map[string]string
 }
 
-// methods are the methods of the Web API by name. Those in appMethods want the app-level token.
+// methods are the methods of the Web API by name. apps.connections.open wants the app-level token.
 func methods() map[string]func(c *call) (object, error) {
 	return map[string]func(c *call) (object, error){
-		"api.test":              func(*call) (object, error) { return object{}, nil },
-		"apps.connections.open": (*call).openConnection,
-		"auth.test":             (*call).authTest,
-		"chat.postEphemeral":    (*call).postEphemeral,
-		"chat.postMessage":      (*call).postMessage,
-		"chat.update":           (*call).update,
-		"conversations.history": (*call).history,
-		"conversations.info":    (*call).channelInfo,
-		"conversations.replies": (*call).replies,
-		"users.info":            (*call).userInfo,
-		"views.open":            (*call).openView,
+		"api.test":                     func(*call) (object, error) { return object{}, nil },
+		"apps.connections.open":        (*call).openConnection,
+		"auth.test":                    (*call).authTest,
+		"chat.delete":                  (*call).deleteMessage,
+		"chat.getPermalink":            (*call).getPermalink,
+		"chat.postEphemeral":           (*call).postEphemeral,
+		"chat.postMessage":             (*call).postMessage,
+		"chat.update":                  (*call).update,
+		"conversations.history":        (*call).history,
+		"conversations.info":           (*call).channelInfo,
+		"conversations.join":           (*call).joinChannel,
+		"conversations.list":           (*call).listChannels,
+		"conversations.members":        (*call).listMembers,
+		"conversations.open":           (*call).openDirect,
+		"conversations.replies":        (*call).replies,
+		"files.completeUploadExternal": (*call).completeUpload,
+		"files.delete":                 (*call).deleteFile,
+		"files.getUploadURLExternal":   (*call).startUpload,
+		"files.info":                   (*call).fileInfo,
+		"reactions.add":                (*call).addReaction,
+		"reactions.get":                (*call).getReactions,
+		"reactions.remove":             (*call).removeReaction,
+		"users.info":                   (*call).userInfo,
+		"users.list":                   (*call).listUsers,
+		"users.lookupByEmail":          (*call).lookupByEmail,
+		"views.open":                   (*call).openView,
+		"views.publish":                (*call).publishView,
+		"views.push":                   (*call).pushView,
+		"views.update":                 (*call).updateView,
 	}
 }
 
@@ -84,6 +119,7 @@ func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request) {
 	delete(args, "token")
 
 	s.mu.Lock()
+	s.host = r.Host
 	fault := s.takeFault(method)
 	entry := Request{Number: len(s.journal) + 1, Method: method, At: s.clock.Now(), Status: http.StatusOK, Arguments: args}
 
@@ -197,10 +233,7 @@ func respond(w http.ResponseWriter, result object, err error) {
 			failed = &apiError{Code: "internal_error", Messages: []string{err.Error()}}
 		}
 
-		result = object{"ok": false, "error": failed.Code}
-		if len(failed.Messages) > 0 {
-			result["response_metadata"] = object{"messages": failed.Messages}
-		}
+		result = failed.object()
 	} else {
 		result["ok"] = true
 	}
@@ -226,36 +259,6 @@ func (c *call) openConnection() (object, error) {
 	return object{"url": "ws://" + c.host + socketPath + "?ticket=" + c.server.makeID("t")}, nil
 }
 
-func (c *call) userInfo() (object, error) {
-	u, err := c.server.user(c.args["user"])
-	if err != nil || u.ID != c.args["user"] {
-		return nil, refusal("user_not_found")
-	}
-
-	return object{"user": object{
-		"id": u.ID, "team_id": teamID, "name": u.Name, "real_name": u.Name, "is_bot": u == c.server.self, "profile": object{"display_name": u.Name, "real_name": u.Name},
-	}}, nil
-}
-
-func (c *call) channelInfo() (object, error) {
-	in, err := c.in()
-	if err != nil {
-		return nil, err
-	}
-
-	return object{"channel": object{"id": in.ID, "name": in.Name, "is_channel": true, "is_member": true}}, nil
-}
-
-// in is the channel that is named.
-func (c *call) in() (Channel, error) {
-	found, err := c.server.channel(c.args["channel"])
-	if err != nil {
-		return found, refusal("channel_not_found")
-	}
-
-	return found, nil
-}
-
 // raw is an argument that is JSON.
 func (c *call) raw(name string) json.RawMessage {
 	if c.args[name] == "" {
@@ -265,204 +268,53 @@ func (c *call) raw(name string) json.RawMessage {
 	return json.RawMessage(c.args[name])
 }
 
-// content checks what a message shows, and puts it there.
-func (c *call) content(m *Message) error {
-	blocks := c.raw("blocks")
-
-	switch {
-	case c.args["text"] == "" && len(texts(blocks)) == 0:
-		return refusal("no_text")
-	case len([]rune(c.args["text"])) > maxText:
-		return refusal("msg_too_long")
-	}
-
-	if err := checkBlocks(blocks); err != nil {
-		return err
-	}
-
-	if metadata := c.raw("metadata"); metadata != nil {
-		var read struct {
-			EventType    string         `json:"event_type"`
-			EventPayload map[string]any `json:"event_payload"`
-		}
-		if json.Unmarshal(metadata, &read) != nil || read.EventType == "" || read.EventPayload == nil {
-			return refusal("invalid_metadata_format")
-		}
-
-		m.Metadata = metadata
-	}
-
-	m.Text, m.Blocks, m.Mentions = c.args["text"], blocks, mentions(c.args["text"], blocks)
-
-	return nil
-}
-
-func (c *call) postMessage() (object, error) {
-	in, err := c.in()
-	if err != nil {
-		return nil, err
-	}
-
-	m := &Message{Channel: in.ID, ThreadTS: c.args["thread_ts"], User: c.server.self.ID, Bot: true, Broadcast: c.args["reply_broadcast"] == "true"}
-	if m.ThreadTS != "" && c.server.find(in.ID, m.ThreadTS) == nil {
-		return nil, refusal("thread_not_found")
-	}
-
-	if err := c.content(m); err != nil {
-		return nil, err
-	}
-
-	m.TS = c.server.nextTS()
-	c.server.messages = append(c.server.messages, m)
-
-	return object{"channel": in.ID, "ts": m.TS, "message": c.server.object(m, true)}, nil
-}
-
-func (c *call) postEphemeral() (object, error) {
-	in, err := c.in()
-	if err != nil {
-		return nil, err
-	}
-
-	u, err := c.server.user(c.args["user"])
-	if err != nil {
-		return nil, refusal("user_not_in_channel")
-	}
-
-	m := &Message{Channel: in.ID, ThreadTS: c.args["thread_ts"], User: c.server.self.ID, Bot: true, Ephemeral: u.ID}
-	if err := c.content(m); err != nil {
-		return nil, err
-	}
-
-	m.TS = c.server.nextTS()
-	c.server.messages = append(c.server.messages, m)
-
-	return object{"message_ts": m.TS}, nil
-}
-
-func (c *call) update() (object, error) {
-	in, err := c.in()
-	if err != nil {
-		return nil, err
-	}
-
-	m := c.server.find(in.ID, c.args["ts"])
-
-	switch {
-	case m == nil:
-		return nil, refusal("message_not_found")
-	case !m.Bot:
-		return nil, refusal("cant_update_message")
-	}
-
-	changed := *m
-	if err := c.content(&changed); err != nil {
-		return nil, err
-	}
-
-	changed.Updates = append(slices.Clone(m.Updates), c.server.clock.Now())
-	*m = changed
-
-	return object{"channel": in.ID, "ts": m.TS, "text": m.Text, "message": c.server.object(m, true)}, nil
-}
-
-func (c *call) history() (object, error) {
-	in, err := c.in()
-	if err != nil {
-		return nil, err
-	}
-
-	return c.page(func(m *Message) bool {
-		return m.Channel == in.ID && (m.ThreadTS == "" || m.ThreadTS == m.TS || m.Broadcast)
-	}, true)
-}
-
-func (c *call) replies() (object, error) {
-	in, err := c.in()
-	if err != nil {
-		return nil, err
-	}
-
-	if c.server.find(in.ID, c.args["ts"]) == nil {
-		return nil, refusal("thread_not_found")
-	}
-
-	return c.page(func(m *Message) bool {
-		return m.Channel == in.ID && (m.TS == c.args["ts"] || m.ThreadTS == c.args["ts"])
-	}, false)
-}
-
-// page returns messages, newest first or oldest first, within oldest and latest. The first message of a thread is always there.
-func (c *call) page(fits func(m *Message) bool, newestFirst bool) (object, error) {
-	var found []object
-
-	for _, m := range c.server.messages {
-		if m.Ephemeral == "" && fits(m) && (m.TS == c.args["ts"] || c.within(m.TS)) {
-			found = append(found, c.server.object(m, c.flag("include_all_metadata")))
-		}
-	}
-
-	if newestFirst {
-		slices.Reverse(found)
-	}
-
-	limit, err := strconv.Atoi(or(c.args["limit"], "100"))
-	if err != nil || limit < 1 || limit > 1000 {
-		return nil, refusal("invalid_limit")
-	}
-
-	from, err := strconv.Atoi(or(c.args["cursor"], "0"))
-	if err != nil || from < 0 || from > len(found) {
-		return nil, refusal("invalid_cursor")
-	}
-
-	to, next := min(from+limit, len(found)), ""
-	if to < len(found) {
-		next = strconv.Itoa(to)
-	}
-
-	return object{"messages": append([]object{}, found[from:to]...), "has_more": next != "", "response_metadata": object{"next_cursor": next}}, nil
-}
-
 // flag is an argument that is true or false.
 func (c *call) flag(name string) bool { return c.args[name] == "1" || c.args[name] == "true" }
 
-// within reports whether a timestamp is between oldest and latest.
-func (c *call) within(ts string) bool {
-	oldest, latest := c.args["oldest"], c.args["latest"]
-	if c.flag("inclusive") && (ts == oldest || ts == latest) {
-		return true
+// page is the part of a list that limit and cursor ask for, and the cursor of the next one, empty at the end. Cursors are opaque to clients.
+func page[T any](c *call, all []T) ([]T, string, error) {
+	limit, err := strconv.Atoi(or(c.args["limit"], "100"))
+	if err != nil || limit < 1 || limit > 1000 {
+		return nil, "", refusal("invalid_limit")
 	}
 
-	return (oldest == "" || ts > oldest) && (latest == "" || ts < latest)
+	from, err := readCursor(c.args["cursor"])
+	if err != nil || from > len(all) {
+		return nil, "", refusal("invalid_cursor")
+	}
+
+	to := min(from+limit, len(all))
+	if to == len(all) {
+		return all[from:to], "", nil
+	}
+
+	return all[from:to], base64.StdEncoding.EncodeToString([]byte(cursorPrefix + strconv.Itoa(to))), nil
 }
 
-// object is a message as Slack writes it; the lock is held.
-func (s *Server) object(m *Message, metadata bool) object {
-	o := object{"type": "message", "user": m.User, "text": m.Text, "ts": m.TS, "team": teamID}
-	if m.Bot {
-		o["bot_id"], o["app_id"] = botID, appID
+const cursorPrefix = "from:"
+
+// readCursor is the position that a cursor stands for.
+func readCursor(cursor string) (int, error) {
+	if cursor == "" {
+		return 0, nil
 	}
 
-	if m.ThreadTS != "" {
-		o["thread_ts"] = m.ThreadTS
+	text, err := base64.StdEncoding.DecodeString(cursor)
+	if err != nil || !strings.HasPrefix(string(text), cursorPrefix) {
+		return 0, errors.New("not a cursor")
 	}
 
-	if m.Broadcast {
-		o["subtype"] = "thread_broadcast"
+	from, err := strconv.ParseUint(strings.TrimPrefix(string(text), cursorPrefix), 10, 31)
+
+	return int(from), err
+}
+
+// listed is the answer with a page of a list.
+func listed[T any](c *call, name string, all []T) (object, error) {
+	found, next, err := page(c, all)
+	if err != nil {
+		return nil, err
 	}
 
-	if len(m.Blocks) > 0 {
-		o["blocks"] = m.Blocks
-	}
-
-	if metadata && len(m.Metadata) > 0 {
-		o["metadata"] = m.Metadata
-	}
-
-	if n := len(m.Updates); n > 0 {
-		o["edited"] = object{"user": m.User, "ts": fmt.Sprintf("%d.000000", m.Updates[n-1].Unix())}
-	}
-
-	return o
+	return object{name: append([]T{}, found...), "response_metadata": object{"next_cursor": next}}, nil
 }

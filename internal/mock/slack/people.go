@@ -9,11 +9,6 @@ import (
 // Say writes a message as a person, in a channel named by its name or ID, or in the thread under a message. <@NAME> mentions by name. It
 // returns the message.
 func (s *Server) Say(channel, user, text, threadTS string) (Message, error) {
-	c, err := s.channel(channel)
-	if err != nil {
-		return Message{}, fmt.Errorf("say: %w", err)
-	}
-
 	u, err := s.user(user)
 	if err != nil {
 		return Message{}, fmt.Errorf("say: %w", err)
@@ -31,6 +26,11 @@ func (s *Server) Say(channel, user, text, threadTS string) (Message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
+	c, err := s.channel(channel)
+	if err != nil {
+		return Message{}, fmt.Errorf("say: %w", err)
+	}
+
 	if threadTS != "" && s.find(c.ID, threadTS) == nil {
 		return Message{}, fmt.Errorf("say: there is no message %s in %s", threadTS, channel)
 	}
@@ -39,7 +39,7 @@ func (s *Server) Say(channel, user, text, threadTS string) (Message, error) {
 	s.messages = append(s.messages, m)
 
 	event := s.object(m, false)
-	event["channel"], event["channel_type"], event["event_ts"] = c.ID, "channel", m.TS
+	event["channel"], event["channel_type"], event["event_ts"] = c.ID, c.eventKind(), m.TS
 	s.send("events_api", s.callback(event))
 
 	if strings.Contains(text, "<@"+s.self.ID+">") {
@@ -71,13 +71,13 @@ func (s *Server) send(kind string, payload object) string {
 	return s.socket.deliver(s.makeID("envelope-"), kind, raw)
 }
 
-// Click clicks a button of a message. It returns the ID of the envelope that tells the app.
-func (s *Server) Click(channel, user, ts, actionID string) (string, error) {
-	c, err := s.channel(channel)
-	if err != nil {
-		return "", fmt.Errorf("click: %w", err)
-	}
+// person is a user in the payload of an interaction.
+func person(u User) object {
+	return object{"id": u.ID, "username": u.Name, "name": u.Name, "team_id": teamID}
+}
 
+// Click clicks a button of a message that the person sees. It returns the ID of the envelope that tells the app.
+func (s *Server) Click(channel, user, ts, actionID string) (string, error) {
 	u, err := s.user(user)
 	if err != nil {
 		return "", fmt.Errorf("click: %w", err)
@@ -86,32 +86,81 @@ func (s *Server) Click(channel, user, ts, actionID string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	m := s.find(c.ID, ts)
+	c, err := s.channel(channel)
+	if err != nil {
+		return "", fmt.Errorf("click: %w", err)
+	}
+
+	m := s.seen(c.ID, ts, u.ID)
 	if m == nil {
 		return "", fmt.Errorf("click: there is no message %s in %s", ts, channel)
 	}
 
-	var action object
-
-	eachObject(m.Blocks, func(o map[string]any) {
-		if o["type"] == "button" && o["action_id"] == actionID {
-			action = object{"type": "button", "action_id": actionID, "block_id": "b", "text": o["text"], "value": o["value"], "action_ts": s.nextTS()}
-		}
-	})
-
-	if action == nil {
-		return "", fmt.Errorf("click: the message has no button %s", actionID)
+	payload, err := s.clicked(u, m.Blocks, actionID)
+	if err != nil {
+		return "", fmt.Errorf("click: %w", err)
 	}
 
-	id := s.makeID("trigger-")
-	s.triggers[id] = &trigger{user: u.ID, at: s.clock.Now()}
+	container := object{"type": "message", "message_ts": m.TS, "channel_id": c.ID, "is_ephemeral": m.Ephemeral != ""}
+	if m.ThreadTS != "" {
+		container["thread_ts"] = m.ThreadTS
+	}
 
-	return s.send("interactive", object{
-		"type": "block_actions", "user": object{"id": u.ID, "username": u.Name, "name": u.Name, "team_id": teamID}, "api_app_id": appID,
-		"team": object{"id": teamID, "domain": "mock"}, "channel": object{"id": c.ID, "name": c.Name}, "trigger_id": id,
-		"container": object{"type": "message", "message_ts": m.TS, "channel_id": c.ID, "thread_ts": m.ThreadTS, "is_ephemeral": false},
-		"message":   s.object(m, true), "actions": []object{action}, "state": object{"values": object{}},
-	}), nil
+	payload["container"], payload["channel"] = container, object{"id": c.ID, "name": c.payloadName()}
+	payload["response_url"] = s.makeResponseURL(m, u.ID)
+
+	// Slack does not send what an ephemeral message showed.
+	if m.Ephemeral == "" {
+		payload["message"] = s.object(m, true)
+	}
+
+	return s.send("interactive", payload), nil
+}
+
+// ClickModal clicks a button of the modal that a person sees. It returns the ID of the envelope that tells the app.
+func (s *Server) ClickModal(user, actionID string) (string, error) {
+	u, err := s.user(user)
+	if err != nil {
+		return "", fmt.Errorf("click: %w", err)
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	m := s.modal(u.ID)
+	if m == nil {
+		return "", fmt.Errorf("click: %s sees no modal", user)
+	}
+
+	payload, err := s.clicked(u, m.read().Blocks, actionID)
+	if err != nil {
+		return "", fmt.Errorf("click: %w", err)
+	}
+
+	payload["container"], payload["view"] = object{"type": "view", "view_id": m.ID}, s.viewObject(m)
+
+	return s.send("interactive", payload), nil
+}
+
+// clicked is what the payloads of all clicks have; the lock is held.
+func (s *Server) clicked(u User, blocks json.RawMessage, actionID string) (object, error) {
+	found, blockID := button(blocks, actionID)
+	if found == nil {
+		return nil, fmt.Errorf("there is no button %s", actionID)
+	}
+
+	action := object{"type": "button", "action_id": actionID, "block_id": blockID, "text": found["text"], "action_ts": s.nextTS()}
+
+	for _, key := range []string{"value", "style"} {
+		if found[key] != nil {
+			action[key] = found[key]
+		}
+	}
+
+	return object{
+		"type": "block_actions", "user": person(u), "api_app_id": appID, "token": "mock", "team": object{"id": teamID, "domain": "mock"},
+		"enterprise": nil, "is_enterprise_install": false, "trigger_id": s.makeTrigger(u.ID), "actions": []object{action}, "state": object{"values": object{}},
+	}, nil
 }
 
 // Submit submits the newest modal of a person with the values of its inputs, by block ID. It returns the ID of the envelope.
@@ -129,14 +178,9 @@ func (s *Server) Submit(user string, values map[string]string) (string, error) {
 		return "", fmt.Errorf("submit: %s sees no modal", user)
 	}
 
-	var v view
-	if err := json.Unmarshal(m.View, &v); err != nil {
-		return "", fmt.Errorf("submit: %w", err)
-	}
-
 	state := object{}
 
-	eachObject(v.Blocks, func(o map[string]any) {
+	eachObject(m.read().Blocks, func(o map[string]any) {
 		block, _ := o["block_id"].(string)
 		element, _ := o["element"].(map[string]any)
 		action, _ := element["action_id"].(string)
@@ -146,12 +190,11 @@ func (s *Server) Submit(user string, values map[string]string) (string, error) {
 		}
 	})
 
+	shown := s.viewObject(m)
+	shown["state"] = object{"values": state}
+
 	return s.send("interactive", object{
-		"type": "view_submission", "user": object{"id": u.ID, "username": u.Name, "name": u.Name, "team_id": teamID}, "api_app_id": appID,
-		"team": object{"id": teamID, "domain": "mock"},
-		"view": object{
-			"id": m.ID, "type": "modal", "callback_id": v.CallbackID, "private_metadata": v.PrivateMetadata, "blocks": v.Blocks, "title": v.Title,
-			"state": object{"values": state},
-		},
+		"type": "view_submission", "user": person(u), "api_app_id": appID, "token": "mock", "team": object{"id": teamID, "domain": "mock"},
+		"enterprise": nil, "is_enterprise_install": false, "trigger_id": s.makeTrigger(u.ID), "view": shown, "response_urls": []any{},
 	}), nil
 }

@@ -1,6 +1,6 @@
-// Package slack is a virtual Slack on the wire: the methods of the Web API that bots use for messages and modals, and Socket Mode, well
+// Package slack is a virtual Slack on the wire: the methods of the Web API that bots use for messages, files and modals, and Socket Mode, well
 // enough that the usual client libraries run against it unmodified. Tests say what people write, click and submit, read what the bot sent, and
-// break requests and connections on purpose. There is one workspace with one app; files, slash commands, user groups and permissions are not
+// break requests and connections on purpose. There is one workspace with one app; slash commands, user groups and permissions are not
 // simulated. The package knows nothing of models or of TARSy.
 package slack
 
@@ -44,11 +44,15 @@ type Setup struct {
 	PingEvery time.Duration
 }
 
-// User is a person. Without an ID, one is made.
-type User struct{ Name, ID string }
+// User is a person. Without an ID, one is made; without an address, it is NAME@example.com.
+type User struct{ Name, ID, Email string }
 
 // Channel is a channel. Without an ID, one is made.
-type Channel struct{ Name, ID string }
+type Channel struct {
+	Name, ID string
+	// NotJoined means that the bot is not a member until it joins.
+	NotJoined bool
+}
 
 // Config is what a server needs.
 type Config struct {
@@ -71,15 +75,20 @@ type Server struct {
 
 	mu sync.Mutex
 	// changed is closed and replaced whenever something below changes.
-	changed  chan struct{}
-	lastTS   int64
-	messages []*Message
-	modals   []*Modal
-	triggers map[string]*trigger
-	journal  []Request
-	faults   []*Fault
-	strange  []string
-	made     int
+	changed       chan struct{}
+	lastTS        int64
+	conversations []*conversation
+	messages      []*Message
+	modals        []*Modal
+	files         map[string]*File
+	triggers      map[string]*trigger
+	responses     map[string]*responseURL
+	journal       []Request
+	faults        []*Fault
+	strange       []string
+	made          int
+	// host is the name under which the last request reached this server, for the addresses that apps are given.
+	host string
 
 	front struct {
 		sync.Mutex
@@ -94,6 +103,7 @@ type Server struct {
 func New(cfg Config) (*Server, error) {
 	s := &Server{
 		setup: cfg.Setup, clock: cfg.Clock, logger: cfg.Logger, mux: http.NewServeMux(), changed: make(chan struct{}), triggers: map[string]*trigger{},
+		files: map[string]*File{}, responses: map[string]*responseURL{},
 	}
 	if s.clock == nil {
 		s.clock = clockwork.NewRealClock()
@@ -117,8 +127,15 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 
+	for _, c := range s.setup.Channels {
+		s.conversations = append(s.conversations, &conversation{Channel: c})
+	}
+
 	s.socket = newSocketMode(s)
 	s.mux.HandleFunc(apiPath+"{method}", s.serveMethod)
+	s.mux.HandleFunc("POST "+uploadPath+"{file}", s.serveUpload)
+	s.mux.HandleFunc("GET "+downloadPath+"{file}/{name}", s.serveDownload)
+	s.mux.HandleFunc("POST "+responsePath+teamID+"/{response}", s.serveResponse)
 	s.mux.Handle("GET "+socketPath, s.socket)
 	s.serveControl(s.mux)
 
@@ -252,17 +269,8 @@ func (s *Server) user(ref string) (User, error) {
 	return User{}, fmt.Errorf("there is no user %q", ref)
 }
 
-// channel finds a channel by name or ID.
-func (s *Server) channel(ref string) (Channel, error) {
-	ref = strings.TrimPrefix(ref, "#")
-	for _, c := range s.setup.Channels {
-		if c.ID == ref || c.Name == ref {
-			return c, nil
-		}
-	}
-
-	return Channel{}, fmt.Errorf("there is no channel %q", ref)
-}
+// address is the address of this server for apps; the lock is held.
+func (s *Server) address() string { return "http://" + s.host }
 
 // makeID makes an ID; the lock is held.
 func (s *Server) makeID(kind string) string {

@@ -27,6 +27,8 @@ type Envelope struct {
 	Attempts int             `json:"attempts"`
 	Acked    bool            `json:"acked"`
 	Reply    json.RawMessage `json:"reply,omitempty"`
+	// LostAcks is how many acknowledgements of it were ignored, see LoseAcks.
+	LostAcks int `json:"lost_acks,omitempty"`
 }
 
 // socketMode is the WebSocket side. An envelope goes to the newest connection; one that is not acknowledged in time, or whose connection
@@ -306,6 +308,7 @@ func (m *socketMode) acknowledge(data []byte) {
 
 	if m.ignoring > 0 && i >= m.ignoreFrom {
 		m.ignoring--
+		m.envelopes[i].LostAcks++
 		m.mu.Unlock()
 
 		return
@@ -336,20 +339,15 @@ func (s *Server) submitted(e Envelope) {
 		return
 	}
 
-	var reply struct {
-		ResponseAction string            `json:"response_action"`
-		Errors         map[string]string `json:"errors"`
-	}
+	var reply submission
 
 	_ = json.Unmarshal(e.Reply, &reply)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	for _, m := range s.modals {
-		if m.ID == payload.View.ID {
-			m.Errors, m.Open = reply.Errors, reply.ResponseAction == "errors"
-		}
+	if m := s.modalByID(payload.View.ID); m != nil {
+		s.settle(m, reply)
 	}
 
 	s.notify()
