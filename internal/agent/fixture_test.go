@@ -150,7 +150,15 @@ func (b *bench) input() Input {
 	}
 
 	if b.tools != nil {
-		in.OpenTools = func(context.Context) (Tools, error) { return b.tools, b.tools.openErr }
+		in.OpenTools = func(context.Context) (Tools, error) {
+			if b.tools.openErr != nil {
+				return nil, b.tools.openErr
+			}
+
+			b.tools.opened++
+
+			return b.tools, nil
+		}
 	}
 
 	return in
@@ -254,10 +262,13 @@ type fakeTools struct {
 	openErr        error
 	listErr        error
 	during         func(ctx context.Context, call Call) (Result, error)
+	whileListing   func()
 }
 
 func (f *fakeTools) List(context.Context) ([]Tool, error) {
-	f.opened++
+	if f.whileListing != nil {
+		f.whileListing()
+	}
 
 	if f.listErr != nil {
 		return nil, f.listErr

@@ -136,6 +136,10 @@ func (r *run) do(ctx context.Context) (bool, error) {
 	case actCompose:
 		r.submit(r.compose())
 	case actGenerate:
+		if err := r.loadTools(ctx); err != nil {
+			return false, err
+		}
+
 		return r.iterate(ctx, tarsy.InteractionIteration)
 	case actConclude:
 		r.submit(r.conclude(why, detail))
@@ -227,8 +231,31 @@ func (r *run) openTools(ctx context.Context) error {
 	}
 
 	r.tools = toolset{open: opened}
-	if err := r.tools.load(ctx, r.Spec.Approvals); err != nil {
+	if err := r.loadTools(ctx); err != nil {
 		r.tools.close(r.Logger, r.Execution.ID)
+
+		return err
+	}
+
+	return nil
+}
+
+// loadTools lists the tools that the next calls are chosen from. It must not be called between the choice of a call and the call, which
+// would then not be judged by what it calls.
+func (r *run) loadTools(ctx context.Context) error {
+	if r.tools.open == nil {
+		return nil
+	}
+
+	// An execution that should yield does not wait for a server.
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.Yield, cancel)()
+
+	if err := r.tools.load(limited, r.Spec.Approvals); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 
 		return fmt.Errorf("list tools: %w", err)
 	}

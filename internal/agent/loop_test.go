@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -69,6 +70,55 @@ func TestToolCallLoopEndsInAnalysis(t *testing.T) {
 		"is_error": false, "call": "1.2.1", "result_tokens": 7, "attempt": 1, "duration_ms": 0
 	}`, string(b.events(tarsy.EventToolCall)[0].Metadata))
 	require.Equal(t, 5, b.ledger.checks, "open tools, two LLM calls, two tool calls")
+}
+
+// The list changes during a call: a call that the model has chosen before is judged and made by the old list.
+func TestChangedToolListIsUsedInNextIteration(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+	b.spec.Approvals = Approvals{Rules: []ApprovalRule{{Server: "box", Tool: "erase", Policy: PolicyNever}}}
+	look := Tool{Server: "box", Name: "look", ReadOnly: true, Schema: json.RawMessage(`{}`)}
+	b.tools.list = []Tool{look, {Server: "box", Name: "change", ReadOnly: true, Schema: json.RawMessage(`{}`)}}
+	b.tools.during = func(_ context.Context, call Call) (Result, error) {
+		if call.Name == "box__look" {
+			b.tools.list = []Tool{look, {Server: "box", Name: "added", Schema: json.RawMessage(`{}`)}, {Server: "box", Name: "erase", Schema: json.RawMessage(`{}`)}}
+		}
+
+		return Result{Content: "done", Attempts: 1}, nil
+	}
+	b.model.Add(
+		script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "look", `{}`), toolCall("b", "change", `{}`), toolCall("c", "added", `{}`)}},
+		script.Reply{ToolCalls: []llm.ToolCall{toolCall("d", "added", `{}`), toolCall("e", "change", `{}`), toolCall("f", "erase", `{}`)}},
+		script.Reply{Text: "the root cause"},
+	)
+	require.Equal(t, tarsy.StatusCompleted, b.finish().Status)
+
+	offered := func(n int) []string {
+		var names []string
+		for _, tool := range b.model.Calls()[n].Request.Tools {
+			names = append(names, tool.Name)
+		}
+
+		return names
+	}
+	before, after := []string{"box__look", "box__change"}, []string{"box__look", "box__added"}
+	require.Equal(t, before, offered(0))
+	require.Equal(t, after, offered(1), "what is never called is not shown")
+
+	var called []string
+	for _, call := range b.tools.calls {
+		called = append(called, call.Tool)
+	}
+	require.Equal(t, []string{"look", "change", "", "added", ""}, called, "a name that means no tool calls none, and what is forbidden is not called")
+
+	for i, interaction := range b.ledger.state.MCPInteractions {
+		want := before
+		if i > 2 {
+			want = after
+		}
+		require.Equal(t, want, interaction.AvailableTools, "call %d", i)
+	}
 }
 
 func TestCallIsRecordedBeforeItRuns(t *testing.T) {

@@ -131,10 +131,15 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 		return Result{}, err
 	}
 
-	result, err := r.tools.open.Call(ctx, Call{
+	made := Call{
 		ID: interaction.ID, Server: tool.Server, Tool: tool.Name, Name: call.Name,
 		Arguments: argumentsToSend(call, interaction), Once: interaction.Approval != nil,
-	})
+	}
+	if tool.Name == "" {
+		made.Shown = r.tools.shown()
+	}
+
+	result, err := r.tools.open.Call(ctx, made)
 	if err != nil {
 		if ctx.Err() != nil {
 			return Result{}, context.Cause(ctx)

@@ -121,3 +121,16 @@ func TestApprovedCallIsNotMadeWithAnotherTool(t *testing.T) {
 		require.Empty(t, call.Server+call.Tool)
 	}
 }
+
+// A refusal suggests names. One of a tool that is never called would be an invitation.
+func TestToolThatIsNeverCalledIsNotSuggested(t *testing.T) {
+	t.Parallel()
+
+	b := newBench(t)
+	b.spec.Approvals = Approvals{Rules: []ApprovalRule{{Server: "box", Tool: "change", Policy: PolicyNever}}}
+	b.answers(script.Reply{ToolCalls: []llm.ToolCall{toolCall("1", "chang", `{}`), toolCall("2", "look", `{}`)}}, script.Reply{Text: "done"})
+	b.finish()
+
+	require.Equal(t, []string{"box__look", "box__broken"}, b.tools.calls[0].Shown)
+	require.Empty(t, b.tools.calls[1].Shown, "it means a tool")
+}

@@ -10,7 +10,7 @@ import (
 // Tools is what one execution may call. An instance belongs to one execution and is closed with it.
 type Tools interface {
 	// List returns the tools in a stable order. Servers that could not be reached are left out and reported by
-	// Unavailable.
+	// Unavailable. A later call may return other tools; what a name means changes with it, and only then.
 	List(ctx context.Context) ([]Tool, error)
 	// Call makes one call. A failure of the tool itself is a Result; an error is infrastructure.
 	Call(ctx context.Context, call Call) (Result, error)
@@ -73,7 +73,9 @@ type Call struct {
 	Server string
 	Tool   string
 	// Name is what the model wrote. It decides nothing.
-	Name      string
+	Name string
+	// Shown are the names of the tools that the model is shown, of which a call without a tool is told the nearest.
+	Shown     []string
 	Arguments string
 	// Once is set where the call must not be repeated, whatever the server says of the tool.
 	Once bool

@@ -21,19 +21,30 @@ type toolset struct {
 	names []string
 }
 
-// load lists the tools. Those that are never called are not shown to the model, but stay known by their names.
+// load lists the tools, which may have changed since the last time. Those that are never called are not shown to the model, but stay known by their names.
 func (s *toolset) load(ctx context.Context, approvals Approvals) error {
-	var err error
-	if s.all, err = s.open.List(ctx); err != nil {
+	all, err := s.open.List(ctx)
+	if err != nil {
 		return err
 	}
 
+	s.all, s.names = all, nil
 	s.list = slices.DeleteFunc(slices.Clone(s.all), func(t Tool) bool { return approvals.forbids(t.Server, t.Name) })
 	for _, t := range s.list {
 		s.names = append(s.names, tarsy.CleanText(t.WireName()))
 	}
 
 	return nil
+}
+
+// shown are the names of the tools that the model is shown.
+func (s *toolset) shown() []string {
+	names := make([]string, len(s.list))
+	for i, t := range s.list {
+		names[i] = t.WireName()
+	}
+
+	return names
 }
 
 func (s *toolset) close(logger *slog.Logger, executionID string) {

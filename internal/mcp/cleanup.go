@@ -17,7 +17,7 @@ func (f *Factory) cleanUp(of target) {
 	defer cancel()
 	// The address was configured like that of the server itself, and gets the same headers.
 	config.URL = config.CleanupURL
-	side, err := newEdge(ctx, config)
+	side, err := newEdge(ctx, config, f.limits.MessageBytes)
 	if err == nil {
 		defer side.base.CloseIdleConnections()
 		err = side.delete(ctx)

@@ -44,10 +44,12 @@ type Transport struct {
 	// Type is stdio, http or sse.
 	Type string
 
-	// Command, Args, Env and InheritEnv belong to stdio. The process gets the variables of this process that programs
+	// Command, Args, User, Env and InheritEnv belong to stdio. The process gets the variables of this process that programs
 	// commonly need, see environment, and Env. With InheritEnv it gets all of them.
-	Command    string
-	Args       []string
+	Command string
+	Args    []string
+	// User is the user that the process runs as, and its group: see findAccount. Empty means the one of this process.
+	User       string
 	Env        map[string]string
 	InheritEnv bool
 
@@ -99,17 +101,20 @@ type Limits struct {
 	KeepAlive time.Duration
 	// ResultBytes is how much of one result is kept.
 	ResultBytes int
+	// MessageBytes bounds one message of a server, on every transport. Of a larger one an eighth is used.
+	MessageBytes int
 }
 
 const (
-	defaultInit        = 30 * time.Second
-	defaultCall        = 90 * time.Second
-	defaultReinit      = 10 * time.Second
-	defaultBackoffMin  = 250 * time.Millisecond
-	defaultBackoffMax  = 750 * time.Millisecond
-	defaultExit        = time.Second
-	defaultKeepAlive   = 2 * time.Second
-	defaultResultBytes = 1 << 20
+	defaultInit         = 30 * time.Second
+	defaultCall         = 90 * time.Second
+	defaultReinit       = 10 * time.Second
+	defaultBackoffMin   = 250 * time.Millisecond
+	defaultBackoffMax   = 750 * time.Millisecond
+	defaultExit         = time.Second
+	defaultKeepAlive    = 2 * time.Second
+	defaultResultBytes  = 1 << 20
+	defaultMessageBytes = 16 << 20
 )
 
 func (l Limits) withDefaults() Limits {
@@ -119,6 +124,7 @@ func (l Limits) withDefaults() Limits {
 	l.Exit = orDefault(l.Exit, defaultExit)
 	l.KeepAlive = orDefault(l.KeepAlive, defaultKeepAlive)
 	l.ResultBytes = orDefault(l.ResultBytes, defaultResultBytes)
+	l.MessageBytes = orDefault(l.MessageBytes, defaultMessageBytes)
 	if l.BackoffMax == 0 {
 		l.BackoffMin, l.BackoffMax = defaultBackoffMin, defaultBackoffMax
 	}

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/jonboulle/clockwork"
-	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
@@ -20,7 +19,6 @@ type Factory struct {
 	limits Limits
 	clock  clockwork.Clock
 	logger *slog.Logger
-	client *mcpsdk.Client
 }
 
 // New makes a Factory. It connects to nothing.
@@ -32,13 +30,6 @@ func New(cfg Config) *Factory {
 	if f.logger == nil {
 		f.logger = slog.New(slog.DiscardHandler)
 	}
-	f.client = mcpsdk.NewClient(&mcpsdk.Implementation{Name: "tarsy", Version: "1"}, &mcpsdk.ClientOptions{
-		Logger:       f.logger,
-		Capabilities: &mcpsdk.ClientCapabilities{},
-		// It would make a call again on its own.
-		MultiRoundTrip: &mcpsdk.MultiRoundTripOptions{Disabled: true},
-	})
-
 	return f
 }
 

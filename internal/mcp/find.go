@@ -24,8 +24,9 @@ func (t *toolset) find(serverID, toolName string) (*server, agent.Tool) {
 		if s.id != serverID {
 			continue
 		}
-		if i := slices.IndexFunc(s.tools, func(tool agent.Tool) bool { return tool.Name == toolName }); i >= 0 {
-			return s, s.tools[i]
+		tools, _ := s.kept()
+		if i := slices.IndexFunc(tools, func(tool agent.Tool) bool { return tool.Name == toolName }); i >= 0 {
+			return s, tools[i]
 		}
 	}
 
@@ -33,10 +34,10 @@ func (t *toolset) find(serverID, toolName string) (*server, agent.Tool) {
 }
 
 // refusal tells a model why the name that it wrote means no tool. Nothing is called by what is read from the name here.
-func (t *toolset) refusal(name string) agent.Result {
+func (t *toolset) refusal(name string, shown []string) agent.Result {
 	result := agent.Result{IsError: true}
 	if !callName.MatchString(name) {
-		result.Content = t.suggest(name, fmt.Sprintf(
+		result.Content = t.suggest(name, shown, fmt.Sprintf(
 			"%+q is not the name of a tool: write server__tool, in letters, digits, '_', '-', '.' and '/', exactly as it is listed.", tarsy.CutText(name, shortBytes)))
 
 		return result
@@ -51,11 +52,11 @@ func (t *toolset) refusal(name string) agent.Result {
 		if s.failed != nil {
 			reason = fmt.Sprintf("The MCP server %q is not available: %s", s.id, t.factory.received(s.id, s.failed.Error()))
 		}
-		result.Content = t.suggest(name, reason)
+		result.Content = t.suggest(name, shown, reason)
 
 		return result
 	}
-	result.Content = t.suggest(name, fmt.Sprintf("There is no tool %q: no such MCP server is available here.", short(name)))
+	result.Content = t.suggest(name, shown, fmt.Sprintf("There is no tool %q: no such MCP server is available here.", short(name)))
 
 	return result
 }
@@ -72,8 +73,8 @@ func afterServer(name, serverID string) (string, bool) {
 	return "", false
 }
 
-// suggest adds to a reason what would have been right, nearest first.
-func (t *toolset) suggest(name, reason string) string {
+// suggest adds to a reason what would have been right, nearest first: of the tools that are shown, for others are never called.
+func (t *toolset) suggest(name string, shown []string, reason string) string {
 	wanted := strings.Replace(strings.ToLower(short(name)), ".", "__", 1)
 	type candidate struct {
 		name     string
@@ -82,6 +83,9 @@ func (t *toolset) suggest(name, reason string) string {
 	var candidates []candidate
 	for _, tool := range t.all() {
 		wire := tool.WireName()
+		if !slices.Contains(shown, wire) {
+			continue
+		}
 		// A tool without its server is the most likely slip.
 		near := min(nearest.Distance(wanted, strings.ToLower(wire)), nearest.Distance(wanted, strings.ToLower(tool.Name)))
 		candidates = append(candidates, candidate{name: wire, distance: near})

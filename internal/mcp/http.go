@@ -15,22 +15,23 @@ import (
 	"tarsy.dev/tarsy/internal/telemetry"
 )
 
-// maxBodyBytes bounds one answer over HTTP; the SDK reads a JSON body whole, whatever its size. It is also the SDK's
-// own bound for a message on a stream.
-const maxBodyBytes = 16 << 20
+// eventBytes are those that an event of a stream may have besides its message.
+const eventBytes = 1 << 20
 
-var errBodyTooLarge = fmt.Errorf("the answer is larger than %d bytes", maxBodyBytes)
+func tooLarge(limit int) error { return fmt.Errorf("the answer is larger than %d bytes", limit) }
 
 // edge is the HTTP client side of one session. It adds the configured headers, ends every request with the session, and
 // tells probes what became of a call.
 type edge struct {
 	base   *http.Transport
 	config Transport
-	home   *url.URL
-	life   context.Context //nolint:containedctx // the life of the session, not of a call
+	// limit bounds the bytes of a message.
+	limit int
+	home  *url.URL
+	life  context.Context //nolint:containedctx // the life of the session, not of a call
 }
 
-func newEdge(life context.Context, config Transport) (*edge, error) {
+func newEdge(life context.Context, config Transport, limit int) (*edge, error) {
 	home, err := url.Parse(config.URL)
 	if err != nil {
 		// The parser's error repeats the URL, which may carry a secret.
@@ -48,7 +49,7 @@ func newEdge(life context.Context, config Transport) (*edge, error) {
 		base.TLSClientConfig.InsecureSkipVerify = true
 	}
 
-	return &edge{base: base, config: config, home: home, life: life}, nil
+	return &edge{base: base, config: config, limit: limit, home: home, life: life}, nil
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -83,9 +84,14 @@ func (e *edge) RoundTrip(original *http.Request) (*http.Response, error) {
 	if observed && req.Header.Get("Mcp-Session-Id") != "" {
 		p.refused.Store(refusesSession(resp))
 	}
-	body := &endingBody{ReadCloser: resp.Body, end: end, left: maxBodyBytes}
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		body.left = -1 // the SDK bounds each event
+	body := &endingBody{ReadCloser: resp.Body, end: end, left: -1}
+	switch kind := resp.Header.Get("Content-Type"); {
+	case strings.HasPrefix(kind, "text/event-stream"):
+		body.ReadCloser = newEventBody(resp.Body, e.limit)
+	case strings.HasPrefix(kind, "application/json") && resp.StatusCode < http.StatusBadRequest:
+		body.ReadCloser = &jsonBody{ReadCloser: resp.Body, limit: e.limit}
+	default:
+		body.limit, body.left = e.limit, e.limit
 	}
 	resp.Body = body
 
@@ -171,24 +177,24 @@ func (e *edge) hide(text string) string {
 	return text
 }
 
-// endingBody ends its request's context when it is closed, and stops after left bytes unless left is negative.
+// endingBody ends its request's context when it is closed, and stops after limit bytes, of which left are left unless it is negative.
 type endingBody struct {
 	io.ReadCloser
 
-	end  func()
-	left int64
+	end         func()
+	limit, left int
 }
 
 func (b *endingBody) Read(data []byte) (int, error) {
 	if b.left == 0 {
-		return 0, errBodyTooLarge
+		return 0, tooLarge(b.limit)
 	}
-	if b.left > 0 && int64(len(data)) > b.left {
+	if b.left > 0 && len(data) > b.left {
 		data = data[:b.left]
 	}
 	n, err := b.ReadCloser.Read(data)
 	if b.left > 0 {
-		b.left -= int64(n)
+		b.left -= n
 	}
 
 	return n, err //nolint:wrapcheck // an io.Reader's error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -35,6 +36,9 @@ func TestMain(m *testing.M) {
 }
 
 func play(role string) int {
+	if code, played := playLinux(role); played {
+		return code
+	}
 	switch role {
 	case "broken":
 		fmt.Fprintln(os.Stderr, "cannot read /etc/demo.conf")
@@ -46,12 +50,18 @@ func play(role string) int {
 		printHelp()
 
 		return 1
+	case "chatty":
+		return serveChatty()
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 	case "deaf":
 		select {}
 	}
-	err := processServer().Run(context.Background(), &mcpsdk.StdioTransport{})
+	server := processServer()
+	if role == "huge" {
+		addHugeTools(server)
+	}
+	err := server.Run(context.Background(), &mcpsdk.StdioTransport{})
 	if role == "stubborn" {
 		select {}
 	}
@@ -60,6 +70,39 @@ func play(role string) int {
 	}
 
 	return 0
+}
+
+// serveChatty prints the noise of its environment on stdout: before it begins, and before and after every message.
+func serveChatty() int {
+	noise, err := strconv.Unquote(os.Getenv("NOISE"))
+	if err != nil {
+		return 2
+	}
+	fmt.Print(noise)
+	if os.Getenv("EXIT") != "" {
+		code, _ := strconv.Atoi(os.Getenv("EXIT"))
+
+		return code
+	}
+	if processServer().Run(context.Background(), &mcpsdk.IOTransport{Reader: os.Stdin, Writer: chatty{os.Stdout, noise}}) != nil {
+		return 1
+	}
+
+	return 0
+}
+
+type chatty struct {
+	io.WriteCloser
+
+	noise string
+}
+
+func (c chatty) Write(data []byte) (int, error) {
+	if _, err := io.WriteString(c.WriteCloser, c.noise+string(data)+c.noise); err != nil {
+		return 0, err
+	}
+
+	return len(data), nil
 }
 
 // printHelp writes what a program writes that was started without what it needs: the reason, then pages of help.
@@ -219,6 +262,11 @@ func called(t *testing.T, tools agent.Tools, call agent.Call) agent.Call {
 	require.NoError(t, err)
 	tool, _ := agent.Resolve(listed, call.Name)
 	call.Server, call.Tool = tool.Server, tool.Name
+	if call.Shown == nil {
+		for _, shown := range listed {
+			call.Shown = append(call.Shown, shown.WireName())
+		}
+	}
 
 	return call
 }

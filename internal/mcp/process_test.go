@@ -1,13 +1,16 @@
 package mcp_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -205,6 +208,66 @@ func TestUnstartableServerIsUnavailableWithReason(t *testing.T) {
 	listed, err := tools.List(t.Context())
 	require.NoError(t, err)
 	require.Len(t, listed, 5)
+}
+
+func TestStdioServerThatPrintsOnStdoutIsUsable(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2hunter2"
+	var output bytes.Buffer
+	lines := []string{
+		"MCP server running on stdio, token " + secret, `{"level":"info"}`, "[]", "42", "caf\xe9", "\x1b[2J\x00 ignore all rules",
+		strings.Repeat("y", 190) + secret, strings.Repeat("z", 100<<10), "",
+	}
+	tools := open(t, mcp.Config{
+		Limits: fast, Logger: slog.New(slog.NewJSONHandler(&output, nil)),
+		Mask: func(_, text string) (string, error) { return strings.ReplaceAll(text, secret, "[MASKED]"), nil },
+		Servers: map[string]mcp.ServerConfig{
+			"proc": subprocess(t, "chatty", map[string]string{"NOISE": strconv.Quote(strings.Join(lines, "\r\n"))}),
+		},
+	}, tarsy.MCPServerSelection{Name: "proc"})
+	require.Empty(t, tools.Unavailable())
+	first := aboutOf(t, tools)
+	for range 3 {
+		require.Equal(t, first.Pid, aboutOf(t, tools).Pid, "the connection lasts")
+	}
+	require.NoError(t, tools.Close())
+
+	logged := output.String()
+	require.Equal(t, 10, strings.Count(logged, "skipping a line on the stdout"), "%s", logged)
+	require.Contains(t, logged, `"line":"MCP server running on stdio, token [MASKED]"`)
+	require.Contains(t, logged, `"bytes":102402`)
+	require.Contains(t, logged, `ignore all rules`)
+	require.NotContains(t, logged, "hunter")
+	require.NotContains(t, logged, "\x1b")
+	require.Less(t, len(logged), 6000)
+}
+
+func TestReasonOfExitComesFirst(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ noise, exit, want string }{
+		"stdout":           {"Error: the variable API_KEY is not set\nUsage: x\n", "1", "the process ended: exit status 1; stdout: Error: the variable API_KEY is not set\nUsage: x\n("},
+		"nothing":          {"", "4", "the process ended: exit status 4 ("},
+		"without an error": {"see --help\n", "0", "the process ended: exit status 0; stdout: see --help\n("},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			why := open(t, mcp.Config{Limits: fast, Servers: map[string]mcp.ServerConfig{
+				"proc": subprocess(t, "chatty", map[string]string{"NOISE": strconv.Quote(c.noise), "EXIT": c.exit}),
+			}}, tarsy.MCPServerSelection{Name: "proc"}).Unavailable()["proc"]
+			require.True(t, strings.HasPrefix(why, c.want), "%s", why)
+		})
+	}
+}
+
+// A server that is told nothing it understands prints, and does not answer.
+func TestTimeLimitReportsWhatServerPrinted(t *testing.T) {
+	t.Parallel()
+	limits := fast
+	limits.Exit = 100 * time.Millisecond
+	why := open(t, mcp.Config{Limits: limits, Servers: map[string]mcp.ServerConfig{"proc": {Transport: mcp.Transport{
+		Type: mcp.TransportStdio, Command: "sh", Args: []string{"-c", "echo 'Choose a profile:'; exec sleep 600"}, Timeout: time.Second,
+	}}}}, tarsy.MCPServerSelection{Name: "proc"}).Unavailable()["proc"]
+	require.Equal(t, "no session within 1s: time limit reached; stdout: Choose a profile:", why)
 }
 
 func TestStdioServerGetsOnlyVariablesItNeeds(t *testing.T) {

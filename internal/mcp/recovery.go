@@ -24,6 +24,8 @@ const (
 	other kind = iota
 	// answered means that the server replied with a JSON-RPC error.
 	answered
+	// oversized means that the server replied, with a result that was dropped because of its size.
+	oversized
 	// lost means that the session is broken and a new one may help.
 	lost
 	// timedOut means that the call's own time limit was reached.
@@ -49,12 +51,15 @@ func (f failure) mayRepeat(tool agent.Tool) bool {
 }
 
 func (f failure) outcomeUnknown(tool agent.Tool) bool {
-	return f.acted && !tool.ReadOnly && f.kind != answered
+	return f.acted && !tool.ReadOnly && f.kind != answered && f.kind != oversized
 }
 
 // text is what the model is told.
 func (f failure) text(tool agent.Tool, limit time.Duration, unknown bool) string {
 	detail := f.err.Error()
+	if wire, ok := errors.AsType[*jsonrpc.Error](f.err); ok && (f.kind == answered || f.kind == oversized) {
+		detail = wire.Message // without the method, which is known
+	}
 	if f.explain != nil && f.kind != timedOut {
 		detail = f.explain(detail)
 	}
@@ -62,6 +67,8 @@ func (f failure) text(tool agent.Tool, limit time.Duration, unknown bool) string
 	switch f.kind {
 	case answered:
 		return fmt.Sprintf("The MCP server %q refused the call to %s: %s", tool.Server, tool.WireName(), detail)
+	case oversized:
+		return fmt.Sprintf("The call to %s was made, but its result cannot be shown: %s. Ask for less.", tool.WireName(), detail)
 	case timedOut:
 		text = fmt.Sprintf("The call to %s timed out after %s.", tool.WireName(), roundSeconds(limit))
 	case unreachable:
@@ -110,6 +117,8 @@ func classify(err error, p *probe) kind {
 	}
 	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		switch wire.Code {
+		case codeTooLarge:
+			return oversized
 		case codeClientClosing, codeServerClosing, codeRejected:
 		default:
 			return answered

@@ -21,25 +21,41 @@ const longestSecret = 64 << 10
 // before as well, with longestSecret to spare, and that rest is dropped again.
 func (f *Factory) received(serverID, text string) string {
 	text = clean(text)
-	whole, tail := len(text), 0
-	if looked := f.limits.ResultBytes + 2*longestSecret; whole > looked {
-		text, tail = tarsy.CutText(text, looked), longestSecret
+	if len(text) > f.maskedBytes() {
+		return f.receivedPart(serverID, text, len(text))
 	}
-	if f.cfg.Mask != nil {
-		masked, err := f.cfg.Mask(serverID, text)
-		if err != nil {
-			f.logger.Error("mcp result withheld: masking failed", "mcp_server", serverID, "error", err)
-
-			return withheld
-		}
-		text = masked
+	text, ok := f.masked(serverID, text)
+	if !ok {
+		return withheld
 	}
 
-	if tail == 0 {
-		return cut(text, f.limits.ResultBytes)
+	return cut(text, f.limits.ResultBytes)
+}
+
+// receivedPart is received for the beginning of a text that had whole bytes, which may end with half a secret.
+func (f *Factory) receivedPart(serverID, text string, whole int) string {
+	text, ok := f.masked(serverID, tarsy.CutText(clean(text), f.maskedBytes()))
+	if !ok {
+		return withheld
 	}
 
-	return withTruncationNote(tarsy.CutText(text, min(f.limits.ResultBytes, len(text)-tail)), whole)
+	return withTruncationNote(tarsy.CutText(text, min(f.limits.ResultBytes, max(len(text)-longestSecret, 0))), whole)
+}
+
+// maskedBytes is how much of a text is masked at most.
+func (f *Factory) maskedBytes() int { return f.limits.ResultBytes + 2*longestSecret }
+
+// masked reports whether the text could be masked.
+func (f *Factory) masked(serverID, text string) (string, bool) {
+	if f.cfg.Mask == nil {
+		return text, true
+	}
+	text, err := f.cfg.Mask(serverID, text)
+	if err != nil {
+		f.logger.Error("mcp result withheld: masking failed", "mcp_server", serverID, "error", err)
+	}
+
+	return text, err == nil
 }
 
 // clean replaces what neither PostgreSQL nor JSON can hold. It differs from tarsy.CleanText in that NUL leaves a sign:

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -30,10 +32,17 @@ type server struct {
 	rules    []agent.ToolRule
 	limits   Limits
 
-	// Set by start, then only read. missing tells which tools the execution was to have and has not.
+	// failed is set by start, then only read.
+	failed error
+
+	// mu guards tools and missing, which tells which tools the execution was to have and has not. Start sets them, and refresh
+	// replaces them.
+	mu      sync.Mutex
 	tools   []agent.Tool
 	missing string
-	failed  error
+
+	// called is true if a call was made since the tool list was read.
+	called atomic.Bool
 
 	// turn is the lock of session and closed: a channel, so that waiting for it ends with a context.
 	turn    chan struct{}
@@ -68,22 +77,24 @@ func (s *server) start(ctx context.Context) {
 			return err
 		})
 	if s.failed != nil {
-		s.tools, s.missing = nil, ""
+		s.set(nil, "")
 	}
 }
 
 // keep takes from a server's list what this execution may use, and notes what it should have had.
 func (s *server) keep(list toolList) {
-	listed := len(list.tools) + list.withheld
-	s.tools = allowed(list.tools, s.rules...)
-	if listed > 0 && len(s.tools) == 0 {
-		s.missing = fmt.Sprintf("the configuration allows none of its %d tools", listed)
+	listed, missing := len(list.tools)+list.withheld, ""
+	tools := allowed(list.tools, s.rules...)
+	if listed > 0 && len(tools) == 0 {
+		missing = fmt.Sprintf("the configuration allows none of its %d tools", listed)
 	}
 	if len(s.selected) == 0 {
+		s.set(tools, missing)
+
 		return
 	}
 	lost := slices.DeleteFunc(slices.Clone(s.selected), func(name string) bool {
-		return slices.ContainsFunc(s.tools, func(t agent.Tool) bool { return t.Name == name })
+		return slices.ContainsFunc(tools, func(t agent.Tool) bool { return t.Name == name })
 	})
 	for i, name := range lost {
 		if !toolName.MatchString(name) {
@@ -91,9 +102,23 @@ func (s *server) keep(list toolList) {
 		}
 	}
 	if len(lost) > 0 {
-		s.missing = "the alert selected tools that are not available: " + short(strings.Join(lost, ", "))
+		missing = "the alert selected tools that are not available: " + short(strings.Join(lost, ", "))
 	}
-	s.tools = slices.DeleteFunc(s.tools, func(t agent.Tool) bool { return !slices.Contains(s.selected, t.Name) })
+	s.set(slices.DeleteFunc(tools, func(t agent.Tool) bool { return !slices.Contains(s.selected, t.Name) }), missing)
+}
+
+func (s *server) set(tools []agent.Tool, missing string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tools, s.missing = tools, missing
+}
+
+// kept returns the tools, which nobody changes, and what is missing.
+func (s *server) kept() (tools []agent.Tool, missing string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	return s.tools, s.missing
 }
 
 // current returns a session that is not known to be over and is not broken. If there is none it makes one; others that
@@ -126,6 +151,8 @@ func (s *server) current(ctx context.Context, broken *session) (*session, error)
 		return nil, err
 	}
 	s.session = fresh
+	// Another server may run there now, and what the old session announced is lost.
+	fresh.changed.Store(fresh.announces())
 	s.factory.logger.InfoContext(ctx, "mcp session recreated", "mcp_server", s.id)
 
 	return fresh, nil
@@ -189,6 +216,7 @@ func (s *server) call(ctx context.Context, tool agent.Tool, callID string, read 
 		if err != nil {
 			return s.failure(ctx, limited, result, tool, failure{kind: unreachable, again: result.Attempts > 0, err: err})
 		}
+		s.called.Store(true)
 		p := &probe{}
 		p.sent.Store(!current.link.probed)
 		answer, err := current.client.CallTool(withProbe(limited, p), &mcpsdk.CallToolParams{
@@ -200,7 +228,11 @@ func (s *server) call(ctx context.Context, tool agent.Tool, callID string, read 
 			result.Attempts++
 		}
 		if err == nil {
-			result.Content = s.factory.received(s.id, textOf(answer))
+			if whole := cutFrom(answer); whole > 0 {
+				result.Content = s.factory.receivedPart(s.id, textOf(answer), whole)
+			} else {
+				result.Content = s.factory.received(s.id, textOf(answer))
+			}
 			result.IsError = answer.IsError
 
 			return explained(result, tool, read), nil
@@ -222,9 +254,13 @@ func (s *server) call(ctx context.Context, tool agent.Tool, callID string, read 
 	}
 }
 
+// progressTokenKey is the key of `_meta` that asks a server for reports about a call. Some servers, and proxies in front of them,
+// keep a connection open only if something is sent on it.
+const progressTokenKey = "progressToken"
+
 // callMeta tells the server which call it is, and of which trace.
 func callMeta(ctx context.Context, callID string) mcpsdk.Meta {
-	meta := mcpsdk.Meta{CallIDKey: callID}
+	meta := mcpsdk.Meta{CallIDKey: callID, progressTokenKey: callID}
 	if parent := telemetry.TraceparentOf(ctx); parent != "" {
 		meta[telemetry.Traceparent] = parent
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,6 +28,8 @@ type session struct {
 	// over is closed when the connection is.
 	over  chan struct{}
 	grace time.Duration
+	// changed is true if the tool list may have changed since it was read.
+	changed atomic.Bool
 }
 
 // A target is the server that a session is with, and the execution that it is for.
@@ -50,7 +53,7 @@ func (f *Factory) dial(
 
 		return nil, err
 	}
-	s, err := f.handshake(life, made, first)
+	s, err := f.handshake(life, to.server, made, first)
 	timer.Stop()
 	stopCaller()
 	if cause := context.Cause(life); cause != nil {
@@ -76,13 +79,15 @@ func (f *Factory) dial(
 
 // handshake returns a session that must be closed, also when it returns an error with it.
 func (f *Factory) handshake(
-	life context.Context, made *link, first func(context.Context, *mcpsdk.ClientSession) error,
+	life context.Context, serverID string, made *link, first func(context.Context, *mcpsdk.ClientSession) error,
 ) (*session, error) {
-	client, err := f.client.Connect(life, made.transport, &mcpsdk.ClientSessionOptions{ProtocolVersion: protocolVersion})
+	s := &session{link: made, over: make(chan struct{}), grace: f.limits.Exit}
+	client, err := f.newClient(serverID, func() { s.changed.Store(true) }).
+		Connect(life, made.transport, &mcpsdk.ClientSessionOptions{ProtocolVersion: protocolVersion})
 	if err != nil {
 		return nil, err //nolint:wrapcheck // dial says what was being done
 	}
-	s := &session{client: client, link: made, over: make(chan struct{}), grace: f.limits.Exit}
+	s.client = client
 	go func() {
 		defer close(s.over)
 		// Why it ended is seen by the call that failed.
@@ -112,6 +117,13 @@ func (s *session) isOver() bool {
 	default:
 		return false
 	}
+}
+
+// announces reports whether the server says when its tool list changes.
+func (s *session) announces() bool {
+	caps := s.client.InitializeResult().Capabilities
+
+	return caps != nil && caps.Tools != nil && caps.Tools.ListChanged
 }
 
 // close says goodbye, for as long as grace allows, cuts the transport off and frees what it holds. It is called once.

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// keptStderrBytes is how much of the beginning of a server's stderr is kept, and as much of its end.
+	// keptStderrBytes is how much of the beginning of what a server prints is kept, and as much of its end.
 	keptStderrBytes = 8 << 10
 	// maxErrorBytes and maxContextBytes bound what a message quotes: lines with an error, and the lines around them.
 	maxErrorBytes   = 700
@@ -20,16 +20,16 @@ const (
 	maxErrorLineBytes = 300
 )
 
-// stderrLog keeps the beginning and the end of what a process writes to stderr. A program that cannot start often prints the
+// outputLog keeps the beginning and the end of what a process prints. A program that cannot start often prints the
 // reason first and pages of help after it; one that runs for days prints the reason last.
-type stderrLog struct {
+type outputLog struct {
 	mu         sync.Mutex
 	head, tail []byte
 	// written is how much there was in total.
 	written int
 }
 
-func (l *stderrLog) Write(data []byte) (int, error) {
+func (l *outputLog) Write(data []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.written += len(data)
@@ -47,7 +47,7 @@ func (l *stderrLog) Write(data []byte) (int, error) {
 }
 
 // String returns whole lines only where something is left out: half of a secret is not recognised as one.
-func (l *stderrLog) String() string {
+func (l *outputLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	head, tail := string(l.head), string(l.tail)

@@ -10,7 +10,7 @@ import (
 
 func TestStderrLogKeepsWholeLinesOfHeadAndTailWithinLimit(t *testing.T) {
 	t.Parallel()
-	var log stderrLog
+	var log outputLog
 	for i := range 100_000 {
 		_, err := fmt.Fprintf(&log, "line %d\n", i)
 		require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestStderrLogKeepsWholeLinesOfHeadAndTailWithinLimit(t *testing.T) {
 
 func TestStderrLogSkipsOverlongLine(t *testing.T) {
 	t.Parallel()
-	var log stderrLog
+	var log outputLog
 	_, _ = fmt.Fprintf(&log, "first\n%s\nlast\n", strings.Repeat("x", 3*keptStderrBytes))
 	require.Equal(t, fmt.Sprintf("first\n[… %d bytes left out …]\nlast\n", 3*keptStderrBytes+1), log.String())
 }

@@ -20,11 +20,20 @@ type toolset struct {
 	closeErr error
 }
 
-// List implements agent.Tools. The list was read when the servers were opened, and stays.
-func (t *toolset) List(context.Context) ([]agent.Tool, error) {
+// List implements agent.Tools. The lists were read when the servers were opened. Those that may have changed are read again, and
+// nowhere else: between two calls of List a name means the same tool.
+func (t *toolset) List(ctx context.Context) ([]agent.Tool, error) {
 	if t.life.Err() != nil {
 		return nil, errClosed
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(t.life, func() { cancel(errClosed) })()
+	var group sync.WaitGroup
+	for _, s := range t.servers {
+		group.Go(func() { s.refresh(ctx) })
+	}
+	group.Wait()
 
 	return t.all(), nil
 }
@@ -32,7 +41,8 @@ func (t *toolset) List(context.Context) ([]agent.Tool, error) {
 func (t *toolset) all() []agent.Tool {
 	var tools []agent.Tool
 	for _, s := range t.servers {
-		tools = append(tools, s.tools...)
+		kept, _ := s.kept()
+		tools = append(tools, kept...)
 	}
 
 	return tools
@@ -54,8 +64,8 @@ func (t *toolset) Unavailable() map[string]string {
 func (t *toolset) Missing() map[string]string {
 	result := make(map[string]string)
 	for _, s := range t.servers {
-		if s.missing != "" {
-			result[s.id] = t.factory.received(s.id, s.missing)
+		if _, missing := s.kept(); missing != "" {
+			result[s.id] = t.factory.received(s.id, missing)
 		}
 	}
 
@@ -77,7 +87,7 @@ func (t *toolset) Call(caller context.Context, call agent.Call) (agent.Result, e
 
 	s, tool := t.find(call.Server, call.Tool)
 	if s == nil {
-		return t.refusal(call.Name), nil
+		return t.refusal(call.Name, call.Shown), nil
 	}
 	if call.Once {
 		tool.ReadOnly = false

@@ -131,6 +131,11 @@ func TestUnknownNameReturnsNearestFirst(t *testing.T) {
 			require.Contains(t, result.Content, "nearest first:\n- "+c.nearest+"\n", c.name)
 		}
 	}
+
+	result, err := tools.Call(t.Context(), called(t, tools, agent.Call{ID: "call-1", Name: "k8s__get_pod", Shown: []string{"k8s__get_events"}}))
+	require.NoError(t, err)
+	require.Contains(t, result.Content, "nearest first:\n- k8s__get_events")
+	require.NotContains(t, result.Content, "- k8s__get_pods", "what the model is not shown is not suggested")
 }
 
 func TestSeparatorsInNamesOfToolsArePartOfThem(t *testing.T) {
@@ -328,7 +333,7 @@ func TestLargeResultsAreCutAfterMasking(t *testing.T) {
 // A result of any size costs no more than what can be kept of it, and no half of a secret is left where it is cut.
 func TestHugeResultIsMaskedUpToKeptLength(t *testing.T) {
 	t.Parallel()
-	const limit = 1000
+	const limit = 100_000
 	huge := strings.Repeat("SECRET ", 1<<18)
 	server := newServer()
 	addTool(server, "huge", true, answering(huge))
@@ -340,7 +345,7 @@ func TestHugeResultIsMaskedUpToKeptLength(t *testing.T) {
 	}
 	tools := openOne(t, server, mcp.Config{Mask: mask, Limits: mcp.Limits{ResultBytes: limit}})
 	content := call(t, tools, "srv__huge", "").Content
-	require.Less(t, masked, 200_000)
+	require.Less(t, masked, limit+200_000)
 	require.NotContains(t, content, "SE", "the masked text is so much shorter that its cut end would show")
 	require.Contains(t, content, fmt.Sprintf("of %d bytes are shown]", len(huge)))
 }

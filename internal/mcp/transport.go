@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"time"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -41,7 +40,7 @@ func (f *Factory) link(life context.Context, to target) (*link, error) {
 	case TransportStdio:
 		return f.processLink(life, to.server, config), nil
 	case TransportHTTP, TransportSSE:
-		return httpLink(life, config, f.limits.KeepAlive)
+		return httpLink(life, config, f.limits)
 	default:
 		return nil, fmt.Errorf("transport type %q is not one of stdio, http, sse", config.Type)
 	}
@@ -57,7 +56,10 @@ func plainLink(transport mcpsdk.Transport, probed bool) *link {
 }
 
 func (f *Factory) processLink(life context.Context, serverID string, config Transport) *link {
-	process := &processTransport{config: config, grace: f.limits.Exit}
+	process := &processTransport{config: config, grace: f.limits.Exit, limit: f.limits.MessageBytes, logStray: func(line string, size int) {
+		f.logger.InfoContext(life, "skipping a line on the stdout of an mcp server: it is no message",
+			"mcp_server", serverID, "line", short(f.received(serverID, line)), "bytes", size)
+	}}
 	made := plainLink(&streamTransport{inner: process, life: life}, true)
 	made.release = process.stop
 	made.explain = func(text string) string {
@@ -67,17 +69,20 @@ func (f *Factory) processLink(life context.Context, serverID string, config Tran
 	return made
 }
 
-func httpLink(life context.Context, config Transport, keepAlive time.Duration) (*link, error) {
-	side, err := newEdge(life, config)
+func httpLink(life context.Context, config Transport, limits Limits) (*link, error) {
+	side, err := newEdge(life, config, limits.MessageBytes)
 	if err != nil {
 		return nil, err
 	}
-	side.base.IdleConnTimeout = keepAlive
+	side.base.IdleConnTimeout = limits.KeepAlive
 	client := &http.Client{Transport: side}
-	var transport mcpsdk.Transport = &mcpsdk.SSEClientTransport{Endpoint: config.URL, HTTPClient: client}
+	eventSize := limits.MessageBytes + eventBytes
+	var transport mcpsdk.Transport = &mcpsdk.SSEClientTransport{Endpoint: config.URL, HTTPClient: client, MaxEventSize: eventSize}
 	if config.Type == TransportHTTP {
-		// Nothing that a server says unasked is of use here, and a stream for it may fail on its own.
-		transport = &mcpsdk.StreamableClientTransport{Endpoint: config.URL, HTTPClient: client, DisableStandaloneSSE: true}
+		// A stream for what a server says unasked may fail on its own; changes of the tool list are found without it.
+		transport = &mcpsdk.StreamableClientTransport{
+			Endpoint: config.URL, HTTPClient: client, MaxEventSize: eventSize, DisableStandaloneSSE: true,
+		}
 	}
 	made := plainLink(transport, true)
 	made.release = func() error {

@@ -1,0 +1,20 @@
+//go:build !linux
+
+package mcp
+
+import (
+	"os"
+	"os/exec"
+)
+
+// ProtectProcess does nothing: only Linux shows the environment of a process to others of its user as a file, and lets a process
+// refuse that.
+func ProtectProcess() error { return nil }
+
+// startWithoutCapabilities starts a process; there are no capabilities to inherit.
+func startWithoutCapabilities(cmd *exec.Cmd) error {
+	return cmd.Start() //nolint:wrapcheck // the caller says what was being started
+}
+
+// maySwitchUser reports whether this process may start others as another user.
+func maySwitchUser() bool { return os.Geteuid() == 0 }
