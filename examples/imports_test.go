@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The SDKs of the providers are most of a program that links them, and of the time of its build.
+// A program that uses no model links none of the providers.
 func TestProgramsLinkModelsOnlyIfTheyUseThem(t *testing.T) {
 	t.Parallel()
 

@@ -31,13 +31,14 @@ func programs() []example {
 		{"discord-echo", "Hello, world!"},
 		{"discord-streaming", "Hello, world!"},
 		{"discord-agent-file-journal", "Set OPENAI_API_KEY to talk to a real model, and DISCORD_TOKEN to do so in Discord."},
+		{"chat-agent", "I am a scripted assistant. I say the same on the console and in Discord."},
 		{"declarative-discord-agent", "I am a scripted assistant. Everything that we say is in two journals."},
 	}
 }
 
 func TestExecutablesAnswerAndEndWithTheirInput(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds eight programs")
+		t.Skip("builds nine programs")
 	}
 
 	t.Parallel()

@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/jonboulle/clockwork"
 
@@ -83,24 +84,36 @@ func (b *Branch) addPort(p *port) *port {
 	return p
 }
 
-// Out is a port on which a branch produces entries of type A.
-type Out[A any] struct{ port *port }
+// Out is a port on which a branch produces entries of type A, or a view of one.
+type Out[A any] struct {
+	port *port
+	read func(Entry) (A, error)
+}
 
 // Produces adds a port that produces entries of type A.
 func Produces[A any](b *Branch) Out[A] {
-	return Out[A]{port: b.addPort(&port{typeName: TypeName[A](), direction: produced})}
+	return Out[A]{port: b.addPort(&port{typeName: TypeName[A](), direction: produced}), read: As[A]}
 }
 
-// Send appends entries to the journal of the branch, as one. The route of the port carries them on.
-func (o Out[A]) Send(ctx context.Context, values ...A) error { return send(ctx, o.port.branch, values) }
+// Send appends entries to the journal of the branch, as one. The route of the port carries them on. A view cannot send.
+func (o Out[A]) Send(ctx context.Context, values ...A) error {
+	if o.port.typeName != TypeName[A]() {
+		return fmt.Errorf("%s is a view of %s, which only its branch produces", TypeName[A](), o.port.typeName)
+	}
 
-// In is a port on which a branch consumes entries of type B.
-type In[B any] struct{ port *port }
+	return send(ctx, o.port.branch, values)
+}
+
+// In is a port on which a branch consumes entries of type B, or a view of one.
+type In[B any] struct {
+	port *port
+	wrap func(B) (Entry, error)
+}
 
 // Consumes adds a port that consumes entries of type B. The entries are handled one after the other. An error ends the
 // daemon of the port as failed, so handle returns one only where the branch cannot go on.
 func Consumes[B any](b *Branch, handle func(ctx context.Context, value B) error) In[B] {
-	return In[B]{port: b.addPort(&port{
+	added := b.addPort(&port{
 		typeName: TypeName[B](), direction: consumed,
 		handle: func(ctx context.Context, entry Entry) error {
 			value, err := As[B](entry)
@@ -110,7 +123,9 @@ func Consumes[B any](b *Branch, handle func(ctx context.Context, value B) error)
 
 			return handle(ctx, value)
 		},
-	})}
+	})
+
+	return In[B]{port: added, wrap: func(value B) (Entry, error) { return NewEntry(value), nil }}
 }
 
 // Log keeps entries of type A that concern the branch alone, such as the pieces of a streamed answer.

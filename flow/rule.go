@@ -21,12 +21,12 @@ type Rule struct {
 // ends the routes of the branch as failed.
 func Route[A, B any](from Out[A], to In[B], transform func(context.Context, A) (B, error)) Rule {
 	rule := Rule{from: from.port, to: to.port}
-	if transform == nil {
+	if transform == nil || from.read == nil || to.wrap == nil {
 		return rule
 	}
 
 	rule.carry = func(ctx context.Context, entry Entry) (Entry, error) {
-		value, err := As[A](entry)
+		value, err := from.read(entry)
 		if err != nil {
 			return Entry{}, err
 		}
@@ -36,7 +36,7 @@ func Route[A, B any](from Out[A], to In[B], transform func(context.Context, A) (
 			return Entry{}, err
 		}
 
-		return NewEntry(result), nil
+		return to.wrap(result)
 	}
 
 	return rule

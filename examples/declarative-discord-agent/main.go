@@ -44,7 +44,7 @@ func apologize(_ context.Context, f agent.Failure) (discord.Draft, error) {
 // configure makes the branches, keeps each in a file and connects them by the rules.
 func configure(env *program.Env) (*flow.Flow, error) {
 	chat, err := discord.New(discord.Config{
-		Connection: discord.ClientConfig{Token: env.Discord.Token, API: env.Discord.API, Gateway: env.Discord.Gateway},
+		Connection: discord.ClientConfig{Token: env.Discord.Token, API: env.Discord.API, Gateway: env.Discord.Gateway, End: env.Discord.End},
 		Channels:   []string{env.Discord.Channel}, Shatter: env.Shatter(flow.ShatterParagraph), Typing: true,
 		Clock: env.Clock, Logger: env.Logger,
 	})

@@ -23,7 +23,7 @@ func main() {
 // configure declares the flow. A channel is a conversation; a response appears paragraph by paragraph.
 func configure(env *program.Env) (*flow.Flow, error) {
 	chat, err := discord.New(discord.Config{
-		Connection: discord.ClientConfig{Token: env.Discord.Token, API: env.Discord.API, Gateway: env.Discord.Gateway},
+		Connection: discord.ClientConfig{Token: env.Discord.Token, API: env.Discord.API, Gateway: env.Discord.Gateway, End: env.Discord.End},
 		Channels:   []string{env.Discord.Channel}, Typing: true,
 		Clock: env.Clock, Logger: env.Logger,
 	})

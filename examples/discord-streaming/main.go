@@ -66,7 +66,7 @@ func (s *Speaker) speak(ctx context.Context, text Text) error {
 // configure declares the flow: the words of one message share a stream, so they build up one reply.
 func configure(env *program.Env) (*flow.Flow, error) {
 	chat, err := discord.New(discord.Config{
-		Connection: discord.ClientConfig{Token: env.Discord.Token, API: env.Discord.API, Gateway: env.Discord.Gateway},
+		Connection: discord.ClientConfig{Token: env.Discord.Token, API: env.Discord.API, Gateway: env.Discord.Gateway, End: env.Discord.End},
 		Channels:   []string{env.Discord.Channel},
 		Clock:      env.Clock, Logger: env.Logger,
 	})

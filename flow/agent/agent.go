@@ -55,10 +55,18 @@ type Prompt struct {
 
 // Meta tells which response an entry belongs to.
 type Meta struct {
-	Conversation string    `json:"conversation,omitempty"`
-	ResponseID   string    `json:"response_id"`
-	Model        string    `json:"model"`
-	Timestamp    time.Time `json:"timestamp"`
+	Conversation string `json:"conversation,omitempty"`
+	ResponseID   string `json:"response_id"`
+	// Model is the one that the client reported with a [ModelChunk], or else the one that was asked for.
+	Model     string    `json:"model"`
+	Timestamp time.Time `json:"timestamp"`
+}
+
+// ModelChunk reports which model answers. A client that knows sends it before the rest of the answer.
+type ModelChunk struct {
+	llm.Chunk // nil: it makes this a chunk
+
+	Model string
 }
 
 // Response is a response or, where the window passes pieces on, a part of one.
@@ -197,7 +205,7 @@ func (a *Agent) respond(ctx context.Context, prompt Prompt) error {
 		return context.Cause(ctx)
 	}
 
-	return a.Failures.Send(ctx, Failure{Meta: meta, Error: failure.Error()})
+	return a.Failures.Send(ctx, Failure{Meta: answer.meta, Error: failure.Error()})
 }
 
 // converse calls the model until it has answered without asking for tools. The first result is the model's failure, the

@@ -31,6 +31,7 @@ func newStream(a *Agent, meta Meta, prompt string) *stream {
 // read takes one answer of the model. The first error is the model's, the second one the journal's.
 func (s *stream) read(ctx context.Context, chunks iter.Seq2[llm.Chunk, error]) (message llm.Message, failure, err error) {
 	message.Role = llm.RoleAssistant
+	s.meta.Model = s.agent.config.Model // each answer of a response may come from another one
 
 	for chunk, err := range chunks {
 		if err != nil {
@@ -38,6 +39,8 @@ func (s *stream) read(ctx context.Context, chunks iter.Seq2[llm.Chunk, error]) (
 		}
 
 		switch c := chunk.(type) {
+		case ModelChunk:
+			s.meta.Model = c.Model
 		case llm.TextChunk:
 			message.Content += c.Text
 			err = s.addText(ctx, c.Text)

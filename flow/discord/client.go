@@ -33,6 +33,9 @@ type ClientConfig struct {
 	Token string
 	// API and Gateway are the addresses of a server other than Discord's own; empty is Discord's own.
 	API, Gateway string
+	// End is closed when nobody writes any more: Run then handles the messages that have arrived, and returns. Discord itself never
+	// ends, so it is for those who take its place. Nil never ends.
+	End <-chan struct{}
 	// Logger reports lost connections and rate limits; nil is nobody.
 	Logger *slog.Logger
 }
@@ -42,6 +45,7 @@ type ClientConfig struct {
 type Client struct {
 	token    string
 	gateway  string
+	end      <-chan struct{}
 	logger   *slog.Logger
 	http     *http.Client
 	rest     rest.Client
@@ -65,7 +69,8 @@ func NewClient(config ClientConfig) (*Client, error) {
 	client := &http.Client{Transport: transport, Timeout: requestTimeout}
 
 	return &Client{
-		token: token, gateway: cmp.Or(config.Gateway, gateway.URL), logger: logger, http: client, channels: newChannelCache(),
+		token: token, gateway: cmp.Or(config.Gateway, gateway.URL), end: config.End, logger: logger, http: client,
+		channels: newChannelCache(),
 		rest: rest.NewClient(token,
 			rest.WithURL(api), rest.WithHTTPClient(client), rest.WithUserAgent(userAgent),
 			rest.WithRateLimiter(newRateLimiter(logger)),

@@ -132,7 +132,7 @@ func New(config Config) (*Discord, error) {
 	return d, nil
 }
 
-// listen produces messages until the flow stops.
+// listen produces messages until the flow stops or the input ends.
 func (d *Discord) listen(ctx context.Context, ready func()) error {
 	defer d.typing.stopAll()
 

@@ -324,10 +324,13 @@ func TestTypingIsShownUntilTheFirstPart(t *testing.T) {
 	d.write(discord.Draft{StreamID: "s", Text: "Well", Last: true})
 	d.clock.Advance(8 * time.Second)
 
+	_, err := d.server.WaitAction(within(t), func(a mock.Action) bool { return a.Number == 4 })
+	require.NoError(t, err)
+
 	shortly, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 
-	_, err := d.server.WaitAction(shortly, func(a mock.Action) bool { return a.Number > 4 })
+	_, err = d.server.WaitAction(shortly, func(a mock.Action) bool { return a.Number > 4 })
 	require.Error(t, err, "nothing follows the message")
 
 	var kinds []string

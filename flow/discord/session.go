@@ -27,7 +27,7 @@ const (
 // Run connects to the gateway and delivers the messages of people to handle, one after the other and in order. It calls ready
 // once, when the bot is connected and its guilds are available. It reconnects by itself, and resumes its session where Discord
 // allows that, so that no message is lost. It returns the cause of the context when that ends, the error of handle, or an
-// error that reconnecting cannot cure and that says what to do.
+// error that reconnecting cannot cure and that says what to do; and nil after the end of the input, see [ClientConfig].
 func (c *Client) Run(ctx context.Context, ready func(), handle func(context.Context, Message) error) error {
 	return c.run(ctx, ready, func() func() { return func() {} }, handle)
 }
@@ -39,25 +39,56 @@ func (c *Client) run(
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	s := &session{client: c, ready: sync.OnceFunc(ready), pending: pending, messages: make(chan arrival, queueLength)}
+	connection, disconnect := context.WithCancelCause(ctx)
+	defer disconnect(nil)
+
+	connected := make(chan struct{})
+	s := &session{
+		client: c, connected: connected, pending: pending, messages: make(chan arrival, queueLength),
+		ready: sync.OnceFunc(func() {
+			ready()
+			close(connected)
+		}),
+	}
 
 	var connecting sync.WaitGroup
 
-	connecting.Go(func() { cancel(s.stayConnected(ctx)) })
+	connecting.Go(func() {
+		err := s.stayConnected(connection)
+		if !errors.Is(err, errEndOfInput) {
+			cancel(err)
+		}
+	})
 
-	cancel(s.deliver(ctx, handle))
+	err := s.deliver(ctx, handle)
+	if errors.Is(err, errEndOfInput) {
+		disconnect(errEndOfInput)
+		connecting.Wait() // nothing arrives after that
+
+		err = s.deliverQueued(ctx, handle)
+	}
+
+	cancel(err)
 	connecting.Wait()
 	c.Close()
+
+	if err == nil {
+		return nil
+	}
 
 	return context.Cause(ctx)
 }
 
-// session is what outlives a connection. The goroutine of stayConnected owns it, except for messages and bot.
+// errEndOfInput ends the connection of a client whose input has ended.
+var errEndOfInput = errors.New("the input has ended")
+
+// session is what outlives a connection. The goroutine of stayConnected owns it, except for connected, messages and bot.
 type session struct {
-	client   *Client
-	ready    func()
-	pending  func() (done func())
-	messages chan arrival
+	client    *Client
+	ready     func()
+	connected <-chan struct{} // closed by ready
+	pending   func() (done func())
+	messages  chan arrival
 
 	bot       atomic.Value // the id of the bot, a string, from the first READY on
 	id        string       // empty: there is no session to resume
@@ -79,21 +110,47 @@ type arrival struct {
 	done func()
 }
 
-// deliver passes messages to the handler until the context ends.
+// deliver passes messages to the handler until the context or the input ends. The input of a bot that is not connected yet has
+// not begun, so it does not end.
 func (s *session) deliver(ctx context.Context, handle func(context.Context, Message) error) error {
-	for {
+	var end <-chan struct{}
+
+	for connected := s.connected; ; {
 		select {
 		case arrived := <-s.messages:
-			err := handle(ctx, s.complete(ctx, arrived.messageObject))
-			arrived.done()
-
+			err := s.handle(ctx, arrived, handle)
 			if err != nil {
 				return err
 			}
+		case <-connected:
+			connected, end = nil, s.client.end
+		case <-end:
+			return errEndOfInput
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// deliverQueued passes the messages that have arrived to the handler.
+func (s *session) deliverQueued(ctx context.Context, handle func(context.Context, Message) error) error {
+	for {
+		select {
+		case arrived := <-s.messages:
+			err := s.handle(ctx, arrived, handle)
+			if err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+func (s *session) handle(ctx context.Context, arrived arrival, handle func(context.Context, Message) error) error {
+	defer arrived.done()
+
+	return handle(ctx, s.complete(ctx, arrived.messageObject))
 }
 
 // complete is the message with the parent of its channel.

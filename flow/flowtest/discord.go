@@ -2,7 +2,9 @@ package flowtest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tarsy.dev/tarsy/flow/program"
@@ -41,6 +43,8 @@ type Discord struct {
 	host   *Host
 	server *discord.Server
 	last   int // the number of the last action of the bot that the test waited for
+	ended  chan struct{}
+	end    func() // closes ended
 }
 
 func newDiscord(h *Host, change []func(*DiscordSetup)) *Discord {
@@ -68,11 +72,15 @@ func newDiscord(h *Host, change []func(*DiscordSetup)) *Discord {
 
 	h.t.Cleanup(server.Stop)
 
-	return &Discord{host: h, server: server}
+	ended := make(chan struct{})
+
+	return &Discord{host: h, server: server, ended: ended, end: sync.OnceFunc(func() { close(ended) })}
 }
 
 func (d *Discord) access() program.DiscordAccess {
-	return program.DiscordAccess{Token: d.server.Token(), API: d.server.API(), Gateway: d.server.Gateway(), Channel: "general"}
+	return program.DiscordAccess{
+		Token: d.server.Token(), API: d.server.API(), Gateway: d.server.Gateway(), Channel: "general", End: d.ended,
+	}
 }
 
 func (d *Discord) stop() { d.server.Stop() }
@@ -96,6 +104,7 @@ func WrittenAt(at time.Time) SayOption { return func(o *discord.Options) { o.Cre
 // user by name; the bot is named bot.
 func (d *Discord) Say(channel, author, content string, options ...SayOption) DiscordMessage {
 	d.host.t.Helper()
+	d.requireInput()
 
 	var chosen discord.Options
 	for _, option := range options {
@@ -110,9 +119,39 @@ func (d *Discord) Say(channel, author, content string, options ...SayOption) Dis
 	return said
 }
 
+// End ends the input, as Ctrl-D does on a console: nobody writes any more, and the program handles what was written until now.
+func (d *Discord) End(options ...WaitOption) {
+	d.host.t.Helper()
+
+	ctx, cancel := d.host.assertion(options)
+	defer cancel()
+
+	err := d.server.WaitReceived(ctx)
+	if err != nil {
+		d.host.t.Fatalf("%v%s", err, d.host.problems())
+	}
+
+	d.end()
+}
+
+// requireInput fails the test if the input has ended.
+func (d *Discord) requireInput() {
+	d.host.t.Helper()
+
+	select {
+	case <-d.ended:
+		d.host.t.Fatalf("the input from Discord has ended: nobody writes any more")
+	default:
+	}
+}
+
 // Play runs the steps of a conversation one after the other. If a step fails, so does the test, with a list of what the bot did.
 func (d *Discord) Play(steps ...DiscordStep) {
 	d.host.t.Helper()
+
+	if slices.ContainsFunc(steps, func(step DiscordStep) bool { return step.Say != nil }) {
+		d.requireInput()
+	}
 
 	ctx, cancel := d.host.assertion(nil)
 	defer cancel()

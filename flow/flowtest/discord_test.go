@@ -14,12 +14,13 @@ import (
 	"tarsy.dev/tarsy/flow/flowtest"
 	"tarsy.dev/tarsy/flow/program"
 	"tarsy.dev/tarsy/internal/testfailure"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // echoInDiscord replies to each message with its content.
 func echoInDiscord(env *program.Env) (*flow.Flow, error) {
 	chat, err := discord.New(discord.Config{
-		Connection: discord.ClientConfig{Token: env.Discord.Token, API: env.Discord.API, Gateway: env.Discord.Gateway},
+		Connection: discord.ClientConfig{Token: env.Discord.Token, API: env.Discord.API, Gateway: env.Discord.Gateway, End: env.Discord.End},
 		Channels:   []string{env.Discord.Channel},
 	})
 	if err != nil {
@@ -116,7 +117,7 @@ func TestDiscordShowsThatTheBotTypes(t *testing.T) {
 
 	silent := func(env *program.Env) (*flow.Flow, error) {
 		chat, err := discord.New(discord.Config{
-			Connection: discord.ClientConfig{Token: env.Discord.Token, API: env.Discord.API, Gateway: env.Discord.Gateway}, Typing: true,
+			Connection: discord.ClientConfig{Token: env.Discord.Token, API: env.Discord.API, Gateway: env.Discord.Gateway, End: env.Discord.End}, Typing: true,
 		})
 		if err != nil {
 			return nil, err
@@ -144,6 +145,44 @@ func TestDiscordShowsThatTheBotTypes(t *testing.T) {
 		chat := flowtest.New(inner, silent, flowtest.WithDiscord()).Start().Discord()
 		chat.WaitTyping("random", flowtest.Within(10*time.Millisecond))
 	}), "no typing in random (the time limit of 10ms was reached); the bot did nothing")
+}
+
+// A program in Discord ends with its input as one on a console does.
+func TestDiscordProgramEndsWithItsInput(t *testing.T) {
+	t.Parallel()
+
+	host := flowtest.New(t, echoInDiscord, flowtest.WithDiscord()).Start()
+	chat := host.Discord()
+
+	for i := range 20 {
+		chat.Say("general", "alice", fmt.Sprint(i))
+	}
+
+	chat.End()
+	chat.WaitSent("the last echo", flowtest.Content("You wrote: 19"))
+	chat.AssertQuiet()
+	require.Len(t, chat.Contents(), 20)
+
+	daemons := host.Flow().Daemons()
+	input := daemons[len(daemons)-1]
+	require.Equal(t, "discord input", input.Name())
+	require.NoError(t, input.WaitFor(wait.Context(t), flow.StatusCompleted))
+
+	chat.End()
+	host.Stop()
+
+	for name, tooLate := range map[string]func(*flowtest.Discord){
+		"say": func(chat *flowtest.Discord) { chat.Say("general", "alice", "too late") },
+		"play": func(chat *flowtest.Discord) {
+			chat.Play(flowtest.DiscordStep{Say: &flowtest.DiscordSay{Channel: "general", Author: "alice", Content: "too late"}})
+		},
+	} {
+		require.Contains(t, testfailure.Of(t, func(inner testing.TB) {
+			chat := flowtest.New(inner, echoInDiscord, flowtest.WithDiscord()).Start().Discord()
+			chat.End()
+			tooLate(chat)
+		}), "the input from Discord has ended", name)
+	}
 }
 
 func TestDiscordSurvivesADroppedGatewayAndRateLimits(t *testing.T) {

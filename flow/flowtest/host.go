@@ -162,6 +162,10 @@ func (h *Host) Stop() {
 		h.console.End()
 	}
 
+	if h.discord != nil {
+		h.discord.end()
+	}
+
 	ctx, cancel := timeLimit(h.timeouts.Stop)
 	defer cancel()
 

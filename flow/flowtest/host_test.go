@@ -112,6 +112,40 @@ func TestScriptedResponseIsInTheJournalAsItCame(t *testing.T) {
 	require.Equal(t, "gpt-4o", h.LLM().Requests()[0].Model)
 }
 
+// Each scripted response has a model of its own, and the one that the program asks for by default.
+func TestEachScriptedResponseHasItsModel(t *testing.T) {
+	t.Parallel()
+
+	h := start(t, flowtest.WithEnv(func(env *program.Env) { env.Model = "gpt-4o" }))
+	h.LLM().WithModel("gpt-4o-mini").EnqueueThoughts([]string{"Hm."}, []string{"One."})
+	h.LLM().Enqueue("Two.")
+	h.LLM().WithModel("o3").EnqueueFailure(errors.New("quota exceeded"), "Thr")
+
+	for _, prompt := range []string{"first", "second", "third"} {
+		h.Console().Send(prompt)
+	}
+
+	h.WaitQuiet()
+
+	completed := flowtest.Entries[agent.StreamCompleted](h, "agent")
+	require.Len(t, completed, 2)
+	require.Equal(t, []string{"gpt-4o-mini", "gpt-4o"}, []string{completed[0].Model, completed[1].Model})
+	require.NotEqual(t, completed[0].ResponseID, completed[1].ResponseID)
+	require.False(t, completed[0].Timestamp.IsZero())
+
+	require.Equal(t, completed[0].Meta, flowtest.Entries[agent.ThoughtChunk](h, "agent")[0].Meta)
+	require.Equal(t, completed[0].Meta, flowtest.Entries[agent.Thought](h, "agent")[0].Meta)
+	require.Equal(t, completed[0].Meta, flowtest.Entries[agent.Response](h, "agent")[0].Meta)
+
+	var models []string
+	for _, chunk := range flowtest.Entries[agent.Chunk](h, "agent") {
+		models = append(models, chunk.Text+" "+chunk.Model)
+	}
+
+	require.Equal(t, []string{"One. gpt-4o-mini", "Two. gpt-4o", "Thr o3"}, models)
+	require.Equal(t, "o3", flowtest.Entries[agent.Failure](h, "agent")[0].Model)
+}
+
 func TestQuietIsKnownWithoutWaitingForTimeToPass(t *testing.T) {
 	t.Parallel()
 

@@ -1,6 +1,7 @@
 package flowtest
 
 import (
+	"tarsy.dev/tarsy/flow/agent"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -11,9 +12,20 @@ type LLM struct {
 	*script.Script
 
 	host *Host
+	// model answers what is enqueued; empty is the one that is asked for.
+	model string
 }
 
 func newLLM(h *Host) *LLM { return &LLM{Script: script.New(script.Options{}), host: h} }
+
+// WithModel is the same virtual model, except that what is enqueued with it is answered by the model of this name. Without it,
+// the model that the program asks for answers. The entries of a response carry the name.
+func (l *LLM) WithModel(name string) *LLM {
+	named := *l
+	named.model = name
+
+	return &named
+}
 
 // Enqueue adds a response that arrives whole.
 func (l *LLM) Enqueue(text string) { l.EnqueueStream(text) }
@@ -23,26 +35,32 @@ func (l *LLM) EnqueueStream(chunks ...string) { l.EnqueueThoughts(nil, chunks) }
 
 // EnqueueThoughts adds a response whose chunks follow chunks of thinking.
 func (l *LLM) EnqueueThoughts(thoughts, chunks []string) {
-	all := make([]llm.Chunk, 0, len(thoughts)+len(chunks))
-	for _, thought := range thoughts {
-		all = append(all, llm.ThinkingChunk{Text: thought})
-	}
-
-	for _, chunk := range chunks {
-		all = append(all, llm.TextChunk{Text: chunk})
-	}
-
-	l.Add(script.Reply{Chunks: all})
+	l.Add(script.Reply{Chunks: l.chunks(thoughts, chunks)})
 }
 
 // EnqueueFailure adds a call that fails after these chunks.
 func (l *LLM) EnqueueFailure(failure error, chunks ...string) {
-	reply := script.Reply{Err: failure, AfterChunks: len(chunks)}
-	for _, chunk := range chunks {
-		reply.Chunks = append(reply.Chunks, llm.TextChunk{Text: chunk})
+	all := l.chunks(nil, chunks)
+	l.Add(script.Reply{Chunks: all, Err: failure, AfterChunks: len(all)})
+}
+
+// chunks is a response as the model sends it.
+func (l *LLM) chunks(thoughts, texts []string) []llm.Chunk {
+	all := make([]llm.Chunk, 0, 1+len(thoughts)+len(texts))
+
+	if l.model != "" {
+		all = append(all, agent.ModelChunk{Model: l.model})
 	}
 
-	l.Add(reply)
+	for _, thought := range thoughts {
+		all = append(all, llm.ThinkingChunk{Text: thought})
+	}
+
+	for _, text := range texts {
+		all = append(all, llm.TextChunk{Text: text})
+	}
+
+	return all
 }
 
 // Requests are the calls that were made.

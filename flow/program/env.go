@@ -46,6 +46,8 @@ type DiscordAccess struct {
 	API, Gateway string
 	// Channel is where the program listens and writes.
 	Channel string
+	// End is closed when nobody writes any more, as the end of a terminal's input; nil never ends.
+	End <-chan struct{}
 }
 
 // Configure declares the flow of a program.

@@ -7,13 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 
-	"tarsy.dev/tarsy/flow"
-	"tarsy.dev/tarsy/flow/discord"
-	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/flow/program"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	virtual "tarsy.dev/tarsy/internal/mock/discord"
@@ -50,7 +46,8 @@ type window struct {
 	server  *virtual.Server
 	in      io.Reader
 	out     io.Writer
-	printed int // the number of the last action that was printed
+	ended   chan struct{} // closed at the end of the input
+	printed int           // the number of the last action that was printed
 }
 
 func openWindow(env *program.Env) (*window, error) {
@@ -72,11 +69,12 @@ func openWindow(env *program.Env) (*window, error) {
 
 	fmt.Fprintf(env.Err, "DISCORD_TOKEN is not set: this is a virtual Discord. Type a message to #%s; Ctrl-D ends.\n", channel)
 
+	ended := make(chan struct{})
 	env.Discord = program.DiscordAccess{
-		Token: server.Token(), API: server.API(), Gateway: server.Gateway(), Channel: channel,
+		Token: server.Token(), API: server.API(), Gateway: server.Gateway(), Channel: channel, End: ended,
 	}
 
-	return &window{server: server, in: env.In, out: env.Out}, nil
+	return &window{server: server, in: env.In, out: env.Out, ended: ended}, nil
 }
 
 // run runs the program until the context ends, or the input has ended and the program has answered.
@@ -86,25 +84,16 @@ func (w *window) run(ctx context.Context, env *program.Env, configure program.Co
 
 	var watching sync.WaitGroup
 
-	err := program.Run(ctx, env, func(env *program.Env) (*flow.Flow, error) {
-		built, err := configure(env)
+	watching.Go(func() { w.print(ctx) })
+
+	go func() { // a read of a terminal cannot be cancelled: the process ends it
+		err := w.talk(ctx)
 		if err != nil {
-			return nil, err
+			cancel(err)
 		}
+	}()
 
-		begin, err := produced(built).Head(ctx)
-		if err != nil {
-			return nil, err
-		}
-
-		watching.Go(func() { w.print(ctx) })
-
-		go func() { // a read of a terminal cannot be cancelled: the process ends it
-			cancel(w.talk(ctx, built, begin))
-		}()
-
-		return built, nil
-	})
+	err := program.Run(ctx, env, configure)
 
 	cancel(nil)
 	watching.Wait()
@@ -113,17 +102,12 @@ func (w *window) run(ctx context.Context, env *program.Env, configure program.Co
 	return err
 }
 
-// errEnded ends a program whose input has ended.
-var errEnded = errors.New("the input has ended")
-
-// talk says in the channel what is typed, and waits at the end until all of it is handled.
-func (w *window) talk(ctx context.Context, built *flow.Flow, begin journal.Position) error {
+// talk says in the channel what is typed, and ends the program's input with its own.
+func (w *window) talk(ctx context.Context) error {
 	err := w.server.WaitReady(ctx)
 	if err != nil {
 		return err
 	}
-
-	said := 0
 
 	for lines := bufio.NewScanner(w.in); lines.Scan(); {
 		text := strings.TrimSpace(lines.Text())
@@ -135,50 +119,16 @@ func (w *window) talk(ctx context.Context, built *flow.Flow, begin journal.Posit
 		if err != nil {
 			return err
 		}
-
-		said++
 	}
 
-	err = waitProduced(ctx, produced(built), begin, said)
+	err = w.server.WaitReceived(ctx)
 	if err != nil {
 		return err
 	}
 
-	err = built.WaitIdle(ctx)
-	if err != nil {
-		return err
-	}
+	close(w.ended)
 
-	return errEnded
-}
-
-// waitProduced waits until the program has received n messages.
-func waitProduced(ctx context.Context, reader journal.Reader[flow.Entry], after journal.Position, n int) error {
-	if n == 0 {
-		return nil
-	}
-
-	for record, err := range reader.Tail(ctx, after) {
-		if err != nil {
-			return err
-		}
-
-		if flow.Is[discord.Message](record.Entry) {
-			if n--; n == 0 {
-				return nil
-			}
-		}
-	}
-
-	return context.Cause(ctx)
-}
-
-// produced is the journal of the branch that produces messages.
-func produced(built *flow.Flow) journal.Reader[flow.Entry] {
-	branches := built.Branches()
-	i := slices.IndexFunc(branches, func(b *flow.Branch) bool { return b.Name() == "discord" })
-
-	return branches[max(i, 0)].Journal()
+	return nil
 }
 
 // print prints what the bot does until the context ends.

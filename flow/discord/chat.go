@@ -1,0 +1,23 @@
+package discord
+
+import (
+	"tarsy.dev/tarsy/flow"
+	"tarsy.dev/tarsy/flow/chat"
+)
+
+// Chat is Discord as a channel like others. Each channel or thread of it is a conversation.
+func (d *Discord) Chat() chat.Channel {
+	return chat.Channel{
+		Branch: d.Branch, Messages: flow.ViewOut(d.Messages, messageOf), Drafts: flow.ViewIn(d.Drafts, draftOf),
+	}
+}
+
+func messageOf(m Message) (chat.Message, error) {
+	return chat.Message{Conversation: m.ChannelID, ID: m.MessageID, Sender: m.Author, Text: m.Content}, nil
+}
+
+func draftOf(draft chat.Draft) (Draft, error) {
+	return Draft{
+		ChannelID: draft.Conversation, ReplyTo: draft.ReplyTo, Text: draft.Text, StreamID: draft.StreamID, Last: draft.Last,
+	}, nil
+}
