@@ -16,6 +16,7 @@ const (
 	CodeUnknownField         Code = "unknown_field"
 	CodeMissingField         Code = "missing_field"
 	CodeInvalidField         Code = "invalid_field"
+	CodeEmptyAlert           Code = "empty_alert"
 	CodeUnknownAlertType     Code = "unknown_alert_type"
 	CodeUnknownChain         Code = "unknown_chain"
 	CodeUnknownLLMProvider   Code = "unknown_llm_provider"

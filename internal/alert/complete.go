@@ -10,7 +10,7 @@ import (
 
 // The well-known names of facts, as the documentation of config.AlertFields lists them.
 var (
-	severityNames  = []string{"severity", "priority", "level"}
+	severityNames  = []string{"severity", "priority", "level", "alert_priority"}
 	serviceNames   = []string{"service", "app", "app_kubernetes_io_name", "deployment", "job", "component"}
 	namespaceNames = []string{"namespace", "kubernetes_namespace", "exported_namespace"}
 	clusterNames   = []string{"cluster", "cluster_name", "k8s_cluster", "environment"}

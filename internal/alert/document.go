@@ -59,9 +59,16 @@ func readDocument(text string) document {
 		body = list[0]
 	}
 
-	d.add(body, 2) // the object, and one that contains the alert
+	const levels = 3 // the object, one that contains the alert, and one in it, as data.essentials of Azure Monitor
+
+	d.add(body, levels)
 
 	return d
+}
+
+// wrappers are the objects in which senders put an alert, or what it is about. What several of them have is taken from the first.
+var wrappers = []string{
+	"alert", "incident", "problem", "issue", "alert_group", "event", "data", "payload", "essentials", "detail", "monitor", "check",
 }
 
 // add adds what an object says. What was added before wins: it is nearer to the top.
@@ -91,7 +98,7 @@ func (d *document) add(body []byte, levels int) {
 		d.add(alerts[0], levels-1)
 	}
 
-	for _, name := range []string{"alert", "incident", "event", "data", "payload"} {
+	for _, name := range wrappers {
 		d.add(object[name], levels-1)
 	}
 }

@@ -60,6 +60,8 @@ func TestTitleIsTheBestThatTheAlertSays(t *testing.T) {
 		{name: "configured", data: `{"summary": "S", "headline": "H"}`, fields: config.AlertFields{Title: []string{"missing", "headline"}}, want: "H"},
 		{name: "configured label", data: "text", labels: labels, fields: config.AlertFields{Title: []string{"alertname"}}, want: "DiskFull (instance=web-1:9100, mountpoint=/data)"},
 		{name: "configured but missing", data: `{"alertname": "N"}`, fields: config.AlertFields{Title: []string{"missing"}}, want: "N"},
+		{name: "configured but missing, with the usual", data: `{"alertname": "N", "summary": "S"}`, fields: config.AlertFields{Title: []string{"missing"}}, want: "N"},
+		{name: "title is the alert type", data: `{"title": "Kubernetes", "message": "Pod a is down"}`, want: "Pod a is down"},
 		{name: "invisible characters", data: "Disk\u202e is\x00\tfull\u200b\x07", want: "Disk is full"},
 		{name: "too long", data: strings.Repeat("é", 300), want: strings.Repeat("é", 98) + "…"},
 	} {

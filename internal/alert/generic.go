@@ -12,14 +12,15 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// overStatuses are the words for an alert that is over, unless the mapping names others.
-var overStatuses = []string{"resolved", "ok", "closed"}
-
 // readGeneric reads a body of any form: facts are where the mapping says, and where it says nothing, in fields with well-known names.
 func readGeneric(r config.Receiver, body []byte) ([]report, error) {
 	m, err := compileMapping(r.Mapping)
 	if err != nil {
 		return nil, fmt.Errorf("mapping of the receiver %s/%s: %w", r.Source, r.Name, err)
+	}
+
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil, checkItems(nil)
 	}
 
 	var root any
@@ -36,12 +37,51 @@ func readGeneric(r config.Receiver, body []byte) ([]report, error) {
 		return nil, err
 	}
 
-	reports := make([]report, len(items))
-	for i, item := range items {
-		reports[i] = m.report(item, root)
+	if len(items) == 0 && m.alerts != "" {
+		return nil, nil // the list is where the mapping says, and nothing is wrong
+	}
+
+	if err := checkItems(items); err != nil {
+		return nil, err
+	}
+
+	reports := make([]report, 0, len(items))
+
+	for _, item := range items {
+		if rep := m.report(item, root); rep.phase != unchanged {
+			reports = append(reports, rep)
+		}
 	}
 
 	return reports, nil
+}
+
+// unchangedEvent is the sender's word for what it reports of its first alert, empty if that starts or ends it.
+func unchangedEvent(r config.Receiver, body []byte) string {
+	m, err := compileMapping(r.Mapping)
+
+	var root any
+	if err != nil || decodeNumbers(body, &root) != nil {
+		return ""
+	}
+
+	items, err := m.items(root)
+	if err != nil || len(items) == 0 {
+		return ""
+	}
+
+	rep := m.report(items[0], root)
+	if rep.phase != unchanged {
+		return ""
+	}
+
+	for _, word := range []string{m.status.Text(items[0], root), rep.fields["action"], lookup(statusNames, rep.fields)} {
+		if word != "" {
+			return word
+		}
+	}
+
+	return ""
 }
 
 // decodeNumbers is decode for values of any form. Numbers keep their digits.
@@ -77,6 +117,10 @@ func (m mapping) items(root any) ([]any, error) {
 	case map[string]any:
 		return []any{list}, nil
 	default:
+		if !hasContent(list) {
+			return nil, checkItems(nil)
+		}
+
 		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, m.alerts, "An object with an alert, or a list of them, is expected.")
 	}
 }
@@ -102,12 +146,12 @@ func (m mapping) report(item, root any) report {
 		rep.facts.Links = append(rep.facts.Links, tarsy.AlertLink{Kind: link.kind, URL: text(link.field)})
 	}
 
-	status := text(m.status)
-	if m.status.Empty() {
-		status = lookup([]string{"status", "state"}, rep.fields)
+	if m.fingerprint.Empty() {
+		rep.fingerprint = ownID(item, rep.fields)
 	}
 
-	rep.resolved = slices.ContainsFunc(m.resolved, func(word string) bool { return strings.EqualFold(word, strings.TrimSpace(status)) })
+	rep.phase = m.phase(text(m.status), item, rep.fields)
+	rep.resolved = rep.phase == over
 
 	// The text changes when the alert is resolved, so it identifies only alerts that have nothing else.
 	if known := lookup(titleNames, rep.annotations, rep.fields); rep.facts.Title != "" || known != "" || len(rep.labels) > 0 {
@@ -115,6 +159,26 @@ func (m mapping) report(item, root any) report {
 	}
 
 	return rep
+}
+
+// phase returns what is reported of an alert: by the field and the words of the mapping, or by the well-known ones.
+func (m mapping) phase(status string, item any, fields map[string]string) phase {
+	switch {
+	case m.status.Empty() && len(m.resolved) == 0:
+		return phaseIn(item, fields)
+	case m.status.Empty():
+		status = lookup(statusNames, fields)
+	}
+
+	if len(m.resolved) == 0 {
+		return phaseOf(status)
+	}
+
+	if slices.ContainsFunc(m.resolved, func(word string) bool { return strings.EqualFold(word, strings.TrimSpace(status)) }) {
+		return over
+	}
+
+	return fires
 }
 
 func compact(item any) string {

@@ -66,7 +66,7 @@ func TestGenericAlertsAreOneOrAListAndMayBeOver(t *testing.T) {
 
 	require.Len(t, readMapped(t, config.Mapping{}, `{"title": "one"}`), 1)
 	require.Len(t, readMapped(t, config.Mapping{}, `[{"title": "one"}, {"title": "two"}]`), 2)
-	require.Len(t, readMapped(t, config.Mapping{Alerts: "a.0"}, `{"a": [[{}, {}, {}]]}`), 3)
+	require.Len(t, readMapped(t, config.Mapping{Alerts: "a.0"}, `{"a": [[{"n": 1}, {"n": 2}, {"n": 3}]]}`), 3)
 	require.Len(t, readMapped(t, config.Mapping{Alerts: "a"}, `{"a": {"title": "one"}}`), 1)
 	require.Empty(t, readMapped(t, config.Mapping{Alerts: "a"}, `{"a": []}`))
 
@@ -105,6 +105,27 @@ func TestGenericFingerprintStaysWhenTheAlertIsOver(t *testing.T) {
 	require.Equal(t, "generic/g:42-b", of(config.Mapping{Fingerprint: "{{.id}}-{{.kind}}"}, `{"id": 42, "kind": "b"}`))
 }
 
+func TestBodiesWithoutContentAreRefused(t *testing.T) {
+	t.Parallel()
+
+	for _, body := range []string{
+		``, " \n", `{}`, `[]`, `null`, `""`, `"  "`, `[{}]`, `[null]`, `{"alert": {}}`, `{"title": "", "labels": {}, "tags": [], "text": null}`, `{"a": [[{"b": "\u200b"}]]}`,
+	} {
+		_, err := read("generic", body)
+		require.Equal(t, tarsy.CodeEmptyAlert, tarsy.CodeOf(err), "%q: %v", body, err)
+		require.ErrorContains(t, err, "contains no alert", body)
+	}
+
+	_, err := read("generic", `[{"title": "Disk full"}, {"title": ""}]`)
+	require.Equal(t, tarsy.CodeEmptyAlert, tarsy.CodeOf(err))
+	require.ErrorContains(t, err, "Alert 2 of 2 contains nothing")
+
+	for _, body := range []string{`{"value": 0}`, `{"up": false}`, `{"a": [null, {"b": "x"}]}`, `[["x"]]`} {
+		_, err := read("generic", body)
+		require.NoError(t, err, body)
+	}
+}
+
 func TestTimesAreReadInEveryForm(t *testing.T) {
 	t.Parallel()
 
@@ -125,7 +146,7 @@ func TestTimesAreReadInEveryForm(t *testing.T) {
 		`null`:                          "",
 		`{}`:                            "",
 	} {
-		got := readMapped(t, config.Mapping{StartsAt: "at"}, `{"at": `+value+`}`)[0].Facts.StartsAt
+		got := readMapped(t, config.Mapping{StartsAt: "at"}, `{"n": 1, "at": `+value+`}`)[0].Facts.StartsAt
 		if want == "" {
 			require.Nil(t, got, value)
 

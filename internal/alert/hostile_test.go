@@ -52,7 +52,7 @@ func TestHostileBodiesBecomeBoundedAlerts(t *testing.T) {
 				"alertmanager": `{"version": "4", "groupLabels": ` + labels + `, "alerts": [{"status": "firing", "labels": ` + labels + `, "annotations": ` + labels + `, "fingerprint": "a\u0000\n"}]}`,
 				"grafana":      `{"title": "x", "commonLabels": ` + labels + `, "alerts": [{"labels": ` + labels + `, "values": ` + labels + `}]}`,
 				"pagerduty":    `{"event": {"id": "1", "event_type": "incident.triggered", "data": {"title": "a\u0000b\nc", "service": ` + labels + `, "teams": [` + labels + `]}}}`,
-				"generic":      `{"labels": ` + labels + `, "title": ` + labels + `, "x": ` + labels + `}`,
+				"generic":      `{"n": 1, "labels": ` + labels + `, "title": ` + labels + `, "x": ` + labels + `}`,
 			} {
 				delivery, err := alert.Read(config.Receiver{Name: "r", Source: source, Mapping: config.Mapping{}}, []byte(body), config.AlertFields{}, nil)
 				require.NoError(t, err, source)

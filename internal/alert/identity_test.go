@@ -49,6 +49,9 @@ func TestFingerprintChosenBySenderIsNamespaced(t *testing.T) {
 	require.True(t, strings.HasPrefix(of(strings.Repeat("a", 300)), "api:sha256:"))
 	require.NotEqual(t, of("a\nb"), of("a b"), "what cleaning makes equal stays different")
 	require.NotEqual(t, of(strings.Repeat("a", 300)), of(strings.Repeat("a", 301)))
+
+	prefixed := "api:" + strings.Repeat("a", 2*tarsy.MaxLabelValue)
+	require.NotEqual(t, of(prefixed), of(prefixed+"b"), "a prefix does not keep what is too long from being hashed")
 }
 
 func TestFingerprintWithoutOneOfTheSenderIsThatOfTheLabels(t *testing.T) {
@@ -92,6 +95,19 @@ func TestGroupKeyIsReadableBoundedAndUnambiguous(t *testing.T) {
 	require.NotEqual(t, long, of(map[string]string{"alertname": strings.Repeat("a", 901)}))
 
 	require.Equal(t, "api:title=Some text", completed(tarsy.Alert{Data: "Some text"}).GroupKey)
+}
+
+func TestTeamThatDiffersFromItsLabelIsPartOfGroupKey(t *testing.T) {
+	t.Parallel()
+
+	of := func(team string) string {
+		return completed(tarsy.Alert{Data: "x", Facts: tarsy.AlertFacts{
+			Labels: map[string]string{"team": "shared"}, Team: team, Source: tarsy.SourceAlertmanager, Receiver: "default", Fingerprint: "f",
+		}}, "team").GroupKey
+	}
+
+	require.Equal(t, "alertmanager/default:team=shared", of("shared"))
+	require.Equal(t, "alertmanager/default:team=shared,team=core", of("core"), "a storm belongs to one team")
 }
 
 func TestDeliveryKeyDependsOnReceiverAndContent(t *testing.T) {

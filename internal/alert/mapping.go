@@ -27,7 +27,7 @@ type linkField struct {
 
 // compileMapping parses a mapping. The configuration has checked it with the same code.
 func compileMapping(m config.Mapping) (mapping, error) {
-	compiled := mapping{alerts: m.Alerts, labels: m.Labels, resolved: orDefault(m.Resolved, overStatuses)}
+	compiled := mapping{alerts: m.Alerts, labels: m.Labels, resolved: m.Resolved}
 
 	for _, path := range []struct{ name, text string }{{"alerts", m.Alerts}, {"labels", m.Labels}} {
 		if err := field.CheckPath(path.text); err != nil {

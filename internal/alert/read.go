@@ -21,6 +21,8 @@ type report struct {
 	fingerprint string
 	identity    []string
 	resolved    bool
+	// What a generic body reports; one that reports no change is no alert.
+	phase phase
 	// The text for the agents.
 	data string
 }
@@ -105,6 +107,16 @@ func readReports(r config.Receiver, body []byte, delivery *tarsy.Delivery) ([]re
 
 		return event.reports(r), nil
 	case config.ReceiverGeneric:
+		if message, ok := readSNS(body); ok {
+			// SNS delivers a message again with its id.
+			delivery.Key = deliveryKey(tarsy.AlertFacts{Source: delivery.Source, Receiver: delivery.Receiver}, []byte(message.MessageID))
+			if message.Type != snsNotification {
+				return nil, nil
+			}
+
+			body = message.alerts()
+		}
+
 		return readGeneric(r, body)
 	default:
 		return nil, tarsy.Errorf(tarsy.CodeNotFound, "There is no kind of receiver with the name %q.", oneLine(r.Source, maxFact))
@@ -116,6 +128,20 @@ func Describe(r config.Receiver, body []byte) string {
 	if r.Source == config.ReceiverPagerDuty {
 		if event, err := readPagerDuty(body); err == nil {
 			return event.describe()
+		}
+	}
+
+	if r.Source == config.ReceiverGeneric {
+		if message, ok := readSNS(body); ok {
+			if message.Type == snsUnsubscribed {
+				return "Amazon SNS has ended the subscription to " + oneLine(string(message.TopicARN), maxFact) + "."
+			}
+
+			body = message.alerts()
+		}
+
+		if event := unchangedEvent(r, body); event != "" {
+			return "The sender reports " + oneLine(event, maxFact) + ", which neither starts nor ends an alert."
 		}
 	}
 

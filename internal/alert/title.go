@@ -11,11 +11,77 @@ import (
 // untitled is the title of an alert that says nothing at all.
 const untitled = "Untitled alert"
 
+// titleKind is how a title is made of what stands at a place.
+type titleKind int
+
+const (
+	// wholeTitle is a title as it is.
+	wholeTitle titleKind = iota
+	// ruleName is the name of a rule, monitor or check, which needs what tells its alerts apart.
+	ruleName
+	// detailText is a text of which the first line is taken.
+	detailText
+	// fieldName and fieldText are the same for words that say nothing as a label: they count as fields of the alert only.
+	fieldName
+	fieldText
+)
+
+// titlePlaces are where senders write what an alert is about, the best first. A name stands for an annotation, a field of the alert or a label,
+// and for a field of the objects in which senders wrap an alert (see wrappers): message is also alert.message, title is also
+// incident.title and event.title, summary is also commonAnnotations.summary and payload.summary.
+var titlePlaces = []struct {
+	name string
+	kind titleKind
+}{
+	{"summary", wholeTitle},
+	{"title", wholeTitle},
+	{"alert_title", wholeTitle},  // Datadog
+	{"event_title", wholeTitle},  // Datadog
+	{"ProblemTitle", wholeTitle}, // Dynatrace
+	{"problemTitle", wholeTitle},
+
+	{"alertname", ruleName}, // Prometheus
+	{"alert_name", ruleName},
+	{"alertName", ruleName},
+	{"rulename", ruleName},
+	{"ruleName", ruleName},
+	{"alertRule", ruleName}, // Azure Monitor
+	{"AlarmName", ruleName}, // CloudWatch, by SNS
+	{"alarmName", ruleName}, // CloudWatch, by EventBridge
+	{"condition_name", ruleName},
+	{"check_name", ruleName},          // Pingdom
+	{"monitorFriendlyName", ruleName}, // UptimeRobot
+
+	{"message", detailText}, // Opsgenie
+	{"subject", detailText},
+	{"name", fieldName},
+	{"description", detailText},
+	{"msg", detailText},
+	{"text", detailText},
+	{"reason", detailText},
+	{"error", detailText},
+	{"details", detailText},
+	{"type", fieldText},
+	{"status", fieldText},
+}
+
+// titleNamesOf are the names of some kinds, in their order.
+func titleNamesOf(kinds ...titleKind) []string {
+	var names []string
+
+	for _, place := range titlePlaces {
+		if slices.Contains(kinds, place.kind) {
+			names = append(names, place.name)
+		}
+	}
+
+	return names
+}
+
 var (
-	titleNames = []string{"summary", "title"}
-	nameNames  = []string{"alertname", "alert_name", "alertName", "rulename"}
-	// detailNames are what an alert says beside its title.
-	detailNames = []string{"description", "message", "subject", "msg", "text", "reason", "error", "details"}
+	titleNames  = titleNamesOf(wholeTitle)
+	nameNames   = titleNamesOf(ruleName)
+	detailNames = titleNamesOf(detailText)
 	// distinguishing are labels that tell alerts of one rule apart, the most telling first.
 	distinguishing = []string{
 		"pod", "node", "instance", "deployment", "statefulset", "daemonset", "job_name", "persistentvolumeclaim", "mountpoint", "device",
@@ -27,19 +93,23 @@ var (
 func title(a *tarsy.Alert, d document, fields config.AlertFields) string {
 	candidates := []string{a.Facts.Title}
 
-	for _, name := range orDefault(fields.Title, titleNames) {
+	for _, name := range fields.Title {
 		value := d.annotation([]string{name})
-		if value != "" && slices.Contains(nameNames, name) {
+		if slices.Contains(nameNames, name) {
 			value = namedTitle(value, d)
 		}
 
 		candidates = append(candidates, value)
 	}
 
-	candidates = append(candidates, namedTitle(d.label(nameNames), d), firstLine(d.annotation(detailNames)))
+	for _, place := range titlePlaces {
+		if place.kind != wholeTitle || len(fields.Title) == 0 {
+			candidates = append(candidates, titleAt(place.name, place.kind, d))
+		}
+	}
 
 	if d.fields != nil {
-		candidates = append(candidates, firstLine(lookup([]string{"name", "type", "status"}, d.fields)), d.summary())
+		candidates = append(candidates, d.summary())
 	} else {
 		candidates = append(candidates, textTitle(a.Data, a.AlertType))
 	}
@@ -55,6 +125,23 @@ func title(a *tarsy.Alert, d document, fields config.AlertFields) string {
 	}
 
 	return untitled
+}
+
+func titleAt(name string, kind titleKind, d document) string {
+	names := []string{name}
+
+	switch kind {
+	case ruleName:
+		return namedTitle(d.label(names), d)
+	case detailText:
+		return firstLine(d.annotation(names))
+	case fieldName:
+		return namedTitle(firstLine(lookup(names, d.fields)), d)
+	case fieldText:
+		return firstLine(lookup(names, d.fields))
+	default:
+		return d.annotation(names)
+	}
 }
 
 // namedTitle adds to the name of a rule what tells its alerts apart.

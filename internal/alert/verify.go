@@ -100,13 +100,19 @@ func secret(r config.Receiver, secrets Secrets, name string) (string, error) {
 	return value, nil
 }
 
+// hasToken reports whether the token is sent: as a bearer token, or as the password of basic authentication, which is all that Amazon SNS can send.
 func hasToken(header http.Header, token string) bool {
 	scheme, sent, ok := strings.Cut(strings.TrimSpace(header.Get("Authorization")), " ")
+	ok = ok && strings.EqualFold(scheme, "Bearer")
+
+	if _, password, basic := (&http.Request{Header: header}).BasicAuth(); basic {
+		sent, ok = password, true
+	}
 
 	// Hashes have the same length, so that the comparison does not tell that of the token.
 	got, want := sha256.Sum256([]byte(strings.TrimSpace(sent))), sha256.Sum256([]byte(token))
 
-	return hmac.Equal(got[:], want[:]) && ok && strings.EqualFold(scheme, "Bearer")
+	return hmac.Equal(got[:], want[:]) && ok
 }
 
 func hasSignature(source string, header http.Header, key string, body []byte) bool {

@@ -42,6 +42,8 @@ func (d *alertData) readValue(v value) error {
 	switch {
 	case err != nil:
 		return err
+	case v.kind() != kindText && !alert.HasContent(v.raw):
+		return tarsy.FieldErrorf(tarsy.CodeEmptyAlert, v.path, "%s contains nothing: none of its fields has a value", v.path)
 	case strings.TrimSpace(text) == "":
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, v.path, "%s must not be empty", v.path)
 	case len(text) > tarsy.MaxAlertBytes:

@@ -141,6 +141,39 @@ func TestSignedBodiesMakeRoomForUnknownOnes(t *testing.T) {
 	wait.Until(t, "all memory back", func() bool { return f.api.BodyBytes() == 0 })
 }
 
+func TestRefusedBodyOfUnknownSenderGivesItsMemoryBack(t *testing.T) {
+	t.Parallel()
+
+	const small, client = 40 * kib, "192.0.2.1"
+
+	f := newFixture(t, locked, fewBodies)
+
+	// Known callers leave their address less memory than an unknown one needs.
+	var (
+		held   []net.Conn
+		memory int64
+	)
+
+	for _, length := range []int{200 * kib, 128*kib - 1, 20 * kib} {
+		conn, _ := f.sendPart(t, toToken, client, length, "Authorization: Bearer token-of-team-a")
+		held, memory = append(held, conn), memory+int64(length)
+
+		wait.Until(t, "the body in memory", func() bool { return f.api.BodyBytes() >= memory })
+	}
+
+	got := f.request(t, http.MethodPost, toSigned, strings.Repeat(" ", small), "X-Forwarded-For", client)
+	f.requireProblem(t, got, http.StatusServiceUnavailable, tarsy.CodeOverloaded)
+
+	for _, conn := range held {
+		require.NoError(t, conn.Close())
+	}
+
+	wait.Until(t, "all memory back", func() bool { return f.api.BodyBytes() == 0 })
+
+	got = f.request(t, http.MethodPost, toSigned, strings.Repeat(" ", small), "X-Forwarded-For", client)
+	require.Equal(t, http.StatusUnauthorized, got.status, "the signature is looked at")
+}
+
 func TestBodiesOfKnownCallersOfOneAddressAreLimited(t *testing.T) {
 	t.Parallel()
 

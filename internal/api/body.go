@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/alert"
 )
 
 // anonymousLimit is the size of the largest body of a request that needs no key, such as a login.
@@ -116,7 +117,9 @@ func checkMediaType(r *http.Request) error {
 	mediaType, parameters, err := mime.ParseMediaType(given)
 
 	isJSON := err == nil && (mediaType == "application/json" ||
-		strings.HasPrefix(mediaType, "application/") && strings.HasSuffix(mediaType, "+json"))
+		strings.HasPrefix(mediaType, "application/") && strings.HasSuffix(mediaType, "+json") ||
+		// Amazon SNS calls its JSON plain text. A web page cannot send the header to another server unasked.
+		mediaType == "text/plain" && r.Header.Get(alert.SNSHeader) != "" && strings.HasPrefix(r.URL.Path, webhookPrefix))
 	if !isJSON {
 		return tarsy.FieldErrorf(tarsy.CodeUnsupportedMedia, "Content-Type", "the body must be application/json, not %q", shown(given))
 	}

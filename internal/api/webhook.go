@@ -17,7 +17,8 @@ import (
 const webhookLimit = 8 << 20
 
 const (
-	webhookPath = "/api/v1/webhooks/{source}/{name}"
+	webhookPrefix = "/api/v1/webhooks/"
+	webhookPath   = webhookPrefix + "{source}/{name}"
 	// webhookAuthor stands before the name of the receiver in the author of what a sender delivers without an API key.
 	webhookAuthor = "webhook:"
 )
@@ -106,7 +107,7 @@ func (s *Server) takesDeliveries(pattern string) {
 // admitSender lets the sender of a receiver in, by the receiver's own token or signature. A receiver that has one accepts nobody
 // without, even where the server requires no API keys. refused is why the request would be refused without.
 func (s *Server) admitSender(w http.ResponseWriter, r *http.Request, who *caller, limit int64, refused error) error {
-	source, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/api/v1/webhooks/"), "/")
+	source, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, webhookPrefix), "/")
 
 	receiver, ok := s.receiver(source, name)
 	if !ok || receiver.Auth == AuthAPIKey || tarsy.CodeOf(refused) == tarsy.CodeUnavailable {

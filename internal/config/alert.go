@@ -44,9 +44,9 @@ type Mapping struct {
 	Namespace   string            `yaml:"namespace" doc:"Namespace." format:"mapping" runtime:"*"`
 	Cluster     string            `yaml:"cluster" doc:"Cluster." format:"mapping" runtime:"*"`
 	Team        string            `yaml:"team" doc:"Team." format:"mapping" runtime:"*"`
-	Fingerprint string            `yaml:"fingerprint" doc:"What identifies the alert; by default title and labels." format:"mapping" runtime:"*"`
+	Fingerprint string            `yaml:"fingerprint" doc:"What identifies the alert; by default a field that docs/alerts.md lists, such as fingerprint, dedup_key or alert.alias, else title and labels." format:"mapping" runtime:"*"`
 	Status      string            `yaml:"status" doc:"Whether the alert fires." format:"mapping" runtime:"*"`
-	Resolved    []string          `yaml:"resolved" doc:"Values of status that mean that the alert is over; the default is resolved, ok and closed."`
+	Resolved    []string          `yaml:"resolved" doc:"Values of status that mean that the alert is over; the default is resolved, ok, closed, recovered, normal, up and the others that docs/alerts.md lists."`
 	StartsAt    string            `yaml:"starts_at" doc:"When the problem began: RFC 3339, or Unix time in seconds or milliseconds." format:"mapping" runtime:"*"`
 	Labels      string            `yaml:"labels" doc:"Path of an object with labels." format:"path" runtime:"*"`
 	Links       map[string]string `yaml:"links" doc:"Links by kind: generator, dashboard, panel, runbook, silence or incident." format:"mapping" runtime:"*"`
@@ -55,8 +55,8 @@ type Mapping struct {
 
 // AlertFields is alerts.fields.
 type AlertFields struct {
-	Title     []string `yaml:"title" doc:"Title; the default is the annotations summary and title, then the label alertname."`
-	Severity  []string `yaml:"severity" doc:"Severity; the default is severity, priority and level."`
+	Title     []string `yaml:"title" doc:"Title; the default is summary and title, then the places that docs/alerts.md lists."`
+	Severity  []string `yaml:"severity" doc:"Severity; the default is severity, priority, level and alert_priority."`
 	Service   []string `yaml:"service" doc:"Service; the default is service, app, app_kubernetes_io_name, deployment, job and component."`
 	Namespace []string `yaml:"namespace" doc:"Namespace; the default is namespace, kubernetes_namespace and exported_namespace."`
 	Cluster   []string `yaml:"cluster" doc:"Cluster; the default is cluster, cluster_name, k8s_cluster and environment."`

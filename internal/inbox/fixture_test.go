@@ -1,6 +1,7 @@
 package inbox_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/alert"
 	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/engine"
@@ -33,6 +35,9 @@ type fixture struct {
 
 	db   *postgres.DB
 	desk *triage.Desk
+	// confirmed are the addresses that confirmed subscriptions; refused, if it is set, is why none can be.
+	confirmed []string
+	refused   error
 }
 
 // newFixture makes an inbox with the section alerts of a configuration. Runbooks may be fetched from https://runbooks.example only.
@@ -61,12 +66,20 @@ func newFixture(t *testing.T, alerts string) *fixture {
 		Settings: triage.Settings{Window: time.Hour, Threshold: 5, StormWindow: 10 * time.Minute, FlappingAfter: 4, FlappingWindow: time.Hour},
 	})
 
-	return &fixture{db: db, desk: desk, Inbox: inbox.New(inbox.Config{
+	f := &fixture{db: db, desk: desk}
+	f.Inbox = inbox.New(inbox.Config{
 		Reader: inbox.Reader{
 			Config: cfg, Chains: catalog, AllowsRunbook: func(url string) bool { return strings.HasPrefix(url, "https://runbooks.example/") },
 		},
 		Intake: intake, Desk: desk, Env: func(string) (string, bool) { return "", false },
-	})}
+		Confirm: func(_ context.Context, s alert.Subscription) error {
+			f.confirmed = append(f.confirmed, s.URL)
+
+			return f.refused
+		},
+	})
+
+	return f
 }
 
 // submit submits an alert and returns its session as it is stored.

@@ -33,6 +33,8 @@ type Config struct {
 	Desk   Desk
 	// Env looks up the variables with tokens and secrets of receivers.
 	Env func(string) (string, bool)
+	// Confirm requests the URL that confirms a subscription of Amazon SNS. It was checked to be on one of its hosts.
+	Confirm func(ctx context.Context, subscription alert.Subscription) error
 }
 
 // Inbox takes alerts. It is safe for concurrent use.
@@ -69,6 +71,12 @@ func (i *Inbox) Deliver(ctx context.Context, source, name, author string, body [
 		return tarsy.DeliveryResult{}, tarsy.Errorf(tarsy.CodeNotFound, "there is no receiver %s/%s", source, name)
 	}
 
+	if receiver.Source == config.ReceiverGeneric {
+		if subscription, ok, err := alert.ReadSubscription(body); ok {
+			return i.confirm(ctx, subscription, err)
+		}
+	}
+
 	delivery, _, err := i.cfg.Reader.Read(receiver, body)
 	if err != nil {
 		return tarsy.DeliveryResult{}, err
@@ -88,6 +96,25 @@ func (i *Inbox) Deliver(ctx context.Context, source, name, author string, body [
 	}
 
 	return result, nil
+}
+
+// confirm confirms a subscription, unless its address was refused.
+func (i *Inbox) confirm(ctx context.Context, subscription alert.Subscription, refused error) (tarsy.DeliveryResult, error) {
+	if refused != nil {
+		return tarsy.DeliveryResult{}, refused
+	}
+
+	if err := i.cfg.Confirm(ctx, subscription); err != nil {
+		// Amazon SNS repeats the request after a 5xx.
+		return tarsy.DeliveryResult{}, &tarsy.Error{
+			Code: tarsy.CodeUnavailable, Err: err,
+			Message: "The subscription to " + subscription.Topic + " could not be confirmed: Amazon SNS was not reached. The log has the address to confirm it with.",
+		}
+	}
+
+	return tarsy.DeliveryResult{
+		Alerts: []tarsy.DeliveredAlert{{Action: tarsy.ActionIgnore, Reason: "The subscription to " + subscription.Topic + " is confirmed."}},
+	}, nil
 }
 
 // Identifies reports whether an alert that people submit has an identity: a fingerprint, or any text if the configuration says so.

@@ -143,6 +143,11 @@ func keyClass(name, last, before string) string {
 		qualifier = strings.TrimSuffix(last, "key")
 	}
 
+	// SLAPIKEY and slapi_key are joined with what they belong to.
+	if strings.HasSuffix(qualifier, "api") {
+		qualifier = "api"
+	}
+
 	switch qualifier {
 	case "secret", "access":
 		switch {

@@ -56,12 +56,30 @@ func isNoKey(name, secret string) bool {
 		return false
 	}
 
+	if isAlertKey(name) {
+		return true
+	}
+
 	key, setting, _ := strings.Cut(secret, "=")
 	lowered := strings.ToLower(name)
 
 	// A token that classify does not take for a secret continues a list.
 	return isUUID(secret) || strings.HasSuffix(lowered, "token") || slices.Contains(hashes, lowered) || setting != "" && isLetters(strings.NewReplacer("_", "", "-", "", ".", "").Replace(key))
 }
+
+// isAlertKey knows the names of keys by which monitoring systems recognize an alert that they have reported before, such as PagerDuty's
+// incident_key. They are part of what an alert is about, and open nothing.
+func isAlertKey(name string) bool {
+	parts := split(name)
+	if len(parts) < 2 || parts[len(parts)-1] != "key" {
+		return false
+	}
+
+	return slices.Contains(alertKeys, parts[len(parts)-2])
+}
+
+// alertKeys are the words before key in such names: incident_key, dedupKey, alert_cycle_key.
+var alertKeys = []string{"incident", "dedup", "deduplication", "dedupe", "alert", "cycle", "aggreg", "aggregation"}
 
 // hashes are names of what is public about a file. The first one is Go's.
 var hashes = []string{"h1", "md5", "sha1", "sha256", "sha384", "sha512", "digest", "checksum", "fingerprint"}

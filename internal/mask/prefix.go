@@ -248,10 +248,11 @@ func isToken(c byte) bool {
 	return isWord(c) || c == '-' || c == '.' || c == '=' || c == '+' || c == '/' || c == '~'
 }
 
-// jwtEnd returns the end of a JSON Web Token whose first part has begun, or 0 if it is none.
+// jwtEnd returns the end of a JSON Web Token whose first part has begun, or 0 if it is none. One without a signature is one, if its second part is
+// an object too.
 func (s *scan) jwtEnd(at int) int {
 	run := s.runAt(at - 1)
-	dots, length := 0, 0
+	dots, length, least := 0, 0, 2
 
 	for ; at < run.end; at++ {
 		switch c := s.text[at]; {
@@ -261,10 +262,14 @@ func (s *scan) jwtEnd(at int) int {
 			}
 
 			length = 0
+
+			if dots == 1 && strings.HasPrefix(s.text[at+1:run.end], "eyJ") {
+				least = 1
+			}
 		case isWord(c) || c == '-' || c == '=':
 			length++
 		default:
-			if dots < 2 {
+			if dots < least {
 				return 0
 			}
 
@@ -272,7 +277,7 @@ func (s *scan) jwtEnd(at int) int {
 		}
 	}
 
-	if dots < 2 {
+	if dots < least {
 		return 0
 	}
 

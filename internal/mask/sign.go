@@ -50,6 +50,10 @@ func (s *scan) signAfter(name window) (int, sign) {
 	switch text[at] {
 	case '=':
 		return afterEquals(text, at)
+	case '!':
+		if strings.HasPrefix(text[at:], "!=") {
+			return afterComparison(text, at+1)
+		}
 	case ':':
 		return s.afterColon(name, at)
 	case '>':
@@ -334,7 +338,7 @@ func typedValue(text string, at int) int {
 
 func afterEquals(text string, at int) (int, sign) {
 	if strings.HasPrefix(text[at:], "==") || at > 0 && strings.IndexByte("!<>~", text[at-1]) >= 0 {
-		return 0, noSign
+		return afterComparison(text, at)
 	}
 
 	if strings.HasPrefix(text[at:], "=>") {
@@ -344,6 +348,19 @@ func afterEquals(text string, at int) (int, sign) {
 	}
 
 	return at + 1, equals
+}
+
+// afterComparison finds the text that a program compares with. Whatever is not quoted is a variable.
+func afterComparison(text string, at int) (int, sign) {
+	for n := 0; n < len("==") && at < len(text) && text[at] == '='; n++ {
+		at++
+	}
+
+	if at = skipSpaces(text, at); skipQuote(text, at) > at {
+		return at, tuple
+	}
+
+	return 0, noSign
 }
 
 // skipSpaces passes the spaces that may stand around a sign.

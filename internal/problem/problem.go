@@ -85,6 +85,7 @@ func Kinds() []Kind {
 		{tarsy.CodeUnknownField, http.StatusBadRequest, "A field is not known"},
 		{tarsy.CodeMissingField, http.StatusBadRequest, "A field is missing"},
 		{tarsy.CodeInvalidField, http.StatusBadRequest, "A field has a wrong value"},
+		{tarsy.CodeEmptyAlert, http.StatusBadRequest, "The alert has no content"},
 		{tarsy.CodeUnknownAlertType, http.StatusBadRequest, "The alert type is not known"},
 		{tarsy.CodeUnknownChain, http.StatusBadRequest, "The chain is not known"},
 		{tarsy.CodeUnknownLLMProvider, http.StatusBadRequest, "The LLM provider is not known"},
@@ -221,6 +222,11 @@ func Write(w http.ResponseWriter, r *http.Request, logger *slog.Logger, err erro
 
 	header := w.Header()
 	maps.Copy(header, p.GetHeaders())
+
+	if p.Status == http.StatusUnauthorized && r.Header.Get("X-Amz-Sns-Message-Type") != "" {
+		// Amazon SNS sends the password of its endpoint when it is asked for it. No browser sends this header, so none shows a dialog.
+		header.Add("WWW-Authenticate", `Basic realm="tarsy"`)
+	}
 
 	header.Set("Content-Type", MediaType)
 	header.Set("Cache-Control", "no-store")

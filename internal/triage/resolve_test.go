@@ -55,8 +55,12 @@ func TestAlertFlapsAfterManyChangesInItsWindow(t *testing.T) {
 		require.Equal(t, change.want, f.alert(id).Flapping)
 	}
 
-	f.clock.Advance(time.Hour)
+	f.clock.Advance(57 * time.Minute) // an hour after the second change of five
 	f.receive(resolved("disk", "a"))
+	require.False(t, f.alert(id).Flapping, "only three changes are less than an hour ago")
+
+	f.clock.Advance(time.Hour)
+	f.receive(firing("disk", "a"))
 	require.False(t, f.alert(id).Flapping, "the other changes were long ago")
 }
 

@@ -105,13 +105,17 @@ func TestSilenceIsChecked(t *testing.T) {
 
 	f := newFixture(t)
 
-	for field, change := range map[string]func(*tarsy.Silence){
-		"matchers": func(s *tarsy.Silence) { s.Matchers = []string{"alertname=~("} },
-		"reason":   func(s *tarsy.Silence) { s.Reason = "  " },
-		"ends_at":  func(s *tarsy.Silence) { s.EndsAt = epoch() },
+	for _, c := range []struct {
+		field  string
+		change func(*tarsy.Silence)
+	}{
+		{"matchers", func(s *tarsy.Silence) { s.Matchers = []string{"alertname=~("} }},
+		{"reason", func(s *tarsy.Silence) { s.Reason = "  " }},
+		{"ends_at", func(s *tarsy.Silence) { s.EndsAt = epoch() }},
+		{"ends_at", func(s *tarsy.Silence) { s.StartsAt = s.EndsAt }},
 	} {
-		s := tarsy.Silence{Matchers: []string{"alertname=disk"}, Reason: "x", EndsAt: epoch().Add(time.Hour)}
-		change(&s)
+		field, s := c.field, tarsy.Silence{Matchers: []string{"alertname=disk"}, Reason: "x", EndsAt: epoch().Add(time.Hour)}
+		c.change(&s)
 
 		_, err := f.AddSilence(t.Context(), s)
 

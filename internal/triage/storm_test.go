@@ -1,6 +1,7 @@
 package triage_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -149,4 +150,123 @@ func TestNextStormOfAGroupNamesTheOneBefore(t *testing.T) {
 	second := *f.receive(many("disk", 4)...)[0].SessionID
 	require.NotEqual(t, first, second)
 	require.Equal(t, &first, f.alert(second).EarlierSessionID)
+}
+
+func TestAlertsAfterStormAreCountedFromZero(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	alerts := many("disk", 7)
+	f.session(alerts[0])
+	f.session(alerts[1])
+	require.Equal(t, tarsy.ActionStorm, f.receive(alerts[2], alerts[3])[0].Action)
+	f.end()
+
+	for _, a := range alerts[2:4] {
+		a.Resolved = true
+		f.receive(a)
+	}
+
+	for _, a := range alerts[4:] {
+		f.session(a)
+	}
+}
+
+func TestRepetitionKeepsStormAlive(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	storm := *f.receive(many("disk", 4)...)[0].SessionID
+
+	for range 3 {
+		f.clock.Advance(9 * time.Minute)
+		require.Equal(t, storm, *f.receive(firing("disk", "disk-0"))[0].SessionID)
+	}
+
+	f.clock.Advance(9 * time.Minute)
+	require.Equal(t, storm, *f.receive(firing("disk", "new"))[0].SessionID, "there was no window without an alert of the group")
+}
+
+func TestStormHasTheEarliestTimeOfItsMembers(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	alerts := many("disk", 5)
+
+	for i, minutes := range map[int]int{1: 20, 2: 5, 4: 10} { // the first has none
+		alerts[i].Facts.StartsAt = new(epoch().Add(time.Duration(minutes) * time.Minute))
+	}
+
+	storm := f.detail(*f.receive(alerts...)[0].SessionID)
+	require.Equal(t, epoch().Add(5*time.Minute), storm.StartsAt.UTC())
+}
+
+func TestStormHasThePlaceThatItsMembersShare(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	alerts := many("disk", 5)
+
+	for i := range alerts {
+		alerts[i].Facts.Service, alerts[i].Facts.Namespace = "orders", "prod"
+	}
+
+	alerts[4].Facts.Service = "web"
+
+	storm := f.detail(*f.receive(alerts...)[0].SessionID)
+	require.Empty(t, storm.Service)
+	require.Equal(t, "prod", storm.Namespace)
+}
+
+// Agents get the text in their prompt, and a storm may have thousands of members.
+func TestTextOfStormIsBounded(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	alerts := many("disk", 60)
+
+	for i := range alerts {
+		alerts[i].Data += strings.Repeat(" long", 2000)
+	}
+
+	text := f.detail(*f.receive(alerts...)[0].SessionID).AlertData
+	require.Equal(t, 50, strings.Count(text, "- Title of disk-"))
+	require.Contains(t, text, "- and 10 more\n")
+	require.Contains(t, text, "Alert 3 in full:")
+	require.NotContains(t, text, "Alert 4 in full:")
+	require.Less(t, len(text), 20_000)
+}
+
+func TestAlertNamesTheLastOfTheSessionsThatInvestigatedIt(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	f.receive(many("disk", 4)...)
+	f.end()
+	f.clock.Advance(2 * time.Hour)
+
+	own := f.session(firing("disk", "disk-0"))
+	f.end()
+	f.clock.Advance(2 * time.Hour)
+
+	again := f.session(firing("disk", "disk-0"))
+	require.Equal(t, &own, f.alert(again).EarlierSessionID, "and not the storm before it")
+}
+
+// A group is kept for longer than a storm can go on without an alert: forgetting one earlier would begin its storm again.
+func TestGroupsWithoutAlertsAreForgotten(t *testing.T) {
+	t.Parallel()
+
+	for window, keep := range map[time.Duration]time.Duration{10 * time.Minute: 24 * time.Hour, 20 * time.Hour: 40 * time.Hour} {
+		f := newFixture(t, func(s *triage.Settings) { s.StormWindow = window })
+		f.receive(firing("disk", "a"), firing("net", "a"))
+
+		f.clock.Advance(keep - time.Second)
+		f.receive(firing("net", "b"))
+		require.Equal(t, 2, f.count(`SELECT count(*) FROM alert_groups`), window)
+
+		f.clock.Advance(time.Second)
+		f.receive(firing("net", "c"))
+		require.Equal(t, 1, f.count(`SELECT count(*) FROM alert_groups`), window)
+	}
 }

@@ -39,6 +39,16 @@ func words() []family {
 			"public_key_url: https://sso.example.com/jwks", "keyAlgorithm: RSA", "keySize: 2048", "ssh-keygen: generating public/private key pair",
 			"key=orders/2026/11/15/part-0001.json bucket=events", "secret_key_name=db-main", "api_keys_total 17", "KeyError: 'items'",
 		), func(r *random) string { return f("cache_key=%s:%s:%d", r.word(), r.word(), r.number(999)) })},
+		{"keys of alerts", []func(*random) string{
+			func(r *random) string {
+				return f(`{"id": "PGR0VU2", "incident_key": "%s", "status": "triggered"}`, r.hex(32))
+			},
+			func(r *random) string { return f("incident_key: %s/%s-%s", r.word(), r.word(), r.digits(6)) },
+			func(r *random) string {
+				return f(`"dedup_key": "srv%s/%s", "event_action": "trigger"`, r.digits(4), r.alnum(24))
+			},
+			func(r *random) string { return f("alert_cycle_key=%s aggreg_key=%s", r.digits(19), r.hex(32)) },
+		}},
 		{"auth words", append(once(
 			"auth_method=oidc", "authType: none", "authorization: enabled", "Authorization header is missing",
 			"WWW-Authenticate: Bearer realm=\"api\"", "bearer token required", "basic auth is disabled", "Basic usage of the command",

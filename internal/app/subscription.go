@@ -1,0 +1,39 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"tarsy.dev/tarsy/internal/alert"
+	"tarsy.dev/tarsy/internal/runbook"
+)
+
+// confirmSubscription requests the address that confirms a subscription of Amazon SNS, under the rules for runbooks and for its host alone: at
+// public addresses, without a proxy, and with no redirect to another host.
+func (a *App) confirmSubscription(fetch runbook.Config) func(context.Context, alert.Subscription) error {
+	return func(ctx context.Context, subscription alert.Subscription) error {
+		at, err := url.Parse(subscription.URL)
+		if err != nil {
+			return fmt.Errorf("read the address: %w", err)
+		}
+
+		own := fetch
+		own.AllowedDomains, own.CacheTTL, own.GitHubToken = []string{at.Hostname()}, -1, ""
+
+		fetcher := runbook.New(own)
+		defer fetcher.Close()
+
+		if _, err = fetcher.Fetch(ctx, subscription.URL); err != nil {
+			// The address confirms this subscription and does nothing else.
+			a.logger.WarnContext(ctx, "could not confirm a subscription of Amazon SNS; request its address yourself",
+				"topic", subscription.Topic, "subscribe_url", subscription.URL, "error", err)
+
+			return err
+		}
+
+		a.logger.InfoContext(ctx, "confirmed a subscription of Amazon SNS", "topic", subscription.Topic)
+
+		return nil
+	}
+}
