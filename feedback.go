@@ -19,14 +19,16 @@ func Ratings() []Rating { return []Rating{RatingRight, RatingPartly, RatingWrong
 const MaxFeedbackText = 2000
 
 // Feedback is what one person says about the conclusion of a session that has ended. A person has one opinion per session: giving it
-// again replaces it.
+// again replaces it. Its author is told apart by the identity, not by the name.
 type Feedback struct {
 	// UUIDv7; kept when the feedback is replaced.
 	ID        string `json:"id"`
 	SessionID string `json:"session_id"`
-	// Who gave it, as in Session.Author.
+	// Who gave it, as in Session.Author. If somebody else of that name gave feedback on the session before, a number follows: "Ana (2)".
 	Author string `json:"author"`
-	Rating Rating `json:"rating"`
+	// Identity of the author, as in Person; empty for one without, and for feedback that a release before migration 0045 stored.
+	AuthorID string `json:"author_id"`
+	Rating   Rating `json:"rating"`
 	// Why, in the person's words; may be empty.
 	Why string `json:"why"`
 	// What the cause really was; may be empty, and is always empty for RatingRight.

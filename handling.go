@@ -44,6 +44,8 @@ type Handling struct {
 	State HandlingState `json:"state"`
 	// Name of the person who takes care of it; empty for nobody. It need not be that of a user.
 	Assignee string `json:"assignee"`
+	// Identity of the assignee, as in Person, if they took the session themselves; empty if somebody wrote a name, and for nobody.
+	AssigneeID string `json:"assignee_id"`
 	// Who acknowledged the session, as in Session.Author, and when. Empty and nil while it is open, and if it was resolved at once.
 	AcknowledgedBy string     `json:"acknowledged_by"`
 	AcknowledgedAt *time.Time `json:"acknowledged_at"`
@@ -67,6 +69,8 @@ type HandlingChange struct {
 	State *HandlingState
 	// The new assignee; empty for nobody, AssigneeMe for the caller.
 	Assignee *string
+	// Identity of the new assignee; empty unless it is the caller.
+	AssigneeID string
 	// What resolved the session. Only a resolved session has it.
 	Resolution *string
 	// Replaces all tags.
@@ -121,7 +125,7 @@ func (h Handling) Change(c HandlingChange, author string, at time.Time) (Handlin
 	next := h.inState(c.State, author, at)
 
 	if c.Assignee != nil {
-		next.Assignee = *c.Assignee
+		next.Assignee, next.AssigneeID = *c.Assignee, c.AssigneeID
 	}
 
 	if c.Resolution != nil {
@@ -207,5 +211,6 @@ func (c HandlingChange) tags(had []string) []string {
 
 // same reports whether two handlings of a session say the same. State, assignee, resolution and tags decide all else.
 func (h Handling) same(other Handling) bool {
-	return h.State == other.State && h.Assignee == other.Assignee && h.Resolution == other.Resolution && slices.Equal(h.Tags, other.Tags)
+	return h.State == other.State && h.Assignee == other.Assignee && h.AssigneeID == other.AssigneeID &&
+		h.Resolution == other.Resolution && slices.Equal(h.Tags, other.Tags)
 }

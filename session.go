@@ -379,6 +379,8 @@ type SessionFilter struct {
 	Handling []HandlingState
 	// Exactly this assignee; empty matches all.
 	Assignee string
+	// Identity of the assignee: sessions of others with the same name do not match, those of no identity do. Empty matches by name only.
+	AssigneeID string
 	// Tags that the session must all have, whatever their case.
 	Tags []string
 	// Words that must all occur. The last one may be a prefix; quoted words are not.

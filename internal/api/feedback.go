@@ -14,7 +14,7 @@ import (
 // Feedback takes what people think of conclusions. Its errors for people are *tarsy.Error.
 type Feedback interface {
 	Give(ctx context.Context, feedback tarsy.Feedback) (tarsy.Feedback, error)
-	Withdraw(ctx context.Context, sessionID, author string) (tarsy.Feedback, error)
+	Withdraw(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error)
 	List(ctx context.Context, sessionID string) ([]tarsy.Feedback, error)
 	Qualities
 }
@@ -66,7 +66,7 @@ func (s *Server) listFeedback(ctx context.Context, in *sessionInput) (*feedbackL
 }
 
 func (s *Server) giveFeedback(ctx context.Context, in *sessionInput) (*feedbackOutput, error) {
-	who := callerOf(ctx)
+	who, by := callerOf(ctx), callerOf(ctx).person()
 
 	request, err := readRequest[feedbackRequest](who.body)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Server) giveFeedback(ctx context.Context, in *sessionInput) (*feedbackO
 	}
 
 	given, err := s.feedback.Give(ctx, tarsy.Feedback{
-		SessionID: in.ID, Author: who.author, Rating: tarsy.Rating(request.Rating), Why: request.Why, RealCause: request.RealCause,
+		SessionID: in.ID, Author: by.Name, AuthorID: by.ID, Rating: tarsy.Rating(request.Rating), Why: request.Why, RealCause: request.RealCause,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("give feedback: %w", err)
@@ -92,7 +92,7 @@ func (s *Server) withdrawFeedback(ctx context.Context, in *sessionInput) (*struc
 		return nil, err
 	}
 
-	if _, err := s.feedback.Withdraw(ctx, in.ID, callerOf(ctx).author); err != nil {
+	if _, err := s.feedback.Withdraw(ctx, in.ID, callerOf(ctx).person()); err != nil {
 		return nil, fmt.Errorf("withdraw feedback: %w", err)
 	}
 

@@ -36,7 +36,7 @@ func TestFeedbackIsGivenReplacedAndWithdrawnByItsAuthor(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
-	_, ana := f.key(t, "ana", tarsy.ScopeWrite)
+	owner, ana := f.key(t, "ana", tarsy.ScopeWrite)
 	_, bob := f.key(t, "bob", tarsy.ScopeWrite)
 	_, reader := f.key(t, "reader", tarsy.ScopeRead)
 	id, path := f.ended(t)
@@ -51,15 +51,16 @@ func TestFeedbackIsGivenReplacedAndWithdrawnByItsAuthor(t *testing.T) {
 
 	first, now := decode[tarsy.Feedback](t, got), f.clock.Now()
 	require.Equal(t, tarsy.Feedback{
-		ID: first.ID, SessionID: id, Author: "ana", Rating: tarsy.RatingRight, Why: "It is the disk; the password is [MASKED].",
+		ID: first.ID, SessionID: id, Author: "ana", AuthorID: owner.ID, Rating: tarsy.RatingRight, Why: "It is the disk; the password is [MASKED].",
 		CreatedAt: now, UpdatedAt: now,
 	}, first)
 	require.True(t, tarsy.ValidID(first.ID))
 
 	f.clock.Advance(time.Minute)
 
-	second := decode[tarsy.Feedback](t, f.request(t, http.MethodPut, path, `{"rating": "partly", "real_cause": "the network"}`, bob...))
+	second := decode[tarsy.Feedback](t, f.request(t, http.MethodPut, path, `{"rating": "partly", "real_cause": "the network of hunter2"}`, bob...))
 	require.Equal(t, "bob", second.Author)
+	require.Equal(t, "the network of [MASKED]", second.RealCause)
 	require.Equal(t, []tarsy.Feedback{second, first}, get[feedbackPage](t, f, path, reader...).Feedback)
 	require.Equal(t, tarsy.RatingPartly, f.listed(t, reader).Rating, "the worst of them")
 
@@ -67,7 +68,7 @@ func TestFeedbackIsGivenReplacedAndWithdrawnByItsAuthor(t *testing.T) {
 
 	third := decode[tarsy.Feedback](t, f.request(t, http.MethodPut, path, `{"rating": "wrong", "real_cause": "the network"}`, ana...))
 	require.Equal(t, tarsy.Feedback{
-		ID: first.ID, SessionID: id, Author: "ana", Rating: tarsy.RatingWrong, RealCause: "the network",
+		ID: first.ID, SessionID: id, Author: "ana", AuthorID: owner.ID, Rating: tarsy.RatingWrong, RealCause: "the network",
 		CreatedAt: first.CreatedAt, UpdatedAt: f.clock.Now(),
 	}, third)
 	require.Equal(t, []tarsy.Feedback{third, second}, get[tarsy.SessionDetail](t, f, session, reader...).Feedback)

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,8 +61,7 @@ func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)
 	f.db = db
 
 	cfg := api.Config{
-		Store:  db,
-		Intake: &intake{db: db, clock: f.clock, slow: func(ctx context.Context) { f.slow(ctx) }},
+		Store: db,
 		AlertTypes: func() []api.AlertType {
 			return []api.AlertType{{Name: "kubernetes", ChainID: "k8s", Description: "Anything of a cluster"}}
 		},
@@ -78,7 +76,8 @@ func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)
 		Clock:      f.clock,
 		Logger:     slog.New(slog.NewTextHandler(f.log, nil)),
 	}
-	cfg.Inbox, cfg.Triage = newInbox(t, db, f.clock)
+	whole, inbox, triage := newInbox(t, db, f.clock)
+	cfg.Intake, cfg.Inbox, cfg.Triage = &intake{Intake: whole, slow: func(ctx context.Context) { f.slow(ctx) }}, inbox, triage
 	cfg.Feedback, cfg.Approvals, cfg.Handling = newFeedback(f), newApprovals(f), newHandling(f)
 
 	for _, option := range options {
@@ -220,53 +219,17 @@ func noFacts() tarsy.AlertFacts {
 	return tarsy.AlertFacts{Labels: map[string]string{}, Links: []tarsy.AlertLink{}, Source: tarsy.SourceAPI}
 }
 
-// intake is as small as an intake on the database can be.
+// intake is that of a server. It can hold up an alert before it is stored.
 type intake struct {
-	db    *postgres.DB
-	clock clockwork.Clock
-	slow  func(ctx context.Context)
+	*engine.Intake
+
+	slow func(ctx context.Context)
 }
 
 func (i *intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error) {
 	i.slow(ctx)
 
-	if alert.AlertType != "kubernetes" {
-		return tarsy.Session{}, tarsy.FieldErrorf(tarsy.CodeUnknownAlertType, "alert_type", "there is no alert type %q", alert.AlertType)
-	}
-
-	session := newSession(alert, i.clock.Now())
-	session.ChainID, session.LLMProvider = cmp.Or(alert.ChainID, session.ChainID), alert.LLMProvider
-
-	if alert.Idempotency == nil {
-		return session, i.db.CreateSession(ctx, session, postgres.Terms{})
-	}
-
-	existing, err := i.db.CreateSessionOnce(ctx, *alert.Idempotency, session, postgres.Terms{})
-	if existing != nil {
-		session.ID, session.Status = existing.SessionID, existing.Status
-	}
-
-	return session, err
-}
-
-func (i *intake) CancelMany(ctx context.Context, sessionIDs []string, author string, dryRun bool) (tarsy.BulkCancel, error) {
-	return engine.NewIntake(engine.IntakeConfig{DB: i.db, Clock: i.clock}).CancelMany(ctx, sessionIDs, author, dryRun)
-}
-
-func (i *intake) Cancel(ctx context.Context, sessionID, author string) (tarsy.SessionStatus, error) {
-	asked, err := i.db.AddCancel(ctx, tarsy.Request{
-		ID: tarsy.NewID(), SessionID: sessionID, Kind: tarsy.RequestCancel, Author: author, CreatedAt: i.clock.Now(),
-	})
-	if err != nil || asked {
-		return tarsy.SessionCancelling, err
-	}
-
-	target, err := i.db.RequestTarget(ctx, sessionID)
-	if err != nil {
-		return "", err
-	}
-
-	return "", tarsy.Errorf(tarsy.CodeSessionNotRunning, "the session is %s", target.Status)
+	return i.Intake.Submit(ctx, alert)
 }
 
 // logbook keeps what was logged.

@@ -17,8 +17,8 @@ import (
 // Handling takes what people do with sessions. Its errors for people are *tarsy.Error.
 type Handling interface {
 	Get(ctx context.Context, sessionID string) (tarsy.Handling, error)
-	Change(ctx context.Context, sessionID, author string, version *int64, change tarsy.HandlingChange) (tarsy.Handling, bool, error)
-	ChangeAll(ctx context.Context, ids []string, author string, change tarsy.HandlingChange, log func(error)) ([]tarsy.HandlingResult, error)
+	Change(ctx context.Context, sessionID string, by tarsy.Person, version *int64, change tarsy.HandlingChange) (tarsy.Handling, bool, error)
+	ChangeAll(ctx context.Context, ids []string, by tarsy.Person, change tarsy.HandlingChange, log func(error)) ([]tarsy.HandlingResult, error)
 }
 
 // handlingRequest is the body that changes the handling of a session. Fields that are left out stay as they are.
@@ -132,7 +132,7 @@ func (s *Server) handleSession(ctx context.Context, in *handlingInput) (*handlin
 
 	change := request.change()
 
-	handling, changed, err := s.handling.Change(ctx, in.ID, who.author, version, change)
+	handling, changed, err := s.handling.Change(ctx, in.ID, who.person(), version, change)
 	if err != nil {
 		return nil, fmt.Errorf("handle session: %w", err)
 	}
@@ -164,7 +164,7 @@ func (s *Server) handleSessions(ctx context.Context, _ *struct{}) (*handlingBulk
 		return nil, fmt.Errorf("handle sessions: %w", err)
 	}
 
-	results, err := s.handling.ChangeAll(ctx, visible, who.author, change, func(err error) {
+	results, err := s.handling.ChangeAll(ctx, visible, who.person(), change, func(err error) {
 		s.logger.ErrorContext(ctx, "session not handled", "error", err)
 	})
 	if err != nil {
@@ -232,7 +232,7 @@ func (n *auditNotes) addChange(change tarsy.HandlingChange, stored tarsy.Handlin
 }
 
 // addHandling adds the parameters about handling to a filter. Me is the caller.
-func (in *listInput) addHandling(f *tarsy.SessionFilter, caller string) error {
+func (in *listInput) addHandling(f *tarsy.SessionFilter, caller tarsy.Person) error {
 	var err error
 
 	f.Handling, err = parseValues("handling", in.Handling, tarsy.HandlingStates())
@@ -246,7 +246,7 @@ func (in *listInput) addHandling(f *tarsy.SessionFilter, caller string) error {
 
 	f.Assignee, f.Tags = in.Assignee, in.Tag
 	if f.Assignee == tarsy.AssigneeMe {
-		f.Assignee = caller
+		f.Assignee, f.AssigneeID = caller.Name, caller.ID
 	}
 
 	if len(in.Tag) > tarsy.MaxTags {

@@ -43,7 +43,7 @@ func TestSessionIsAcknowledgedAssignedTaggedResolvedAndReopened(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
-	_, ana := f.key(t, "ana", tarsy.ScopeWrite)
+	owner, ana := f.key(t, "ana", tarsy.ScopeWrite)
 	_, bob := f.key(t, "bob", tarsy.ScopeWrite)
 	_, reader := f.key(t, "reader", tarsy.ScopeRead)
 	id := f.session(t, func(s *tarsy.Session) { s.Status = tarsy.SessionInProgress })
@@ -54,7 +54,7 @@ func TestSessionIsAcknowledgedAssignedTaggedResolvedAndReopened(t *testing.T) {
 
 	first := f.clock.Now()
 	require.Equal(t, tarsy.Handling{
-		SessionID: id, State: tarsy.HandlingAcknowledged, Assignee: "ana", AcknowledgedBy: "ana", AcknowledgedAt: &first, Tags: []string{},
+		SessionID: id, State: tarsy.HandlingAcknowledged, Assignee: "ana", AssigneeID: owner.ID, AcknowledgedBy: "ana", AcknowledgedAt: &first, Tags: []string{},
 		Version: 1, UpdatedAt: &first, UpdatedBy: "ana",
 	}, f.handle(t, id, `{"state": "acknowledged", "assignee": "me"}`, ana...))
 
@@ -63,7 +63,7 @@ func TestSessionIsAcknowledgedAssignedTaggedResolvedAndReopened(t *testing.T) {
 	then := f.clock.Now()
 	resolved := f.handle(t, id, `{"state": "resolved", "resolution": " Restarted; the password was hunter2. ", "tags": {"add": ["Disk", " capacity "]}}`, bob...)
 	require.Equal(t, tarsy.Handling{
-		SessionID: id, State: tarsy.HandlingResolved, Assignee: "ana", AcknowledgedBy: "ana", AcknowledgedAt: &first, ResolvedBy: "bob", ResolvedAt: &then,
+		SessionID: id, State: tarsy.HandlingResolved, Assignee: "ana", AssigneeID: owner.ID, AcknowledgedBy: "ana", AcknowledgedAt: &first, ResolvedBy: "bob", ResolvedAt: &then,
 		Resolution: "Restarted; the password was [MASKED].", Tags: []string{"capacity", "Disk"}, Version: 2, UpdatedAt: &then, UpdatedBy: "bob",
 	}, resolved)
 
@@ -103,6 +103,18 @@ func TestSameHandlingAgainIsNeitherChangedNorAudited(t *testing.T) {
 	require.Len(t, rows, 1)
 	require.Equal(t, []any{"ana", "session.handle", "session", id}, []any{rows[0].Actor, rows[0].Action, rows[0].TargetType, rows[0].TargetID})
 	require.Equal(t, map[string]string{"state": "resolved", "assignee": "ana", "resolution_length": "10", "tags": "disk"}, rows[0].Details)
+}
+
+func TestAssigneeWithNameOfCallerIsNotMasked(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t, locked)
+	_, own := f.key(t, "hunter2", tarsy.ScopeWrite)
+	_, ana := f.key(t, "ana", tarsy.ScopeWrite)
+
+	const change = `{"assignee": " hunter2 "}`
+	require.Equal(t, "hunter2", f.handle(t, f.session(t, func(*tarsy.Session) {}), change, own...).Assignee, "as in all that they do")
+	require.Equal(t, "[MASKED]", f.handle(t, f.session(t, func(*tarsy.Session) {}), change, ana...).Assignee)
 }
 
 func TestHandlingOfAnotherVersionIsRefused(t *testing.T) {
@@ -178,6 +190,9 @@ func TestBadHandlingIsRefusedAndChangesNothing(t *testing.T) {
 	longest := `{"state": "resolved", "assignee": "` + strings.Repeat("é", tarsy.MaxAssignee) + `", "resolution": "a\u0000` + strings.Repeat("é", tarsy.MaxResolution-1) +
 		`", "tags": {"set": ["` + strings.Repeat("é", tarsy.MaxTag) + `", "<script>"]}}`
 	require.Equal(t, []string{"<script>", strings.Repeat("é", tarsy.MaxTag)}, f.handle(t, id, longest).Tags)
+
+	masked := f.handle(t, id, `{"state": "resolved", "resolution": "hunter2`+strings.Repeat("é", tarsy.MaxResolution-7)+`"}`).Resolution
+	require.Equal(t, "[MASKED]"+strings.Repeat("é", tarsy.MaxResolution-8), masked, "what stands for a secret is longer than it")
 }
 
 func TestManySessionsAreHandledEachByItself(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -39,6 +40,17 @@ func (c *caller) identity() string {
 	default:
 		return ""
 	}
+}
+
+// person is who the caller is where something belongs to a person. A proxy may send one key for all its users, so whom it names beside a key counts too.
+func (c *caller) person() tarsy.Person {
+	id := c.identity()
+
+	if c.key != nil && c.named {
+		id += "/user:" + c.author
+	}
+
+	return tarsy.Person{Name: c.author, ID: id}
 }
 
 // recognizeBrowser takes key or user from the caller's browser session. The session of a user counts while their issuer is configured, and the

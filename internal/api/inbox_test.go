@@ -17,7 +17,19 @@ import (
 	"tarsy.dev/tarsy/internal/triage"
 )
 
+// inboxConfig adds receivers and a chain to what is built in.
 const inboxConfig = `
+mcp_servers:
+  k8s: {transport: {type: http, url: "http://127.0.0.1:1"}}
+  logs: {transport: {type: http, url: "http://127.0.0.1:1"}}
+llm_providers:
+  gemini: {type: google, model: gemini-3-pro, api_key_env: GEMINI_KEY}
+  claude: {type: anthropic, model: claude-opus-4-5, api_key_env: CLAUDE_KEY}
+agents:
+  Fixer: {mcp_servers: [k8s, logs]}
+agent_chains:
+  k8s: {description: Anything of a cluster, alert_types: [kubernetes], stages: [{name: fix, agents: [{name: Fixer}]}]}
+  shop: {alert_types: [shop], stages: [{name: fix, agents: [{name: Fixer}]}]}
 alerts:
   receivers:
     team-a: {source: alertmanager, token_env: TOKEN_A}
@@ -50,8 +62,8 @@ func (r realInbox) Receivers() []api.Receiver {
 	return all
 }
 
-// newInbox is an inbox and a desk on a database.
-func newInbox(t *testing.T, db *postgres.DB, clock clockwork.Clock) (api.Inbox, api.Triage) {
+// newInbox is the intake, the inbox and the desk of a server on a database.
+func newInbox(t *testing.T, db *postgres.DB, clock clockwork.Clock) (*engine.Intake, api.Inbox, api.Triage) {
 	t.Helper()
 
 	cfg, err := config.Load(config.Source{Files: []config.File{{Name: "tarsy.yaml", Text: []byte(inboxConfig)}}})
@@ -68,7 +80,7 @@ func newInbox(t *testing.T, db *postgres.DB, clock clockwork.Clock) (api.Inbox, 
 		Settings: triage.Settings{Window: time.Hour, Threshold: 5, StormWindow: 10 * time.Minute, FlappingAfter: 4, FlappingWindow: time.Hour},
 	})
 
-	return realInbox{inbox.New(inbox.Config{
+	return intake, realInbox{inbox.New(inbox.Config{
 		Reader: inbox.Reader{Config: cfg, Chains: chains, AllowsRunbook: func(string) bool { return false }}, Intake: intake, Desk: desk, Env: inboxEnv,
 	})}, desk
 }

@@ -53,6 +53,7 @@ type me struct {
 	AuthRequired  bool             `doc:"Whether a key is needed here."                                      json:"auth_required"`
 	Authenticated bool             `doc:"Whether the caller may use the API."                                json:"authenticated"`
 	Name          string           `doc:"The author of what the caller does."                                json:"name"`
+	ID            string           `doc:"The identity that author_id and assignee_id are compared with; empty for callers without one, whom only their name tells apart." json:"id"`
 	Role          tarsy.AccessRole `doc:"What the caller may do; empty without a login." json:"role"`
 	Scopes        []tarsy.Scope    `doc:"The same as scopes; admin comes with write and read."       json:"scopes"`
 	Visibility    visibility       `doc:"Which sessions the caller sees." json:"visibility"`
@@ -96,7 +97,7 @@ func (s *Server) me(who *caller) me {
 		return answer
 	}
 
-	answer.Name = who.author
+	answer.Name, answer.ID = who.author, who.person().ID
 	answer.Scopes = slices.DeleteFunc(auth.Scopes(), func(scope tarsy.Scope) bool {
 		return !answer.Role.Includes(scope.Role())
 	})
@@ -163,7 +164,7 @@ func (s *Server) open(ctx context.Context, who *caller, key *tarsy.APIKey) (*log
 
 	s.guard.noteUse(ctx, key)
 
-	opened := &caller{remote: who.remote, cookie: issued.Secret, key: key, author: who.authorBy(key), browser: &postgres.BrowserSession{Key: key, CSRFToken: issued.CSRFToken}}
+	opened := &caller{remote: who.remote, cookie: issued.Secret, key: key, author: who.authorBy(key), named: who.named, browser: &postgres.BrowserSession{Key: key, CSRFToken: issued.CSRFToken}}
 
 	who.audit.actor = opened
 

@@ -36,6 +36,7 @@ type who struct {
 	AuthRequired  bool             `json:"auth_required"`
 	Authenticated bool             `json:"authenticated"`
 	Name          string           `json:"name"`
+	ID            string           `json:"id"`
 	Role          tarsy.AccessRole `json:"role"`
 	Scopes        []tarsy.Scope    `json:"scopes"`
 	Visibility    visibility       `json:"visibility"`
@@ -106,11 +107,11 @@ func TestLoginCookieIsHttpOnlyAndSameSite(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, locked)
-	_, key := f.key(t, "ada", tarsy.ScopeWrite)
+	owner, key := f.key(t, "ada", tarsy.ScopeWrite)
 	b := f.login(t, key)
 
 	require.Equal(t, who{
-		AuthRequired: true, Authenticated: true, Name: "ada", Role: tarsy.RoleResponder, Scopes: []tarsy.Scope{tarsy.ScopeRead, tarsy.ScopeWrite}, CSRFToken: b.me.CSRFToken, Visibility: everySession(),
+		AuthRequired: true, Authenticated: true, Name: "ada", ID: owner.ID, Role: tarsy.RoleResponder, Scopes: []tarsy.Scope{tarsy.ScopeRead, tarsy.ScopeWrite}, CSRFToken: b.me.CSRFToken, Visibility: everySession(),
 	}, b.me)
 	require.Len(t, b.me.CSRFToken, 26)
 	require.Equal(t, b.me, get[who](t, f, "/api/v1/me", b.without()...))
@@ -352,9 +353,9 @@ func TestWithoutAuthEveryoneHasAccessAndLoginSetsName(t *testing.T) {
 	everything := []tarsy.Scope{tarsy.ScopeRead, tarsy.ScopeWrite, tarsy.ScopeAdmin}
 	require.Equal(t, who{Authenticated: true, Name: "api-client", Role: tarsy.RoleAdmin, Scopes: everything, Visibility: everySession()}, get[who](t, f, "/api/v1/me"))
 
-	_, key := f.key(t, "ada", tarsy.ScopeRead)
+	owner, key := f.key(t, "ada", tarsy.ScopeRead)
 	b := f.login(t, key)
-	require.Equal(t, who{Authenticated: true, Name: "ada", Role: tarsy.RoleAdmin, Scopes: everything, Visibility: everySession(), CSRFToken: b.me.CSRFToken}, b.me)
+	require.Equal(t, who{Authenticated: true, Name: "ada", ID: owner.ID, Role: tarsy.RoleAdmin, Scopes: everything, Visibility: everySession(), CSRFToken: b.me.CSRFToken}, b.me)
 	require.Equal(t, "ada", f.authorOf(t, b.headers()...))
 	f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/alerts", `{}`, b.without()...), http.StatusForbidden, tarsy.CodeCSRFFailed)
 

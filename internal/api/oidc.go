@@ -146,7 +146,12 @@ func (s *Server) beginOIDC(ctx context.Context, in *oidcBeginInput) (*redirectOu
 		return s.refuseLogin(ctx, who, &in.visit, returnTo, err)
 	}
 
-	cookie := attempt{Attempt: begun, ReturnTo: returnTo, At: s.clock.Now()}.cookie(who.secure || redirect.Scheme == "https")
+	started := attempt{Attempt: begun, ReturnTo: returnTo, At: s.clock.Now()}
+	if who.cookie != "" {
+		started.Replaces = auth.Hash(who.cookie)
+	}
+
+	cookie := started.cookie(who.secure || redirect.Scheme == "https")
 
 	return &redirectOutput{Location: target, SetCookie: []string{cookie.String()}}, nil
 }
@@ -170,7 +175,7 @@ func (s *Server) finishOIDC(ctx context.Context, in *oidcCallbackInput) (*redire
 	}
 
 	if err == nil {
-		session, err = s.openUser(ctx, who, opened)
+		session, err = s.openUser(ctx, who, opened, begun.Replaces)
 	}
 
 	if err != nil {
@@ -225,8 +230,9 @@ func (s *Server) admit(ctx context.Context, user *caller) error {
 	return s.attempts.ofUser(ctx, user, s.clock.Now())
 }
 
-// openUser begins the browser session of a user and returns its cookie. The one that the browser had is over.
-func (s *Server) openUser(ctx context.Context, who, opened *caller) (string, error) {
+// openUser begins the browser session of a user and returns its cookie. The one that the browser had is over, also if its cookie came only with
+// the request that began the login.
+func (s *Server) openUser(ctx context.Context, who, opened *caller, replaced []byte) (string, error) {
 	issued, now := auth.NewBrowserSecret(), s.clock.Now()
 
 	err := s.store.CreateUserSession(ctx, issued.Hash, *opened.user(), issued.CSRFToken, now, now.Add(s.oidc.Lifetime), s.sessionsPerKey)
@@ -237,6 +243,13 @@ func (s *Server) openUser(ctx context.Context, who, opened *caller) (string, err
 	err = s.forget(ctx, who)
 	if err != nil {
 		return "", err
+	}
+
+	if len(replaced) > 0 {
+		err = s.store.DeleteBrowserSession(ctx, replaced)
+		if err != nil {
+			return "", fmt.Errorf("end the previous login: %w", err)
+		}
 	}
 
 	set := cookie(who, issued.Secret, int(s.oidc.Lifetime.Seconds()))

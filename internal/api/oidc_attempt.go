@@ -28,6 +28,9 @@ type attempt struct {
 
 	ReturnTo string    `json:"return_to"`
 	At       time.Time `json:"at"`
+	// Replaces is the hash of the browser session that the login began in; empty without one. The callback cannot read that session's cookie,
+	// which browsers do not send when another site leads them here.
+	Replaces []byte `json:"replaces,omitempty"`
 }
 
 // cookie makes the cookie of the attempt. The issuer sends the browser here from its own site, so SameSite is Lax.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,44 @@ func TestAnswerThatIsNotReadEnds(t *testing.T) {
 
 	_, ended := askSlowly(t, 50*time.Millisecond, func(http.ResponseWriter) {})
 	require.Error(t, wait.For(t, ended, "the end of the answer"))
+}
+
+// In HTTP/2 a client that never reads fills the window of its stream, and others share the connection.
+func TestAnswerThatIsNotReadEndsOverHTTP2(t *testing.T) {
+	t.Parallel()
+
+	ended := make(chan error, 1)
+	f := newFixture(t, func(cfg *api.Config) {
+		cfg.WriteTimeout = 50 * time.Millisecond
+		cfg.Events = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, err := w.Write(make([]byte, longAnswer))
+			ended <- err
+		})
+	})
+
+	server := httptest.NewUnstartedServer(f.http.Config.Handler)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+
+	ask := func(path string) *http.Response {
+		request, err := http.NewRequestWithContext(wait.Context(t), http.MethodGet, server.URL+path, nil)
+		require.NoError(t, err)
+
+		answer, err := server.Client().Do(request)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = answer.Body.Close() })
+
+		return answer
+	}
+
+	answer := ask("/api/v1/sessions/00000000-0000-7000-8000-000000000000/events")
+	require.Equal(t, 2, answer.ProtoMajor)
+	require.Error(t, wait.For(t, ended, "the end of the answer"))
+
+	_, err := io.Copy(io.Discard, answer.Body)
+	require.Error(t, err, "the answer is not complete")
+	require.Equal(t, http.StatusOK, ask("/livez").StatusCode, "the connection goes on")
 }
 
 // Each piece has its own time: the whole answer takes many times as long.

@@ -42,7 +42,7 @@ func TestRerunIsNewSessionWithSameAlertByCaller(t *testing.T) {
 	again := get[tarsy.SessionDetail](t, f, got.header.Get("Location"), key...)
 	require.Empty(t, cmp.Diff(tarsy.Session{
 		AlertFacts: noFacts(),
-		ID:         accepted.SessionID, AlertType: "kubernetes", AlertData: "password=[MASKED]", ChainID: "k8s", Status: tarsy.SessionPending,
+		ID:         accepted.SessionID, AlertType: "kubernetes", AlertData: "password=[MASKED]", ChainID: "k8s", AgentType: "Fixer", StageCount: 1, Status: tarsy.SessionPending,
 		Author: "the one who asks again", Runbook: "restart it", RunbookURL: "https://runbooks.example/1", RerunOf: &first,
 		MCPSelection: &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "k8s", Tools: []string{"get"}}}},
 		CreatedAt:    f.clock.Now().UTC(),
@@ -56,10 +56,18 @@ func TestRerunIsRefusedLikeNewAlert(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	gone := f.session(t, func(s *tarsy.Session) { s.AlertType = "a type that is no longer configured" })
+	gone := f.session(t, func(s *tarsy.Session) { s.AlertType, s.ChainID = "gone", "gone" })
 
 	f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/sessions/"+gone+"/rerun", ""), http.StatusBadRequest, tarsy.CodeUnknownAlertType)
 	require.Len(t, get[page](t, f, "/api/v1/sessions").Sessions, 1)
+
+	// What is left of the two decides.
+	for _, change := range []func(*tarsy.Session){
+		func(s *tarsy.Session) { s.AlertType = "gone" },
+		func(s *tarsy.Session) { s.ChainID = "gone" },
+	} {
+		f.submitted(t, "/api/v1/sessions/"+f.session(t, change)+"/rerun", "")
+	}
 }
 
 func TestRerunTakesChainProviderAndToolsFromBody(t *testing.T) {

@@ -132,7 +132,7 @@ func TestSessionShowsSubmittedAlert(t *testing.T) {
 	session := get[tarsy.SessionDetail](t, f, got.header.Get("Location"))
 	require.Empty(t, cmp.Diff(tarsy.Session{
 		AlertFacts: noFacts(),
-		ID:         accepted.SessionID, AlertType: "kubernetes", AlertData: "pod down", ChainID: "k8s", Status: tarsy.SessionPending,
+		ID:         accepted.SessionID, AlertType: "kubernetes", AlertData: "pod down", ChainID: "k8s", AgentType: "Fixer", StageCount: 1, Status: tarsy.SessionPending,
 		Author: "api-client", Runbook: "restart it", RunbookURL: "https://runbooks.example/1",
 		MCPSelection: &tarsy.MCPSelection{
 			Servers:     []tarsy.MCPServerSelection{{Name: "k8s", Tools: []string{"get"}}, {Name: "logs"}},

@@ -95,7 +95,7 @@ func (s *Server) listSessions(ctx context.Context, in *listInput) (*listOutput, 
 		return nil, err
 	}
 
-	if err := in.addHandling(&filter, callerOf(ctx).author); err != nil {
+	if err := in.addHandling(&filter, callerOf(ctx).person()); err != nil {
 		return nil, err
 	}
 

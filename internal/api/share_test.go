@@ -158,6 +158,22 @@ func TestShareLifeIsBounded(t *testing.T) {
 	require.Equal(t, http.StatusCreated, f.request(t, http.MethodPost, path, `{"expires_in": "2160h"}`).status)
 }
 
+func TestSharesThatAreOverMakeRoomForOthers(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	path := "/api/v1/sessions/" + f.investigated(t) + "/shares"
+
+	for range tarsy.MaxShares {
+		require.Equal(t, http.StatusCreated, f.request(t, http.MethodPost, path, `{"expires_in": "1m"}`).status)
+	}
+
+	f.clock.Advance(time.Minute - time.Microsecond)
+	f.requireProblem(t, f.request(t, http.MethodPost, path, ""), http.StatusConflict, tarsy.CodeConflict)
+	f.clock.Advance(time.Microsecond)
+	require.Equal(t, http.StatusCreated, f.request(t, http.MethodPost, path, "").status)
+}
+
 func TestSharedSessionsAreLimitedPerNetwork(t *testing.T) {
 	t.Parallel()
 

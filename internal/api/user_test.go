@@ -65,7 +65,7 @@ func TestMeShowsProxyUserAndRole(t *testing.T) {
 	f := newFixture(t, withUsers, func(cfg *api.Config) { cfg.Auth.Users.Default = tarsy.RoleViewer })
 
 	me := get[who](t, f, "/api/v1/me", user("ada", "sre")...)
-	require.Equal(t, who{AuthRequired: true, Authenticated: true, Name: "ada", Role: tarsy.RoleResponder, Scopes: []tarsy.Scope{"read", "write"}, Visibility: everySession()}, me)
+	require.Equal(t, who{AuthRequired: true, Authenticated: true, Name: "ada", ID: "user:ada", Role: tarsy.RoleResponder, Scopes: []tarsy.Scope{"read", "write"}, Visibility: everySession()}, me)
 	require.Equal(t, tarsy.RoleViewer, get[who](t, f, "/api/v1/me", user("bob", "")...).Role, "the default role")
 	require.False(t, get[who](t, f, "/api/v1/me").Authenticated)
 

@@ -162,6 +162,33 @@ func TestTamperedChainIsDetectedWithItsHead(t *testing.T) {
 	})
 }
 
+func TestChainBeginsWithItsFirstHash(t *testing.T) {
+	t.Parallel()
+
+	row := audit.Link(tarsy.AuditEntry{Actor: "ada"}, 0, audit.Hash(tarsy.AuditEntry{}))
+
+	var (
+		v      audit.Verifier
+		broken *audit.BrokenError
+	)
+
+	require.ErrorAs(t, v.Add(row), &broken)
+	require.Equal(t, int64(1), broken.ID)
+}
+
+// Logs outlive releases: with another encoding they would all seem to be tampered with.
+func TestHashesOfEarlierReleasesStayValid(t *testing.T) {
+	t.Parallel()
+
+	row := audit.Link(tarsy.AuditEntry{
+		At: time.Date(2026, 11, 16, 10, 0, 0, 123_456_000, time.UTC), Actor: "ada", ActorKind: tarsy.ActorKinds()[0], KeyID: "k", KeyPrefix: "abcdefgh", Role: tarsy.RoleResponder,
+		Action: "session.cancel", TargetType: "session", TargetID: "s-1", RequestID: "r-1", Remote: "192.0.2.1", Outcome: tarsy.AuditOK,
+		Details: map[string]string{"b": "2", "a": "1"},
+	}, 0, audit.FirstHash())
+
+	require.Equal(t, "4504dbbce53da5087dd7df09147cf0351a2d7d3f63cb045dc6bd784d5446ba27", row.Hash)
+}
+
 func TestFieldsCannotBeShiftedIntoEachOther(t *testing.T) {
 	t.Parallel()
 

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/background"
 )
@@ -30,7 +32,9 @@ type Config struct {
 	Lease      time.Duration
 	RenewEvery time.Duration
 	// Work is what the holder does until its context ends.
-	Work   func(ctx context.Context)
+	Work func(ctx context.Context)
+	// Clock is the one that Leases use.
+	Clock  clockwork.Clock
 	Logger *slog.Logger
 }
 
@@ -63,28 +67,30 @@ func (h *Holder) run(ctx context.Context) {
 		renewed time.Time
 	)
 
-	ticker := time.NewTicker(h.cfg.RenewEvery)
+	ticker := h.cfg.Clock.NewTicker(h.cfg.RenewEvery)
 	defer ticker.Stop()
 
 	for ctx.Err() == nil {
+		// The lease begins when it is asked for, not when the answer arrives.
+		asked := h.cfg.Clock.Now()
 		taken, err := h.take(ctx)
 
 		switch {
 		case taken:
-			renewed = time.Now()
+			renewed = asked
 
 			if duty == nil {
 				duty = &background.Task{}
 				duty.Start(h.cfg.Work)
 			}
-		case duty != nil && (err == nil || time.Since(renewed)+h.cfg.RenewEvery >= h.cfg.Lease):
+		case duty != nil && (err == nil || h.cfg.Clock.Since(renewed)+h.cfg.RenewEvery >= h.cfg.Lease):
 			duty.Stop()
 			duty = nil
 		}
 
 		select {
 		case <-ctx.Done():
-		case <-ticker.C:
+		case <-ticker.Chan():
 		}
 	}
 

@@ -77,7 +77,7 @@ func New(cfg Config) *Bot {
 		},
 	}
 	b.holder = channel.NewHolder(channel.Config{
-		Leases: cfg.DB, Channel: tarsy.ChannelDiscord, ServerID: cfg.ServerID, Lease: cfg.Lease, RenewEvery: cfg.RenewEvery, Work: b.work, Logger: cfg.Logger,
+		Leases: cfg.DB, Channel: tarsy.ChannelDiscord, ServerID: cfg.ServerID, Lease: cfg.Lease, RenewEvery: cfg.RenewEvery, Work: b.work, Clock: cfg.Clock, Logger: cfg.Logger,
 	})
 
 	return b
@@ -114,7 +114,7 @@ func (b *Bot) listen(ctx context.Context) {
 
 		select {
 		case <-ctx.Done():
-		case <-time.After(pause):
+		case <-b.cfg.Clock.After(pause):
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Feedback takes what people think of conclusions. Its errors for people are *tarsy.Error.
 type Feedback interface {
 	Give(ctx context.Context, feedback tarsy.Feedback) (tarsy.Feedback, error)
-	Withdraw(ctx context.Context, sessionID, author string) (tarsy.Feedback, error)
+	Withdraw(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error)
 }
 
 const (
@@ -55,12 +55,13 @@ func parseFeedback(content string) (word, why, cause string) {
 // rate stores the feedback of a person on a session. A message that is delivered twice replaces itself.
 func (b *Bot) rate(ctx context.Context, m discord.Message, sessionID string) {
 	word, why, cause := parseFeedback(m.Content)
+	by := b.person(m)
 
 	switch word {
 	case "":
 		b.say(ctx, m, saidFeedbackUsage)
 	case withdrawWord:
-		if _, err := b.cfg.Feedback.Withdraw(ctx, sessionID, b.author(m)); err != nil {
+		if _, err := b.cfg.Feedback.Withdraw(ctx, sessionID, by); err != nil {
 			b.explain(ctx, m, err)
 
 			return
@@ -70,7 +71,7 @@ func (b *Bot) rate(ctx context.Context, m discord.Message, sessionID string) {
 		b.say(ctx, m, "Your feedback is withdrawn.")
 	default:
 		given, err := b.cfg.Feedback.Give(ctx, tarsy.Feedback{
-			SessionID: sessionID, Author: b.author(m), Rating: tarsy.Rating(word), Why: why, RealCause: cause,
+			SessionID: sessionID, Author: by.Name, AuthorID: by.ID, Rating: tarsy.Rating(word), Why: why, RealCause: cause,
 		})
 		if err != nil {
 			b.explain(ctx, m, err)

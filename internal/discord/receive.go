@@ -182,6 +182,11 @@ func (b *Bot) author(m discord.Message) string {
 	return "discord:" + tarsy.CutText(b.cfg.Mask(strings.TrimSpace(name)), most)
 }
 
+// person is who wrote a message. Names in Discord change and are not unique.
+func (b *Bot) person(m discord.Message) tarsy.Person {
+	return tarsy.Person{Name: b.author(m), ID: "discord:" + m.AuthorID}
+}
+
 // sentence is an error's message as people read it.
 func sentence(message string) string {
 	first, rest := message[:min(1, len(message))], message[min(1, len(message)):]

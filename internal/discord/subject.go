@@ -170,8 +170,8 @@ func (s *sender) sendAnswer(ctx context.Context, a *tarsy.Announcement, d *draft
 		done, text = true, "The question was not answered. Ask again."
 	case done && text == "":
 		text = "The answer is empty."
-	case !done && time.Since(d.typed) >= typingEvery:
-		d.typed = time.Now()
+	case !done && s.cfg.Clock.Since(d.typed) >= typingEvery:
+		d.typed = s.cfg.Clock.Now()
 
 		// Only for the eye: the answer comes without it too.
 		_ = s.cfg.Client.Typing(ctx, a.Target)

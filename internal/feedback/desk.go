@@ -28,7 +28,7 @@ type Desk struct{ cfg Config }
 // New returns a desk.
 func New(cfg Config) *Desk { return &Desk{cfg: cfg} }
 
-// Give stores the feedback of its author, and replaces what the author said about the session before. ID and times are chosen here.
+// Give stores the feedback of its author, and replaces what the same identity said about the session before. ID and times are chosen here.
 // When it returns without error the feedback is durable and readers have been notified.
 func (d *Desk) Give(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback, error) {
 	f.Author = tarsy.CleanText(f.Author)
@@ -68,9 +68,11 @@ func check(f tarsy.Feedback) error {
 	return nil
 }
 
-// Withdraw removes the feedback that an author gave on a session, and returns it.
-func (d *Desk) Withdraw(ctx context.Context, sessionID, author string) (tarsy.Feedback, error) {
-	return d.cfg.DB.DeleteFeedback(ctx, sessionID, tarsy.CleanText(author))
+// Withdraw removes the feedback that a person gave on a session, and returns it.
+func (d *Desk) Withdraw(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error) {
+	by.Name = tarsy.CleanText(by.Name)
+
+	return d.cfg.DB.DeleteFeedback(ctx, sessionID, by)
 }
 
 // List returns what people said about a session, the latest change first.

@@ -36,16 +36,16 @@ func (d *Desk) Get(ctx context.Context, sessionID string) (tarsy.Handling, error
 // Change changes the handling of a session and reports whether that had an effect. A version that is given must be the one that the handling
 // has. When it returns without error the change is durable and readers have been notified.
 func (d *Desk) Change(
-	ctx context.Context, sessionID, author string, version *int64, change tarsy.HandlingChange,
+	ctx context.Context, sessionID string, by tarsy.Person, version *int64, change tarsy.HandlingChange,
 ) (handling tarsy.Handling, changed bool, err error) {
-	author = tarsy.CleanText(author)
+	by.Name = tarsy.CleanText(by.Name)
 
-	change, err = d.check(change, author)
+	change, err = d.check(change, by)
 	if err != nil {
 		return tarsy.Handling{}, false, err
 	}
 
-	return d.apply(ctx, sessionID, author, version, change)
+	return d.apply(ctx, sessionID, by.Name, version, change)
 }
 
 func (d *Desk) apply(
@@ -66,11 +66,11 @@ func (d *Desk) apply(
 // ChangeAll makes the same change to many sessions, each by itself: one that fails does not keep the others from being changed. Log gets the
 // errors that are not meant for people. A change that is wrong for every session is an error.
 func (d *Desk) ChangeAll(
-	ctx context.Context, ids []string, author string, change tarsy.HandlingChange, log func(error),
+	ctx context.Context, ids []string, by tarsy.Person, change tarsy.HandlingChange, log func(error),
 ) ([]tarsy.HandlingResult, error) {
-	author = tarsy.CleanText(author)
+	by.Name = tarsy.CleanText(by.Name)
 
-	change, err := d.check(change, author)
+	change, err := d.check(change, by)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (d *Desk) ChangeAll(
 	for i, id := range ids {
 		results[i].SessionID = id
 
-		handling, changed, err := d.apply(ctx, id, author, nil, change)
+		handling, changed, err := d.apply(ctx, id, by.Name, nil, change)
 		if err == nil {
 			results[i].Handling, results[i].Changed = &handling, changed
 
@@ -100,7 +100,7 @@ func (d *Desk) ChangeAll(
 }
 
 // check returns a change with its texts cleaned and masked, or what is wrong with it.
-func (d *Desk) check(c tarsy.HandlingChange, author string) (tarsy.HandlingChange, error) {
+func (d *Desk) check(c tarsy.HandlingChange, by tarsy.Person) (tarsy.HandlingChange, error) {
 	if c.Empty() {
 		return c, tarsy.Errorf(tarsy.CodeMissingField, "there is nothing to change; send state, assignee, resolution or tags")
 	}
@@ -116,7 +116,7 @@ func (d *Desk) check(c tarsy.HandlingChange, author string) (tarsy.HandlingChang
 	var err error
 
 	if c.Assignee != nil {
-		c.Assignee, err = d.assignee(*c.Assignee, author)
+		c.Assignee, c.AssigneeID, err = d.assignee(*c.Assignee, by)
 		if err != nil {
 			return c, err
 		}
@@ -146,20 +146,23 @@ func checkState(state *tarsy.HandlingState) error {
 		tarsy.CutText(string(*state), 40), nearest.Hint(string(*state), known, "states")) //nolint:mnd // a word and a bit
 }
 
-// assignee checks a name. The caller's own is that of the caller, as it is in all they do.
-func (d *Desk) assignee(name, author string) (*string, error) {
+// assignee checks a name and returns it with the identity of whom it stands for. Only AssigneeMe stands for the caller: their name may be that of
+// others too. It is not masked, as it is in all they do.
+func (d *Desk) assignee(name string, by tarsy.Person) (assignee *string, id string, err error) {
 	name = strings.TrimSpace(tarsy.CleanText(name))
 
 	switch {
-	case name == tarsy.AssigneeMe || name == author:
-		return &author, nil
+	case name == tarsy.AssigneeMe:
+		return &by.Name, by.ID, nil
+	case name == by.Name:
+		return &by.Name, "", nil
 	case utf8.RuneCountInString(name) > tarsy.MaxAssignee:
-		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "assignee", "assignee is longer than %d characters", tarsy.MaxAssignee)
+		return nil, "", tarsy.FieldErrorf(tarsy.CodeInvalidField, "assignee", "assignee is longer than %d characters", tarsy.MaxAssignee)
 	case strings.ContainsFunc(name, tarsy.Invisible):
-		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "assignee", "assignee has characters that cannot be seen, such as a line break")
+		return nil, "", tarsy.FieldErrorf(tarsy.CodeInvalidField, "assignee", "assignee has characters that cannot be seen, such as a line break")
 	}
 
-	return new(d.masked(name, tarsy.MaxAssignee)), nil
+	return new(d.masked(name, tarsy.MaxAssignee)), "", nil
 }
 
 func (d *Desk) resolution(text string) (*string, error) {

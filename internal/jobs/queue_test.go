@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -184,6 +185,37 @@ func TestOnlyQueuesOfServerAreShownAndControlled(t *testing.T) {
 	require.Equal(t, tarsy.CodeJobNotFound, tarsy.CodeOf(err))
 	require.Equal(t, tarsy.CodeQueueNotFound, tarsy.CodeOf(queue.Pause(t.Context(), "elsewhere")))
 	require.Equal(t, tarsy.CodeQueueNotFound, tarsy.CodeOf(queue.Pause(t.Context(), "*")))
+}
+
+// River puts a prefix before the error of a job that it must not try again.
+func TestErrorOfCancelledJobHasNoPrefixInListAndByID(t *testing.T) {
+	t.Parallel()
+
+	queue := newQueue(t, jobs.Config{Pool: newPool(t, pgtest.New(t))}, &part{queue: "one", work: func(context.Context) error {
+		return river.JobCancel(errors.New("the note is gone"))
+	}})
+	queue.Start()
+	insert(t, queue, "one")
+
+	var listed tarsy.Job
+
+	wait.Until(t, "the job fails", func() bool {
+		page, err := queue.Jobs(t.Context(), tarsy.JobQuery{Limit: 10, State: tarsy.JobFailed})
+		require.NoError(t, err)
+
+		if len(page.Jobs) == 0 {
+			return false
+		}
+
+		listed = page.Jobs[0]
+
+		return true
+	})
+	require.Equal(t, "the note is gone", listed.Error)
+
+	job, err := queue.Job(t.Context(), listed.ID)
+	require.NoError(t, err)
+	require.Equal(t, listed, job)
 }
 
 func TestPausedQueueStartsNothing(t *testing.T) {

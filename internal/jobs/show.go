@@ -82,12 +82,7 @@ func (q *Queue) Jobs(ctx context.Context, query tarsy.JobQuery) (tarsy.JobPage, 
 			return err
 		}
 
-		page.Jobs, err = pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.Job])
-
-		for i := range page.Jobs {
-			// How River marks a job that is not to be tried again says nothing to people.
-			page.Jobs[i].Error = strings.TrimPrefix(page.Jobs[i].Error, "JobCancelError: ")
-		}
+		page.Jobs, err = pgx.CollectRows(rows, readJob)
 
 		return err
 	})
@@ -126,10 +121,18 @@ func (q *Queue) Job(ctx context.Context, id int64) (tarsy.Job, error) {
 		return tarsy.Job{}, fmt.Errorf("read job: %w", err)
 	}
 
-	job, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[tarsy.Job])
+	job, err := pgx.CollectExactlyOneRow(rows, readJob)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return job, NoJob(id)
 	}
+
+	return job, err
+}
+
+// readJob reads a row of columns. River marks the error of a job that it must not try again with a prefix that means nothing to people.
+func readJob(row pgx.CollectableRow) (tarsy.Job, error) {
+	job, err := pgx.RowToStructByName[tarsy.Job](row)
+	job.Error = strings.TrimPrefix(job.Error, "JobCancelError: ")
 
 	return job, err
 }

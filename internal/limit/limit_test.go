@@ -39,6 +39,30 @@ func TestRateAllowsBurstThenOneAttemptAtATime(t *testing.T) {
 	require.True(t, ok)
 }
 
+func TestRateSavesUpNoMoreThanOneBurst(t *testing.T) {
+	t.Parallel()
+
+	now, rate := time.Now(), limit.NewRate(30)
+
+	allowed := func(at time.Time) (count int) {
+		for range 100 {
+			if _, ok := rate.Allow("ada", at); ok {
+				count++
+			}
+		}
+
+		return count
+	}
+
+	require.Equal(t, 30, allowed(now))
+	require.Equal(t, 30, allowed(now.Add(time.Hour)), "however long it was not used")
+
+	wait, ok := rate.Allow("ada", now)
+	require.False(t, ok, "a clock that goes back gives nothing")
+	require.InDelta(t, 2*time.Second, wait, float64(time.Millisecond), "and takes nothing")
+	require.Equal(t, 1, allowed(now.Add(time.Hour+2*time.Second)))
+}
+
 func TestRateRemembersLimitedNumberOfNames(t *testing.T) {
 	t.Parallel()
 
@@ -89,6 +113,18 @@ func TestCountLimitsOneOwnerAndTotal(t *testing.T) {
 	require.Equal(t, limit.Total, count.Acquire("ada", 3))
 	require.Equal(t, limit.None, count.Acquire("ada", 2), "what was refused is not counted")
 	require.Equal(t, 3, count.Held())
+}
+
+func TestNobodyInParticularIsBoundedByTheTotalOnly(t *testing.T) {
+	t.Parallel()
+
+	count := limit.NewCount(2, 5)
+
+	for range 5 {
+		require.Equal(t, limit.None, count.Acquire("", 1))
+	}
+
+	require.Equal(t, limit.Total, count.Acquire("", 1))
 }
 
 func TestNoticeLogsRefusalImmediatelyThenPeriodically(t *testing.T) {

@@ -1,6 +1,7 @@
 package oidc_test
 
 import (
+	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -147,6 +148,37 @@ func TestAnswerOfAnotherIssuerIsRefused(t *testing.T) {
 	}
 
 	require.Zero(t, w.issuer.Exchanges())
+}
+
+// Most issuers do not repeat their address, and say so by not announcing it.
+func TestIssuerMayLeaveOutItsAddressUnlessItAnnouncesIt(t *testing.T) {
+	t.Parallel()
+
+	w := newWorld(t, "", issuer.Person{Subject: "ada", Claims: map[string]any{"name": "Ada", "groups": []string{"sre"}}})
+	whole := w.server.Config.Handler
+	w.server.Config.Handler = http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/.well-known/openid-configuration" {
+			whole.ServeHTTP(out, r)
+
+			return
+		}
+
+		recorded := httptest.NewRecorder()
+		whole.ServeHTTP(recorded, r)
+		out.Header().Set("Content-Type", "application/json")
+		_, _ = out.Write(bytes.ReplaceAll(recorded.Body.Bytes(), []byte(`"authorization_response_iss_parameter_supported":true`), []byte(`"unused":true`)))
+	})
+
+	for named, ok := range map[string]bool{"": true, w.server.URL: true, "https://other.example": false} {
+		provider := oidc.New(w.config)
+		attempt, address, err := provider.Begin(t.Context(), callback)
+		require.NoError(t, err)
+
+		answer := w.answer(t, address, "ada")
+		answer.Issuer = named
+		_, err = provider.Finish(t.Context(), attempt, answer, callback)
+		require.Equal(t, ok, err == nil, "%q: %v", named, err)
+	}
 }
 
 func TestDiscoveryIsRepeatedAfterFailuresAndKeptForAnHour(t *testing.T) {

@@ -69,6 +69,44 @@ func (f *fixture) decide(t *testing.T, db *postgres.DB, call tarsy.MCPInteractio
 	return added
 }
 
+// A server of a release without approvals ends a session, and knows nothing of what waits in it.
+func TestSessionEndedByEarlierReleaseWithdrawsItsWaitingCalls(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	call, other := f.wait(t, db, expiry), f.wait(t, db, expiry)
+	now := f.clock.Now()
+
+	f.exec(t, `UPDATE sessions SET status = 'cancelled', completed_at = $2, runnable_at = NULL WHERE id = $1`, call.SessionID, now)
+
+	got := value[[]byte](t, f, `SELECT to_jsonb(c) FROM mcp_interactions c WHERE id = $1`, call.ID)
+
+	var closed tarsy.MCPInteraction
+
+	require.NoError(t, json.Unmarshal(got, &closed))
+	require.Equal(t, tarsy.CallFailed, closed.Status)
+	require.True(t, closed.IsError)
+	require.Equal(t, "the call was not made", closed.ErrorMessage)
+	require.Equal(t, now, closed.CompletedAt.UTC())
+
+	want := *call.Approval
+	want.Status, want.DecidedAt = tarsy.ApprovalWithdrawn, &now
+
+	for place, sql := range map[string]string{
+		"approvals": `SELECT approval FROM approvals WHERE id = $1`,
+		"timeline":  `SELECT e.metadata -> 'approval' FROM timeline_events e JOIN mcp_interactions c ON c.timeline_event_id = e.id WHERE c.id = $1`,
+	} {
+		var approval tarsy.Approval
+
+		require.NoError(t, json.Unmarshal(value[[]byte](t, f, sql, call.ID), &approval), place)
+		require.Equal(t, want, approval, place)
+	}
+
+	require.Empty(t, approvalIDs(t, db, call.SessionID))
+	require.Equal(t, []string{other.ID}, approvalIDs(t, db, other.SessionID), "the calls of others wait")
+}
+
 func approvalIDs(t *testing.T, db *postgres.DB, sessionID string) []string {
 	t.Helper()
 

@@ -62,8 +62,8 @@ func unavailableState(code string) bool {
 		strings.HasPrefix(code, classResources) || strings.HasPrefix(code, classIntervention)
 }
 
-// mayBecomeAvailable reports whether waiting may help. A database that refuses the login or does not exist needs a person.
-func mayBecomeAvailable(err error) bool {
+// MayBecomeAvailable reports whether waiting may help. A database that refuses the login or does not exist needs a person.
+func MayBecomeAvailable(err error) bool {
 	if pgErr, ok := errors.AsType[*pgError](err); ok && (strings.HasPrefix(pgErr.Code, classLogin) || pgErr.Code == stateNoDatabase) {
 		return false
 	}

@@ -59,6 +59,14 @@ func (c *databaseClock) run(ctx context.Context) {
 	})
 }
 
+// compareFirst compares in the time that a start has.
+func (c *databaseClock) compareFirst(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, AnswerTime)
+	defer cancel()
+
+	return c.compare(ctx)
+}
+
 // compare asks the database for its time, which is taken to be that of the middle of the round trip.
 func (c *databaseClock) compare(ctx context.Context) error {
 	var remote time.Time

@@ -256,6 +256,11 @@ func (c *committer) report(u *unit, err error) {
 
 // transact writes the units in one transaction of two round trips: lock, check and number; then write and commit.
 func (c *committer) transact(ctx context.Context, group []*unit) error {
+	rows, err := encodeRows(group)
+	if err != nil {
+		return err
+	}
+
 	conn, err := c.pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("get a connection: %w", err)
@@ -266,7 +271,7 @@ func (c *committer) transact(ctx context.Context, group []*unit) error {
 		return c.rollback(ctx, conn.Conn(), err)
 	}
 
-	if err := write(ctx, conn.Conn(), group); err != nil {
+	if err := write(ctx, conn.Conn(), group, rows); err != nil {
 		return c.rollback(ctx, conn.Conn(), err)
 	}
 

@@ -364,3 +364,19 @@ func TestStopCommitsQueuedSteps(t *testing.T) {
 	_, err := holder.Commit(t.Context(), progress.Step{Events: newEvents("late", 1)})
 	require.Error(t, err)
 }
+
+// The rows of a step may be large, and PostgreSQL ends a transaction that waits for its server. So a row that cannot be encoded is noticed while
+// somebody else has the session's lock.
+func TestRowsAreEncodedBeforeSessionIsLocked(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	claim := f.hold(t, db)
+	message := tarsy.Message{ID: tarsy.NewID(), SessionID: claim.SessionID, Signature: json.RawMessage("{")}
+
+	defer f.lock(t, claim.SessionID)()
+
+	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Messages: []tarsy.Message{message}})
+	require.True(t, postgres.Unstorable(err), "%v", err)
+}

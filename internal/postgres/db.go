@@ -117,7 +117,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 
 	if cfg.DatabaseTime {
 		compared = &databaseClock{Clock: cfg.Clock, pool: pools.front, logger: cfg.Logger}
-		if err := compared.compare(ctx); err != nil {
+		if err := compared.compareFirst(ctx); err != nil {
 			pools.close()
 
 			return nil, err

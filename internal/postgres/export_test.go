@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 )
@@ -18,6 +19,17 @@ func ConnectTimeout(t *testing.T, address string) time.Duration {
 	t.Cleanup(p.close)
 
 	return p.front.Config().ConnConfig.ConnectTimeout
+}
+
+// Frontend returns what reads and writes the messages of a server's connections.
+func Frontend(t *testing.T) pgconn.BuildFrontendFunc {
+	t.Helper()
+
+	p, err := openPools(t.Context(), Config{URL: "postgres://localhost/none", MaxConns: 1})
+	require.NoError(t, err)
+	t.Cleanup(p.close)
+
+	return p.readers.Config().ConnConfig.BuildFrontend
 }
 
 // Setting returns a setting of the connections that a server works with.

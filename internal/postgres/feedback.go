@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"tarsy.dev/tarsy"
@@ -12,25 +13,50 @@ var (
 
 	feedbackSQL = `SELECT ` + feedbackColumns.list() + ` FROM feedback WHERE session_id = $1 ORDER BY updated_at DESC, id DESC`
 
+	// ownFeedbackSQL finds the feedback on session $1 of the person with the name $2 and the identity $3: theirs by identity, else the one of their
+	// name that has none.
+	ownFeedbackSQL = `SELECT f.id, f.author FROM feedback f WHERE f.session_id = $1 AND ` + ofPersonSQL + ` ORDER BY f.author_id DESC LIMIT 1`
+
 	// putFeedbackSQL stores an opinion, or replaces the one that its author gave before. A session that is over stays so, so its row needs no
-	// lock.
+	// lock. It returns nothing if another statement was faster: then it is to be repeated, and finds what that one stored. The author is
+	// the name, with a number if others have the name.
 	putFeedbackSQL = `
-WITH target AS (SELECT id, last_seq FROM sessions WHERE id = $2 AND deleted_at IS NULL AND completed_at IS NOT NULL),
-put AS (
-    INSERT INTO feedback AS f (id, session_id, author, rating, why, real_cause, created_at, updated_at)
-    SELECT $1::uuid, target.id, $3, $4, $5, $6, $7, $7 FROM target
-    ON CONFLICT (session_id, author) DO UPDATE SET
-        rating = excluded.rating, why = excluded.why, real_cause = excluded.real_cause, updated_at = greatest(f.updated_at, excluded.updated_at)
+WITH target AS (SELECT id, last_seq FROM sessions WHERE id = $1 AND deleted_at IS NULL AND completed_at IS NOT NULL),
+own AS (` + ownFeedbackSQL + `),
+named AS (
+    SELECT n, CASE n WHEN 1 THEN $2 ELSE $2 || ' (' || n || ')' END AS author
+    FROM generate_series(1, 1 + (SELECT count(*) FROM feedback WHERE session_id = $1)) AS n),
+free AS (
+    SELECT author FROM named
+    WHERE NOT EXISTS (SELECT FROM feedback o WHERE o.session_id = $1 AND o.author = named.author AND o.id IS DISTINCT FROM (SELECT id FROM own))
+    ORDER BY author IS DISTINCT FROM (SELECT author FROM own), n LIMIT 1),
+changed AS (
+    UPDATE feedback AS f SET
+        author = free.author, author_id = CASE $3 WHEN '' THEN f.author_id ELSE $3 END, rating = $5, why = $6, real_cause = $7, updated_at = greatest(f.updated_at, $8)
+    FROM own, target, free WHERE f.id = own.id AND ` + ofPersonSQL + `
+    RETURNING ` + feedbackColumns.of("f") + `),
+added AS (
+    INSERT INTO feedback AS f (id, session_id, author, author_id, rating, why, real_cause, created_at, updated_at)
+    SELECT $4::uuid, target.id, free.author, $3, $5, $6, $7, $8, $8 FROM target, free WHERE NOT EXISTS (SELECT FROM own)
+    ON CONFLICT DO NOTHING
     RETURNING ` + feedbackColumns.of("f") + `)
-SELECT ` + feedbackColumns.of("put") + `, target.last_seq AS version FROM put, target`
+SELECT ` + feedbackColumns.of("put") + `, target.last_seq AS version
+FROM (SELECT ` + feedbackColumns.list() + ` FROM changed UNION ALL SELECT ` + feedbackColumns.list() + ` FROM added) AS put, target`
 
 	deleteFeedbackSQL = `
 WITH deleted AS (
     DELETE FROM feedback f USING sessions s
-    WHERE f.session_id = $1 AND f.author = $2 AND s.id = f.session_id AND s.deleted_at IS NULL
+    WHERE f.id = (SELECT id FROM (` + ownFeedbackSQL + `) AS own) AND ` + ofPersonSQL + ` AND s.id = f.session_id AND s.deleted_at IS NULL
     RETURNING ` + feedbackColumns.of("f") + `, s.last_seq AS version)
 SELECT ` + feedbackColumns.of("deleted") + `, deleted.version FROM deleted`
 )
+
+// ofPersonSQL is the condition that feedback f is of the person with the name $2 and the identity $3. The name decides only where one of both has no
+// identity.
+const ofPersonSQL = `CASE WHEN $3 = '' OR f.author_id = '' THEN f.author = $2 ELSE f.author_id = $3 END`
+
+// feedbackAttempts is how often an opinion is stored again because others of the same name were faster. Each time, one of them is done.
+const feedbackAttempts = 100
 
 // ratingSQL is the worst rating of session s.
 const ratingSQL = `coalesce((SELECT CASE WHEN bool_or(f.rating = 'wrong') THEN 'wrong' WHEN bool_or(f.rating = 'partly') THEN 'partly'
@@ -57,33 +83,42 @@ func (db *DB) Feedback(ctx context.Context, sessionID string) ([]tarsy.Feedback,
 	return found, nil
 }
 
-// PutFeedback stores what a person thinks of a session that is over, and replaces what they said before. Of several at once one remains.
+// PutFeedback stores what a person thinks of a session that is over, and replaces what they said before. Of several at once one remains. Somebody
+// else with the same name keeps theirs: a number follows the name of whoever came later.
 func (db *DB) PutFeedback(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback, error) {
 	if !tarsy.ValidID(f.SessionID) {
 		return f, sessionNotFound(f.SessionID)
 	}
 
-	stored, err := collect[feedbackRow](ctx, db.front, putFeedbackSQL, f.ID, f.SessionID, f.Author, f.Rating, f.Why, f.RealCause, f.UpdatedAt)
-	if err != nil {
-		return f, fmt.Errorf("store feedback: %w", err)
+	for range feedbackAttempts {
+		stored, err := collect[feedbackRow](ctx, db.front, putFeedbackSQL,
+			f.SessionID, f.Author, f.AuthorID, f.ID, f.Rating, f.Why, f.RealCause, f.UpdatedAt)
+
+		switch {
+		case isUniqueViolation(err): // somebody took the name that the feedback was to get
+		case err != nil:
+			return f, fmt.Errorf("store feedback: %w", err)
+		case len(stored) > 0:
+			db.Touch(f.SessionID, stored[0].Version)
+
+			return stored[0].Feedback, nil
+		default:
+			if err := db.refuseFeedback(ctx, f.SessionID); err != nil {
+				return f, err
+			}
+		}
 	}
 
-	if len(stored) == 0 {
-		return f, db.refuseFeedback(ctx, f.SessionID)
-	}
-
-	db.Touch(f.SessionID, stored[0].Version)
-
-	return stored[0].Feedback, nil
+	return f, tarsy.Errorf(tarsy.CodeUnavailable, "too many people gave feedback on this session at once, try again")
 }
 
 // DeleteFeedback removes what a person said about a session and returns it.
-func (db *DB) DeleteFeedback(ctx context.Context, sessionID, author string) (tarsy.Feedback, error) {
+func (db *DB) DeleteFeedback(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error) {
 	if !tarsy.ValidID(sessionID) {
 		return tarsy.Feedback{}, sessionNotFound(sessionID)
 	}
 
-	deleted, err := collect[feedbackRow](ctx, db.front, deleteFeedbackSQL, sessionID, author)
+	deleted, err := collect[feedbackRow](ctx, db.front, deleteFeedbackSQL, sessionID, by.Name, by.ID)
 	if err != nil {
 		return tarsy.Feedback{}, fmt.Errorf("delete feedback: %w", err)
 	}
@@ -98,14 +133,25 @@ func (db *DB) DeleteFeedback(ctx context.Context, sessionID, author string) (tar
 		return tarsy.Feedback{}, err
 	}
 
-	return tarsy.Feedback{}, tarsy.Errorf(tarsy.CodeFeedbackNotFound, "%s has given no feedback on this session", author)
+	return tarsy.Feedback{}, tarsy.Errorf(tarsy.CodeFeedbackNotFound, "%s has given no feedback on this session", by.Name)
 }
 
-// refuseFeedback is why a session takes none.
+// isUniqueViolation reports whether a statement failed because a row like its own is there already.
+func isUniqueViolation(err error) bool {
+	failed, ok := errors.AsType[*pgError](err)
+
+	return ok && failed.Code == "23505"
+}
+
+// refuseFeedback is why a session takes none; nil if it does.
 func (db *DB) refuseFeedback(ctx context.Context, sessionID string) error {
 	target, err := db.RequestTarget(ctx, sessionID)
 	if err != nil {
 		return err
+	}
+
+	if target.Status.Terminal() {
+		return nil
 	}
 
 	return tarsy.Errorf(tarsy.CodeSessionNotOver, "the session is %s: give feedback when it is over", target.Status)

@@ -109,7 +109,7 @@ func TestReadersAreToldOfFeedback(t *testing.T) {
 	require.NoError(t, err)
 	told()
 
-	_, err = db.DeleteFeedback(t.Context(), id, "ana")
+	_, err = db.DeleteFeedback(t.Context(), id, tarsy.Person{Name: "ana"})
 	require.NoError(t, err)
 	told()
 

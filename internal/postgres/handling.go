@@ -43,12 +43,16 @@ VALUES ($1, 'open', '', '', '', '', 1, $2, '') ON CONFLICT (session_id) DO NOTHI
 
 	putHandlingSQL = `
 UPDATE session_handling SET state = $2, assignee = $3, acknowledged_by = $4, acknowledged_at = $5, resolved_by = $6, resolved_at = $7,
-    resolution = $8, version = $9, updated_at = $10, updated_by = $11
+    resolution = $8, version = $9, updated_at = $10, updated_by = $11, assignee_id = $12
 WHERE session_id = $1`
 
 	removeTagsSQL  = `DELETE FROM session_tags WHERE session_id = $1 AND (key, tag) NOT IN (SELECT k, t FROM unnest($2::text[], $3::text[]) AS u (k, t))`
 	addTagsSQL     = `INSERT INTO session_tags (session_id, key, tag) SELECT $1, k, t FROM unnest($2::text[], $3::text[]) AS u (k, t) ON CONFLICT (session_id, key) DO NOTHING`
-	listHandledSQL = `UPDATE session_list SET handling = $2, assignee = $3 WHERE session_id = $1 AND (handling, assignee) IS DISTINCT FROM ($2, $3)`
+	listHandledSQL = `UPDATE session_list SET handling = $2, assignee = $3, assignee_id = $4 WHERE session_id = $1 AND (handling, assignee, assignee_id) IS DISTINCT FROM ($2, $3, $4)`
+
+	// A trigger clears an identity that stays while the name changes, as it does when the previous release writes. Somebody with another name than before gets it back.
+	keepAssigneeSQL     = `UPDATE session_handling SET assignee_id = $2 WHERE session_id = $1`
+	listKeptAssigneeSQL = `UPDATE session_list SET assignee_id = $2 WHERE session_id = $1`
 )
 
 // Handling returns what people did with a session.
@@ -110,7 +114,7 @@ func (db *DB) ChangeHandling(
 			return errSameHandling
 		}
 
-		return putHandling(ctx, tx, after)
+		return putHandling(ctx, tx, before, after)
 	})
 
 	switch {
@@ -156,7 +160,7 @@ func readHandling(ctx context.Context, tx pgx.Tx, sessionID string) (tarsy.Handl
 	return pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[tarsy.Handling])
 }
 
-func putHandling(ctx context.Context, tx pgx.Tx, h tarsy.Handling) error {
+func putHandling(ctx context.Context, tx pgx.Tx, before, h tarsy.Handling) error {
 	keys := make([]string, len(h.Tags))
 	for i, tag := range h.Tags {
 		keys[i] = tarsy.TagKey(tag)
@@ -165,10 +169,15 @@ func putHandling(ctx context.Context, tx pgx.Tx, h tarsy.Handling) error {
 	var batch pgx.Batch
 
 	batch.Queue(putHandlingSQL, h.SessionID, h.State, h.Assignee, h.AcknowledgedBy, h.AcknowledgedAt, h.ResolvedBy, h.ResolvedAt, h.Resolution,
-		h.Version, h.UpdatedAt, h.UpdatedBy)
+		h.Version, h.UpdatedAt, h.UpdatedBy, h.AssigneeID)
 	batch.Queue(removeTagsSQL, h.SessionID, keys, h.Tags)
 	batch.Queue(addTagsSQL, h.SessionID, keys, h.Tags)
-	batch.Queue(listHandledSQL, h.SessionID, h.State, h.Assignee)
+	batch.Queue(listHandledSQL, h.SessionID, h.State, h.Assignee, h.AssigneeID)
+
+	if h.AssigneeID != "" && h.AssigneeID == before.AssigneeID && h.Assignee != before.Assignee {
+		batch.Queue(keepAssigneeSQL, h.SessionID, h.AssigneeID)
+		batch.Queue(listKeptAssigneeSQL, h.SessionID, h.AssigneeID)
+	}
 
 	return tx.SendBatch(ctx, &batch).Close()
 }
@@ -191,6 +200,20 @@ func (q *listQuery) addTags(tags []string) {
 		q.where = append(q.where, "EXISTS (SELECT FROM session_tags t WHERE t.session_id = l.session_id AND t.key = @"+name+")")
 		q.args[name] = tarsy.TagKey(tag)
 	}
+}
+
+// addAssignee makes a list one of sessions of an identity. Those that have its name and no identity are of it too. Each condition has an index of its
+// own.
+func (q *listQuery) addAssignee(f tarsy.SessionFilter) {
+	if f.AssigneeID == "" {
+		return
+	}
+
+	q.either = []string{
+		"l.assignee_id = @assignee_id AND l.assignee_id <> ''",
+		"l.assignee = @assignee AND l.assignee <> '' AND l.assignee_id = ''",
+	}
+	q.args["assignee"], q.args["assignee_id"] = f.Assignee, f.AssigneeID
 }
 
 // splitGroups makes the groups of a list those of some states of handling. Each state is a group, because together they are not in the order

@@ -83,6 +83,20 @@ func TestHandlingIsReadAsItWasStored(t *testing.T) {
 }
 
 // requireHandling compares what was read with what was stored, wherever the reader is.
+func TestTagWhoseCaseAloneChangesIsStored(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	id := f.put(t, db, tarsy.SessionCompleted, unchanged)
+	f.handle(t, db, id, "ana", tarsy.HandlingChange{AddTags: []string{"disk", "network"}})
+	f.handle(t, db, id, "ana", tarsy.HandlingChange{SetTags: &[]string{"Disk", "network"}})
+
+	detail, err := db.SessionDetail(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, []string{"Disk", "network"}, detail.Handling.Tags)
+}
+
 func requireHandling(t *testing.T, want tarsy.Handling, got *tarsy.Handling) {
 	t.Helper()
 	require.NotNil(t, got)
@@ -331,6 +345,8 @@ func TestListByHandlingReadsOneIndexRangePerState(t *testing.T) {
 		{"session_list_handling", 5, tarsy.SessionFilter{Handling: []tarsy.HandlingState{tarsy.HandlingOpen}}},
 		{"session_list_handling", 10, tarsy.SessionFilter{Handling: []tarsy.HandlingState{tarsy.HandlingOpen, tarsy.HandlingAcknowledged}}},
 		{"session_list_assignee", 5, tarsy.SessionFilter{Assignee: "ana"}},
+		{"session_list_assignee_id", 5, tarsy.SessionFilter{Assignee: "ana", AssigneeID: "key-1"}},
+		{"session_list_assignee_name", 5, tarsy.SessionFilter{Assignee: "ana", AssigneeID: "key-1"}},
 	} {
 		for _, order := range []tarsy.SessionOrder{tarsy.OrderNewest, tarsy.OrderAttention} {
 			filter := test.filter

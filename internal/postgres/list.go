@@ -81,6 +81,8 @@ type listQuery struct {
 	groups []listGroup
 	where  []string
 	args   pgx.NamedArgs
+	// either are conditions of which each session meets one at most, and one must hold; nil means no condition.
+	either []string
 	// visible are the teams of the sessions that the reader may see, with the empty one; nil means any.
 	visible []string
 }
@@ -111,7 +113,8 @@ func newListQuery(f tarsy.SessionFilter) listQuery {
 	}
 
 	q.addLabels(f.Labels)
-	add(f.Assignee != "", "l.assignee = @assignee AND l.assignee <> ''", "assignee", f.Assignee)
+	add(f.Assignee != "" && f.AssigneeID == "", "l.assignee = @assignee AND l.assignee <> ''", "assignee", f.Assignee)
+	q.addAssignee(f)
 	q.addTags(f.Tags)
 	add(f.CreatedAfter != nil, "l.created_at >= @created_after", "created_after", f.CreatedAfter)
 	add(f.CreatedBefore != nil, "l.created_at < @created_before", "created_before", f.CreatedBefore)
@@ -214,7 +217,7 @@ func (q *listQuery) addGroups(f tarsy.SessionFilter) {
 }
 
 // listColumns are the columns of session_list that lists are filtered by.
-const listColumns = "session_id, status, alert_type, chain_id, author, severity, service, namespace, cluster, team, fingerprint, outcome, handling, assignee, created_at, words"
+const listColumns = "session_id, status, alert_type, chain_id, author, severity, service, namespace, cluster, team, fingerprint, outcome, handling, assignee, assignee_id, created_at, words"
 
 // isRunning finds sessions that run by their index, which has no others: few run, however many wait.
 const isRunning = "o.status IN ('in_progress', 'cancelling')"
@@ -283,9 +286,9 @@ FROM (` + strings.Join(rows, " UNION ALL ") + `) AS page JOIN sessions s ON s.id
 func (q *listQuery) ranks(f tarsy.SessionFilter) map[int][]string {
 	ranks := map[int][]string{}
 
-	for group, team := range q.parts() {
+	for group, conditions := range q.parts() {
 		from, where, at, id := group.source()
-		where = append(append(where, q.where...), team...)
+		where = append(append(where, q.where...), conditions...)
 		rank := 0
 
 		if f.Order == tarsy.OrderAttention {
@@ -317,8 +320,8 @@ func (q *listQuery) ranks(f tarsy.SessionFilter) map[int][]string {
 // manyTeams is up to how many teams each is read by itself.
 const manyTeams = 6
 
-// parts are the groups with a condition on the team each. Every team is a part by itself, because together they are not in the order of an
-// index; with many teams that would be more statements than the rows that are read in vain are worth.
+// parts are the groups with a condition on the team and one of either each. Every team is a part by itself, because together they are not in the order
+// of an index; with many teams that would be more statements than the rows that are read in vain are worth.
 func (q *listQuery) parts() iter.Seq2[listGroup, []string] {
 	conditions := [][]string{nil}
 
@@ -337,6 +340,18 @@ func (q *listQuery) parts() iter.Seq2[listGroup, []string] {
 
 			conditions = append(conditions, []string{condition})
 		}
+	}
+
+	if len(q.either) > 0 {
+		var split [][]string
+
+		for _, condition := range conditions {
+			for _, one := range q.either {
+				split = append(split, append([]string{one}, condition...))
+			}
+		}
+
+		conditions = split
 	}
 
 	return func(yield func(listGroup, []string) bool) {

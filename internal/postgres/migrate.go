@@ -217,15 +217,22 @@ func (c Config) prepare(ctx context.Context, pool *pgxpool.Pool) error {
 		return fmt.Errorf("reach the database: %w", err)
 	}
 
-	if err := checkPooler(ctx, pool, conn); err != nil {
+	asking, cancel := context.WithTimeout(ctx, AnswerTime)
+	defer cancel()
+
+	if err := checkPooler(asking, pool, conn); err != nil {
 		conn.Release()
 
 		return fmt.Errorf("reach the database: %w", err)
 	}
 
 	known := migrations()
-	current, err := currentVersions(ctx, conn.Conn())
+	current, err := currentVersions(asking, conn.Conn())
 	conn.Release()
+
+	if IsUnavailable(err) {
+		return fmt.Errorf("read the version of the schema: %w", err)
+	}
 
 	if c.Migrate && (err != nil || !current.upToDate(known)) {
 		if err := migrate(ctx, c.URL, known, c.Step); err != nil {

@@ -58,6 +58,11 @@ func owner(file, table string) ownership {
 		return ownership{verbs: []string{"UPDATE"}, columns: queueColumns()}
 	case file == "internal/postgres/purge.go":
 		return ownership{verbs: []string{"DELETE"}}
+	// Its trigger belongs to the statement that ends a session, of a release that leaves the waiting calls as they are.
+	case file == "internal/postgres/migrations/0044_withdrawn_calls.sql" && table == "mcp_interactions":
+		return ownership{verbs: []string{"UPDATE"}, columns: []string{"status", "is_error", "error_message", "completed_at"}}
+	case file == "internal/postgres/migrations/0044_withdrawn_calls.sql" && table == "timeline_events":
+		return ownership{verbs: []string{"UPDATE"}, columns: []string{"metadata"}}
 	// COPY writes where it restores and reads where it backs up. What is deleted are the rows of migrations.
 	case file == restoreFile && table == computed:
 		return ownership{verbs: []string{"COPY", "DELETE"}}

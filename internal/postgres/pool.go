@@ -67,6 +67,7 @@ func openPools(ctx context.Context, cfg Config) (*pools, error) {
 
 	params["timezone"] = "UTC"
 
+	base.ConnConfig.BuildFrontend = newFrontend
 	p := pools{refusals: &refusals{}}
 	base.ConnConfig.OnPgError = p.refusals.noted(base.ConnConfig.OnPgError)
 

@@ -168,7 +168,7 @@ func (r *qualityRun) rate(rt *rapid.T) {
 
 func (r *qualityRun) withdraw(rt *rapid.T) {
 	one, author := r.one(rt), rapid.SampledFrom([]string{"ana", "bob", "eve"}).Draw(rt, "author")
-	_, err := r.db.DeleteFeedback(context.Background(), one.session.ID, author)
+	_, err := r.db.DeleteFeedback(context.Background(), one.session.ID, tarsy.Person{Name: author})
 	_, given := one.ratings[author]
 	require.Equal(rt, given && !one.deleted, err == nil, "%v", err)
 	delete(one.ratings, author)

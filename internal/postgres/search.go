@@ -139,6 +139,10 @@ func (db *DB) findPlaces(ctx context.Context, plan searchPlan, f tarsy.SessionFi
 		q.where = append(q.where, q.visibleTeams())
 	}
 
+	if len(q.either) > 0 {
+		q.where = append(q.where, "("+strings.Join(q.either, " OR ")+")")
+	}
+
 	first := tierTitle
 
 	if f.After != nil {

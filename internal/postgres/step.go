@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -140,24 +141,23 @@ SELECT session_id, seq, type, payload, created_at
 FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::json[], $5::timestamptz[]) AS e (session_id, seq, type, payload, created_at)`
 )
 
-// write puts the rows of all units that still hold their session, and commits.
-func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
+// encodedRows are the statements that put the rows of some units. They do not depend on where the journals stand, so they are made before the
+// sessions are locked: a step may have megabytes, and PostgreSQL ends a transaction that waits for its server too long.
+type encodedRows struct {
+	// records come before the events, changes after them.
+	records, changes pgx.Batch
+}
+
+func encodeRows(units []*unit) (*encodedRows, error) {
 	var (
 		all       progress.State
-		held      []*unit
 		answered  []tarsy.Request
-		events    []tarsy.Event
 		announced []tarsy.Announcement
 		verdicts  []tarsy.Verdict
+		encoded   encodedRows
 	)
 
-	for _, u := range group {
-		if u.lost {
-			continue
-		}
-
-		held = append(held, u)
-
+	for _, u := range units {
 		all.Stages = append(all.Stages, u.merged.Stages...)
 		all.Executions = append(all.Executions, u.merged.Executions...)
 		all.Timeline = append(all.Timeline, u.merged.Timeline...)
@@ -169,7 +169,40 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 		answered = append(answered, u.answered...)
 		announced = append(announced, u.announced...)
 		verdicts = append(verdicts, u.verdicts...)
+	}
 
+	records, changes := &encoded.records, &encoded.changes
+
+	return &encoded, cmp.Or(
+		queuePut(records, stagesTable, all.Stages),
+		queuePut(records, executionsTable, all.Executions),
+		queuePut(records, timelineTable, all.Timeline),
+		queuePut(records, messagesTable, all.Messages),
+		queuePut(records, llmInteractionsTable, all.LLMInteractions),
+		queuePut(records, mcpInteractionsTable, all.MCPInteractions),
+		queuePut(records, approvalsTable, approvalRows(all.MCPInteractions)),
+		queuePut(records, chatsTable, all.Chats),
+		queuePut(records, chatMessagesTable, all.ChatMessages),
+		queuePut(records, verdictsTable, verdicts),
+		queueJSON(changes, answerRequestsSQL, answered),
+		queueJSON(changes, announceSQL, announced),
+	)
+}
+
+// write puts the rows of all units that still hold their session, and commits. The rows are those of the whole group.
+func write(ctx context.Context, conn *pgx.Conn, group []*unit, rows *encodedRows) error {
+	held := slices.DeleteFunc(slices.Clone(group), func(u *unit) bool { return u.lost })
+
+	if len(held) < len(group) {
+		var err error
+		if rows, err = encodeRows(held); err != nil {
+			return err
+		}
+	}
+
+	var events []tarsy.Event
+
+	for _, u := range held {
 		first := u.result.LastSeq - int64(len(u.events)) + 1
 		for i, e := range u.events {
 			e.SessionID, e.Seq = u.holder.SessionID, first+int64(i)
@@ -177,27 +210,16 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit) error {
 		}
 	}
 
-	var batch pgx.Batch
+	batch := rows.records
 
-	for _, put := range []func() error{
-		func() error { return queuePut(&batch, stagesTable, all.Stages) },
-		func() error { return queuePut(&batch, executionsTable, all.Executions) },
-		func() error { return queuePut(&batch, timelineTable, all.Timeline) },
-		func() error { return queuePut(&batch, messagesTable, all.Messages) },
-		func() error { return queuePut(&batch, llmInteractionsTable, all.LLMInteractions) },
-		func() error { return queuePut(&batch, mcpInteractionsTable, all.MCPInteractions) },
-		func() error { return queuePut(&batch, approvalsTable, approvalRows(all.MCPInteractions)) },
-		func() error { return queuePut(&batch, chatsTable, all.Chats) },
-		func() error { return queuePut(&batch, chatMessagesTable, all.ChatMessages) },
-		func() error { return queuePut(&batch, verdictsTable, verdicts) },
-		func() error { return queueEvents(&batch, events) },
-		func() error { return queueJSON(&batch, answerRequestsSQL, answered) },
-		func() error { return queueJSON(&batch, announceSQL, announced) },
-		func() error { return queueSessions(&batch, held) },
-	} {
-		if err := put(); err != nil {
-			return err
-		}
+	if err := queueEvents(&batch, events); err != nil {
+		return err
+	}
+
+	batch.QueuedQueries = append(batch.QueuedQueries, rows.changes.QueuedQueries...)
+
+	if err := queueSessions(&batch, held); err != nil {
+		return err
 	}
 
 	batch.Queue("COMMIT")

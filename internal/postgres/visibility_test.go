@@ -15,6 +15,32 @@ func ofTeam(team string) func(*tarsy.Session) {
 	}
 }
 
+func TestTotalsCountOnlySessionsThatReaderSees(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+
+	for _, team := range []string{"payments", "storage", "", "storage"} {
+		f.put(t, db, tarsy.SessionPending, ofTeam(team))
+		f.put(t, db, tarsy.SessionInProgress, ofTeam(team))
+	}
+
+	for _, c := range []struct {
+		visible tarsy.Visibility
+		want    int
+	}{
+		{tarsy.Visibility{}, 4},
+		{tarsy.Visibility{Limited: true, Teams: []string{"payments"}}, 2},
+		{tarsy.Visibility{Limited: true}, 1},
+	} {
+		found, err := db.ActiveSessions(t.Context(), c.visible, 10)
+		require.NoError(t, err)
+		require.Equal(t, []int{c.want, c.want}, []int{found.ActiveTotal, found.QueuedTotal})
+		require.Equal(t, []int{c.want, c.want}, []int{len(found.Active), len(found.Queued)})
+	}
+}
+
 func TestReaderSeesSessionsOfOwnTeamsAndThoseWithoutTeam(t *testing.T) {
 	t.Parallel()
 

@@ -11,6 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// AnswerTime is how long what a start asks of the database may take, migrations excepted: a connection may stay open although nobody answers.
+const AnswerTime = 10 * time.Second
+
 const (
 	// waitPause is the time between two attempts to reach a database that is not available.
 	waitPause = 500 * time.Millisecond
@@ -27,7 +30,7 @@ func (c Config) await(ctx context.Context, pool *pgxpool.Pool) error {
 
 	for {
 		err := c.prepare(ctx, pool)
-		if err == nil || c.Wait <= 0 || ctx.Err() != nil || !mayBecomeAvailable(err) {
+		if err == nil || c.Wait <= 0 || ctx.Err() != nil || !MayBecomeAvailable(err) {
 			return err
 		}
 

@@ -86,6 +86,7 @@ func TestPeriodsFollowChangesOfTheClock(t *testing.T) {
 		{"a begin that comes twice", clock(2, 30), clock(7, 0), utc(10, 25, 0, 30), utc(10, 25, 6, 0)},
 		{"the time between two begins", clock(2, 30), clock(7, 0), utc(10, 25, 1, 0), utc(10, 25, 6, 0)},
 		{"a period that begins before the last one has ended", clock(2, 45), clock(2, 15), utc(10, 25, 0, 20), utc(10, 26, 1, 15)},
+		{"the same on the day before", clock(2, 45), clock(2, 15), utc(10, 24, 10, 0), utc(10, 26, 1, 15)},
 	} {
 		h := &quiet.Hours{From: tt.from, To: tt.to, Location: berlin}
 		require.Equal(t, tt.want, h.DueAt("", tt.now).UTC(), tt.name)

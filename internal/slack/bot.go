@@ -92,7 +92,7 @@ func New(cfg Config) *Bot {
 		},
 	}
 	b.holder = channel.NewHolder(channel.Config{
-		Leases: cfg.DB, Channel: tarsy.ChannelSlack, ServerID: cfg.ServerID, Lease: cfg.Lease, RenewEvery: cfg.RenewEvery, Work: b.work, Logger: cfg.Logger,
+		Leases: cfg.DB, Channel: tarsy.ChannelSlack, ServerID: cfg.ServerID, Lease: cfg.Lease, RenewEvery: cfg.RenewEvery, Work: b.work, Clock: cfg.Clock, Logger: cfg.Logger,
 	})
 
 	return b

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/slack-go/slack"
 )
 
@@ -34,6 +35,8 @@ type ClientConfig struct {
 	AppToken string
 	// API is the base URL of the Web API; empty means Slack's.
 	API string
+	// Clock tells how long a method is paused and how old a name is; nil is the real one.
+	Clock clockwork.Clock
 }
 
 // Client is a client of the Web API that respects rate limits: after a 429 it makes no request to the same method before it may. It is safe for
@@ -42,6 +45,7 @@ type Client struct {
 	api      *slack.Client
 	http     *http.Client
 	appToken string
+	clock    clockwork.Clock
 
 	mu     sync.Mutex
 	paused map[string]time.Time
@@ -62,8 +66,12 @@ func NewClient(cfg ClientConfig) *Client {
 		options = append(options, slack.OptionAPIURL(strings.TrimSuffix(cfg.API, "/")+"/"))
 	}
 
+	if cfg.Clock == nil {
+		cfg.Clock = clockwork.NewRealClock()
+	}
+
 	return &Client{
-		api: slack.New(cfg.Token, options...), http: requests, appToken: cfg.AppToken, paused: map[string]time.Time{}, names: map[string]knownName{},
+		api: slack.New(cfg.Token, options...), http: requests, appToken: cfg.AppToken, clock: cfg.Clock, paused: map[string]time.Time{}, names: map[string]knownName{},
 	}
 }
 
@@ -231,7 +239,7 @@ func (c *Client) userName(ctx context.Context, id string) string {
 	known, ok := c.names[id]
 	c.mu.Unlock()
 
-	if ok && time.Since(known.at) < nameAge {
+	if ok && c.clock.Since(known.at) < nameAge {
 		return known.name
 	}
 
@@ -256,7 +264,7 @@ func (c *Client) userName(ctx context.Context, id string) string {
 		clear(c.names)
 	}
 
-	c.names[id] = knownName{name: name, at: time.Now()}
+	c.names[id] = knownName{name: name, at: c.clock.Now()}
 
 	return name
 }
@@ -264,7 +272,7 @@ func (c *Client) userName(ctx context.Context, id string) string {
 // call makes a request unless its method is paused, and notes how long it is.
 func (c *Client) call(method string, request func() error) error {
 	c.mu.Lock()
-	left := time.Until(c.paused[method])
+	left := c.clock.Until(c.paused[method])
 	c.mu.Unlock()
 
 	if left > 0 {
@@ -278,7 +286,7 @@ func (c *Client) call(method string, request func() error) error {
 
 	if limited, ok := errors.AsType[*slack.RateLimitedError](err); ok {
 		c.mu.Lock()
-		c.paused[method] = time.Now().Add(limited.RetryAfter)
+		c.paused[method] = c.clock.Now().Add(limited.RetryAfter)
 		c.mu.Unlock()
 	}
 

@@ -26,7 +26,7 @@ func (b *Bot) listen(ctx context.Context) {
 
 		select {
 		case <-ctx.Done():
-		case <-time.After(pause):
+		case <-b.cfg.Clock.After(pause):
 		}
 	}
 }

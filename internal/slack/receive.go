@@ -101,7 +101,7 @@ func (b *Bot) threadSession(ctx context.Context, q question) (sessionID string, 
 		select {
 		case <-ctx.Done():
 			return "", true, nil
-		case <-time.After(pause):
+		case <-time.After(pause): //nolint:forbidigo // real time: the database is written to meanwhile
 		}
 	}
 }

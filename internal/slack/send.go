@@ -53,7 +53,7 @@ type draft struct {
 	unknown bool
 	// answered is when an answer was posted or updated last.
 	answered time.Time
-	// updated is when the first message of a thread was updated last, and again when that may be tried after failures.
+	// updated is when the last update of the first message of a thread began, and again when that may be tried after failures.
 	updated, again time.Time
 	failures       int
 }
@@ -126,8 +126,10 @@ func (s *sender) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
+	now := s.cfg.Clock.Now()
+
 	for id, d := range s.drafts {
-		if now := time.Now(); !d.busy && !d.updated.IsZero() && now.Sub(d.updated) > skew && now.After(d.again) {
+		if !d.busy && !d.updated.IsZero() && now.Sub(d.updated) > skew && now.After(d.again) {
 			delete(s.drafts, id)
 		}
 	}
@@ -156,9 +158,8 @@ func (s *sender) send(ctx context.Context, a tarsy.Announcement, d *draft) {
 
 	before := a
 
-	switch {
-	case s.cfg.Clock.Since(a.DueAt) > maxAge || a.Attempts >= maxAttempts:
-		err = errTooOld
+	switch err = s.tooOld(a); {
+	case err != nil:
 	case a.Subject == tarsy.SubjectStart, a.Subject == tarsy.SubjectEnd:
 		done, err = s.sendSession(limited, &a, d)
 	case a.Subject == tarsy.SubjectApproval:
@@ -179,6 +180,15 @@ func (s *sender) send(ctx context.Context, a tarsy.Announcement, d *draft) {
 	}
 
 	s.end(a.ID, d, a.State != tarsy.AnnouncementPending)
+}
+
+// tooOld is why an announcement is given up without another attempt; nil if it is not.
+func (s *sender) tooOld(a tarsy.Announcement) error {
+	if s.cfg.Clock.Since(a.DueAt) > maxAge || a.Attempts >= maxAttempts {
+		return errTooOld
+	}
+
+	return nil
 }
 
 // settle notes the result of an attempt in the row.

@@ -208,31 +208,44 @@ func (s *sender) sendAnswer(ctx context.Context, a *tarsy.Announcement, d *draft
 		return false, err
 	}
 
-	done, shown := answer.Status.Terminal(), answerText(answer)
-
-	switch {
-	case answer.Status == "" && !answer.Waiting && s.cfg.Clock.Since(a.CreatedAt) > lostAfter:
-		done, shown = true, "The question was not answered. Ask again."
-	case done && shown == "":
-		shown = "The answer is empty."
-	case shown == "":
-		// People see that their question was received.
-		shown = "_Working on it…_"
-	}
-
+	shown, done := answerMessage(answer, s.cfg.Clock.Since(a.CreatedAt))
 	channelID, thread, _ := strings.Cut(a.Target, "/")
 
-	// At most one update per second, however long they take.
-	select {
-	case <-ctx.Done():
-		return false, ctx.Err()
-	case <-time.After(time.Until(d.answered.Add(sendEvery))):
+	if err := s.paceAnswer(ctx, d); err != nil {
+		return false, err
 	}
 
 	err = s.post(ctx, a, d, place{channel: channelID, thread: thread}, s.split(shown, a.SessionID))
-	d.answered = time.Now()
+	d.answered = s.cfg.Clock.Now()
 
 	return done && err == nil, err
+}
+
+// paceAnswer waits until an answer may be updated again: at most once per second, however long updates take.
+func (s *sender) paceAnswer(ctx context.Context, d *draft) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.cfg.Clock.After(s.cfg.Clock.Until(d.answered.Add(sendEvery))):
+		return nil
+	}
+}
+
+// answerMessage is what people see of an answer to a question of some age, and whether that is all.
+func answerMessage(answer *postgres.Answer, age time.Duration) (shown string, done bool) {
+	shown, done = answerText(answer), answer.Status.Terminal()
+
+	switch {
+	case answer.Status == "" && !answer.Waiting && age > lostAfter:
+		return "The question was not answered. Ask again.", true
+	case done && shown == "":
+		return "The answer is empty.", true
+	case shown == "":
+		// People see that their question was received.
+		return "_Working on it…_", false
+	}
+
+	return shown, done
 }
 
 // split divides an answer into messages. Too many are cut, with a link to the rest.

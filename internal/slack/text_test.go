@@ -24,6 +24,7 @@ func TestMarkdownBecomesMrkdwn(t *testing.T) {
 		"a < b && c > d":                      "a &lt; b &amp;&amp; c &gt; d",
 		"```go\nif a < b {}\n```":             "```\nif a &lt; b {}\n```",
 		"```**x**```":                         "```\n**x**```",
+		"```\n**x** @here":                    "```\n*x* @\u200bhere",
 		"ask @here and @Channel, not @hereby": "ask @\u200bhere and @\u200bChannel, not @hereby",
 	} {
 		require.Equal(t, want, mrkdwn(markdown))

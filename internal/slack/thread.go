@@ -17,6 +17,9 @@ const (
 
 // updateThreads begins to update the first messages of threads whose alerts have changed: a newer session, a repetition, a resolution.
 func (s *sender) updateThreads(ctx, limited context.Context) error {
+	// Before the states are read, so that what changes meanwhile is shown one interval later.
+	now := s.cfg.Clock.Now()
+
 	changed, err := s.cfg.DB.ChangedSlackThreads(limited, threadAge, maxThreads)
 	if err != nil {
 		return err
@@ -29,7 +32,7 @@ func (s *sender) updateThreads(ctx, limited context.Context) error {
 			continue
 		}
 
-		if now := time.Now(); now.Before(d.again) || now.Sub(d.updated) < updateEvery {
+		if now.Before(d.again) || now.Sub(d.updated) < updateEvery {
 			s.end(state.AnnouncementID, d, false)
 
 			continue
@@ -38,15 +41,15 @@ func (s *sender) updateThreads(ctx, limited context.Context) error {
 		s.sending.Go(func() {
 			defer s.end(state.AnnouncementID, d, false)
 
-			s.updateThread(ctx, d, state)
+			s.updateThread(ctx, d, state, now)
 		})
 	}
 
 	return nil
 }
 
-// updateThread updates the first message of a thread and records what it shows.
-func (s *sender) updateThread(ctx context.Context, d *draft, state postgres.SlackThreadState) {
+// updateThread updates the first message of a thread with a state that was read after a time, and records what it shows.
+func (s *sender) updateThread(ctx context.Context, d *draft, state postgres.SlackThreadState, read time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, sendLimit)
 	defer cancel()
 
@@ -60,7 +63,7 @@ func (s *sender) updateThread(ctx context.Context, d *draft, state postgres.Slac
 	}
 
 	if err == nil || ctx.Err() != nil {
-		d.updated, d.failures = time.Now(), 0
+		d.updated, d.failures = read, 0
 
 		return
 	}
@@ -71,7 +74,7 @@ func (s *sender) updateThread(ctx context.Context, d *draft, state postgres.Slac
 		d.failures++
 	}
 
-	d.again = time.Now().Add(wait)
+	d.again = s.cfg.Clock.Now().Add(wait)
 	s.cfg.Logger.Warn("the first message of a Slack thread could not be updated; trying again", "channel_id", state.Channel, "ts", state.TS, "error", err)
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,6 +24,8 @@ import (
 	"tarsy.dev/tarsy/internal/match"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/internal/progress"
+	"tarsy.dev/tarsy/internal/quiet"
 	"tarsy.dev/tarsy/internal/slowness"
 	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/internal/writeback"
@@ -41,6 +44,8 @@ type fixture struct {
 	target     writeback.Target
 	queue      *jobs.Queue
 	dispatcher *writeback.Dispatcher
+	// clock is the time by which messages are sent.
+	clock *clockwork.FakeClock
 }
 
 func newFixture(t *testing.T, target writeback.Target) *fixture {
@@ -65,7 +70,7 @@ func newFixture(t *testing.T, target writeback.Target) *fixture {
 	}
 
 	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
-	clock := clockwork.NewRealClock()
+	clock := clockwork.NewFakeClockAt(time.Now())
 	workers := writeback.NewWorkers(writeback.WorkersConfig{
 		DB: db, Targets: []writeback.Target{target}, SessionURL: func(string) string { return "" },
 		Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }, Clock: clock, Logger: logger,
@@ -75,7 +80,7 @@ func newFixture(t *testing.T, target writeback.Target) *fixture {
 	queue, err := jobs.New(jobs.Config{Pool: db.Jobs(), Logger: logger, Hasty: true}, workers)
 	require.NoError(t, err)
 
-	f := &fixture{t: t, db: db, sql: sql, target: target, queue: queue}
+	f := &fixture{t: t, db: db, sql: sql, target: target, queue: queue, clock: clock}
 	f.dispatcher = writeback.NewDispatcher(writeback.DispatcherConfig{
 		DB: db, Jobs: queue.Client(), Targets: []writeback.Target{target}, Clock: clock, Logger: logger,
 	})
@@ -300,20 +305,42 @@ func TestRefusedMessageIsNotRetried(t *testing.T) {
 func TestRetryAfterIsObeyed(t *testing.T) {
 	t.Parallel()
 
-	url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", "1800")
-		w.WriteHeader(http.StatusTooManyRequests)
-	})
-	f := newFixture(t, writeback.Target{URL: url})
-	a := f.announce(tarsy.AlertFacts{})[0]
-	f.start()
-	f.awaitJobs("scheduled 0")
+	after := func(d time.Duration) func(time.Time) string {
+		return func(now time.Time) string { return now.Add(d).UTC().Format(http.TimeFormat) }
+	}
 
-	var wait float64
+	for name, c := range map[string]struct {
+		status int
+		asked  func(now time.Time) string
+		want   float64
+	}{
+		"seconds":         {http.StatusTooManyRequests, func(time.Time) string { return "1800" }, 1800},
+		"a time":          {http.StatusTooManyRequests, after(30 * time.Minute), 1800},
+		"many seconds":    {http.StatusTooManyRequests, func(time.Time) string { return "9223372036854775807" }, 3600}, // an hour is the most
+		"a later time":    {http.StatusTooManyRequests, after(1000 * time.Hour), 3600},
+		"request timeout": {http.StatusRequestTimeout, func(time.Time) string { return "1800" }, 1800},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 
-	require.NoError(t, f.sql.QueryRow(t.Context(), `SELECT extract(epoch FROM scheduled_at - now())::float8 FROM river_job`).Scan(&wait))
-	require.InDelta(t, 1800, wait, 60)
-	require.Contains(t, f.awaitState(a.ID, tarsy.AnnouncementPending).Error, "429")
+			var f *fixture
+
+			url, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", c.asked(f.clock.Now()))
+				w.WriteHeader(c.status)
+			})
+			f = newFixture(t, writeback.Target{URL: url})
+			a := f.announce(tarsy.AlertFacts{})[0]
+			f.start()
+			f.awaitJobs("scheduled 0")
+
+			var wait float64
+
+			require.NoError(t, f.sql.QueryRow(t.Context(), `SELECT extract(epoch FROM scheduled_at - attempted_at)::float8 FROM river_job`).Scan(&wait))
+			require.InDelta(t, c.want, wait, 60)
+			require.Contains(t, f.awaitState(a.ID, tarsy.AnnouncementPending).Error, strconv.Itoa(c.status))
+		})
+	}
 }
 
 func TestErrorsDoNotShowAddress(t *testing.T) {
@@ -339,6 +366,7 @@ func TestLastFailedAttemptFailsMessageAndRetrySendsIt(t *testing.T) {
 
 	url, got := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		if !repaired.Load() {
+			w.Header().Set("Retry-After", "60") // no attempt follows the last one
 			w.WriteHeader(http.StatusBadGateway)
 		}
 	})
@@ -358,10 +386,113 @@ func TestLastFailedAttemptFailsMessageAndRetrySendsIt(t *testing.T) {
 	<-got
 
 	repaired.Store(true)
+	f.clock.Advance(48 * time.Hour) // somebody looks after the weekend
 
 	_, err = f.queue.Client().JobRetry(t.Context(), 1)
 	require.NoError(t, err)
 	f.awaitState(a.ID, tarsy.AnnouncementSent)
+}
+
+func TestMessageThatCouldNotBeSentForADayIsGivenUp(t *testing.T) {
+	t.Parallel()
+
+	url, got := serve(t, nil)
+	f := newFixture(t, writeback.Target{URL: url})
+	a := f.announce(tarsy.AlertFacts{})[0]
+	f.clock.Advance(24*time.Hour + time.Minute)
+	f.start()
+
+	require.Equal(t, "it could not be sent within a day", f.awaitState(a.ID, tarsy.AnnouncementFailed).Error)
+	require.Empty(t, got)
+}
+
+func TestDayToSendMessageBeginsAfterQuietHours(t *testing.T) {
+	t.Parallel()
+
+	now := time.Now().UTC()
+	url, got := serve(t, nil)
+	f := newFixture(t, writeback.Target{URL: url, Quiet: &quiet.Hours{
+		From: sinceMidnight(now.Add(-time.Hour)), To: sinceMidnight(now.Add(6 * time.Hour)), Location: time.UTC,
+	}})
+	a := f.announce(tarsy.AlertFacts{})[0]
+	_, err := f.sql.Exec(t.Context(), `UPDATE announcements SET due_at = created_at`) // the database has the real clock
+	require.NoError(t, err)
+	f.clock.Advance(24*time.Hour + time.Minute)
+	f.start()
+
+	f.awaitState(a.ID, tarsy.AnnouncementSent)
+	require.Len(t, got, 1)
+}
+
+// sinceMidnight is the time of day.
+func sinceMidnight(t time.Time) time.Duration { return t.Sub(t.Truncate(24 * time.Hour)) }
+
+// ask stores a session with a tool call that waits for an hour, and a message about it.
+func (f *fixture) ask() tarsy.Announcement {
+	f.t.Helper()
+
+	now := tarsy.Time(f.clock.Now())
+	session := tarsy.Session{
+		ID: tarsy.NewID(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent", Author: "somebody",
+		Status: tarsy.SessionPending, CreatedAt: now, AlertFacts: tarsy.AlertFacts{Labels: map[string]string{}, Links: []tarsy.AlertLink{}},
+	}
+	require.NoError(f.t, f.db.CreateSession(f.t.Context(), session, postgres.Terms{}))
+
+	claims, err := f.db.Claim(f.t.Context(), postgres.ClaimParams{
+		Version: 1, Has: []string{"chain:chain"}, ServerID: "server", Slots: 1, MaxSessions: 1, Lease: time.Hour,
+	})
+	require.NoError(f.t, err)
+	require.Len(f.t, claims, 1)
+
+	stage := tarsy.Stage{
+		ID: tarsy.NewID(), SessionID: session.ID, StageName: "stage", StageType: tarsy.StageInvestigation, StageIndex: 1, ExpectedAgentCount: 1,
+		Status: tarsy.StatusActive, CreatedAt: now, StartedAt: &now,
+	}
+	execution := tarsy.Execution{
+		ID: tarsy.NewID(), SessionID: session.ID, StageID: stage.ID, AgentName: "agent", AgentIndex: 1, IterationStrategy: "native-thinking",
+		Status: tarsy.StatusActive, CreatedAt: now,
+	}
+	event := tarsy.TimelineEvent{
+		ID: tarsy.NewID(), SessionID: session.ID, StageID: &stage.ID, ExecutionID: &execution.ID, SequenceNumber: 1, EventType: tarsy.EventToolCall,
+		Status: tarsy.EventStreaming, CreatedAt: now, UpdatedAt: now,
+	}
+	call := tarsy.MCPInteraction{
+		ID: tarsy.NewID(), SessionID: session.ID, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: event.ID, ToolCallID: "1",
+		ServerName: "box", ToolName: "change", ToolArguments: json.RawMessage(`{}`), Attempt: 1, Status: tarsy.CallWaiting, CreatedAt: now,
+		Approval: &tarsy.Approval{Status: tarsy.ApprovalWaiting, Scope: tarsy.ScopeCall, Rule: "rule", ExpiresAt: now.Add(time.Hour)},
+	}
+	_, err = f.db.Hold(claims[0].Lease).Commit(f.t.Context(), progress.Step{
+		Stages: []tarsy.Stage{stage}, Executions: []tarsy.Execution{execution}, Timeline: []tarsy.TimelineEvent{event},
+		MCPInteractions: []tarsy.MCPInteraction{call},
+	})
+	require.NoError(f.t, err)
+
+	a := tarsy.Announcement{
+		ID: tarsy.NewID(), SessionID: session.ID, Channel: tarsy.WebhookChannel(f.target.Name), Target: f.target.Name, Subject: tarsy.SubjectApproval,
+		ApprovalID: &call.ID, State: tarsy.AnnouncementPending, MessageIDs: []string{}, CreatedAt: now, DueAt: now,
+	}
+	_, err = f.db.AddAnnouncement(f.t.Context(), a)
+	require.NoError(f.t, err)
+
+	return a
+}
+
+func TestExpiredApprovalIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+
+	for waited, want := range map[time.Duration]tarsy.AnnouncementState{
+		time.Minute: tarsy.AnnouncementSent, time.Hour: tarsy.AnnouncementSkipped,
+	} {
+		url, got := serve(t, nil)
+		f := newFixture(t, writeback.Target{URL: url})
+		a := f.ask()
+		f.clock.Advance(waited)
+		f.start()
+
+		reason := f.awaitState(a.ID, want).Error
+		require.Equal(t, want == tarsy.AnnouncementSent, len(got) == 1)
+		require.Equal(t, want == tarsy.AnnouncementSkipped, strings.Contains(reason, "expired before the message was sent"), reason)
+	}
 }
 
 // A job that is gone while its announcement is pending is replaced; one that is not stays the only one.

@@ -230,3 +230,14 @@ func BenchmarkNew(b *testing.B) {
 		New(b)
 	}
 }
+
+// A test that finds no connection left says that the database is not available, and nothing of those who took them.
+func TestManyRunsFindConnections(t *testing.T) {
+	t.Parallel()
+	wanted, err := readEnvironment(os.Getenv)
+	require.NoError(t, err)
+	if wanted.url != "" || wanted.stock {
+		t.Skip("the server has the settings of somebody else")
+	}
+	require.GreaterOrEqual(t, query[int](t, New(t), "SELECT current_setting('max_connections')::int"), 1000)
+}

@@ -163,12 +163,13 @@ func fastServer(dir, binDir string) private.Config {
 		"fsync":              "off",
 		"synchronous_commit": "off",
 		"full_page_writes":   "off",
-		"max_connections":    "300",
-		"shared_buffers":     "128MB",
-		"jit":                "off",
-		"wal_level":          "minimal",
-		"max_wal_senders":    "0",
-		"max_wal_size":       "256MB",
+		// All test runs of a user share the server, and each of their servers opens up to twenty connections.
+		"max_connections": "2000",
+		"shared_buffers":  "128MB",
+		"jit":             "off",
+		"wal_level":       "minimal",
+		"max_wal_senders": "0",
+		"max_wal_size":    "256MB",
 		// Tests cause errors on purpose; the log is for the server's own.
 		"log_min_messages": "fatal",
 	}}

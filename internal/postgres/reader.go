@@ -1,0 +1,29 @@
+package postgres
+
+import (
+	"errors"
+	"io"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// A rereader reads once more after a timeout.
+//
+// While a write to the database takes long, pgx reads in the background. Such a read may still wait when its statement is complete. If
+// the statement's context ends at that moment, the read times out, and pgx keeps the timeout for whoever uses the connection next: a
+// client that goes away would make the request of another one fail. Where the time really is over, the second read times out at once.
+type rereader struct{ io.Reader }
+
+func (r rereader) Read(data []byte) (int, error) {
+	n, err := r.Reader.Read(data)
+	if timeout, ok := errors.AsType[net.Error](err); n == 0 && ok && timeout.Timeout() {
+		return r.Reader.Read(data) //nolint:wrapcheck // pgx looks at the plain error
+	}
+
+	return n, err //nolint:wrapcheck // pgx looks at the plain error
+}
+
+func newFrontend(r io.Reader, w io.Writer) *pgproto3.Frontend {
+	return pgproto3.NewFrontend(rereader{r}, w)
+}

@@ -1,0 +1,9 @@
+package slack
+
+import (
+	"testing"
+
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
