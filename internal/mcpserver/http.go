@@ -14,6 +14,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/loopback"
 	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/problem"
 )
@@ -122,7 +123,7 @@ func (h *Handler) identify(ctx context.Context) (caller, error) {
 	address := scheme + "://" + request.Host
 
 	c, err := client.New(client.Config{
-		Server: address, UserAgent: request.UserAgent(), HTTP: &http.Client{Transport: &transport{api: h.cfg.API, from: request}},
+		Server: address, UserAgent: request.UserAgent(), HTTP: &http.Client{Transport: &loopback.Transport{API: h.cfg.API, From: request}},
 	})
 	if err != nil {
 		return caller{}, err
@@ -133,5 +134,5 @@ func (h *Handler) identify(ctx context.Context) (caller, error) {
 		page = func(sessionID string) string { return tarsy.SessionURL(h.cfg.Dashboard, sessionID) }
 	}
 
-	return caller{client: c, page: page, gone: request.Context()}, nil
+	return caller{client: c, page: page, gone: request.Context(), keyHint: "send an API key in the header Authorization: Bearer"}, nil
 }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -100,51 +99,4 @@ func TestWaitingCallEndsWhenCallerLeaves(t *testing.T) {
 	leave()
 	require.ErrorIs(t, <-ended, context.Canceled)
 	<-left
-}
-
-func TestRequestsOfToolsCarryTheCallersCredentialsAndNothingElse(t *testing.T) {
-	t.Parallel()
-
-	from := httptest.NewRequest(http.MethodPost, "http://tarsy.example/mcp", strings.NewReader("{}"))
-	from.RemoteAddr = "192.0.2.1:4000"
-	from.Header.Set("Authorization", "Bearer key")
-	from.Header.Set("X-Forwarded-User", "ann")
-	from.Header.Set("Idempotency-Key", "of the message")
-	from.Header.Set("Content-Type", "application/json")
-
-	var got *http.Request
-
-	web := &http.Client{Transport: &transport{from: from, api: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		got = r
-
-		w.Header().Set("X-Seen", "yes")
-		w.WriteHeader(http.StatusTeapot)
-	})}}
-
-	response, err := web.Get("http://tarsy.example/api/v1/sessions?limit=1")
-	require.NoError(t, err)
-	require.NoError(t, response.Body.Close())
-	require.Equal(t, http.StatusTeapot, response.StatusCode)
-	require.Equal(t, "yes", response.Header.Get("X-Seen"))
-	require.Equal(t, "/api/v1/sessions?limit=1", got.RequestURI)
-	require.Equal(t, []string{"tarsy.example", "192.0.2.1:4000"}, []string{got.Host, got.RemoteAddr})
-	require.Equal(t, http.Header{"Authorization": {"Bearer key"}, "X-Forwarded-User": {"ann"}}, got.Header)
-}
-
-func TestResponseOfPanickingHandlerIsCutOff(t *testing.T) {
-	t.Parallel()
-
-	web := &http.Client{Transport: &transport{from: httptest.NewRequest(http.MethodPost, "/mcp", nil), api: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "half")
-
-		panic(http.ErrAbortHandler)
-	})}}
-
-	response, err := web.Get("http://tarsy.example/")
-	require.NoError(t, err)
-
-	text, err := io.ReadAll(response.Body)
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	require.Equal(t, "half", string(text))
-	require.NoError(t, response.Body.Close())
 }

@@ -2,9 +2,12 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -25,6 +28,8 @@ type caller struct {
 	page func(sessionID string) string
 	// gone ends when nobody waits for the result any more. The SDK does not end the context of a call then.
 	gone context.Context //nolint:containedctx // it belongs to the call
+	// keyHint says how to set the API key.
+	keyHint string
 	// notify reports progress to the caller, who may use it to wait longer.
 	notify func(ctx context.Context, progress float64, message string)
 }
@@ -40,14 +45,15 @@ func newServer(version string, logger *slog.Logger, identify identifier) *mcpsdk
 		Capabilities: &mcpsdk.ServerCapabilities{Tools: &mcpsdk.ToolCapabilities{}},
 	})
 
-	server.AddReceivingMiddleware(recovered(logger))
-
 	addSubmit(server, identify)
 	addList(server, identify)
 	addGet(server, identify)
 	addAsk(server, identify)
 	addPast(server, identify)
 	addTasks(server, identify)
+
+	// The last one is the outermost.
+	server.AddReceivingMiddleware(recovered(logger))
 
 	return server
 }
@@ -75,6 +81,8 @@ func add[In any](server *mcpsdk.Server, identify identifier, def definition, run
 		def.refine(schema.Properties)
 	}
 
+	server.AddReceivingMiddleware(checked(def.name, schema))
+
 	additive, open := false, def.writes
 
 	tool := &mcpsdk.Tool{
@@ -90,6 +98,13 @@ func add[In any](server *mcpsdk.Server, identify identifier, def definition, run
 			return nil, nil, err
 		}
 
+		// The SDK has read numbers as floating-point, which changes long ones.
+		if len(request.Params.Arguments) > 0 {
+			if err := json.Unmarshal(request.Params.Arguments, &in); err != nil {
+				return nil, nil, fmt.Errorf("read the arguments: %w", err)
+			}
+		}
+
 		who.notify = progress(request)
 
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -102,11 +117,21 @@ func add[In any](server *mcpsdk.Server, identify identifier, def definition, run
 		}
 
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, explained(err, who.keyHint)
 		}
 
 		return &mcpsdk.CallToolResult{Content: []mcpsdk.Content{&mcpsdk.TextContent{Text: text}}}, nil, nil
 	})
+}
+
+// explained adds to an error of the API what to do about it.
+func explained(err error, keyHint string) error {
+	problem, ok := errors.AsType[*client.Problem](err)
+	if ok && problem.Status == http.StatusUnauthorized {
+		return fmt.Errorf("%s; %s", strings.TrimSuffix(problem.Detail, "."), keyHint)
+	}
+
+	return err
 }
 
 // progress reports to callers that asked for it.

@@ -22,10 +22,13 @@ type StdioConfig struct {
 	Out io.Writer
 }
 
+const stdioKeyHint = "set the environment variable TARSY_TOKEN to an API key in the configuration of the program that starts tarsy mcp; " +
+	"tarsy keys create makes one"
+
 // ServeStdio answers one program until it closes In or ctx is done.
 func ServeStdio(ctx context.Context, cfg StdioConfig) error {
 	server := newServer(cfg.Version, cfg.Logger, func(context.Context) (caller, error) {
-		return caller{client: cfg.Client, page: cfg.Client.SessionPage, gone: ctx}, nil
+		return caller{client: cfg.Client, page: cfg.Client.SessionPage, gone: ctx, keyHint: stdioKeyHint}, nil
 	})
 
 	err := server.Run(ctx, &mcpsdk.IOTransport{Reader: io.NopCloser(cfg.In), Writer: unclosed{cfg.Out}})

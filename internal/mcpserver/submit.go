@@ -2,18 +2,20 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tarsy.dev/tarsy/internal/client"
 )
 
 type submitArguments struct {
-	Data           string `json:"data"                      jsonschema:"What happened: text, or a JSON object or list."`
-	AlertType      string `json:"alert_type,omitempty"      jsonschema:"The type of the alert, which selects the chain of agents. Leave it out for the default."`
-	RunbookURL     string `json:"runbook_url,omitempty"     jsonschema:"The address of a runbook for this alert."`
-	IdempotencyKey string `json:"idempotency_key,omitempty" jsonschema:"A text of your choice. Submitting again with the same one returns the first session."`
+	Data           json.RawMessage `json:"data"                      jsonschema:"What happened: text, or a JSON object or list."`
+	AlertType      string          `json:"alert_type,omitempty"      jsonschema:"The type of the alert, which selects the chain of agents. Leave it out for the default."`
+	RunbookURL     string          `json:"runbook_url,omitempty"     jsonschema:"The address of a runbook for this alert."`
+	IdempotencyKey string          `json:"idempotency_key,omitempty" jsonschema:"A text of your choice. Submitting again with the same one returns the first session."`
 }
 
 func addSubmit(server *mcpsdk.Server, identify identifier) {
@@ -21,12 +23,15 @@ func addSubmit(server *mcpsdk.Server, identify identifier) {
 		name: "submit_alert", title: "Submit an alert", writes: true,
 		description: "Submit an alert to TARSy, whose agents then investigate it. Returns the id of the session. An alert that is already being investigated, " +
 			"or that is silenced, creates no new session; the result tells why.",
+		refine: func(arguments map[string]*jsonschema.Schema) {
+			arguments["data"] = &jsonschema.Schema{Types: []string{"string", "object", "array"}, Description: arguments["data"].Description}
+		},
 	}, submitAlert)
 }
 
 func submitAlert(ctx context.Context, who caller, in submitArguments) (string, error) {
 	accepted, err := who.client.Submit(ctx, client.Alert{
-		AlertType: in.AlertType, Data: client.AlertData(in.Data), RunbookURL: in.RunbookURL, IdempotencyKey: in.IdempotencyKey,
+		AlertType: in.AlertType, Data: alertData(in.Data), RunbookURL: in.RunbookURL, IdempotencyKey: in.IdempotencyKey,
 	})
 	if err != nil {
 		return "", err
@@ -51,4 +56,14 @@ func submitAlert(ctx context.Context, who caller, in submitArguments) (string, e
 	}
 
 	return fmt.Sprintf("%sWhat became of the alert:\n%s", p.String(), data(decided.String())), nil
+}
+
+// alertData is the data of an alert as the API takes it. Text that is an object or a list is one.
+func alertData(raw json.RawMessage) any {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return client.AlertData(text)
+	}
+
+	return raw
 }

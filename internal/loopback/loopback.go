@@ -1,4 +1,6 @@
-package mcpserver
+// Package loopback makes requests to the HTTP handler of this process on behalf of the sender of another request, so that the API decides
+// about them as about any other.
+package loopback
 
 import (
 	"context"
@@ -17,21 +19,21 @@ func credentials() []string {
 	}
 }
 
-// transport makes requests to the handler of this process, on behalf of the sender of another request. Responses may be streams.
-type transport struct {
-	api  http.Handler
-	from *http.Request
+// Transport makes requests to a handler as the sender of another request. Responses may be streams.
+type Transport struct {
+	API  http.Handler
+	From *http.Request
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	request := r.Clone(ctx)
-	request.RequestURI, request.Host = r.URL.RequestURI(), t.from.Host
-	request.RemoteAddr, request.TLS = t.from.RemoteAddr, t.from.TLS
+	request.RequestURI, request.Host = r.URL.RequestURI(), t.From.Host
+	request.RemoteAddr, request.TLS = t.From.RemoteAddr, t.From.TLS
 
 	for _, name := range credentials() {
-		if values := t.from.Header.Values(name); len(values) > 0 {
+		if values := t.From.Header.Values(name); len(values) > 0 {
 			request.Header[http.CanonicalHeaderKey(name)] = values
 		}
 	}
@@ -47,7 +49,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	go func() {
 		defer close(body.done)
 
-		answer.serve(t.api, request)
+		answer.serve(t.API, request)
 	}()
 
 	select {
