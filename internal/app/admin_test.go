@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -20,7 +21,7 @@ func startAdmin(t *testing.T, options Options) func(method, path, body string, c
 	a.metrics = newMetrics(options.Config, "1.2.3", a.logger)
 
 	require.NoError(t, a.serveAdmin(t.Context()))
-	t.Cleanup(func() { require.NoError(t, a.Stop(t.Context())) })
+	t.Cleanup(func() { require.NoError(t, a.Stop(context.WithoutCancel(t.Context()))) })
 
 	return func(method, path, body string, change ...func(*http.Request)) (int, string) {
 		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+a.AdminAddr()+path, strings.NewReader(body))

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,6 +34,7 @@ import (
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/published"
 	"tarsy.dev/tarsy/internal/requestid"
 	"tarsy.dev/tarsy/internal/runbook"
 	"tarsy.dev/tarsy/internal/slack"
@@ -160,17 +160,15 @@ type App struct {
 	stopErr  error
 }
 
-type cleanup struct {
-	what string
-	stop func(ctx context.Context) error
-}
-
 // New wires a server. Before Start only the database runs, and the HTTP server answers /livez and /readyz. If New fails, everything
 // that it opened is closed.
 func New(ctx context.Context, options Options) (*App, error) {
 	a := newApp(options)
 	if err := a.wire(ctx); err != nil {
-		return nil, errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopTime(options.Config.Queue))
+		defer cancel()
+
+		return nil, errors.Join(err, a.Stop(stopping))
 	}
 
 	return a, nil
@@ -307,7 +305,7 @@ func (a *App) wire(ctx context.Context) error {
 		Settings: first.engine,
 		DB:       a.db, OpenTools: a.openTools, FetchRunbook: a.fetchRunbook,
 		ServerID: a.serverID, Lease: cfg.Queue.OrphanThreshold, RenewEvery: cfg.Queue.HeartbeatInterval,
-		Ready: a.health.started, Grace: cfg.Queue.GracefulShutdownTimeout,
+		Ready: a.health.started, Grace: toolGrace(cfg.Queue),
 		Trace:    a.traces.Context,
 		Announce: announce, SetAside: a.sessionSetAside, LeaseLost: a.metrics.LeaseLost, Clock: a.clock, Logger: a.logger,
 	})
@@ -370,7 +368,7 @@ func (a *App) wire(ctx context.Context) error {
 	})
 
 	a.metrics.AddBodies(server.BodyBytes)
-	a.handler = server.Handler()
+	a.handler = published.Handler(server.Handler())
 
 	// Undone in reverse: sessions are handed over first, then readers are told goodbye, then requests end. Calls of tools that wait
 	// are readers, too, and hold requests.
@@ -472,40 +470,6 @@ func (a *App) Start(ctx context.Context) error {
 
 // StartJobs begins to run background jobs: retention, write-back and the pipeline of notes. It is called once.
 func (a *App) StartJobs() { a.work.start() }
-
-// Stop undoes everything, last in first out, each part within a bounded time. It is idempotent and safe before Start.
-func (a *App) Stop(ctx context.Context) error {
-	a.stopOnce.Do(func() {
-		a.ready.Store(false)
-
-		var errs []error
-
-		for _, c := range slices.Backward(a.cleanups) {
-
-			if err := a.stopPart(ctx, c); err != nil {
-				errs = append(errs, fmt.Errorf("stop %s: %w", c.what, err))
-			}
-		}
-
-		a.serving.Wait()
-		a.stopErr = errors.Join(errs...)
-	})
-
-	return a.stopErr
-}
-
-func (a *App) stopPart(ctx context.Context, c cleanup) error {
-	const patience = 20 * time.Second
-
-	ctx, cancel := context.WithTimeout(ctx, patience+a.options.Config.Queue.GracefulShutdownTimeout)
-	defer cancel()
-
-	return c.stop(ctx)
-}
-
-func (a *App) onStop(what string, stop func(ctx context.Context) error) {
-	a.cleanups = append(a.cleanups, cleanup{what: what, stop: stop})
-}
 
 // Failed delivers why the server cannot go on, if that happens. It should be stopped then.
 func (a *App) Failed() <-chan error { return a.failed }

@@ -28,7 +28,7 @@ func mcpServers(cfg *config.Config) map[string]mcp.ServerConfig {
 	for id, s := range cfg.MCPServers {
 		servers[id] = mcp.ServerConfig{
 			Transport: mcp.Transport{
-				Type: s.Transport.Type, Command: s.Transport.Command, Args: s.Transport.Args, Env: s.Transport.Environment(), InheritEnv: s.Transport.InheritEnv,
+				Type: s.Transport.Type, Command: s.Transport.Command, Args: s.Transport.Args, User: s.Transport.User, Env: s.Transport.Environment(), InheritEnv: s.Transport.InheritEnv,
 				URL: s.Transport.URL, BearerToken: s.Transport.BearerToken.Reveal(), VerifySSL: &s.Transport.VerifySSL,
 				Headers: s.Transport.Headers(), CleanupURL: s.Transport.SessionCleanupURL, Timeout: s.Transport.Timeout,
 			},

@@ -5,10 +5,14 @@ import (
 	"fmt"
 
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // openNotes opens the rows and the journal of notes.
 func (a *App) openNotes(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, postgres.AnswerTime)
+	defer cancel()
+
 	notes, err := store.Open(ctx, store.Config{Write: a.db.Notes(), Read: a.db.Readers(), Clock: a.clock, Logger: a.logger})
 	if err != nil {
 		return fmt.Errorf("open notes: %w", err)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"reflect"
@@ -51,6 +52,20 @@ func (s *settings) providerType(name string) string { return s.effective.LLMProv
 
 func (s *settings) serverTransport(name string) string {
 	return s.effective.MCPServers[name].Transport.Type
+}
+
+// serverURL is the address of an MCP server; empty for a program.
+func (s *settings) serverURL(name string) string { return s.effective.MCPServers[name].Transport.URL }
+
+// providerURL is the address of the API of an LLM provider; empty if only its SDK knows it.
+func (s *settings) providerURL(name string) string {
+	provider := s.effective.LLMProviders[name]
+	usual := map[string]string{
+		config.ProviderOpenAI: "https://api.openai.com", config.ProviderAnthropic: "https://api.anthropic.com",
+		config.ProviderGoogle: "https://generativelanguage.googleapis.com", config.ProviderXAI: "https://api.x.ai",
+	}
+
+	return cmp.Or(provider.BaseURL, usual[provider.Type])
 }
 
 // current returns the settings of now.
@@ -139,7 +154,7 @@ func (a *App) newReception(s *settings, before *settings) error {
 			// An address that masking changes is refused when it is submitted, so it is not taken from an alert either.
 			AllowsRunbook: func(url string) bool { return s.runbooks.Check(url) == nil && a.maskText(url) == url },
 		},
-		Intake: s.intake, Desk: s.desk, Env: a.options.Env,
+		Intake: s.intake, Desk: s.desk, Env: a.options.Env, Confirm: a.confirmSubscription(s.fetch),
 	})
 
 	return nil

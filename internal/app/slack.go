@@ -32,7 +32,7 @@ func (a *App) connectSlack(intake slack.Intake, decisions slack.Approvals) error
 	}
 
 	appToken, _ := a.options.Env(cfg.AppTokenEnv)
-	client := slack.NewClient(slack.ClientConfig{Token: token, AppToken: appToken, API: cfg.APIURL})
+	client := slack.NewClient(slack.ClientConfig{Token: token, AppToken: appToken, API: cfg.APIURL, Clock: a.clock})
 	dashboard := a.options.Config.System.Dashboard()
 
 	a.slack = slack.New(slack.Config{

@@ -45,6 +45,8 @@ func (a *App) openTraces(ctx context.Context) error {
 		Endpoint: how.Endpoint, Headers: headers, SampleRatio: how.SampleRatio, CaptureContent: how.CaptureContent,
 		ProviderType:    func(name string) string { return a.current().providerType(name) },
 		ServerTransport: func(name string) string { return a.current().serverTransport(name) },
+		ProviderURL:     func(name string) string { return a.current().providerURL(name) },
+		ServerURL:       func(name string) string { return a.current().serverURL(name) },
 		Version:         a.options.Version, ServerID: a.serverID, Logger: a.logger,
 	})
 	if err != nil {

@@ -49,7 +49,7 @@ func (a *App) wireJobs(targets []writeback.Target) error {
 
 	queue, err := jobs.New(jobs.Config{
 		Pool: a.db.Jobs(), Readers: a.db.Readers(), Logger: a.logger, Keep: max(day, kept.KeepJobs()),
-		Grace: max(min(jobGrace, cfg.Queue.GracefulShutdownTimeout), time.Millisecond),
+		Grace: max(min(jobGrace, toolGrace(cfg.Queue), releaseTime(cfg.Queue)/2), time.Millisecond), //nolint:mnd // the other half is for what comes after
 	}, retention.NewWorkers(kept), note.NewWorkers(note.WorkersConfig{
 		Store: a.notes, Processor: processor, Tries: tries, Timeout: cfg.NotePipeline.Timeout,
 		Extract: cfg.NotePipeline.Concurrency.Extract, Organize: cfg.NotePipeline.Concurrency.Organize,

@@ -23,7 +23,9 @@ func (s *server) waiting(t *testing.T) tarsy.MCPInteraction {
 
 	now := tarsy.Time(tarsyNow())
 	session := tarsy.Session{
-		ID: tarsy.NewID(), AlertType: "kubernetes", AlertData: "pod down", ChainID: "elsewhere", Status: tarsy.SessionPending, Author: "ana", CreatedAt: now,
+		ID: tarsy.NewID(), AlertType: "kubernetes", AlertData: "pod down", ChainID: "elsewhere", Status: tarsy.SessionPending, Author: "ana",
+		// The server's clock is the database's, which it knows to within a slow round trip: a session of this moment may be of its future.
+		CreatedAt:  tarsy.Time(now.Add(-time.Minute)),
 		AlertFacts: tarsy.AlertFacts{Title: "Pod down", Labels: map[string]string{}, Links: []tarsy.AlertLink{}, Source: tarsy.SourceAPI},
 	}
 	require.NoError(t, s.DB().CreateSession(t.Context(), session, postgres.Terms{}))

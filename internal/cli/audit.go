@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -167,34 +168,40 @@ func writeAudit(out io.Writer, rows iter.Seq2[tarsy.AuditEntry, error]) (audit.V
 type verification struct {
 	Rows int64  `json:"rows"`
 	Head string `json:"head"`
+	// LastSeen is what the previous verification of the server's log found, which the log still contains.
+	LastSeen *seenHead `json:"last_seen,omitempty"`
 }
 
 func (t *tool) verifyAudit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Verify that no row of the audit log was changed, removed or inserted", Args: namedArgs,
 		Long: `Checks every row of the server's audit log, or of an exported file without a server, and prints the first row that is wrong, or the
-number of rows and the head: the hash of the last row. Keep the head somewhere else. --expect-head then also finds out whether
-rows were cut off at the end, or the log was written again as a whole.`,
-		Example: "  tarsy audit verify\n  tarsy audit verify --file audit.jsonl\n  tarsy audit verify --expect-head 5f3a9c21…",
+number of rows and the head: the hash of the last row.
+
+The head of a server's log is remembered in $XDG_STATE_HOME/tarsy/audit-heads.json (~/.local/state/tarsy/audit-heads.json). The next
+verification fails if the log no longer contains that row: rows were cut off at the end, or the log was written again as a whole.
+After a restore from a backup, accept the log as it is with --forget-head. For files, and to be independent of this machine, keep
+the head somewhere else and pass it to --expect-head.`,
+		Example: "  tarsy audit verify\n  tarsy audit verify --forget-head\n  tarsy audit verify --file audit.jsonl\n  tarsy audit verify --expect-head 5f3a9c21…",
 	}
 	connection, format := connectionFlags(cmd), outputFlag(cmd)
 	file := cmd.Flags().String("file", "", "verify this exported file instead of the server's log")
 	expected := cmd.Flags().String("expect-head", "", "fail unless the log contains the row with this hash")
+	forget := cmd.Flags().Bool("forget-head", false, "accept the server's log although the head that was seen last may be missing")
+	cmd.MarkFlagsMutuallyExclusive("file", "forget-head")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		rows := readAudit(*file)
+		var (
+			found verification
+			err   error
+		)
 
-		if *file == "" {
-			c, err := connection.open()
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-
-			rows = c.Audit(cmd.Context(), client.AuditFilter{OldestFirst: true})
+		if hash := strings.ToLower(*expected); *file != "" {
+			found, err = verifyRows(readAudit(*file), hash, seenHead{})
+		} else {
+			found, err = t.verifyServer(cmd.Context(), connection, hash, *forget)
 		}
 
-		found, err := verifyRows(rows, strings.ToLower(*expected))
 		if err != nil {
 			return err
 		}
@@ -203,18 +210,57 @@ rows were cut off at the end, or the log was written again as a whole.`,
 			return t.printJSON(found)
 		}
 
-		return t.printf("%d rows verified.\nHead: %s\n", found.Rows, found.Head)
+		unchanged := ""
+		if found.LastSeen != nil {
+			unchanged = fmt.Sprintf("Unchanged since %s: row %d.\n", found.LastSeen.time(), found.LastSeen.Rows)
+		}
+
+		return t.printf("%d rows verified.\n%sHead: %s\n", found.Rows, unchanged, found.Head)
 	}
 
 	return cmd
 }
 
+// verifyServer verifies the log of a server, also against the head that was seen last, and remembers the new one.
+func (t *tool) verifyServer(ctx context.Context, connection *connection, expected string, forget bool) (verification, error) {
+	c, err := connection.open()
+	if err != nil {
+		return verification{}, err
+	}
+	defer c.Close()
+
+	var (
+		last  seenHead
+		heads = t.headsFile()
+	)
+
+	if !forget {
+		if last, err = heads.last(c.Server()); err != nil {
+			return verification{}, err
+		}
+	}
+
+	found, err := verifyRows(c.Audit(ctx, client.AuditFilter{OldestFirst: true}), expected, last)
+	if err != nil {
+		return verification{}, err
+	}
+
+	if err := heads.remember(c.Server(), seenHead{Rows: found.Rows, Head: found.Head, At: time.Now().UTC().Truncate(time.Second)}, forget); err != nil {
+		t.infof("warning: the head is not remembered for the next verification: %s", terminal.Line(err.Error()))
+	}
+
+	return found, nil
+}
+
 var errHeadMissing = errors.New("the audit log does not contain the row of --expect-head: rows were cut off at its end, or all of it was written again")
 
-func verifyRows(rows iter.Seq2[tarsy.AuditEntry, error], expected string) (verification, error) {
+// verifyRows checks the rows, that one of them has the expected hash, unless that is empty, and that the last seen head is where it
+// was, unless there is none.
+func verifyRows(rows iter.Seq2[tarsy.AuditEntry, error], expected string, last seenHead) (verification, error) {
 	var v audit.Verifier
 
 	seen := expected == "" || expected == v.Head()
+	kept := last.Rows == 0
 
 	for row, err := range rows {
 		if err == nil {
@@ -230,13 +276,23 @@ func verifyRows(rows iter.Seq2[tarsy.AuditEntry, error], expected string) (verif
 		}
 
 		seen = seen || row.Hash == expected
+		kept = kept || row.ID == last.Rows && row.Hash == last.Head
+	}
+
+	if !kept {
+		return verification{}, last.missing(v.Count())
 	}
 
 	if !seen {
 		return verification{}, fmt.Errorf("%w. It has %d rows, and its head is %s", errHeadMissing, v.Count(), v.Head())
 	}
 
-	return verification{Rows: v.Count(), Head: v.Head()}, nil
+	found := verification{Rows: v.Count(), Head: v.Head()}
+	if last.Rows > 0 {
+		found.LastSeen = &last
+	}
+
+	return found, nil
 }
 
 // readAudit reads an exported file, line by line.

@@ -50,7 +50,8 @@ func (t *tool) checkConfig() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check", Short: "Validate the configuration and report every problem", Args: namedArgs,
 		Long: `Prints every problem with its file and line, and exits with code 1 if there is one. It loads the configuration the way serve
-does, with the same flags and variables, so a configuration that passes does not stop the server.`,
+does, with the same flags and variables, so a configuration that passes does not stop the server. Users that MCP servers run as
+(transport.user) must exist on this machine, so run it where the server runs if there are any.`,
 		Example: "  tarsy config check --config-dir ./config\n  tarsy config check --config-dir tarsy.yaml -o json",
 	}
 
@@ -76,7 +77,7 @@ does, with the same flags and variables, so a configuration that passes does not
 		if isFault {
 			problems = failed.Problems
 		} else {
-			// Files are right or wrong wherever they are read; a key is only where the server runs.
+			// Files are right or wrong wherever they are read, apart from users; a key is only where the server runs.
 			chains := chain.NewCatalog(cfg)
 			warnings, notes = chains.Warnings(), chains.Notes()
 

@@ -206,3 +206,22 @@ func TestConfigCheckPrintsNotesSeparatelyFromWarnings(t *testing.T) {
 	require.JSONEq(t, `{"ok": true, "problems": [], "warnings": [],
 		"notes": [{"file": "tarsy.yaml", "line": 1, "column": 32, "path": "defaults.memory", "message": "is accepted but has no effect yet"}]}`, got.stdout)
 }
+
+func TestUserOfMCPServerIsCheckedOnThisMachine(t *testing.T) {
+	t.Parallel()
+
+	dir := writeConfig(t, `
+mcp_servers:
+  spy: {transport: {type: stdio, command: spy, user: tarsy-no-such-user}}
+  web: {transport: {type: http, url: "http://127.0.0.1/mcp"}}
+`)
+
+	got := tarsyWith(t, nil, "", "config", "check", "--config-dir", dir)
+	require.Equal(t, cli.ExitFailed, got.code)
+	require.Contains(t, got.stdout, "tarsy.yaml:3: ")
+	require.Contains(t, got.stdout, `mcp_servers.spy.transport.user: user "tarsy-no-such-user" does not exist on this machine`)
+
+	got = tarsyWith(t, []string{"HOME=" + t.TempDir()}, "", "serve", "--config-dir", dir)
+	require.Equal(t, cli.ExitFailed, got.code)
+	require.Contains(t, got.stderr, "mcp_servers.spy.transport.user")
+}

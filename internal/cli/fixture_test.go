@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -214,6 +215,7 @@ func startServerWith(t *testing.T, requireKey bool, more string, env map[string]
 
 	a, err := app.New(t.Context(), app.Options{
 		Config: cfg, DatabaseURL: database, Listen: "127.0.0.1:0", RequireKey: requireKey, LLM: model(gate),
+		Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Env: func(name string) (string, bool) {
 			value, ok := env[name]
 

@@ -40,7 +40,7 @@ type Process struct {
 // Run runs one command and returns the exit code. When ctx is done, servers stop in order and clients give up.
 func Run(ctx context.Context, process Process) int {
 	ctx, cancel := context.WithCancel(ctx)
-	t := &tool{Process: process, origins: map[string]string{}, serving: &atomic.Bool{}, chosen: make(chan struct{}), reloads: make(chan struct{}, 1)}
+	t := &tool{Process: process, origins: map[string]string{}, serving: &atomic.Bool{}, dotEnv: &atomic.Pointer[map[string]string]{}, chosen: make(chan struct{}), reloads: make(chan struct{}, 1)}
 
 	var listening sync.WaitGroup
 
@@ -77,6 +77,7 @@ type tool struct {
 
 	started bool              // flags and arguments were right, a command runs
 	origins map[string]string // where the value of each flag came from
+	dotEnv  *atomic.Pointer[map[string]string]
 
 	// serving tells that a hangup means to read the configuration again, for which reloads receives. It is known when chosen is closed.
 	serving *atomic.Bool
@@ -211,12 +212,18 @@ func (t *tool) variable(name string) (string, bool) {
 	return "", false
 }
 
-// lookup is the environment as it is, for the configuration's own variables.
+// lookup is the environment as it is, for the configuration's own variables, and what the file next to the configuration adds to it.
 func (t *tool) lookup(name string) (string, bool) {
 	for _, entry := range t.Env {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value, true
 		}
+	}
+
+	if added := t.dotEnv.Load(); added != nil {
+		value, ok := (*added)[name]
+
+		return value, ok
 	}
 
 	return "", false

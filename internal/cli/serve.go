@@ -47,8 +47,6 @@ Ctrl-C stops it gracefully: running sessions are handed over or continue at the 
 		options.Load = func() (*config.Config, error) { return t.load(flags) }
 
 		prepare := func(ctx context.Context, server *app.App) error {
-			t.warn(cfg)
-
 			if !options.RequireKey {
 				return nil
 			}
@@ -57,6 +55,7 @@ Ctrl-C stops it gracefully: running sessions are handed over or continue at the 
 		}
 
 		return t.run(cmd.Context(), options, prepare, func(_ context.Context, server *app.App) error {
+			t.warn(cfg)
 			t.infof("TARSy listens on %s", address(server))
 
 			if admin := server.AdminAddr(); admin != "" {

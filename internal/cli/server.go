@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/demo/story"
+	"tarsy.dev/tarsy/internal/mcp"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/web"
@@ -93,8 +95,12 @@ func configFlag(cmd *cobra.Command, target *string) {
 	withEnv(cmd.Flags(), "config-dir", "TARSY_CONFIG_DIR")
 }
 
-// load reads the configuration and puts what the flags say over it.
+// load reads the configuration, puts what the flags say over it, and checks what this machine must provide.
 func (t *tool) load(f *serverFlags, files ...config.File) (*config.Config, error) {
+	if err := t.readDotEnv(f.configDir); err != nil {
+		return nil, err
+	}
+
 	cfg, err := config.Load(config.Source{Path: f.configDir, Files: files, Env: t.lookup})
 	if err != nil {
 		return nil, err
@@ -120,7 +126,11 @@ func (t *tool) load(f *serverFlags, files ...config.File) (*config.Config, error
 		return nil, err
 	}
 
-	return cfg, cfg.Validate()
+	if err := cfg.Validate(); err != nil {
+		return cfg, err
+	}
+
+	return cfg, cfg.CheckUsers(mcp.CheckUser)
 }
 
 // setWorkers sets the number of workers. More of them than sessions would be idle, so that limit follows unless a file sets it.
@@ -258,19 +268,12 @@ func (t *tool) logger(f *serverFlags, level *slog.LevelVar) *slog.Logger {
 func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func(context.Context, *app.App) error) error {
 	app.Tune(t.lookup)
 
-	server, err := app.New(ctx, options)
+	server, err := t.prepared(ctx, options, prepare)
 	if err != nil {
 		return err
 	}
 
-	done := server.Step("checking what the database holds")
-	err = prepare(ctx, server)
-
-	done()
-
-	if err == nil {
-		err = server.Start(ctx)
-	}
+	err = server.Start(ctx)
 
 	if err == nil {
 		err = ready(ctx, server)
@@ -288,7 +291,7 @@ func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func
 
 	began := time.Now()
 
-	if stopErr := server.Stop(context.WithoutCancel(ctx)); stopErr != nil {
+	if stopErr := stopServer(ctx, server, options.Config); stopErr != nil {
 		return errors.Join(err, stopErr)
 	}
 
@@ -297,6 +300,54 @@ func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func
 	}
 
 	return err
+}
+
+// prepared wires a server and prepares it. A database that stops responding meanwhile is waited for like one that was not there at the beginning:
+// the start begins again.
+func (t *tool) prepared(ctx context.Context, options app.Options, prepare func(context.Context, *app.App) error) (*app.App, error) {
+	const pause = 500 * time.Millisecond
+
+	began, wait := time.Now(), options.DatabaseWait
+
+	for {
+		server, err := app.New(ctx, options)
+		if err == nil {
+			done := server.Step("checking what the database holds")
+			limited, cancel := context.WithTimeout(ctx, postgres.AnswerTime)
+			err = prepare(limited, server)
+
+			cancel()
+			done()
+
+			if err == nil {
+				return server, nil
+			}
+
+			err = errors.Join(err, stopServer(ctx, server, options.Config))
+		}
+
+		options.DatabaseWait = wait - time.Since(began)
+		if options.DatabaseWait <= 0 || ctx.Err() != nil || !postgres.MayBecomeAvailable(err) {
+			return nil, err
+		}
+
+		t.infof("The database stopped responding during the start. Starting again (%s of %s): %s",
+			time.Since(began).Round(time.Second), wait, strings.Join(strings.Fields(err.Error()), " "))
+
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(pause):
+		}
+	}
+}
+
+// stopServer stops a server within the configured time, also when ctx is done.
+func stopServer(ctx context.Context, server *app.App, cfg *config.Config) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), app.StopTime(cfg.Queue))
+	defer cancel()
+
+	return server.Stop(ctx)
 }
 
 // attend waits until ctx is done or the server cannot go on, and reads the configuration again when it is asked to.

@@ -90,7 +90,7 @@ func TestMisplacedRestrictionIsError(t *testing.T) {
 	}
 	loose := strictyaml.LooseKeys(reflect.TypeFor[config.Config]())
 	for _, key := range []string{
-		"enabled", "mcp_servers", "data_masking", "alert_masking", "verify_ssl", "read_only", "allowed_tools", "denied_tools", "inherit_env",
+		"enabled", "mcp_servers", "data_masking", "alert_masking", "verify_ssl", "read_only", "allowed_tools", "denied_tools", "inherit_env", "user",
 		"max_tokens", "max_cost_usd", "max_tool_calls", "allowed_domains", "trusted_proxies", "native_tools", "type",
 	} {
 		require.False(t, slices.Contains(loose, key), "ignoring %s would open what it closes", key)

@@ -15,7 +15,7 @@ type Queue struct {
 	MaxSessionsPerTeam      int            `yaml:"max_sessions_per_team" doc:"Sessions that all servers together run concurrently for one team; 0 means no limit." default:"0" min:"0"`
 	TeamLimits              map[string]int `yaml:"team_limits" doc:"The same for single teams, by name." min:"1"`
 	SessionTimeout          time.Duration  `yaml:"session_timeout" doc:"Longest time a session may take." default:"40m" min:"1s" reload:"sessions"`
-	GracefulShutdownTimeout time.Duration  `yaml:"graceful_shutdown_timeout" doc:"Longest time that a server takes to stop; unfinished sessions are handed over, not lost." default:"15s" min:"0s" restart:"true"`
+	GracefulShutdownTimeout time.Duration  `yaml:"graceful_shutdown_timeout" doc:"Longest time that a server takes to stop, at least 1s. Tool calls under way get two thirds of it, or all but 5s; unfinished sessions are handed over, not lost." default:"15s" min:"0s" restart:"true"`
 	OrphanThreshold         time.Duration  `yaml:"orphan_threshold" doc:"Lease of a session: another server takes over if the holder has not renewed it for this long." default:"20s" min:"100ms" restart:"true"`
 	HeartbeatInterval       time.Duration  `yaml:"heartbeat_interval" doc:"How often the lease is renewed; less than half of orphan_threshold." default:"5s" min:"10ms" restart:"true"`
 	UnrunnableTimeout       time.Duration  `yaml:"unrunnable_timeout" doc:"How long a session waits for an MCP server, LLM provider or chain that no running server has configured, before it fails." default:"5m" min:"1s"`

@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 // The ways to reach an MCP server.
 const (
@@ -28,6 +32,7 @@ type Transport struct {
 	Type              string            `yaml:"type" doc:"stdio starts a program; http and sse connect to a URL." enum:"stdio,http,sse" required:"true"`
 	Command           string            `yaml:"command" doc:"Program to start (stdio)." only:"stdio"`
 	Args              []string          `yaml:"args" doc:"Its arguments." secret:"args" only:"stdio"`
+	User              string            `yaml:"user" doc:"User that the program runs as, as user or user:group, names or numbers (stdio); TARSy's own if not set. TARSy must be root, or have CAP_SETUID, CAP_SETGID and CAP_KILL." only:"stdio"`
 	Env               map[string]Secret `yaml:"env" doc:"Variables in addition to PATH, HOME, the locale, the time zone and the proxy settings (stdio)." secret:"value" only:"stdio"`
 	InheritEnv        bool              `yaml:"inherit_env" doc:"Pass TARSy's whole environment, including all secrets (stdio)." only:"stdio"`
 	URL               string            `yaml:"url" doc:"URL (http, sse)." format:"url" secret:"url" only:"http"`
@@ -61,6 +66,25 @@ type Summarization struct {
 	SummaryMaxTokenLimit int    `yaml:"summary_max_token_limit" doc:"Requested length of a summary. A summary of more than twice that is truncated." default:"1000" min:"50"`
 	LLMProvider          string `yaml:"llm_provider" doc:"Model for it." ref:"llm_providers"`
 	LLMBackend           string `yaml:"llm_backend" doc:"Backend that is sent to a gateway (type grpc)." enum:"@backend" only:"grpc"`
+}
+
+// CheckUsers asks check about every user that a program is to run as, which depends on the machine, and returns all problems. Files
+// that are valid elsewhere may have some here.
+func (c *Config) CheckUsers(check func(user string) error) error {
+	var problems []Problem
+	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
+		transport := c.MCPServers[id].Transport
+		if transport.Type != TransportStdio || transport.User == "" {
+			continue
+		}
+		if err := check(transport.User); err != nil {
+			problems = append(problems, c.problem(joinPath("mcp_servers", id)+".transport.user", err.Error(), ""))
+		}
+	}
+	if len(problems) > 0 {
+		return newError(problems)
+	}
+	return nil
 }
 
 // Environment returns Env with its values in the clear, for the program to be started.

@@ -178,6 +178,8 @@ func (t *Tracer) inference(call *tarsy.LLMInteraction, prompts map[string]progre
 		errorType: call.ErrorCode, errorText: call.ErrorMessage,
 	}
 
+	made.attributes = append(made.attributes, addressOf(t.cfg.ProviderURL(call.Provider))...)
+
 	if call.ExecutionID != nil {
 		made.parent = *call.ExecutionID
 	}
@@ -221,7 +223,8 @@ func (t *Tracer) toolCall(call *tarsy.MCPInteraction) span {
 		if transport := t.cfg.ServerTransport(call.ServerName); transport == "stdio" {
 			made.attributes = append(made.attributes, semconv.NetworkTransportPipe)
 		} else if transport != "" {
-			made.attributes = append(made.attributes, semconv.NetworkTransportTCP)
+			made.attributes = append(made.attributes, semconv.NetworkTransportTCP, semconv.NetworkProtocolName("http"))
+			made.attributes = append(made.attributes, addressOf(t.cfg.ServerURL(call.ServerName))...)
 		}
 	}
 

@@ -51,6 +51,9 @@ type Config struct {
 	CaptureContent bool
 	// ProviderType returns the type of an LLM provider by its name, and ServerTransport that of an MCP server. Nil knows none.
 	ProviderType, ServerTransport func(name string) string
+	// ProviderURL returns the address of the API of an LLM provider by its name, and ServerURL that of an MCP server; empty if there is
+	// none. Only the host and the port are exported. Nil knows none.
+	ProviderURL, ServerURL func(name string) string
 	// Version and ServerID describe this server.
 	Version, ServerID string
 	Logger            *slog.Logger
@@ -82,6 +85,14 @@ func New(ctx context.Context, cfg Config) (*Tracer, error) {
 
 	if cfg.ServerTransport == nil {
 		cfg.ServerTransport = unknown
+	}
+
+	if cfg.ProviderURL == nil {
+		cfg.ProviderURL = unknown
+	}
+
+	if cfg.ServerURL == nil {
+		cfg.ServerURL = unknown
 	}
 
 	options := []otlptracehttp.Option{otlptracehttp.WithRetry(otlptracehttp.RetryConfig{

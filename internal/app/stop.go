@@ -1,0 +1,97 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"tarsy.dev/tarsy/internal/config"
+)
+
+const (
+	// leastStopTime is how long stopping may take at least: sessions are handed over in it, even if no tool call is waited for.
+	leastStopTime = time.Second
+	// mostReleaseTime bounds what is kept for everything that comes after the tool calls.
+	mostReleaseTime = 5 * time.Second
+	// lastMoment is what each part gets that is stopped when the time is over.
+	lastMoment = 10 * time.Millisecond
+)
+
+var errStopTime = errors.New("it took longer than a stop may take; other servers take over what it had when the leases end")
+
+// StopTime is how long stopping takes at most.
+func StopTime(cfg config.Queue) time.Duration { return max(cfg.GracefulShutdownTimeout, leastStopTime) }
+
+// releaseTime is the part of it that remains when tool calls are cut off: to hand sessions over, and for jobs, requests and connections.
+func releaseTime(cfg config.Queue) time.Duration {
+	const share = 3
+
+	return min(StopTime(cfg)/share, mostReleaseTime)
+}
+
+// toolGrace is how long tool calls that are under way are waited for.
+func toolGrace(cfg config.Queue) time.Duration {
+	return min(cfg.GracefulShutdownTimeout, StopTime(cfg)-releaseTime(cfg))
+}
+
+type cleanup struct {
+	what string
+	stop func(ctx context.Context) error
+}
+
+func (a *App) onStop(what string, stop func(ctx context.Context) error) {
+	a.cleanups = append(a.cleanups, cleanup{what: what, stop: stop})
+}
+
+// Stop undoes everything, last in first out. What is not done when ctx is done is given up, and its goroutines end with the process. It is
+// idempotent and safe before Start.
+func (a *App) Stop(ctx context.Context) error {
+	a.stopOnce.Do(func() {
+		a.ready.Store(false)
+
+		var errs []error
+
+		for _, c := range slices.Backward(a.cleanups) {
+			errs = append(errs, c.undo(ctx))
+		}
+
+		served := cleanup{what: "requests", stop: func(context.Context) error { a.serving.Wait(); return nil }} //nolint:nlreturn // one thought
+		a.stopErr = errors.Join(append(errs, served.undo(ctx))...)
+	})
+
+	return a.stopErr
+}
+
+// undo stops one part, and returns when ctx is done even if the part is not.
+func (c cleanup) undo(ctx context.Context) error {
+	stopped := make(chan error, 1)
+
+	go func() { stopped <- c.stop(ctx) }()
+
+	select {
+	case err := <-stopped:
+		return c.failed(err)
+	case <-ctx.Done():
+	}
+
+	// The others may still be undone: most take no time.
+	last := time.NewTimer(lastMoment)
+	defer last.Stop()
+
+	select {
+	case err := <-stopped:
+		return c.failed(err)
+	case <-last.C:
+		return c.failed(errStopTime)
+	}
+}
+
+func (c cleanup) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+
+	return fmt.Errorf("stop %s: %w", c.what, err)
+}
