@@ -13,14 +13,17 @@ PACKAGES  ?= ./...
 PARALLEL  ?= 3
 N         ?= 50
 
+# Without the directory in what is compiled, all clones of a user share the build cache.
+export GOFLAGS := -trimpath $(filter-out -trimpath,$(shell $(GO) env GOFLAGS 2>/dev/null))
+
 LINT_VERSION := 2.14.0
 LINT         := $(TOOLS)/golangci-lint
 SUMMARY      := $(GO) run ./internal/tools/testsummary
 
-.PHONY: help run build web web-packages setup packages chromium alertmanager go test quick test-go test-web test-browser test-race test-race-all test-postgres fresh test-json test-times test-repeat test-crowd vet lint lint-web lint-deploy linter bench mask-report golden screenshots clean
+.PHONY: help run build web web-packages setup packages chromium alertmanager go test quick test-go test-unit test-e2e test-coverage test-web test-browser test-race test-race-all test-postgres fresh test-json test-times test-repeat test-crowd vet lint lint-web lint-deploy linter bench mask-report golden screenshots clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build setup ## fresh clone to a running demo with example alerts
 	@echo "==> starting the demo (data in .tarsy; Ctrl-C stops everything)"
@@ -90,6 +93,15 @@ else
 	@$(SUMMARY) -shuffle=on -timeout=30m -p=$(PARALLEL) $(TESTFLAGS) $(PACKAGES)
 endif
 
+test-unit: PACKAGES = $$($(GO) list ./... | grep -v '/e2e$$')
+test-unit: test-go ## the Go tests without the end-to-end tests
+
+test-e2e: PACKAGES = ./e2e/...
+test-e2e: test-go ## the end-to-end tests in Go
+
+test-coverage: override TESTFLAGS += -cover
+test-coverage: test-unit ## the Go tests without the end-to-end tests, with the coverage of each package
+
 quick: go ## vet and test what your change affects, in less than a minute; prints what it leaves out
 	@$(SUMMARY) -quick
 
@@ -142,6 +154,7 @@ test-crowd: PACKAGES = ./e2e/... ./tarsytest/...
 test-crowd: go ## the end-to-end tests N times at once (N=10), to find the ones that depend on how fast the machine is
 	@echo "==> testing $(N) times at once"
 	@$(GO) build -o .cache/testsummary ./internal/tools/testsummary
+	@$(GO) test -vet=off -run='^$$' $(PACKAGES) >/dev/null # or each copy would compile the same
 	@sh scripts/test-crowd.sh $(N) .cache/testsummary -vet=off -shuffle=on -timeout=120m $(TESTFLAGS) $(PACKAGES)
 
 lint: go linter lint-web ## golangci-lint, installed into .cache/bin if it is not there; Biome and tsc for the dashboard

@@ -31,11 +31,13 @@ no_postgres() {
     done
 }
 
-# processes prints the numbers of the processes whose program ends with a name. No others than ours are in this namespace.
+# processes prints the numbers of the processes whose command line matches a pattern. No others than ours are in this namespace. A server
+# hides its program and directory from other processes, but not its command line.
 processes() {
     for process in /proc/[0-9]*; do
-        case $(readlink "$process/exe" 2>/dev/null) in
-        *"$1") echo "${process#/proc/}" ;;
+        # shellcheck disable=SC2254 # a pattern
+        case $(tr '\0' ' ' <"$process/cmdline" 2>/dev/null) in
+        $1) echo "${process#/proc/}" ;;
         esac
     done
 }
@@ -68,7 +70,7 @@ verdict() {
 
 # stop asks the demo to end; the rest of its output follows.
 stop() {
-    demo=$(processes "$PWD/bin/tarsy" | head -n 1)
+    demo=$(processes 'bin/tarsy demo *' | head -n 1)
     [ -n "$demo" ] || fail "the demo has ended by itself"
     kill -TERM "$demo"
 }
@@ -119,7 +121,7 @@ follow <"$work/tmp/lines"
 status=0
 wait "$run" || status=$?
 [ "$status" = 0 ] || fail "make run ended with code $status"
-for program in /postgres "$PWD/bin/tarsy"; do
-    left=$(processes "$program")
-    [ -z "$left" ] || fail "$program still runs after the demo has ended: process $left"
+for command in '*/postgres *' 'postgres: *' '*bin/tarsy *'; do
+    left=$(processes "$command")
+    [ -z "$left" ] || fail "$command still runs after the demo has ended: process $left"
 done

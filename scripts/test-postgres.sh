@@ -39,6 +39,9 @@ done
 
 cd "$(dirname "$0")/.."
 root=$PWD
+# As in the Makefile, or everything is compiled again.
+GOFLAGS="-trimpath $(go env GOFLAGS | sed "s|-trimpath||")"
+export GOFLAGS
 work=$root/.cache/test-postgres
 mkdir -p "$work"
 

@@ -1,7 +1,7 @@
 // Command testsummary runs go test and summarizes the result. Its arguments are those of go test. It prints failures as
 // they happen and one line of progress; at the end the tests that were skipped, by reason, the slowest tests, where the
 // time went, and a last line "N passed, M failed, K skipped". Tests that failed are run once more by themselves: those that
-// pass then are listed as flaky, and still fail the run. The packages that failed recently run first, then the slowest
+// pass then are listed as flaky, and still fail the run. With -cover it prints the coverage of each package. The packages that failed recently run first, then the slowest
 // (.cache/test-history.json).
 //
 // With -times before the arguments it also prints where CPU time went, and the slowest tests of the slowest packages. With

@@ -29,8 +29,8 @@ type quick struct {
 const (
 	// quickBudget is how long the tests may take by the history; go list, go vet and the first build come on top of it.
 	quickBudget = 40 * time.Second
-	// lastBegin is how long after the start of the run tests are begun: the history may be of a machine with more to do or less.
-	lastBegin = 40 * time.Second
+	// quickLimit is when the run is to be over. Packages that would then still be tested are not begun: compiling may have taken longer than thought.
+	quickLimit = 55 * time.Second
 	// buildCost is the wall time that compiling and linking the tests of a package takes after a change, on two cores.
 	buildCost = 1500 * time.Millisecond
 )
@@ -60,6 +60,16 @@ func (p goPackage) guess() float64 {
 	return 1
 }
 
+// seconds is how long the tests of a package take, by the history or a guess.
+func (m module) seconds(directory string, past history) float64 {
+	return cmp.Or(past.seconds(m[directory].ImportPath), m[directory].guess())
+}
+
+// cost is the wall time that testing a package takes beside others.
+func (m module) cost(directory string, past history, parallel int) time.Duration {
+	return buildCost + time.Duration(m.seconds(directory, past)*float64(time.Second))/time.Duration(parallel)
+}
+
 // plan is what runs and what does not, as directories.
 type plan struct {
 	run      []string
@@ -71,9 +81,7 @@ type plan struct {
 func choose(affected map[string]int, m module, past history, parallel int) plan {
 	var p plan
 
-	seconds := func(directory string) float64 {
-		return cmp.Or(past.seconds(m[directory].ImportPath), m[directory].guess())
-	}
+	seconds := func(directory string) float64 { return m.seconds(directory, past) }
 	directories := slices.SortedFunc(maps.Keys(affected), func(a, b string) int {
 		return cmp.Or(cmp.Compare(affected[a], affected[b]), cmp.Compare(seconds(a), seconds(b)), cmp.Compare(a, b))
 	})
@@ -85,7 +93,7 @@ func choose(affected map[string]int, m module, past history, parallel int) plan 
 			continue
 		}
 
-		cost := buildCost + time.Duration(seconds(directory)*float64(time.Second))/time.Duration(parallel)
+		cost := m.cost(directory, past, parallel)
 		if p.estimate+cost > quickBudget {
 			p.left = append(p.left, fmt.Sprintf("%s (%.0f s)", directory, seconds(directory)))
 
@@ -101,7 +109,7 @@ func choose(affected map[string]int, m module, past history, parallel int) plan 
 
 // run reports whether everything that it ran passed.
 func (q *quick) run(ctx context.Context) (bool, error) {
-	until := time.Now().Add(lastBegin)
+	until := time.Now().Add(quickLimit)
 
 	base, files, err := q.changes(ctx)
 	if err != nil {
@@ -141,7 +149,7 @@ func (q *quick) run(ctx context.Context) (bool, error) {
 	}
 
 	if len(p.run) > 0 {
-		good, err = q.test(ctx, p.run, until)
+		good, err = q.test(ctx, p.run, until, m.expected(readHistory(q.root), q.parallel))
 	}
 
 	dashboard, dashboardErr := q.testDashboard(ctx, files)
@@ -209,10 +217,25 @@ func patterns(directories []string) []string {
 	return packages
 }
 
+// expected is how long some packages are tested that are tested together: at least as long as the slowest of them.
+func (m module) expected(past history, parallel int) func(packages []string) time.Duration {
+	return func(packages []string) time.Duration {
+		var all, longest time.Duration
+
+		for _, name := range packages {
+			directory := strings.TrimPrefix(name, "./")
+			all += m.cost(directory, past, parallel)
+			longest = max(longest, m.cost(directory, past, 1))
+		}
+
+		return max(all, longest)
+	}
+}
+
 // test tests packages, the nearest first. Without -shuffle go remembers what passed and did not change. What does not begin in time
 // is printed: cutting off what runs would leave servers behind that its tests started.
-func (q *quick) test(ctx context.Context, directories []string, until time.Time) (bool, error) {
-	r := &runner{out: q.out, stderr: q.stderr, directory: q.root, homes: q.homes, until: until, arguments: arguments{
+func (q *quick) test(ctx context.Context, directories []string, until time.Time, expected func([]string) time.Duration) (bool, error) {
+	r := &runner{out: q.out, stderr: q.stderr, directory: q.root, homes: q.homes, until: until, expected: expected, arguments: arguments{
 		flags: []string{"-vet=off", fmt.Sprintf("-p=%d", q.parallel)}, packages: patterns(directories),
 	}}
 
@@ -242,7 +265,7 @@ func (q *quick) testDashboard(ctx context.Context, files []string) (bool, error)
 	q.printf("running:  unit tests of the dashboard that import %s\n", strings.Join(sources, ", "))
 
 	related := exec.CommandContext(ctx, "npx", append([]string{
-		"vitest", "related", "--run", "--project", "unit", "--reporter=dot", "--passWithNoTests",
+		"vitest", "related", "--run", "--project", "unit", "--project", "dom", "--reporter=dot", "--passWithNoTests",
 	}, sources...)...)
 	related.Dir, related.Stdout, related.Stderr = filepath.Join(q.root, "web"), q.out, q.stderr
 	related.Env = append(os.Environ(), "NO_COLOR=1")

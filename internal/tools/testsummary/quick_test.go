@@ -112,11 +112,27 @@ func TestQuickBeginsNoPackagesWhenTheTimeIsUp(t *testing.T) {
 	var out strings.Builder
 
 	q := &quick{out: newScreen(&out, false), stderr: &out, root: newModule(t, files), parallel: 2}
-	good, err := q.test(t.Context(), []string{"f", "e", "d", "c", "b", "a"}, time.Now())
+	expected := func(packages []string) time.Duration {
+		if slices.Contains(packages, "./d") {
+			return time.Hour
+		}
+
+		return time.Second
+	}
+
+	good, err := q.test(t.Context(), []string{"f", "e", "d", "c", "b", "a"}, time.Now().Add(10*time.Minute), expected)
 	require.NoError(t, err)
 	require.True(t, good)
-	require.Contains(t, out.String(), "not run:  b, a, because the time was up; make test-go runs them\n")
-	require.Contains(t, out.String(), "4 passed, 0 failed")
+	require.Contains(t, out.String(), "not run:  d, because the time was up; make test-go runs them\n")
+	require.Contains(t, out.String(), "5 passed, 0 failed")
+
+	// However late it is, one is tested.
+	out.Reset()
+
+	_, err = q.test(t.Context(), []string{"f", "d"}, time.Now(), expected)
+	require.NoError(t, err)
+	require.Contains(t, out.String(), "not run:  d, ")
+	require.Contains(t, out.String(), "1 passed, 0 failed")
 }
 
 func TestQuickRunsOnlyWhatTheLatestChangeAffects(t *testing.T) {

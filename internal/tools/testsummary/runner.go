@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,8 +28,10 @@ type runner struct {
 	homes []string
 	// times prints where CPU time went and the slowest tests of each of the slowest packages.
 	times bool
-	// until, if it is set, is when the last packages begin. A few are tested at a time then, in the order of the arguments.
-	until time.Time
+	// until, if it is set, is when the tests are to be over. A few packages are tested at a time then, in the order of the arguments, and none
+	// that by expected would take longer.
+	until    time.Time
+	expected func(packages []string) time.Duration
 }
 
 // fewPackages is how many packages are tested at a time before runner.until is looked at.
@@ -78,6 +81,7 @@ func (r *runner) run(ctx context.Context) (good bool, err error) {
 	}
 
 	r.repeat(ctx, s)
+	s.printCoverage()
 	s.printSkips()
 	s.printSlowest()
 	r.printPhases(s, begin, cpu, graph)
@@ -104,16 +108,29 @@ func (r *runner) testUntil(ctx context.Context, s *summary, all arguments, flag 
 		return r.test(ctx, s, all.command(flag), progress)
 	}
 
-	for remaining := all.packages; len(remaining) > 0; {
-		if len(remaining) < len(all.packages) && time.Now().After(r.until) {
-			s.printf("not run:  %s, because the time was up; make test-go runs them\n", strings.ReplaceAll(strings.Join(remaining, ", "), "./", ""))
+	var late []string
 
-			return ended, err
+	for remaining := all.packages; len(remaining) > 0; {
+		some := all
+		some.packages, remaining = remaining[:min(fewPackages, len(remaining))], remaining[min(fewPackages, len(remaining)):]
+
+		// Those that take longest make room for the others. One is tested in any case.
+		least := 1
+		if ended != nil {
+			least = 0
 		}
 
-		some := all
-		some.packages = remaining[:min(fewPackages, len(remaining))]
-		remaining = remaining[len(some.packages):]
+		for tooLate := func() bool { return time.Now().Add(r.expected(some.packages)).After(r.until) }; len(some.packages) > least && tooLate(); {
+			longest := slices.MaxFunc(some.packages, func(a, b string) int {
+				return cmp.Compare(r.expected([]string{a}), r.expected([]string{b}))
+			})
+			late = append(late, longest)
+			some.packages = slices.DeleteFunc(slices.Clone(some.packages), func(p string) bool { return p == longest })
+		}
+
+		if len(some.packages) == 0 {
+			continue
+		}
 
 		var failure error
 
@@ -121,6 +138,10 @@ func (r *runner) testUntil(ctx context.Context, s *summary, all arguments, flag 
 		if err = errors.Join(err, failure); ctx.Err() != nil {
 			return ended, err
 		}
+	}
+
+	if len(late) > 0 {
+		s.printf("not run:  %s, because the time was up; make test-go runs them\n", strings.ReplaceAll(strings.Join(late, ", "), "./", ""))
 	}
 
 	return ended, err
@@ -132,7 +153,7 @@ func (r *runner) test(ctx context.Context, s *summary, arguments []string, progr
 	command := exec.CommandContext(context.WithoutCancel(ctx), "go", arguments...)
 	command.Stderr = r.stderr
 	command.Dir = r.directory
-	command.Env = append(os.Environ(), runVariable+"="+strconv.Itoa(os.Getpid()))
+	command.Env = append(testEnvironment(), runVariable+"="+strconv.Itoa(os.Getpid()))
 
 	output, err := command.StdoutPipe()
 	if err == nil {
@@ -149,6 +170,17 @@ func (r *runner) test(ctx context.Context, s *summary, arguments []string, progr
 	}
 
 	return command.ProcessState, err
+}
+
+// testEnvironment is the environment of tests. By default collecting garbage takes up to a quarter of the CPU time of tests; as seldom as in a
+// server (app.Tune), the tests of a package had 3 GB.
+func testEnvironment() []string {
+	environment := os.Environ()
+	if _, chosen := os.LookupEnv("GOGC"); !chosen {
+		environment = append(environment, "GOGC=200")
+	}
+
+	return environment
 }
 
 // list is the packages that are tested and the root of their module. Without packages go list cannot tell, and go test prints

@@ -60,6 +60,8 @@ type packageResult struct {
 	cached  bool
 	empty   bool // no tests
 	seconds float64
+	// coverage is how many percent of its statements its tests run; negative if that was not measured.
+	coverage float64
 }
 
 func newSummary(out io.Writer) *summary {
@@ -176,6 +178,7 @@ func (s *summary) pkg(e event) {
 
 	s.packages = append(s.packages, packageResult{
 		name: e.Package, failed: e.Action == "fail", empty: e.Action == "skip", seconds: e.Elapsed, cached: strings.Contains(text, "\t(cached)"),
+		coverage: readCoverage(text),
 	})
 
 	if e.Action != "fail" {
