@@ -89,6 +89,9 @@ const groups = [
   { name: 'result', priority: 1, minShareCount: 2, test: /\/src\/result\/(?!series-chart)/ },
 ];
 
+/** Unit tests that need a document. */
+const documents = ['src/**/*.dom.test.{ts,tsx}'];
+
 export default defineConfig({
   plugins: [react({ jsxImportSource: '@/jsx' }), tailwindcss(), brotli()],
   resolve: { alias: { '@': src } },
@@ -120,7 +123,19 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.{ts,tsx}', 'test/kit/**/*.test.ts'],
+          exclude: documents,
           environment: 'node',
+          // The files of a worker share its modules: to load them for each file took most of the time of all tests.
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'dom',
+          include: documents,
+          // React keeps the document that it has found first, so each file loads its own.
+          environment: 'jsdom',
         },
       },
       {

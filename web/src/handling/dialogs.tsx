@@ -59,19 +59,21 @@ export function AssignDialog({ open, onOpenChange, ...props }: Props & { assigne
   return (
     <Dialog open={open} onOpenChange={onOpenChange}>
       <DialogContent title="Assign session">
-        <AssignForm {...props} />
+        <AssignForm {...props} close={() => onOpenChange(false)} />
       </DialogContent>
     </Dialog>
   );
 }
 
-function AssignForm({ busy, error, change, assignee }: Omit<Props, 'open' | 'onOpenChange'> & { assignee: string }) {
+function AssignForm(props: Omit<Props, 'open' | 'onOpenChange'> & { assignee: string; close: () => void }) {
+  const { busy, error, change, assignee, close } = props;
   const [name, setName] = useState(assignee);
   const known = useQuery(queries.filterOptions()).data?.assignees ?? [];
   const listId = useId();
   return (
     <Form
-      submit={() => change({ assignee: name.trim() })}
+      // The name that it has would replace the person by anybody of that name.
+      submit={() => (name.trim() === assignee ? close() : change({ assignee: name.trim() }))}
       action="Assign"
       busy={busy}
       error={error}

@@ -2,8 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Check, CircleCheck, Ellipsis, Eye, RotateCcw, Tags, UserRound, UserRoundPlus } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
+import { isMe } from '@/api/person';
 import * as queries from '@/api/queries';
-import type { Handling, HandlingRequest, SessionDetail } from '@/api/types';
+import type { Handling, HandlingRequest, Me, SessionDetail } from '@/api/types';
 import { usePageCommands } from '@/app/commands';
 import { useScope } from '@/app/scope';
 import { Button } from '@/ui/button';
@@ -38,8 +39,8 @@ export function HandlingPanel({ session }: { session: Pick<SessionDetail, 'id' |
     setAsked(what);
   };
   const change = (request: HandlingRequest) => handle.mutate(request, { onSuccess: () => setAsked('nothing') });
-  const name = useQuery(queries.me()).data?.name;
-  const actions = may ? actionsOf(handling, name, handle.isPending, change, ask) : [];
+  const who = useQuery(queries.me()).data;
+  const actions = may ? actionsOf(handling, who, handle.isPending, change, ask) : [];
   usePageCommands(
     actions.map(({ id, command, icon, run }) => ({
       id: `handling ${id}`,
@@ -80,7 +81,7 @@ export function HandlingPanel({ session }: { session: Pick<SessionDetail, 'id' |
 
 function actionsOf(
   handling: Handling,
-  name: string | undefined,
+  who: Me | undefined,
   busy: boolean,
   change: (request: HandlingRequest) => void,
   ask: (what: Asked) => void,
@@ -111,7 +112,7 @@ function actionsOf(
       icon: <CircleCheck aria-hidden />,
       run: () => ask('resolve'),
     },
-    handling.assignee !== name && {
+    !isMe(who, handling.assignee, handling.assignee_id) && {
       id: 'take',
       label: 'Assign to me',
       command: 'Assign this session to me',

@@ -26,6 +26,7 @@ export function unhandled(sessionId: string): Handling {
     session_id: sessionId,
     state: 'open',
     assignee: '',
+    assignee_id: '',
     acknowledged_by: '',
     acknowledged_at: null,
     resolved_by: '',

@@ -27,17 +27,19 @@ export const browser: Surroundings = {
     );
   },
   onWake(listener) {
+    // Those of now: a connection outlives its last subscriber, and in tests also the page.
+    const [page, shown] = [window, document];
     const seen = () => {
-      if (!document.hidden) listener();
+      if (!shown.hidden) listener();
     };
-    window.addEventListener('online', listener);
+    page.addEventListener('online', listener);
     // A wire does not notice that the network is gone; a ping without a response does.
-    window.addEventListener('offline', listener);
-    document.addEventListener('visibilitychange', seen);
+    page.addEventListener('offline', listener);
+    shown.addEventListener('visibilitychange', seen);
     return () => {
-      window.removeEventListener('online', listener);
-      window.removeEventListener('offline', listener);
-      document.removeEventListener('visibilitychange', seen);
+      page.removeEventListener('online', listener);
+      page.removeEventListener('offline', listener);
+      shown.removeEventListener('visibilitychange', seen);
     };
   },
 };

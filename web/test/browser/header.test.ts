@@ -96,7 +96,7 @@ test('an error of Submit stays in view and takes the focus', async () => {
   tab.tolerated = [/Failed to load resource/, /WebSocket/, /ERR_/];
   await server().crash();
   await page.keyboard.press('Control+Enter');
-  const problem = page.getByTestId('submit-form').getByRole('alert').last();
+  const problem = page.getByTestId('submit-form').getByRole('alert');
   await problem.waitFor();
   const visible = () =>
     problem.evaluate((panel) => {

@@ -20,7 +20,7 @@ test('a reused page has no storage, cookie, permission, size, theme or listener 
   heard.length = 0;
 
   const second = await visit('/system');
-  await page.getByText('LLM providers').waitFor();
+  await page.getByRole('heading', { name: 'LLM providers' }).waitFor();
   expect(second.page).toBe(page);
   expect(heard).toEqual([]);
   const left = () =>

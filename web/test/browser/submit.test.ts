@@ -84,6 +84,27 @@ test('a dropped file becomes the payload, and submitting opens its session', asy
   expect(await server().ended(detail.id)).toBe('completed');
 });
 
+test('a click that began while the alert types were loading is not lost', async () => {
+  const { page } = await visit('/');
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(/\/api\/v1\/(alert-types|system\/default-tools)/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(`${server().url}/submit`);
+  const choose = page.getByRole('button', { name: 'Choose file' });
+  const chooser = page.waitForEvent('filechooser');
+  await choose.hover();
+  await page.mouse.down();
+  answer();
+  await page.getByText('One agent investigates.').waitFor();
+  await page.mouse.up();
+  await chooser;
+});
+
 test('a chosen text file is loaded, and a binary file is refused', async () => {
   const { page } = await visit('/submit');
   const [chooser] = await Promise.all([

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
 import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
-import { scroller, status } from '../kit/timeline';
+import { callRow, scroller, status } from '../kit/timeline';
 
 const { server, visit } = scenario({
   script: verdictScript(JSON.stringify(verdictAnswer), 'verdict'),
@@ -124,7 +124,7 @@ test.each([
   const id = await server().submit();
   const { page } = await visit(`/sessions/${id}`, { viewport: { width, height: 500 } });
   await mock.reached(gate);
-  const call = page.locator('[data-event-type=llm_tool_call]').last();
+  const call = callRow(page, '1.1.2');
   await call.waitFor();
   await call.getByRole('button').first().click();
   await eventually(() => call.getAttribute('data-open')).toBe('true');

@@ -1,6 +1,6 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
+import { makeDirectory } from './directory';
 import { binary, Program } from './process';
 
 /** `tarsy demo`: the real server with its own scripted model, simulated cluster and example alerts. */
@@ -13,9 +13,7 @@ export class Demo {
 
   /** Speed is how fast its model answers: 1 is a human pace. */
   static async start(speed: number): Promise<Demo> {
-    const directory = mkdtempSync(path.join(tmpdir(), 'tarsy-demo-'));
-    // Root lends its PostgreSQL to another user, who must be able to come in.
-    chmodSync(directory, 0o755);
+    const directory = makeDirectory('tarsy-demo-');
     const data = path.join(directory, 'data');
     const program = new Program(binary, [
       'demo',

@@ -50,9 +50,19 @@ function schemaOf(declaration: ts.Node): string | undefined {
   return top === 'components' && group === 'schemas' && rest.length > 0 ? rest.join('.') : undefined;
 }
 
+/** Whether an identifier is the name of a member, as in value.member. */
+function isMemberName(node: ts.Identifier): boolean {
+  return ts.isPropertyAccessExpression(node.parent) && node.parent.name === node;
+}
+
+/** Whether an identifier names an element or an attribute. The checker takes it for a value and resolves the whole element. */
+function isJsxName({ parent }: ts.Identifier): boolean {
+  return ts.isJsxOpeningLikeElement(parent) || ts.isJsxClosingElement(parent) || ts.isJsxAttribute(parent);
+}
+
 /** Whether a node is an expression that can hand an answer over, or a function that can be handed one. */
 function isGiven(node: ts.Node): node is ts.Expression {
-  if (ts.isIdentifier(node)) return !ts.isPropertyAccessExpression(node.parent) || node.parent.expression === node;
+  if (ts.isIdentifier(node)) return !isJsxName(node) && !isMemberName(node);
   return (
     ts.isPropertyAccessExpression(node) ||
     ts.isElementAccessExpression(node) ||
@@ -60,6 +70,20 @@ function isGiven(node: ts.Node): node is ts.Expression {
     ts.isAwaitExpression(node) ||
     ts.isArrowFunction(node)
   );
+}
+
+/**
+ * Whether a node is the value of an attribute or a child of an element such as div. Its types are the browser's, and to find them takes the
+ * checker most of its time.
+ */
+function isForElement(node: ts.Node): boolean {
+  const holder = ts.isJsxExpression(node.parent) ? node.parent.parent : node.parent;
+  const element = ts.isJsxAttribute(holder)
+    ? holder.parent.parent
+    : ts.isJsxElement(holder)
+      ? holder.openingElement
+      : undefined;
+  return element !== undefined && ts.isIdentifier(element.tagName) && /^[a-z]/.test(element.tagName.text);
 }
 
 class Search {
@@ -75,7 +99,7 @@ class Search {
     else if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.InKeyword)
       this.read(node.right, this.texts(node.left));
     else if (ts.isCallExpression(node)) this.called(node);
-    if (isGiven(node)) {
+    if (isGiven(node) && !isForElement(node)) {
       const wanted = this.checker.getContextualType(node);
       if (wanted) this.follow(this.checker.getTypeAtLocation(node), wanted);
     }

@@ -41,6 +41,8 @@ export function scenario(options: ServerOptions = {}) {
       const tab = await Tab.reuse(await sharedBrowser(), server().url, context);
       stage.tabs.push(tab);
       await tab.page.goto(server().url + address);
+      // What loads may still move under the pointer, and a click whose press and release meet different things is none.
+      await tab.page.waitForFunction(() => document.querySelector('.animate-pulse.bg-idle-soft') === null);
       return tab;
     },
   };

@@ -1,10 +1,11 @@
 /** The real server: the built binary on a private PostgreSQL, with a scripted model beside it. */
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { inject } from 'vitest';
+import { makeDirectory } from './directory';
 import { limits } from './limits';
 import { Mock } from './mock';
 import { binary, Program } from './process';
@@ -75,10 +76,11 @@ export class Server {
   ) {}
 
   static async start(options: ServerOptions = {}): Promise<Server> {
-    const directory = mkdtempSync(path.join(tmpdir(), 'tarsy-web-'));
-    // Root lends its PostgreSQL to another user, who must be able to come in.
-    chmodSync(directory, 0o755);
-    const mock = await Mock.start(binary, directory, options.script ?? plainScript, options.oidc ? ['--oidc'] : []);
+    const directory = makeDirectory('tarsy-web-');
+    const [mock] = await Promise.all([
+      Mock.start(binary, directory, options.script ?? plainScript, options.oidc ? ['--oidc'] : []),
+      copyPrepared(path.join(directory, 'data')),
+    ]);
     const turnstile = await Turnstile.start(mock.url, options.held ?? []);
     const users = options.oidc
       ? `auth: {oidc: {issuer: "${mock.url.replace('127.0.0.1', 'localhost')}/oidc", client_id: tarsy, label: Log in with Example}, roles: {admin: [admins], responder: [responders], viewer: [viewers]}},`
@@ -106,9 +108,6 @@ export class Server {
         '',
       ].join('\n'),
     );
-    const prepared = inject('preparedData');
-    // Its files may belong to the user whom root lends to PostgreSQL.
-    if (prepared !== undefined) execFileSync('cp', ['-a', prepared, path.join(directory, 'data')]);
     const server = new Server(mock, turnstile, directory, options.auth ?? false);
     try {
       await server.run('127.0.0.1:0');
@@ -208,6 +207,12 @@ export class Server {
     }
     for (const limit = Date.now() + limits().step; isRunning(pid) && Date.now() < limit; ) await sleep(10);
   }
+}
+
+/** Copies the data directory that a run prepares once. Its files may belong to the user whom root lends to PostgreSQL. */
+async function copyPrepared(directory: string): Promise<void> {
+  const prepared = inject('preparedData');
+  if (prepared !== undefined) await promisify(execFile)('cp', ['-a', prepared, directory]);
 }
 
 function isRunning(pid: number): boolean {

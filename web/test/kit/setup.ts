@@ -1,8 +1,8 @@
 /** What is made once for all scenarios: a data directory with a database that has its schema, which each server copies. */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { makeDirectory } from './directory';
 import { binary, Program } from './process';
 import { noBuiltinServer } from './server';
 
@@ -13,12 +13,10 @@ declare module 'vitest' {
   }
 }
 
-const directory = mkdtempSync(path.join(tmpdir(), 'tarsy-web-data-'));
+const directory = makeDirectory('tarsy-web-data-');
 
 export async function setup(project: TestProject): Promise<void> {
   const at = (...parts: string[]) => path.join(directory, ...parts);
-  // Root lends its PostgreSQL to another user, who must be able to come in.
-  chmodSync(directory, 0o755);
   mkdirSync(at('config'));
   writeFileSync(at('config', 'tarsy.yaml'), `queue: {worker_count: 0}\nmcp_servers:\n${noBuiltinServer}\n`);
   const server = new Program(binary, [

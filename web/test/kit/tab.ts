@@ -12,7 +12,37 @@ const axeOptions: RunOptions = {
   runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
   // What passed is not reported in full: that takes longer than the checks.
   resultTypes: ['violations'],
+  // A violation is reported with its HTML, so no selector has to be found for it.
+  selectors: false,
 };
+
+/** A colour in axe: the channels from 0 to 1. */
+interface AxeColor {
+  r: number;
+  g: number;
+  b: number;
+  alpha: number;
+  parseString(text: string): AxeColor;
+}
+
+/**
+ * Remembers the colours that axe has parsed. It parses those of an element and of everything behind it once more for each
+ * text, which took half of its time, and a page has a few dozen of them.
+ */
+function rememberColors(): void {
+  const { axe } = window as unknown as { axe: { commons: { color: { Color: { prototype: AxeColor } } } } };
+  const color = axe.commons.color.Color.prototype;
+  const parse = color.parseString;
+  const parsed = new Map<string, readonly [number, number, number, number]>();
+  color.parseString = function (text) {
+    const known = parsed.get(text);
+    if (known === undefined) {
+      parse.call(this, text);
+      parsed.set(text, [this.r, this.g, this.b, this.alpha]);
+    } else [this.r, this.g, this.b, this.alpha] = known;
+    return this;
+  };
+}
 
 /** A tab with a record of its trouble: errors, refusals of the Content-Security-Policy, requests to anywhere else. */
 export class Tab {
@@ -65,7 +95,7 @@ export class Tab {
   async expectAccessible(): Promise<void> {
     const { page } = this;
     expect(page.frames().length, 'axe looks at the main frame only').toBe(1);
-    if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
+    if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(`${axeSource}\n(${rememberColors})()`);
     const violations = await page.evaluate(async (options) => {
       const { axe } = window as unknown as { axe: { run: (options: RunOptions) => Promise<AxeResults> } };
       return (await axe.run(options)).violations.map(({ id, nodes }) => ({

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { CircleCheck, CircleDot, CircleX, type LucideIcon } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { api, body } from '@/api/client';
+import { ownFeedback } from '@/api/person';
 import * as queries from '@/api/queries';
 import type { Feedback } from '@/api/types';
 import { usePageCommands } from '@/app/commands';
@@ -39,7 +40,7 @@ export function FeedbackPart({ sessionId }: { sessionId: string }) {
   const client = useQueryClient();
   const query = queries.feedback(sessionId);
   const { data, error } = useQuery(query);
-  const name = useQuery(queries.me()).data?.name;
+  const who = useQuery(queries.me()).data;
   const may = useScope('write');
   const reload = () => void client.invalidateQueries({ queryKey: query.queryKey, exact: true });
   useSessionFeed(sessionId, reload);
@@ -54,7 +55,7 @@ export function FeedbackPart({ sessionId }: { sessionId: string }) {
     mutationFn: () => api.DELETE('/api/v1/sessions/{id}/feedback', { params: { path: { id: sessionId } } }),
     onSettled: reload,
   });
-  const own = data?.feedback.find((each) => each.author === name);
+  const own = ownFeedback(who, data?.feedback);
   const choose = (rating: Rating) => {
     give.reset();
     // A verdict that is right needs no more words.

@@ -50,14 +50,19 @@ export function TypeField({
         </Select>
       )}
       <FieldProblem name="alert_type" message={problem} />
-      {chosen && (
-        <p id={fieldIds('alert_type').hint} className="text-ink-soft">
-          {chosen.description && <span className="break-words">{chosen.description} </span>}
-          <span className="whitespace-nowrap">
-            Chain <code className="font-mono text-xs">{chosen.chain_id}</code>
-          </span>
-        </p>
-      )}
+      {/* The line is there before its text: what stands below must not move under a pointer when the types arrive. */}
+      <div className="min-h-5">
+        {chosen ? (
+          <p id={fieldIds('alert_type').hint} className="text-ink-soft">
+            {chosen.description && <span className="break-words">{chosen.description} </span>}
+            <span className="whitespace-nowrap">
+              Chain <code className="font-mono text-xs">{chosen.chain_id}</code>
+            </span>
+          </p>
+        ) : (
+          types.isPending && <Skeleton className="h-5 w-2/3" />
+        )}
+      </div>
     </div>
   );
 }

@@ -1,4 +1,3 @@
-// @vitest-environment jsdom
 import { describe, expect, it } from 'vitest';
 import { keyName, Matcher, type Press, type Shortcut, Typeahead, takesKeys } from './shortcuts';
 

@@ -1,10 +1,10 @@
-// @vitest-environment jsdom
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { act } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Handling } from '@/api/types';
+import { settled } from '../../test/kit/settled';
 import { HandlingMarks } from './marks';
 import { HandlingPanel } from './panel';
 import { unhandled } from './words';
@@ -34,7 +34,7 @@ async function draw(handling: Partial<Handling> = {}, scopes = ['read', 'write']
     const { pathname } = new URL(request.url);
     const json = (body: unknown, status = 200) =>
       new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } });
-    if (pathname === '/api/v1/me') return json({ name: 'ada', scopes, csrf_token: 'x' });
+    if (pathname === '/api/v1/me') return json({ name: 'ada', id: 'key-1', scopes, csrf_token: 'x' });
     if (pathname.endsWith('/filter-options')) return json({ assignees: ['bob'], tags: ['known'] });
     if (request.method === 'PATCH') {
       const change = (await request.json()) as Partial<Handling>;
@@ -56,13 +56,6 @@ async function draw(handling: Partial<Handling> = {}, scopes = ['read', 'write']
     ),
   );
 }
-
-/** Lets React and the answers of the server come to rest. */
-const settled = (check: () => void) =>
-  vi.waitFor(async () => {
-    await act(async () => {});
-    check();
-  });
 
 const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`);
 
@@ -109,6 +102,28 @@ describe('the panel of a session', () => {
     await click('handling-assign');
     await click('assign-nobody');
     expect(changes).toEqual([{ assignee: 'me' }, { assignee: 'bob' }, { assignee: '' }]);
+  });
+
+  test('offers a session to the caller unless it is theirs, whatever the names are', async () => {
+    for (const [assignee, assignee_id, theirs] of [
+      ['ada', 'key-1', true],
+      ['Ada L.', 'key-1', true],
+      ['ada', '', true],
+      ['ada', 'key-2', false],
+      ['', '', false],
+    ] as const) {
+      await draw({ assignee, assignee_id });
+      await settled(() => expect(find('handling-take') === null, `${assignee} ${assignee_id}`).toBe(theirs));
+      await act(async () => root.unmount());
+    }
+  });
+
+  test('keeps the person when the name stays', async () => {
+    await draw({ assignee: 'cy', assignee_id: 'key-2' });
+    await click('handling-assign');
+    await click('assign-submit');
+    await settled(() => expect(find('assign-name')).toBeNull());
+    expect(changes).toEqual([]);
   });
 
   test('sends only the tags that were added and removed', async () => {

@@ -1,9 +1,9 @@
-// @vitest-environment jsdom
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { act } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { EventView, SessionStore, SessionView } from '@/live/view';
+import { settled } from '../../../test/kit/settled';
 import { ApprovalCard } from './approval-card';
 import { ApprovalsProvider } from './approvals';
 import { event } from './fixture';
@@ -55,7 +55,7 @@ async function draw({ status = 'waiting', scopes = ['read', 'write'], expiresIn 
     requests.push({ method: request.method, path: pathname, body: await request.text() });
     const json = (body: string, code = 200) =>
       new Response(body, { status: code, headers: { 'Content-Type': 'application/json' } });
-    if (pathname === '/api/v1/me') return json(JSON.stringify({ name: 'ada', scopes, csrf_token: 'x' }));
+    if (pathname === '/api/v1/me') return json(JSON.stringify({ name: 'ada', id: 'key-1', scopes, csrf_token: 'x' }));
     if (request.method === 'GET') {
       const shown = JSON.stringify({ ...approval, arguments: undefined });
       const withEdited = given.edited ? `${shown.slice(0, -1)},"arguments":${given.edited}}` : shown;
@@ -84,19 +84,6 @@ async function draw({ status = 'waiting', scopes = ['read', 'write'], expiresIn 
     ),
   );
   await settled(() => expect(find('approval-arguments')).toBeTruthy());
-}
-
-/** Lets React and the answers of the server come to rest. */
-async function settled(check: () => void) {
-  for (let turn = 0; ; turn++) {
-    await act(() => new Promise((resolve) => setTimeout(resolve)));
-    try {
-      check();
-      return;
-    } catch (error) {
-      if (turn === 1000) throw error;
-    }
-  }
 }
 
 const find = (id: string) => document.querySelector<HTMLElement>(`[data-testid="${id}"]`);
