@@ -73,7 +73,7 @@ func TestWritingCallWaitsForPersonAndIsMadeOnce(t *testing.T) {
 	t.Parallel()
 
 	cluster := operator()
-	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{cluster}, Config: fixer + asksForRestart})
+	app := tarsytest.New(t, tarsytest.Options{HoldStreams: true, MCP: []*tarsytest.MCPServer{cluster}, Config: fixer + asksForRestart})
 	app.Script.Add(calls("cluster__get_pods"), restart(restartArguments), says("Restarted."), says("Done."))
 
 	id := app.Submit("test", "restart it")
@@ -107,6 +107,9 @@ func TestWritingCallWaitsForPersonAndIsMadeOnce(t *testing.T) {
 	require.False(t, call.ReadOnly, "what a server says of its tool is not trusted")
 
 	require.Equal(t, http.StatusConflict, app.Do(http.MethodPost, "/api/v1/approvals/"+approval.ID+"/reject", map[string]any{"reason": "late"}).Status)
+
+	socket.WaitStatus("completed")
+	tarsytest.GoldenEvents(t, app.Normalizer(id), "approval/ws_events.golden", socket.Events())
 }
 
 func TestRejectedCallIsNotMadeAndModelLearnsReason(t *testing.T) {

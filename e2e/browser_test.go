@@ -116,13 +116,13 @@ func TestBrowserLogsInWatchesAndLogsOut(t *testing.T) {
 	requireRefused(t, page.ask(t, http.MethodGet, "/api/v1/sessions", nil), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 	everything := equal(map[string]any{"limited": false, "teams": []any{}})
 	requireFields(t, "me", page.me(t), map[string]is{
-		"visibility": everything, "auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
+		"visibility": everything, "auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "id": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
 	})
 
 	page.login(t, app.Key("ada", tarsy.ScopeWrite))
 	requireFields(t, "me", page.me(t), map[string]is{
 		"visibility":    everything,
-		"auth_required": equal(true), "authenticated": equal(true), "name": equal("ada"), "role": equal("responder"), "scopes": equal([]any{"read", "write"}),
+		"auth_required": equal(true), "authenticated": equal(true), "name": equal("ada"), "id": isID, "role": equal("responder"), "scopes": equal([]any{"read", "write"}),
 		"csrf_token": equal(page.token),
 	})
 	require.Equal(t, http.StatusOK, page.ask(t, http.MethodGet, "/api/v1/sessions", nil).Status)
@@ -201,7 +201,7 @@ func TestBrowserSessionEndsWithItsKeyAndAfterOneWeekOnEveryServer(t *testing.T) 
 	clock.Advance(time.Second)
 	require.Equal(t, http.StatusUnauthorized, read(expired))
 	require.Equal(t, map[string]any{
-		"auth_required": true, "authenticated": false, "name": "", "role": "", "scopes": []any{}, "csrf_token": "",
+		"auth_required": true, "authenticated": false, "name": "", "id": "", "role": "", "scopes": []any{}, "csrf_token": "",
 		"visibility": map[string]any{"limited": false, "teams": []any{}},
 	}, expired.me(t))
 

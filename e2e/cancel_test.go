@@ -19,13 +19,14 @@ func TestCancelDuringLLMCall(t *testing.T) {
 
 	const thinking = "I begin to think about"
 
-	app := tarsytest.New(t, tarsytest.Options{})
+	app := tarsytest.New(t, tarsytest.Options{HoldStreams: true})
 	gate := script.NewGate()
 	app.Script.Add(script.Reply{Thinking: thinking + " it, but never end.", Gate: gate, GateAfter: 5})
 
 	sessionID := app.Submit("test", "cancel me")
 	socket := app.Watch(sessionID)
 	app.WaitGate(gate)
+	socket.WaitType(tarsy.TypeStreamChunk)
 	app.Cancel(sessionID)
 	socket.WaitStatus("cancelled")
 

@@ -105,12 +105,23 @@ func TestServerIsNotReadyWhileDatabaseHasNoConnectionsLeft(t *testing.T) {
 	all, _ := role.count()
 	role.limit(all)
 
-	var refused errgroup.Group
+	var (
+		refused errgroup.Group
+		enough  = make(chan struct{})
+	)
+
+	// They ask again and again: a read that waits too long ends, and needs no connection any more.
 	for range postgres.ServerConnections {
 		refused.Go(func() error {
-			app.Do(http.MethodGet, "/api/v1/sessions", nil)
+			for {
+				app.Do(http.MethodGet, "/api/v1/sessions", nil)
 
-			return nil
+				select {
+				case <-enough:
+					return nil
+				default:
+				}
+			}
 		})
 	}
 
@@ -118,6 +129,7 @@ func TestServerIsNotReadyWhileDatabaseHasNoConnectionsLeft(t *testing.T) {
 	require.Contains(t, string(app.Do(http.MethodGet, "/readyz", nil).Body), "The database has no connections left.")
 	require.Equal(t, http.StatusOK, probe(t, app.URL+"/livez"))
 
+	close(enough)
 	unlock()
 	require.NoError(t, refused.Wait())
 	role.limit(-1)

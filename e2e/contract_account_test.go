@@ -16,7 +16,7 @@ import (
 
 func (c *contracts) usage(t *testing.T) {
 	app, _, _ := investigated(t)
-	spent, called := usage(100, 22, 3, 2, 75), equal(5.0)
+	spent, called := usage(100, 22, 3, 2, 75), equal(6.0)
 	summary := get(t, app, "/api/v1/usage/summary?from=2030-03-01T00:00:00Z&to=2030-03-02T00:00:00Z")
 	c.require(t, "UsageSummary", summary, map[string]is{
 		"from": equal("2030-03-01T00:00:00Z"), "to": equal("2030-03-02T00:00:00Z"), "total": isObject,
@@ -84,7 +84,7 @@ func (c *contracts) me(t *testing.T) {
 	app := tarsytest.New(t, tarsytest.Options{RequireKey: true})
 	page := newBrowser(t, app)
 	c.require(t, "Me", page.me(t), map[string]is{
-		"auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
+		"auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "id": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
 		"visibility": equal(map[string]any{"limited": false, "teams": []any{}}),
 		"oidc":       isAbsent,
 	})
@@ -97,7 +97,7 @@ func (c *contracts) me(t *testing.T) {
 
 	offered := newBrowser(t, newSSO(t).app).me(t)
 	c.require(t, "Me", offered, map[string]is{
-		"auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
+		"auth_required": equal(true), "authenticated": equal(false), "name": equal(""), "id": equal(""), "role": equal(""), "scopes": list(0), "csrf_token": equal(""),
 		"oidc": that(func(v any) bool { return v != nil }), "visibility": equal(map[string]any{"limited": false, "teams": []any{}}),
 	})
 	c.require(t, "OidcLogin", offered["oidc"], map[string]is{"label": equal("Log in with Example"), "url": equal(oidcLogin)})
@@ -109,7 +109,7 @@ func (c *contracts) me(t *testing.T) {
 	known := decode[map[string]any](answer.Body)
 	page.token, _ = known["csrf_token"].(string)
 	c.require(t, "Me", known, map[string]is{
-		"auth_required": equal(true), "authenticated": equal(true), "name": equal("ada"), "role": equal("responder"), "scopes": equal([]any{"read", "write"}),
+		"auth_required": equal(true), "authenticated": equal(true), "name": equal("ada"), "id": isID, "role": equal("responder"), "scopes": equal([]any{"read", "write"}),
 		"csrf_token": that(func(any) bool { return page.token != "" }), "oidc": isAbsent, "visibility": equal(map[string]any{"limited": false, "teams": []any{}}),
 	})
 	require.Equal(t, known, page.me(t))

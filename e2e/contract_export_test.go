@@ -38,7 +38,7 @@ func (c *contracts) export(t *testing.T) {
 	require.Equal(t, `attachment; filename="tarsy-test-`+sessionID[:8]+`.md"`, report.Header.Get("Content-Disposition"))
 
 	for _, part := range []string{
-		"# severity: high: completed\n", "| Duration | 1m0s |", "| Cost | $75.0000 |", "## Executive summary\n\nWell.\n", "## Final analysis\n\nIt is well.\n",
+		"# severity: high: Inconclusive\n\n## Verdict\n\n**Inconclusive**\n", "| Duration | 1m0s |", "| Cost | $75.0000 |", "## Executive summary\n\nWell.\n", "## Final analysis\n\nIt is well.\n",
 		"### 2. look - Synthesis (synthesis, completed", "kubernetes.get\\_pods", "- **Pessimist** (failed, test",
 	} {
 		require.Contains(t, string(report.Body), part)

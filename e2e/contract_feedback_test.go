@@ -14,11 +14,12 @@ func (c *contracts) feedback(t *testing.T) {
 	app, _, sessionID := investigated(t)
 	path := "/api/v1/sessions/" + sessionID + "/feedback"
 
+	me := equal(get(t, app, "/api/v1/me")["id"])
 	given := app.Do(http.MethodPut, path, map[string]any{"rating": "wrong", "why": "All is not well.", "real_cause": "An expired certificate."})
 	require.Equal(t, http.StatusOK, given.Status, string(given.Body))
 
 	held := map[string]is{
-		"id": isID, "session_id": equal(sessionID), "author": equal("alertmanager"), "rating": equal("wrong"), "why": equal("All is not well."),
+		"id": isID, "session_id": equal(sessionID), "author": equal("alertmanager"), "author_id": me, "rating": equal("wrong"), "why": equal("All is not well."),
 		"real_cause": equal("An expired certificate."), "created_at": minute(2), "updated_at": minute(2),
 	}
 	c.require(t, "Feedback", decode[any](given.Body), held)
@@ -51,7 +52,7 @@ func (c *contracts) quality(t *testing.T) {
 	counts := func(key string) map[string]is {
 		return map[string]is{
 			"key": equal(key), "sessions": equal(1.0), "right": equal(1.0), "partly": equal(0.0), "wrong": equal(0.0), "agreement": equal(1.0),
-			"outcomes":               equal(map[string]any{"cause_found": 0.0, "probable_cause": 0.0, "inconclusive": 0.0, "false_alarm": 0.0, "needs_human": 0.0}),
+			"outcomes":               equal(map[string]any{"cause_found": 0.0, "probable_cause": 0.0, "inconclusive": 1.0, "false_alarm": 0.0, "needs_human": 0.0}),
 			"time_to_verdict_p50_ms": equal(120_000.0), "time_to_verdict_p95_ms": equal(120_000.0),
 			"cost_usd": equal(75.0), "cost_per_alert_usd": equal(75.0),
 		}

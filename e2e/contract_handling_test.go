@@ -13,7 +13,7 @@ func (c *contracts) handling(t *testing.T) {
 	path := "/api/v1/sessions/" + sessionID + "/handling"
 
 	c.require(t, "Handling", get(t, app, path), map[string]is{
-		"session_id": equal(sessionID), "state": equal("open"), "assignee": equal(""), "acknowledged_by": equal(""), "acknowledged_at": isNull,
+		"session_id": equal(sessionID), "state": equal("open"), "assignee": equal(""), "assignee_id": equal(""), "acknowledged_by": equal(""), "acknowledged_at": isNull,
 		"resolved_by": equal(""), "resolved_at": isNull, "resolution": equal(""), "tags": list(0), "version": equal(0.0), "updated_at": isNull,
 		"updated_by": equal(""),
 	})
@@ -27,7 +27,7 @@ func (c *contracts) handling(t *testing.T) {
 	}
 
 	held := map[string]is{
-		"session_id": equal(sessionID), "state": equal("resolved"), "assignee": equal("alertmanager"), "acknowledged_by": equal("alertmanager"),
+		"session_id": equal(sessionID), "state": equal("resolved"), "assignee": equal("alertmanager"), "assignee_id": equal(get(t, app, "/api/v1/me")["id"]), "acknowledged_by": equal("alertmanager"),
 		"acknowledged_at": minute(2), "resolved_by": equal("alertmanager"), "resolved_at": minute(2), "resolution": equal("Renewed the certificate."),
 		"tags": equal([]any{"expiry", "TLS"}), "version": equal(2.0), "updated_at": minute(2), "updated_by": equal("alertmanager"),
 	}

@@ -43,7 +43,7 @@ func (c *contracts) list(t *testing.T) {
 	second := maps.Clone(first)
 	second["id"], second["status"], second["executive_summary"] = equal(sessionID), equal("completed"), equal("Well.")
 	second["error_code"], second["error_message"], second["current_stage_index"] = equal(""), equal(""), equal(2.0)
-	second["created_at"], second["started_at"] = minute(0), minute(1)
+	second["created_at"], second["started_at"], second["outcome"] = minute(0), minute(1), equal("inconclusive")
 	second["usage"], second["tool_calls"] = usage(100, 22, 3, 2, 75), equal(1.0)
 	second["version"] = equal(float64(app.Session(sessionID).Version))
 	c.require(t, "SessionItem", within(t, page, "sessions", 0), second)
@@ -101,7 +101,7 @@ func (c *contracts) status(t *testing.T) {
 	})
 	c.require(t, "SessionSummary", get(t, app, "/api/v1/sessions/"+sessionID+"/summary"), map[string]is{
 		"id": equal(sessionID), "status": equal("completed"), "executive_summary": equal("Well."), "final_analysis": equal("It is well."),
-		"outcome": equal(""), "cause": equal(""),
+		"outcome": equal("inconclusive"), "cause": equal(""),
 		"stage_count": equal(2.0), "duration_ms": equal(60_000.0), "usage": usage(100, 22, 3, 2, 75), "tool_calls": equal(1.0),
 	})
 

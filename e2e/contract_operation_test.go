@@ -54,7 +54,6 @@ func (c *contracts) operated(t *testing.T) *tarsytest.App {
 
 	options := everything()
 	options.Clock = clockwork.NewFakeClockAt(beginning())
-	options.Config += "defaults: {verdict: true}\n"
 	app := tarsytest.New(t, options)
 	app.Script.Route("Investigator", calls("kubernetes__get_pods"), says("The disk is full."), script.Reply{Err: errors.New("no quota")})
 	app.Script.Route("ExecSummaryAgent", says("In short."))

@@ -15,7 +15,7 @@ import (
 // similar is a session of an alert that was investigated before.
 func (c *contracts) similar(t *testing.T) {
 	clock := clockwork.NewFakeClockAt(beginning())
-	app := tarsytest.New(t, tarsytest.Options{Clock: clock, Config: withVerdict + alertRules})
+	app := tarsytest.New(t, tarsytest.Options{Clock: clock, Config: loneAgent + alertRules})
 	app.Script.Route("Investigator", says("It leaks."), says("It leaks again."), says("Fine."))
 	app.Script.Route("ExecSummaryAgent", says("In short."), says("In short."), says("In short."))
 	app.Script.Route("VerdictAgent", concludes(t, tarsy.OutcomeProbableCause, "web leaks memory"), concludes(t, tarsy.OutcomeInconclusive, ""), concludes(t, tarsy.OutcomeFalseAlarm, ""))

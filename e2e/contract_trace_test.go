@@ -20,7 +20,7 @@ func (c *contracts) trace(t *testing.T) {
 	trace := get(t, app, "/api/v1/sessions/"+sessionID+"/trace")
 	c.require(t, "TracePage", trace, map[string]is{
 		"session_id": equal(sessionID), "version": equal(float64(len(app.Journal(sessionID)))), "usage": usage(100, 22, 3, 2, 75),
-		"stages": list(2), "session_interactions": list(1), "interruptions": list(0), "next_cursor": isAbsent,
+		"stages": list(2), "session_interactions": list(2), "interruptions": list(0), "next_cursor": isAbsent,
 	})
 	c.require(t, "TraceStage", within(t, trace, "stages", 0), map[string]is{
 		"stage_id": equal(stage.ID), "stage_name": equal("look"), "stage_type": equal("investigation"), "stage_index": equal(1.0),
@@ -46,13 +46,20 @@ func (c *contracts) trace(t *testing.T) {
 		"error_code": equal("llm_error"), "error_message": equal("no quota"), "created_at": minute(1),
 	})
 
-	summed := within(t, trace, "session_interactions", 0)
-	c.requireSome(t, "LLMInteractionItem", summed, map[string]is{"interaction_type": equal("executive_summary"), "usage": usage(40, 7, 0, 0, 27)})
+	// They were made at the same time, and are in either order.
+	for kind, spent := range map[string]is{"executive_summary": usage(40, 7, 0, 0, 27), "verdict": usage(0, 0, 0, 0, 0)} {
+		concluding := within(t, trace, "session_interactions", 0)
+		if concluding["interaction_type"] != kind {
+			concluding = within(t, trace, "session_interactions", 1)
+		}
 
-	last, _ := summed["id"].(string)
-	c.requireSome(t, "LLMInteractionDetail", get(t, app, "/api/v1/sessions/"+sessionID+"/trace/llm/"+last), map[string]is{
-		"stage_id": isNull, "execution_id": isNull, "llm_request": list(2), "conversation": list(2),
-	})
+		c.requireSome(t, "LLMInteractionItem", concluding, map[string]is{"interaction_type": equal(kind), "usage": spent})
+
+		id, _ := concluding["id"].(string)
+		c.requireSome(t, "LLMInteractionDetail", get(t, app, "/api/v1/sessions/"+sessionID+"/trace/llm/"+id), map[string]is{
+			"stage_id": isNull, "execution_id": isNull, "llm_request": list(2), "conversation": list(2),
+		})
+	}
 
 	id, _ := within(t, optimist, "llm_interactions", 1)["id"].(string)
 	detail := get(t, app, "/api/v1/sessions/"+sessionID+"/trace/llm/"+id)

@@ -27,7 +27,6 @@ func (c *contracts) verdict(t *testing.T) {
 
 	options := everything()
 	options.Clock = clockwork.NewFakeClockAt(beginning())
-	options.Config += "defaults: {verdict: true}\n"
 	app := tarsytest.New(t, options)
 	app.Script.Route("Investigator", calls("kubernetes__get_pods"), says("It leaks [call 1.1.1]."), says("It leaks."))
 	app.Script.Route("ExecSummaryAgent", says("In short."), says("In short."))

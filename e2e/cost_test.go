@@ -22,10 +22,18 @@ const costFile = "testdata/costs.txt"
 func TestCostsStayAtCommittedFigures(t *testing.T) {
 	t.Parallel()
 
+	const heap = "start: heap in bytes"
+
 	measured := measureCosts(t)
 	maps.Copy(measured, sizes(t))
 
-	figures.Compare(t, costFile, measured, func(name string) bool { return strings.HasPrefix(name, "bytes of ") })
+	// A server has an index of its page in memory.
+	if _, built := measured["bytes of the page"]; !built {
+		t.Log("the heap is compared only where the dashboard is built")
+		delete(measured, heap)
+	}
+
+	figures.Compare(t, costFile, measured, func(name string) bool { return name == heap || strings.HasPrefix(name, "bytes of ") })
 }
 
 // measureCosts runs the measurements in a process of their own: allocations are counted per process.

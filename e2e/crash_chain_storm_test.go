@@ -66,7 +66,7 @@ func TestParallelChainsSurviveManyKills(t *testing.T) {
 
 	for _, i := range all[1:] {
 		require.Equal(t, want, w.record(i), i.id)
-		require.Len(t, w.LLMInteractions(i.SessionID), len(chainCalls()), "each finished LLM call once")
+		require.Len(t, scriptedCalls(w.App, i.SessionID), len(chainCalls()), "each finished LLM call once")
 	}
 
 	requireReleased(t, w.App)

@@ -52,6 +52,8 @@ type recipe struct {
 	reply func(i *investigation, call string, req *llm.Request) (script.Reply, bool)
 	// second is the tool that is called second, where a reply calls two.
 	second string
+	// verdicts says that the model also writes the verdict, which is the kit's otherwise.
+	verdicts bool
 	// calls counts LLM and tool calls, if it is there. LLM calls that come too late for it are not answered.
 	calls *trip
 }
@@ -177,6 +179,17 @@ func (all investigations) Generate(ctx context.Context, req *llm.Request) iter.S
 	return func(yield func(llm.Chunk, error) bool) {
 		yield(nil, fmt.Errorf("there is no model %q", req.Provider))
 	}
+}
+
+// Routed leaves verdicts to the kit unless the recipe has them.
+func (all investigations) Routed(req *llm.Request) bool {
+	for _, i := range all {
+		if i.id == req.Provider {
+			return i.recipe.verdicts
+		}
+	}
+
+	return false
 }
 
 // config is the configuration: each investigation has an alert type, a chain, a model and a desk, all of one name. It is

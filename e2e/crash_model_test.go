@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/tarsytest"
 )
 
 // modelLine is one line of a model's answer in flight from the test's process to a server's.
@@ -61,9 +62,11 @@ func (l modelLine) chunk() (llm.Chunk, error) {
 }
 
 // serveModel lets servers in other processes ask a model of the test, and returns its address. A call ends when the
-// process that made it does.
+// process that made it does. The kit writes verdicts, as for servers of the test's own process.
 func serveModel(t testing.TB, model llm.Client) string {
 	t.Helper()
+
+	model = tarsytest.WithVerdicts(model)
 
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The end of the connection is noticed only once the request is read.

@@ -87,10 +87,11 @@ func (w *world) requireTwoTools(t testing.TB, i *investigation) {
 	session := w.Session(sessionID)
 	require.Equal(t, tarsy.SessionCompleted, session.Status, session.ErrorMessage)
 	require.Equal(t, summaryText, session.ExecutiveSummary)
+	require.NotNil(t, session.Verdict, session.VerdictError)
 
 	requireSeen(t, i.Socket, requireJournal(t, w.App, sessionID))
 
-	require.Len(t, w.LLMInteractions(sessionID), len(eachOnce()), "each finished LLM call once")
+	require.Len(t, scriptedCalls(w.App, sessionID), len(eachOnce()), "each finished LLM call once")
 	require.Len(t, w.MCPInteractions(sessionID), 2, "each tool call once")
 
 	var texts []string

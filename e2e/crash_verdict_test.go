@@ -16,8 +16,9 @@ func judged(t testing.TB) recipe {
 	t.Helper()
 
 	return recipe{
-		agents: "  Reader: {custom_instructions: Read the log.}\n",
-		chain:  "verdict: true, stages: [{name: read, agents: [{name: Reader}]}]",
+		agents:   "  Reader: {custom_instructions: Read the log.}\n",
+		chain:    "stages: [{name: read, agents: [{name: Reader}]}]",
+		verdicts: true,
 		reply: func(_ *investigation, call string, _ *llm.Request) (script.Reply, bool) {
 			return concludes(t, tarsy.OutcomeCauseFound, "web leaks memory [call 1.1.1]"), call == callVerdict
 		},

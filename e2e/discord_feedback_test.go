@@ -29,6 +29,7 @@ func TestDiscordThreadTakesFeedback(t *testing.T) {
 	given := app.Session(sessionID).Feedback
 	require.Len(t, given, 1)
 	require.Equal(t, "discord:ann", given[0].Author)
+	require.Regexp(t, `^discord:[0-9]+$`, given[0].AuthorID)
 	require.Equal(t, tarsy.RatingWrong, given[0].Rating)
 	require.True(t, strings.HasPrefix(given[0].Why, "the disk has space"), given[0].Why)
 	require.NotContains(t, given[0].Why, secret)
@@ -41,17 +42,28 @@ func TestDiscordThreadTakesFeedback(t *testing.T) {
 	w.Await(thread.ID, "Write right, partly or wrong")
 	require.Equal(t, given, app.Session(sessionID).Feedback)
 
+	// Somebody with the same display name has an opinion of their own.
+	w.Write(thread.ID, "other-ann", "!feedback withdraw")
+	w.Await(thread.ID, "has given no feedback")
+	w.Write(thread.ID, "other-ann", "!feedback right")
+	w.Await(thread.ID, "Feedback recorded: right.")
+
+	both := app.Session(sessionID).Feedback
+	require.Len(t, both, 2)
+	require.Equal(t, "discord:ann (2)", both[0].Author)
+	require.NotEqual(t, given[0].AuthorID, both[0].AuthorID)
+	require.Equal(t, given[0], both[1])
+
 	w.Write(thread.ID, "ann", "!feedback withdraw")
 	w.Await(thread.ID, "Your feedback is withdrawn.")
+	require.Equal(t, both[:1], app.Session(sessionID).Feedback)
 
-	for i, action := range []string{"feedback.give", "feedback.withdraw"} {
+	for i, action := range []string{"feedback.give", "feedback.give", "feedback.withdraw"} {
 		row := auditLog(t, app)[i]
 		require.Equal(t, action, row.Action)
 		require.Equal(t, "discord:ann", row.Actor)
 		require.Equal(t, tarsy.ActorDiscord, row.ActorKind)
 	}
-	require.Empty(t, app.Session(sessionID).Feedback)
-
 	// Who is not allowed to ask is not allowed to rate either, and gets no answer.
 	before := len(w.Sent().Messages)
 
@@ -59,6 +71,6 @@ func TestDiscordThreadTakesFeedback(t *testing.T) {
 	app.Run("test", "disk full")
 	w.Await("alerts", "The second announcement.")
 	require.Len(t, w.Sent().Messages, before+1)
-	require.Empty(t, app.Session(sessionID).Feedback)
+	require.Equal(t, both[:1], app.Session(sessionID).Feedback)
 	require.Nil(t, app.Session(sessionID).Chat, "none of it was a question")
 }

@@ -32,7 +32,7 @@ func TestDiscordAnnouncesInTheChannelOfTheTeam(t *testing.T) {
 	started := w.Await("other", "**Investigation started:** checkout fails")
 	require.Contains(t, started.Content, "<https://tarsy.example.org/sessions/"+id+">")
 
-	ended := w.Await("other", "**Investigation completed:** checkout fails")
+	ended := w.Await("other", "**Inconclusive:** checkout fails")
 	thread := w.AwaitThread()
 	require.Equal(t, ended.ID, thread.Message)
 
@@ -41,7 +41,7 @@ func TestDiscordAnnouncesInTheChannelOfTheTeam(t *testing.T) {
 	w.Await(thread.ID, "Because of the network.")
 
 	app.Run("test", "disk full")
-	w.Await("alerts", "**Investigation completed:** disk full")
+	w.Await("alerts", "**Inconclusive:** disk full")
 
 	type row struct{ Threads, Sent int }
 

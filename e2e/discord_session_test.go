@@ -3,10 +3,12 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
@@ -37,7 +39,7 @@ func TestDiscordAnnouncesEndOfSession(t *testing.T) {
 
 	completed := app.Run("test", "disk full").ID
 	message := w.Await("alerts", "A leak filled the disk")
-	require.Contains(t, message.Content, "**Investigation completed:** disk full\n", "the title of the alert, not its type")
+	require.Contains(t, message.Content, "**Inconclusive:** disk full\n", "the title of the alert, not its type")
 	require.Contains(t, message.Content, "\n<https://tarsy.example.org/sessions/"+completed+">")
 	require.NotContains(t, message.Content, "](", "a link shows where it leads")
 	require.False(t, message.NotifiedEveryone)
@@ -49,6 +51,7 @@ func TestDiscordAnnouncesEndOfSession(t *testing.T) {
 	require.Contains(t, message.Content, app.Session(failed).ErrorMessage)
 	require.Contains(t, message.Content, failed)
 	require.Len(t, w.Sent().Messages, 2)
+	require.Empty(t, w.Unused(), "both 429s were returned")
 }
 
 // The person reads the answer while it is written, one message for each 2,000 characters, with the code blocks whole.
@@ -71,7 +74,10 @@ func TestDiscordThreadAnswersQuestions(t *testing.T) {
 
 	// The gateway breaks, and the question still arrives.
 	w.DropGateway(discord.Drop{})
-	w.AwaitReady()
+
+	_, err := w.WaitConnection(w.ctx(), "the next connection", func(c discord.Connection) bool { return c.Number == 2 && c.How == "resume" })
+	require.NoError(t, err)
+	require.Equal(t, "server", w.Connections()[0].ClosedBy)
 
 	const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
@@ -105,13 +111,51 @@ func TestDiscordThreadAnswersQuestions(t *testing.T) {
 		all.WriteString(m.Content)
 	}
 
-	require.GreaterOrEqual(t, parts, 3)
+	require.Equal(t, 3, parts)
+	require.LessOrEqual(t, len(w.Connections()), 4, "no loop of connections; a busy machine may need another one")
 	require.Equal(t, 150, strings.Count(all.String(), "a line of code"))
 
 	asked := event(t, app.Timeline(sessionID), tarsy.EventUserQuestion)
 	require.NotContains(t, asked.Content, secret)
 	require.Contains(t, asked.Content, "Why? My token is")
 	require.Equal(t, "discord:ann", tarsy.MetadataAs[tarsy.QuestionMetadata](asked.Metadata).Author)
+}
+
+// Discord shows for ten seconds that somebody types, so that is repeated every eight while an answer is written.
+func TestDiscordShowsTypingAtIntervals(t *testing.T) {
+	t.Parallel()
+
+	w, clock, gate := newDiscord(t), clockwork.NewFakeClockAt(beginning()), script.NewGate()
+	app := tarsytest.New(t, tarsytest.Options{Config: w.Config(oncallAllowed) + chatty, Env: w.Env(), Clock: clock, MCP: []*tarsytest.MCPServer{oomTools()}})
+	app.Script.Route("ChatAgent", script.Reply{Text: "Because.", Gate: gate})
+	modelAnswers(app, nil)
+	app.Run("test", "disk full")
+
+	thread := w.AwaitThread()
+	typed := func() int {
+		return len(slices.DeleteFunc(w.Sent().Typing, func(channel string) bool { return channel != thread.Name }))
+	}
+
+	w.AwaitReady()
+	w.Write(thread.ID, "ann", "Why?")
+	app.WaitGate(gate)
+	wait.Until(t, "the first typing", func() bool { return typed() == 1 })
+
+	clock.Advance(8*time.Second - time.Millisecond)
+
+	// Announcements are read once a second, and with them the answer.
+	for _, title := range []string{"second alert", "third alert"} {
+		app.Run("test", title)
+		w.Await("alerts", title)
+	}
+
+	require.Equal(t, 1, typed())
+	clock.Advance(time.Millisecond)
+	wait.Until(t, "the second typing", func() bool { return typed() == 2 })
+
+	gate.Open()
+	w.Await(thread.ID, "Because.")
+	require.Equal(t, 2, typed())
 }
 
 func TestDiscordMentionSubmitsAlert(t *testing.T) {
@@ -170,7 +214,7 @@ func TestDiscordRepliesToMentionWithResult(t *testing.T) {
 	w.Await("alerts", "A leak.")
 	result := w.Await("other", "A leak.")
 	require.Equal(t, mention.ID, result.ReplyTo)
-	require.Contains(t, result.Content, "**Investigation completed:** disk full on node\\-7\n")
+	require.Contains(t, result.Content, "**Inconclusive:** disk full on node\\-7\n")
 	require.Contains(t, result.Content, "\nAsk questions or give `!feedback` in <#"+w.AwaitThread().ID+">.")
 
 	awaitAnnounced(t, app, strings.TrimSuffix(id, ">"))

@@ -15,12 +15,7 @@ func TestDiscordJSRunsAgainstTheVirtualDiscord(t *testing.T) {
 
 	modules := sdkModules(t)
 	server := startMock(t, buildProgram(t), filepath.Join("testdata", "sdk", "discord.yaml"))
-	checks := runChecks(t, modules, "discord.mjs", server.URL)
-	require.Len(t, checks, 9)
-
-	for _, c := range checks {
-		t.Run(c.Name, func(t *testing.T) { require.True(t, c.OK, c.Detail) })
-	}
+	requireChecks(t, 9, runChecks(t, modules, "discord.mjs", server.URL))
 
 	status, body := fetch(t, server.URL+"/_mock/verify")
 	require.Equal(t, http.StatusOK, status, "%s", body)

@@ -20,7 +20,7 @@ const (
 	discordTokenName, discordKey = "DISCORD_TOKEN", "token-of-the-test-bot"
 )
 
-// The allow-lists of the tests: ann, who is on call, may ask and submit in the channel alerts.
+// The allow-lists of the tests: ann, who is on call, may ask and submit in the channel alerts. So may other-ann, who shows the name ann too.
 const (
 	oncallAsks    = `allow: {guilds: ["` + guildID + `"], channels: ["` + alertsID + `"], roles: ["` + oncallID + `"]}`
 	oncallAllowed = oncallAsks + `, submit: {guilds: ["` + guildID + `"], channels: ["` + alertsID + `"], roles: ["` + oncallID + `"], alert_type: test}`
@@ -50,11 +50,11 @@ func newDiscord(t testing.TB) *discordWorld {
 
 	server, err := discord.New(discord.Config{Setup: discord.Setup{
 		Token: discordKey,
-		Users: []discord.User{{Name: "ann"}, {Name: "bob"}},
+		Users: []discord.User{{Name: "ann"}, {Name: "bob"}, {Name: "other-ann", DisplayName: "ann"}},
 		Guilds: []discord.Guild{{
 			Name: "guild", ID: guildID, Roles: []discord.Role{{Name: "oncall", ID: oncallID}},
 			Channels: []discord.Channel{{Name: "alerts", ID: alertsID}, {Name: "other", ID: otherID}},
-			Members:  []discord.Member{{User: "ann", Roles: []string{"oncall"}}, {User: "bob"}},
+			Members:  []discord.Member{{User: "ann", Roles: []string{"oncall"}}, {User: "bob"}, {User: "other-ann", Roles: []string{"oncall"}}},
 		}},
 	}})
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 func TestFirstStageFailureSkipsSecondStage(t *testing.T) {
 	t.Parallel()
 
-	app := tarsytest.New(t, tarsytest.Options{Config: twoStages})
+	app := tarsytest.New(t, tarsytest.Options{HoldStreams: true, Config: twoStages})
 	app.Script.Route("Collector", script.Reply{Text: "I begin to", Err: errors.New("quota exceeded"), AfterChunks: 1})
 
 	sessionID := app.Submit("test", "fail")
@@ -156,7 +156,9 @@ func TestExecutiveSummaryFails(t *testing.T) {
 			require.Empty(t, session.ErrorMessage)
 			require.Equal(t, test.want, session.ExecutiveSummaryError)
 
-			interactions := app.LLMInteractions(session.ID)
+			require.NotNil(t, session.Verdict, session.VerdictError)
+
+			interactions := scriptedCalls(app, session.ID)
 			require.Equal(t, tarsy.InteractionExecutiveSummary, interactions[1].InteractionType)
 			require.Equal(t, test.want, interactions[1].ErrorMessage)
 			require.NotContains(t, eventTypes(app.Timeline(session.ID)), tarsy.EventExecutiveSummary)

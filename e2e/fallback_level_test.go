@@ -45,7 +45,7 @@ agent_chains:
 `
 
 // Whoever asks a model falls back on what the nearest level names: the agent's entry in its stage, the stage, the agent's
-// name, the defaults; the synthesis, the executive summary and the answer to a question as well.
+// name, the defaults; the synthesis, the executive summary, the verdict and the answer to a question as well.
 func TestFallbackListIsUsedAtEveryLevel(t *testing.T) {
 	t.Parallel()
 
@@ -54,8 +54,10 @@ func TestFallbackListIsUsedAtEveryLevel(t *testing.T) {
 		require.NoError(t, answers.On(script.Match{Model: script.Text{Equals: model}}, replies...))
 	}
 
-	// Two agents, their synthesis, two more agents, the summary and the question each find it dead.
-	on("dead", script.Reply{Err: &llm.Error{Status: 401, Message: "the key was revoked"}, Times: 7})
+	// Two agents, their synthesis, two more agents, the summary, the verdict and the question each find it dead.
+	on("dead", script.Reply{Err: &llm.Error{Status: 401, Message: "the key was revoked"}, Times: 8})
+	require.NoError(t, answers.On(script.Match{Model: script.Text{Equals: "summary"}, System: script.Text{Contains: "Write the verdict"}},
+		concludes(t, tarsy.OutcomeProbableCause, "the cache")))
 	on("entry", says("Found by entry."))
 	on("name", says("Found by name."))
 	on("everybody", says("Both agree."), says("It is the cache."))
@@ -85,11 +87,14 @@ func TestFallbackListIsUsedAtEveryLevel(t *testing.T) {
 		}
 	}
 
-	last := trace.SessionInteractions[len(trace.SessionInteractions)-1]
-	went[string(last.InteractionType)] = last.Provider
+	for _, c := range trace.SessionInteractions {
+		if c.ErrorCode == "" {
+			went[string(c.InteractionType)] = c.Provider
+		}
+	}
 
 	require.Equal(t, map[string]string{
 		"ByEntry": "entry", "ByName": "name", "SynthesisAgent": "everybody", "ByStage": "stage", "Last": "everybody",
-		"executive_summary": "summary", "ChatAgent": "chat",
+		"executive_summary": "summary", "verdict": "summary", "ChatAgent": "chat",
 	}, went)
 }

@@ -87,14 +87,15 @@ func TestFallbackProviderContinuesSession(t *testing.T) {
 
 	var made []string
 
-	trace := app.Trace(sessionID)
+	trace := app.Normalizer(sessionID).Trace(app.Trace(sessionID))
 	for _, c := range append(trace.Stages[0].Executions[0].LLMInteractions, trace.SessionInteractions...) {
 		made = append(made, fmt.Sprintf("%s %s ×%d %s", c.Provider, c.ModelName, c.Attempts, c.ErrorCode))
 	}
 
 	require.Equal(t, []string{
 		"first gpt-5 ×2 ", "first gpt-5 ×3 llm_transient", "second claude-opus-4-5 ×1 ",
-		"first gpt-5 ×1 llm_auth", "second claude-opus-4-5 ×1 ",
+		"first gpt-5 ×1 llm_auth", "second claude-opus-4-5 ×1 ", // the summary
+		"first gpt-5 ×1 ", // the verdict
 	}, made)
 
 	// The second provider was given the whole conversation, in its own form.

@@ -50,7 +50,7 @@ func TestFullFlow(t *testing.T) {
 	t.Parallel()
 
 	tools := oomTools()
-	app := tarsytest.New(t, tarsytest.Options{Config: oomChain, MCP: []*tarsytest.MCPServer{tools}})
+	app := tarsytest.New(t, tarsytest.Options{HoldStreams: true, Config: oomChain, MCP: []*tarsytest.MCPServer{tools}})
 	app.Script.Route("DataCollector", tool("get_pod_logs", `{"pod":"app-1"}`), says("Collected metrics showing OOM."))
 	app.Script.Route("MetricsAgent", tool("get_metrics", `{"pod":"app-1"}`), says("Memory grows until the limit."))
 	app.Script.Route("EventsAgent", tool("get_events", `{"pod":"app-1"}`), says("The pod was OOM-killed five times."))

@@ -70,6 +70,13 @@ func statuses(app *tarsytest.App, sessionID string) []string {
 	return all
 }
 
+// scriptedCalls are the LLM calls of a session whose replies the test has scripted: all but that for the verdict, which the kit answers.
+func scriptedCalls(app *tarsytest.App, sessionID string) []tarsy.LLMInteraction {
+	return slices.DeleteFunc(app.LLMInteractions(sessionID), func(c tarsy.LLMInteraction) bool {
+		return c.InteractionType == tarsy.InteractionVerdict
+	})
+}
+
 // requireReleased checks that nobody works on any session, and nothing waits to be worked on.
 func requireReleased(t *testing.T, app *tarsytest.App) {
 	t.Helper()

@@ -27,7 +27,8 @@ type inspector struct {
 	environment []string
 }
 
-func newInspector(t *testing.T, target ...string) *inspector {
+// inspectorProgram is the path of the inspector. Without one it skips the test, so it is called before anything is scripted.
+func inspectorProgram(t *testing.T) string {
 	t.Helper()
 
 	cache, err := filepath.Abs("../.cache")
@@ -43,8 +44,14 @@ func newInspector(t *testing.T, target ...string) *inspector {
 		t.Skipf("the MCP inspector is not installed: %s", strings.TrimSpace(string(reason)))
 	}
 
+	return program
+}
+
+func newInspector(t *testing.T, target ...string) *inspector {
+	t.Helper()
+
 	// It keeps files in the home directory.
-	return &inspector{program: program, target: target, environment: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}}
+	return &inspector{program: inspectorProgram(t), target: target, environment: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}}
 }
 
 // run runs the inspector and returns what it prints, and how it ends.
@@ -93,6 +100,7 @@ func (i *inspector) call(t *testing.T, tool string, arguments map[string]string)
 // different providers understand.
 func TestOfficialInspectorUsesTheTools(t *testing.T) {
 	t.Parallel()
+	inspectorProgram(t)
 
 	app := tarsytest.New(t, tarsytest.Options{Config: withChatAndVerdict, RequireKey: true})
 	app.Token = app.Key("an assistant", tarsy.ScopeWrite)

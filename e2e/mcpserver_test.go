@@ -19,7 +19,7 @@ import (
 const withChatAndVerdict = `
 agents: {Investigator: {}}
 agent_chains: {test: {alert_types: [test], stages: [{name: analysis, agents: [{name: Investigator}]}], chat: {enabled: true}}}
-defaults: {llm_provider: test, alert_type: test, verdict: true}
+defaults: {llm_provider: test, alert_type: test}
 `
 
 // ownTools are the tools of TARSy's own MCP server, and whether they only read.
@@ -195,11 +195,12 @@ func TestToolsHaveTheScopesOfTheirCaller(t *testing.T) {
 
 	// A key that is revoked while a program is connected opens nothing any more.
 	session := toolsOverStdio(t, app, reader)
-	app.Exec(`UPDATE api_keys SET revoked_at = created_at WHERE name = 'a reader'`)
+	revoke(t, app, reader, app.Key("an admin", tarsy.ScopeAdmin))
 
 	text, failed := callTool(t, session, "list_sessions", nil) // the arguments are null
 	require.True(t, failed)
-	require.Equal(t, "the API key is unknown, expired or revoked", text)
+	require.Equal(t, "the API key is unknown, expired or revoked; set the environment variable TARSY_TOKEN to an API key in the configuration of the program that starts tarsy mcp; "+
+		"tarsy keys create makes one", text)
 
 	app.WaitStage(id, app.Ask(id, "Since when?").StageID) // by somebody who may: the reply was not used before
 }

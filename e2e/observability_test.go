@@ -43,7 +43,7 @@ func TestComprehensiveObservability(t *testing.T) {
 	tools := tarsytest.NewMCPServer("test-mcp",
 		tarsytest.Tool{Name: "read_log", Description: "Reads a log.", ReadOnly: true, Text: long.String()},
 		tarsytest.Tool{Name: "read_metric", Description: "Reads a metric.", ReadOnly: true, Text: "heap 1.9Gi of 2Gi"})
-	app := tarsytest.New(t, tarsytest.Options{Config: observed, MCP: []*tarsytest.MCPServer{tools}})
+	app := tarsytest.New(t, tarsytest.Options{HoldStreams: true, Config: observed, MCP: []*tarsytest.MCPServer{tools}})
 
 	usage := func(n int) *llm.UsageChunk {
 		return &llm.UsageChunk{InputTokens: 100 * n, OutputTokens: 10 * n, ThinkingTokens: n, CachedTokens: 50 * n}
@@ -78,7 +78,7 @@ func TestComprehensiveObservability(t *testing.T) {
 	require.Equal(t, 17*111, trace.Stages[0].Usage.TotalTokens, "with the summary of the long result")
 	require.Equal(t, 10*111, trace.Stages[0].Executions[0].Usage.TotalTokens)
 	require.Equal(t, 7*111, trace.Stages[0].Executions[1].Usage.TotalTokens)
-	require.Len(t, trace.SessionInteractions, 1)
+	require.Len(t, trace.SessionInteractions, 2, "the summary and the verdict")
 
 	log := app.MCPDetail(sessionID, trace.Stages[0].Executions[0].MCPInteractions[0].ID)
 	require.Equal(t, long.String(), log.ToolResult, "the original")
@@ -86,7 +86,7 @@ func TestComprehensiveObservability(t *testing.T) {
 	require.True(t, trace.Stages[0].Executions[0].MCPInteractions[0].Summarized)
 
 	n := app.Normalizer(sessionID)
-	n.NameInteractions(trace)
+	trace = n.Trace(trace)
 	tarsytest.GoldenEvents(t, n, "observability/ws_events.golden", socket.Events())
 	tarsytest.GoldenJSON(t, n, "observability/session.golden", app.Session(sessionID))
 	tarsytest.GoldenJSON(t, n, "observability/timeline.golden", n.Timeline(app.Timeline(sessionID)))
@@ -145,6 +145,7 @@ func TestTraceShowsWhatModelReceived(t *testing.T) {
 	app.Script.Route("SynthesisAgent", says("A leak."))
 	app.Script.Route("Diagnostician", says("The cache."))
 	app.Script.Route("ExecSummaryAgent", says("Leak."))
+	app.Script.Route("VerdictAgent", concludes(t, tarsy.OutcomeCauseFound, "a leak"))
 	session := app.Run("kubernetes-oom", "trace me")
 
 	sent := map[string][]string{}
@@ -177,7 +178,12 @@ func TestTraceShowsWhatModelReceived(t *testing.T) {
 		}
 	}
 
-	show("ExecSummaryAgent", trace.SessionInteractions[0])
+	for _, item := range trace.SessionInteractions {
+		show(map[tarsy.InteractionType]string{
+			tarsy.InteractionExecutiveSummary: "ExecSummaryAgent", tarsy.InteractionVerdict: "VerdictAgent",
+		}[item.InteractionType], item)
+	}
+
 	require.Equal(t, sent, shown)
 }
 

@@ -419,6 +419,40 @@ func TestOIDCUserHasAsManySessionsAsAKey(t *testing.T) {
 	}
 }
 
+func TestSecondLoginEndsTheFirstBrowserSession(t *testing.T) {
+	t.Parallel()
+
+	s := newSSO(t)
+	key := s.app.Key("laptop", tarsy.ScopeRead)
+
+	logins := map[string]func(t *testing.T, page *browser){
+		"key":  func(t *testing.T, page *browser) { t.Helper(); page.login(t, key) },
+		"oidc": func(t *testing.T, page *browser) { t.Helper(); requireLogin(t, page.sso(t, "ada", ""), "/") },
+		"oidc of a browser that sends no strict cookies from the issuer's site": func(t *testing.T, page *browser) {
+			t.Helper()
+
+			callback, sent := page.stopAtCallback(t, "ada"), page.attempt(t)
+			page.forget(t)
+			page.plant(t, sent)
+			requireLogin(t, page.navigate(t, http.MethodGet, callback, nil), "/")
+		},
+	}
+
+	for first, begin := range logins {
+		for second, repeat := range logins {
+			page := newBrowser(t, s.app)
+			begin(t, page)
+
+			stolen := &browser{app: page.app, client: &http.Client{Jar: page.copyJar(t)}, origin: page.origin}
+			require.Equal(t, true, stolen.me(t)["authenticated"], first)
+
+			repeat(t, page)
+			require.Equal(t, true, page.me(t)["authenticated"], "%s, then %s", first, second)
+			require.Equal(t, false, stolen.me(t)["authenticated"], "%s, then %s", first, second)
+		}
+	}
+}
+
 func TestOIDCLoginReturnsOnlyToPagesOfTheDashboard(t *testing.T) {
 	t.Parallel()
 
@@ -503,6 +537,20 @@ func (b *browser) plant(t *testing.T, value string) {
 	address, err := url.Parse(b.app.URL)
 	require.NoError(t, err)
 	b.client.Jar.SetCookies(address, []*http.Cookie{{Name: "tarsy_login", Value: value, Path: oidcCallback}})
+}
+
+// copyJar returns the cookies that the browser would send to its server, as somebody has who stole them.
+func (b *browser) copyJar(t *testing.T) http.CookieJar {
+	t.Helper()
+
+	address, err := url.Parse(b.app.URL)
+	require.NoError(t, err)
+
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	jar.SetCookies(address, b.client.Jar.Cookies(address))
+
+	return jar
 }
 
 // forget removes all cookies.

@@ -13,9 +13,9 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// remembers is withVerdict with a rule about past investigations.
+// remembers is loneAgent with a rule about past investigations.
 func remembers(rule string) string {
-	return loneAgent + "defaults: {llm_provider: test, verdict: true" + rule + "}\n"
+	return loneAgent + "defaults: {llm_provider: test" + rule + "}\n"
 }
 
 // conclude investigates an alert that ends with a verdict, and returns its session.

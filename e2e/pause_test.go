@@ -191,7 +191,5 @@ func TestMetricTellsWhatIsPaused(t *testing.T) {
 	app := tarsytest.New(t, tarsytest.Options{})
 	pause(t, app, tarsy.PauseIntake)
 
-	scraped := string(app.Do(http.MethodGet, "/metrics", nil).Body)
-	require.Contains(t, scraped, `tarsy_paused{what="intake"} 1`)
-	require.Contains(t, scraped, `tarsy_paused{what="claiming"} 0`)
+	waitMetrics(t, app, `tarsy_paused{what="intake"} 1`, `tarsy_paused{what="claiming"} 0`)
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -192,7 +193,7 @@ func settledConn(t *testing.T, database string, group *statementGroup, notice pg
 
 	conn, err := pgx.ConnectConfig(t.Context(), config)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close(t.Context()) })
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
 
 	for name, value := range group.settings {
 		// The start-up message is recorded with them.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // manySessions is how many sessions a large database has, manyRows how many rows the tables that grow with them, and someRows the others.
@@ -96,8 +98,24 @@ func enlarge(t *testing.T, database string) map[string]int {
 
 	_, err = conn.Exec(t.Context(), "ANALYZE")
 	require.NoError(t, err)
+	awaitIndexes(t, conn)
 
 	return sizes
+}
+
+// awaitIndexes waits until PostgreSQL uses the indexes that were made: on a table with updated rows not before every transaction that is older than
+// the index is over, also those of other tests on the server.
+func awaitIndexes(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+
+	wait.Until(t, "older transactions to end", func() bool {
+		var usable bool
+
+		require.NoError(t, conn.QueryRow(t.Context(), `SELECT NOT EXISTS (
+			SELECT FROM pg_index i WHERE i.indcheckxmin AND i.xmin::text::bigint >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint)`).Scan(&usable))
+
+		return usable
+	})
 }
 
 func copyRows(t *testing.T, conn *pgx.Conn, table string, columns []column) (size int) {

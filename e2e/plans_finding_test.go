@@ -121,7 +121,7 @@ func triggerFunctions(t *testing.T, database string) []string {
 	defer conn.Close(t.Context())
 
 	rows, err := conn.Query(t.Context(), `SELECT DISTINCT p.proname::text FROM pg_trigger g JOIN pg_proc p ON p.oid = g.tgfoid
-WHERE NOT g.tgisinternal AND p.proname <> 'refuse_audit_change'`)
+WHERE NOT g.tgisinternal AND p.proname NOT IN ('refuse_audit_change', 'clear_assignee_id')`)
 	require.NoError(t, err)
 
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])

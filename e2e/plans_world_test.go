@@ -20,7 +20,7 @@ import (
 // plansConfig uses everything that has statements of its own: two stages, agents in parallel, tools, approvals, verdicts, questions, budgets,
 // limits of teams, repetitions, storms, and write-back to %s.
 const plansConfig = `
-defaults: {llm_provider: test, alert_type: test, verdict: true}
+defaults: {llm_provider: test, alert_type: test}
 system:
   dashboard_url: 'https://tarsy.example'
   budgets: {daily: {max_tokens: 100000000}}
@@ -91,6 +91,11 @@ func newPlansWorld(t *testing.T, through *wire) *plansWorld {
 		Database: through.URL, Config: fmt.Sprintf(plansConfig, w.hook.URL), MCP: []*tarsytest.MCPServer{operator()}, RequireKey: true,
 	})
 	w.app.Script.RouteFunc(func(*llm.Request) bool { return true }, w.answer)
+
+	verdict := concludes(t, tarsy.OutcomeCauseFound, "web leaks memory")
+	verdict.Times = -1
+	w.app.Script.Route("VerdictAgent", verdict)
+
 	w.app.Token = w.app.Key("root", tarsy.ScopeAdmin)
 	t.Cleanup(w.gate.Open)
 	t.Cleanup(w.end.Open)
@@ -114,8 +119,6 @@ func (w *plansWorld) answer(req *llm.Request, _ int) script.Reply {
 			tarsytest.ExtractedEntity{Type: tarsy.EntityRisk, Title: "Sessions may be lost", Confidence: 0.4})
 	case req.Agent == tarsytest.NoteOrganizer:
 		return tarsytest.Organizes(tarsytest.Place{ProjectID: w.project}, tarsytest.Place{ProjectID: w.project, NewEpicName: "Login"})
-	case req.Agent == "VerdictAgent":
-		return concludes(w.t, tarsy.OutcomeCauseFound, "web leaks memory")
 	case req.Agent == "Logs" && !called:
 		return calls("cluster__get_pods")
 	case req.Agent == "Fixer" && !called && strings.Contains(prompt.String(), "restart it"):

@@ -134,9 +134,7 @@ func TestReloadAppliesToNewSessionsWhileRunningKeepsRecipe(t *testing.T) {
 	require.Equal(t, []string{"OLDRECIPE", "OLDRECIPE"}, instructionsOf(model, "first alert"), "also in the stage that began after the reload")
 	require.Equal(t, []string{"NEWRECIPE", "NEWRECIPE"}, instructionsOf(model, "second alert"))
 
-	metrics := string(app.Do(http.MethodGet, "/metrics", nil).Body)
-	require.Contains(t, metrics, `tarsy_config_reloads_total{result="applied"} 1`)
-	require.Contains(t, metrics, "tarsy_config_last_reload_successful 1")
+	waitMetrics(t, app, `tarsy_config_reloads_total{result="applied"} 1`, "tarsy_config_last_reload_successful 1")
 }
 
 func TestSessionTakenOverByServerWithNewConfigKeepsRecipe(t *testing.T) {
@@ -180,9 +178,8 @@ func TestInvalidConfigurationChangesNothing(t *testing.T) {
 	require.Equal(t, tarsy.SessionCompleted, app.Run("test", "an alert").Status)
 	require.Equal(t, []string{"OLDRECIPE", "OLDRECIPE"}, instructionsOf(model, "an alert"))
 
-	metrics := string(app.Do(http.MethodGet, "/metrics", nil).Body)
-	require.Contains(t, metrics, `tarsy_config_reloads_total{result="invalid"} 1`, "a dry run does not count")
-	require.Contains(t, metrics, "tarsy_config_last_reload_successful 0")
+	// A dry run does not count.
+	waitMetrics(t, app, `tarsy_config_reloads_total{result="invalid"} 1`, "tarsy_config_last_reload_successful 0")
 }
 
 func TestReloadDryRunAppliesNothingAndNeedsAdminScope(t *testing.T) {

@@ -46,6 +46,8 @@ func newRerunWorld(t *testing.T, gate *script.Gate) *rerunWorld {
 		switch {
 		case strings.Contains(req.Messages[0].Content, "executive summary"):
 			return says("In short.")
+		case strings.Contains(req.Messages[0].Content, "Write the verdict"):
+			return concludes(t, tarsy.OutcomeCauseFound, "it leaks")
 		case gate == nil || req.Model == "gpt-5":
 			return says("It leaks.")
 		case len(req.Messages) == 2: // nothing was called yet
@@ -88,7 +90,7 @@ func (w *rerunWorld) rerun(t *testing.T, sessionID string, body any) (tarsy.Sess
 		requests = append(requests, c.Request)
 	}
 
-	require.Len(t, requests, 2, "the analysis and the summary")
+	require.Len(t, requests, 3, "the analysis, the summary and the verdict")
 
 	return again, requests
 }
@@ -110,15 +112,15 @@ func TestRerunUsesOtherProviderChainAndTools(t *testing.T) {
 	require.Empty(t, first.LLMProvider)
 
 	other, requests := w.rerun(t, first.ID, map[string]any{"llm_provider": "second"})
-	require.Equal(t, []string{"claude-opus-4-5", "claude-opus-4-5"}, modelsOf(requests), "every call goes to the other provider")
+	require.Equal(t, []string{"claude-opus-4-5", "claude-opus-4-5", "claude-opus-4-5"}, modelsOf(requests), "every call goes to the other provider")
 	require.Equal(t, []string{"second", "second", "shop"}, []string{other.LLMProvider, other.Stages[0].Executions[0].LLMProvider, other.ChainID})
 
 	same, requests := w.rerun(t, other.ID, nil)
-	require.Equal(t, []string{"claude-opus-4-5", "claude-opus-4-5"}, modelsOf(requests), "without a body it is run as it was")
+	require.Equal(t, []string{"claude-opus-4-5", "claude-opus-4-5", "claude-opus-4-5"}, modelsOf(requests), "without a body it is run as it was")
 	require.Equal(t, "second", same.LLMProvider)
 
 	own, requests := w.rerun(t, other.ID, map[string]any{"llm_provider": ""})
-	require.Equal(t, []string{"gpt-5", "gpt-5"}, modelsOf(requests), "the chain's own again")
+	require.Equal(t, []string{"gpt-5", "gpt-5", "gpt-5"}, modelsOf(requests), "the chain's own again")
 	require.Empty(t, own.LLMProvider)
 
 	chained, requests := w.rerun(t, first.ID, map[string]any{"chain_id": "till"})
@@ -194,7 +196,7 @@ func TestServerThatTakesOverRerunKeepsItsProvider(t *testing.T) {
 	require.Equal(t, "It leaks.", again.FinalAnalysis)
 
 	asked := w.app.LLMInteractions(again.ID)
-	require.Len(t, asked, 3, "the tool call, the analysis and the summary")
+	require.Len(t, asked, 4, "the tool call, the analysis, the summary and the verdict")
 
 	for _, call := range asked {
 		require.Equal(t, "claude-opus-4-5", call.ModelName)

@@ -33,6 +33,7 @@ func TestProxyUsersHaveTheRoleOfTheirGroups(t *testing.T) {
 	}](submitted.Body).SessionID
 	cancel := "/api/v1/sessions/" + id + "/cancel"
 
+	app.WaitGate(gate)
 	require.Equal(t, http.StatusOK, as(http.MethodGet, "/api/v1/sessions/"+id, nil, "vera", "staff").Status)
 
 	refused := as(http.MethodPost, cancel, nil, "vera", "staff")

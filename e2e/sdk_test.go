@@ -44,12 +44,7 @@ func checkSDKs(t *testing.T, script string, lanes int, programs map[string]int) 
 			t.Run(strings.TrimSuffix(program, ".mjs"), func(t *testing.T) {
 				t.Parallel()
 
-				checks := runChecks(t, modules, program, server.URL)
-				require.Len(t, checks, count, "checks of %s", program)
-
-				for _, c := range checks {
-					t.Run(c.Name, func(t *testing.T) { require.True(t, c.OK, c.Detail) })
-				}
+				requireChecks(t, count, runChecks(t, modules, program, server.URL))
 			})
 		}
 	})
@@ -124,8 +119,8 @@ type sdkCheck struct {
 	Detail string
 }
 
-// runChecks runs a program beside the installed packages, which is where node looks for them.
-func runChecks(t *testing.T, modules, program, url string) []sdkCheck {
+// runChecks runs a program beside the installed packages, which is where node looks for them, with more variables.
+func runChecks(t *testing.T, modules, program, url string, env ...string) []sdkCheck {
 	t.Helper()
 
 	dir := t.TempDir()
@@ -142,7 +137,7 @@ func runChecks(t *testing.T, modules, program, url string) []sdkCheck {
 	command.Dir = dir
 	command.Stdout, command.Stderr = &output, &complaints
 	// Keys and addresses of the developer are not meant for the test.
-	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "MOCK_URL=" + url, "NO_PROXY=127.0.0.1"}
+	command.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "MOCK_URL=" + url, "NO_PROXY=127.0.0.1"}, env...)
 	require.NoError(t, command.Run(), "%s%s", &output, &complaints)
 
 	var checks []sdkCheck
@@ -156,6 +151,16 @@ func runChecks(t *testing.T, modules, program, url string) []sdkCheck {
 	}
 
 	return checks
+}
+
+// requireChecks fails unless there are so many checks and all of them went well.
+func requireChecks(t *testing.T, count int, checks []sdkCheck) {
+	t.Helper()
+	require.Len(t, checks, count)
+
+	for _, c := range checks {
+		t.Run(c.Name, func(t *testing.T) { require.True(t, c.OK, c.Detail) })
+	}
 }
 
 // fetch is a GET.

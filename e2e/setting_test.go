@@ -68,7 +68,7 @@ func TestSettingsReachProvider(t *testing.T) {
 			t.Parallel()
 
 			_, _, sent := settled(t, test.settings, says("The root cause."), says("In short."))
-			require.Len(t, sent, 2)
+			require.Len(t, sent, 3, "the analysis, the summary and the verdict")
 
 			body := strings.ReplaceAll(sent[0], " ", "")
 			for _, part := range test.has {

@@ -17,7 +17,7 @@ func TestSingleStageWithToolCall(t *testing.T) {
 
 	kubernetes := tarsytest.NewMCPServer("kubernetes",
 		tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: `[{"name":"app-1","status":"OOMKilled","restarts":5}]`})
-	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes}})
+	app := tarsytest.New(t, tarsytest.Options{HoldStreams: true, MCP: []*tarsytest.MCPServer{kubernetes}})
 	app.Script.Add(
 		script.Reply{
 			Thinking: "A pod was killed. I look at the pods first.", Text: "Looking at the pods.",
@@ -46,6 +46,6 @@ func TestSingleStageWithToolCall(t *testing.T) {
 	tarsytest.GoldenJSON(t, n, "single_stage/session.golden", session)
 	tarsytest.GoldenJSON(t, n, "single_stage/timeline.golden", app.Timeline(sessionID))
 	tarsytest.GoldenJSON(t, n, "single_stage/messages.golden", app.Messages(sessionID))
-	tarsytest.GoldenJSON(t, n, "single_stage/llm_interactions.golden", app.LLMInteractions(sessionID))
+	tarsytest.GoldenJSON(t, n, "single_stage/llm_interactions.golden", n.LLMInteractions(app.LLMInteractions(sessionID)))
 	tarsytest.GoldenJSON(t, n, "single_stage/mcp_interactions.golden", app.MCPInteractions(sessionID))
 }

@@ -2,141 +2,232 @@ package e2e
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/mock/slack"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// newSlackDesk is a server on a virtual Slack, and a way to store calls that wait.
-func newSlackDesk(t *testing.T) (*tarsytest.App, *slackWorld, *postgres.DB) {
-	t.Helper()
+// slackDesk is a server on a virtual Slack whose agent may restart after somebody has approved that.
+type slackDesk struct {
+	*slackWorld
 
-	w, database := newSlack(t, nil), pgtest.New(t)
-	app := tarsytest.New(t, tarsytest.Options{Config: w.Config(slackAnnAsks) + chatty, Env: w.Env(), Database: database, MCP: []*tarsytest.MCPServer{oomTools()}})
-
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: database})
-	require.NoError(t, err)
-	db.Start()
-	t.Cleanup(db.Stop)
-
-	return app, w, db
+	app     *tarsytest.App
+	cluster *tarsytest.MCPServer
 }
 
-// decided is what was decided about a call, as it is stored.
-func decided(t *testing.T, db *postgres.DB, call tarsy.MCPInteraction) string {
+func newSlackDesk(t *testing.T, w *slackWorld, options tarsytest.Options) *slackDesk {
 	t.Helper()
 
-	requests, err := db.OpenRequests(t.Context(), call.SessionID)
-	require.NoError(t, err)
+	cluster := operator()
+	options.Env, options.MCP = w.Env(), []*tarsytest.MCPServer{cluster}
 
-	if len(requests) == 0 {
-		return ""
+	if options.Config == "" {
+		options.Config = w.Config(slackAnnAsks) + fixer + asksForRestartWithin3h
 	}
 
-	return requests[0].Author + " " + string(requests[0].Payload)
+	return &slackDesk{slackWorld: w, app: tarsytest.New(t, options), cluster: cluster}
 }
 
-func TestSlackButtonsDecideAboutToolCalls(t *testing.T) {
+// investigate begins a session whose agent wants to restart with these arguments, and returns its id.
+func (d *slackDesk) investigate(arguments string) string {
+	d.app.Script.Add(restart(arguments), says("The end."), says("Done."))
+
+	return d.app.Submit("test", "Disk *full*")
+}
+
+// submit submits the modal and waits until the server has dealt with that.
+func (d *slackDesk) submit(user, reason string) {
+	d.t.Helper()
+
+	id, err := d.Submit(user, map[string]string{"reason": reason})
+	require.NoError(d.t, err)
+	_, err = d.WaitAck(d.ctx(), id)
+	require.NoError(d.t, err)
+}
+
+// asked are the messages that ask for an approval, however they ended.
+func (d *slackDesk) asked() []slack.Message {
+	return slices.DeleteFunc(d.Sent(""), func(m slack.Message) bool { return !strings.Contains(m.Shown(), "wants to call") })
+}
+
+func TestCallThatIsApprovedInSlackIsMadeOnce(t *testing.T) {
 	t.Parallel()
 
-	app, w, db := newSlackDesk(t)
-	w.AwaitReady()
+	d := newSlackDesk(t, newSlack(t, nil), tarsytest.Options{})
+	d.AwaitReady()
 
-	call := waitingCall(t, db, "1.1.2", `{"note": "`+"```"+` <!channel>", "replicas": 3}`)
-	asked := w.Await("alerts", "Approval needed")
+	id := d.investigate(`{"note": "` + "```" + ` <!channel>", "replicas": 3}`)
+	asked := d.Await("alerts", "Approval needed")
 	require.Contains(t, asked.Shown(), "Approval needed: Disk *full*")
-	require.Contains(t, asked.Shown(), "The agent fixer wants to call cluster.scale (call 1.1.2):")
+	require.Contains(t, asked.Shown(), "The agent Fixer wants to call cluster.restart (call 1.1.1):")
 	require.Contains(t, asked.Shown(), `"replicas": 3`)
 	require.Equal(t, 2, strings.Count(asked.Shown(), "```"), "nothing in the arguments ends the block")
 	require.Empty(t, asked.Mentions)
 	require.Equal(t, []string{approveButton, rejectButton}, asked.Buttons())
 
 	// Others cannot, and only they are told.
-	w.Press("bob", asked.TS, approveButton)
-	require.Equal(t, slackBob, w.Await("alerts", "You may not decide").Ephemeral)
-	w.Press("bob", asked.TS, rejectButton)
-	require.Empty(t, w.Modals())
-	require.Empty(t, decided(t, db, call))
+	d.Press("bob", asked.TS, approveButton)
+	require.Equal(t, slackBob, d.Await("alerts", "You may not decide").Ephemeral)
+	d.Press("bob", asked.TS, rejectButton)
+	require.Empty(t, d.Modals())
+	require.Equal(t, tarsy.CallWaiting, d.app.MCPInteractions(id)[0].Status)
 
 	// The click is delivered twice, because the first acknowledgement is lost.
-	w.LoseAcks(1)
-	require.Equal(t, 2, w.Press("ann", asked.TS, approveButton).Attempts)
-	require.Contains(t, decided(t, db, call), `slack:ann`)
-	require.Contains(t, decided(t, db, call), `approved`)
+	d.LoseAcks(1)
+	require.Equal(t, 2, d.Press("ann", asked.TS, approveButton).Attempts)
 
-	shown := w.Await("alerts", "*Approved* by slack:ann")
+	require.Equal(t, "The end.", d.app.WaitFor(id, tarsy.SessionCompleted).FinalAnalysis)
+	require.Len(t, d.cluster.Calls(), 1)
+	require.Equal(t, "restarted", lastResult(d.app, 1))
+
+	call := d.app.MCPInteractions(id)[0]
+	require.Equal(t, tarsy.ApprovalApproved, call.Approval.Status)
+	require.Equal(t, "slack:ann", call.Approval.DecidedBy)
+
+	shown := d.Await("alerts", "*Approved* by slack:ann")
 	require.Equal(t, asked.TS, shown.TS)
 	require.Empty(t, shown.Buttons())
-	w.AwaitSent(app)
-	require.Len(t, w.Sent(""), 1, "a call is announced once")
-	require.Len(t, w.Messages(""), 3, "and the second delivery said nothing")
+	d.AwaitSent(d.app)
+	require.Len(t, d.asked(), 1, "a call is announced once")
 
-	row := auditLog(t, app)[0]
-	require.Equal(t, "approval.approve", row.Action)
-	require.Equal(t, "slack:ann", row.Actor)
-	require.Equal(t, call.ID, row.TargetID)
-	require.Len(t, auditLog(t, app), 1, "a click that is delivered twice is one decision")
+	rows := slices.DeleteFunc(auditLog(t, d.app), func(row tarsy.AuditEntry) bool { return row.TargetID != call.ID })
+	require.Len(t, rows, 1, "a click that is delivered twice is one decision")
+	require.Equal(t, "approval.approve", rows[0].Action)
+	require.Equal(t, "slack:ann", rows[0].Actor)
 }
 
-func TestSlackModalRejectsToolCallWithReason(t *testing.T) {
+func TestCallThatIsRejectedInSlackIsNotMade(t *testing.T) {
 	t.Parallel()
 
 	const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
-	app, w, db := newSlackDesk(t)
-	w.AwaitReady()
+	d := newSlackDesk(t, newSlack(t, nil), tarsytest.Options{})
+	d.AwaitReady()
 
-	call := waitingCall(t, db, "1.1.2", `{"text": "`+strings.Repeat("<long> ", 2000)+`"}`)
-	asked := w.Await("alerts", "The arguments are longer than what is shown here.")
+	id := d.investigate(`{"text": "` + strings.Repeat("<long> ", 2000) + `"}`)
+	asked := d.Await("alerts", "The arguments are longer than what is shown here.")
 	require.Len(t, asked.Buttons(), 1, "nobody approves what is not shown")
-	w.Press("ann", asked.TS, rejectButton)
-	require.NoError(t, w.Wait(w.ctx(), "the modal", func() bool { return len(w.Modals()) == 1 }))
-	require.Empty(t, decided(t, db, call), "a reason is needed first")
+	d.Press("ann", asked.TS, rejectButton)
+	require.NoError(t, d.Wait(d.ctx(), "the modal", func() bool { return len(d.Modals()) == 1 }))
 
-	id, err := w.Submit("ann", map[string]string{"reason": "  "})
-	require.NoError(t, err)
-	_, err = w.WaitAck(w.ctx(), id)
-	require.NoError(t, err)
-	require.NoError(t, w.Wait(w.ctx(), "the error", func() bool { return w.Modals()[0].Errors["reason"] != "" }))
+	d.submit("ann", "  ")
+	require.NoError(t, d.Wait(d.ctx(), "the error", func() bool { return d.Modals()[0].Errors["reason"] != "" }))
+	require.Equal(t, tarsy.CallWaiting, d.app.MCPInteractions(id)[0].Status, "a reason is needed first")
 
-	id, err = w.Submit("ann", map[string]string{"reason": "not before noon, " + secret})
-	require.NoError(t, err)
-	_, err = w.WaitAck(w.ctx(), id)
-	require.NoError(t, err)
-	require.NoError(t, w.Wait(w.ctx(), "the end of the modal", func() bool { return !w.Modals()[0].Open }))
-	require.Contains(t, decided(t, db, call), `rejected`)
-	require.Contains(t, decided(t, db, call), `not before noon`)
-	require.NotContains(t, decided(t, db, call), secret)
-	require.Contains(t, w.Await("alerts", "*Rejected* by slack:ann").Shown(), "not before noon")
+	d.submit("ann", "not before noon, "+secret)
+	require.NoError(t, d.Wait(d.ctx(), "the end of the modal", func() bool { return !d.Modals()[0].Open }))
+	require.Contains(t, d.Await("alerts", "*Rejected* by slack:ann").Shown(), "not before noon")
 
-	w.AwaitSent(app)
-	require.Len(t, w.Sent(""), 1)
+	d.app.WaitFor(id, tarsy.SessionCompleted)
+	require.Empty(t, d.cluster.Calls())
+	require.Contains(t, lastResult(d.app, 1), "not before noon")
+	require.NotContains(t, lastResult(d.app, 1), secret)
+	require.Equal(t, tarsy.ApprovalRejected, d.app.MCPInteractions(id)[0].Approval.Status)
+
+	d.AwaitSent(d.app)
+	require.Len(t, d.asked(), 1)
 }
 
-// A decision that is made elsewhere, and a request that expires, are shown too.
-func TestSlackShowsDecisionsThatAreMadeElsewhere(t *testing.T) {
+// Ann opens the form while she may decide, and submits it when she no longer may.
+func TestFormOfSomebodyWhoMayNoLongerDecideIsRefused(t *testing.T) {
 	t.Parallel()
 
-	app, w, db := newSlackDesk(t)
-	expiring := waitingCall(t, db, "1.1.3", `{"replicas": 4}`)
-	w.Await("alerts", "call 1.1.3")
-	app.Exec(`UPDATE approvals SET approval = jsonb_set(approval, '{expires_at}', to_jsonb($2::text)) WHERE id = $1`,
-		expiring.ID, time.Now().Add(-time.Second).UTC().Format(time.RFC3339))
-	require.Empty(t, w.Await("alerts", "*Approval expired*").Buttons())
+	w, database := newSlack(t, nil), pgtest.New(t)
+	d := newSlackDesk(t, w, tarsytest.Options{Database: database, Unwatched: true})
+	d.AwaitReady()
 
-	call := waitingCall(t, db, "1.1.2", `{"replicas": 3}`)
-	w.Await("alerts", "call 1.1.2")
+	id := d.investigate(`{}`)
+	d.Press("ann", d.Await("alerts", "Approval needed").TS, rejectButton)
+	require.NoError(t, d.Wait(d.ctx(), "the modal", func() bool { return len(d.Modals()) == 1 }))
+	d.app.Stop()
 
-	answer := app.Do(http.MethodPost, "/api/v1/approvals/"+call.ID+"/approve", map[string]any{})
-	require.Less(t, answer.Status, http.StatusMultipleChoices, string(answer.Body))
-	require.Empty(t, w.Await("alerts", "*Approved*").Buttons())
-	w.AwaitSent(app)
-	require.Len(t, w.Sent(""), 2)
+	onlyBob := `allow: {channels: [` + slackAlerts + `], users: [` + slackAnn + `]}, approve: [` + slackBob + `]`
+	after := newSlackDesk(t, w, tarsytest.Options{Database: database, Config: w.Config(onlyBob) + fixer + asksForRestartWithin3h})
+	after.AwaitReady()
+	after.submit("ann", "not before noon")
+	require.NoError(t, after.Wait(after.ctx(), "the error", func() bool {
+		return strings.Contains(after.Modals()[0].Errors["reason"], "You may not decide")
+	}))
+	require.Equal(t, tarsy.CallWaiting, after.app.MCPInteractions(id)[0].Status)
+	require.Empty(t, tarsytest.Rows[struct{ ID string }](after.app, `SELECT id::text FROM requests WHERE session_id = $1 AND kind = 'approval'`, id))
+}
+
+func TestApprovalThatNobodyGivesInSlackExpires(t *testing.T) {
+	t.Parallel()
+
+	clock := clockwork.NewFakeClockAt(time.Now())
+	d := newSlackDesk(t, newSlack(t, nil), tarsytest.Options{Clock: clock})
+	id := d.investigate(`{}`)
+	asked := d.Await("alerts", "Approval needed")
+	d.AwaitReady()
+	requireUnheld(t, d.app, id)
+
+	clock.Advance(3*time.Hour + time.Second)
+	d.app.WaitFor(id, tarsy.SessionCompleted)
+	require.Empty(t, d.cluster.Calls())
+	require.Contains(t, lastResult(d.app, 1), "Nobody approved this call in time")
+
+	shown := d.Await("alerts", "*Approval expired*")
+	require.Equal(t, asked.TS, shown.TS)
+	require.Empty(t, shown.Buttons())
+}
+
+// Somebody changes the arguments elsewhere: the call is made with them, and Slack shows the decision.
+func TestSlackShowsDecisionThatIsMadeElsewhere(t *testing.T) {
+	t.Parallel()
+
+	d := newSlackDesk(t, newSlack(t, nil), tarsytest.Options{})
+	id := d.investigate(`{"namespace":"prod"}`)
+	d.Await("alerts", "Approval needed")
+
+	decide(t, d.app, d.app.MCPInteractions(id)[0].ID, "approve", map[string]any{"arguments": map[string]any{"namespace": "staging"}})
+	require.Empty(t, d.Await("alerts", "*Approved*").Buttons())
+	d.app.WaitFor(id, tarsy.SessionCompleted)
+	require.Len(t, d.cluster.Calls(), 1)
+	require.Equal(t, map[string]any{"namespace": "staging"}, d.cluster.Calls()[0].Arguments)
+	d.AwaitSent(d.app)
+	require.Len(t, d.asked(), 1)
+	require.Equal(t, http.StatusConflict, d.app.Do(http.MethodPost, "/api/v1/approvals/"+d.app.MCPInteractions(id)[0].ID+"/reject", map[string]any{"reason": "late"}).Status)
+}
+
+// The thread of an alert has messages already: a call that waits is also shown in the channel. Names are masked before they are stored.
+func TestRequestForApprovalInThreadIsShownInChannel(t *testing.T) {
+	t.Parallel()
+
+	w := newSlack(t, nil)
+	d := newSlackDesk(t, w, tarsytest.Options{
+		Config: w.Config(`approve: [`+slackLeaky+`], on: [started, finished, approval]`) + fixer + asksForRestartWithin3h,
+	})
+	d.AwaitReady()
+
+	// What is posted first begins the thread.
+	gate, call := script.NewGate(), restart(`{}`)
+	call.Gate = gate
+	d.app.Script.Add(call, says("The end."), says("Done."))
+
+	id := d.app.Submit("test", "Disk *full*")
+	begun := d.Await("alerts", "Disk")
+	gate.Open()
+
+	asked := d.Await("alerts", "Approval needed")
+	require.Equal(t, begun.TS, asked.ThreadTS)
+	require.True(t, asked.Broadcast)
+
+	d.Press(slackLeakyName, asked.TS, approveButton)
+	d.app.WaitFor(id, tarsy.SessionCompleted)
+
+	decidedBy := d.app.MCPInteractions(id)[0].Approval.DecidedBy
+	require.Contains(t, decidedBy, "slack:[MASKED_")
+	require.NotContains(t, d.Await("alerts", "*Approved* by").Shown(), slackLeakyName)
+	require.False(t, d.Await("alerts", "Inconclusive").Broadcast)
 }

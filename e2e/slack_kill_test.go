@@ -76,7 +76,7 @@ func TestSlackMessageWithUnknownResultIsPostedOnce(t *testing.T) {
 			app.Run("test", "disk full")
 			w.AwaitSent(app)
 			require.Len(t, w.Sent(""), 2)
-			w.Await("alerts", "*Latest:* Investigation completed")
+			w.Await("alerts", "*Latest:* Inconclusive")
 			require.Empty(t, w.Unused(), "the fault was met")
 		})
 	}
@@ -101,21 +101,24 @@ func TestSlackConnectionIsTakenOver(t *testing.T) {
 
 	thread := virtual.Await("alerts", i.SessionID).TS
 	require.Equal(t, 1, virtual.Connected())
-	require.Equal(t, 1, virtual.Opened())
 	require.Len(t, virtual.Sent(""), 1)
 
 	virtual.Write("ann", "is it still slow?", thread)
 	await(t, answer.Reached(), "the middle of the answer")
+
+	opened := virtual.Opened()
+
 	first.Kill()
 	answer.Open()
 	again.Open()
 
-	require.NoError(t, virtual.Wait(virtual.ctx(), "the second server", func() bool { return virtual.Opened() >= 2 && virtual.Connected() == 1 }))
+	require.NoError(t, virtual.Wait(virtual.ctx(), "the second server", func() bool { return virtual.Opened() > opened && virtual.Connected() == 1 }))
 	virtual.Await("alerts", "This is ChatAgent 2")
 	wait.Until(t, "every announcement to be sent", func() bool {
 		return len(tarsytest.Rows[struct{ State string }](w.App, `SELECT state FROM announcements WHERE state <> 'sent'`)) == 0
 	})
 	require.Len(t, virtual.Replies(thread), 1)
+	require.LessOrEqual(t, virtual.Opened(), 4, "no loop of connections; a busy machine may need another one")
 }
 
 // Questions that a killed server had not acknowledged are answered by the next one, once.

@@ -21,6 +21,7 @@ import (
 const (
 	slackAlerts, slackStorage      = "C0000000001", "C0000000002"
 	slackAnn, slackBob             = "U0000000001", "U0000000002"
+	slackLeaky, slackLeakyName     = "U0000000003", "ghp_16C7e42F292c6912E7710c838347Ae178B4a" // somebody whose name is a token
 	slackToken, slackAppToken      = "xoxb-of-the-test", "xapp-of-the-test"
 	slackAnnAsks                   = `allow: {channels: [` + slackAlerts + `], users: [` + slackAnn + `]}, approve: [` + slackAnn + `]`
 	approveButton, rejectButton    = "tarsy_approve", "tarsy_reject"
@@ -43,7 +44,7 @@ func newSlack(t testing.TB, clock clockwork.Clock) *slackWorld {
 	t.Helper()
 
 	server, err := slack.New(slack.Config{Clock: clock, Setup: slack.Setup{
-		Token: slackToken, AppToken: slackAppToken, Users: []slack.User{{Name: "ann", ID: slackAnn}, {Name: "bob", ID: slackBob}},
+		Token: slackToken, AppToken: slackAppToken, Users: []slack.User{{Name: "ann", ID: slackAnn}, {Name: "bob", ID: slackBob}, {Name: slackLeakyName, ID: slackLeaky}},
 		Channels: []slack.Channel{{Name: "alerts", ID: slackAlerts}, {Name: "storage", ID: slackStorage}},
 	}})
 	require.NoError(t, err)

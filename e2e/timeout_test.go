@@ -84,7 +84,7 @@ func TestSlowLLMCallIsRetried(t *testing.T) {
 	require.Equal(t, tarsy.SessionCompleted, session.Status)
 	require.Equal(t, "Quick now.", session.FinalAnalysis)
 
-	interactions := app.LLMInteractions(sessionID)
+	interactions := scriptedCalls(app, sessionID)
 	require.Len(t, interactions, 3)
 	require.Equal(t, "iteration_timeout", interactions[0].ErrorCode)
 	require.Equal(t, int64(120_000), interactions[0].DurationMs)

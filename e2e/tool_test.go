@@ -149,5 +149,5 @@ agent_chains:
 	n := app.Normalizer(session.ID)
 	tarsytest.GoldenJSON(t, n, "forced_conclusion/timeline.golden", app.Timeline(session.ID))
 	tarsytest.GoldenJSON(t, n, "forced_conclusion/messages.golden", app.Messages(session.ID))
-	tarsytest.GoldenJSON(t, n, "forced_conclusion/llm_interactions.golden", app.LLMInteractions(session.ID))
+	tarsytest.GoldenJSON(t, n, "forced_conclusion/llm_interactions.golden", n.LLMInteractions(app.LLMInteractions(session.ID)))
 }

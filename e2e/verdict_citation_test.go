@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,7 +24,7 @@ func TestVerdictCitesOnlyCallsThatExist(t *testing.T) {
 	})
 	require.NoError(t, err)
 
-	app := tarsytest.New(t, tarsytest.Options{Config: strings.Replace(oomChain, "llm_provider: test", "llm_provider: test, verdict: true", 1), MCP: []*tarsytest.MCPServer{oomTools()}})
+	app := tarsytest.New(t, tarsytest.Options{Config: oomChain, MCP: []*tarsytest.MCPServer{oomTools()}})
 	app.Script.Route("DataCollector", tool("get_pod_logs", "{}"), says("Out of memory [call 1.1.1]."))
 	app.Script.Route("MetricsAgent", tool("get_metrics", "{}"), says("It grows [call 2.1.1]."))
 	app.Script.Route("EventsAgent", tool("get_events", "{}"), says("Killed [call 2.2.1]."))

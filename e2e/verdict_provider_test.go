@@ -30,7 +30,7 @@ func judgedBy(t *testing.T, settings func(s *tarsytest.LLMServer, gateway string
 
 	server := tarsytest.NewLLMServer(t, model)
 	app := tarsytest.New(t, tarsytest.Options{
-		Config: loneAgent + "defaults: {llm_provider: model, verdict: true}\nllm_providers: {model: {" +
+		Config: loneAgent + "defaults: {llm_provider: model}\nllm_providers: {model: {" +
 			settings(server, gateway(t, model)) + ", api_key_env: KEY}}\n",
 		Providers: true, Env: map[string]string{"KEY": "key-of-the-test", "PROJECT": "p", "LOCATION": "l"},
 	})

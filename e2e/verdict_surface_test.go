@@ -19,7 +19,7 @@ func TestVerdictReachesListSearchReportDiscordAndWebhook(t *testing.T) {
 
 	w, hook := newDiscord(t), newTarget(t, nil)
 	app := tarsytest.New(t, tarsytest.Options{
-		Config: w.Config(oncallAllowed) + fmt.Sprintf("alerts: {write_back: {chat: {url: '%s', on: [started, finished]}}}\n", hook.URL) + withVerdict, Env: w.Env(),
+		Config: w.Config(oncallAllowed) + fmt.Sprintf("alerts: {write_back: {chat: {url: '%s', on: [started, finished]}}}\n", hook.URL) + loneAgent, Env: w.Env(),
 	})
 
 	raw, err := json.Marshal(agent.VerdictAnswer{

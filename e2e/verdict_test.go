@@ -15,8 +15,6 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-const withVerdict = loneAgent + "defaults: {llm_provider: test, verdict: true}\n"
-
 // concludes is the answer to the call for a verdict.
 func concludes(t testing.TB, outcome tarsy.Outcome, cause string) script.Reply {
 	t.Helper()
@@ -38,7 +36,7 @@ func TestInvestigationEndsWithVerdictOfEachOutcome(t *testing.T) {
 		t.Run(string(outcome), func(t *testing.T) {
 			t.Parallel()
 
-			app := tarsytest.New(t, tarsytest.Options{Config: withVerdict})
+			app := tarsytest.New(t, tarsytest.Options{Config: loneAgent})
 			app.Script.Route("Investigator", says("It leaks."))
 			app.Script.Route("ExecSummaryAgent", says("In short."))
 			app.Script.Route("VerdictAgent", concludes(t, outcome, "web leaks memory"))
@@ -69,7 +67,7 @@ func TestSessionCompletesWithoutVerdictThatFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			app := tarsytest.New(t, tarsytest.Options{Config: withVerdict})
+			app := tarsytest.New(t, tarsytest.Options{Config: loneAgent})
 			app.Script.Route("Investigator", says("It leaks."))
 			app.Script.Route("ExecSummaryAgent", says("In short."))
 			app.Script.Route("VerdictAgent", reply)

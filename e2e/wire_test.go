@@ -125,7 +125,7 @@ func (w *wire) accept() {
 		w.running.Go(func() {
 			defer server.Close()
 
-			w.record(bufio.NewReader(io.TeeReader(client, server)))
+			w.record(bufio.NewReader(client), server)
 		})
 		w.running.Go(func() {
 			defer client.Close()
@@ -145,14 +145,18 @@ func (w *wire) keep(sockets ...net.Conn) bool {
 	return !w.closed
 }
 
-// record reads what a client sends until it goes.
-func (w *wire) record(r *bufio.Reader) {
+// record passes on what a client sends until it goes. It is recorded first: whoever has got an answer finds the statement.
+func (w *wire) record(r *bufio.Reader, server io.Writer) {
 	// A start-up message begins with its length and a version; names and values follow. A request to cancel a statement has a code instead.
 	const cancelRequest, head = 80877102, 8
 
 	startup, err := readMessage(r, 0)
-	if err != nil || len(startup) < head || binary.BigEndian.Uint32(startup[4:]) == cancelRequest {
-		_, _ = io.Copy(io.Discard, r)
+	if err != nil || len(startup) < head {
+		return
+	}
+
+	if binary.BigEndian.Uint32(startup[4:]) == cancelRequest {
+		_, _ = server.Write(startup)
 
 		return
 	}
@@ -168,9 +172,12 @@ func (w *wire) record(r *bufio.Reader) {
 	w.recorded = append(w.recorded, c)
 	w.mu.Unlock()
 
-	for {
-		message, err := readMessage(r, 1)
-		if err != nil {
+	for message := startup; ; {
+		if _, err := server.Write(message); err != nil {
+			return
+		}
+
+		if message, err = readMessage(r, 1); err != nil {
 			return
 		}
 

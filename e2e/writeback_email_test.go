@@ -21,7 +21,7 @@ func TestMailTellsOfVerdictsAndFailuresInOneThread(t *testing.T) {
 	box, chat := newMailbox(t, nil), newTarget(t, nil)
 	app := tarsytest.New(t, tarsytest.Options{
 		Config: fmt.Sprintf("system: {dashboard_url: 'https://tarsy.example.org'}\nalerts:\n  write_back:\n    mail: %s\n    chat: {url: '%s', on: [verdict, finished]}\n",
-			box.target("on: [started, verdict, failed]"), chat.URL) + withVerdict,
+			box.target("on: [started, verdict, failed]"), chat.URL) + loneAgent,
 		Env: box.Env(),
 	})
 	app.Script.Route("Investigator", says("It leaks."), says("Nothing."), script.Reply{Err: errors.New("the model is broken")})

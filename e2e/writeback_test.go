@@ -265,6 +265,6 @@ func TestPagerDutyIncidentGetsNoteOfItsInvestigation(t *testing.T) {
 	require.Equal(t, "/incidents/PGR0VU2/notes", note.Path)
 	require.Equal(t, "Token token=key-of-the-api", note.Header.Get("Authorization"))
 	require.Equal(t, "tarsy@example.org", note.Header.Get("From"))
-	require.JSONEq(t, `{"note": {"content": "TARSy investigation completed: Disk full\n\nA leak."}}`, note.Body)
+	require.JSONEq(t, `{"note": {"content": "TARSy investigation completed: Disk full\n\nInconclusive (low confidence)\n\nA leak."}}`, note.Body)
 	awaitSent(t, app, 1)
 }

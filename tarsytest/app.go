@@ -40,13 +40,18 @@ agent_chains:
 
 // Options say what to boot. The zero value is a server with the default configuration, an empty script and no tools.
 type Options struct {
-	// Config is YAML; the provider "test" is there already and is the default. Sessions have no verdict unless it has the key verdict:
-	// a script needs one reply less.
+	// Config is YAML; the provider "test" is there already and is the default.
 	Config string
+	// NoVerdicts switches verdicts off. Without it sessions end with a verdict, as on any server: that of the script if it has a route for
+	// "VerdictAgent", and otherwise one of the kit, see WithVerdicts.
+	NoVerdicts bool
 	// Script answers LLM calls; nil means an empty one, see App.Script.
 	Script *script.Script
-	// LLM answers instead of Script.
+	// LLM answers instead of Script; for verdicts see WithVerdicts.
 	LLM llm.Client
+	// HoldStreams has the model end the call of an agent only when the readers of its session (Watch, Events, Follow) have a chunk of each text
+	// of the call. GoldenEvents needs it. A session that nobody reads does not go on.
+	HoldStreams bool
 	// Providers lets the providers of Config answer, over the wire, instead of Script; NewLLMServer makes somebody to
 	// talk to.
 	Providers bool
@@ -88,6 +93,8 @@ type App struct {
 	clock    clockwork.Clock
 	patience time.Duration
 	config   *configText
+	// holder is nil unless the model is held, see Options.HoldStreams.
+	holder *holder
 }
 
 // Main runs a package's tests, which is what a *testing.M does, checks for leaked goroutines and releases the test
@@ -101,6 +108,15 @@ func New(t testing.TB, options Options) *App {
 	t.Helper()
 
 	options = options.withDefaults(t)
+
+	var held *holder
+
+	if options.HoldStreams {
+		require.NotNil(t, options.LLM, "Options.HoldStreams cannot hold what Options.Providers answer")
+
+		held = newHolder(options.LLM, options.Patience)
+		options.LLM = held
+	}
 
 	clock := clockwork.NewRealClock()
 	if options.Clock != nil {
@@ -135,7 +151,7 @@ func New(t testing.TB, options Options) *App {
 
 	a := &App{
 		URL: "http://" + server.Addr(), Script: options.Script, Database: options.Database, ServerID: server.ServerID(),
-		t: t, app: server, clock: clock, patience: options.Patience, config: text,
+		t: t, app: server, clock: clock, patience: options.Patience, config: text, holder: held,
 	}
 
 	t.Cleanup(func() {
@@ -171,6 +187,10 @@ func (o Options) withDefaults(t testing.TB) Options {
 
 	if o.LLM == nil && !o.Providers {
 		o.LLM = o.Script
+	}
+
+	if o.LLM != nil {
+		o.LLM = WithVerdicts(o.LLM)
 	}
 
 	if o.Patience == 0 {
@@ -222,7 +242,7 @@ func loadConfig(options Options, text string) (*config.Config, error) {
 		defaults = append(defaults, "llm_provider: test")
 	}
 
-	if !strings.Contains(text, "verdict:") {
+	if options.NoVerdicts {
 		defaults = append(defaults, "verdict: false")
 	}
 

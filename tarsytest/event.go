@@ -42,6 +42,8 @@ type log struct {
 	events  []Event
 	ended   error
 	changed chan struct{} // closed by the next change
+	// onChange is called after each change; nil unless a model waits for this reader.
+	onChange func()
 }
 
 func newLog(a *App) *log { return &log{t: a.t, patience: a.patience, changed: make(chan struct{})} }
@@ -71,11 +73,22 @@ func (l *log) end(err error) {
 // change changes the log and wakes whoever waits.
 func (l *log) change(apply func()) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-
 	apply()
 	close(l.changed)
 	l.changed = make(chan struct{})
+	changed := l.onChange
+	l.mu.Unlock()
+
+	if changed != nil {
+		changed()
+	}
+}
+
+func (l *log) hasEnded() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	return l.ended != nil
 }
 
 // Events returns all events so far.

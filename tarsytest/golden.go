@@ -40,14 +40,18 @@ func GoldenJSON(t testing.TB, n *Normalizer, name string, value any) {
 }
 
 // GoldenEvents compares a sequence of events, one a line, reduced to the fields that matter, agent by agent where
-// several ran at once. What belongs to the connection rather than to the session is left out, and so are stream chunks:
-// how many a reader gets depends on when it came.
+// several ran at once. What belongs to the connection rather than to the session is left out. Of the chunks of a streamed text one is
+// shown, without its text: how many there are depends on when they were sent. That there is one needs Options.HoldStreams.
 func GoldenEvents(t testing.TB, n *Normalizer, name string, events []Event) {
 	t.Helper()
 
 	var b bytes.Buffer
 
-	for _, e := range n.events(events) {
+	for _, e := range n.events(oneChunkEach(events)) {
+		if e.Type == tarsy.TypeTimelineCreated && e.Fields["status"] == string(tarsy.EventStreaming) {
+			require.True(t, n.streams, "a golden file with streamed text needs Options.HoldStreams")
+		}
+
 		fields := project(e)
 		if fields == nil {
 			continue
@@ -59,6 +63,48 @@ func GoldenEvents(t testing.TB, n *Normalizer, name string, events []Event) {
 	}
 
 	Golden(t, name, n.Normalize(b.Bytes()))
+}
+
+// oneChunkEach keeps the first chunk of each text, right behind the event that begins the text: chunks and the journal have no order
+// among them, except that a chunk comes between the beginning and the end of its event. One that does not stays where it was, for the
+// golden file to differ.
+func oneChunkEach(events []Event) []Event {
+	chunks, began := map[any]Event{}, map[any]bool{}
+
+	var kept []Event
+
+	for _, e := range events {
+		id := e.Fields["event_id"]
+
+		switch e.Type {
+		case tarsy.TypeTimelineCreated:
+			began[id] = true
+		case tarsy.TypeTimelineCompleted:
+			began[id] = false
+		case tarsy.TypeStreamChunk:
+			if _, again := chunks[id]; began[id] && !again {
+				chunks[id] = e
+			}
+
+			if began[id] {
+				continue
+			}
+		}
+
+		kept = append(kept, e)
+	}
+
+	var ordered []Event
+
+	for _, e := range kept {
+		ordered = append(ordered, e)
+
+		if chunk, ok := chunks[e.Fields["event_id"]]; ok && e.Type == tarsy.TypeTimelineCreated {
+			ordered = append(ordered, chunk)
+		}
+	}
+
+	return ordered
 }
 
 // project keeps the fields of an event that a golden file shows; nil leaves the event out.
@@ -74,6 +120,12 @@ func project(e Event) map[string]any {
 		keep = []string{"agent_name", "stage_id", "status"}
 	case tarsy.TypeTimelineCreated, tarsy.TypeTimelineCompleted:
 		keep = []string{"event_type", "event_id", "stage_id", "status"}
+	case tarsy.TypeStreamChunk:
+		keep = []string{"event_type", "event_id"}
+	case tarsy.TypeSessionVerdict:
+		keep = []string{"outcome", "cause", "confidence"}
+	case tarsy.TypeApprovalStatus:
+		keep = []string{"approval_id", "event_id", "server_name", "tool_name"}
 	case tarsy.TypeChatCreated:
 		keep = []string{"chat_id", "created_by"}
 	case tarsy.TypeChatUserMessage:
@@ -92,6 +144,10 @@ func project(e Event) map[string]any {
 		if v, ok := e.Fields[k]; ok {
 			fields[k] = v
 		}
+	}
+
+	if approval, ok := e.Fields["approval"].(map[string]any); ok {
+		fields["status"] = approval["status"]
 	}
 
 	return fields

@@ -53,8 +53,13 @@ type LLMRequest struct {
 
 // NewLLMServer serves a script on a port of its own. When the test ends the server is stopped, and the test fails if a
 // reply was not used, if a request came that nothing was planned for, or if one is still being answered.
+//
+// A call for a verdict that neither a route nor a function of the script takes so far is answered with the verdict of the kit, see
+// WithVerdicts. It is among the requests, and among the calls of the script.
 func NewLLMServer(t testing.TB, s *script.Script) *LLMServer {
 	t.Helper()
+
+	s.RouteFunc(isVerdict, kitVerdict)
 
 	server := mock.New(mock.Config{Script: func(string) *script.Script { return s }})
 

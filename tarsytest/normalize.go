@@ -15,6 +15,8 @@ type Normalizer struct {
 	// places are those of executions, owners the executions of timeline events.
 	places map[string]place
 	owners map[string]string
+	// streams says that readers have a chunk of each text.
+	streams bool
 }
 
 // Normalizer knows a session's ids: {SESSION_ID}, {STAGE_ID_1}, {EXECUTION_ID_1}, {EVENT_ID_1}, … in the order of
@@ -24,11 +26,16 @@ func (a *App) Normalizer(sessionID string) *Normalizer {
 
 	n := &Normalizer{
 		names: map[string]string{sessionID: "{SESSION_ID}"}, counts: map[string]int{}, places: map[string]place{}, owners: map[string]string{},
+		streams: a.holder != nil,
 	}
 
 	session := a.Session(sessionID)
 	if session.Chat != nil {
 		n.name("CHAT_ID", session.Chat.ID)
+	}
+
+	if session.Verdict != nil {
+		n.name("VERDICT_ID", session.Verdict.ID)
 	}
 
 	for _, stage := range session.Stages {
@@ -87,8 +94,8 @@ func (n *Normalizer) name(kind, id string) string {
 	return n.names[id]
 }
 
-// NameInteractions names the interactions of a session in the order of its trace.
-func (n *Normalizer) NameInteractions(trace tarsy.Trace) {
+// nameInteractions names the interactions of a session in the order of its trace.
+func (n *Normalizer) nameInteractions(trace tarsy.Trace) {
 	for _, stage := range trace.Stages {
 		for _, execution := range stage.Executions {
 			for _, i := range execution.LLMInteractions {

@@ -8,7 +8,8 @@ import (
 )
 
 // Agents of one stage run at once, and what they do interleaves differently in every run. The functions of this file
-// put it into an order that is always the same: agent by agent, within what belongs to one stage.
+// put it into an order that is always the same: agent by agent, within what belongs to one stage. So do the calls for the
+// executive summary and for the verdict, which belong to no stage: they are in the order of their types.
 
 // Timeline returns events agent by agent, renumbered.
 func (n *Normalizer) Timeline(events []tarsy.TimelineEvent) []tarsy.TimelineEvent {
@@ -20,9 +21,25 @@ func (n *Normalizer) Timeline(events []tarsy.TimelineEvent) []tarsy.TimelineEven
 	return ordered
 }
 
-// LLMInteractions returns LLM calls agent by agent.
+// LLMInteractions returns LLM calls agent by agent, with summary before verdict.
 func (n *Normalizer) LLMInteractions(calls []tarsy.LLMInteraction) []tarsy.LLMInteraction {
-	return inOrder(n, calls, func(c tarsy.LLMInteraction) string { return text(c.ExecutionID) })
+	ordered := inOrder(n, calls, func(c tarsy.LLMInteraction) string { return text(c.ExecutionID) })
+	sortRuns(ordered, func(c tarsy.LLMInteraction) bool { return c.ExecutionID == nil }, func(a, b tarsy.LLMInteraction) int {
+		return cmp.Compare(a.InteractionType, b.InteractionType)
+	})
+
+	return ordered
+}
+
+// Trace returns a trace with summary before verdict, and names its interactions in that order: {LLM_INTERACTION_ID_1} and so on.
+func (n *Normalizer) Trace(trace tarsy.Trace) tarsy.Trace {
+	trace.SessionInteractions = slices.Clone(trace.SessionInteractions)
+	slices.SortStableFunc(trace.SessionInteractions, func(a, b tarsy.LLMInteractionItem) int {
+		return cmp.Compare(a.InteractionType, b.InteractionType)
+	})
+	n.nameInteractions(trace)
+
+	return trace
 }
 
 // MCPInteractions returns tool calls agent by agent.
@@ -80,6 +97,20 @@ func inOrder[T any](n *Normalizer, items []T, execution func(T) string) []T {
 	}
 
 	return ordered
+}
+
+// sortRuns sorts every run of items that belong together.
+func sortRuns[T any](items []T, belongs func(T) bool, compare func(a, b T) int) {
+	for from := 0; from < len(items); {
+		to := from
+		for to < len(items) && belongs(items[to]) {
+			to++
+		}
+
+		slices.SortStableFunc(items[from:to], compare)
+
+		from = to + 1
+	}
 }
 
 func text(s *string) string {

@@ -82,6 +82,7 @@ func (a *App) Watch(sessionID string) *Socket {
 
 	s := a.Socket()
 	s.Subscribe(tarsy.SessionChannel(sessionID))
+	a.holder.follow(sessionID, s.log)
 
 	return s
 }

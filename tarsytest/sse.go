@@ -24,14 +24,20 @@ type EventStream struct {
 func (a *App) Events(sessionID string, lastEventID int64) *EventStream {
 	a.t.Helper()
 
-	return a.stream("/api/v1/sessions/"+sessionID+"/events", lastEventID)
+	s := a.stream("/api/v1/sessions/"+sessionID+"/events", lastEventID)
+	a.holder.follow(sessionID, s.log)
+
+	return s
 }
 
 // Follow is Events for a session that goes on with a chat: the stream stays open when the session has ended.
 func (a *App) Follow(sessionID string, lastEventID int64) *EventStream {
 	a.t.Helper()
 
-	return a.stream("/api/v1/sessions/"+sessionID+"/events?follow=true", lastEventID)
+	s := a.stream("/api/v1/sessions/"+sessionID+"/events?follow=true", lastEventID)
+	a.holder.follow(sessionID, s.log)
+
+	return s
 }
 
 func (a *App) stream(path string, lastEventID int64) *EventStream {

@@ -7,8 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/slowness"
 	"tarsy.dev/tarsy/internal/testfailure"
+	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -106,7 +108,21 @@ func TestUnexpectedResponseFailsTestAndIsShown(t *testing.T) {
 func TestStopIsIdempotent(t *testing.T) {
 	t.Parallel()
 
+	gate := script.NewGate()
 	app := tarsytest.New(t, tarsytest.Options{})
+	app.Script.Add(script.Reply{Text: "never said", Gate: gate})
+	id := app.Submit("test", "it is being investigated")
+	wait.For(t, gate.Reached(), "the model to be asked")
+
 	app.Stop()
 	app.Stop()
+
+	answers := script.New(script.Options{})
+	answers.Add(script.Reply{Text: "Found it."}, script.Reply{Text: "Summary."})
+
+	again := tarsytest.New(t, tarsytest.Options{Database: app.Database, Script: answers})
+	free := tarsytest.Rows[struct{ Free bool }](again, `SELECT fence > 1 OR lease_until IS NULL AS free FROM sessions WHERE id = $1`, id)
+	require.True(t, free[0].Free, "the first one has handed the session over")
+	app.Stop()
+	again.WaitFor(id, tarsy.SessionCompleted)
 }
