@@ -16,7 +16,7 @@ import (
 // named finds what a document promises to exist: in backticks, or as a line of a code block.
 var (
 	ticked   = regexp.MustCompile("`([^`\n]+)`")
-	target   = regexp.MustCompile(`(?m)^\s*make ([a-z][a-z-]*)`)
+	target   = regexp.MustCompile(`(?m)^\s*make ([a-z][a-z0-9-]*)`)
 	command  = regexp.MustCompile(`(?m)^\s*(?:bin/)?tarsy ([a-z]+)([^\n#]*)`)
 	flag     = regexp.MustCompile(`--[a-z][a-z-]+`)
 	path     = regexp.MustCompile(`^[A-Za-z0-9_.*/-]+$`)
