@@ -34,6 +34,7 @@ type summary struct {
 	outputs map[string]*strings.Builder // by package and test, until it is known how it ended
 	skips   skips
 	tests   []tested // the top-level tests that passed or failed
+	parts   map[testName]*parts
 	// packages are the ones that have ended, those without tests included.
 	packages []packageResult
 	// failures are the failed top-level tests in the order of their failures; subtests count as their test.
@@ -45,6 +46,16 @@ type summary struct {
 
 // testName is a top-level test.
 type testName struct{ pkg, test string }
+
+// parts are the subtests of a top-level test.
+type parts struct {
+	// seconds is what those took together that have no subtests themselves.
+	seconds float64
+	// parents are the subtests that have subtests.
+	parents map[string]bool
+	// queued tells that some run in parallel: the test then also takes as long as they wait for their turn among all tests.
+	queued bool
+}
 
 // tested is a top-level test and how long it took.
 type tested struct {
@@ -65,7 +76,7 @@ type packageResult struct {
 }
 
 func newSummary(out io.Writer) *summary {
-	return &summary{out: out, outputs: map[string]*strings.Builder{}, now: time.Now}
+	return &summary{out: out, outputs: map[string]*strings.Builder{}, parts: map[testName]*parts{}, now: time.Now}
 }
 
 // read takes the lines of go test -json to their end. It calls progress, if given, four times a second.
@@ -121,6 +132,10 @@ func (s *summary) take(line []byte) {
 		if s.began.IsZero() {
 			s.began = s.now()
 		}
+	case "pause":
+		if test, _, inner := strings.Cut(e.Test, "/"); inner {
+			s.partsOf(testName{e.Package, test}).queued = true
+		}
 	case "output":
 		s.output(e.Package + " " + e.Test).WriteString(e.Output)
 	case "build-output":
@@ -168,9 +183,36 @@ func (s *summary) test(e event) {
 		return
 	}
 
-	if !inner {
-		s.tests = append(s.tests, tested{name, e.Elapsed})
+	if inner {
+		s.partsOf(name).add(e)
+
+		return
 	}
+
+	seconds := e.Elapsed
+	if parts := s.parts[name]; parts != nil && parts.queued {
+		seconds = min(seconds, parts.seconds)
+	}
+
+	delete(s.parts, name)
+	s.tests = append(s.tests, tested{name, seconds})
+}
+
+func (s *summary) partsOf(name testName) *parts {
+	if s.parts[name] == nil {
+		s.parts[name] = &parts{parents: map[string]bool{}}
+	}
+
+	return s.parts[name]
+}
+
+// add counts a subtest that has ended. Its own subtests have ended before.
+func (p *parts) add(e event) {
+	if !p.parents[e.Test] {
+		p.seconds += e.Elapsed
+	}
+
+	p.parents[e.Test[:strings.LastIndexByte(e.Test, '/')]] = true
 }
 
 func (s *summary) pkg(e event) {

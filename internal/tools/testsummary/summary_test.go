@@ -94,6 +94,22 @@ func TestSlowestTestsDoNotListSubtests(t *testing.T) {
 	require.NotContains(t, text, "part")
 }
 
+func TestWaitOfParallelSubtestsForTheirTurnIsNoTimeOfTheirTest(t *testing.T) {
+	t.Parallel()
+
+	_, text := summaryOf(t,
+		`{"Action":"pause","Package":"tarsy.dev/tarsy/a","Test":"TestMany/group/one"}`,
+		`{"Action":"pause","Package":"tarsy.dev/tarsy/a","Test":"TestMany/group/two"}`,
+		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestMany/group/one","Elapsed":1}`,
+		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestMany/group/two","Elapsed":2}`,
+		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestMany/group","Elapsed":60}`,
+		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestMany","Elapsed":60}`,
+		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestInOrder/part","Elapsed":4}`,
+		`{"Action":"pass","Package":"tarsy.dev/tarsy/a","Test":"TestInOrder","Elapsed":9}`,
+	)
+	require.Contains(t, text, "slow     9.0 s  a TestInOrder\nslow     3.0 s  a TestMany\n")
+}
+
 func TestSubtestFailuresCountOnceAsTheirTest(t *testing.T) {
 	t.Parallel()
 
