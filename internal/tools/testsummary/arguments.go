@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -73,4 +74,16 @@ func (a arguments) only(names ...string) []string {
 // command is what go is run with.
 func (a arguments) command(flags ...string) []string {
 	return slices.Concat([]string{"test", "-json"}, flags, a.flags, a.packages, a.rest)
+}
+
+// atOnce adds how many tests of a package run at once, if that is not given: more than a small machine has cores, which go test takes
+// instead. Tests wait for processes, leases and each other's locks, and left two cores idle for a fifth of the time.
+func (a arguments) atOnce(cores int) arguments {
+	const least = 4
+
+	if !a.has("parallel") {
+		a.flags = append(slices.Clone(a.flags), "-parallel="+strconv.Itoa(max(least, cores)))
+	}
+
+	return a
 }

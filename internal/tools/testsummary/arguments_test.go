@@ -21,3 +21,13 @@ func TestArgumentsAreTakenApartAsGoTestDoes(t *testing.T) {
 	require.Equal(t, []string{"--race"}, a.only("race", "tags"))
 	require.Equal(t, []string{"test", "-json", "-x", "-v"}, parseArguments([]string{"-v"}).command("-x"))
 }
+
+func TestMoreTestsRunAtOnceThanSmallMachinesHaveCores(t *testing.T) {
+	t.Parallel()
+
+	a := parseArguments([]string{"-v", "./e2e"})
+	require.Equal(t, []string{"test", "-json", "-v", "-parallel=4", "./e2e"}, a.atOnce(2).command())
+	require.Equal(t, []string{"test", "-json", "-v", "-parallel=16", "./e2e"}, a.atOnce(16).command())
+	require.Equal(t, []string{"test", "-json", "-v", "./e2e"}, a.command(), "the arguments themselves stay")
+	require.Equal(t, []string{"-parallel=1"}, parseArguments([]string{"-parallel=1"}).atOnce(16).flags)
+}
