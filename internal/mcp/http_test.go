@@ -21,6 +21,7 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 	"tarsy.dev/tarsy/internal/slowness"
 	"tarsy.dev/tarsy/internal/telemetry"
+	"tarsy.dev/tarsy/internal/wait"
 )
 
 // web is an MCP server over HTTP that can be restarted: the address stays, the sessions are gone.
@@ -373,12 +374,14 @@ func TestHangingHTTPCallTimesOut(t *testing.T) {
 	handler := mcpsdk.NewStreamableHTTPHandler(func(*http.Request) *mcpsdk.Server { return server }, nil)
 	t.Cleanup(func() { endSessions(server) })
 	host := serve(t, handler)
-	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: host.URL, Timeout: 200 * time.Millisecond}, fast)
+	// A server can be told only if its answer has begun: before, the request is given up with its session.
+	timeout := slowness.Scale(time.Second).Round(time.Second)
+	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: host.URL, Timeout: timeout}, fast)
 	result := call(t, tools, "web__write", "")
-	<-called
+	wait.For(t, called, "the call")
 	require.True(t, result.Unknown)
-	require.Contains(t, result.Content, "timed out after 200ms")
-	<-cancelled
+	require.Contains(t, result.Content, "timed out after "+timeout.String())
+	wait.For(t, cancelled, "the notification")
 }
 
 func TestSSEWorksPastHandshakeWithTokenAndHeaders(t *testing.T) {
