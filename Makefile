@@ -20,7 +20,7 @@ LINT_VERSION := 2.14.0
 LINT         := $(TOOLS)/golangci-lint
 SUMMARY      := $(GO) run ./internal/tools/testsummary
 
-.PHONY: help run build web web-packages setup packages chromium alertmanager go test quick test-go test-unit test-e2e test-coverage test-web test-browser test-race test-race-all test-postgres fresh test-json test-times test-repeat test-crowd vet lint lint-web lint-deploy linter bench mask-report golden screenshots clean
+.PHONY: help run build web web-packages setup packages chromium alertmanager go test quick test-go test-unit test-e2e test-coverage test-web test-browser test-race test-race-all test-postgres fresh test-json test-times test-repeat test-crowd test-delays vet lint lint-web lint-deploy linter bench mask-report golden screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -156,6 +156,11 @@ test-crowd: go ## the end-to-end tests N times at once (N=10), to find the ones 
 	@$(GO) build -o .cache/testsummary ./internal/tools/testsummary
 	@$(GO) test -vet=off -run='^$$' $(PACKAGES) >/dev/null # or each copy would compile the same
 	@sh scripts/test-crowd.sh $(N) .cache/testsummary -vet=off -shuffle=on -timeout=120m $(TESTFLAGS) $(PACKAGES)
+
+test-delays: PACKAGES = ./e2e/... ./tarsytest/...
+test-delays: go ## the end-to-end tests with delays after requests and database results, to find the ones that look too early
+	@echo "==> testing with delays"
+	@TARSY_DELAY_HTTP=250 TARSY_DELAY_POSTGRES=60 TARSY_TEST_SLOWNESS=3 sh scripts/test-delays.sh sh -c '$(SUMMARY) $$DELAYS -vet=off -shuffle=on -timeout=40m -p=$(PARALLEL) -parallel=8 $(TESTFLAGS) $(PACKAGES)'
 
 lint: go linter lint-web ## golangci-lint, installed into .cache/bin if it is not there; Biome and tsc for the dashboard
 	@echo "==> linting"
