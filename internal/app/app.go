@@ -322,7 +322,7 @@ func (a *App) wire(ctx context.Context) error {
 		return fmt.Errorf("system.discord: %w", err)
 	}
 
-	if err := a.connectSlack(door{a}, decisions); err != nil {
+	if err := a.connectSlack(door{a}, opinions, decisions); err != nil {
 		return fmt.Errorf("system.slack: %w", err)
 	}
 

@@ -6,14 +6,14 @@ import (
 
 	"tarsy.dev/tarsy"
 	client "tarsy.dev/tarsy/flow/discord"
-	"tarsy.dev/tarsy/internal/channel"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/discord"
-	"tarsy.dev/tarsy/internal/writeback/message"
+	"tarsy.dev/tarsy/internal/notify"
+	"tarsy.dev/tarsy/internal/notify/message"
 )
 
 // connectDiscord makes the bot. Without a token the server runs without Discord, and warns.
-func (a *App) connectDiscord(intake discord.Intake, opinions discord.Feedback, decisions discord.Approvals) error {
+func (a *App) connectDiscord(intake notify.Intake, opinions notify.Feedback, decisions notify.Approvals) error {
 	cfg := a.options.Config.System.Discord
 	if !cfg.Enabled {
 		return nil
@@ -63,13 +63,13 @@ func (a *App) connectDiscord(intake discord.Intake, opinions discord.Feedback, d
 }
 
 // routes are what is announced in a chat, where and when.
-func routes(section, place string, teams map[string]string, on []string, hours *config.QuietHours) (channel.Routes, error) {
+func routes(section, place string, teams map[string]string, on []string, hours *config.QuietHours) (notify.Routes, error) {
 	quiet, err := hours.Hours()
 	if err != nil {
-		return channel.Routes{}, fmt.Errorf("%s.quiet_hours: %w", section, err)
+		return notify.Routes{}, fmt.Errorf("%s.quiet_hours: %w", section, err)
 	}
 
-	made := channel.Routes{Channel: place, Teams: teams, Quiet: quiet}
+	made := notify.Routes{Channel: place, Teams: teams, Quiet: quiet}
 	for _, event := range on {
 		made.On = append(made.On, message.Event(event))
 	}

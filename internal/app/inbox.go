@@ -12,7 +12,7 @@ import (
 // intake's.
 type door struct{ app *App }
 
-// Submit implements api.Intake and discord.Intake.
+// Submit implements api.Intake and notify.Intake.
 func (d door) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error) {
 	return d.app.current().inbox.Submit(ctx, alert)
 }
@@ -27,7 +27,7 @@ func (d door) Ask(ctx context.Context, sessionID, author, content string) (tarsy
 	return d.app.current().intake.Ask(ctx, sessionID, author, content)
 }
 
-// AskForStage implements discord.Intake.
+// AskForStage implements notify.Intake.
 func (d door) AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error) {
 	return d.app.current().intake.AskForStage(ctx, sessionID, author, content, stageID)
 }

@@ -6,11 +6,12 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/slack"
 )
 
 // connectSlack makes the bot. Without a token the server runs without Slack; that is one of the warnings of the configuration.
-func (a *App) connectSlack(intake slack.Intake, decisions slack.Approvals) error {
+func (a *App) connectSlack(intake notify.Intake, opinions notify.Feedback, decisions notify.Approvals) error {
 	cfg := a.options.Config.System.Slack
 	if !cfg.Enabled {
 		return nil
@@ -36,7 +37,7 @@ func (a *App) connectSlack(intake slack.Intake, decisions slack.Approvals) error
 	dashboard := a.options.Config.System.Dashboard()
 
 	a.slack = slack.New(slack.Config{
-		DB: a.db, Client: client, Intake: intake, Approvals: decisions, Approve: cfg.Approve, Routes: routes, Templates: templates, ServerID: a.serverID,
+		DB: a.db, Client: client, Intake: intake, Feedback: opinions, Approvals: decisions, Approve: cfg.Approve, Routes: routes, Templates: templates, ServerID: a.serverID,
 		Lease: a.options.Config.Queue.OrphanThreshold, RenewEvery: a.options.Config.Queue.HeartbeatInterval,
 		Ask:        slack.Access{Channels: cfg.Allow.Channels, Users: cfg.Allow.Users},
 		SessionURL: func(id string) string { return tarsy.SessionURL(dashboard, id) },

@@ -9,12 +9,11 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/discord"
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/match"
-	"tarsy.dev/tarsy/internal/slack"
+	"tarsy.dev/tarsy/internal/notify"
+	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/writeback"
-	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
 // announce is what the engine stores when a session begins or ends. It does not depend on tokens: another server, or this one once it
@@ -28,7 +27,7 @@ func (a *App) announce(targets []writeback.Target) (engine.Announce, error) {
 			return nil, err
 		}
 
-		all = append(all, discord.Announce(routes, a.clock))
+		all = append(all, notify.Announce(tarsy.ChannelDiscord, routes, a.clock))
 	}
 
 	if cfg := a.options.Config.System.Slack; cfg.Enabled {
@@ -37,7 +36,9 @@ func (a *App) announce(targets []writeback.Target) (engine.Announce, error) {
 			return nil, err
 		}
 
-		all = append(all, slack.Announce(routes, a.clock))
+		// Under the announcement of a beginning, people wait for the end, whatever it is.
+		routes.Cancelled = true
+		all = append(all, notify.Announce(tarsy.ChannelSlack, routes, a.clock))
 	}
 
 	if len(targets) > 0 {

@@ -18,7 +18,7 @@ type Discord struct {
 
 	APIURL     string        `yaml:"api_url" doc:"Base URL of the REST API, for a proxy or a test server." format:"url" secret:"url"`
 	GatewayURL string        `yaml:"gateway_url" doc:"URL of the gateway, for a proxy or a test server; by default the API provides it." format:"ws_url" secret:"url"`
-	Allow      DiscordAccess `yaml:"allow" doc:"Who can ask questions in the thread of an announcement."`
+	Allow      DiscordAccess `yaml:"allow" doc:"Who can ask questions and give feedback in the thread of an announcement."`
 	Approve    []string      `yaml:"approve" doc:"IDs of users and roles that can approve and reject tool calls in threads; an empty list means nobody." format:"discord_id"`
 	Submit     DiscordSubmit `yaml:"submit" doc:"Who can submit an alert by mentioning the bot, and as what."`
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"tarsy.dev/tarsy/internal/writeback/message"
+	"tarsy.dev/tarsy/internal/notify/message"
 )
 
 // The values of smtp.tls.

@@ -10,8 +10,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/quiet"
-	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
 // QuietHours is the key quiet_hours of whatever sends messages to people.

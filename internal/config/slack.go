@@ -13,7 +13,7 @@ type Slack struct {
 	Quiet       *QuietHours       `yaml:"quiet_hours" doc:"Hours in which announcements wait. Answers to people do not."`
 	Templates   map[string]string `yaml:"templates" doc:"Templates of messages in mrkdwn, by the names of on; see docs/notifications.md. By default messages have a built-in layout." runtime:"*"`
 	APIURL      string            `yaml:"api_url" doc:"Base URL of the Web API, for a proxy or a test server." format:"url" secret:"url"`
-	Allow       SlackAccess       `yaml:"allow" doc:"Who can ask questions in the threads of announcements."`
+	Allow       SlackAccess       `yaml:"allow" doc:"Who can ask questions and give feedback in the threads of announcements."`
 	Approve     []string          `yaml:"approve" doc:"IDs of users who can approve and reject tool calls; an empty list means nobody. User groups are not supported." format:"slack_user"`
 }
 

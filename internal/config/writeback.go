@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"tarsy.dev/tarsy/internal/writeback/message"
+	"tarsy.dev/tarsy/internal/notify/message"
 )
 
 // PagerDutyAPI is where notes go unless url says otherwise.

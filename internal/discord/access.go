@@ -1,13 +1,9 @@
 package discord
 
 import (
-	"slices"
-
 	"tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/internal/notify"
 )
-
-// anyone in a list allows everything that the list is about.
-const anyone = "*"
 
 // Access allows a person who is in one of the guilds, writes in one of the channels and has one of the roles. The zero value allows nobody.
 type Access struct {
@@ -18,10 +14,5 @@ type Access struct {
 
 // allows reports whether the author of a message is allowed. Direct messages come from no guild and never are.
 func (a Access) allows(m discord.Message) bool {
-	return m.GuildID != "" && has(a.Guilds, m.GuildID) && has(a.Channels, m.ChannelID, m.ParentID) && has(a.Roles, m.RoleIDs...)
-}
-
-func has(allowed []string, ids ...string) bool {
-	return slices.Contains(allowed, anyone) ||
-		slices.ContainsFunc(ids, func(id string) bool { return id != "" && slices.Contains(allowed, id) })
+	return m.GuildID != "" && notify.Allowed(a.Guilds, m.GuildID) && notify.Allowed(a.Channels, m.ChannelID, m.ParentID) && notify.Allowed(a.Roles, m.RoleIDs...)
 }

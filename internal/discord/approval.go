@@ -11,16 +11,9 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
-	"tarsy.dev/tarsy/internal/writeback/message"
+	"tarsy.dev/tarsy/internal/notify"
+	"tarsy.dev/tarsy/internal/notify/message"
 )
-
-// Approvals takes what people decide about tool calls.
-type Approvals interface {
-	Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
-	List(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error)
-	Approve(ctx context.Context, id string, by tarsy.AuditEntry, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
-	Reject(ctx context.Context, id string, by tarsy.AuditEntry, reason string) (tarsy.ApprovalRequest, error)
-}
 
 const (
 	approveCommand = "!approve"
@@ -95,9 +88,9 @@ func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d
 	}
 
 	if d.approve {
-		_, err = b.cfg.Approvals.Approve(ctx, open[at].ID, b.actor(m), nil, d.reason)
+		_, err = b.cfg.Approvals.Approve(ctx, open[at].ID, b.people.Actor(written(m)), nil, d.reason)
 	} else {
-		_, err = b.cfg.Approvals.Reject(ctx, open[at].ID, b.actor(m), d.reason)
+		_, err = b.cfg.Approvals.Reject(ctx, open[at].ID, b.people.Actor(written(m)), d.reason)
 	}
 
 	switch {
@@ -110,40 +103,11 @@ func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d
 	}
 }
 
-// announceApprovals stores an announcement for each call that waits and has none. Whether it has one is for an index to say, so that it is
-// sent once, whichever server holds the connection.
-func (s *sender) announceApprovals(ctx context.Context) error {
-	if !s.cfg.Routes.Announces(message.ApprovalNeeded) {
-		return nil
-	}
-
-	waiting, err := s.cfg.DB.UnannouncedApprovals(ctx, tarsy.ChannelDiscord)
-	if err != nil {
-		return err
-	}
-
-	for _, call := range waiting {
-		now, target := tarsy.Time(s.cfg.Clock.Now()), call.ThreadID
-		if target == "" {
-			target = s.cfg.Routes.Of(call.Team)
-		}
-
-		if _, err := s.cfg.DB.AddAnnouncement(ctx, tarsy.Announcement{
-			ID: tarsy.NewID(), SessionID: call.SessionID, Channel: tarsy.ChannelDiscord, Subject: tarsy.SubjectApproval, ApprovalID: &call.ID,
-			Target: target, State: tarsy.AnnouncementPending, DueAt: s.cfg.Routes.DueAt(call.Severity, now), CreatedAt: now,
-		}); err != nil {
-			return err
-		}
-	}
-
-	return nil
-}
-
 // sendApproval posts that a call waits: in the thread of its session, or in the channel with a thread in which people decide.
 func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
 	call, err := s.cfg.Approvals.Get(ctx, *a.ApprovalID)
 	if tarsy.CodeOf(err) == tarsy.CodeApprovalNotFound {
-		return false, errDeleted
+		return false, notify.ErrDeleted
 	}
 
 	if err != nil {
@@ -152,7 +116,7 @@ func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *dra
 
 	if len(a.MessageIDs) == 0 {
 		if !call.Approval.Open(s.cfg.Clock.Now()) {
-			return false, errDecided
+			return false, notify.ErrDecided
 		}
 
 		text, err := s.templated(ctx, a, &call)
@@ -160,7 +124,7 @@ func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *dra
 			return false, err
 		}
 
-		if err := s.post(ctx, a, d, []string{cmp.Or(text, s.approvalText(call))}); err != nil {
+		if err := s.post(ctx, a, d, cmp.Or(text, s.approvalText(call))); err != nil {
 			return false, err
 		}
 	}

@@ -17,29 +17,23 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
 	"tarsy.dev/tarsy/internal/background"
-	"tarsy.dev/tarsy/internal/channel"
+	"tarsy.dev/tarsy/internal/notify"
+	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/postgres"
-	"tarsy.dev/tarsy/internal/writeback/message"
 )
-
-// Intake takes what people write. Its errors for people are *tarsy.Error; it returns after what it did is durable.
-type Intake interface {
-	Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error)
-	AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error)
-}
 
 // Config is what a bot needs.
 type Config struct {
 	DB     *postgres.DB
 	Client *discord.Client
-	Intake Intake
+	Intake notify.Intake
 	// Feedback takes what people think of conclusions.
-	Feedback Feedback
+	Feedback notify.Feedback
 	// Approvals takes decisions about tool calls, of users and of members of roles in Approve.
-	Approvals Approvals
+	Approvals notify.Approvals
 	Approve   []string
 	// Routes are what is announced, where and when.
-	Routes channel.Routes
+	Routes notify.Routes
 	// Templates are texts of announcements by event; those without one have the default.
 	Templates map[message.Event]*message.Template
 	// ServerID names this server as the holder of the connection.
@@ -62,7 +56,8 @@ type Config struct {
 // Bot is this server's part in Discord. Start it once; Stop may be called at any time.
 type Bot struct {
 	cfg    Config
-	holder *channel.Holder
+	people notify.People
+	holder *notify.Holder
 	online background.Outage
 }
 
@@ -72,11 +67,14 @@ func New(cfg Config) *Bot {
 
 	b := &Bot{
 		cfg: cfg,
+		people: notify.People{
+			DB: cfg.DB, Channel: tarsy.ChannelDiscord, Intake: cfg.Intake, Feedback: cfg.Feedback, Mask: cfg.Mask, Clock: cfg.Clock, Logger: cfg.Logger,
+		},
 		online: background.Outage{
 			Failing: "the Discord connection failed; trying again", Over: "connected to Discord again", Level: slog.LevelError, Logger: cfg.Logger,
 		},
 	}
-	b.holder = channel.NewHolder(channel.Config{
+	b.holder = notify.NewHolder(notify.HolderConfig{
 		Leases: cfg.DB, Channel: tarsy.ChannelDiscord, ServerID: cfg.ServerID, Lease: cfg.Lease, RenewEvery: cfg.RenewEvery, Work: b.work, Clock: cfg.Clock, Logger: cfg.Logger,
 	})
 
@@ -94,7 +92,7 @@ func (b *Bot) work(ctx context.Context) {
 	var parts sync.WaitGroup
 
 	parts.Go(func() { b.listen(ctx) })
-	parts.Go(func() { newSender(b.cfg).run(ctx) })
+	parts.Go(func() { newSender(b.cfg).loop.Run(ctx) })
 	parts.Wait()
 }
 

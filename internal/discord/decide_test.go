@@ -13,12 +13,13 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/wait"
 )
 
 // approvals have one call that waits, and count how often it was approved.
 type approvals struct {
-	Approvals
+	notify.Approvals
 
 	call     tarsy.ApprovalRequest
 	approved int
@@ -88,9 +89,5 @@ func TestErrorsAfterWhichAnAnnouncementIsGivenUp(t *testing.T) {
 	} {
 		a := &tarsy.Announcement{Subject: test.subject}
 		require.Equal(t, test.want, permanent(a, &discord.APIError{Status: test.status}), "%s %d", test.subject, test.status)
-	}
-
-	for _, err := range []error{errTooOld, errDeleted} {
-		require.True(t, permanent(&tarsy.Announcement{Subject: tarsy.SubjectEnd}, err), err)
 	}
 }

@@ -87,7 +87,7 @@ func TestMessageOfAnotherServerIsUpdatedAfterTakeover(t *testing.T) {
 	clock.Advance(time.Second)
 
 	s := newSender(Config{DB: db, Client: client, Clock: clock, Logger: slog.New(slog.DiscardHandler)})
-	require.NoError(t, s.post(ctx, &a, &draft{}, []string{"The disk is full."}))
+	require.NoError(t, s.post(ctx, &a, &draft{}, "The disk is full."))
 
 	messages, err := server.Messages("alerts")
 	require.NoError(t, err)

@@ -5,28 +5,15 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/internal/notify"
 )
-
-var (
-	errTooOld  = errors.New("it could not be sent within a day")
-	errDeleted = errors.New("the session was deleted")
-	errDecided = errors.New("the approval was decided or expired before the message was sent")
-)
-
-// lostAfter is when a question that is neither waiting nor being answered counts as lost: it was not stored before its server was killed.
-const lostAfter = 30 * time.Second
 
 // permanent reports whether trying again is pointless. An operator can fix a token, a permission or a channel, so an end is announced
 // later; the thread of an answer does not come back.
 func permanent(a *tarsy.Announcement, err error) bool {
-	if errors.Is(err, errTooOld) || errors.Is(err, errDeleted) {
-		return true
-	}
-
 	refused, ok := errors.AsType[*discord.APIError](err)
 	fixable := ok && (refused.Status == http.StatusUnauthorized ||
 		(a.Subject == tarsy.SubjectEnd || a.Subject == tarsy.SubjectStart) && (refused.Status == http.StatusForbidden || refused.Status == http.StatusNotFound))
@@ -51,7 +38,7 @@ func (s *sender) sendStart(ctx context.Context, a *tarsy.Announcement, d *draft)
 	}
 
 	if outcome == nil {
-		return false, errDeleted
+		return false, notify.ErrDeleted
 	}
 
 	text, err := s.templated(ctx, a, nil)
@@ -59,7 +46,7 @@ func (s *sender) sendStart(ctx context.Context, a *tarsy.Announcement, d *draft)
 		return false, err
 	}
 
-	if err := s.post(ctx, a, d, []string{cmp.Or(text, "**Investigation started:** "+subject(*outcome)+"\n"+s.link(a.SessionID))}); err != nil {
+	if err := s.post(ctx, a, d, cmp.Or(text, "**Investigation started:** "+subject(*outcome)+"\n"+s.link(a.SessionID))); err != nil {
 		return false, err
 	}
 
@@ -74,7 +61,7 @@ func (s *sender) sendEnd(ctx context.Context, a *tarsy.Announcement, d *draft) (
 	}
 
 	if outcome == nil {
-		return false, errDeleted
+		return false, notify.ErrDeleted
 	}
 
 	text, err := s.templated(ctx, a, nil)
@@ -85,7 +72,7 @@ func (s *sender) sendEnd(ctx context.Context, a *tarsy.Announcement, d *draft) (
 	text = cmp.Or(text, endText(*outcome, s.link(a.SessionID)))
 
 	if len(a.MessageIDs) == 0 {
-		if err := s.post(ctx, a, d, []string{text}); err != nil {
+		if err := s.post(ctx, a, d, text); err != nil {
 			return false, err
 		}
 	}
@@ -146,10 +133,10 @@ func (s *sender) sendReceipt(ctx context.Context, a *tarsy.Announcement, d *draf
 	}
 
 	if outcome == nil {
-		return false, errDeleted
+		return false, notify.ErrDeleted
 	}
 
-	if err := s.post(ctx, a, d, []string{"Investigating: " + subject(*outcome) + "\n" + s.link(a.SessionID)}); err != nil {
+	if err := s.post(ctx, a, d, "Investigating: "+subject(*outcome)+"\n"+s.link(a.SessionID)); err != nil {
 		return false, err
 	}
 
@@ -163,21 +150,16 @@ func (s *sender) sendAnswer(ctx context.Context, a *tarsy.Announcement, d *draft
 		return false, err
 	}
 
-	done, text := answer.Status.Terminal(), answerText(answer)
+	text, done := answerMarkup().Answer(answer, s.cfg.Clock.Since(a.CreatedAt))
 
-	switch {
-	case answer.Status == "" && !answer.Waiting && s.cfg.Clock.Since(a.CreatedAt) > lostAfter:
-		done, text = true, "The question was not answered. Ask again."
-	case done && text == "":
-		text = "The answer is empty."
-	case !done && s.cfg.Clock.Since(d.typed) >= typingEvery:
-		d.typed = s.cfg.Clock.Now()
+	if !done && s.cfg.Clock.Since(d.Own.typed) >= typingEvery {
+		d.Own.typed = s.cfg.Clock.Now()
 
 		// Only for the eye: the answer comes without it too.
 		_ = s.cfg.Client.Typing(ctx, a.Target)
 	}
 
-	if err := s.post(ctx, a, d, split(text, s.link(a.SessionID))); err != nil {
+	if err := s.post(ctx, a, d, split(text, s.link(a.SessionID))...); err != nil {
 		return false, err
 	}
 

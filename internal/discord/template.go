@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/writeback/message"
+	"tarsy.dev/tarsy/internal/notify"
+	"tarsy.dev/tarsy/internal/notify/message"
 )
 
 // saidCut is what people must know before they decide.
@@ -22,7 +23,7 @@ func (s *sender) templated(ctx context.Context, a *tarsy.Announcement, call *tar
 
 	session, err := s.cfg.DB.Session(ctx, a.SessionID)
 	if tarsy.CodeOf(err) == tarsy.CodeSessionNotFound {
-		return "", errDeleted
+		return "", notify.ErrDeleted
 	} else if err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow"
+	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -101,61 +102,15 @@ func threadName(outcome postgres.SessionOutcome, sessionID string) string {
 	return tarsy.CutUTF16(oneLine(cmp.Or(outcome.Title, outcome.AlertType)), maxThreadName-len(id)) + id
 }
 
-// answerText is the answer as far as it is written: a line for each tool call, and the texts.
-func answerText(answer *postgres.Answer) string {
-	var (
-		text  strings.Builder
-		said  string
-		lines bool
-	)
-
-	write := func(separator, what string) {
-		if text.Len() > 0 {
-			text.WriteString(separator)
-		}
-
-		text.WriteString(what)
+// answerMarkup is how parts of an answer are written: tool calls are in small print.
+func answerMarkup() notify.Markup {
+	return notify.Markup{
+		Call: func(tool string) string {
+			return "-# Tool call: " + literal(oneLine(tarsy.CutText(tool, maxThreadName)))
+		},
+		Text:   inert,
+		Failed: func(reason string) string { return "**The answer failed:** " + inert(reason) },
 	}
-
-	for _, e := range answer.Events {
-		content := strings.TrimSpace(e.Content)
-
-		switch e.EventType {
-		case tarsy.EventToolCall:
-			separator := "\n\n"
-			if lines {
-				separator = "\n"
-			}
-
-			write(separator, toolLine(e))
-			lines = true
-		case tarsy.EventResponse, tarsy.EventFinalAnalysis:
-			// The analysis of an answer repeats the last response.
-			if content != "" && content != said {
-				write("\n\n", inert(content))
-
-				said, lines = content, false
-			}
-		default: // only for the dashboard
-		}
-	}
-
-	switch answer.Status {
-	case tarsy.StatusFailed, tarsy.StatusTimedOut:
-		write("\n\n", "**The answer failed:** "+inert(answer.Error))
-	case tarsy.StatusCancelled:
-		write("\n\n", "The answer was cancelled.")
-	case tarsy.StatusCompleted, tarsy.StatusPending, tarsy.StatusActive:
-	}
-
-	return text.String()
-}
-
-// toolLine shows a tool call in small print.
-func toolLine(e tarsy.TimelineEvent) string {
-	call := tarsy.MetadataAs[tarsy.ToolCallMetadata](e.Metadata)
-
-	return "-# Tool call: " + literal(oneLine(tarsy.CutText(call.ServerName+"."+call.ToolName, maxThreadName)))
 }
 
 // split divides a text into messages. Too many are cut, with a link to the rest.

@@ -49,24 +49,13 @@ func TestLongAnnouncementKeepsLinkAndFitsInOneMessage(t *testing.T) {
 	}
 }
 
-func TestAnswerShowsToolCallsAndRepeatsNothing(t *testing.T) {
+func TestAnswerIsWrittenInMarkupOfDiscord(t *testing.T) {
 	t.Parallel()
 
-	call := func(name string) tarsy.TimelineEvent {
-		return tarsy.TimelineEvent{EventType: tarsy.EventToolCall, Metadata: tarsy.NewMetadata(tarsy.ToolCallMetadata{ServerName: "k8s", ToolName: name})}
-	}
-	answer := &postgres.Answer{Status: tarsy.StatusActive, Events: []tarsy.TimelineEvent{
-		{EventType: tarsy.EventUserQuestion, Content: "Why?"}, {EventType: tarsy.EventThinking, Content: "Hm."},
-		{EventType: tarsy.EventResponse, Content: "I look."}, call("logs"), call("pods"), {EventType: tarsy.EventResponse, Content: "It leaks."},
-	}}
-	require.Equal(t, "I look.\n\n-# Tool call: k8s.logs\n-# Tool call: k8s.pods\n\nIt leaks.", answerText(answer))
-
-	answer.Events = append(answer.Events, tarsy.TimelineEvent{EventType: tarsy.EventFinalAnalysis, Content: "It leaks."})
-	answer.Status = tarsy.StatusCompleted
-	require.Equal(t, "I look.\n\n-# Tool call: k8s.logs\n-# Tool call: k8s.pods\n\nIt leaks.", answerText(answer))
-
-	failed := &postgres.Answer{Status: tarsy.StatusFailed, Error: "the model is down"}
-	require.Equal(t, "**The answer failed:** the model is down", answerText(failed))
+	markup := answerMarkup()
+	require.Equal(t, `-# Tool call: k8s.get\_pods`, markup.Call("k8s.get_pods"))
+	require.Equal(t, "**It** leaks: [log] (x)", markup.Text("**It** leaks: [log](x)"))
+	require.Equal(t, "**The answer failed:** the model is down", markup.Failed("the model is down"))
 }
 
 func TestVeryLongAnswerIsCutWithLink(t *testing.T) {

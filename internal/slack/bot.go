@@ -1,5 +1,5 @@
 // Package slack connects the server to Slack: it announces how sessions go, answers questions that people ask in the threads under
-// announcements, and takes decisions about tool calls from buttons.
+// announcements, takes feedback there, and takes decisions about tool calls from buttons.
 //
 // One server of all holds the connection, under a lease in the database. Everything that it posts is a row first, so that the next holder goes
 // on where a killed one was; messages have the ID of their row in their metadata, by which an attempt with an unknown result is found again.
@@ -9,7 +9,6 @@ package slack
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -17,26 +16,23 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/background"
-	"tarsy.dev/tarsy/internal/channel"
+	"tarsy.dev/tarsy/internal/notify"
+	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/postgres"
-	"tarsy.dev/tarsy/internal/writeback/message"
 )
-
-// Intake takes what people write. Its errors for people are *tarsy.Error; it returns after what it did is durable.
-type Intake interface {
-	AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error)
-}
 
 // Config is what a bot needs.
 type Config struct {
 	DB     *postgres.DB
 	Client *Client
-	Intake Intake
+	Intake notify.Intake
+	// Feedback takes what people think of conclusions.
+	Feedback notify.Feedback
 	// Approvals takes decisions about tool calls, of the users in Approve.
-	Approvals Approvals
+	Approvals notify.Approvals
 	Approve   []string
 	// Routes are what is announced, where and when.
-	Routes channel.Routes
+	Routes notify.Routes
 	// Templates replace the built-in layout, by event.
 	Templates map[message.Event]*message.Template
 	// ServerID names this server as the holder of the connection.
@@ -44,7 +40,7 @@ type Config struct {
 	// Lease is how long the connection stays with a server that has gone silent; it is renewed every RenewEvery.
 	Lease      time.Duration
 	RenewEvery time.Duration
-	// Ask is who can ask questions.
+	// Ask is who can ask questions and give feedback.
 	Ask Access
 	// SessionURL is where people open a session, or empty.
 	SessionURL func(sessionID string) string
@@ -61,24 +57,19 @@ type Access struct {
 }
 
 func (a Access) allows(channelID, userID string) bool {
-	return has(a.Channels, channelID) && has(a.Users, userID)
-}
-
-// anyone in a list allows everything that the list is about.
-const anyone = "*"
-
-func has(allowed []string, id string) bool {
-	return id != "" && (slices.Contains(allowed, anyone) || slices.Contains(allowed, id))
+	return channelID != "" && userID != "" && notify.Allowed(a.Channels, channelID) && notify.Allowed(a.Users, userID)
 }
 
 // Bot is this server's part in Slack. Start it once; Stop may be called at any time.
 type Bot struct {
 	cfg    Config
-	holder *channel.Holder
+	people notify.People
+	holder *notify.Holder
 	online background.Outage
 
-	// refused are messages that were refused lately: one that is delivered again is not refused twice. Of the goroutine that listens.
-	refused map[string]bool
+	// replied are messages that were replied to lately: one that is delivered again, or as a mention too, has no second reply. Of the goroutine that
+	// listens.
+	replied map[string]bool
 }
 
 // New returns a bot that does nothing yet.
@@ -86,12 +77,15 @@ func New(cfg Config) *Bot {
 	cfg.Logger = cfg.Logger.With("component", "slack")
 
 	b := &Bot{
-		cfg: cfg, refused: map[string]bool{},
+		cfg: cfg, replied: map[string]bool{},
+		people: notify.People{
+			DB: cfg.DB, Channel: tarsy.ChannelSlack, Intake: cfg.Intake, Feedback: cfg.Feedback, Mask: cfg.Mask, Clock: cfg.Clock, Logger: cfg.Logger,
+		},
 		online: background.Outage{
 			Failing: "the Slack connection failed; trying again", Over: "connected to Slack again", Level: slog.LevelError, Logger: cfg.Logger,
 		},
 	}
-	b.holder = channel.NewHolder(channel.Config{
+	b.holder = notify.NewHolder(notify.HolderConfig{
 		Leases: cfg.DB, Channel: tarsy.ChannelSlack, ServerID: cfg.ServerID, Lease: cfg.Lease, RenewEvery: cfg.RenewEvery, Work: b.work, Clock: cfg.Clock, Logger: cfg.Logger,
 	})
 
@@ -112,6 +106,6 @@ func (b *Bot) work(ctx context.Context) {
 		parts.Go(func() { b.listen(ctx) })
 	}
 
-	parts.Go(func() { newSender(b.cfg).run(ctx) })
+	parts.Go(func() { newSender(b.cfg).loop.Run(ctx) })
 	parts.Wait()
 }

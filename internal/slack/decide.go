@@ -10,13 +10,6 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Approvals takes what people decide about tool calls.
-type Approvals interface {
-	Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
-	Approve(ctx context.Context, id string, by tarsy.AuditEntry, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
-	Reject(ctx context.Context, id string, by tarsy.AuditEntry, reason string) (tarsy.ApprovalRequest, error)
-}
-
 // The names of buttons, of the modal for a reason and of its input.
 const (
 	approveAction = "tarsy_approve"
@@ -135,7 +128,7 @@ func (b *Bot) submit(ctx context.Context, i slack.InteractionCallback) any {
 	_, err := b.cfg.Approvals.Reject(ctx, call.ApprovalID, decider(i, author, call), reason)
 
 	if err != nil && !b.decidedBy(ctx, call.ApprovalID, author, tarsy.ApprovalRejected) {
-		return slack.NewErrorsViewSubmissionResponse(map[string]string{reasonBlock: b.reason(err)})
+		return slack.NewErrorsViewSubmissionResponse(map[string]string{reasonBlock: b.people.Reason(err)})
 	}
 
 	return nil

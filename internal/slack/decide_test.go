@@ -11,12 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/wait"
 )
 
 // approvals have one call that waits, and count how often it was approved.
 type approvals struct {
-	Approvals
+	notify.Approvals
 
 	call     tarsy.ApprovalRequest
 	approved int

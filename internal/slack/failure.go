@@ -10,11 +10,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-var (
-	errTooOld  = errors.New("it could not be sent within a day")
-	errDeleted = errors.New("the session was deleted")
-	errTooMany = errors.New("an earlier attempt may have posted it, and the channel has too many messages since then to look for it")
-)
+var errTooMany = errors.New("an earlier attempt may have posted it, and the channel has too many messages since then to look for it")
 
 // code is the error that Slack returned; empty if it did not answer.
 func code(err error) string {
@@ -56,7 +52,7 @@ func IsRefused(err error) bool { return code(err) != "" && !unknown(err) }
 // permanent reports whether trying again is pointless: Slack does not accept the message itself. An operator can fix a token, a scope or a
 // channel, so announcements are sent later; the thread of an answer does not come back.
 func permanent(a *tarsy.Announcement, err error) bool {
-	if errors.Is(err, errTooOld) || errors.Is(err, errDeleted) || errors.Is(err, errTooMany) {
+	if errors.Is(err, errTooMany) {
 		return true
 	}
 

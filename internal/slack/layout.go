@@ -11,8 +11,8 @@ import (
 	"github.com/slack-go/slack"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/postgres"
-	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
 const (

@@ -12,6 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	mock "tarsy.dev/tarsy/internal/mock/slack"
+	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/wait"
 )
 
@@ -136,13 +137,13 @@ func TestAnswerWaitsForItsNextUpdate(t *testing.T) {
 	s := newSender(Config{Clock: clock, Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, s.paceAnswer(t.Context(), &draft{}), "the first message waits for nothing")
 
-	d := &draft{answered: clock.Now()}
+	d := &draft{Own: memory{answered: clock.Now()}}
 	passed := make(chan error, 1)
 
 	go func() { passed <- s.paceAnswer(t.Context(), d) }()
 
 	requireWaiting(t, clock)
-	clock.Advance(sendEvery - time.Millisecond)
+	clock.Advance(notify.SendEvery - time.Millisecond)
 	requireWaiting(t, clock)
 	require.Empty(t, passed)
 	clock.Advance(time.Millisecond)
@@ -151,7 +152,7 @@ func TestAnswerWaitsForItsNextUpdate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 
-	d.answered = clock.Now()
+	d.Own.answered = clock.Now()
 	require.ErrorIs(t, s.paceAnswer(ctx, d), context.Canceled)
 }
 
@@ -159,26 +160,14 @@ func TestAnswerWaitsForItsNextUpdate(t *testing.T) {
 func TestThreadIsForgottenAfterItsPause(t *testing.T) {
 	t.Parallel()
 
-	clock := clockwork.NewFakeClock()
-	s := newSender(Config{Clock: clock, Logger: slog.New(slog.DiscardHandler)})
-	now := clock.Now()
-	s.drafts = map[string]*draft{
-		"updated": {updated: now}, "busy": {updated: now, busy: true}, "refused": {updated: now, again: now.Add(time.Hour)}, "answer": {answered: now},
-	}
+	now := time.Now()
+	updated, refused, answer := &memory{updated: now}, &memory{updated: now, again: now.Add(time.Hour)}, &memory{answered: now}
 
-	clock.Advance(skew)
-	s.forget()
-	require.Len(t, s.drafts, 4)
-
-	clock.Advance(time.Millisecond)
-	s.forget()
-	require.NotContains(t, s.drafts, "updated")
-	require.Len(t, s.drafts, 3)
-
-	clock.Advance(time.Hour)
-	s.forget()
-	require.NotContains(t, s.drafts, "refused")
-	require.Len(t, s.drafts, 2)
+	require.False(t, updated.forgettable(now.Add(skew)))
+	require.True(t, updated.forgettable(now.Add(skew+time.Millisecond)))
+	require.False(t, refused.forgettable(now.Add(time.Hour)))
+	require.True(t, refused.forgettable(now.Add(time.Hour+time.Millisecond)))
+	require.False(t, answer.forgettable(now.Add(24*time.Hour)))
 }
 
 // The first request is stored late. An attempt in between that Slack refuses says nothing about it.
@@ -191,10 +180,10 @@ func TestMessageThatArrivesLateIsFoundAfterRefusedAttempt(t *testing.T) {
 	s := newSender(Config{Client: client, Clock: clock, Logger: slog.New(slog.DiscardHandler)})
 	clock.Advance(skew + time.Second)
 
-	a, d, shown := &tarsy.Announcement{ID: tarsy.NewID(), CreatedAt: clock.Now()}, &draft{}, text("hello")
-	create := func() (string, bool, error) {
-		return s.create(wait.Context(t), a, d, place{channel: channelID}, 0, shown)
-	}
+	shown := text("hello")
+	a := &tarsy.Announcement{ID: tarsy.NewID(), CreatedAt: clock.Now()}
+	w := &writer{s: s, a: a, d: &draft{}, to: place{channel: channelID}, messages: []content{shown}}
+	create := func() (string, bool, error) { return w.Create(wait.Context(t), 0) }
 
 	server.Break(mock.Fault{Method: "chat.postMessage", Status: http.StatusBadGateway})
 	_, _, err := create()

@@ -1,91 +1,101 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/notify"
 )
 
-// post brings the messages of an announcement in line with what they should show: new ones are posted and recorded at once, changed ones
-// are updated.
-func (s *sender) post(ctx context.Context, a *tarsy.Announcement, d *draft, to place, messages []content) error {
-	for i, m := range messages {
-		if i < len(a.MessageIDs) {
-			if err := s.edit(ctx, a, d, to.channel, i, m); err != nil {
-				return err
-			}
-
-			continue
-		}
-
-		ts, found, err := s.create(ctx, a, d, to, i, m)
-		if err != nil {
-			return err
-		}
-
-		a.MessageIDs = append(a.MessageIDs, ts)
-
-		if a.ThreadID = to.thread; to.thread == "" {
-			a.ThreadID = a.MessageIDs[0]
-		}
-
-		s.record(*a)
-
-		if !found {
-			d.show(i, m)
-		} else if err := s.edit(ctx, a, d, to.channel, i, m); err != nil {
-			return err
-		}
-	}
-
-	// An answer that another server began again may have become shorter.
-	for i := len(messages); i < len(a.MessageIDs); i++ {
-		if err := s.edit(ctx, a, d, to.channel, i, text("_(replaced)_")); err != nil {
-			return err
-		}
-	}
-
-	return nil
+// post brings the messages of an announcement in line with what they should show.
+func (s *sender) post(ctx context.Context, a *tarsy.Announcement, d *draft, to place, messages ...content) error {
+	return s.loop.Post(ctx, a, d, keys(messages), &writer{s: s, a: a, d: d, to: to, messages: messages})
 }
 
-// create posts a message, unless an earlier attempt did: Slack does not recognize a message that is sent twice, so after an attempt of which the
+// writer implements notify.Writer for one announcement.
+type writer struct {
+	s        *sender
+	a        *tarsy.Announcement
+	d        *draft
+	to       place
+	messages []content
+	// decided means that the announcement asks for a decision that was made: it is not posted any more, only edited.
+	decided bool
+}
+
+// Create posts a message, unless an earlier attempt did: Slack does not recognize a message that is sent twice, so after an attempt of which the
 // result is unknown, or that another server may have made, the message is looked for.
-func (s *sender) create(ctx context.Context, a *tarsy.Announcement, d *draft, to place, part int, m content) (ts string, found bool, err error) {
-	if d.unknown || a.CreatedAt.Before(s.began.Add(skew)) {
-		ts, err := s.cfg.Client.find(ctx, to, a.ID, part, a.CreatedAt.Add(-skew))
-		if err != nil || ts != "" {
-			return ts, true, err
+func (w *writer) Create(ctx context.Context, number int) (ts string, found bool, err error) {
+	if w.d.Own.unknown || w.a.CreatedAt.Before(w.s.loop.Began().Add(skew)) {
+		ts, err = w.s.cfg.Client.find(ctx, w.to, w.a.ID, number, w.a.CreatedAt.Add(-skew))
+		if err != nil {
+			return "", false, err
 		}
 	}
 
-	ts, err = s.cfg.Client.post(ctx, to, m, a.ID, part)
-	d.unknown = err != nil && (d.unknown || unknown(err))
+	if found = ts != ""; !found {
+		if w.decided {
+			return "", false, notify.ErrDecided
+		}
 
-	return ts, false, err
-}
+		ts, err = w.s.cfg.Client.post(ctx, w.to, w.messages[number], w.a.ID, number)
+		w.d.Own.unknown = err != nil && (w.d.Own.unknown || unknown(err))
 
-func (s *sender) edit(ctx context.Context, a *tarsy.Announcement, d *draft, channelID string, i int, m content) error {
-	if i < len(d.shown) && d.shown[i] == m.key() {
-		return nil
+		if err != nil {
+			return "", false, err
+		}
 	}
 
-	if err := s.cfg.Client.update(ctx, channelID, a.MessageIDs[i], m); err != nil {
+	if w.a.ThreadID = w.to.thread; w.to.thread == "" {
+		w.a.ThreadID = cmp.Or(first(w.a.MessageIDs), ts)
+	}
+
+	return ts, found, nil
+}
+
+// Edit shows the state of the alert too if the message is the first of a thread.
+func (w *writer) Edit(ctx context.Context, number int, ts string) error {
+	if number >= len(w.messages) {
+		return w.s.cfg.Client.update(ctx, w.to.channel, ts, text("_(replaced)_"))
+	}
+
+	shown := w.messages[number]
+
+	if w.a.Subject == tarsy.SubjectAnswer {
+		return w.s.cfg.Client.update(ctx, w.to.channel, ts, shown)
+	}
+
+	whole, err := w.s.withState(ctx, *w.a, shown)
+	if err != nil {
 		return err
 	}
 
-	d.show(i, m)
+	// Somebody may have deleted it.
+	if err := w.s.cfg.Client.update(ctx, w.to.channel, ts, whole); err != nil && !gone(err) {
+		return err
+	}
 
 	return nil
 }
 
-// show notes what a message shows.
-func (d *draft) show(i int, m content) {
-	for len(d.shown) <= i {
-		d.shown = append(d.shown, "")
+func first(ids []string) string {
+	if len(ids) == 0 {
+		return ""
 	}
 
-	d.shown[i] = m.key()
+	return ids[0]
+}
+
+// keys identify what messages show.
+func keys(messages []content) []string {
+	all := make([]string, len(messages))
+	for i, m := range messages {
+		all[i] = m.key()
+	}
+
+	return all
 }
 
 // key identifies what a message shows.

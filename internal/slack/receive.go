@@ -2,22 +2,17 @@ package slack
 
 import (
 	"context"
-	"errors"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/slack-go/slack/slackevents"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/notify"
 )
 
-// saidFailed is what people read where an internal error refuses them.
-const saidFailed = "This could not be processed. Try again later."
-
-// question is a message of a person in a thread.
+// question is a message of a person in a thread: a question, or feedback.
 type question struct {
 	channel, thread, ts string
 	user                string
@@ -73,9 +68,9 @@ func (b *Bot) answer(ctx context.Context, q question) bool {
 	case !b.cfg.Ask.allows(q.channel, q.user):
 		// They are not answered: strangers should not make the bot write.
 		b.cfg.Logger.Warn("refused a Slack message", "operation", "ask", "channel_id", q.channel, "user_id", q.user, "ts", q.ts)
-	case q.text == "" || b.refused[q.key()]:
+	case q.text == "" || b.replied[q.key()]:
 	default:
-		b.ask(ctx, q, sessionID)
+		b.discuss(ctx, q, sessionID)
 	}
 
 	return true
@@ -106,83 +101,29 @@ func (b *Bot) threadSession(ctx context.Context, q question) (sessionID string, 
 	}
 }
 
-// ask asks a question. The announcement of its answer is stored first, with the id of the stage that will answer: a crash in between leaves
-// an answer that reports that the question was lost, and never an answer that nobody delivers.
-func (b *Bot) ask(ctx context.Context, q question, sessionID string) {
-	now, stageID := tarsy.Time(b.cfg.Clock.Now()), tarsy.NewID()
-	answer := tarsy.Announcement{
-		ID: tarsy.NewID(), SessionID: sessionID, Channel: tarsy.ChannelSlack, Subject: tarsy.SubjectAnswer, StageID: &stageID,
-		Target: q.channel + "/" + q.thread, ReplyTo: q.key(), State: tarsy.AnnouncementPending, DueAt: now, CreatedAt: now,
-	}
-
-	added, err := b.cfg.DB.AddAnnouncement(ctx, answer)
-	if err != nil {
-		b.explain(ctx, q.place(), q.user, err)
-
-		return
-	}
-
-	if !added {
-		return // a message that was delivered twice, or as a mention too
-	}
-
-	author := b.author(ctx, q.user)
-
-	if _, err := b.cfg.Intake.AskForStage(ctx, sessionID, author, q.text, stageID); err != nil {
-		b.refuse(q)
-
-		if err := b.cfg.DB.RemoveAnnouncement(context.WithoutCancel(ctx), answer.ID); err != nil {
-			b.cfg.Logger.Warn("could not remove the announcement of a refused question", "error", err)
-		}
-
-		b.explain(ctx, q.place(), q.user, err)
-
-		return
-	}
-
-	b.record(ctx, tarsy.AuditEntry{
-		Actor: author, Action: "session.ask", TargetType: "session", TargetID: sessionID,
+// discuss takes a question or feedback. Only its author sees a reply.
+func (b *Bot) discuss(ctx context.Context, q question, sessionID string) {
+	reply := b.people.Discuss(ctx, sessionID, notify.Message{
+		Key: q.key(), Target: q.channel + "/" + q.thread, UserID: q.user, UserName: b.cfg.Client.userName(ctx, q.user), Text: q.text,
 		Details: map[string]string{"user_id": q.user, "channel_id": q.channel, "ts": q.ts},
 	})
-}
+	if reply == "" {
+		return
+	}
 
-// refuse remembers a question that was refused.
-func (b *Bot) refuse(q question) {
 	const most = 1000
 
-	if len(b.refused) >= most {
-		clear(b.refused)
+	if len(b.replied) >= most {
+		clear(b.replied)
 	}
 
-	b.refused[q.key()] = true
-}
-
-// record appends to the audit log what a person did. The names of actions are those of the API.
-func (b *Bot) record(ctx context.Context, entry tarsy.AuditEntry) {
-	entry.At, entry.ActorKind, entry.Outcome = b.cfg.Clock.Now(), tarsy.ActorSlack, tarsy.AuditOK
-
-	if err := b.cfg.DB.AppendAudit(context.WithoutCancel(ctx), entry); err != nil {
-		b.cfg.Logger.Error("could not append to the audit log", "error", err, "action", entry.Action, "target_id", entry.TargetID)
-	}
+	b.replied[q.key()] = true
+	b.tell(ctx, q.place(), q.user, reply)
 }
 
 // explain tells a person why something was refused.
 func (b *Bot) explain(ctx context.Context, in place, userID string, err error) {
-	b.tell(ctx, in, userID, b.reason(err))
-}
-
-// reason is an error as people read it. Internal errors are logged and not shown.
-func (b *Bot) reason(err error) string {
-	known, ok := errors.AsType[*tarsy.Error](err)
-	if !ok || known.Code == tarsy.CodeInternal {
-		b.cfg.Logger.Error("something from Slack could not be processed", "error", err)
-
-		return saidFailed
-	}
-
-	first, rest := known.Message[:min(1, len(known.Message))], known.Message[min(1, len(known.Message)):]
-
-	return strings.ToUpper(first) + rest + "."
+	b.tell(ctx, in, userID, b.people.Reason(err))
 }
 
 // tell shows a person a short text that nobody else sees. It is not worth a row: without it, the person tries again.
@@ -192,19 +133,9 @@ func (b *Bot) tell(ctx context.Context, in place, userID, text string) {
 	}
 }
 
-// author is the name under which a person's questions and decisions are stored.
+// author is the name under which a person's decisions are stored.
 func (b *Bot) author(ctx context.Context, userID string) string {
-	const most = 100
-
-	name := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || tarsy.Invisible(r) {
-			return -1
-		}
-
-		return r
-	}, tarsy.CleanText(b.cfg.Client.userName(ctx, userID)))
-
-	return "slack:" + tarsy.CutText(b.cfg.Mask(strings.TrimSpace(name)), most)
+	return b.people.Author(b.cfg.Client.userName(ctx, userID))
 }
 
 // reference is a link or a mention in a text of Slack, such as <https://example.org|text> or <@U1>.

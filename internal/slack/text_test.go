@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/postgres"
-	"tarsy.dev/tarsy/internal/writeback/message"
+	"tarsy.dev/tarsy/internal/notify/message"
 )
 
 func TestMarkdownBecomesMrkdwn(t *testing.T) {
@@ -128,15 +127,13 @@ func TestLongTextFitsIntoBlocks(t *testing.T) {
 	require.NotContains(t, rejected.key(), approveAction)
 }
 
-func TestAnswerShowsToolCallsAndRepeatsNothing(t *testing.T) {
+func TestAnswerIsWrittenInMarkupOfSlack(t *testing.T) {
 	t.Parallel()
 
-	call := tarsy.NewMetadata(tarsy.ToolCallMetadata{ServerName: "cluster", ToolName: "get_*"})
-	answer := &postgres.Answer{Status: tarsy.StatusFailed, Error: "it <broke>", Events: []tarsy.TimelineEvent{
-		{EventType: tarsy.EventToolCall, Metadata: call}, {EventType: tarsy.EventToolCall, Metadata: call},
-		{EventType: tarsy.EventResponse, Content: "**Done.**"}, {EventType: tarsy.EventFinalAnalysis, Content: "**Done.**"},
-	}}
-	require.Equal(t, "Tool call: cluster.get\u200b_\u200b*\nTool call: cluster.get\u200b_\u200b*\n\n*Done.*\n\n*The answer failed:* it &lt;broke&gt;", answerText(answer))
+	markup := answerMarkup()
+	require.Equal(t, "Tool call: cluster.get\u200b_\u200b*", markup.Call("cluster.get_*"))
+	require.Equal(t, "*Done.*", markup.Text("**Done.**"))
+	require.Equal(t, "*The answer failed:* it &lt;broke&gt;", markup.Failed("it <broke>"))
 }
 
 func TestBothListsMustAllow(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -26,31 +27,29 @@ func (s *sender) updateThreads(ctx, limited context.Context) error {
 	}
 
 	for _, state := range changed {
+		ready := func(m *memory) bool { return !now.Before(m.again) && now.Sub(m.updated) >= updateEvery }
+
 		// The announcement of the message may be changing it too.
-		d := s.begin(state.AnnouncementID)
-		if d == nil {
-			continue
-		}
+		s.loop.Go(state.AnnouncementID, ready, func(d *draft) (over bool) {
+			s.updateThread(ctx, &d.Own, state, now)
 
-		if now.Before(d.again) || now.Sub(d.updated) < updateEvery {
-			s.end(state.AnnouncementID, d, false)
-
-			continue
-		}
-
-		s.sending.Go(func() {
-			defer s.end(state.AnnouncementID, d, false)
-
-			s.updateThread(ctx, d, state, now)
+			return false
 		})
 	}
+
+	s.loop.Forget(func(m *memory) bool { return m.forgettable(now) })
 
 	return nil
 }
 
+// forgettable reports whether something was kept to pace updates of a thread, and does not delay one any more.
+func (m *memory) forgettable(now time.Time) bool {
+	return !m.updated.IsZero() && now.Sub(m.updated) > skew && now.After(m.again)
+}
+
 // updateThread updates the first message of a thread with a state that was read after a time, and records what it shows.
-func (s *sender) updateThread(ctx context.Context, d *draft, state postgres.SlackThreadState, read time.Time) {
-	ctx, cancel := context.WithTimeout(ctx, sendLimit)
+func (s *sender) updateThread(ctx context.Context, m *memory, state postgres.SlackThreadState, read time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, notify.SendLimit)
 	defer cancel()
 
 	err := s.showState(ctx, state)
@@ -63,18 +62,18 @@ func (s *sender) updateThread(ctx context.Context, d *draft, state postgres.Slac
 	}
 
 	if err == nil || ctx.Err() != nil {
-		d.updated, d.failures = read, 0
+		m.updated, m.failures = read, 0
 
 		return
 	}
 
 	wait, limited := retryAfter(err)
 	if !limited {
-		wait = min(firstPause<<min(d.failures, 10), lastPause)
-		d.failures++
+		wait = notify.Pause(m.failures)
+		m.failures++
 	}
 
-	d.again = s.cfg.Clock.Now().Add(wait)
+	m.again = s.cfg.Clock.Now().Add(wait)
 	s.cfg.Logger.Warn("the first message of a Slack thread could not be updated; trying again", "channel_id", state.Channel, "ts", state.TS, "error", err)
 }
 
@@ -108,7 +107,7 @@ func (s *sender) showState(ctx context.Context, state postgres.SlackThreadState)
 
 // ignoreDeleted lets a message stay as it is when what it is about was deleted.
 func ignoreDeleted(err error) error {
-	if tarsy.CodeOf(err) == tarsy.CodeApprovalNotFound || err == errDeleted { //nolint:errorlint // it is not wrapped
+	if tarsy.CodeOf(err) == tarsy.CodeApprovalNotFound || err == notify.ErrDeleted { //nolint:errorlint // it is not wrapped
 		return nil
 	}
 

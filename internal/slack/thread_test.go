@@ -13,6 +13,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	mock "tarsy.dev/tarsy/internal/mock/slack"
+	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/wait"
@@ -73,13 +74,13 @@ func TestThreadWhoseUpdateFailedIsTriedAgainAfterPauses(t *testing.T) {
 
 		ctx := wait.Context(t)
 		require.NoError(t, s.updateThreads(ctx, ctx))
-		s.sending.Wait()
+		s.loop.Wait()
 		require.Len(t, server.Journal("chat.update"), n)
 	}
 
 	requireUpdates(1)
 
-	for failures, pause := range []time.Duration{firstPause, 2 * firstPause} {
+	for failures, pause := range []time.Duration{notify.Pause(0), notify.Pause(1)} {
 		clock.Advance(pause - time.Millisecond)
 		requireUpdates(failures + 1)
 		clock.Advance(time.Millisecond)
@@ -91,7 +92,11 @@ func TestThreadWhoseUpdateFailedIsTriedAgainAfterPauses(t *testing.T) {
 }
 
 // intake notes the questions that it takes.
-type intake struct{ asked []string }
+type intake struct {
+	notify.Intake
+
+	asked []string
+}
 
 func (i *intake) AskForStage(_ context.Context, _, _, content, _ string) (tarsy.Question, error) {
 	i.asked = append(i.asked, content)
@@ -105,7 +110,7 @@ func TestReplyOfPersonIsQuestionWhateverItsForm(t *testing.T) {
 
 	b, _, _, started := newThread(t)
 	taken := &intake{}
-	b.cfg.Intake = taken
+	b.people.Intake = taken
 
 	for _, subtype := range []string{"", "thread_broadcast", "file_share", "message_changed"} {
 		require.True(t, b.handleEvent(wait.Context(t), "UBOT", &slackevents.MessageEvent{

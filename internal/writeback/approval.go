@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/postgres"
-	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
 // maxApprovals is how many calls that wait are read at once.

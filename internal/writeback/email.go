@@ -11,7 +11,7 @@ import (
 	gomail "github.com/wneessen/go-mail"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/writeback/message"
+	"tarsy.dev/tarsy/internal/notify/message"
 )
 
 // maxSubject bounds the subject, in characters: mail programs show fewer.

@@ -17,8 +17,8 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/certificate/certtest"
 	"tarsy.dev/tarsy/internal/mock/smtp"
+	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/writeback"
-	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
 func serveMail(t *testing.T, cfg smtp.Config) *smtp.Server {

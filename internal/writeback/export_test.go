@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"tarsy.dev/tarsy/internal/writeback/message"
+	"tarsy.dev/tarsy/internal/notify/message"
 )
 
 // SendMail makes one attempt, as a job does.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/wneessen/go-mail/smtp"
 
-	"tarsy.dev/tarsy/internal/writeback/message"
+	"tarsy.dev/tarsy/internal/notify/message"
 )
 
 var (

@@ -17,8 +17,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/match"
+	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/quiet"
-	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
 // Target is somebody who is told.

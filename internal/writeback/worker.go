@@ -13,8 +13,8 @@ import (
 	"github.com/riverqueue/river"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/postgres"
-	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
 const (

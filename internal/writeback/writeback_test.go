@@ -22,6 +22,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/jobs"
 	"tarsy.dev/tarsy/internal/match"
+	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/progress"
@@ -29,7 +30,6 @@ import (
 	"tarsy.dev/tarsy/internal/slowness"
 	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/internal/writeback"
-	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
 var patience = slowness.Scale(20 * time.Second)

@@ -1,4 +1,4 @@
-package channel_test
+package notify_test
 
 import (
 	"context"
@@ -13,10 +13,11 @@ import (
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/channel"
+	"tarsy.dev/tarsy/internal/notify"
+	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Wrap(m)) }
 
 const lease, renewEvery = 30 * time.Second, 10 * time.Second
 
@@ -37,7 +38,7 @@ var (
 type office struct {
 	t      *testing.T
 	clock  *clockwork.FakeClock
-	holder *channel.Holder
+	holder *notify.Holder
 
 	asked, left, began, ended chan struct{}
 	answers                   chan takeResult
@@ -52,7 +53,7 @@ func inOffice(t *testing.T, test func(o *office)) {
 			t: t, clock: clockwork.NewFakeClock(), answers: make(chan takeResult), asked: make(chan struct{}, 1), left: make(chan struct{}, 1),
 			began: make(chan struct{}, 1), ended: make(chan struct{}, 1),
 		}
-		o.holder = channel.NewHolder(channel.Config{
+		o.holder = notify.NewHolder(notify.HolderConfig{
 			Leases: o, Channel: tarsy.ChannelSlack, ServerID: "server-1", Lease: lease, RenewEvery: renewEvery, Work: o.work, Clock: o.clock,
 			Logger: slog.New(slog.DiscardHandler),
 		})

@@ -1,4 +1,4 @@
-package discord
+package notify
 
 import (
 	"testing"

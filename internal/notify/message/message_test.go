@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/writeback/message"
+	"tarsy.dev/tarsy/internal/notify/message"
 )
 
 func endOf(status tarsy.SessionStatus) (tarsy.Announcement, tarsy.Session) {

@@ -1,6 +1,7 @@
-// Package channel has what channels to people, such as Discord and Slack, share: one server of all works for a channel, under a lease, and routes say
-// what is announced, where and when. It knows nothing of how a message is sent.
-package channel
+// Package notify has what channels to people, such as Discord and Slack, share: one server of all works for a channel, under a lease; routes say
+// what is announced, where and when; a sender sends what is due, and tries again. How a message looks and how it is delivered is for the
+// package of each channel.
+package notify
 
 import (
 	"context"
@@ -22,8 +23,8 @@ type Leases interface {
 	LeaveChannel(ctx context.Context, channel tarsy.AnnouncementChannel, serverID string) error
 }
 
-// Config is what a Holder needs. Everything is required.
-type Config struct {
+// HolderConfig is what a Holder needs. Everything is required.
+type HolderConfig struct {
 	Leases  Leases
 	Channel tarsy.AnnouncementChannel
 	// ServerID names this server as the holder.
@@ -40,13 +41,13 @@ type Config struct {
 
 // Holder works for a channel whenever no other server does. Start it once; Stop may be called at any time.
 type Holder struct {
-	cfg    Config
+	cfg    HolderConfig
 	task   background.Task
 	leases background.Outage
 }
 
 // NewHolder returns a holder that does nothing yet.
-func NewHolder(cfg Config) *Holder {
+func NewHolder(cfg HolderConfig) *Holder {
 	cfg.Logger = cfg.Logger.With("channel", cfg.Channel)
 
 	return &Holder{cfg: cfg, leases: background.Outage{

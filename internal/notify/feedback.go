@@ -1,4 +1,4 @@
-package discord
+package notify
 
 import (
 	"context"
@@ -6,14 +6,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/flow/discord"
 )
-
-// Feedback takes what people think of conclusions. Its errors for people are *tarsy.Error.
-type Feedback interface {
-	Give(ctx context.Context, feedback tarsy.Feedback) (tarsy.Feedback, error)
-	Withdraw(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error)
-}
 
 const (
 	feedbackCommand = "!feedback"
@@ -53,33 +46,31 @@ func parseFeedback(content string) (word, why, cause string) {
 }
 
 // rate stores the feedback of a person on a session. A message that is delivered twice replaces itself.
-func (b *Bot) rate(ctx context.Context, m discord.Message, sessionID string) {
-	word, why, cause := parseFeedback(m.Content)
-	by := b.person(m)
+func (p People) rate(ctx context.Context, sessionID string, m Message) (reply string) {
+	word, why, cause := parseFeedback(m.Text)
+	by := p.person(m)
 
 	switch word {
 	case "":
-		b.say(ctx, m, saidFeedbackUsage)
+		return saidFeedbackUsage
 	case withdrawWord:
-		if _, err := b.cfg.Feedback.Withdraw(ctx, sessionID, by); err != nil {
-			b.explain(ctx, m, err)
-
-			return
+		if _, err := p.Feedback.Withdraw(ctx, sessionID, by); err != nil {
+			return p.Reason(err)
 		}
 
-		b.record(ctx, m, "feedback.withdraw", sessionID)
-		b.say(ctx, m, "Your feedback is withdrawn.")
-	default:
-		given, err := b.cfg.Feedback.Give(ctx, tarsy.Feedback{
-			SessionID: sessionID, Author: by.Name, AuthorID: by.ID, Rating: tarsy.Rating(word), Why: why, RealCause: cause,
-		})
-		if err != nil {
-			b.explain(ctx, m, err)
+		p.record(ctx, p.Actor(m), "feedback.withdraw", sessionID)
 
-			return
-		}
-
-		b.record(ctx, m, "feedback.give", sessionID)
-		b.say(ctx, m, "Feedback recorded: "+string(given.Rating)+".")
+		return "Your feedback is withdrawn."
 	}
+
+	given, err := p.Feedback.Give(ctx, tarsy.Feedback{
+		SessionID: sessionID, Author: by.Name, AuthorID: by.ID, Rating: tarsy.Rating(word), Why: why, RealCause: cause,
+	})
+	if err != nil {
+		return p.Reason(err)
+	}
+
+	p.record(ctx, p.Actor(m), "feedback.give", sessionID)
+
+	return "Feedback recorded: " + string(given.Rating) + "."
 }

@@ -1,12 +1,12 @@
-package channel
+package notify
 
 import (
 	"slices"
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/quiet"
-	"tarsy.dev/tarsy/internal/writeback/message"
 )
 
 // Routes are what is announced, where and when.
@@ -16,6 +16,8 @@ type Routes struct {
 	Teams   map[string]string
 	// On are the events that are announced.
 	On []message.Event
+	// Cancelled announces the ends of cancelled sessions where beginnings are announced.
+	Cancelled bool
 	// Quiet delays announcements; nil delays none.
 	Quiet *quiet.Hours
 }

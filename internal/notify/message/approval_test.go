@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/writeback/message"
+	"tarsy.dev/tarsy/internal/notify/message"
 )
 
 func approvalMessage(arguments string) message.Message {

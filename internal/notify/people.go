@@ -1,0 +1,166 @@
+package notify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
+)
+
+// Intake takes what people write. Its errors for people are *tarsy.Error; it returns after what it did is durable.
+type Intake interface {
+	Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error)
+	AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error)
+}
+
+// Feedback takes what people think of conclusions. Its errors for people are *tarsy.Error.
+type Feedback interface {
+	Give(ctx context.Context, feedback tarsy.Feedback) (tarsy.Feedback, error)
+	Withdraw(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error)
+}
+
+// Approvals takes what people decide about tool calls.
+type Approvals interface {
+	Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
+	List(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error)
+	Approve(ctx context.Context, id string, by tarsy.AuditEntry, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
+	Reject(ctx context.Context, id string, by tarsy.AuditEntry, reason string) (tarsy.ApprovalRequest, error)
+}
+
+// saidFailed is what people read where an internal error refuses them.
+const saidFailed = "This could not be processed. Try again later."
+
+// People takes what people write in the threads of a channel. Who may write is for the channel to say.
+type People struct {
+	DB       *postgres.DB
+	Channel  tarsy.AnnouncementChannel
+	Intake   Intake
+	Feedback Feedback
+	// Mask hides secrets in names; intake masks the rest.
+	Mask   func(text string) string
+	Clock  clockwork.Clock
+	Logger *slog.Logger
+}
+
+// Message is what somebody wrote in the thread of a session.
+type Message struct {
+	// Key identifies the message in its channel: one that is delivered twice counts once. Target is where the answer goes.
+	Key, Target string
+	// UserID and UserName are those of the author in the channel.
+	UserID, UserName string
+	Text             string
+	// Details are kept in the audit log.
+	Details map[string]string
+}
+
+// Discuss takes a message in the thread of a session: feedback, or else a question. It returns what its author should read, if there is anything;
+// an answer follows as an announcement.
+func (p People) Discuss(ctx context.Context, sessionID string, m Message) (reply string) {
+	if isFeedback(m.Text) {
+		return p.rate(ctx, sessionID, m)
+	}
+
+	return p.ask(ctx, sessionID, m)
+}
+
+// ask asks a question. The announcement of its answer is stored first, with the id of the stage that will answer: a crash in between leaves
+// an answer that reports that the question was lost, and never an answer that nobody delivers.
+func (p People) ask(ctx context.Context, sessionID string, m Message) (reply string) {
+	answer, stageID := p.Reply(sessionID, tarsy.SubjectAnswer, m), tarsy.NewID()
+	answer.StageID = &stageID
+
+	added, err := p.DB.AddAnnouncement(ctx, answer)
+	if err != nil {
+		return p.Reason(err)
+	}
+
+	if !added {
+		return "" // it was delivered twice
+	}
+
+	by := p.Actor(m)
+
+	if _, err := p.Intake.AskForStage(ctx, sessionID, by.Actor, m.Text, stageID); err != nil {
+		if err := p.DB.RemoveAnnouncement(context.WithoutCancel(ctx), answer.ID); err != nil {
+			p.Logger.Warn("could not remove the announcement of a refused question", "error", err)
+		}
+
+		return p.Reason(err)
+	}
+
+	p.record(ctx, by, "session.ask", sessionID)
+
+	return ""
+}
+
+// Reply is an announcement that replies to a message.
+func (p People) Reply(sessionID string, subject tarsy.AnnouncementSubject, m Message) tarsy.Announcement {
+	now := tarsy.Time(p.Clock.Now())
+
+	return tarsy.Announcement{
+		ID: tarsy.NewID(), SessionID: sessionID, Channel: p.Channel, Subject: subject, Target: m.Target, ReplyTo: m.Key,
+		State: tarsy.AnnouncementPending, DueAt: now, CreatedAt: now,
+	}
+}
+
+// record appends to the audit log what a person did. The names of actions are those of the API. Alerts are not recorded, as there.
+func (p People) record(ctx context.Context, row tarsy.AuditEntry, action, sessionID string) {
+	row.At, row.Action, row.TargetType, row.TargetID, row.Outcome = p.Clock.Now(), action, "session", sessionID, tarsy.AuditOK
+
+	if err := p.DB.AppendAudit(context.WithoutCancel(ctx), row); err != nil {
+		p.Logger.Error("could not append to the audit log", "error", err, "action", action, "target_id", sessionID)
+	}
+}
+
+// Author is the name under which what a person writes is stored.
+func (p People) Author(userName string) string {
+	const most = 100
+
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || tarsy.Invisible(r) {
+			return -1
+		}
+
+		return r
+	}, tarsy.CleanText(userName))
+
+	return string(p.Channel) + ":" + tarsy.CutText(p.Mask(strings.TrimSpace(name)), most)
+}
+
+// Actor is who wrote a message, for the audit log.
+func (p People) Actor(m Message) tarsy.AuditEntry {
+	return tarsy.AuditEntry{Actor: p.Author(m.UserName), ActorKind: tarsy.ActorKind(p.Channel), Details: m.Details}
+}
+
+// person is who wrote a message. Names change and are not unique.
+func (p People) person(m Message) tarsy.Person {
+	return tarsy.Person{Name: p.Author(m.UserName), ID: string(p.Channel) + ":" + m.UserID}
+}
+
+// Reason is an error as people read it. Internal errors are logged and not shown.
+func (p People) Reason(err error) string {
+	known, ok := errors.AsType[*tarsy.Error](err)
+	if !ok || known.Code == tarsy.CodeInternal || known.Message == "" {
+		p.Logger.Error("what somebody wrote could not be processed", "error", err)
+
+		return saidFailed
+	}
+
+	return strings.ToUpper(known.Message[:1]) + known.Message[1:] + "."
+}
+
+// Anyone in a list allows everything that the list is about.
+const Anyone = "*"
+
+// Allowed reports whether a list allows one of some ids. An empty list allows nothing.
+func Allowed(list []string, ids ...string) bool {
+	return slices.Contains(list, Anyone) || slices.ContainsFunc(ids, func(id string) bool { return id != "" && slices.Contains(list, id) })
+}
