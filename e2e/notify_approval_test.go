@@ -68,14 +68,52 @@ func TestApprovalIsAskedForByWebhookAndMailOnce(t *testing.T) {
 	require.Empty(t, others.got)
 }
 
+// What was decided or expired during quiet hours is asked of nobody, whatever the channel.
 func TestApprovalThatIsOverIsNotAskedFor(t *testing.T) {
 	t.Parallel()
 
-	chat, clock := newTarget(t, nil), clockwork.NewFakeClockAt(tonight)
-	app := tarsytest.New(t, tarsytest.Options{
-		MCP: []*tarsytest.MCPServer{operator()}, Clock: clock, Config: fixer + asksForRestartWithin3h + routeTeam + fmt.Sprintf(
-			"  write_back:\n    chat: {url: '%s', on: [approval], %s}\n", chat.URL, atNight),
-	})
+	for name, prepare := range map[string]func(*testing.T, clockwork.Clock) (options tarsytest.Options, sent func() int){
+		"webhook": func(t *testing.T, _ clockwork.Clock) (tarsytest.Options, func() int) {
+			t.Helper()
+
+			chat := newTarget(t, nil)
+
+			return tarsytest.Options{
+				Config: routeTeam + fmt.Sprintf("  write_back:\n    chat: {url: '%s', on: [approval], %s}\n", chat.URL, atNight),
+			}, func() int { return len(chat.got) }
+		},
+		"Slack": func(t *testing.T, clock clockwork.Clock) (tarsytest.Options, func() int) {
+			t.Helper()
+
+			w := newSlack(t, clock)
+
+			return tarsytest.Options{Config: w.Config("on: [approval], " + atNight), Env: w.Env()}, func() int { return len(w.Sent("")) }
+		},
+		"Discord": func(t *testing.T, _ clockwork.Clock) (tarsytest.Options, func() int) {
+			t.Helper()
+
+			w := newDiscord(t)
+
+			return tarsytest.Options{Config: w.Config(oncallAllowed + ", on: [approval], " + atNight), Env: w.Env()}, func() int { return len(w.Sent().Messages) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			clock := clockwork.NewFakeClockAt(tonight)
+			options, sent := prepare(t, clock)
+			options.Clock, options.MCP = clock, []*tarsytest.MCPServer{operator()}
+			options.Config = fixer + asksForRestartWithin3h + options.Config
+
+			requireApprovalsSkipped(t, tarsytest.New(t, options), clock)
+			require.Zero(t, sent())
+		})
+	}
+}
+
+// requireApprovalsSkipped checks that a call that is rejected and one that expires before a message may be sent lead to none.
+func requireApprovalsSkipped(t *testing.T, app *tarsytest.App, clock *clockwork.FakeClock) {
+	t.Helper()
 
 	type row struct{ SessionID, State, Error string }
 
@@ -106,5 +144,4 @@ func TestApprovalThatIsOverIsNotAskedFor(t *testing.T) {
 	awaitRows("skipped", 2)
 	require.Equal(t, row{rejected, "skipped", "the approval was rejected before the message was sent"}, rows("skipped")[0])
 	require.Contains(t, rows("skipped")[1].Error, "expired before the message was sent")
-	require.Empty(t, chat.got)
 }

@@ -115,8 +115,8 @@ func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *dra
 	}
 
 	if len(a.MessageIDs) == 0 {
-		if !call.Approval.Open(s.cfg.Clock.Now()) {
-			return false, notify.ErrDecided
+		if err := notify.Overtaken(call.Approval, s.cfg.Clock.Now()); err != nil {
+			return false, err
 		}
 
 		text, err := s.templated(ctx, a, &call)

@@ -32,10 +32,9 @@ const (
 	decisionEvery = 2 * time.Second
 )
 
-// Why announcements are not sent. ErrDeleted and ErrDecided are returned by targets.
+// Why announcements are given up.
 var (
 	ErrDeleted = errors.New("the session was deleted")
-	ErrDecided = errors.New("the approval was decided or expired before the message was sent")
 	errTooOld  = errors.New("it could not be sent within a day")
 )
 
@@ -260,7 +259,7 @@ func (s *Sender[D]) settle(a *tarsy.Announcement, done bool, err error) {
 	case limited:
 		a.DueAt = now.Add(pause)
 		logger.Warn("the channel limits the rate of requests; an announcement waits", "due_at", a.DueAt)
-	case errors.Is(err, ErrDecided):
+	case IsSkipped(err):
 		a.State = tarsy.AnnouncementSkipped
 	case errors.Is(err, errTooOld), errors.Is(err, ErrDeleted), s.cfg.Target.Permanent(a, err):
 		a.State = tarsy.AnnouncementFailed

@@ -92,7 +92,7 @@ func TestResultOfAnAttemptDecidesWhenTheNextOneIs(t *testing.T) {
 	}
 
 	for err, want := range map[error]tarsy.AnnouncementState{
-		errRefused: tarsy.AnnouncementFailed, ErrDeleted: tarsy.AnnouncementFailed, errTooOld: tarsy.AnnouncementFailed, ErrDecided: tarsy.AnnouncementSkipped,
+		errRefused: tarsy.AnnouncementFailed, ErrDeleted: tarsy.AnnouncementFailed, errTooOld: tarsy.AnnouncementFailed, OvertakenBy(tarsy.ApprovalRejected): tarsy.AnnouncementSkipped,
 	} {
 		over := settled(nil, false, err)
 		require.Equal(t, want, over.State, err)

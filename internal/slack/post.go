@@ -21,8 +21,8 @@ type writer struct {
 	d        *draft
 	to       place
 	messages []content
-	// decided means that the announcement asks for a decision that was made: it is not posted any more, only edited.
-	decided bool
+	// decided is how the call was decided that the announcement asks for: it is not posted any more, only edited. Waiting, or empty, if it was not.
+	decided tarsy.ApprovalStatus
 }
 
 // Create posts a message, unless an earlier attempt did: Slack does not recognize a message that is sent twice, so after an attempt of which the
@@ -36,8 +36,8 @@ func (w *writer) Create(ctx context.Context, number int) (ts string, found bool,
 	}
 
 	if found = ts != ""; !found {
-		if w.decided {
-			return "", false, notify.ErrDecided
+		if w.decided != "" && w.decided != tarsy.ApprovalWaiting {
+			return "", false, notify.OvertakenBy(w.decided)
 		}
 
 		ts, err = w.s.cfg.Client.post(ctx, w.to, w.messages[number], w.a.ID, number)

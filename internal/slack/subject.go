@@ -60,7 +60,7 @@ func (s *sender) sendSession(ctx context.Context, a *tarsy.Announcement, d *draf
 		return false, err
 	}
 
-	return s.postInThread(ctx, a, d, session.Fingerprint, shown, false)
+	return s.postInThread(ctx, a, d, session.Fingerprint, shown, "")
 }
 
 // content is what the message of an announcement of a session shows.
@@ -89,7 +89,7 @@ func (s *sender) content(ctx context.Context, a tarsy.Announcement, session tars
 
 // postInThread posts a message as the first of a thread or as a reply, and edits it when it should show something else. It reports false while
 // another announcement begins the thread. What asks for a decision that was made is not posted any more.
-func (s *sender) postInThread(ctx context.Context, a *tarsy.Announcement, d *draft, fingerprint string, shown content, decided bool) (bool, error) {
+func (s *sender) postInThread(ctx context.Context, a *tarsy.Announcement, d *draft, fingerprint string, shown content, decided tarsy.ApprovalStatus) (bool, error) {
 	w := &writer{s: s, a: a, d: d, to: place{channel: a.Target}, messages: []content{shown}, decided: decided}
 
 	if len(a.MessageIDs) > 0 {
@@ -157,10 +157,9 @@ func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *dra
 		return false, err
 	}
 
-	decided := made.status != tarsy.ApprovalWaiting
-	posted, err := s.postInThread(ctx, a, d, session.Fingerprint, shown, decided)
+	posted, err := s.postInThread(ctx, a, d, session.Fingerprint, shown, made.status)
 
-	return posted && decided, err
+	return posted && made.status != tarsy.ApprovalWaiting, err
 }
 
 // sendAnswer posts the answer as far as it is written. It is done when the answer is over.

@@ -13,6 +13,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/postgres"
 )
@@ -31,16 +32,9 @@ const (
 
 var (
 	errTooOld   = errors.New("it could not be sent within a day")
-	errDeleted  = errors.New("the session was deleted")
 	errToken    = errors.New("the token of the PagerDuty API is not set")
 	errPassword = errors.New("the password for the SMTP server is not set")
 )
-
-// skipped is why a message has nothing to tell any more.
-type skipped struct{ reason string }
-
-// Error implements error.
-func (s *skipped) Error() string { return s.reason }
 
 // WorkersConfig is what sending needs. Everything is required.
 type WorkersConfig struct {
@@ -118,7 +112,7 @@ func (w *Workers) send(ctx context.Context, j *river.Job[job], a tarsy.Announcem
 
 	session, err := w.cfg.DB.Session(ctx, a.SessionID)
 	if tarsy.CodeOf(err) == tarsy.CodeSessionNotFound {
-		return errDeleted
+		return notify.ErrDeleted
 	} else if err != nil {
 		return err
 	}
@@ -163,22 +157,23 @@ func (w *Workers) send(ctx context.Context, j *river.Job[job], a tarsy.Announcem
 	return err
 }
 
-// message is what a target is told. An error of type skipped means that there is nothing to tell.
+// message is what a target is told. An error of type notify.Skipped means that there is nothing to tell.
 func (w *Workers) message(ctx context.Context, target Target, a tarsy.Announcement, session tarsy.Session) (message.Message, error) {
 	url := w.cfg.SessionURL(session.ID)
 
 	if a.Subject == tarsy.SubjectApproval {
 		call, err := w.cfg.DB.Approval(ctx, *a.ApprovalID)
 
-		switch {
-		case tarsy.CodeOf(err) == tarsy.CodeApprovalNotFound:
-			return message.Message{}, errDeleted
-		case err != nil:
+		if tarsy.CodeOf(err) == tarsy.CodeApprovalNotFound {
+			return message.Message{}, notify.ErrDeleted
+		}
+
+		if err == nil {
+			err = notify.Overtaken(call.Approval, w.cfg.Clock.Now())
+		}
+
+		if err != nil {
 			return message.Message{}, err
-		case call.Approval.Status.Final():
-			return message.Message{}, &skipped{"the approval was " + string(call.Approval.Status) + " before the message was sent"}
-		case !call.Approval.Open(w.cfg.Clock.Now()):
-			return message.Message{}, &skipped{"the approval expired before the message was sent"}
 		}
 
 		return message.NewApproval(a, session, call, url), nil
@@ -197,7 +192,7 @@ func (w *Workers) message(ctx context.Context, target Target, a tarsy.Announceme
 
 	if m.Event == message.Finished && a.State == tarsy.AnnouncementPending && !slices.Contains(target.Events, message.Finished) &&
 		slices.Contains(target.Events, message.VerdictReached) {
-		return m, &skipped{"the session has no verdict"}
+		return m, &notify.Skipped{Reason: "the session has no verdict"}
 	}
 
 	return m, nil
@@ -218,7 +213,7 @@ func permanent(err error) bool {
 
 	_, broken := errors.AsType[*unsendable](err)
 
-	return broken || errors.Is(err, errTooOld) || errors.Is(err, errDeleted)
+	return broken || errors.Is(err, errTooOld) || errors.Is(err, notify.ErrDeleted)
 }
 
 // settle records the result of an attempt and tells River what to do with the job.
@@ -243,8 +238,8 @@ func (w *Workers) settle(ctx context.Context, j *river.Job[job], a tarsy.Announc
 		return w.record(ctx, a)
 	}
 
-	if unneeded, ok := errors.AsType[*skipped](err); ok {
-		a.State, a.Error = tarsy.AnnouncementSkipped, unneeded.reason
+	if notify.IsSkipped(err) {
+		a.State, a.Error = tarsy.AnnouncementSkipped, err.Error()
 
 		return w.record(ctx, a)
 	}
