@@ -45,7 +45,6 @@ func (a *App) wireJobs(targets []writeback.Target) error {
 	}
 
 	senders := a.writeBackWorkers(targets)
-	a.onStop("connections of write-back", func(context.Context) error { senders.Close(); return nil }) //nolint:nlreturn // one thought
 
 	queue, err := jobs.New(jobs.Config{
 		Pool: a.db.Jobs(), Readers: a.db.Readers(), Logger: a.logger, Keep: max(day, kept.KeepJobs()),

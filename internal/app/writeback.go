@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -12,7 +13,13 @@ import (
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/match"
 	"tarsy.dev/tarsy/internal/notify"
+	"tarsy.dev/tarsy/internal/notify/email"
+	"tarsy.dev/tarsy/internal/notify/mattermost"
 	"tarsy.dev/tarsy/internal/notify/message"
+	"tarsy.dev/tarsy/internal/notify/outgoing"
+	"tarsy.dev/tarsy/internal/notify/pagerduty"
+	"tarsy.dev/tarsy/internal/notify/teams"
+	"tarsy.dev/tarsy/internal/notify/webhook"
 	"tarsy.dev/tarsy/internal/writeback"
 )
 
@@ -59,10 +66,17 @@ func (a *App) announce(targets []writeback.Target) (engine.Announce, error) {
 func (a *App) writeBackTargets() ([]writeback.Target, error) {
 	var targets []writeback.Target
 
+	client := outgoing.NewClient()
+	a.onStop("connections of write-back", func(context.Context) error {
+		client.CloseIdleConnections()
+
+		return nil
+	})
+
 	configured := a.options.Config.Alerts.WriteBack
 
 	for _, name := range slices.Sorted(maps.Keys(configured)) {
-		target, err := a.writeBackTarget(configured[name])
+		target, err := a.writeBackTarget(configured[name], client)
 		if err != nil {
 			return nil, fmt.Errorf("alerts.write_back.%s: %w", name, err)
 		}
@@ -73,31 +87,14 @@ func (a *App) writeBackTargets() ([]writeback.Target, error) {
 	return targets, nil
 }
 
-func (a *App) writeBackTarget(cfg config.WriteBack) (writeback.Target, error) {
-	target := writeback.Target{Name: cfg.Name, URL: cfg.URL.Reveal(), Timeout: cfg.Timeout, Header: http.Header{}}
-
-	for name, value := range cfg.Headers {
-		target.Header.Set(name, value.Reveal())
-	}
+func (a *App) writeBackTarget(cfg config.WriteBack, client *http.Client) (writeback.Target, error) {
+	target := writeback.Target{Name: cfg.Name, Timeout: cfg.Timeout, Teams: cfg.Teams}
 
 	for _, event := range cfg.Events() {
 		target.Events = append(target.Events, message.Event(event))
 	}
 
-	if cfg.Type == config.WriteBackPagerDuty {
-		token, _ := a.options.Env(cfg.TokenEnv)
-		target.PagerDuty = &writeback.PagerDuty{API: cmp.Or(target.URL, config.PagerDutyAPI), Token: token, From: cfg.From}
-	}
-
 	var err error
-
-	if cfg.Type == config.WriteBackEmail {
-		if target.Email, err = a.mailTarget(cfg); err != nil {
-			return target, err
-		}
-	}
-
-	target.Teams = cfg.Teams
 
 	if target.Quiet, err = cfg.Quiet.Hours(); err != nil {
 		return target, fmt.Errorf("quiet_hours: %w", err)
@@ -107,13 +104,41 @@ func (a *App) writeBackTarget(cfg config.WriteBack) (writeback.Target, error) {
 		return target, fmt.Errorf("match: %w", err)
 	}
 
-	target.Body, err = cfg.Template()
+	target.Delivery, err = a.delivery(cfg, client)
 
 	return target, err
 }
 
-// mailTarget is who gets mail, and through which server.
-func (a *App) mailTarget(cfg config.WriteBack) (*writeback.Email, error) {
+// delivery is how a target is told.
+func (a *App) delivery(cfg config.WriteBack, client *http.Client) (outgoing.Delivery, error) {
+	template, err := cfg.Template()
+	if err != nil {
+		return nil, err
+	}
+
+	url, header := cfg.URL.Reveal(), http.Header{}
+	for name, value := range cfg.Headers {
+		header.Set(name, value.Reveal())
+	}
+
+	switch cfg.Type {
+	case config.WriteBackPagerDuty:
+		token, _ := a.options.Env(cfg.TokenEnv)
+
+		return &pagerduty.Delivery{Client: client, API: cmp.Or(url, config.PagerDutyAPI), Token: token, From: cfg.From, Header: header, Note: template}, nil
+	case config.WriteBackEmail:
+		return a.mail(cfg, template)
+	case config.WriteBackTeams:
+		return &teams.Delivery{Client: client, URL: url, Header: header, Template: template}, nil
+	case config.WriteBackMattermost:
+		return &mattermost.Delivery{Client: client, URL: url, Header: header, Template: template}, nil
+	default:
+		return &webhook.Delivery{Client: client, URL: url, Header: header, Body: template}, nil
+	}
+}
+
+// mail is who gets mail, and through which server.
+func (a *App) mail(cfg config.WriteBack, text *message.Template) (*email.Delivery, error) {
 	from, to, err := cfg.Addresses()
 	if err != nil {
 		return nil, err
@@ -126,9 +151,9 @@ func (a *App) mailTarget(cfg config.WriteBack) (*writeback.Email, error) {
 
 	password, _ := a.options.Env(cfg.SMTP.PasswordEnv)
 
-	return &writeback.Email{
-		Host: cfg.SMTP.Host, Port: cfg.SMTP.Port, TLS: writeback.Encryption(cfg.SMTP.TLS), Username: cfg.SMTP.Username, Password: password,
-		From: from, To: to, Subject: subject,
+	return &email.Delivery{
+		Host: cfg.SMTP.Host, Port: cfg.SMTP.Port, TLS: email.Encryption(cfg.SMTP.TLS), Username: cfg.SMTP.Username, Password: password,
+		From: from, To: to, Subject: subject, Text: text,
 	}, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/writeback"
+	"tarsy.dev/tarsy/internal/notify/email"
 )
 
 // mailPatience is how long an SMTP server may take to answer.
@@ -49,11 +49,11 @@ func checkMailServer(ctx context.Context, target config.WriteBack, password stri
 	defer cancel()
 
 	server := fmt.Sprintf("%s:%d", target.SMTP.Host, target.SMTP.Port)
-	email := &writeback.Email{
-		Host: target.SMTP.Host, Port: target.SMTP.Port, TLS: writeback.Encryption(target.SMTP.TLS), Username: target.SMTP.Username, Password: password, From: from, To: to,
+	delivery := &email.Delivery{
+		Host: target.SMTP.Host, Port: target.SMTP.Port, TLS: email.Encryption(target.SMTP.TLS), Username: target.SMTP.Username, Password: password, From: from, To: to,
 	}
 
-	err = email.CheckLogin(ctx)
+	err = delivery.CheckLogin(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -63,7 +63,7 @@ func checkMailServer(ctx context.Context, target config.WriteBack, password stri
 		return finding{check, findingOK, fmt.Sprintf("logged in to %s as %s", server, target.SMTP.Username), ""}
 	case err == nil:
 		return finding{check, findingOK, "connected to " + server, ""}
-	case writeback.Refused(err):
+	case email.Refused(err):
 		return finding{check, findingFail, line(err), "check smtp.username, the password, and smtp.tls of alerts.write_back." + target.Name}
 	case errors.Is(err, context.Canceled):
 		return finding{check, findingWarn, line(err), ""}

@@ -12,7 +12,7 @@ type Alerts struct {
 	Storm       Storm                `yaml:"storm" doc:"When alerts of a group are investigated together."`
 	Resolved    Resolved             `yaml:"resolved" doc:"What happens when a sender reports that an alert is over."`
 	Maintenance []Maintenance        `yaml:"maintenance" doc:"Times in which matching alerts are not investigated. They are listed as suppressed."`
-	WriteBack   map[string]WriteBack `yaml:"write_back" doc:"Outgoing webhooks, e-mail and notes by name, for what becomes of alerts." restart:"true"`
+	WriteBack   map[string]WriteBack `yaml:"write_back" doc:"Outgoing webhooks, chat messages, e-mail and notes by name, for what becomes of alerts." restart:"true"`
 }
 
 // The sources of receivers.
@@ -109,23 +109,25 @@ type Maintenance struct {
 
 // The kinds of write-back.
 const (
-	WriteBackWebhook   = "webhook"
-	WriteBackPagerDuty = "pagerduty"
-	WriteBackEmail     = "email"
+	WriteBackWebhook    = "webhook"
+	WriteBackPagerDuty  = "pagerduty"
+	WriteBackEmail      = "email"
+	WriteBackTeams      = "teams"
+	WriteBackMattermost = "mattermost"
 )
 
 // WriteBack is one entry of alerts.write_back.
 type WriteBack struct {
 	Name string `yaml:"-"`
 
-	Type     string            `yaml:"type" doc:"A webhook, a note on the PagerDuty incident that the alert came from, or an e-mail." enum:"webhook,pagerduty,email" default:"webhook"`
+	Type     string            `yaml:"type" doc:"A webhook, a note on the PagerDuty incident that the alert came from, an e-mail, a card in Microsoft Teams (the URL of a workflow that posts when a webhook request is received), or a post in Mattermost (the URL of an incoming webhook)." enum:"webhook,pagerduty,email,teams,mattermost" default:"webhook"`
 	URL      Secret            `yaml:"url" doc:"Where to post; hidden, because the path of many webhooks is a secret. For PagerDuty the base URL of the API, https://api.pagerduty.com by default." format:"url" secret:"value"`
 	On       []string          `yaml:"on" doc:"When: started, finished (completed or cancelled), verdict (completed with a verdict), failed (failed or timed out) and approval (a tool call waits for a person). The default is started, finished and failed." enum:"started,finished,verdict,failed,approval"`
 	Teams    []string          `yaml:"teams" doc:"Only for sessions of these teams; an empty name means sessions without a team. The default is all sessions."`
 	Match    []string          `yaml:"match" doc:"Only for sessions whose alert matches, as in routes." format:"matcher"`
 	Quiet    *QuietHours       `yaml:"quiet_hours" doc:"Hours in which messages wait."`
 	Subject  string            `yaml:"subject" doc:"Template of the subject of an e-mail." runtime:"*"`
-	Body     string            `yaml:"body" doc:"Template of the body (text/template); see docs/write-back.md. The default is JSON with the session and its result; for PagerDuty, whose template makes the text of the note, and for e-mail, a few lines of text." runtime:"*"`
+	Body     string            `yaml:"body" doc:"Template of the body (text/template); see docs/write-back.md. The default is JSON with the session and its result; for PagerDuty, whose template makes the text of the note, and for e-mail, a few lines of text; for Teams and Mattermost a card and a post with the same, whose text the template replaces." runtime:"*"`
 	Headers  map[string]Secret `yaml:"headers" doc:"Headers, such as Authorization." secret:"value"`
 	TokenEnv string            `yaml:"token_env" doc:"Environment variable with the API token of PagerDuty." format:"env" secret:"env"`
 	From     string            `yaml:"from" doc:"Sender of e-mail; for PagerDuty the e-mail address of a user, which its API requires for notes."`

@@ -31,13 +31,18 @@ func (w WriteBack) Events() []string {
 	return w.On
 }
 
-// Template is the template of the body, or of the text of a note.
+// Template is the template of the body, or of the text of a note; nil for those that have a layout of their own.
 func (w WriteBack) Template() (*message.Template, error) {
 	switch w.Type {
 	case WriteBackPagerDuty:
 		return message.Parse(cmp.Or(w.Body, message.DefaultNote), false)
 	case WriteBackEmail:
 		return message.Parse(cmp.Or(w.Body, message.DefaultEmail), false)
+	case WriteBackTeams, WriteBackMattermost:
+		if w.Body == "" {
+			return nil, nil //nolint:nilnil // they have a layout of their own
+		}
+		return message.Parse(w.Body, false)
 	}
 	return message.Parse(cmp.Or(w.Body, message.DefaultBody), w.sendsJSON())
 }
@@ -92,7 +97,7 @@ func (c *Config) checkWriteBack() []Problem {
 			if !strings.Contains(w.From, "@") {
 				add("from", "is required", "the e-mail address of a PagerDuty user, in whose name notes are written")
 			}
-		case WriteBackWebhook:
+		case WriteBackWebhook, WriteBackTeams, WriteBackMattermost:
 			if w.URL == "" {
 				add("url", "is required", "the address to post to")
 			}

@@ -7,15 +7,15 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Skipped is why an announcement has nothing to tell any more.
-type Skipped struct{ Reason string }
+// SkippedError is why an announcement has nothing to tell any more.
+type SkippedError struct{ Reason string }
 
 // Error implements error.
-func (s *Skipped) Error() string { return s.Reason }
+func (s *SkippedError) Error() string { return s.Reason }
 
 // IsSkipped reports whether there is nothing to tell any more.
 func IsSkipped(err error) bool {
-	_, ok := errors.AsType[*Skipped](err)
+	_, ok := errors.AsType[*SkippedError](err)
 
 	return ok
 }
@@ -39,5 +39,5 @@ func OvertakenBy(status tarsy.ApprovalStatus) error {
 		how = "expired"
 	}
 
-	return &Skipped{Reason: "the approval " + how + " before the message was sent"}
+	return &SkippedError{Reason: "the approval " + how + " before the message was sent"}
 }

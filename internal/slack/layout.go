@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"strings"
 	"time"
 
@@ -70,7 +69,7 @@ func (s *sender) sections(text, sessionID string) []slack.Block {
 
 // sessionContent announces the beginning or the end of a session.
 func (s *sender) sessionContent(m message.Message) (content, error) {
-	notice := fit(inert(oneLine(headline(m)+": "+m.Title)), maxNotice)
+	notice := fit(inert(oneLine(m.Headline()+": "+m.Title)), maxNotice)
 
 	if template := s.cfg.Templates[m.Event]; template != nil {
 		text, err := template.Render(harmless(m))
@@ -78,7 +77,7 @@ func (s *sender) sessionContent(m message.Message) (content, error) {
 		return content{text: notice, blocks: s.sections(string(text), m.SessionID)}, err
 	}
 
-	blocks := []slack.Block{header(headline(m) + ": " + m.Title)}
+	blocks := []slack.Block{header(m.Headline() + ": " + m.Title)}
 
 	if facts := facts(m); facts != "" {
 		blocks = append(blocks, small(facts))
@@ -88,35 +87,18 @@ func (s *sender) sessionContent(m message.Message) (content, error) {
 		blocks = append(blocks, section(text))
 	}
 
-	if text := body(m); text != "" {
+	if text := m.Text(); text != "" {
 		blocks = append(blocks, s.sections(mrkdwn(text), m.SessionID)...)
 	}
 
 	return content{text: notice, blocks: append(blocks, small(s.link(m.SessionID)))}, nil
 }
 
-// headline is the outcome in a few words.
-func headline(m message.Message) string {
-	switch {
-	case m.Event == message.Started:
-		return "Investigating"
-	case m.OutcomeText != "":
-		return m.OutcomeText
-	default:
-		return "Investigation " + strings.ReplaceAll(string(m.Status), "_", " ")
-	}
-}
-
 // facts are what is known of an alert besides its title, on one line.
 func facts(m message.Message) string {
-	place := tarsy.AlertFacts{Service: m.Service, Namespace: m.Namespace}.Place()
-
-	var all []string
-
-	for _, fact := range []string{string(m.Severity), place, m.Cluster, m.Team} {
-		if fact != "" {
-			all = append(all, literal(tarsy.CutText(fact, maxFact)))
-		}
+	all := m.Facts()
+	for i, fact := range all {
+		all[i] = literal(tarsy.CutText(fact, maxFact))
 	}
 
 	return strings.Join(all, " · ")
@@ -126,78 +108,19 @@ func facts(m message.Message) string {
 func conclusion(m message.Message) string {
 	var lines []string
 
-	line := func(name, text, more string) {
-		if text = oneLine(text); text != "" {
-			cut := tarsy.CutText(text, tarsy.MaxVerdictLine)
-			if len(cut) < len(text) {
-				cut += "…"
-			}
-
-			lines = append(lines, fmt.Sprintf("*%s:* %s (%s)", name, literal(cut), literal(more)))
-		}
-	}
-
-	line("Cause", m.Cause, string(m.Confidence)+" confidence")
-
-	if len(m.NextSteps) > 0 {
-		step := tarsy.NextStep{Risk: m.NextSteps[0].Risk, Reversible: m.NextSteps[0].Reversible}
-		line("Next step", m.NextSteps[0].Title, step.Caution())
+	for _, l := range m.Conclusion() {
+		lines = append(lines, fmt.Sprintf("*%s:* %s (%s)", l.Name, literal(l.Text), literal(l.Caution)))
 	}
 
 	return fit(strings.Join(lines, "\n"), maxSection)
 }
 
-// body is the summary of a session that completed, and the error of another one.
-func body(m message.Message) string {
-	switch {
-	case m.Event == message.Started:
-		return ""
-	case m.Status != tarsy.SessionCompleted:
-		return m.Error
-	case m.Summary != "":
-		return m.Summary
-	default:
-		return m.Analysis
-	}
-}
-
 // harmless is a message whose texts a template can show: those of models in Slack's markup, the others as they are.
 func harmless(m message.Message) message.Message {
-	summary, analysis := mrkdwn(m.Summary), mrkdwn(m.Analysis)
-	neutralize(reflect.ValueOf(&m).Elem())
-	m.Summary, m.Analysis = summary, analysis
+	shown := message.WithTexts(m, inert)
+	shown.Summary, shown.Analysis = mrkdwn(m.Summary), mrkdwn(m.Analysis)
 
-	return m
-}
-
-func neutralize(v reflect.Value) {
-	switch v.Kind() { //nolint:exhaustive // messages have no others
-	case reflect.String:
-		v.SetString(inert(v.String()))
-	case reflect.Struct:
-		for _, field := range v.Fields() {
-			neutralize(field)
-		}
-	case reflect.Slice:
-		fresh := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-		reflect.Copy(fresh, v)
-		v.Set(fresh)
-
-		for i := range v.Len() {
-			neutralize(v.Index(i))
-		}
-	case reflect.Map:
-		fresh := reflect.MakeMap(v.Type())
-
-		for _, key := range v.MapKeys() {
-			value := reflect.New(v.Type().Elem()).Elem()
-			value.Set(v.MapIndex(key))
-			neutralize(value)
-			fresh.SetMapIndex(key, value)
-		}
-
-		v.Set(fresh)
-	}
+	return shown
 }
 
 // approvalContent shows a call that waits, with buttons for those who may decide, or how it was decided.

@@ -1,6 +1,7 @@
 package writeback_test
 
 import (
+	"context"
 	"crypto/tls"
 	"io"
 	"mime"
@@ -17,7 +18,9 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/certificate/certtest"
 	"tarsy.dev/tarsy/internal/mock/smtp"
+	"tarsy.dev/tarsy/internal/notify/email"
 	"tarsy.dev/tarsy/internal/notify/message"
+	"tarsy.dev/tarsy/internal/notify/outgoing"
 	"tarsy.dev/tarsy/internal/writeback"
 )
 
@@ -34,7 +37,7 @@ func serveMail(t *testing.T, cfg smtp.Config) *smtp.Server {
 }
 
 // mailTo is a target that sends mail through a server.
-func mailTo(t *testing.T, server *smtp.Server, change func(*writeback.Email)) writeback.Target {
+func mailTo(t *testing.T, server *smtp.Server, change func(*email.Delivery)) writeback.Target {
 	t.Helper()
 
 	body, err := message.Parse(message.DefaultEmail, false)
@@ -42,16 +45,33 @@ func mailTo(t *testing.T, server *smtp.Server, change func(*writeback.Email)) wr
 	subject, err := message.Parse(message.DefaultSubject, false)
 	require.NoError(t, err)
 
-	email := &writeback.Email{
-		Host: "127.0.0.1", Port: server.Addr().Port, TLS: writeback.NoTLS, Subject: subject,
+	delivery := &email.Delivery{
+		Host: "127.0.0.1", Port: server.Addr().Port, TLS: email.NoTLS, Subject: subject, Text: body,
 		From: &mail.Address{Name: "TARSy", Address: "tarsy@example.org"},
 		To:   []*mail.Address{{Address: "oncall@example.org"}, {Name: "Zoë", Address: "zoe@example.org"}},
 	}
 	if change != nil {
-		change(email)
+		change(delivery)
 	}
 
-	return writeback.Target{Email: email, Body: body}
+	return writeback.Target{Delivery: delivery, Timeout: patience}
+}
+
+// sendMail makes one attempt, as a job does.
+func sendMail(t *testing.T, target writeback.Target, m message.Message) error {
+	t.Helper()
+
+	ctx, cancel := context.WithTimeout(t.Context(), target.Timeout)
+	defer cancel()
+
+	return target.Delivery.Deliver(ctx, outgoing.Parcel{Message: m, DueAt: time.Now()})
+}
+
+// checkLogin logs in to the server of a target.
+func checkLogin(t *testing.T, target writeback.Target) error {
+	t.Helper()
+
+	return target.Delivery.(*email.Delivery).CheckLogin(t.Context())
 }
 
 // read parses a mail and decodes its text.
@@ -134,12 +154,12 @@ func TestHostileTextEndsNoHeaderOfAnEmail(t *testing.T) {
 
 			server := serveMail(t, smtp.Config{})
 			target := mailTo(t, server, nil)
-			target.Name, target.Timeout = "mail", patience
+			target.Name = "mail"
 
 			m := message.Message{
 				ID: "a", SessionID: "s", Event: message.Finished, Status: tarsy.SessionCompleted, Title: title, Summary: title + "\n.\n..\n" + strings.Repeat("y", 3000),
 			}
-			require.NoError(t, writeback.SendMail(t.Context(), target, m, time.Now()))
+			require.NoError(t, sendMail(t, target, m))
 
 			sent := server.Mails()
 			require.Len(t, sent, 1)
@@ -248,7 +268,7 @@ func TestRefusedRecipientDoesNotKeepMailFromOthers(t *testing.T) {
 	require.Equal(t, "not delivered to everybody: the SMTP server responded with 550 to RCPT TO:<oncall@example.org>: no such mailbox", sent.Error)
 	require.Equal(t, []string{"zoe@example.org"}, server.Mails()[0].To)
 
-	nobody := newFixture(t, mailTo(t, server, func(e *writeback.Email) { e.To = e.To[:1] }))
+	nobody := newFixture(t, mailTo(t, server, func(e *email.Delivery) { e.To = e.To[:1] }))
 	a = nobody.announce(tarsy.AlertFacts{})[0]
 	nobody.start()
 	require.Contains(t, nobody.awaitState(a.ID, tarsy.AnnouncementFailed).Error, "550")
@@ -264,8 +284,8 @@ func TestMailIsSentEncryptedAndLoggedIn(t *testing.T) {
 
 	encrypted := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	users := map[string]string{"tarsy": "hunter2"}
-	trusted := func(mode writeback.Encryption) func(e *writeback.Email) {
-		return func(e *writeback.Email) {
+	trusted := func(mode email.Encryption) func(e *email.Delivery) {
+		return func(e *email.Delivery) {
 			e.TLS, e.Roots, e.Username, e.Password = mode, authority.Pool(), "tarsy", "hunter2"
 		}
 	}
@@ -276,38 +296,38 @@ func TestMailIsSentEncryptedAndLoggedIn(t *testing.T) {
 		"STARTTLS LOGIN": {TLS: encrypted, Users: users, Mechanisms: []string{"LOGIN"}},
 		"implicit":       {TLS: encrypted, Implicit: true, Users: users},
 	} {
-		mode := writeback.StartTLS
+		mode := email.StartTLS
 		if cfg.Implicit {
-			mode = writeback.ImplicitTLS
+			mode = email.ImplicitTLS
 		}
 
 		server := serveMail(t, cfg)
 		target := mailTo(t, server, trusted(mode))
 
-		require.NoError(t, target.Email.CheckLogin(t.Context()), name)
+		require.NoError(t, checkLogin(t, target), name)
 		require.Empty(t, server.Mails(), "nothing is sent to look")
-		require.NoError(t, writeback.SendMail(t.Context(), target, m, time.Now()), name)
+		require.NoError(t, sendMail(t, target, m), name)
 		require.Equal(t, "tarsy", server.Mails()[0].User)
 		require.True(t, server.Mails()[0].Encrypted)
 
-		untrusted := mailTo(t, server, func(e *writeback.Email) { e.TLS = mode })
-		require.ErrorContains(t, writeback.SendMail(t.Context(), untrusted, m, time.Now()), "certificate", name)
+		untrusted := mailTo(t, server, func(e *email.Delivery) { e.TLS = mode })
+		require.ErrorContains(t, sendMail(t, untrusted, m), "certificate", name)
 
-		wrong := mailTo(t, server, func(e *writeback.Email) {
+		wrong := mailTo(t, server, func(e *email.Delivery) {
 			trusted(mode)(e)
 			e.Password = "wrong"
 		})
-		require.EqualError(t, wrong.Email.CheckLogin(t.Context()), "the SMTP server responded with 535 to AUTH: 5.7.8 wrong user name or password", name)
+		require.EqualError(t, checkLogin(t, wrong), "the SMTP server responded with 535 to AUTH: 5.7.8 wrong user name or password", name)
 		require.Len(t, server.Mails(), 1)
 	}
 
 	// Somebody in between removed the offer to encrypt: neither the mail nor the password is sent.
 	stripped := serveMail(t, smtp.Config{Users: users})
-	require.EqualError(t, writeback.SendMail(t.Context(), mailTo(t, stripped, trusted(writeback.StartTLS)), m, time.Now()), "the SMTP server does not offer STARTTLS")
+	require.EqualError(t, sendMail(t, mailTo(t, stripped, trusted(email.StartTLS)), m), "the SMTP server does not offer STARTTLS")
 	require.Empty(t, stripped.Mails())
 
 	other := serveMail(t, smtp.Config{TLS: encrypted, Users: users, Mechanisms: []string{"GSSAPI"}})
-	require.EqualError(t, mailTo(t, other, trusted(writeback.StartTLS)).Email.CheckLogin(t.Context()), "the SMTP server offers no login with PLAIN or LOGIN")
+	require.EqualError(t, checkLogin(t, mailTo(t, other, trusted(email.StartTLS))), "the SMTP server offers no login with PLAIN or LOGIN")
 }
 
 func TestMailServerThatIsSilentIsLeftAfterTheTimeout(t *testing.T) {
@@ -326,5 +346,5 @@ func TestMailServerThatIsSilentIsLeftAfterTheTimeout(t *testing.T) {
 
 	target := mailTo(t, server, nil)
 	target.Timeout = 100 * time.Millisecond
-	require.EqualError(t, writeback.SendMail(t.Context(), target, message.Message{ID: "a", SessionID: "s"}, time.Now()), "could not send: context deadline exceeded")
+	require.EqualError(t, sendMail(t, target, message.Message{ID: "a", SessionID: "s"}), "could not send: context deadline exceeded")
 }

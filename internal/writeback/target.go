@@ -1,4 +1,4 @@
-// Package writeback tells other systems and people what becomes of alerts: outgoing webhooks, e-mail and notes on PagerDuty incidents.
+// Package writeback tells other systems and people what becomes of alerts, as the packages of deliveries below internal/notify do it.
 //
 // What is sent is an announcement first: a row that the engine stores with the step that begins or ends a session, so no session
 // waits for a target and none is forgotten. Rows of tool calls that wait for an approval are stored by the dispatcher, which also adds a River job for
@@ -9,7 +9,6 @@
 package writeback
 
 import (
-	"net/http"
 	"slices"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/match"
 	"tarsy.dev/tarsy/internal/notify/message"
+	"tarsy.dev/tarsy/internal/notify/outgoing"
 	"tarsy.dev/tarsy/internal/quiet"
 )
 
@@ -25,12 +25,6 @@ import (
 type Target struct {
 	// Name is unique; it is part of the names of the channel and of the queue.
 	Name string
-	// PagerDuty makes what is sent a note on the incident that the alert came from, at the API with this base URL; nil means a webhook.
-	PagerDuty *PagerDuty
-	// Email makes what is sent an e-mail; nil means a webhook.
-	Email *Email
-	// URL is where to post; unused for PagerDuty and e-mail. It may hold a secret.
-	URL string
 	// Events are those that it is told of.
 	Events []message.Event
 	// Teams are those whose sessions it is told of; none means all sessions.
@@ -39,11 +33,10 @@ type Target struct {
 	Match match.Set
 	// Quiet delays messages; nil delays none.
 	Quiet *quiet.Hours
-	Body  *message.Template
-	// Header is sent with each request. It may hold secrets.
-	Header http.Header
 	// Timeout bounds one attempt.
 	Timeout time.Duration
+	// Delivery is how it is told.
+	Delivery outgoing.Delivery
 }
 
 // QueueOf is the queue of a target's jobs.
@@ -53,7 +46,7 @@ func (t Target) channel() tarsy.AnnouncementChannel { return tarsy.WebhookChanne
 
 // wants reports whether the target is told of an event of a session.
 func (t Target) wants(session tarsy.Session, event message.Event) bool {
-	if t.PagerDuty != nil && incidentOf(session) == "" {
+	if !t.Delivery.Concerns(session) {
 		return false
 	}
 

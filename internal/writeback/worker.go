@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"slices"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/notify/message"
+	"tarsy.dev/tarsy/internal/notify/outgoing"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -30,11 +30,7 @@ const (
 	recordLimit = 5 * time.Second
 )
 
-var (
-	errTooOld   = errors.New("it could not be sent within a day")
-	errToken    = errors.New("the token of the PagerDuty API is not set")
-	errPassword = errors.New("the password for the SMTP server is not set")
-)
+var errTooOld = errors.New("it could not be sent within a day")
 
 // WorkersConfig is what sending needs. Everything is required.
 type WorkersConfig struct {
@@ -54,28 +50,17 @@ type Workers struct {
 
 	cfg     WorkersConfig
 	targets map[string]Target
-	client  *http.Client
 }
 
-// NewWorkers makes the workers. Close them when the job queue has stopped.
+// NewWorkers makes the workers.
 func NewWorkers(cfg WorkersConfig) *Workers {
-	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // documented
-	transport.MaxIdleConnsPerHost = perTarget
-
-	w := &Workers{cfg: cfg, targets: map[string]Target{}, client: &http.Client{
-		Transport: transport,
-		// A redirect would carry headers and the body to somebody that nobody has configured.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	w := &Workers{cfg: cfg, targets: map[string]Target{}}
 	for _, t := range cfg.Targets {
 		w.targets[t.Name] = t
 	}
 
 	return w
 }
-
-// Close closes idle connections.
-func (w *Workers) Close() { w.client.CloseIdleConnections() }
 
 // AddTo implements jobs.Part. A server without targets knows the kind too, or it would discard lost jobs of others.
 func (w *Workers) AddTo(workers *river.Workers, queues map[string]river.QueueConfig) error {
@@ -120,13 +105,8 @@ func (w *Workers) send(ctx context.Context, j *river.Job[job], a tarsy.Announcem
 	// The first attempt: the row has only the next one.
 	due := target.Quiet.DueAt(session.Severity, a.CreatedAt)
 
-	switch {
-	case a.State == tarsy.AnnouncementPending && w.cfg.Clock.Since(due) > maxAge:
+	if a.State == tarsy.AnnouncementPending && w.cfg.Clock.Since(due) > maxAge {
 		return errTooOld
-	case target.PagerDuty != nil && target.PagerDuty.Token == "":
-		return errToken
-	case target.Email != nil && target.Email.Username != "" && target.Email.Password == "":
-		return errPassword
 	}
 
 	m, err := w.message(ctx, target, a, *session)
@@ -137,27 +117,12 @@ func (w *Workers) send(ctx context.Context, j *river.Job[job], a tarsy.Announcem
 	limited, cancel := context.WithTimeout(ctx, target.Timeout)
 	defer cancel()
 
-	if target.Email != nil {
-		return w.mail(limited, target, m, due)
-	}
-
-	if again := j.Attempt > 1 || a.Attempts > 0; target.PagerDuty != nil && again {
-		if written, err := target.hasNote(limited, w.client, m, *session, a.CreatedAt, w.cfg.Clock.Now()); written || err != nil {
-			return err
-		}
-	}
-
-	request, err := target.request(limited, m, *session)
-	if err != nil {
-		return &unsendable{err}
-	}
-
-	_, err = do(w.client, request, maxReply, w.cfg.Clock.Now())
-
-	return err
+	return target.Delivery.Deliver(limited, outgoing.Parcel{
+		Message: m, Session: *session, CreatedAt: a.CreatedAt, DueAt: due, Now: w.cfg.Clock.Now(), Again: j.Attempt > 1 || a.Attempts > 0,
+	})
 }
 
-// message is what a target is told. An error of type notify.Skipped means that there is nothing to tell.
+// message is what a target is told. An error of type notify.SkippedError means that there is nothing to tell.
 func (w *Workers) message(ctx context.Context, target Target, a tarsy.Announcement, session tarsy.Session) (message.Message, error) {
 	url := w.cfg.SessionURL(session.ID)
 
@@ -192,28 +157,15 @@ func (w *Workers) message(ctx context.Context, target Target, a tarsy.Announceme
 
 	if m.Event == message.Finished && a.State == tarsy.AnnouncementPending && !slices.Contains(target.Events, message.Finished) &&
 		slices.Contains(target.Events, message.VerdictReached) {
-		return m, &notify.Skipped{Reason: "the session has no verdict"}
+		return m, &notify.SkippedError{Reason: "the session has no verdict"}
 	}
 
 	return m, nil
 }
 
-// unsendable is a message that cannot be made.
-type unsendable struct{ error }
-
 // permanent reports whether trying again is pointless.
 func permanent(err error) bool {
-	if refused, ok := errors.AsType[*refusal](err); ok {
-		return refused.permanent()
-	}
-
-	if refused, ok := errors.AsType[*mailError](err); ok {
-		return refused.permanent()
-	}
-
-	_, broken := errors.AsType[*unsendable](err)
-
-	return broken || errors.Is(err, errTooOld) || errors.Is(err, notify.ErrDeleted)
+	return outgoing.Permanent(err) || errors.Is(err, errTooOld) || errors.Is(err, notify.ErrDeleted)
 }
 
 // settle records the result of an attempt and tells River what to do with the job.
@@ -224,10 +176,10 @@ func (w *Workers) settle(ctx context.Context, j *river.Job[job], a tarsy.Announc
 	}
 
 	now := tarsy.Time(w.cfg.Clock.Now())
-	partly, accepted := errors.AsType[*delivered](err)
+	partly, accepted := errors.AsType[*outgoing.PartlyError](err)
 
 	if accepted {
-		a.Error = w.cfg.Mask(tarsy.CleanText(partly.reason))
+		a.Error = w.cfg.Mask(tarsy.CleanText(partly.Reason))
 		w.cfg.Logger.WarnContext(ctx, "an e-mail was not accepted for all recipients", "session_id", a.SessionID, "target", a.Target, "error", a.Error)
 	}
 
@@ -262,13 +214,11 @@ func (w *Workers) settle(ctx context.Context, j *river.Job[job], a tarsy.Announc
 		return errors.Join(reason, failure)
 	}
 
-	refused, ok := errors.AsType[*refusal](err)
-
-	switch {
+	switch wait := outgoing.RetryAfter(err); {
 	case permanent(err):
 		return river.JobCancel(reason)
-	case ok && refused.wait > 0 && !final:
-		return river.JobSnooze(refused.wait)
+	case wait > 0 && !final:
+		return river.JobSnooze(wait)
 	default:
 		return reason
 	}

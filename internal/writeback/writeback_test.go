@@ -23,6 +23,9 @@ import (
 	"tarsy.dev/tarsy/internal/jobs"
 	"tarsy.dev/tarsy/internal/match"
 	"tarsy.dev/tarsy/internal/notify/message"
+	"tarsy.dev/tarsy/internal/notify/outgoing"
+	"tarsy.dev/tarsy/internal/notify/pagerduty"
+	"tarsy.dev/tarsy/internal/notify/webhook"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/progress"
@@ -35,6 +38,26 @@ import (
 var patience = slowness.Scale(20 * time.Second)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Wrap(m), pgtest.IgnoreGoroutines()...) }
+
+// hook is a webhook at an address.
+func hook(t *testing.T, url string) *webhook.Delivery {
+	t.Helper()
+
+	body, err := message.Parse(message.DefaultBody, true)
+	require.NoError(t, err)
+
+	return &webhook.Delivery{Client: client(t), URL: url, Body: body}
+}
+
+// client is that of deliveries.
+func client(t *testing.T) *http.Client {
+	t.Helper()
+
+	made := outgoing.NewClient()
+	t.Cleanup(made.CloseIdleConnections)
+
+	return made
+}
 
 // fixture is a server with one target.
 type fixture struct {
@@ -64,19 +87,12 @@ func newFixture(t *testing.T, target writeback.Target) *fixture {
 	target.Name, target.Timeout = "chat", patience
 	target.Events = []message.Event{message.Started, message.Finished, message.Failed}
 
-	if target.Body == nil {
-		target.Body, err = message.Parse(message.DefaultBody, true)
-		require.NoError(t, err)
-	}
-
 	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
 	clock := clockwork.NewFakeClockAt(time.Now())
 	workers := writeback.NewWorkers(writeback.WorkersConfig{
 		DB: db, Targets: []writeback.Target{target}, SessionURL: func(string) string { return "" },
 		Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }, Clock: clock, Logger: logger,
 	})
-	t.Cleanup(workers.Close)
-
 	queue, err := jobs.New(jobs.Config{Pool: db.Jobs(), Logger: logger, Hasty: true}, workers)
 	require.NoError(t, err)
 
@@ -181,7 +197,9 @@ func TestPagerDutyIncidentGetsNote(t *testing.T) {
 	body, err := message.Parse(message.DefaultNote, false)
 	require.NoError(t, err)
 
-	f := newFixture(t, writeback.Target{PagerDuty: &writeback.PagerDuty{API: url + "/", Token: "key", From: "tarsy@example.org"}, Body: body})
+	f := newFixture(t, writeback.Target{
+		Delivery: &pagerduty.Delivery{Client: client(t), API: url + "/", Token: "key", From: "tarsy@example.org", Note: body},
+	})
 	require.Empty(t, f.announce(tarsy.AlertFacts{Source: tarsy.SourceGrafana, Labels: map[string]string{"incident_id": "P1"}}))
 	require.Empty(t, f.announce(tarsy.AlertFacts{Source: tarsy.SourcePagerDuty}), "the incident is unknown")
 
@@ -232,7 +250,9 @@ func TestPagerDutyNoteIsNotWrittenTwice(t *testing.T) {
 	body, err := message.Parse(message.DefaultNote, false)
 	require.NoError(t, err)
 
-	target := writeback.Target{PagerDuty: &writeback.PagerDuty{API: url, Token: "key", From: "tarsy@example.org"}, Body: body}
+	target := writeback.Target{
+		Delivery: &pagerduty.Delivery{Client: client(t), API: url, Token: "key", From: "tarsy@example.org", Note: body},
+	}
 
 	for name, test := range map[string]struct {
 		notes string
@@ -289,7 +309,7 @@ func TestRefusedMessageIsNotRetried(t *testing.T) {
 			t.Parallel()
 
 			url, got := serve(t, test.answer)
-			f := newFixture(t, writeback.Target{URL: url + "/secret-path"})
+			f := newFixture(t, writeback.Target{Delivery: hook(t, url+"/secret-path")})
 			a := f.announce(tarsy.AlertFacts{})[0]
 			f.start()
 
@@ -329,7 +349,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 				w.Header().Set("Retry-After", c.asked(f.clock.Now()))
 				w.WriteHeader(c.status)
 			})
-			f = newFixture(t, writeback.Target{URL: url})
+			f = newFixture(t, writeback.Target{Delivery: hook(t, url)})
 			a := f.announce(tarsy.AlertFacts{})[0]
 			f.start()
 			f.awaitJobs("scheduled 0")
@@ -346,7 +366,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 func TestErrorsDoNotShowAddress(t *testing.T) {
 	t.Parallel()
 
-	f := newFixture(t, writeback.Target{URL: "http://127.0.0.1:1/secret-path"})
+	f := newFixture(t, writeback.Target{Delivery: hook(t, "http://127.0.0.1:1/secret-path")})
 	a := f.announce(tarsy.AlertFacts{})[0]
 	f.start()
 
@@ -370,7 +390,7 @@ func TestLastFailedAttemptFailsMessageAndRetrySendsIt(t *testing.T) {
 			w.WriteHeader(http.StatusBadGateway)
 		}
 	})
-	f := newFixture(t, writeback.Target{URL: url})
+	f := newFixture(t, writeback.Target{Delivery: hook(t, url)})
 	a := f.announce(tarsy.AlertFacts{})[0]
 	f.dispatcher.Start()
 	f.awaitJobs("available 0")
@@ -397,7 +417,7 @@ func TestMessageThatCouldNotBeSentForADayIsGivenUp(t *testing.T) {
 	t.Parallel()
 
 	url, got := serve(t, nil)
-	f := newFixture(t, writeback.Target{URL: url})
+	f := newFixture(t, writeback.Target{Delivery: hook(t, url)})
 	a := f.announce(tarsy.AlertFacts{})[0]
 	f.clock.Advance(24*time.Hour + time.Minute)
 	f.start()
@@ -411,7 +431,7 @@ func TestDayToSendMessageBeginsAfterQuietHours(t *testing.T) {
 
 	now := time.Now().UTC()
 	url, got := serve(t, nil)
-	f := newFixture(t, writeback.Target{URL: url, Quiet: &quiet.Hours{
+	f := newFixture(t, writeback.Target{Delivery: hook(t, url), Quiet: &quiet.Hours{
 		From: sinceMidnight(now.Add(-time.Hour)), To: sinceMidnight(now.Add(6 * time.Hour)), Location: time.UTC,
 	}})
 	a := f.announce(tarsy.AlertFacts{})[0]
@@ -484,7 +504,7 @@ func TestExpiredApprovalIsNotAskedFor(t *testing.T) {
 		time.Minute: tarsy.AnnouncementSent, time.Hour: tarsy.AnnouncementSkipped,
 	} {
 		url, got := serve(t, nil)
-		f := newFixture(t, writeback.Target{URL: url})
+		f := newFixture(t, writeback.Target{Delivery: hook(t, url)})
 		a := f.ask()
 		f.clock.Advance(waited)
 		f.start()
@@ -500,7 +520,7 @@ func TestLostJobIsReplaced(t *testing.T) {
 	t.Parallel()
 
 	url, got := serve(t, nil)
-	f := newFixture(t, writeback.Target{URL: url})
+	f := newFixture(t, writeback.Target{Delivery: hook(t, url)})
 	a := f.announce(tarsy.AlertFacts{})[0]
 
 	due := func() {
@@ -537,7 +557,7 @@ func TestMessageOfDeletedSessionIsNotSent(t *testing.T) {
 	t.Parallel()
 
 	url, got := serve(t, nil)
-	f := newFixture(t, writeback.Target{URL: url})
+	f := newFixture(t, writeback.Target{Delivery: hook(t, url)})
 	a := f.announce(tarsy.AlertFacts{})[0]
 
 	_, err := f.sql.Exec(t.Context(), `UPDATE sessions SET deleted_at = now()`)
@@ -554,9 +574,9 @@ func TestTargetsAreToldOfEventsAndAlertsThatMatch(t *testing.T) {
 	require.NoError(t, err)
 
 	announce := writeback.Announce([]writeback.Target{
-		{Name: "all", Events: []message.Event{message.Started, message.Finished, message.Failed}},
-		{Name: "failures", Events: []message.Event{message.Failed}},
-		{Name: "critical", Events: []message.Event{message.Started, message.Finished}, Match: critical},
+		{Name: "all", Delivery: &webhook.Delivery{}, Events: []message.Event{message.Started, message.Finished, message.Failed}},
+		{Name: "failures", Delivery: &webhook.Delivery{}, Events: []message.Event{message.Failed}},
+		{Name: "critical", Delivery: &webhook.Delivery{}, Events: []message.Event{message.Started, message.Finished}, Match: critical},
 	}, clockwork.NewFakeClock())
 
 	told := func(severity tarsy.Severity, subject tarsy.AnnouncementSubject, status tarsy.SessionStatus) (names []string) {

@@ -1,8 +1,12 @@
-package writeback
+// Package email sends messages by e-mail.
+package email
 
 import (
 	"bytes"
+	"context"
 	"crypto/x509"
+	"errors"
+	"fmt"
 	"net/mail"
 	"strings"
 	"time"
@@ -12,6 +16,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/notify/message"
+	"tarsy.dev/tarsy/internal/notify/outgoing"
 )
 
 // maxSubject bounds the subject, in characters: mail programs show fewer.
@@ -27,8 +32,10 @@ const (
 	NoTLS       Encryption = "none"
 )
 
-// Email is who gets mail and the SMTP server that takes it.
-type Email struct {
+var errPassword = errors.New("the password for the SMTP server is not set")
+
+// Delivery is who gets mail and the SMTP server that takes it. It implements outgoing.Delivery.
+type Delivery struct {
 	Host string
 	Port int
 	TLS  Encryption
@@ -39,12 +46,39 @@ type Email struct {
 	From  *mail.Address
 	// To gets one message together.
 	To []*mail.Address
-	// Subject makes the subject.
-	Subject *message.Template
+	// Subject makes the subject, Text the text.
+	Subject, Text *message.Template
+}
+
+// Concerns implements outgoing.Delivery.
+func (*Delivery) Concerns(tarsy.Session) bool { return true }
+
+// Deliver implements outgoing.Delivery.
+func (e *Delivery) Deliver(ctx context.Context, p outgoing.Parcel) error {
+	if e.Username != "" && e.Password == "" {
+		return errPassword
+	}
+
+	raw, err := e.compose(p.Message, p.DueAt)
+	if err != nil {
+		return &outgoing.UnsendableError{Err: err}
+	}
+
+	err = e.send(ctx, raw)
+	if _, accepted := errors.AsType[*outgoing.PartlyError](err); err != nil && !accepted && ctx.Err() != nil {
+		return fmt.Errorf("could not send: %w", context.Cause(ctx)) // the connection was closed because of it
+	}
+
+	return err
 }
 
 // compose writes a message as RFC 5322 has it. It depends only on what does not change after the event, so all attempts send the same.
-func (e *Email) compose(m message.Message, body []byte, date time.Time) ([]byte, error) {
+func (e *Delivery) compose(m message.Message, date time.Time) ([]byte, error) {
+	text, err := e.Text.Render(m)
+	if err != nil {
+		return nil, err
+	}
+
 	subject, err := e.Subject.Render(m)
 	if err != nil {
 		return nil, err
@@ -69,7 +103,7 @@ func (e *Email) compose(m message.Message, body []byte, date time.Time) ([]byte,
 	mail.SetGenHeader("X-Auto-Response-Suppress", "All")
 	mail.SetGenHeader("X-Tarsy-Delivery", m.ID)
 	mail.SetGenHeader("X-Tarsy-Event", string(m.Event))
-	mail.SetBodyString(gomail.TypeTextPlain, bodyText(string(body)))
+	mail.SetBodyString(gomail.TypeTextPlain, bodyText(string(text)))
 
 	var raw bytes.Buffer
 
@@ -81,7 +115,9 @@ func (e *Email) compose(m message.Message, body []byte, date time.Time) ([]byte,
 }
 
 // domain is that of the sender.
-func (e *Email) domain() string { return e.From.Address[strings.LastIndexByte(e.From.Address, '@')+1:] }
+func (e *Delivery) domain() string {
+	return e.From.Address[strings.LastIndexByte(e.From.Address, '@')+1:]
+}
 
 // headerText is a text as one line of a header: nothing in it ends the line or is invisible.
 func headerText(text string) string {

@@ -1,4 +1,4 @@
-package writeback
+package email
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/wneessen/go-mail/smtp"
 
-	"tarsy.dev/tarsy/internal/notify/message"
+	"tarsy.dev/tarsy/internal/notify/outgoing"
 )
 
 var (
@@ -38,37 +38,14 @@ func (r *mailError) Error() string {
 	return text
 }
 
-// permanent reports whether the same message would be refused again.
-func (r *mailError) permanent() bool { return r.code >= 500 }
+// Permanent reports whether the same message would be refused again.
+func (r *mailError) Permanent() bool { return r.code >= 500 }
 
-// delivered is a message that was accepted, but not for everybody.
-type delivered struct{ reason string }
-
-// Error implements error.
-func (d *delivered) Error() string { return d.reason }
-
-// mail sends a message by e-mail.
-func (w *Workers) mail(ctx context.Context, t Target, m message.Message, date time.Time) error {
-	body, err := t.Body.Render(m)
-	if err != nil {
-		return &unsendable{err}
-	}
-
-	raw, err := t.Email.compose(m, body, date)
-	if err != nil {
-		return &unsendable{err}
-	}
-
-	err = t.Email.send(ctx, raw)
-	if _, accepted := errors.AsType[*delivered](err); err != nil && !accepted && ctx.Err() != nil {
-		return fmt.Errorf("could not send: %w", context.Cause(ctx)) // the connection was closed because of it
-	}
-
-	return err
-}
+// RetryAfter is zero: SMTP servers do not say how long to wait.
+func (*mailError) RetryAfter() time.Duration { return 0 }
 
 // CheckLogin connects to the SMTP server, encrypts the connection and logs in, as for sending. It sends nothing.
-func (e *Email) CheckLogin(ctx context.Context) error {
+func (e *Delivery) CheckLogin(ctx context.Context) error {
 	client, done, err := e.connect(ctx)
 	if err != nil {
 		return err
@@ -79,7 +56,7 @@ func (e *Email) CheckLogin(ctx context.Context) error {
 }
 
 // send delivers a message. If the connection breaks after all of it was sent, whether the server has accepted it is unknown, and it must be sent again.
-func (e *Email) send(ctx context.Context, raw []byte) error {
+func (e *Delivery) send(ctx context.Context, raw []byte) error {
 	client, done, err := e.connect(ctx)
 	if err != nil {
 		return err
@@ -115,7 +92,7 @@ func (e *Email) send(ctx context.Context, raw []byte) error {
 	_ = client.Quit()
 
 	if len(left) > 0 {
-		return &delivered{"not delivered to everybody: " + strings.Join(left, "; ")}
+		return &outgoing.PartlyError{Reason: "not delivered to everybody: " + strings.Join(left, "; ")}
 	}
 
 	return nil
@@ -123,14 +100,14 @@ func (e *Email) send(ctx context.Context, raw []byte) error {
 
 // recipients names the recipients to the server and returns why some are left out. A refusal for now is one of the whole message: it is sent later, and
 // nobody gets it twice.
-func (e *Email) recipients(client *smtp.Client) (left []string, err error) {
+func (e *Delivery) recipients(client *smtp.Client) (left []string, err error) {
 	for _, to := range e.To {
 		err = refused("RCPT TO:<"+to.Address+">", client.Rcpt("<"+to.Address+">"))
 		if err == nil {
 			continue
 		}
 
-		if known, ok := errors.AsType[*mailError](err); !ok || !known.permanent() {
+		if known, ok := errors.AsType[*mailError](err); !ok || !known.Permanent() {
 			return nil, err
 		}
 
@@ -145,7 +122,7 @@ func (e *Email) recipients(client *smtp.Client) (left []string, err error) {
 }
 
 // connect makes a connection that is encrypted and logged in as configured. The caller calls done after use.
-func (e *Email) connect(ctx context.Context) (client *smtp.Client, done func(), err error) {
+func (e *Delivery) connect(ctx context.Context) (client *smtp.Client, done func(), err error) {
 	dialer := &net.Dialer{}
 
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(e.Host, strconv.Itoa(e.Port)))
@@ -170,7 +147,7 @@ func (e *Email) connect(ctx context.Context) (client *smtp.Client, done func(), 
 	return client, done, nil
 }
 
-func (e *Email) greet(ctx context.Context, conn net.Conn) (*smtp.Client, error) {
+func (e *Delivery) greet(ctx context.Context, conn net.Conn) (*smtp.Client, error) {
 	secure := &tls.Config{ServerName: e.Host, RootCAs: e.Roots, MinVersion: tls.VersionTLS12}
 
 	if e.TLS == ImplicitTLS {
@@ -209,7 +186,7 @@ func (e *Email) greet(ctx context.Context, conn net.Conn) (*smtp.Client, error) 
 }
 
 // login proves who TARSy is. The password is not sent over a connection that others can read.
-func (e *Email) login(client *smtp.Client) error {
+func (e *Delivery) login(client *smtp.Client) error {
 	_, offered := client.Extension("AUTH")
 	mechanisms, readable := strings.Fields(offered), e.TLS == NoTLS && loopback(e.Host)
 
@@ -240,7 +217,7 @@ func loopback(host string) bool {
 // refused makes a refusal of what a server replied to a command. Other errors stay what they are.
 func refused(during string, err error) error {
 	if reply, ok := errors.AsType[*textproto.Error](err); ok {
-		return &mailError{code: reply.Code, during: during, reason: oneLine(reply.Msg)}
+		return &mailError{code: reply.Code, during: during, reason: outgoing.OneLine(reply.Msg)}
 	}
 
 	return err
@@ -248,5 +225,5 @@ func refused(during string, err error) error {
 
 // Refused reports whether an SMTP server would refuse again what an error of CheckLogin is about.
 func Refused(err error) bool {
-	return permanent(err) || errors.Is(err, errNoStartTLS) || errors.Is(err, errNoLogin)
+	return outgoing.Permanent(err) || errors.Is(err, errNoStartTLS) || errors.Is(err, errNoLogin)
 }

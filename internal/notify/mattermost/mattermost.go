@@ -1,0 +1,146 @@
+// Package mattermost posts messages to Mattermost, to the address of an incoming webhook.
+package mattermost
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/notify/message"
+	"tarsy.dev/tarsy/internal/notify/outgoing"
+)
+
+const (
+	// maxText bounds a text: Mattermost divides posts of more than 16,383 characters.
+	maxText  = 8000
+	maxTitle = 300
+	fence    = "```"
+	// gap is an invisible character that breaks what would be read as a mention.
+	gap = "\u200b"
+)
+
+// Delivery posts messages. It implements outgoing.Delivery.
+type Delivery struct {
+	Client *http.Client
+	// URL is that of the webhook, which is a secret. Header is sent with each request.
+	URL    string
+	Header http.Header
+	// Template replaces what is below the title; nil means all that is known.
+	Template *message.Template
+}
+
+// Concerns implements outgoing.Delivery.
+func (*Delivery) Concerns(tarsy.Session) bool { return true }
+
+// Deliver implements outgoing.Delivery. Mattermost recognizes no message that it got before: after an attempt without an answer it may show one twice.
+func (d *Delivery) Deliver(ctx context.Context, p outgoing.Parcel) error {
+	text, err := d.text(p.Message)
+	if err != nil {
+		return &outgoing.UnsendableError{Err: err}
+	}
+
+	body, err := json.Marshal(map[string]any{"text": text})
+	if err != nil {
+		return &outgoing.UnsendableError{Err: err}
+	}
+
+	return outgoing.Post(ctx, d.Client, d.URL, d.Header, p, body)
+}
+
+// text is the whole message, in Markdown.
+func (d *Delivery) text(m message.Message) (string, error) {
+	parts := []string{"**" + literal(tarsy.CutText(m.Headline()+": "+m.Title, maxTitle)) + "**"}
+
+	if d.Template != nil {
+		text, err := d.Template.Render(message.WithTexts(m, inert))
+		if err != nil {
+			return "", err
+		}
+
+		parts = append(parts, cut(string(text)))
+	} else {
+		parts = append(parts, known(m)...)
+	}
+
+	if m.URL != "" {
+		title := "Open in TARSy"
+		if m.Event == message.ApprovalNeeded {
+			title = "Decide in TARSy"
+		}
+
+		parts = append(parts, "["+title+"](<"+m.URL+">)")
+	}
+
+	return strings.Join(parts, "\n\n"), nil
+}
+
+// known are the paragraphs of what there is to tell.
+func known(m message.Message) []string {
+	var parts []string
+
+	if facts := m.Facts(); len(facts) > 0 {
+		parts = append(parts, literal(tarsy.CutText(strings.Join(facts, " · "), maxTitle)))
+	}
+
+	var lines []string
+	for _, l := range m.Conclusion() {
+		lines = append(lines, "**"+l.Name+":** "+literal(l.Text)+" ("+literal(l.Caution)+")")
+	}
+
+	if len(lines) > 0 {
+		parts = append(parts, strings.Join(lines, "\n"))
+	}
+
+	if m.Event == message.ApprovalNeeded {
+		arguments := strings.ReplaceAll(tarsy.CleanText(string(m.Approval.Arguments)), "`", "ˋ")
+
+		parts = append(parts, literal(tarsy.CutText(m.Approval.Asks(), maxTitle)), cut(fence+"json\n"+arguments)+"\n"+fence,
+			"The request expires at "+m.Approval.ExpiresAt+".")
+	}
+
+	if text := m.Text(); text != "" {
+		parts = append(parts, cut(inert(text)))
+	}
+
+	return parts
+}
+
+// cut bounds a text, and closes the code block that it is cut in.
+func cut(text string) string {
+	short := tarsy.CutText(text, maxText)
+	if len(short) == len(text) {
+		return text
+	}
+
+	if strings.Count(short, fence)%2 == 1 {
+		short += "\n" + fence
+	}
+
+	return short + "\n\nThe text is longer than what is posted here."
+}
+
+// mention is what notifies people, and hashtag what is made a search.
+var mention = regexp.MustCompile(`[@#](\w)`)
+
+// inert is a Markdown text that mentions nobody.
+func inert(text string) string {
+	return mention.ReplaceAllStringFunc(message.Inert(text), func(found string) string { return found[:1] + gap + found[1:] })
+}
+
+// literal shows a text on one line, without any Markdown.
+func literal(text string) string {
+	var out strings.Builder
+
+	for _, r := range inert(strings.Join(strings.Fields(text), " ")) {
+		if strings.ContainsRune("\\`*_~|>#[]()!$:-+", r) {
+			out.WriteByte('\\')
+		}
+
+		out.WriteRune(r)
+	}
+
+	return out.String()
+}

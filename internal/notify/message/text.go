@@ -1,0 +1,128 @@
+package message
+
+import (
+	"reflect"
+	"strings"
+
+	"tarsy.dev/tarsy"
+)
+
+// Headline is what happened, in a few words.
+func (m *Message) Headline() string {
+	switch {
+	case m.Event == Started:
+		return "Investigating"
+	case m.Event == ApprovalNeeded:
+		return "Approval needed"
+	case m.OutcomeText != "":
+		return m.OutcomeText
+	default:
+		return "Investigation " + strings.ReplaceAll(string(m.Status), "_", " ")
+	}
+}
+
+// Facts are what is known of the alert besides its title.
+func (m *Message) Facts() []string {
+	place := tarsy.AlertFacts{Service: m.Service, Namespace: m.Namespace}.Place()
+
+	var all []string
+
+	for _, fact := range []string{string(m.Severity), place, m.Cluster, m.Team} {
+		if fact != "" {
+			all = append(all, fact)
+		}
+	}
+
+	return all
+}
+
+// Line is a part of a conclusion: what it is, its text, and how much it can be relied on.
+type Line struct{ Name, Text, Caution string }
+
+// Conclusion is the cause and the first next step of a verdict. Texts are cut to the length of a line.
+func (m *Message) Conclusion() []Line {
+	var lines []Line
+
+	add := func(name, text, caution string) {
+		if text = strings.Join(strings.Fields(text), " "); text == "" {
+			return
+		}
+
+		cut := tarsy.CutText(text, tarsy.MaxVerdictLine)
+		if len(cut) < len(text) {
+			cut += "…"
+		}
+
+		lines = append(lines, Line{Name: name, Text: cut, Caution: caution})
+	}
+
+	add("Cause", m.Cause, string(m.Confidence)+" confidence")
+
+	if len(m.NextSteps) > 0 {
+		step := tarsy.NextStep{Risk: m.NextSteps[0].Risk, Reversible: m.NextSteps[0].Reversible}
+		add("Next step", m.NextSteps[0].Title, step.Caution())
+	}
+
+	return lines
+}
+
+// Text is the summary of a session that completed, and the error of another one.
+func (m *Message) Text() string {
+	switch {
+	case m.Event == Started, m.Event == ApprovalNeeded:
+		return ""
+	case m.Status != tarsy.SessionCompleted:
+		return m.Error
+	case m.Summary != "":
+		return m.Summary
+	default:
+		return m.Analysis
+	}
+}
+
+// WithTexts is a copy of a message with all of its texts changed, for templates whose channel has a markup.
+func WithTexts(m Message, change func(string) string) Message {
+	changeTexts(reflect.ValueOf(&m).Elem(), change)
+
+	return m
+}
+
+func changeTexts(v reflect.Value, change func(string) string) {
+	switch v.Kind() { //nolint:exhaustive // messages have no others
+	case reflect.String:
+		v.SetString(change(v.String()))
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			changeTexts(field, change)
+		}
+	case reflect.Slice:
+		fresh := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(fresh, v)
+		v.Set(fresh)
+
+		for i := range v.Len() {
+			changeTexts(v.Index(i), change)
+		}
+	case reflect.Map:
+		fresh := reflect.MakeMap(v.Type())
+
+		for _, key := range v.MapKeys() {
+			value := reflect.New(v.Type().Elem()).Elem()
+			value.Set(v.MapIndex(key))
+			changeTexts(value, change)
+			fresh.SetMapIndex(key, value)
+		}
+
+		v.Set(fresh)
+	}
+}
+
+// Inert is a Markdown text of a model as it can be shown: links show where they lead, no image is loaded, and invisible characters are visible.
+func Inert(text string) string {
+	return strings.ReplaceAll(string(tarsy.EscapeInvisible([]byte(tarsy.CleanText(text)))), "](", "] (")
+}
+
+// Asks is what an approval is about, in a sentence.
+func (a Approval) Asks() string {
+	return "The agent " + a.Agent + " wants to call " + a.Server + "." + a.Tool + " (call " + a.Call + "):"
+}

@@ -1,0 +1,142 @@
+// Package pagerduty writes notes on the PagerDuty incidents that alerts came from.
+package pagerduty
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/notify/message"
+	"tarsy.dev/tarsy/internal/notify/outgoing"
+)
+
+const (
+	// maxNotes bounds what is read of the notes of an incident.
+	maxNotes = 4 << 20
+	// clockSkew is how far PagerDuty's clock may be behind.
+	clockSkew = 5 * time.Minute
+)
+
+var errToken = errors.New("the token of the PagerDuty API is not set")
+
+// Delivery writes notes. It implements outgoing.Delivery.
+type Delivery struct {
+	Client *http.Client
+	// API is the base URL, Token the key of the API, From the address of a user in whose name notes are written.
+	API, Token, From string
+	// Header is sent with each request. It may hold secrets.
+	Header http.Header
+	// Note makes the text.
+	Note *message.Template
+}
+
+// Concerns implements outgoing.Delivery: only incidents take notes.
+func (*Delivery) Concerns(session tarsy.Session) bool { return incidentOf(session) != "" }
+
+// Deliver implements outgoing.Delivery.
+func (d *Delivery) Deliver(ctx context.Context, p outgoing.Parcel) error {
+	if d.Token == "" {
+		return errToken
+	}
+
+	text, err := d.Note.Render(p.Message)
+	if err != nil {
+		return &outgoing.UnsendableError{Err: err}
+	}
+
+	if p.Again {
+		if written, err := d.hasNote(ctx, p, text); written || err != nil {
+			return err
+		}
+	}
+
+	body, err := json.Marshal(map[string]any{"note": note{Content: string(text)}})
+	if err != nil {
+		return &outgoing.UnsendableError{Err: err}
+	}
+
+	request, err := outgoing.NewRequest(ctx, d.notes(p.Session), p, body)
+	if err != nil {
+		return err
+	}
+
+	d.authorize(request)
+
+	_, err = outgoing.Do(d.Client, request, outgoing.MaxReply, p.Now)
+
+	return err
+}
+
+// note is a note on an incident, as PagerDuty has it.
+type note struct {
+	Content   string    `json:"content"`
+	CreatedAt time.Time `json:"created_at,omitzero"`
+}
+
+// notes is the address of the notes of a session's incident.
+func (d *Delivery) notes(session tarsy.Session) string {
+	return strings.TrimSuffix(d.API, "/") + "/incidents/" + url.PathEscape(incidentOf(session)) + "/notes"
+}
+
+func (d *Delivery) authorize(request *http.Request) {
+	request.Header.Set("Accept", "application/vnd.pagerduty+json;version=2")
+	request.Header.Set("Authorization", "Token token="+d.Token)
+	request.Header.Set("From", d.From)
+	outgoing.SetHeaders(request, d.Header)
+}
+
+// incidentOf is the ID of the PagerDuty incident that an alert came from, or empty. The receiver keeps it as a label; the address
+// of the incident's page ends with it too.
+func incidentOf(session tarsy.Session) string {
+	if session.Source != tarsy.SourcePagerDuty {
+		return ""
+	}
+
+	if id := session.Labels["incident_id"]; id != "" {
+		return id
+	}
+
+	for _, link := range session.Links {
+		if at, err := url.Parse(link.URL); err == nil && link.Kind == tarsy.LinkIncident && strings.Contains(at.Path, "/incidents/") {
+			return path.Base(at.Path)
+		}
+	}
+
+	return ""
+}
+
+// hasNote reports whether the incident has the note already. PagerDuty knows no idempotency keys: after an attempt whose outcome is
+// unknown, only its list of notes tells.
+func (d *Delivery) hasNote(ctx context.Context, p outgoing.Parcel, text []byte) (bool, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.notes(p.Session), nil)
+	if err != nil {
+		return false, &outgoing.UnsendableError{Err: err}
+	}
+
+	d.authorize(request)
+
+	raw, err := outgoing.Do(d.Client, request, maxNotes, p.Now)
+	if err != nil {
+		return false, err
+	}
+
+	var list struct {
+		Notes []note `json:"notes"`
+	}
+
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return false, fmt.Errorf("read the notes of the incident: %w", err)
+	}
+
+	return slices.ContainsFunc(list.Notes, func(n note) bool {
+		return strings.TrimSpace(n.Content) == strings.TrimSpace(string(text)) && n.CreatedAt.After(p.CreatedAt.Add(-clockSkew))
+	}), nil
+}
