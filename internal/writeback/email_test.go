@@ -102,6 +102,7 @@ func TestEmailHasTheHeadersThatMailProgramsUse(t *testing.T) {
 	server := serveMail(t, smtp.Config{})
 	f := newFixture(t, mailTo(t, server, nil))
 	a := f.announce(tarsy.AlertFacts{Title: "Größe überschritten", Severity: tarsy.SeverityHigh, Team: "storage"})[0]
+	f.clock.Advance(time.Hour) // however late it is sent, it has the time of the event
 	f.start()
 	f.awaitState(a.ID, tarsy.AnnouncementSent)
 
