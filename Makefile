@@ -155,7 +155,7 @@ test-crowd: go ## the end-to-end tests N times at once (N=10), to find the ones 
 	@echo "==> testing $(N) times at once"
 	@$(GO) build -o .cache/testsummary ./internal/tools/testsummary
 	@$(GO) test -vet=off -run='^$$' $(PACKAGES) >/dev/null # or each copy would compile the same
-	@sh scripts/test-crowd.sh $(N) .cache/testsummary -vet=off -shuffle=on -timeout=120m $(TESTFLAGS) $(PACKAGES)
+	@sh scripts/test-crowd.sh $(N) .cache/testsummary -vet=off -parallel=1 -shuffle=on -timeout=120m $(TESTFLAGS) $(PACKAGES)
 
 test-delays: PACKAGES = ./e2e/... ./tarsytest/...
 test-delays: go ## the end-to-end tests with delays after requests and database results, to find the ones that look too early
