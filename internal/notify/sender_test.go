@@ -122,34 +122,36 @@ func TestWorkOnAnAnnouncementDoesNotOverlap(t *testing.T) {
 	t.Parallel()
 
 	s := newSender(clockwork.NewFakeClock())
-	began, release := make(chan int), make(chan bool)
-	work := func(n int) func(*Draft[int]) bool {
+	began, first, other := make(chan int), make(chan bool), make(chan bool)
+	work := func(n int, over <-chan bool) func(*Draft[int]) bool {
 		return func(d *Draft[int]) bool {
 			d.Own = n
 			began <- n
 
-			return <-release
+			return <-over
 		}
 	}
 
-	s.Go("a", nil, work(1))
+	s.Go("a", nil, work(1, first))
 	require.Equal(t, 1, wait.For(t, began, "the first work"))
-	s.Go("a", nil, work(2)) // the first is not over
+	s.Go("a", nil, work(2, first)) // the first is not over
 	s.Forget(func(*int) bool { return true })
-	s.Go("b", nil, work(3))
+	s.Go("b", nil, work(3, other))
 	require.Equal(t, 3, wait.For(t, began, "the work on another one"))
 
-	release <- false
-	release <- true
+	first <- false
+	other <- true
 
-	s.sending.Wait()
+	s.Wait()
 	require.Len(t, s.drafts, 1)
+	require.Equal(t, 1, s.drafts["a"].Own, "what is not over is remembered")
 
-	s.Go("a", func(own *int) bool { return *own > 1 }, work(4))
-	s.Go("b", func(own *int) bool { return *own > 1 }, work(5))
-	s.sending.Wait()
-	require.Empty(t, began, "both were too early")
+	tooEarly := func(*int) bool { return false }
+	s.Go("a", tooEarly, work(4, first))
+	s.Wait()
 
+	s.Forget(func(own *int) bool { return *own < 1 })
+	require.Len(t, s.drafts, 1)
 	s.Forget(func(own *int) bool { return *own < 2 })
 	require.Empty(t, s.drafts)
 }
