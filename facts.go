@@ -46,6 +46,7 @@ type AlertSource string
 const (
 	SourceAPI          AlertSource = "api"
 	SourceDiscord      AlertSource = "discord"
+	SourceSlack        AlertSource = "slack"
 	SourceAlertmanager AlertSource = "alertmanager"
 	SourceGrafana      AlertSource = "grafana"
 	SourcePagerDuty    AlertSource = "pagerduty"
@@ -54,7 +55,7 @@ const (
 
 // AlertSources lists every source.
 func AlertSources() []AlertSource {
-	return []AlertSource{SourceAPI, SourceDiscord, SourceAlertmanager, SourceGrafana, SourcePagerDuty, SourceGeneric}
+	return []AlertSource{SourceAPI, SourceDiscord, SourceSlack, SourceAlertmanager, SourceGrafana, SourcePagerDuty, SourceGeneric}
 }
 
 // AlertFacts is what an alert is about. Intake derives it from labels, annotations and configured paths, else from the text; it does

@@ -156,6 +156,60 @@ func TestSlackThreadAnswersQuestionsOnce(t *testing.T) {
 	require.Equal(t, tarsy.ActorSlack, row.ActorKind)
 }
 
+// A mention in none of the bot's threads is an alert. The result is in the channel once.
+func TestSlackMentionSubmitsAlert(t *testing.T) {
+	t.Parallel()
+
+	app, w := newSlackApp(t, slackAnnAsks+`, submit: {channels: [`+slackAlerts+`], users: [`+slackAnn+`], alert_type: test}`)
+	app.Script.Route("Investigator", says("The disk is full."))
+	app.Script.Route("ExecSummaryAgent", says("A leak."))
+	w.AwaitReady()
+
+	// The first acknowledgement is lost: the mention is delivered twice.
+	w.LoseAcks(1)
+
+	mention := w.Write("ann", "<@tarsy> disk *full* on node-7, password=hunter2hunter2", "")
+	receipt := w.Await("alerts", "Investigating: disk")
+	require.Equal(t, mention.TS, receipt.ThreadTS)
+	require.NotContains(t, receipt.Shown(), "hunter2")
+
+	end := w.Await("alerts", "A leak.")
+	require.Empty(t, end.ThreadTS)
+
+	_, rest, _ := strings.Cut(receipt.Shown(), "/sessions/")
+	id, _, _ := strings.Cut(rest, "|")
+	session := app.Session(id)
+	require.Equal(t, "slack:ann", session.Author)
+	require.Equal(t, "test", session.AlertType)
+	require.Equal(t, tarsy.SourceSlack, session.Source)
+	require.Contains(t, session.AlertData, "disk *full* on node-7")
+	require.NotContains(t, session.AlertData, "hunter2")
+
+	w.Write("ann", "<@tarsy>", "")
+	require.Equal(t, slackAnn, w.Await("alerts", "Describe the alert after the mention.").Ephemeral)
+	w.AwaitSent(app)
+	require.Len(t, w.Sent(""), 2, "the receipt and the result, once each")
+	require.Len(t, tarsytest.Rows[struct{ ID string }](app, `SELECT id FROM sessions`), 1)
+}
+
+// The result of an alert from another channel is announced as every other, and is also a reply to the mention.
+func TestSlackRepliesToMentionWithResult(t *testing.T) {
+	t.Parallel()
+
+	app, w := newSlackApp(t, `submit: {channels: ["*"], users: ["*"], alert_type: test}`)
+	app.Script.Route("Investigator", says("The disk is full."))
+	app.Script.Route("ExecSummaryAgent", says("A leak."))
+	w.AwaitReady()
+
+	mention, err := w.Say("storage", "bob", "<@tarsy> disk full", "")
+	require.NoError(t, err)
+	require.Equal(t, mention.TS, w.Await("storage", "Investigating: disk full").ThreadTS)
+	require.Equal(t, mention.TS, w.Await("storage", "A leak.").ThreadTS)
+	require.Empty(t, w.Await("alerts", "A leak.").ThreadTS)
+	w.AwaitSent(app)
+	require.Len(t, w.Sent(""), 3)
+}
+
 func TestSlackIgnoresMessagesThatAreNotAllowed(t *testing.T) {
 	t.Parallel()
 
@@ -163,7 +217,8 @@ func TestSlackIgnoresMessagesThatAreNotAllowed(t *testing.T) {
 		"by default":    {"allow: {}", "ann"},
 		"other channel": {`allow: {channels: [` + slackStorage + `], users: ["*"]}`, "ann"},
 		"other user":    {`allow: {channels: ["*"], users: [` + slackAnn + `]}`, "bob"},
-		"the bot":       {`allow: {channels: ["*"], users: ["*"]}`, "tarsy"},
+		"the bot":       {`allow: {channels: ["*"], users: ["*"]}, submit: {channels: ["*"], users: ["*"]}`, "tarsy"},
+		"to submit":     {`allow: {}, submit: {channels: [` + slackStorage + `], users: ["*"]}`, "ann"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -41,7 +41,7 @@ func senderFingerprint(f tarsy.AlertFacts, own string) string {
 // of the alert type and the text.
 func fingerprint(a tarsy.Alert) string {
 	f := a.Facts
-	people := f.Source == tarsy.SourceAPI || f.Source == tarsy.SourceDiscord
+	people := f.Source == tarsy.SourceAPI || f.Source == tarsy.SourceDiscord || f.Source == tarsy.SourceSlack
 
 	switch {
 	case f.Fingerprint != "":

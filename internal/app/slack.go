@@ -39,7 +39,8 @@ func (a *App) connectSlack(intake notify.Intake, opinions notify.Feedback, decis
 	a.slack = slack.New(slack.Config{
 		DB: a.db, Client: client, Intake: intake, Feedback: opinions, Approvals: decisions, Approve: cfg.Approve, Routes: routes, Templates: templates, ServerID: a.serverID,
 		Lease: a.options.Config.Queue.OrphanThreshold, RenewEvery: a.options.Config.Queue.HeartbeatInterval,
-		Ask:        slack.Access{Channels: cfg.Allow.Channels, Users: cfg.Allow.Users},
+		Ask:    slack.Access{Channels: cfg.Allow.Channels, Users: cfg.Allow.Users},
+		Submit: slack.Access{Channels: cfg.Submit.Channels, Users: cfg.Submit.Users}, AlertType: cfg.Submit.AlertType,
 		SessionURL: func(id string) string { return tarsy.SessionURL(dashboard, id) },
 		Mask:       a.maskText, Clock: a.clock, Logger: a.logger,
 	})

@@ -26,7 +26,7 @@ func snippet(r client.Webhook) string {
 		return grafanaSnippet(r)
 	case tarsy.SourcePagerDuty:
 		return pagerDutySnippet(r)
-	case tarsy.SourceGeneric, tarsy.SourceAPI, tarsy.SourceDiscord:
+	case tarsy.SourceGeneric, tarsy.SourceAPI, tarsy.SourceDiscord, tarsy.SourceSlack:
 	}
 
 	return genericSnippet(r)

@@ -15,6 +15,14 @@ type Slack struct {
 	APIURL      string            `yaml:"api_url" doc:"Base URL of the Web API, for a proxy or a test server." format:"url" secret:"url"`
 	Allow       SlackAccess       `yaml:"allow" doc:"Who can ask questions and give feedback in the threads of announcements."`
 	Approve     []string          `yaml:"approve" doc:"IDs of users who can approve and reject tool calls; an empty list means nobody. User groups are not supported." format:"slack_user"`
+	Submit      SlackSubmit       `yaml:"submit" doc:"Who can submit an alert by mentioning the bot, and as what."`
+}
+
+// SlackSubmit is system.slack.submit.
+type SlackSubmit struct {
+	Channels  []string `yaml:"channels" doc:"IDs of channels, including their threads; '*' means any channel, an empty list none." format:"slack_channels"`
+	Users     []string `yaml:"users" doc:"IDs of users; '*' means everybody in the channel, an empty list nobody." format:"slack_users"`
+	AlertType string   `yaml:"alert_type" doc:"Type of the submitted alerts; by default the default alert type." ref:"alert_types"`
 }
 
 // SlackAccess allows a person who is listed, in a channel that is listed. An empty list allows nobody.

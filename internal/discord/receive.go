@@ -2,15 +2,11 @@ package discord
 
 import (
 	"context"
-	"crypto/sha256"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
 	"tarsy.dev/tarsy/internal/notify"
 )
-
-// saidNothing is what people read who mention the bot and say nothing.
-const saidNothing = "Describe the alert after the mention."
 
 // handle takes one message of a person. Nothing that it contains ends the connection.
 func (b *Bot) handle(ctx context.Context, m discord.Message) error {
@@ -41,7 +37,7 @@ func (b *Bot) handle(ctx context.Context, m discord.Message) error {
 	case m.Mentioned && !b.cfg.Submit.allows(m):
 		b.refuse(m, "submit")
 	case m.Mentioned:
-		b.submit(ctx, m)
+		b.say(ctx, m, b.people.Submit(ctx, written(m), b.cfg.AlertType))
 	}
 
 	return nil
@@ -51,32 +47,6 @@ func (b *Bot) handle(ctx context.Context, m discord.Message) error {
 func (b *Bot) refuse(m discord.Message, operation string) {
 	b.cfg.Logger.Warn("refused a Discord message", "operation", operation, "guild_id", m.GuildID, "channel_id", m.ChannelID,
 		"author_id", m.AuthorID, "message_id", m.MessageID)
-}
-
-// submit submits an alert. A message that is delivered twice makes one session: its id is the idempotency key.
-func (b *Bot) submit(ctx context.Context, m discord.Message) {
-	if m.Content == "" {
-		b.say(ctx, m, saidNothing)
-
-		return
-	}
-
-	key := sha256.Sum256([]byte("discord\x00" + m.MessageID))
-
-	session, err := b.cfg.Intake.Submit(ctx, tarsy.Alert{
-		AlertType: b.cfg.AlertType, Data: m.Content, Author: b.people.Author(m.Author), Facts: tarsy.AlertFacts{Source: tarsy.SourceDiscord},
-		// A message keeps its id and arrives as it was sent, so the id also identifies its content.
-		Idempotency: &tarsy.IdempotencyKey{Hash: key[:], Fingerprint: key[:]},
-	})
-	if err != nil {
-		b.explain(ctx, m, err)
-
-		return
-	}
-
-	if _, err := b.cfg.DB.AddAnnouncement(ctx, b.people.Reply(session.ID, tarsy.SubjectReceipt, written(m))); err != nil {
-		b.cfg.Logger.Error("an alert from Discord was accepted, but the reply could not be stored", "session_id", session.ID, "error", err)
-	}
 }
 
 // explain answers why something was refused.

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -74,7 +75,7 @@ func (p People) Discuss(ctx context.Context, sessionID string, m Message) (reply
 // ask asks a question. The announcement of its answer is stored first, with the id of the stage that will answer: a crash in between leaves
 // an answer that reports that the question was lost, and never an answer that nobody delivers.
 func (p People) ask(ctx context.Context, sessionID string, m Message) (reply string) {
-	answer, stageID := p.Reply(sessionID, tarsy.SubjectAnswer, m), tarsy.NewID()
+	answer, stageID := p.reply(sessionID, tarsy.SubjectAnswer, m), tarsy.NewID()
 	answer.StageID = &stageID
 
 	added, err := p.DB.AddAnnouncement(ctx, answer)
@@ -101,8 +102,36 @@ func (p People) ask(ctx context.Context, sessionID string, m Message) (reply str
 	return ""
 }
 
-// Reply is an announcement that replies to a message.
-func (p People) Reply(sessionID string, subject tarsy.AnnouncementSubject, m Message) tarsy.Announcement {
+// saidNothing is what people read who mention the bot and say nothing.
+const saidNothing = "Describe the alert after the mention."
+
+// Submit takes a message that mentions the bot as an alert. It returns what its author should read, if there is anything; a receipt follows as an
+// announcement. A message that is delivered twice makes one session.
+func (p People) Submit(ctx context.Context, m Message, alertType string) (reply string) {
+	if m.Text == "" {
+		return saidNothing
+	}
+
+	key := sha256.Sum256([]byte(string(p.Channel) + "\x00" + m.Key))
+
+	session, err := p.Intake.Submit(ctx, tarsy.Alert{
+		AlertType: alertType, Data: m.Text, Author: p.Author(m.UserName), Facts: tarsy.AlertFacts{Source: tarsy.AlertSource(p.Channel)},
+		// A message keeps its key and arrives as it was sent, so the key also identifies its content.
+		Idempotency: &tarsy.IdempotencyKey{Hash: key[:], Fingerprint: key[:]},
+	})
+	if err != nil {
+		return p.Reason(err)
+	}
+
+	if _, err := p.DB.AddAnnouncement(ctx, p.reply(session.ID, tarsy.SubjectReceipt, m)); err != nil {
+		p.Logger.Error("an alert from a channel was accepted, but the receipt could not be stored", "session_id", session.ID, "error", err)
+	}
+
+	return ""
+}
+
+// reply is an announcement that replies to a message.
+func (p People) reply(sessionID string, subject tarsy.AnnouncementSubject, m Message) tarsy.Announcement {
 	now := tarsy.Time(p.Clock.Now())
 
 	return tarsy.Announcement{

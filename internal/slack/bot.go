@@ -1,5 +1,5 @@
 // Package slack connects the server to Slack: it announces how sessions go, answers questions that people ask in the threads under
-// announcements, takes feedback there, and takes decisions about tool calls from buttons.
+// announcements, takes feedback there, takes alerts from mentions of the bot, and takes decisions about tool calls from buttons.
 //
 // One server of all holds the connection, under a lease in the database. Everything that it posts is a row first, so that the next holder goes
 // on where a killed one was; messages have the ID of their row in their metadata, by which an attempt with an unknown result is found again.
@@ -42,6 +42,9 @@ type Config struct {
 	RenewEvery time.Duration
 	// Ask is who can ask questions and give feedback.
 	Ask Access
+	// Submit is who can submit alerts, and AlertType their type.
+	Submit    Access
+	AlertType string
 	// SessionURL is where people open a session, or empty.
 	SessionURL func(sessionID string) string
 	// Mask hides secrets in names; intake masks the rest.

@@ -12,11 +12,13 @@ import (
 	"tarsy.dev/tarsy/internal/notify"
 )
 
-// question is a message of a person in a thread: a question, or feedback.
+// question is a message of a person: a question or feedback in a thread, or an alert.
 type question struct {
 	channel, thread, ts string
 	user                string
 	text                string
+	// mention means that the message names the bot.
+	mention bool
 }
 
 // key identifies the message: its timestamp is unique in its channel only.
@@ -34,7 +36,7 @@ func (b *Bot) handleEvent(ctx context.Context, self string, event any) bool {
 			return true
 		}
 
-		q = question{channel: e.Channel, thread: e.ThreadTimeStamp, ts: e.TimeStamp, user: e.User, text: e.Text}
+		q = question{channel: e.Channel, thread: e.ThreadTimeStamp, ts: e.TimeStamp, user: e.User, text: e.Text, mention: true}
 	case *slackevents.MessageEvent:
 		// Edits, deletions and messages of bots, also our own, have a subtype or the bot's ID.
 		if e.BotID != "" || e.SubType != "" && e.SubType != "thread_broadcast" && e.SubType != "file_share" {
@@ -46,13 +48,20 @@ func (b *Bot) handleEvent(ctx context.Context, self string, event any) bool {
 		return true
 	}
 
-	if q.user == "" || q.user == self || q.thread == "" || q.thread == q.ts {
+	if q.user == "" || q.user == self {
 		return true
 	}
 
 	q.text = plain(q.text, self)
 
-	return b.answer(ctx, q)
+	if q.thread != "" && q.thread != q.ts {
+		return b.answer(ctx, q)
+	}
+
+	q.thread = q.ts
+	b.alert(ctx, q)
+
+	return true
 }
 
 // answer asks a question if it is in a thread of ours, and by somebody who may. It reports false if that cannot be told yet.
@@ -65,9 +74,9 @@ func (b *Bot) answer(ctx context.Context, q question) bool {
 	case beginning:
 		return false
 	case sessionID == "":
+		b.alert(ctx, q)
 	case !b.cfg.Ask.allows(q.channel, q.user):
-		// They are not answered: strangers should not make the bot write.
-		b.cfg.Logger.Warn("refused a Slack message", "operation", "ask", "channel_id", q.channel, "user_id", q.user, "ts", q.ts)
+		b.turnDown(q, "ask")
 	case q.text == "" || b.replied[q.key()]:
 	default:
 		b.discuss(ctx, q, sessionID)
@@ -101,13 +110,38 @@ func (b *Bot) threadSession(ctx context.Context, q question) (sessionID string, 
 	}
 }
 
-// discuss takes a question or feedback. Only its author sees a reply.
+// turnDown logs what somebody tried who is not allowed to. They are not answered: strangers should not make the bot write.
+func (b *Bot) turnDown(q question, operation string) {
+	b.cfg.Logger.Warn("refused a Slack message", "operation", operation, "channel_id", q.channel, "user_id", q.user, "ts", q.ts)
+}
+
+// alert takes a mention of the bot that is in none of its threads as an alert.
+func (b *Bot) alert(ctx context.Context, q question) {
+	switch {
+	case !q.mention:
+	case !b.cfg.Submit.allows(q.channel, q.user):
+		b.turnDown(q, "submit")
+	default:
+		b.reply(ctx, q, b.people.Submit(ctx, b.written(ctx, q), b.cfg.AlertType))
+	}
+}
+
+// discuss takes a question or feedback.
 func (b *Bot) discuss(ctx context.Context, q question, sessionID string) {
-	reply := b.people.Discuss(ctx, sessionID, notify.Message{
+	b.reply(ctx, q, b.people.Discuss(ctx, sessionID, b.written(ctx, q)))
+}
+
+// written is a message as intake and the audit log know it.
+func (b *Bot) written(ctx context.Context, q question) notify.Message {
+	return notify.Message{
 		Key: q.key(), Target: q.channel + "/" + q.thread, UserID: q.user, UserName: b.cfg.Client.userName(ctx, q.user), Text: q.text,
 		Details: map[string]string{"user_id": q.user, "channel_id": q.channel, "ts": q.ts},
-	})
-	if reply == "" {
+	}
+}
+
+// reply shows the author of a message a text, if there is any.
+func (b *Bot) reply(ctx context.Context, q question, text string) {
+	if text == "" {
 		return
 	}
 
@@ -118,7 +152,7 @@ func (b *Bot) discuss(ctx context.Context, q question, sessionID string) {
 	}
 
 	b.replied[q.key()] = true
-	b.tell(ctx, q.place(), q.user, reply)
+	b.tell(ctx, q.place(), q.user, text)
 }
 
 // explain tells a person why something was refused.

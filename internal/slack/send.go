@@ -53,7 +53,8 @@ func (s *sender) Send(ctx context.Context, a *tarsy.Announcement, d *draft) (don
 		return s.sendApproval(ctx, a, d)
 	case tarsy.SubjectAnswer:
 		return s.sendAnswer(ctx, a, d)
-	case tarsy.SubjectReceipt: // no alerts come from Slack
+	case tarsy.SubjectReceipt:
+		return s.sendReceipt(ctx, a, d)
 	}
 
 	return false, nil

@@ -60,7 +60,60 @@ func (s *sender) sendSession(ctx context.Context, a *tarsy.Announcement, d *draf
 		return false, err
 	}
 
-	return s.postInThread(ctx, a, d, session.Fingerprint, shown, "")
+	posted, err := s.postInThread(ctx, a, d, session.Fingerprint, shown, "")
+	if err != nil || !posted || a.Subject == tarsy.SubjectStart {
+		return posted && err == nil, err
+	}
+
+	err = s.sendResult(ctx, a, d, shown)
+
+	return err == nil, err
+}
+
+// sendResult replies with the end of a session to the mention that submitted it, unless the announcement is in the same channel already. It
+// is the second message of the announcement, so it is recorded with it.
+func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, d *draft, shown content) error {
+	receipt, err := s.cfg.DB.Receipt(ctx, tarsy.ChannelSlack, a.SessionID)
+	if err != nil || receipt == nil || len(a.MessageIDs) > 1 {
+		return err
+	}
+
+	channelID, thread, _ := strings.Cut(receipt.Target, "/")
+	if channelID == a.Target {
+		return nil
+	}
+
+	own := a.ThreadID
+	w := &writer{s: s, a: a, d: d, to: place{channel: channelID, thread: thread}, messages: []content{shown, shown}}
+	ts, _, err := w.Create(ctx, 1)
+	a.ThreadID = own
+
+	switch {
+	case err == nil:
+		a.MessageIDs = append(a.MessageIDs, ts)
+	case IsRefused(err):
+		// The announcement itself is there.
+		a.Error = tarsy.CleanText(err.Error())
+		s.cfg.Logger.Warn("could not reply to a mention with the result of its session", "session_id", a.SessionID, "error", err)
+	default:
+		return err
+	}
+
+	return nil
+}
+
+// sendReceipt confirms an alert in the thread of its message.
+func (s *sender) sendReceipt(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
+	session, err := s.session(ctx, a.SessionID)
+	if err != nil {
+		return false, err
+	}
+
+	channelID, thread, _ := strings.Cut(a.Target, "/")
+	title := tarsy.AlertFacts{Title: session.Title}.TitleOr(session.AlertType)
+	err = s.post(ctx, a, d, place{channel: channelID, thread: thread}, text("Investigating: "+literal(tarsy.CutText(title, maxNotice))+"\n"+s.link(session.ID)))
+
+	return err == nil, err
 }
 
 // content is what the message of an announcement of a session shows.
