@@ -185,6 +185,9 @@ func TestSlackMentionSubmitsAlert(t *testing.T) {
 	require.Contains(t, session.AlertData, "disk *full* on node-7")
 	require.NotContains(t, session.AlertData, "hunter2")
 
+	// Only mentions are alerts. Messages are taken in order.
+	w.Write("ann", "I am looking at the disk.", "")
+	w.Write("ann", "It was full yesterday, too.", mention.TS)
 	w.Write("ann", "<@tarsy>", "")
 	require.Equal(t, slackAnn, w.Await("alerts", "Describe the alert after the mention.").Ephemeral)
 	w.AwaitSent(app)
@@ -208,6 +211,9 @@ func TestSlackRepliesToMentionWithResult(t *testing.T) {
 	require.Empty(t, w.Await("alerts", "A leak.").ThreadTS)
 	w.AwaitSent(app)
 	require.Len(t, w.Sent(""), 3)
+
+	ends := tarsytest.Rows[struct{ Thread, First string }](app, `SELECT thread_id AS thread, message_ids[1] AS first FROM announcements WHERE subject = 'end'`)
+	require.Equal(t, ends[0].First, ends[0].Thread, "questions are asked under the announcement")
 }
 
 func TestSlackIgnoresMessagesThatAreNotAllowed(t *testing.T) {
