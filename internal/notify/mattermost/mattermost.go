@@ -66,12 +66,7 @@ func (d *Delivery) text(m message.Message) (string, error) {
 	}
 
 	if m.URL != "" {
-		title := "Open in TARSy"
-		if m.Event == message.ApprovalNeeded {
-			title = "Decide in TARSy"
-		}
-
-		parts = append(parts, "["+title+"](<"+m.URL+">)")
+		parts = append(parts, "["+m.LinkTitle()+"](<"+m.URL+">)")
 	}
 
 	return strings.Join(parts, "\n\n"), nil

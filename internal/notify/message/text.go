@@ -80,6 +80,15 @@ func (m *Message) Text() string {
 	}
 }
 
+// LinkTitle is what the link to the session is called.
+func (m *Message) LinkTitle() string {
+	if m.Event == ApprovalNeeded {
+		return "Decide in TARSy"
+	}
+
+	return "Open in TARSy"
+}
+
 // WithTexts is a copy of a message with all of its texts changed, for templates whose channel has a markup.
 func WithTexts(m Message, change func(string) string) Message {
 	changeTexts(reflect.ValueOf(&m).Elem(), change)

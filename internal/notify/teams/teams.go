@@ -110,12 +110,7 @@ func (d *Delivery) card(m message.Message, limit int) (card, error) {
 	}
 
 	if m.URL != "" {
-		title := "Open in TARSy"
-		if m.Event == message.ApprovalNeeded {
-			title = "Decide in TARSy"
-		}
-
-		c.Actions = []action{{Type: "Action.OpenUrl", Title: title, URL: m.URL}}
+		c.Actions = []action{{Type: "Action.OpenUrl", Title: m.LinkTitle(), URL: m.URL}}
 	}
 
 	if d.Template != nil {
