@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/mock/slack"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -188,9 +190,14 @@ func TestSlackMentionSubmitsAlert(t *testing.T) {
 	// Only mentions are alerts. Messages are taken in order.
 	w.Write("ann", "I am looking at the disk.", "")
 	w.Write("ann", "It was full yesterday, too.", mention.TS)
+	w.LoseAcks(2)
 	w.Write("ann", "<@tarsy>", "")
 	require.Equal(t, slackAnn, w.Await("alerts", "Describe the alert after the mention.").Ephemeral)
 	w.AwaitSent(app)
+	require.NoError(t, w.Wait(w.ctx(), "the acknowledgements", func() bool {
+		return !slices.ContainsFunc(w.Envelopes(), func(e slack.Envelope) bool { return !e.Acked })
+	}))
+	require.Len(t, w.Journal("chat.postEphemeral"), 1, "what is delivered twice is explained once")
 	require.Len(t, w.Sent(""), 2, "the receipt and the result, once each")
 	require.Len(t, tarsytest.Rows[struct{ ID string }](app, `SELECT id FROM sessions`), 1)
 }

@@ -118,7 +118,7 @@ func (b *Bot) turnDown(q question, operation string) {
 // alert takes a mention of the bot that is in none of its threads as an alert.
 func (b *Bot) alert(ctx context.Context, q question) {
 	switch {
-	case !q.mention:
+	case !q.mention || b.replied[q.key()]:
 	case !b.cfg.Submit.allows(q.channel, q.user):
 		b.turnDown(q, "submit")
 	default:
