@@ -186,10 +186,10 @@ func (p People) Reason(err error) string {
 	return strings.ToUpper(known.Message[:1]) + known.Message[1:] + "."
 }
 
-// Anyone in a list allows everything that the list is about.
-const Anyone = "*"
+// anyone in a list allows everything that the list is about.
+const anyone = "*"
 
 // Allowed reports whether a list allows one of some ids. An empty list allows nothing.
 func Allowed(list []string, ids ...string) bool {
-	return slices.Contains(list, Anyone) || slices.ContainsFunc(ids, func(id string) bool { return id != "" && slices.Contains(list, id) })
+	return slices.Contains(list, anyone) || slices.ContainsFunc(ids, func(id string) bool { return id != "" && slices.Contains(list, id) })
 }

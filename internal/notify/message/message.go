@@ -1,5 +1,5 @@
-// Package message renders what write-back sends about a session. The configuration checks templates with the code that renders them
-// later, so a template that was accepted does not fail on a session. It knows nothing of targets, and does no I/O.
+// Package message is what all channels tell about a session, and the templates that replace their layouts. The configuration checks templates with the code that renders them
+// later, so a template that was accepted does not fail on a session. It knows nothing of channels, and does no I/O.
 package message
 
 import (
