@@ -77,7 +77,8 @@ export function FeedbackPart({ sessionId }: { sessionId: string }) {
       : [],
   );
   if (error) return <ProblemPanel error={error} retry={reload} />;
-  if (!data) return null;
+  // The question stands before the answers are loaded: what is below would move.
+  const given = data?.feedback ?? [];
   return (
     <section className="border-t border-line pt-4" aria-label="Feedback" data-testid="feedback">
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
@@ -90,7 +91,7 @@ export function FeedbackPart({ sessionId }: { sessionId: string }) {
             key={rating}
             rating={rating}
             pressed={(choice ?? own?.rating) === rating}
-            disabled={!may || give.isPending}
+            disabled={!data || !may || give.isPending}
             onClick={() => choose(rating)}
           />
         ))}
@@ -107,9 +108,9 @@ export function FeedbackPart({ sessionId }: { sessionId: string }) {
         />
       )}
       {(give.error ?? withdraw.error) && <ProblemPanel className="mt-3" error={give.error ?? withdraw.error} />}
-      {data.feedback.length > 0 && (
+      {given.length > 0 && (
         <ul className="mt-3 space-y-2" aria-label="Feedback of people">
-          {data.feedback.map((each) => (
+          {given.map((each) => (
             <Opinion
               key={each.id}
               feedback={each}

@@ -8,6 +8,7 @@ import { counted } from '@/text/format';
 import { plainText } from '@/text/plain';
 import { confidenceWord, ratingWord } from '@/text/words';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
+import { cn } from '@/ui/cn';
 import { ProblemPanel } from '@/ui/feedback';
 import { SessionBadge } from '@/ui/outcome';
 import { Ago, DateTime } from '@/ui/time';
@@ -46,13 +47,15 @@ export function SeenBefore({ sessionId }: { sessionId: string }) {
 
 const headingId = 'seen-before';
 
-/** For the header of the page, which stays in sight: the card is far from the end that a reader follows. */
+/**
+ * For the header of the page, which stays in sight: the card is far from the end that a reader follows. It has its place before
+ * the sessions are known, because a line that comes later moves what the reader is about to click. A phone has no room for it.
+ */
 export function SeenBeforeLink({ sessionId }: { sessionId: string }) {
   const count = useQuery(queries.similarSessions(sessionId)).data?.sessions.length ?? 0;
-  if (count === 0) return null;
   return (
-    <div>
-      <dt className="text-ink-faint max-sm:sr-only sm:inline">Seen before </dt>
+    <div className={cn('max-sm:hidden', count === 0 && 'invisible')}>
+      <dt className="inline text-ink-faint">Seen before </dt>
       <dd className="inline">
         <button
           type="button"

@@ -1,0 +1,68 @@
+/**
+ * What a page loads after its first content has its place already: a tap meets what the reader aimed at. A tap that is lost
+ * because a line appeared above it looks like one that does nothing.
+ */
+import type { Page, Route } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
+import { eventually, still } from '../kit/expecting';
+import { scenario } from '../kit/scenario';
+
+const { server, visit } = scenario({
+  script: verdictScript(JSON.stringify(verdictAnswer)),
+  config: verdictConfig,
+  verdict: true,
+});
+
+/** As much of Chromium's entry as is read; the types of the DOM do not have it. */
+interface LayoutShift extends PerformanceEntry {
+  sources: { node: Node | null; previousRect: DOMRectReadOnly; currentRect: DOMRectReadOnly }[];
+}
+
+/** Lists what moved up or down, from the load of the page on. */
+function watchShifts(): void {
+  const shifts: string[] = [];
+  Object.assign(window, { shifts });
+  new PerformanceObserver((list) => {
+    for (const { sources } of list.getEntries() as LayoutShift[])
+      for (const { node, previousRect: from, currentRect: to } of sources)
+        if (Math.abs(from.y - to.y) >= 1)
+          shifts.push(`${from.y} to ${to.y}: ${node instanceof Element ? node.outerHTML.slice(0, 160) : 'a text'}`);
+  }).observe({ type: 'layout-shift', buffered: true });
+}
+
+/** Opens the address with one answer of the API at a time, each drawn before the next, until the named ones have come. */
+async function loadOneByOne(page: Page, address: string, names: readonly string[]): Promise<void> {
+  const held: Route[] = [];
+  const missing = new Set(names);
+  await page.addInitScript(watchShifts);
+  await page.route('**/api/v1/**', (route) => {
+    held.push(route);
+  });
+  await page.goto(server().url + address);
+  while (missing.size > 0 || held.length > 0) {
+    await eventually(() => held.length, `a request for ${[...missing].join(', ')}`).toBeGreaterThan(0);
+    for (const route of held.splice(0, 1)) {
+      await route.fulfill({ response: await route.fetch() });
+      missing.delete(new URL(route.request().url()).pathname.replace(/.*\//, ''));
+    }
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  }
+}
+
+const shifts = (page: Page) => page.evaluate(() => (window as unknown as { shifts: string[] }).shifts);
+
+test.for([
+  { width: 360, height: 740 },
+  { width: 768, height: 1024 },
+  { width: 1440, height: 900 },
+])('a session of $width px moves nothing when its parts come one by one', async (viewport) => {
+  // Two with the same alert, so that the second was seen before.
+  for (let n = 0; n < 2; n++) await server().ended(await server().submit());
+  const id = await server().submit();
+  expect(await server().ended(id)).toBe('completed');
+  const { page } = await visit('/', { viewport, hasTouch: viewport.width < 1000 });
+  await loadOneByOne(page, `/sessions/${id}`, ['similar', 'handling', 'feedback', 'notes', 'entities', 'pauses']);
+  await page.getByTestId('seen-before').waitFor({ state: 'attached' });
+  expect(await still(() => shifts(page))).toEqual([]);
+});
