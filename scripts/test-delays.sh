@@ -1,17 +1,18 @@
 #!/bin/sh
 # Runs tests with delays that a busy machine has now and then: some answers to HTTP requests and some results of PostgreSQL
-# reach the program late. What has happened outside is then known there long before the program knows it, which finds tests
-# that look too early. The delays are compiled into copies of net/http and pgx; nothing in the repository changes.
+# reach the program late, and some requests to the API are answered late. What has happened outside is then known there long
+# before the program knows it, which finds tests that look too early, and pages that move when something is loaded. The delays
+# are compiled into copies of net/http and pgx; nothing in the repository changes.
 #
 #   scripts/test-delays.sh COMMAND…       # its -modfile and -overlay are in $DELAYS
 #
-#   TARSY_DELAY_HTTP=250 TARSY_DELAY_POSTGRES=60 scripts/test-delays.sh sh -c 'go test $DELAYS ./e2e'
+#   TARSY_DELAY_HTTP=250 TARSY_DELAY_POSTGRES=60 TARSY_DELAY_API=0 scripts/test-delays.sh sh -c 'go test $DELAYS ./e2e'
 #
 # The variables are the longest delays in milliseconds; they hold for the programs that are compiled, too.
 set -eu
 
 [ $# -ge 1 ] || {
-    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
     exit 2
 }
 
@@ -20,7 +21,7 @@ work=$PWD/.cache/test-delays
 rm -rf "$work"
 mkdir -p "$work"
 
-# delay writes the function that waits before one of so many calls.
+# delay writes the function that waits in one of so many calls.
 delay() {
     cat <<EOF
 package $1
@@ -32,11 +33,11 @@ import (
 	"time"
 )
 
-var longestDelay, _ = strconv.Atoi(os.Getenv("$2"))
+var longest$4, _ = strconv.Atoi(os.Getenv("$2"))
 
-func delayForTests() {
-	if longestDelay > 0 && rand.IntN($3) == 0 {
-		time.Sleep(time.Duration(rand.IntN(longestDelay)) * time.Millisecond)
+func $4() {
+	if longest$4 > 0 && rand.IntN($3) == 0 {
+		time.Sleep(time.Duration(rand.IntN(longest$4)) * time.Millisecond)
 	}
 }
 EOF
@@ -52,17 +53,24 @@ insert() {
 }
 
 http=$(go env GOROOT)/src/net/http
-delay http TARSY_DELAY_HTTP 3 >"$work/http.go"
+delay http TARSY_DELAY_HTTP 3 delayAnswer >"$work/answer.go"
 insert "$http/roundtrip.go" "$work/roundtrip.go" 'return t\.roundTrip(req)' 'i\
-	defer delayForTests()'
-printf '{"Replace": {"%s": "%s", "%s": "%s"}}\n' "$http/roundtrip.go" "$work/roundtrip.go" "$http/delay.go" "$work/http.go" >"$work/overlay.json"
+	defer delayAnswer()'
+delay http TARSY_DELAY_API 2 delayAPI >"$work/api.go"
+insert "$http/server.go" "$work/server.go" 'serverHandler{c\.server}\.ServeHTTP(w, w\.req)' 'i\
+		if strings.HasPrefix(w.req.URL.Path, "/api/") {\
+			delayAPI()\
+		}'
+printf '{"Replace": {"%s": "%s", "%s": "%s", "%s": "%s", "%s": "%s"}}\n' \
+    "$http/roundtrip.go" "$work/roundtrip.go" "$http/delay_answer.go" "$work/answer.go" \
+    "$http/server.go" "$work/server.go" "$http/delay_api.go" "$work/api.go" >"$work/overlay.json"
 
 pgx=$(go list -m -f '{{.Dir}}' github.com/jackc/pgx/v5)
 cp -R "$pgx" "$work/pgx"
 chmod -R u+w "$work/pgx"
-delay pgconn TARSY_DELAY_POSTGRES 10 >"$work/pgx/pgconn/delay.go"
+delay pgconn TARSY_DELAY_POSTGRES 10 delayResult >"$work/pgx/pgconn/delay.go"
 insert "$pgx/pgconn/pgconn.go" "$work/pgx/pgconn/pgconn.go" 'pgConn\.txStatus = msg\.TxStatus' 'a\
-		delayForTests()'
+		delayResult()'
 cp go.mod go.sum "$work"
 echo "replace github.com/jackc/pgx/v5 => $work/pgx" >>"$work/go.mod"
 
