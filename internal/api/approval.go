@@ -16,8 +16,8 @@ import (
 type Approvals interface {
 	List(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error)
 	Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
-	Approve(ctx context.Context, id string, by tarsy.AuditEntry, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
-	Reject(ctx context.Context, id string, by tarsy.AuditEntry, reason string) (tarsy.ApprovalRequest, error)
+	Approve(ctx context.Context, id, by string, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
+	Reject(ctx context.Context, id, by, reason string) (tarsy.ApprovalRequest, error)
 }
 
 // callArguments are the arguments that a person sets: an object, kept as it is.
@@ -139,12 +139,10 @@ func (s *Server) approve(ctx context.Context, in *approvalInput) (*decisionOutpu
 		}
 	}
 
-	decided, err := s.approvals.Approve(ctx, in.ID, s.auditEntry(ctx, who, tarsy.AuditOK), json.RawMessage(request.Arguments), request.Reason)
+	decided, err := s.approvals.Approve(ctx, in.ID, who.author, json.RawMessage(request.Arguments), request.Reason)
 	if err != nil {
 		return nil, fmt.Errorf("approve tool call: %w", err)
 	}
-
-	who.audit.recorded = true // with the decision
 
 	return accepted(decided, tarsy.ApprovalApproved), nil
 }
@@ -157,12 +155,10 @@ func (s *Server) reject(ctx context.Context, in *approvalInput) (*decisionOutput
 		return nil, err
 	}
 
-	decided, err := s.approvals.Reject(ctx, in.ID, s.auditEntry(ctx, who, tarsy.AuditOK), request.Reason)
+	decided, err := s.approvals.Reject(ctx, in.ID, who.author, request.Reason)
 	if err != nil {
 		return nil, fmt.Errorf("reject tool call: %w", err)
 	}
-
-	who.audit.recorded = true // with the decision
 
 	return accepted(decided, tarsy.ApprovalRejected), nil
 }

@@ -1,15 +1,16 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/auth"
 	"tarsy.dev/tarsy/internal/requestid"
 )
@@ -28,30 +29,21 @@ type AuditLog interface {
 	Audit(ctx context.Context, filter tarsy.AuditFilter) ([]tarsy.AuditEntry, error)
 }
 
-// auditNotes is what handlers add to the row of their request.
+// auditNotes is what the audit log is to know of a request.
 type auditNotes struct {
-	// action is the operation's.
+	// action is the operation's, and target the id in its path.
 	action auditAction
-	// target is the id of what was changed, where neither path nor Location has it.
-	target  string
-	details map[string]string
+	target string
 	// actor is who acted, if it is not the caller: a login makes one.
 	actor *caller
-	// recorded tells that there is a row already, or that nothing was changed.
+	// decision is what the request decides, once it is permitted; nil if its operation is only recorded where it is denied.
+	decision *audit.Decision
+	// recorded tells that the handler records the request itself.
 	recorded bool
 }
 
-// add adds a detail. Values are chosen by the server or masked.
-func (n *auditNotes) add(name, value string) {
-	if n.details == nil {
-		n.details = map[string]string{}
-	}
-
-	n.details[name] = value
-}
-
-// auditRecord writes the row of one request before its answer begins: whoever reads that something was done finds the row. The change is
-// committed by then, but for keys, whose rows are part of the same transaction.
+// auditRecord writes the row of a request that changed nothing in the database, or was denied, before its answer begins. The rows of all others
+// are part of the transactions of their changes.
 type auditRecord struct {
 	http.ResponseWriter
 
@@ -73,6 +65,19 @@ func (s *Server) audited(w http.ResponseWriter, r *http.Request, found route, wh
 	record := &auditRecord{ResponseWriter: w, server: s, r: r, who: who}
 
 	return record, record
+}
+
+// decide returns a context in which the request makes its decision.
+func (s *Server) decide(ctx context.Context, who *caller) context.Context {
+	if who.audit.action.name == "" || who.audit.action.onlyDenied {
+		return ctx
+	}
+
+	ctx, who.audit.decision = audit.Decide(ctx, func(target string, details map[string]string) tarsy.AuditEntry {
+		return s.auditEntry(ctx, who, tarsy.AuditOK, target, details)
+	})
+
+	return ctx
 }
 
 // pathParameter is the value of the last parameter of a pattern in a path; empty if the pattern has none.
@@ -137,9 +142,12 @@ func (a *auditRecord) begin(status int) {
 
 	a.begun = true
 	denied := status == http.StatusForbidden
+	decision := notes.decision
 	outcome := tarsy.AuditOK
 
 	switch {
+	case decision.Stored(), decision.Settled() && status < http.StatusBadRequest:
+		return
 	case denied && a.who.known():
 		_, ok := a.server.denials.Allow(a.who.denialName(), a.server.clock.Now())
 		if !ok {
@@ -156,27 +164,13 @@ func (a *auditRecord) begin(status int) {
 		}
 	}
 
-	a.note(status)
-	a.server.record(a.r.Context(), a.server.auditEntry(a.r.Context(), a.who, outcome))
-}
-
-// note takes from the answer what it says about the target.
-func (a *auditRecord) note(status int) {
-	location := a.Header().Get("Location")
-	if location == "" || status >= http.StatusBadRequest {
-		return
+	entry := a.server.auditEntry(a.r.Context(), a.who, outcome, "", nil)
+	if decision != nil {
+		entry = decision.Row()
+		entry.Outcome = outcome
 	}
 
-	created, err := url.PathUnescape(path.Base(location))
-	if err != nil {
-		return
-	}
-
-	if a.who.audit.action.creates {
-		a.who.audit.target = created
-	} else {
-		a.who.audit.add("created", created)
-	}
+	a.server.record(a.r.Context(), entry)
 }
 
 // denialName is what the denials of a caller are counted by.
@@ -188,7 +182,7 @@ func (c *caller) denialName() string {
 	return c.author
 }
 
-// record appends a row. If that fails the change has been made all the same, so the answer stands, and the log has the row.
+// record appends a row of what changed nothing in the database. If that fails, the log of the server has the row.
 func (s *Server) record(ctx context.Context, entry tarsy.AuditEntry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
 	defer cancel()
@@ -201,8 +195,8 @@ func (s *Server) record(ctx context.Context, entry tarsy.AuditEntry) {
 	}
 }
 
-// auditEntry is the row of a request, without its place in the log.
-func (s *Server) auditEntry(ctx context.Context, who *caller, outcome string) tarsy.AuditEntry {
+// auditEntry is the row of a request, without its place in the log. The target is that of the path unless one is given.
+func (s *Server) auditEntry(ctx context.Context, who *caller, outcome, target string, details map[string]string) tarsy.AuditEntry {
 	notes := who.audit
 
 	actor := who
@@ -212,7 +206,7 @@ func (s *Server) auditEntry(ctx context.Context, who *caller, outcome string) ta
 
 	entry := tarsy.AuditEntry{
 		At: s.clock.Now(), Actor: actor.author, ActorKind: actor.kind(), Role: s.guard.role(actor), Action: notes.action.name,
-		TargetType: notes.action.target, TargetID: s.mask(notes.target), RequestID: requestid.From(ctx), Remote: who.remote.address, Outcome: outcome,
+		TargetType: notes.action.target, TargetID: s.mask(cmp.Or(target, notes.target)), RequestID: requestid.From(ctx), Remote: who.remote.address, Outcome: outcome,
 		Details: map[string]string{},
 	}
 
@@ -232,7 +226,7 @@ func (s *Server) auditEntry(ctx context.Context, who *caller, outcome string) ta
 		entry.TargetID = s.info.ServerID
 	}
 
-	for name, value := range notes.details {
+	for name, value := range details {
 		entry.Details[name] = s.mask(value)
 	}
 

@@ -4,10 +4,8 @@ package api
 type auditAction struct {
 	// name is stable: people search for it.
 	name string
-	// target is the type of what the operation changes. Its id is the parameter of the path.
+	// target is the type of what the operation changes. Its id is the parameter of the path, unless the code that makes the change knows another.
 	target string
-	// creates tells that the id is that of the answer's Location instead.
-	creates bool
 	// onlyDenied tells that requests which succeed are not recorded.
 	onlyDenied bool
 }
@@ -41,24 +39,24 @@ func auditActions() map[string]auditAction {
 		"PUT /api/v1/system/pauses/{kind}":               {name: "pause.set", target: "pause"},
 		"DELETE /api/v1/system/pauses/{kind}":            {name: "pause.end", target: "pause"},
 
-		"POST /api/v1/notes":                {name: "note.create", target: "note", creates: true},
+		"POST /api/v1/notes":                {name: "note.create", target: "note"},
 		"POST /api/v1/notes/reprocess":      {name: "note.reprocess_all", target: "note"},
 		"POST /api/v1/notes/{id}/reprocess": {name: "note.reprocess", target: "note"},
 		"POST /api/v1/review/{id}/resolve":  {name: "review.resolve", target: "review_item"},
 		"POST /api/v1/review/{id}/undo":     {name: "review.undo", target: "review_item"},
 		"POST /api/v1/review/bulk":          {name: "review.resolve_many", target: "review_item"},
 
-		"POST /api/v1/entities":            {name: "entity.create", target: "entity", creates: true},
+		"POST /api/v1/entities":            {name: "entity.create", target: "entity"},
 		"PATCH /api/v1/entities/{id}":      {name: "entity.update", target: "entity"},
 		"DELETE /api/v1/entities/{id}":     {name: "entity.delete", target: "entity"},
 		"POST /api/v1/entities/{id}/move":  {name: "entity.move", target: "entity"},
-		"POST /api/v1/projects":            {name: "project.create", target: "project", creates: true},
+		"POST /api/v1/projects":            {name: "project.create", target: "project"},
 		"PATCH /api/v1/projects/{id}":      {name: "project.update", target: "project"},
 		"DELETE /api/v1/projects/{id}":     {name: "project.delete", target: "project"},
-		"POST /api/v1/projects/{id}/epics": {name: "epic.create", target: "epic", creates: true},
+		"POST /api/v1/projects/{id}/epics": {name: "epic.create", target: "epic"},
 		"PATCH /api/v1/epics/{id}":         {name: "epic.update", target: "epic"},
 		"DELETE /api/v1/epics/{id}":        {name: "epic.delete", target: "epic"},
-		"POST /api/v1/tags":                {name: "tag.create", target: "tag", creates: true},
+		"POST /api/v1/tags":                {name: "tag.create", target: "tag"},
 		"PATCH /api/v1/tags/{name}":        {name: "tag.rename", target: "tag"},
 		"DELETE /api/v1/tags/{name}":       {name: "tag.delete", target: "tag"},
 

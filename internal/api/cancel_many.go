@@ -8,11 +8,11 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 )
 
 // cancelManyRequest is the body that cancels several sessions.
@@ -89,22 +89,12 @@ func (s *Server) cancelSessions(ctx context.Context, _ *struct{}) (*cancelManyOu
 	})
 
 	result.More = more
-	who.audit.noteCancel(result)
 
-	return &cancelManyOutput{Body: result}, nil
-}
-
-// noteCancel records which sessions were cancelled, up to as many as a request can name.
-func (n *auditNotes) noteCancel(result tarsy.BulkCancel) {
-	if result.DryRun || result.Requested == 0 {
-		n.recorded = true // nothing has changed
-
-		return
+	if result.Requested == 0 || result.DryRun {
+		audit.Unchanged(ctx)
 	}
 
-	n.add("requested", strconv.Itoa(result.Requested))
-	n.add("skipped", strconv.Itoa(len(result.Skipped)))
-	n.add("session_ids", strings.Join(result.SessionIDs[:min(len(result.SessionIDs), tarsy.MaxCancelIDs)], " "))
+	return &cancelManyOutput{Body: result}, nil
 }
 
 // cancelTargets are the ids of the sessions that a request is about, and whether there are more than one request cancels.

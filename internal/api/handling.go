@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -130,15 +128,10 @@ func (s *Server) handleSession(ctx context.Context, in *handlingInput) (*handlin
 		version = &seen
 	}
 
-	change := request.change()
-
-	handling, changed, err := s.handling.Change(ctx, in.ID, who.person(), version, change)
+	handling, _, err := s.handling.Change(ctx, in.ID, who.person(), version, request.change())
 	if err != nil {
 		return nil, fmt.Errorf("handle session: %w", err)
 	}
-
-	who.audit.recorded = !changed // nothing was changed
-	who.audit.addChange(change, handling)
 
 	return &handlingOutput{ETag: etag(handling.Version), Body: handling}, nil
 }
@@ -171,11 +164,7 @@ func (s *Server) handleSessions(ctx context.Context, _ *struct{}) (*handlingBulk
 		return nil, fmt.Errorf("handle sessions: %w", err)
 	}
 
-	results = inOrder(request.IDs, results, hidden)
-
-	s.recordHandled(ctx, who, change, results)
-
-	return &handlingBulkOutput{Body: handlingResults{Results: results}}, nil
+	return &handlingBulkOutput{Body: handlingResults{Results: inOrder(request.IDs, results, hidden)}}, nil
 }
 
 // inOrder puts results in the order of the ids, with those of hidden sessions, which do not exist to the caller.
@@ -195,40 +184,6 @@ func inOrder(ids []string, results []tarsy.HandlingResult, hidden []string) []ta
 	}
 
 	return ordered
-}
-
-// recordHandled writes a row for each session that was changed, as if each had been changed by a request: the log is searched by session.
-func (s *Server) recordHandled(ctx context.Context, who *caller, change tarsy.HandlingChange, results []tarsy.HandlingResult) {
-	for _, result := range results {
-		if !result.Changed {
-			continue
-		}
-
-		who.audit.target, who.audit.details = result.SessionID, nil
-		who.audit.addChange(change, *result.Handling)
-		s.record(ctx, s.auditEntry(ctx, who, tarsy.AuditOK))
-	}
-
-	who.audit.recorded = true
-}
-
-// addChange adds what somebody changed, as it was stored.
-func (n *auditNotes) addChange(change tarsy.HandlingChange, stored tarsy.Handling) {
-	if change.State != nil {
-		n.add("state", string(stored.State))
-	}
-
-	if change.Assignee != nil {
-		n.add("assignee", stored.Assignee)
-	}
-
-	if change.Resolution != nil {
-		n.add("resolution_length", strconv.Itoa(len([]rune(stored.Resolution))))
-	}
-
-	if change.SetTags != nil || len(change.AddTags)+len(change.RemoveTags) > 0 {
-		n.add("tags", strings.Join(stored.Tags, ", "))
-	}
 }
 
 // addHandling adds the parameters about handling to a filter. Me is the caller.

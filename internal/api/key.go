@@ -15,11 +15,11 @@ import (
 
 // Keys is where API keys are kept.
 type Keys interface {
-	CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte, records ...tarsy.AuditEntry) error
+	CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte) error
 	Keys(ctx context.Context) ([]tarsy.APIKey, error)
 	KeyByHash(ctx context.Context, hash []byte) (*tarsy.APIKey, error)
 	TouchKey(ctx context.Context, id string, at time.Time) error
-	RevokeKey(ctx context.Context, idOrPrefix string, at time.Time, records ...tarsy.AuditEntry) (*tarsy.APIKey, error)
+	RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*tarsy.APIKey, error)
 }
 
 // keyRequest is the body that asks for a key.
@@ -93,15 +93,10 @@ func (s *Server) createKey(ctx context.Context, _ *struct{}) (*createdKeyOutput,
 		}
 	}
 
-	record := s.auditEntry(ctx, callerOf(ctx), tarsy.AuditOK)
-	record.TargetID, record.Details = issued.Key.ID, s.keyDetails(issued.Key)
-
-	err = s.store.CreateKey(ctx, issued.Key, issued.Hash, record)
+	err = s.store.CreateKey(ctx, issued.Key, issued.Hash)
 	if err != nil {
 		return nil, fmt.Errorf("make key: %w", err)
 	}
-
-	callerOf(ctx).audit.recorded = true
 
 	s.logKeyChange(ctx, "key created", issued.Key)
 
@@ -122,30 +117,14 @@ func (s *Server) revokeKey(ctx context.Context, in *keyInput) (*keyOutput, error
 		return nil, tarsy.Errorf(tarsy.CodeKeyNotFound, "there is no key %q", shown(in.ID))
 	}
 
-	key, err := s.store.RevokeKey(ctx, in.ID, s.clock.Now(), s.auditEntry(ctx, callerOf(ctx), tarsy.AuditOK))
+	key, err := s.store.RevokeKey(ctx, in.ID, s.clock.Now())
 	if err != nil {
 		return nil, fmt.Errorf("revoke key: %w", err)
 	}
 
-	callerOf(ctx).audit.recorded = true
-
 	s.logKeyChange(ctx, "key revoked", *key)
 
 	return &keyOutput{Body: *key}, nil
-}
-
-// keyDetails are what the audit log records of a new key.
-func (s *Server) keyDetails(key tarsy.APIKey) map[string]string {
-	details := map[string]string{"name": s.mask(key.Name), "prefix": key.Prefix, "scopes": listed(names(key.Scopes))}
-	if len(key.Teams) > 0 {
-		details["teams"] = s.mask(listed(key.Teams))
-	}
-
-	if key.ExpiresAt != nil {
-		details["expires_at"] = key.ExpiresAt.Format(time.RFC3339)
-	}
-
-	return details
 }
 
 // logKeyChange writes down who changed which key.

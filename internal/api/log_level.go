@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 )
 
 // LogLevel is the lowest level that the server logs.
@@ -60,8 +61,8 @@ func (s *Server) setLogLevel(ctx context.Context, _ *struct{}) (*logLevelOutput,
 
 	before := levelName(s.logLevel.Level())
 	s.logLevel.Set(level)
-	who.audit.add("from", before)
-	who.audit.add("to", levelName(level))
+	audit.Detail(ctx, "from", before)
+	audit.Detail(ctx, "to", levelName(level))
 
 	// At a level that is logged whatever was set: it explains why the log changes.
 	s.logger.Log(ctx, max(level, slog.LevelInfo), "log level changed", "from", before, "to", levelName(level), "author", who.author)

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/auth"
 	"tarsy.dev/tarsy/internal/postgres"
 )
@@ -23,9 +24,9 @@ const (
 
 // BrowserSessions is where it is kept which browsers are logged in.
 type BrowserSessions interface {
-	CreateBrowserSession(ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time, most int) error
+	CreateBrowserSession(ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time, most int, replaced ...[]byte) error
 	CreateUserSession(
-		ctx context.Context, hash []byte, user postgres.BrowserUser, csrfToken string, createdAt, expiresAt time.Time, most int,
+		ctx context.Context, hash []byte, user postgres.BrowserUser, csrfToken string, createdAt, expiresAt time.Time, most int, replaced ...[]byte,
 	) error
 	BrowserSession(ctx context.Context, hash []byte, now time.Time) (*postgres.BrowserSession, error)
 	DeleteBrowserSession(ctx context.Context, hash []byte) error
@@ -152,22 +153,17 @@ func (s *Server) login(ctx context.Context, _ *struct{}) (*loginOutput, error) {
 func (s *Server) open(ctx context.Context, who *caller, key *tarsy.APIKey) (*loginOutput, error) {
 	issued, now := auth.NewBrowserSecret(), s.clock.Now()
 
-	err := s.store.CreateBrowserSession(ctx, issued.Hash, key.ID, issued.CSRFToken, now, now.Add(auth.BrowserSessionLife), s.sessionsPerKey)
+	opened := &caller{remote: who.remote, cookie: issued.Secret, key: key, author: who.authorBy(key), named: who.named, browser: &postgres.BrowserSession{Key: key, CSRFToken: issued.CSRFToken}}
+	who.audit.actor = opened
+
+	err := s.store.CreateBrowserSession(ctx, issued.Hash, key.ID, issued.CSRFToken, now, now.Add(auth.BrowserSessionLife), s.sessionsPerKey, who.replaced()...)
 	if err != nil {
+		who.audit.actor = nil
+
 		return nil, fmt.Errorf("log in: %w", err)
 	}
 
-	err = s.forget(ctx, who)
-	if err != nil {
-		return nil, err
-	}
-
 	s.guard.noteUse(ctx, key)
-
-	opened := &caller{remote: who.remote, cookie: issued.Secret, key: key, author: who.authorBy(key), named: who.named, browser: &postgres.BrowserSession{Key: key, CSRFToken: issued.CSRFToken}}
-
-	who.audit.actor = opened
-
 	s.logger.InfoContext(ctx, "browser logged in", opened.logged()...)
 
 	return &loginOutput{SetCookie: cookie(who, issued.Secret, int(auth.BrowserSessionLife.Seconds())), Body: s.me(opened)}, nil
@@ -181,32 +177,29 @@ func (s *Server) logout(ctx context.Context, _ *struct{}) (*logoutOutput, error)
 		return nil, err
 	}
 
-	err = s.forget(ctx, who)
-	if err != nil {
-		return nil, err
+	for _, hash := range who.replaced() {
+		err = s.store.DeleteBrowserSession(ctx, hash)
+		if err != nil {
+			return nil, fmt.Errorf("log out: %w", err)
+		}
 	}
 
 	if who.browser != nil {
 		s.logger.InfoContext(ctx, "browser logged out", who.logged()...)
 	} else {
-		who.audit.recorded = true // nothing has changed
+		audit.Unchanged(ctx)
 	}
 
 	return &logoutOutput{SetCookie: cookie(who, "", -1)}, nil
 }
 
-// forget ends the session that the request's cookie stands for, if it does for one.
-func (s *Server) forget(ctx context.Context, who *caller) error {
-	if who.cookie == "" {
+// replaced are the hashes of the session that the request's cookie stands for, if it has one: a login ends it.
+func (c *caller) replaced() [][]byte {
+	if c.cookie == "" {
 		return nil
 	}
 
-	err := s.store.DeleteBrowserSession(ctx, auth.Hash(who.cookie))
-	if err != nil {
-		return fmt.Errorf("log out: %w", err)
-	}
-
-	return nil
+	return [][]byte{auth.Hash(c.cookie)}
 }
 
 // cookie makes the cookie of a browser session; a negative age makes the browser forget it.

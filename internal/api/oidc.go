@@ -160,7 +160,7 @@ func (s *Server) beginOIDC(ctx context.Context, in *oidcBeginInput) (*redirectOu
 // attempt of this browser takes the place of the CSRF token.
 func (s *Server) finishOIDC(ctx context.Context, in *oidcCallbackInput) (*redirectOutput, error) {
 	who := callerOf(ctx)
-	who.audit.recorded = true // below
+	who.audit.recorded = true // with the session, or by refuseLogin
 
 	if s.oidc == nil {
 		return nil, noOIDC()
@@ -182,7 +182,6 @@ func (s *Server) finishOIDC(ctx context.Context, in *oidcCallbackInput) (*redire
 		return s.refuseLogin(ctx, who, &in.visit, begun.ReturnTo, err)
 	}
 
-	s.record(ctx, s.auditEntry(ctx, who, tarsy.AuditOK))
 	s.logger.InfoContext(ctx, "browser logged in", opened.logged()...)
 
 	return &redirectOutput{Location: begun.ReturnTo, SetCookie: []string{session, forgottenAttempt()}}, nil
@@ -235,21 +234,14 @@ func (s *Server) admit(ctx context.Context, user *caller) error {
 func (s *Server) openUser(ctx context.Context, who, opened *caller, replaced []byte) (string, error) {
 	issued, now := auth.NewBrowserSecret(), s.clock.Now()
 
-	err := s.store.CreateUserSession(ctx, issued.Hash, *opened.user(), issued.CSRFToken, now, now.Add(s.oidc.Lifetime), s.sessionsPerKey)
+	over := who.replaced()
+	if len(replaced) > 0 {
+		over = append(over, replaced)
+	}
+
+	err := s.store.CreateUserSession(ctx, issued.Hash, *opened.user(), issued.CSRFToken, now, now.Add(s.oidc.Lifetime), s.sessionsPerKey, over...)
 	if err != nil {
 		return "", fmt.Errorf("log in: %w", err)
-	}
-
-	err = s.forget(ctx, who)
-	if err != nil {
-		return "", err
-	}
-
-	if len(replaced) > 0 {
-		err = s.store.DeleteBrowserSession(ctx, replaced)
-		if err != nil {
-			return "", fmt.Errorf("end the previous login: %w", err)
-		}
 	}
 
 	set := cookie(who, issued.Secret, int(s.oidc.Lifetime.Seconds()))
@@ -344,6 +336,6 @@ func (s *Server) recordRefusedLogin(ctx context.Context, who *caller, code tarsy
 	}
 
 	if _, ok := s.denials.Allow(name, s.clock.Now()); ok {
-		s.record(ctx, s.auditEntry(ctx, who, string(code)))
+		s.record(ctx, s.auditEntry(ctx, who, string(code), "", nil))
 	}
 }

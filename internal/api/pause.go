@@ -104,12 +104,6 @@ func (s *Server) putPause(ctx context.Context, in *pauseInput) (*pauseOutput, er
 		return nil, fmt.Errorf("pause: %w", err)
 	}
 
-	who.audit.add("reason", pause.Reason)
-
-	if pause.EndsAt != nil {
-		who.audit.add("ends_at", pause.EndsAt.Format(time.RFC3339))
-	}
-
 	return &pauseOutput{Body: pause}, nil
 }
 
@@ -151,12 +145,10 @@ func (s *Server) deletePause(ctx context.Context, in *pauseInput) (*struct{}, er
 		return nil, err
 	}
 
-	resumed, err := s.store.Resume(ctx, kind)
+	_, err = s.store.Resume(ctx, kind)
 	if err != nil {
 		return nil, fmt.Errorf("resume: %w", err)
 	}
-
-	callerOf(ctx).audit.recorded = !resumed // nothing has changed
 
 	return &struct{}{}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 )
 
 // ConfigReload is the result of a reload of the configuration.
@@ -49,6 +50,10 @@ func (s *Server) reloadConfig(ctx context.Context, in *reloadInput) (*reloadOutp
 
 	if s.reload == nil {
 		return nil, tarsy.Errorf(tarsy.CodeConflict, "This server has no configuration files to read again.")
+	}
+
+	if dry == yes {
+		audit.Unchanged(ctx)
 	}
 
 	result, err := s.reload(ctx, dry == yes, callerOf(ctx).author)

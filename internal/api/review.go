@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -249,9 +248,6 @@ func (s *Server) resolveReviewItems(ctx context.Context, _ *struct{}) (*bulkOutp
 			ItemID: item.ID, Version: item.Version, Decision: request.Decision, Reason: request.Reason, Author: who.author,
 		}
 	}
-
-	who.audit.add("decision", string(request.Decision))
-	who.audit.add("items", strconv.Itoa(len(each)))
 
 	results, err := s.resolveVisible(ctx, who, each)
 	if err != nil {

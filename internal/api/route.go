@@ -165,7 +165,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	ctx := context.WithValue(r.Context(), callerKey{}, who)
+	ctx := s.decide(context.WithValue(r.Context(), callerKey{}, who), who)
 
 	if found.scope != "" {
 		limit.Work(ctx)

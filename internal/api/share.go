@@ -125,9 +125,6 @@ func (s *Server) createShare(ctx context.Context, in *sessionInput) (*createdSha
 		return nil, fmt.Errorf("share session: %w", err)
 	}
 
-	who.audit.add("share_id", share.ID)
-	who.audit.add("expires_at", share.ExpiresAt.Format(time.RFC3339))
-
 	return &createdShareOutput{Body: createdShare{Share: share, Secret: secret, URL: s.sharedURL(secret)}}, nil
 }
 
@@ -195,10 +192,6 @@ func (s *Server) revokeShare(ctx context.Context, in *shareInput) (*shareOutput,
 	if share == nil {
 		return nil, tarsy.Errorf(tarsy.CodeShareNotFound, "the session has no share %q", shown(in.ShareID))
 	}
-
-	who := callerOf(ctx)
-	who.audit.target = in.ID
-	who.audit.add("share_id", share.ID)
 
 	return &shareOutput{Body: *share}, nil
 }

@@ -93,9 +93,6 @@ func (s *Server) addSilence(ctx context.Context, _ *struct{}) (*silenceOutput, e
 		return nil, fmt.Errorf("add silence: %w", err)
 	}
 
-	who.audit.target = silence.ID
-	who.audit.add("ends_at", silence.EndsAt.UTC().Format(time.RFC3339))
-
 	return &silenceOutput{Body: silence}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -38,8 +39,8 @@ func (d *Desk) Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error
 }
 
 // Approve lets a call be made, with other arguments than those of the model if arguments is not nil. When it returns without error the
-// decision is durable, together with its row in the audit log: by says who decides and from where, and the rest of the row is filled.
-func (d *Desk) Approve(ctx context.Context, id string, by tarsy.AuditEntry, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error) {
+// decision is durable.
+func (d *Desk) Approve(ctx context.Context, id, by string, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error) {
 	reason, err := d.reason(reason)
 	if err != nil {
 		return tarsy.ApprovalRequest{}, err
@@ -58,7 +59,7 @@ func (d *Desk) Approve(ctx context.Context, id string, by tarsy.AuditEntry, argu
 }
 
 // Reject decides against a call. The model is told the reason, which must not be empty.
-func (d *Desk) Reject(ctx context.Context, id string, by tarsy.AuditEntry, reason string) (tarsy.ApprovalRequest, error) {
+func (d *Desk) Reject(ctx context.Context, id, by, reason string) (tarsy.ApprovalRequest, error) {
 	reason, err := d.reason(reason)
 
 	switch {
@@ -80,22 +81,18 @@ func (d *Desk) reason(text string) (string, error) {
 	return d.cfg.Mask(text), nil
 }
 
-// actions are the names of decisions in the audit log.
-var actions = map[tarsy.ApprovalStatus]string{tarsy.ApprovalApproved: "approval.approve", tarsy.ApprovalRejected: "approval.reject"}
-
-func (d *Desk) decide(ctx context.Context, by tarsy.AuditEntry, decision tarsy.ApprovalDecision) (tarsy.ApprovalRequest, error) {
+func (d *Desk) decide(ctx context.Context, by string, decision tarsy.ApprovalDecision) (tarsy.ApprovalRequest, error) {
 	found, err := d.cfg.DB.Approval(ctx, decision.ApprovalID)
 	if err != nil {
 		return tarsy.ApprovalRequest{}, err
 	}
 
 	decision.ApprovalID = found.ID
-	now := d.cfg.Clock.Now()
-	by.At, by.Action, by.TargetType, by.TargetID, by.Outcome = now, actions[decision.Status], "approval", found.ID, tarsy.AuditOK
+	audit.Target(ctx, found.ID)
 
 	added, err := d.cfg.DB.AddDecision(ctx, tarsy.Request{
-		ID: tarsy.NewID(), SessionID: found.SessionID, Kind: tarsy.RequestApproval, Author: tarsy.CleanText(by.Actor), CreatedAt: tarsy.Time(now),
-	}, decision, by)
+		ID: tarsy.NewID(), SessionID: found.SessionID, Kind: tarsy.RequestApproval, Author: tarsy.CleanText(by), CreatedAt: tarsy.Time(d.cfg.Clock.Now()),
+	}, decision)
 	if err != nil {
 		return tarsy.ApprovalRequest{}, fmt.Errorf("decide about a tool call: %w", err)
 	}

@@ -1,5 +1,5 @@
-// Package audit has the chain of the audit log: how a row is encoded and hashed, and how a sequence of rows is verified. It knows
-// nothing of databases or HTTP.
+// Package audit is the audit log: how a row is encoded and hashed, how a sequence of rows is verified, and how the row of a decision is
+// stored in the transaction of its change. Who decides what is for the surfaces to say.
 package audit
 
 import (

@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/app"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/auth"
 )
 
@@ -38,12 +39,11 @@ func (t *tool) bootstrap(ctx context.Context, server *app.App, f *serverFlags, l
 		return nil
 	}
 
-	record := tarsy.AuditEntry{
-		At: time.Now(), Actor: "bootstrap", ActorKind: tarsy.ActorSystem, Action: "key.create", TargetType: "key", TargetID: issued.Key.ID, Outcome: tarsy.AuditOK,
-		Details: map[string]string{"name": issued.Key.Name, "prefix": issued.Key.Prefix, "scopes": scopeList(issued.Key.Scopes)},
-	}
+	deciding, _ := audit.By(ctx, tarsy.AuditEntry{
+		At: time.Now(), Actor: "bootstrap", ActorKind: tarsy.ActorSystem, Action: "key.create", TargetType: "key", Outcome: tarsy.AuditOK,
+	})
 
-	if err := server.DB().CreateKey(ctx, issued.Key, issued.Hash, record); err != nil {
+	if err := server.DB().CreateKey(deciding, issued.Key, issued.Hash); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/auth"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
@@ -44,27 +45,22 @@ func (k keyDatabase) CreateKey(ctx context.Context, key client.NewKey) (client.C
 		}
 	}
 
-	record := keyRecord("key.create", now)
-	record.TargetID = issued.Key.ID
-	record.Details = map[string]string{"name": issued.Key.Name, "prefix": issued.Key.Prefix, "scopes": scopeList(issued.Key.Scopes)}
-	if len(issued.Key.Teams) > 0 {
-		record.Details["teams"] = strings.Join(issued.Key.Teams, ", ")
-	}
-
-	return client.CreatedKey{Key: issued.Secret, APIKey: issued.Key}, k.db.CreateKey(ctx, issued.Key, issued.Hash, record)
+	return client.CreatedKey{Key: issued.Secret, APIKey: issued.Key}, k.db.CreateKey(keyDecision(ctx, "key.create", now), issued.Key, issued.Hash)
 }
 
-// keyRecord is the row of the audit log about a change of a key without a server. Its actor is the user of the operating system: whoever has
-// the address of the database can do anything to it.
-func keyRecord(action string, now time.Time) tarsy.AuditEntry {
+// keyDecision returns a context in which a key is changed without a server. The actor is the user of the operating system: whoever has the
+// address of the database can do anything to it.
+func keyDecision(ctx context.Context, action string, now time.Time) context.Context {
 	actor := "unknown"
 	if current, err := user.Current(); err == nil {
 		actor = current.Username
 	}
 
-	return tarsy.AuditEntry{
+	ctx, _ = audit.By(ctx, tarsy.AuditEntry{
 		At: now, Actor: actor, ActorKind: tarsy.ActorCLI, Role: tarsy.RoleAdmin, Action: action, TargetType: "key", Outcome: tarsy.AuditOK,
-	}
+	})
+
+	return ctx
 }
 
 func (k keyDatabase) Keys(ctx context.Context) ([]tarsy.APIKey, error) { return k.db.Keys(ctx) }
@@ -72,7 +68,7 @@ func (k keyDatabase) Keys(ctx context.Context) ([]tarsy.APIKey, error) { return 
 func (k keyDatabase) RevokeKey(ctx context.Context, idOrPrefix string) (tarsy.APIKey, error) {
 	now := time.Now()
 
-	key, err := k.db.RevokeKey(ctx, idOrPrefix, now, keyRecord("key.revoke", now))
+	key, err := k.db.RevokeKey(keyDecision(ctx, "key.revoke", now), idOrPrefix, now)
 	if err != nil {
 		return tarsy.APIKey{}, err
 	}

@@ -88,9 +88,9 @@ func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d
 	}
 
 	if d.approve {
-		_, err = b.cfg.Approvals.Approve(ctx, open[at].ID, b.people.Actor(written(m)), nil, d.reason)
+		err = b.people.Approve(ctx, written(m), open[at].ID, d.reason)
 	} else {
-		_, err = b.cfg.Approvals.Reject(ctx, open[at].ID, b.people.Actor(written(m)), d.reason)
+		err = b.people.Reject(ctx, written(m), open[at].ID, d.reason)
 	}
 
 	switch {

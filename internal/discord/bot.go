@@ -68,7 +68,7 @@ func New(cfg Config) *Bot {
 	b := &Bot{
 		cfg: cfg,
 		people: notify.People{
-			DB: cfg.DB, Channel: tarsy.ChannelDiscord, Intake: cfg.Intake, Feedback: cfg.Feedback, Mask: cfg.Mask, Clock: cfg.Clock, Logger: cfg.Logger,
+			DB: cfg.DB, Channel: tarsy.ChannelDiscord, Intake: cfg.Intake, Feedback: cfg.Feedback, Approvals: cfg.Approvals, Mask: cfg.Mask, Clock: cfg.Clock, Logger: cfg.Logger,
 		},
 		online: background.Outage{
 			Failing: "the Discord connection failed; trying again", Over: "connected to Discord again", Level: slog.LevelError, Logger: cfg.Logger,

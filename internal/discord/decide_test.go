@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
@@ -29,7 +30,7 @@ func (a *approvals) List(context.Context, string, tarsy.Visibility) ([]tarsy.App
 	return []tarsy.ApprovalRequest{a.call}, nil
 }
 
-func (a *approvals) Approve(context.Context, string, tarsy.AuditEntry, json.RawMessage, string) (tarsy.ApprovalRequest, error) {
+func (a *approvals) Approve(context.Context, string, string, json.RawMessage, string) (tarsy.ApprovalRequest, error) {
 	a.approved++
 
 	return a.call, nil
@@ -61,7 +62,7 @@ func TestOnlyListedUsersAndRolesApproveWhatIsShown(t *testing.T) {
 	} {
 		desk := &approvals{call: tarsy.ApprovalRequest{ID: tarsy.NewID(), Call: "1.1.1", ToolArguments: json.RawMessage(test.arguments)}}
 		b := New(Config{
-			Client: client, Approvals: desk, Approve: []string{"1", "2"}, Mask: func(text string) string { return text }, Logger: slog.New(slog.DiscardHandler),
+			Client: client, Approvals: desk, Clock: clockwork.NewRealClock(), Approve: []string{"1", "2"}, Mask: func(text string) string { return text }, Logger: slog.New(slog.DiscardHandler),
 		})
 
 		b.decide(wait.Context(t), discord.Message{ChannelID: "3", MessageID: "4", AuthorID: test.author, RoleIDs: test.roles}, tarsy.NewID(), decision{approve: true, call: "1.1.1"})

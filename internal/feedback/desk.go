@@ -10,6 +10,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/nearest"
 	"tarsy.dev/tarsy/internal/postgres"
 )
@@ -41,6 +42,8 @@ func (d *Desk) Give(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback, erro
 
 	f.ID, f.UpdatedAt = tarsy.NewID(), tarsy.Time(d.cfg.Clock.Now())
 	f.Why, f.RealCause = d.cfg.Mask(f.Why), d.cfg.Mask(f.RealCause)
+
+	audit.Detail(ctx, "rating", string(f.Rating))
 
 	return d.cfg.DB.PutFeedback(ctx, f)
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/nearest"
 	"tarsy.dev/tarsy/internal/postgres"
 )
@@ -57,14 +59,37 @@ func (d *Desk) apply(
 				"the handling was changed meanwhile: its version is %d, not %d; look at it again", h.Version, *version)
 		}
 
-		return h.Change(change, author, tarsy.Time(d.cfg.Clock.Now()))
+		h, err := h.Change(change, author, tarsy.Time(d.cfg.Clock.Now()))
+		describe(ctx, change, h)
+
+		return h, err
 	})
 
 	return after, err == nil && after.Version != before.Version, err
 }
 
+// describe adds to the audit log what somebody changed, as it is stored.
+func describe(ctx context.Context, change tarsy.HandlingChange, stored tarsy.Handling) {
+	if change.State != nil {
+		audit.Detail(ctx, "state", string(stored.State))
+	}
+
+	if change.Assignee != nil {
+		audit.Detail(ctx, "assignee", stored.Assignee)
+	}
+
+	if change.Resolution != nil {
+		audit.Detail(ctx, "resolution_length", strconv.Itoa(len([]rune(stored.Resolution))))
+	}
+
+	if change.SetTags != nil || len(change.AddTags)+len(change.RemoveTags) > 0 {
+		audit.Detail(ctx, "tags", strings.Join(stored.Tags, ", "))
+	}
+}
+
 // ChangeAll makes the same change to many sessions, each by itself: one that fails does not keep the others from being changed. Log gets the
-// errors that are not meant for people. A change that is wrong for every session is an error.
+// errors that are not meant for people. A change that is wrong for every session is an error. Each session that is changed has a row in the
+// audit log, which is searched by session.
 func (d *Desk) ChangeAll(
 	ctx context.Context, ids []string, by tarsy.Person, change tarsy.HandlingChange, log func(error),
 ) ([]tarsy.HandlingResult, error) {
@@ -80,7 +105,7 @@ func (d *Desk) ChangeAll(
 	for i, id := range ids {
 		results[i].SessionID = id
 
-		handling, changed, err := d.apply(ctx, id, by.Name, nil, change)
+		handling, changed, err := d.apply(audit.Each(ctx, id), id, by.Name, nil, change)
 		if err == nil {
 			results[i].Handling, results[i].Changed = &handling, changed
 

@@ -11,6 +11,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 )
 
 // state translates a job's state, SQL for an expression of type tarsy.JobState. River makes a job that failed available at once if it is
@@ -142,26 +143,29 @@ func NoJob(id int64) error { return tarsy.Errorf(tarsy.CodeJobNotFound, "there i
 
 // Pause keeps all servers from starting jobs of a queue, until Resume. Jobs are still accepted, and those that run go on.
 func (q *Queue) Pause(ctx context.Context, name string) error {
-	return q.control(ctx, name, func() error { return q.client.QueuePause(ctx, name, nil) })
+	return q.control(ctx, name, func(tx pgx.Tx) error { return q.client.QueuePauseTx(ctx, tx, name, nil) })
 }
 
 // Resume lets servers start the jobs of a queue again.
 func (q *Queue) Resume(ctx context.Context, name string) error {
-	return q.control(ctx, name, func() error { return q.client.QueueResume(ctx, name, nil) })
+	return q.control(ctx, name, func(tx pgx.Tx) error { return q.client.QueueResumeTx(ctx, tx, name, nil) })
 }
 
-func (q *Queue) control(ctx context.Context, name string, change func() error) error {
+func (q *Queue) control(ctx context.Context, name string, change func(pgx.Tx) error) error {
 	if err := q.check(name); err != nil {
 		return err
 	}
 
-	// The row of a queue exists from the first start of a server that works on it.
-	if _, err := q.cfg.Pool.Exec(ctx, `
+	err := audit.Change(ctx, q.cfg.Pool, func(tx pgx.Tx) error {
+		// The row of a queue exists from the first start of a server that works on it.
+		if _, err := tx.Exec(ctx, `
 INSERT INTO river_queue (name, created_at, metadata, updated_at) VALUES ($1, now(), '{}', now()) ON CONFLICT DO NOTHING`, name); err != nil {
-		return fmt.Errorf("change queue: %w", err)
-	}
+			return err
+		}
 
-	if err := change(); err != nil && !errors.Is(err, rivertype.ErrNotFound) {
+		return change(tx)
+	})
+	if err != nil {
 		return fmt.Errorf("change queue: %w", err)
 	}
 

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/note/store"
 )
 
@@ -22,6 +23,8 @@ func (s *Service) Capture(ctx context.Context, input tarsy.NoteInput) (note tars
 	if key := input.Idempotency; key != nil {
 		// First, because the answer to a repeated request does not depend on the session, which may be gone.
 		if found, err := s.captured(ctx, key); found != nil || err != nil {
+			audit.Unchanged(ctx)
+
 			return valueOf(found), false, err
 		}
 	}
@@ -38,6 +41,8 @@ func (s *Service) Capture(ctx context.Context, input tarsy.NoteInput) (note tars
 		return note, true, nil
 	case store.IsTaken(err) && input.Idempotency != nil:
 		// Somebody else captured it with this key since we looked, and has committed: the insert waited for that.
+		audit.Unchanged(ctx)
+
 		found, err := s.captured(ctx, input.Idempotency)
 		if found == nil && err == nil {
 			err = errors.New("a note with this idempotency key exists and is not found")
@@ -92,6 +97,8 @@ func (s *Service) insert(ctx context.Context, tx *store.Tx, n *tarsy.Note, key *
 	if err := store.InsertNote(ctx, tx, *n, key); err != nil {
 		return err
 	}
+
+	audit.Target(ctx, n.ID)
 
 	tx.Emit(tarsy.NotePayload{
 		Type: tarsy.TypeNoteCaptured, NoteID: n.ID, SessionID: store.IDText(n.SessionID), Status: string(n.Status), Error: n.ProcessingError,

@@ -3,12 +3,14 @@ package note
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/note/store"
 )
 
@@ -70,9 +72,15 @@ func (s *Service) ReprocessSince(ctx context.Context, since time.Time, author st
 		job := reprocessJob{Since: since, Until: tx.Now, Author: author}
 
 		count, err = store.CountFinishedNotes(ctx, tx, job.Since, job.Until)
-		if err != nil || count == 0 {
+		switch {
+		case err != nil:
 			return err
+		case count == 0:
+			return audit.ErrUnchanged
 		}
+
+		audit.Detail(ctx, "since", since.UTC().Format(time.RFC3339))
+		audit.Detail(ctx, "notes", strconv.Itoa(count))
 
 		return s.cfg.Tries.add(ctx, s.cfg.Jobs, tx, job)
 	})

@@ -54,23 +54,19 @@ func (p People) rate(ctx context.Context, sessionID string, m Message) (reply st
 	case "":
 		return saidFeedbackUsage
 	case withdrawWord:
-		if _, err := p.Feedback.Withdraw(ctx, sessionID, by); err != nil {
+		if _, err := p.Feedback.Withdraw(p.decide(ctx, m, "feedback.withdraw", "session", sessionID), sessionID, by); err != nil {
 			return p.Reason(err)
 		}
-
-		p.record(ctx, p.Actor(m), "feedback.withdraw", sessionID)
 
 		return "Your feedback is withdrawn."
 	}
 
-	given, err := p.Feedback.Give(ctx, tarsy.Feedback{
+	given, err := p.Feedback.Give(p.decide(ctx, m, "feedback.give", "session", sessionID), tarsy.Feedback{
 		SessionID: sessionID, Author: by.Name, AuthorID: by.ID, Rating: tarsy.Rating(word), Why: why, RealCause: cause,
 	})
 	if err != nil {
 		return p.Reason(err)
 	}
-
-	p.record(ctx, p.Actor(m), "feedback.give", sessionID)
 
 	return "Feedback recorded: " + string(given.Rating) + "."
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -32,8 +33,8 @@ type Feedback interface {
 type Approvals interface {
 	Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
 	List(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error)
-	Approve(ctx context.Context, id string, by tarsy.AuditEntry, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
-	Reject(ctx context.Context, id string, by tarsy.AuditEntry, reason string) (tarsy.ApprovalRequest, error)
+	Approve(ctx context.Context, id, by string, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
+	Reject(ctx context.Context, id, by, reason string) (tarsy.ApprovalRequest, error)
 }
 
 // saidFailed is what people read where an internal error refuses them.
@@ -41,10 +42,11 @@ const saidFailed = "This could not be processed. Try again later."
 
 // People takes what people write in the threads of a channel. Who may write is for the channel to say.
 type People struct {
-	DB       *postgres.DB
-	Channel  tarsy.AnnouncementChannel
-	Intake   Intake
-	Feedback Feedback
+	DB        *postgres.DB
+	Channel   tarsy.AnnouncementChannel
+	Intake    Intake
+	Feedback  Feedback
+	Approvals Approvals
 	// Mask hides secrets in names; intake masks the rest.
 	Mask   func(text string) string
 	Clock  clockwork.Clock
@@ -87,9 +89,9 @@ func (p People) ask(ctx context.Context, sessionID string, m Message) (reply str
 		return "" // it was delivered twice
 	}
 
-	by := p.Actor(m)
+	asking := p.decide(ctx, m, "session.ask", "session", sessionID)
 
-	if _, err := p.Intake.AskForStage(ctx, sessionID, by.Actor, m.Text, stageID); err != nil {
+	if _, err := p.Intake.AskForStage(asking, sessionID, p.Author(m.UserName), m.Text, stageID); err != nil {
 		if err := p.DB.RemoveAnnouncement(context.WithoutCancel(ctx), answer.ID); err != nil {
 			p.Logger.Warn("could not remove the announcement of a refused question", "error", err)
 		}
@@ -97,9 +99,21 @@ func (p People) ask(ctx context.Context, sessionID string, m Message) (reply str
 		return p.Reason(err)
 	}
 
-	p.record(ctx, by, "session.ask", sessionID)
-
 	return ""
+}
+
+// Approve lets a tool call be made, as it is shown. The message is what somebody wrote or clicked.
+func (p People) Approve(ctx context.Context, m Message, id, reason string) error {
+	_, err := p.Approvals.Approve(p.decide(ctx, m, "approval.approve", "approval", id), id, p.Author(m.UserName), nil, reason)
+
+	return err
+}
+
+// Reject decides against a tool call.
+func (p People) Reject(ctx context.Context, m Message, id, reason string) error {
+	_, err := p.Approvals.Reject(p.decide(ctx, m, "approval.reject", "approval", id), id, p.Author(m.UserName), reason)
+
+	return err
 }
 
 // saidNothing is what people read who mention the bot and say nothing.
@@ -140,13 +154,15 @@ func (p People) reply(sessionID string, subject tarsy.AnnouncementSubject, m Mes
 	}
 }
 
-// record appends to the audit log what a person did. The names of actions are those of the API. Alerts are not recorded, as there.
-func (p People) record(ctx context.Context, row tarsy.AuditEntry, action, sessionID string) {
-	row.At, row.Action, row.TargetType, row.TargetID, row.Outcome = p.Clock.Now(), action, "session", sessionID, tarsy.AuditOK
+// decide returns a context in which the author of a message makes a decision. The names of actions are those of the API. Alerts are none, as
+// there.
+func (p People) decide(ctx context.Context, m Message, action, targetType, target string) context.Context {
+	ctx, _ = audit.By(ctx, tarsy.AuditEntry{
+		At: p.Clock.Now(), Actor: p.Author(m.UserName), ActorKind: tarsy.ActorKind(p.Channel), Action: action, TargetType: targetType, TargetID: target,
+		Outcome: tarsy.AuditOK, Details: m.Details,
+	})
 
-	if err := p.DB.AppendAudit(context.WithoutCancel(ctx), row); err != nil {
-		p.Logger.Error("could not append to the audit log", "error", err, "action", action, "target_id", sessionID)
-	}
+	return ctx
 }
 
 // Author is the name under which what a person writes is stored.
@@ -162,11 +178,6 @@ func (p People) Author(userName string) string {
 	}, tarsy.CleanText(userName))
 
 	return string(p.Channel) + ":" + tarsy.CutText(p.Mask(strings.TrimSpace(name)), most)
-}
-
-// Actor is who wrote a message, for the audit log.
-func (p People) Actor(m Message) tarsy.AuditEntry {
-	return tarsy.AuditEntry{Actor: p.Author(m.UserName), ActorKind: tarsy.ActorKind(p.Channel), Details: m.Details}
 }
 
 // person is who wrote a message. Names change and are not unique.

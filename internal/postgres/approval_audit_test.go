@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 )
 
 // Whoever finds a decision finds who made it: the row of the audit log is part of the same transaction.
@@ -17,9 +18,12 @@ func TestDecisionAndItsAuditRowAreStoredTogether(t *testing.T) {
 	call := f.wait(t, db, expiry)
 
 	decide := func(actor string) (bool, error) {
-		return db.AddDecision(t.Context(), newRequest(call.SessionID, tarsy.RequestApproval, f.clock.Now()),
-			tarsy.ApprovalDecision{ApprovalID: call.ID, Status: tarsy.ApprovalApproved},
-			tarsy.AuditEntry{At: f.clock.Now(), Actor: actor, ActorKind: tarsy.ActorKey, Action: "approval.approve", TargetID: call.ID, Outcome: tarsy.AuditOK})
+		ctx, _ := audit.By(t.Context(), tarsy.AuditEntry{
+			At: f.clock.Now(), Actor: actor, ActorKind: tarsy.ActorKey, Action: "approval.approve", TargetID: call.ID, Outcome: tarsy.AuditOK,
+		})
+
+		return db.AddDecision(ctx, newRequest(call.SessionID, tarsy.RequestApproval, f.clock.Now()),
+			tarsy.ApprovalDecision{ApprovalID: call.ID, Status: tarsy.ApprovalApproved})
 	}
 
 	f.exec(t, `ALTER TABLE audit_log ADD CONSTRAINT refused CHECK (actor <> 'mallory')`)

@@ -62,8 +62,7 @@ func (f *fixture) decide(t *testing.T, db *postgres.DB, call tarsy.MCPInteractio
 	t.Helper()
 
 	added, err := db.AddDecision(t.Context(), newRequest(call.SessionID, tarsy.RequestApproval, f.clock.Now()),
-		tarsy.ApprovalDecision{ApprovalID: call.ID, Status: status, Reason: "because"},
-		tarsy.AuditEntry{At: f.clock.Now(), Actor: "ana", ActorKind: tarsy.ActorKey, Action: "approval.decide", TargetID: call.ID, Outcome: tarsy.AuditOK})
+		tarsy.ApprovalDecision{ApprovalID: call.ID, Status: status, Reason: "because"})
 	require.NoError(t, err)
 
 	return added

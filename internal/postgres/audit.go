@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -12,93 +11,34 @@ import (
 	"tarsy.dev/tarsy/internal/audit"
 )
 
-// auditLock makes appends to the audit log exclusive across servers, so that each row continues from the last one.
-const auditLock = 0x7461727379_03
+var auditColumns = columnsOf[tarsy.AuditEntry]()
 
-var (
-	auditColumns = columnsOf[tarsy.AuditEntry]()
-
-	insertAuditSQL = `INSERT INTO audit_log (` + auditColumns.list() + `)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
-)
-
-// AppendAudit adds a row to the audit log. It sets the id and the hashes.
+// AppendAudit adds a row to the audit log, of what changed nothing here or was refused. It sets the id and the hashes. One append of this
+// server waits for the lock at a time, so that they never take all connections of callers.
 func (db *DB) AppendAudit(ctx context.Context, entry tarsy.AuditEntry) error {
-	return db.audited(ctx, []tarsy.AuditEntry{entry}, func(pgx.Tx) error { return nil })
-}
-
-// audited makes a change and adds rows to the audit log in the same transaction. One append of this server waits for the lock at a time, so
-// that they never take all connections of callers.
-func (db *DB) audited(ctx context.Context, entries []tarsy.AuditEntry, change func(pgx.Tx) error) error {
-	if len(entries) > 0 {
-		select {
-		case db.auditing <- struct{}{}:
-			defer func() { <-db.auditing }()
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	select {
+	case db.auditing <- struct{}{}:
+		defer func() { <-db.auditing }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 
-	return pgx.BeginFunc(ctx, db.front, func(tx pgx.Tx) error {
-		if err := change(tx); err != nil || len(entries) == 0 {
-			return err
-		}
-
-		return appendAudit(ctx, tx, entries)
-	})
+	return pgx.BeginFunc(ctx, db.front, func(tx pgx.Tx) error { return audit.Append(ctx, tx, entry) })
 }
 
-// auditedLast is audited for a change that waits for others: while it does, other rows are appended.
-func (db *DB) auditedLast(ctx context.Context, entry tarsy.AuditEntry, change func(pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, db.front, func(tx pgx.Tx) error {
-		if err := change(tx); err != nil {
-			return err
+// decided is collect for a statement that a decision makes: its row in the audit log is part of the transaction. Without rows nothing is
+// changed.
+func decided[T any](ctx context.Context, db *DB, sql string, args ...any) (rows []T, err error) {
+	err = audit.Change(ctx, db.front, func(tx pgx.Tx) error {
+		rows, err = collect[T](ctx, tx, sql, args...)
+		if err == nil && len(rows) == 0 {
+			return audit.ErrUnchanged
 		}
 
-		select {
-		case db.auditing <- struct{}{}:
-			defer func() { <-db.auditing }()
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-
-		return appendAudit(ctx, tx, []tarsy.AuditEntry{entry})
-	})
-}
-
-// appendAudit adds rows at the end of a transaction. The lock is held until its commit.
-func appendAudit(ctx context.Context, tx pgx.Tx, entries []tarsy.AuditEntry) error {
-	var (
-		batch    pgx.Batch
-		lastID   int64
-		lastHash = audit.FirstHash()
-	)
-
-	batch.Queue(`SELECT pg_advisory_xact_lock($1)`, int64(auditLock))
-	// A statement of its own: its snapshot is from after the lock.
-	batch.Queue(`SELECT id, hash FROM audit_log ORDER BY id DESC LIMIT 1`).QueryRow(func(row pgx.Row) error {
-		if err := row.Scan(&lastID, &lastHash); !errors.Is(err, pgx.ErrNoRows) {
-			return err
-		}
-
-		return nil
+		return err
 	})
 
-	if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("lock the audit log: %w", err)
-	}
-
-	for _, entry := range entries {
-		e := audit.Link(entry, lastID, lastHash)
-		lastID, lastHash = e.ID, e.Hash
-
-		if _, err := tx.Exec(ctx, insertAuditSQL, e.ID, e.At, e.Actor, e.ActorKind, e.KeyID, e.KeyPrefix, e.Role, e.Action, e.TargetType, e.TargetID,
-			e.RequestID, e.Remote, e.Outcome, e.Details, e.PrevHash, e.Hash); err != nil {
-			return fmt.Errorf("append to the audit log: %w", err)
-		}
-	}
-
-	return nil
+	return rows, err
 }
 
 // Audit returns a page of the audit log.

@@ -125,14 +125,19 @@ func TestKeyAndItsAuditRowAreStoredTogether(t *testing.T) {
 	issued, err := auth.Issue("ci", []tarsy.Scope{tarsy.ScopeWrite}, time.Now())
 	require.NoError(t, err)
 
-	record := tarsy.AuditEntry{At: time.Now(), Actor: "ada", Action: "key.create", TargetType: "key", TargetID: issued.Key.ID}
-	require.NoError(t, db.CreateKey(t.Context(), issued.Key, issued.Hash, record))
-	require.Error(t, db.CreateKey(t.Context(), issued.Key, issued.Hash, record), "the same key again")
+	by := func(action string) context.Context {
+		ctx, _ := audit.By(t.Context(), tarsy.AuditEntry{At: time.Now(), Actor: "ada", Action: action, TargetType: "key"})
+
+		return ctx
+	}
+
+	require.NoError(t, db.CreateKey(by("key.create"), issued.Key, issued.Hash))
+	require.Error(t, db.CreateKey(by("key.create"), issued.Key, issued.Hash), "the same key again")
 	require.Len(t, requireChain(t, db), 1, "what failed left no row")
 
-	_, err = db.RevokeKey(t.Context(), issued.Key.Prefix, time.Now(), tarsy.AuditEntry{At: time.Now(), Actor: "ada", Action: "key.revoke"})
+	_, err = db.RevokeKey(by("key.revoke"), issued.Key.Prefix, time.Now())
 	require.NoError(t, err)
-	_, err = db.RevokeKey(t.Context(), "nothere1", time.Now(), tarsy.AuditEntry{At: time.Now(), Actor: "ada", Action: "key.revoke"})
+	_, err = db.RevokeKey(by("key.revoke"), "nothere1", time.Now())
 	require.Equal(t, tarsy.CodeKeyNotFound, tarsy.CodeOf(err))
 
 	rows := requireChain(t, db)

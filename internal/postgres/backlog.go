@@ -110,6 +110,7 @@ func (i *intake) admit(ctx context.Context, group []*arrival) []*arrival {
 
 // querier is a pool, or a transaction.
 type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 

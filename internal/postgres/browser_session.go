@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 )
 
 // BrowserSession is a browser that somebody logged in, with a key or as a user of an OpenID Connect issuer. It lasts until EndsAt, or until the
@@ -29,39 +30,49 @@ type BrowserUser struct {
 }
 
 // CreateBrowserSession stores a session under the hash of its secret, and forgets those that are past their time. Of
-// one key it keeps the newest sessions, at most as many as given; 0 means all.
+// one key it keeps the newest sessions, at most as many as given; 0 means all. Those that it replaces are over.
 func (db *DB) CreateBrowserSession(
-	ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time, most int,
+	ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time, most int, replaced ...[]byte,
 ) error {
-	_, err := db.front.Exec(ctx, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $4),
+	return db.beginSession(ctx, replaced, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $4),
 surplus AS (DELETE FROM browser_sessions WHERE expires_at > $4 AND hash IN (
 	SELECT hash FROM browser_sessions WHERE key_id = $2 AND expires_at > $4 ORDER BY created_at DESC, hash OFFSET $6))
 INSERT INTO browser_sessions (hash, key_id, csrf_token, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)`,
 		hash, keyID, csrfToken, createdAt, expiresAt, otherSessions(most))
-	if err != nil {
-		return fmt.Errorf("store browser session: %w", err)
-	}
-
-	return nil
 }
 
 // CreateUserSession is CreateBrowserSession for a user without a key.
 func (db *DB) CreateUserSession(
-	ctx context.Context, hash []byte, user BrowserUser, csrfToken string, createdAt, expiresAt time.Time, most int,
+	ctx context.Context, hash []byte, user BrowserUser, csrfToken string, createdAt, expiresAt time.Time, most int, replaced ...[]byte,
 ) error {
-	_, err := db.front.Exec(ctx, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $3),
+	return db.beginSession(ctx, replaced, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $3),
 surplus AS (DELETE FROM browser_sessions WHERE expires_at > $3 AND hash IN (
 	SELECT hash FROM browser_sessions WHERE issuer = $5 AND subject = $6 AND expires_at > $3 ORDER BY created_at DESC, hash OFFSET $10))
 INSERT INTO browser_sessions (hash, csrf_token, created_at, expires_at, issuer, subject, user_name, user_groups, user_teams)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		hash, csrfToken, createdAt, expiresAt, user.Issuer, user.Subject, user.Name,
 		append([]string{}, user.Groups...), append([]string{}, user.Teams...), otherSessions(most))
+}
+
+// beginSession stores a session by a statement, and forgets those that it replaces.
+func (db *DB) beginSession(ctx context.Context, replaced [][]byte, sql string, args ...any) error {
+	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, sql, args...); err != nil || len(replaced) == 0 {
+			return err
+		}
+
+		_, err := tx.Exec(ctx, forgetSessionsSQL, replaced)
+
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("store browser session: %w", err)
 	}
 
 	return nil
 }
+
+const forgetSessionsSQL = `DELETE FROM browser_sessions WHERE hash = ANY ($1)`
 
 // otherSessions is how many sessions may stay beside a new one.
 func otherSessions(most int) int {
@@ -120,7 +131,15 @@ WHERE s.hash = $2 AND s.expires_at > $1 AND `+activeKey, now, hash)
 
 // DeleteBrowserSession forgets a session; one that is not there is forgotten already.
 func (db *DB) DeleteBrowserSession(ctx context.Context, hash []byte) error {
-	if _, err := db.front.Exec(ctx, `DELETE FROM browser_sessions WHERE hash = $1`, hash); err != nil {
+	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
+		forgotten, err := tx.Exec(ctx, forgetSessionsSQL, [][]byte{hash})
+		if err == nil && forgotten.RowsAffected() == 0 {
+			return audit.ErrUnchanged
+		}
+
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("delete browser session: %w", err)
 	}
 

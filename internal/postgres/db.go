@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy/internal/progress"
@@ -182,8 +181,8 @@ func (db *DB) Signals() *Signals { return db.signals }
 func (db *DB) Ping(ctx context.Context) error { return db.front.Ping(ctx) }
 
 // collect runs a query and returns its rows as structs, columns matched to fields by name.
-func collect[T any](ctx context.Context, pool *pgxpool.Pool, sql string, args ...any) ([]T, error) {
-	rows, err := pool.Query(ctx, sql, args...)
+func collect[T any](ctx context.Context, on querier, sql string, args ...any) ([]T, error) {
+	rows, err := on.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ func (db *DB) PutFeedback(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback
 	}
 
 	for range feedbackAttempts {
-		stored, err := collect[feedbackRow](ctx, db.front, putFeedbackSQL,
+		stored, err := decided[feedbackRow](ctx, db, putFeedbackSQL,
 			f.SessionID, f.Author, f.AuthorID, f.ID, f.Rating, f.Why, f.RealCause, f.UpdatedAt)
 
 		switch {
@@ -118,7 +118,7 @@ func (db *DB) DeleteFeedback(ctx context.Context, sessionID string, by tarsy.Per
 		return tarsy.Feedback{}, sessionNotFound(sessionID)
 	}
 
-	deleted, err := collect[feedbackRow](ctx, db.front, deleteFeedbackSQL, sessionID, by.Name, by.ID)
+	deleted, err := decided[feedbackRow](ctx, db, deleteFeedbackSQL, sessionID, by.Name, by.ID)
 	if err != nil {
 		return tarsy.Feedback{}, fmt.Errorf("delete feedback: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 )
 
 // tagsOf are the tags of the session that an expression names.
@@ -73,9 +74,6 @@ func (db *DB) Handling(ctx context.Context, sessionID string) (tarsy.Handling, e
 	return found[0], nil
 }
 
-// errSameHandling ends the transaction of a change that changes nothing.
-var errSameHandling = errors.New("the handling stays as it is")
-
 // ChangeHandling changes what people did with a session. Changes of one session come one after the other, whoever makes them: change gets the
 // handling as it is then, and returns what it becomes. If the version stays the same, nothing is written and nobody is notified. Without an
 // error the change is durable and readers have been notified.
@@ -88,7 +86,7 @@ func (db *DB) ChangeHandling(
 
 	var version int64
 
-	err = pgx.BeginFunc(ctx, db.front, func(tx pgx.Tx) error {
+	err = audit.Change(ctx, db.front, func(tx pgx.Tx) error {
 		var created bool
 
 		version, created, err = db.lockHandling(ctx, tx, sessionID)
@@ -111,20 +109,19 @@ func (db *DB) ChangeHandling(
 		case err != nil:
 			return err
 		case after.Version == before.Version:
-			return errSameHandling
+			return audit.ErrUnchanged
 		}
 
 		return putHandling(ctx, tx, before, after)
 	})
 
-	switch {
-	case errors.Is(err, errSameHandling):
-		return before, after, nil
-	case err != nil:
+	if err != nil {
 		return before, after, fmt.Errorf("change handling: %w", err)
 	}
 
-	db.Touch(sessionID, version)
+	if after.Version != before.Version {
+		db.Touch(sessionID, version)
+	}
 
 	return before, after, nil
 }

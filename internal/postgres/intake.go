@@ -13,6 +13,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/batch"
 )
 
@@ -99,17 +100,10 @@ func (db *DB) take(ctx context.Context, a *arrival) error {
 		return context.Cause(ctx)
 	}
 
-	if !db.intake.arrivals.Add(a) {
-		a.finish(errClosing)
-	}
-
-	select {
-	case <-a.done:
-	case <-ctx.Done():
-		// Whether or not it was early enough, the caller is gone.
-		_ = db.intake.arrivals.Withdraw(a)
-
-		return context.Cause(ctx)
+	if audit.Deciding(ctx) {
+		db.intake.takeDecided(ctx, a)
+	} else if err := db.intake.wait(ctx, a); err != nil {
+		return err
 	}
 
 	if a.err != nil {
@@ -117,6 +111,45 @@ func (db *DB) take(ctx context.Context, a *arrival) error {
 	}
 
 	return nil
+}
+
+// wait adds an arrival to those that are stored next, and waits until it is.
+func (i *intake) wait(ctx context.Context, a *arrival) error {
+	if !i.arrivals.Add(a) {
+		a.finish(errClosing)
+	}
+
+	select {
+	case <-a.done:
+		return nil
+	case <-ctx.Done():
+		// Whether or not it was early enough, the caller is gone.
+		_ = i.arrivals.Withdraw(a)
+
+		return context.Cause(ctx)
+	}
+}
+
+// takeDecided stores a session that a person asked for, such as a re-run: it has a row in the audit log, and so a transaction of its own.
+func (i *intake) takeDecided(ctx context.Context, a *arrival) {
+	group := i.admit(ctx, []*arrival{a})
+	if len(group) == 0 {
+		return
+	}
+
+	i.report(a, audit.Change(ctx, i.pool, func(tx pgx.Tx) error {
+		if err := i.store(ctx, tx, group); err != nil {
+			return err
+		}
+
+		if a.refused != nil || a.existing != nil {
+			return audit.ErrUnchanged
+		}
+
+		audit.Detail(ctx, "created", a.session.ID)
+
+		return nil
+	}))
 }
 
 // arrival is a session that is about to be stored.
@@ -188,11 +221,11 @@ func (i *intake) storeGroup(group []*arrival) {
 		return
 	}
 
-	err := i.store(ctx, group)
+	err := i.store(ctx, i.pool, group)
 
 	for _, a := range group {
 		if isCleanError(err) && len(group) > 1 {
-			i.report(a, i.store(ctx, []*arrival{a}))
+			i.report(a, i.store(ctx, i.pool, []*arrival{a}))
 		} else {
 			i.report(a, err)
 		}
@@ -253,13 +286,18 @@ WITH paused AS (` + pausedSQL(tarsy.PauseIntake, "$12") + `
 )
 SELECT ` + pauseColumns.list() + ` FROM paused`
 
-func (i *intake) store(ctx context.Context, group []*arrival) error {
+// sender is a pool, or a transaction.
+type sender interface {
+	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
+}
+
+func (i *intake) store(ctx context.Context, on sender, group []*arrival) error {
 	args, recipes, err := i.arguments(group)
 	if err != nil {
 		return err
 	}
 
-	if err := i.insert(ctx, group, args); err != nil {
+	if err := i.insert(ctx, on, group, args); err != nil {
 		return err
 	}
 
@@ -308,7 +346,7 @@ func (i *intake) arguments(group []*arrival) ([]any, []recipeRow, error) {
 }
 
 // insert stores a group in one round trip, and counts the sessions that wait if that is due.
-func (i *intake) insert(ctx context.Context, group []*arrival, args []any) error {
+func (i *intake) insert(ctx context.Context, on sender, group []*arrival, args []any) error {
 	var (
 		all     pgx.Batch
 		paused  []tarsy.Pause
@@ -327,7 +365,7 @@ func (i *intake) insert(ctx context.Context, group []*arrival, args []any) error
 		all.Queue(countWaitingSQL, i.backlog.limit, now).QueryRow(func(row pgx.Row) error { return row.Scan(&waiting) })
 	}
 
-	if err := i.pool.SendBatch(ctx, &all).Close(); err != nil {
+	if err := on.SendBatch(ctx, &all).Close(); err != nil {
 		return err
 	}
 

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 )
 
 // keyColumns are the fields of tarsy.APIKey; the statement names api_keys without an alias.
@@ -19,9 +22,22 @@ const keyColumns = `api_keys.id, api_keys.name, api_keys.prefix, api_keys.scopes
 // activeKey is the condition that a key is accepted at the time that is the statement's parameter $1.
 const activeKey = `api_keys.revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM api_key_expiries WHERE key_id = api_keys.id AND expires_at <= $1)`
 
-// CreateKey stores a key with the hash of its secret, and records of it in the audit log.
-func (db *DB) CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte, records ...tarsy.AuditEntry) error {
-	err := db.audited(ctx, records, func(tx pgx.Tx) error {
+// CreateKey stores a key with the hash of its secret.
+func (db *DB) CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte) error {
+	audit.Target(ctx, key.ID)
+	audit.Detail(ctx, "name", key.Name)
+	audit.Detail(ctx, "prefix", key.Prefix)
+	audit.Detail(ctx, "scopes", listed(key.Scopes))
+
+	if len(key.Teams) > 0 {
+		audit.Detail(ctx, "teams", listed(key.Teams))
+	}
+
+	if key.ExpiresAt != nil {
+		audit.Detail(ctx, "expires_at", key.ExpiresAt.UTC().Format(time.RFC3339))
+	}
+
+	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `WITH key AS (
 	INSERT INTO api_keys (id, name, prefix, hash, scopes, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id
 ), limits AS (
@@ -37,6 +53,16 @@ INSERT INTO api_key_expiries (key_id, expires_at) SELECT id, $7 FROM key WHERE $
 	}
 
 	return nil
+}
+
+// listed are names as a text, in order.
+func listed[S ~string](names []S) string {
+	texts := make([]string, len(names))
+	for i, name := range slices.Sorted(slices.Values(names)) {
+		texts[i] = string(name)
+	}
+
+	return strings.Join(texts, ", ")
 }
 
 // Keys lists all keys, oldest first.
@@ -73,12 +99,11 @@ func (db *DB) TouchKey(ctx context.Context, id string, at time.Time) error {
 	return nil
 }
 
-// RevokeKey revokes a key by id or prefix, and adds records of it to the audit log with the key as their target; revoking twice keeps the
-// first time.
-func (db *DB) RevokeKey(ctx context.Context, idOrPrefix string, at time.Time, records ...tarsy.AuditEntry) (*tarsy.APIKey, error) {
+// RevokeKey revokes a key by id or prefix; revoking twice keeps the first time.
+func (db *DB) RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*tarsy.APIKey, error) {
 	var key *tarsy.APIKey
 
-	err := db.audited(ctx, records, func(tx pgx.Tx) error {
+	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2)
 WHERE id::text = $1 OR prefix = $1 RETURNING `+keyColumns, idOrPrefix, at)
 		if err != nil {
@@ -90,9 +115,9 @@ WHERE id::text = $1 OR prefix = $1 RETURNING `+keyColumns, idOrPrefix, at)
 			return err
 		}
 
-		for i := range records {
-			records[i].TargetID, records[i].Details = key.ID, map[string]string{"name": key.Name, "prefix": key.Prefix}
-		}
+		audit.Target(ctx, key.ID)
+		audit.Detail(ctx, "name", key.Name)
+		audit.Detail(ctx, "prefix", key.Prefix)
 
 		return nil
 	})

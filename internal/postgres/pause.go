@@ -6,18 +6,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 )
 
-const (
-	// intakeLock is held, shared, by every transaction that stores alerts. A pause of intake takes it alone: when it is acknowledged, no
-	// transaction is left that did not see it. claimLock does the same for claims.
-	intakeLock = 0x7461727379_04
-
-	pauseStatement = "tarsy_pause"
-)
+// intakeLock is held, shared, by every transaction that stores alerts. A pause of intake takes it alone: when it is acknowledged, no
+// transaction is left that did not see it. claimLock does the same for claims.
+const intakeLock = 0x7461727379_04
 
 var (
 	pauseColumns = columnsOf[tarsy.Pause]()
@@ -89,12 +85,28 @@ func (db *DB) Pause(ctx context.Context, p tarsy.Pause) (tarsy.Pause, error) {
 
 	args := pgx.NamedArgs{"kind": string(p.Kind), "reason": p.Reason, "author": p.Author, "now": p.PausedAt, "ends": p.EndsAt}
 
-	err := db.front.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
-		return lockAndRun(ctx, conn.Conn(), lock, pauseStatement, pauseSQL, args, func(row pgx.CollectableRow) (err error) {
-			p, err = pgx.RowToStructByName[tarsy.Pause](row)
-
+	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, lock); err != nil {
 			return err
-		})
+		}
+
+		rows, err := tx.Query(ctx, pauseSQL, args)
+		if err != nil {
+			return err
+		}
+
+		p, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[tarsy.Pause])
+		if err != nil {
+			return err
+		}
+
+		audit.Detail(ctx, "reason", p.Reason)
+
+		if p.EndsAt != nil {
+			audit.Detail(ctx, "ends_at", p.EndsAt.UTC().Format(time.RFC3339))
+		}
+
+		return nil
 	})
 	if err != nil {
 		return p, fmt.Errorf("pause %s: %w", p.Kind, err)
@@ -105,7 +117,7 @@ func (db *DB) Pause(ctx context.Context, p tarsy.Pause) (tarsy.Pause, error) {
 
 // Resume ends a pause, and reports whether there was one. Servers are told that there may be work.
 func (db *DB) Resume(ctx context.Context, kind tarsy.PauseKind) (bool, error) {
-	removed, err := collect[tarsy.Pause](ctx, db.front, `DELETE FROM pauses WHERE kind = $1 RETURNING `+pauseColumns.list(), string(kind))
+	removed, err := decided[tarsy.Pause](ctx, db, `DELETE FROM pauses WHERE kind = $1 RETURNING `+pauseColumns.list(), string(kind))
 	if err != nil {
 		return false, fmt.Errorf("resume %s: %w", kind, err)
 	}

@@ -3,13 +3,15 @@ package postgres
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 )
 
 // The statements of a request come after a lock of the session's row in a transaction of their own, as a release does
@@ -93,7 +95,7 @@ func (db *DB) AddCancel(ctx context.Context, r tarsy.Request) (bool, error) {
 
 	err := db.request(ctx, r.SessionID, func(batch *pgx.Batch) {
 		batch.Queue(addCancelSQL, r.ID, r.SessionID, r.Author, r.CreatedAt).QueryRow(func(row pgx.Row) error { return row.Scan(&asked) })
-	})
+	}, &asked)
 	if err != nil {
 		return false, fmt.Errorf("store request: %w", err)
 	}
@@ -112,6 +114,9 @@ type CancelTarget struct {
 	Idle, Requested bool
 }
 
+// asked reports whether AddCancels adds a request.
+func (t CancelTarget) asked() bool { return !t.Idle && !t.Requested }
+
 // CancelTargets returns what AddCancels would find, and changes nothing.
 func (db *DB) CancelTargets(ctx context.Context, sessionIDs []string) ([]CancelTarget, error) {
 	found, err := collect[CancelTarget](ctx, db.front, bulkSQL, sessionIDs)
@@ -122,10 +127,10 @@ func (db *DB) CancelTargets(ctx context.Context, sessionIDs []string) ([]CancelT
 	return found, nil
 }
 
-// AddCancels is AddCancel for several sessions, in one transaction: it asks for all that it finds and that are neither idle nor requested.
+// AddCancels is AddCancel for several sessions, in one transaction: it asks for all that it finds and that are neither idle nor requested. One
+// row of the audit log has them all.
 func (db *DB) AddCancels(ctx context.Context, sessionIDs []string, author string, now time.Time) ([]CancelTarget, error) {
 	var (
-		batch pgx.Batch
 		found []CancelTarget
 		ids   = make([]string, len(sessionIDs))
 	)
@@ -134,17 +139,43 @@ func (db *DB) AddCancels(ctx context.Context, sessionIDs []string, author string
 		ids[i] = tarsy.NewID()
 	}
 
-	batch.Queue("BEGIN")
-	batch.Queue(`SELECT 1 FROM sessions WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, sessionIDs)
-	queueRows(&batch, &found, addCancelsSQL, sessionIDs, ids, author, now)
-	batch.Queue("COMMIT")
+	ctx = audit.Each(ctx, "")
 
-	if err := db.front.SendBatch(ctx, &batch).Close(); err != nil {
+	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
+		var (
+			batch pgx.Batch
+			added []string
+		)
+
+		batch.Queue(`SELECT 1 FROM sessions WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`, sessionIDs)
+		queueRows(&batch, &found, addCancelsSQL, sessionIDs, ids, author, now)
+
+		if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
+			return err
+		}
+
+		for _, target := range found {
+			if target.asked() {
+				added = append(added, target.ID)
+			}
+		}
+
+		if len(added) == 0 {
+			return audit.ErrUnchanged
+		}
+
+		audit.Detail(ctx, "requested", strconv.Itoa(len(added)))
+		audit.Detail(ctx, "skipped", strconv.Itoa(len(sessionIDs)-len(added)))
+		audit.Detail(ctx, "session_ids", strings.Join(added, " "))
+
+		return nil
+	})
+	if err != nil {
 		return nil, fmt.Errorf("store requests: %w", err)
 	}
 
 	for _, target := range found {
-		if !target.Idle && !target.Requested {
+		if target.asked() {
 			db.tellRequest(target.ID)
 		}
 	}
@@ -170,7 +201,7 @@ func (db *DB) AddQuestion(ctx context.Context, r tarsy.Request, q tarsy.Question
 
 			return err
 		})
-	})
+	}, &asked)
 	if err != nil {
 		return q, false, fmt.Errorf("store question: %w", err)
 	}
@@ -183,53 +214,51 @@ func (db *DB) AddQuestion(ctx context.Context, r tarsy.Request, q tarsy.Question
 }
 
 // AddDecision stores what a person decided about a call; the holder of the session applies it. It reports false if the call does not wait
-// for a decision: it was decided already, its time is over, or its session has ended. The row of the audit log is part of the same transaction.
-func (db *DB) AddDecision(ctx context.Context, r tarsy.Request, d tarsy.ApprovalDecision, row tarsy.AuditEntry) (bool, error) {
+// for a decision: it was decided already, its time is over, or its session has ended.
+func (db *DB) AddDecision(ctx context.Context, r tarsy.Request, d tarsy.ApprovalDecision) (bool, error) {
 	payload, err := json.Marshal(d)
 	if err != nil {
 		return false, fmt.Errorf("encode decision: %w", err)
 	}
 
-	err = db.auditedLast(ctx, row, func(tx pgx.Tx) error {
-		var batch pgx.Batch
-
-		batch.Queue(lockSessionSQL, r.SessionID)
+	added := false
+	err = db.request(ctx, r.SessionID, func(batch *pgx.Batch) {
 		batch.Queue(addDecisionSQL, r.CreatedAt, r.ID, r.SessionID, r.Author, payload, d.ApprovalID).Query(func(rows pgx.Rows) error {
 			stored, err := pgx.CollectRows(rows, pgx.RowTo[string])
-			if err == nil && len(stored) == 0 {
-				return errNotOpen
-			}
+			added = len(stored) > 0
 
 			return err
 		})
-
-		return tx.SendBatch(ctx, &batch).Close()
-	})
-
-	switch {
-	case errors.Is(err, errNotOpen):
-		return false, nil
-	case err != nil:
+	}, &added)
+	if err != nil {
 		return false, fmt.Errorf("store decision: %w", err)
 	}
 
-	db.tellRequest(r.SessionID)
+	if added {
+		db.tellRequest(r.SessionID)
+	}
 
-	return true, nil
+	return added, nil
 }
 
-// errNotOpen undoes a decision about a call that waits for none.
-var errNotOpen = errors.New("the call does not wait for a decision")
+// request stores a request after it has locked the session, unless that finds that there is nothing to add.
+func (db *DB) request(ctx context.Context, sessionID string, queue func(*pgx.Batch), added *bool) error {
+	return audit.Change(ctx, db.front, func(tx pgx.Tx) error {
+		var batch pgx.Batch
 
-func (db *DB) request(ctx context.Context, sessionID string, queue func(*pgx.Batch)) error {
-	var batch pgx.Batch
+		batch.Queue(lockSessionSQL, sessionID)
+		queue(&batch)
 
-	batch.Queue("BEGIN")
-	batch.Queue(lockSessionSQL, sessionID)
-	queue(&batch)
-	batch.Queue("COMMIT")
+		if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
+			return err
+		}
 
-	return db.front.SendBatch(ctx, &batch).Close()
+		if !*added {
+			return audit.ErrUnchanged
+		}
+
+		return nil
+	})
 }
 
 func (db *DB) tellRequest(sessionID string) {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 )
 
 // Besides the step commit only what is in this file writes sessions that were taken in: it drops journals and marks
@@ -178,7 +179,7 @@ func (db *DB) DeleteSession(ctx context.Context, id string) error {
 
 	var version int64
 
-	err := pgx.BeginFunc(ctx, db.front, func(tx pgx.Tx) error {
+	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
 		var (
 			status tarsy.SessionStatus
 			free   bool

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 )
 
 var (
@@ -26,7 +27,11 @@ RETURNING ` + shareColumns.of("h")
 
 // CreateShare stores a share with the hash of its secret. An error with CodeConflict says that the session has too many.
 func (db *DB) CreateShare(ctx context.Context, share tarsy.Share, hash []byte) error {
-	created, err := collect[tarsy.Share](ctx, db.front, createShareSQL,
+	audit.Detail(ctx, "share_id", share.ID)
+	audit.Detail(ctx, "expires_at", share.ExpiresAt.UTC().Format(time.RFC3339))
+	audit.Target(ctx, share.SessionID)
+
+	created, err := decided[tarsy.Share](ctx, db, createShareSQL,
 		share.ID, share.SessionID, hash, share.Author, share.CreatedAt, tarsy.MaxShares, share.ExpiresAt)
 	if err != nil {
 		return fmt.Errorf("store share: %w", err)
@@ -60,7 +65,10 @@ func (db *DB) Shares(ctx context.Context, sessionID string) ([]tarsy.Share, erro
 
 // RevokeShare ends a share of a session at once, and returns it. Revoking twice is revoking once; nil means that there is no such share.
 func (db *DB) RevokeShare(ctx context.Context, sessionID, id string, now time.Time) (*tarsy.Share, error) {
-	revoked, err := collect[tarsy.Share](ctx, db.front,
+	audit.Detail(ctx, "share_id", id)
+	audit.Target(ctx, sessionID)
+
+	revoked, err := decided[tarsy.Share](ctx, db,
 		`UPDATE session_shares SET revoked_at = coalesce(revoked_at, $3) WHERE id = $2 AND session_id = $1 RETURNING `+shareColumns.list(), sessionID, id, now)
 	if err != nil {
 		return nil, fmt.Errorf("revoke share: %w", err)

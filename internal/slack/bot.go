@@ -82,7 +82,7 @@ func New(cfg Config) *Bot {
 	b := &Bot{
 		cfg: cfg, replied: map[string]bool{},
 		people: notify.People{
-			DB: cfg.DB, Channel: tarsy.ChannelSlack, Intake: cfg.Intake, Feedback: cfg.Feedback, Mask: cfg.Mask, Clock: cfg.Clock, Logger: cfg.Logger,
+			DB: cfg.DB, Channel: tarsy.ChannelSlack, Intake: cfg.Intake, Feedback: cfg.Feedback, Approvals: cfg.Approvals, Mask: cfg.Mask, Clock: cfg.Clock, Logger: cfg.Logger,
 		},
 		online: background.Outage{
 			Failing: "the Slack connection failed; trying again", Over: "connected to Slack again", Level: slog.LevelError, Logger: cfg.Logger,

@@ -8,6 +8,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/notify"
 )
 
 // The names of buttons, of the modal for a reason and of its input.
@@ -72,8 +73,6 @@ func (b *Bot) click(ctx context.Context, i slack.InteractionCallback, action str
 		return
 	}
 
-	author := b.author(ctx, i.User.ID)
-
 	// A button may be older than the rule, or not ours.
 	if asked, err := b.cfg.Approvals.Get(ctx, call.ApprovalID); err == nil {
 		if _, cut := codeBlock(asked.ToolArguments); cut {
@@ -83,8 +82,10 @@ func (b *Bot) click(ctx context.Context, i slack.InteractionCallback, action str
 		}
 	}
 
-	_, err := b.cfg.Approvals.Approve(ctx, call.ApprovalID, decider(i, author, call), nil, "")
-	if err != nil && !b.decidedBy(ctx, call.ApprovalID, author, tarsy.ApprovalApproved) {
+	clicked := b.clicked(ctx, i, call)
+
+	err := b.people.Approve(ctx, clicked, call.ApprovalID, "")
+	if err != nil && !b.decidedBy(ctx, call.ApprovalID, clicked, tarsy.ApprovalApproved) {
 		b.explain(ctx, where, i.User.ID, err)
 	}
 }
@@ -123,11 +124,10 @@ func (b *Bot) submit(ctx context.Context, i slack.InteractionCallback) any {
 		reason = i.View.State.Values[reasonBlock][reasonBlock].Value
 	}
 
-	author := b.author(ctx, i.User.ID)
+	clicked := b.clicked(ctx, i, call)
 
-	_, err := b.cfg.Approvals.Reject(ctx, call.ApprovalID, decider(i, author, call), reason)
-
-	if err != nil && !b.decidedBy(ctx, call.ApprovalID, author, tarsy.ApprovalRejected) {
+	err := b.people.Reject(ctx, clicked, call.ApprovalID, reason)
+	if err != nil && !b.decidedBy(ctx, call.ApprovalID, clicked, tarsy.ApprovalRejected) {
 		return slack.NewErrorsViewSubmissionResponse(map[string]string{reasonBlock: b.people.Reason(err)})
 	}
 
@@ -135,7 +135,7 @@ func (b *Bot) submit(ctx context.Context, i slack.InteractionCallback) any {
 }
 
 // decidedBy reports whether a person has made a decision: what they sent was delivered twice.
-func (b *Bot) decidedBy(ctx context.Context, approvalID, author string, status tarsy.ApprovalStatus) bool {
+func (b *Bot) decidedBy(ctx context.Context, approvalID string, by notify.Message, status tarsy.ApprovalStatus) bool {
 	call, err := b.cfg.Approvals.Get(ctx, approvalID)
 	if err != nil {
 		return false
@@ -143,7 +143,7 @@ func (b *Bot) decidedBy(ctx context.Context, approvalID, author string, status t
 
 	d, err := decisionOf(ctx, b.cfg, call)
 
-	return err == nil && d.status == status && d.author == author
+	return err == nil && d.status == status && d.author == b.people.Author(by.UserName)
 }
 
 // turnAway logs what somebody tried who is not allowed to.
@@ -151,10 +151,10 @@ func (b *Bot) turnAway(i slack.InteractionCallback) {
 	b.cfg.Logger.Warn("refused a decision from Slack", "operation", "approve", "channel_id", i.Channel.ID, "user_id", i.User.ID)
 }
 
-// decider is who decides about a call, for the audit log.
-func decider(i slack.InteractionCallback, author string, call about) tarsy.AuditEntry {
-	return tarsy.AuditEntry{
-		Actor: author, ActorKind: tarsy.ActorSlack, Details: map[string]string{"user_id": i.User.ID, "channel_id": call.Channel},
+// clicked is a click as a message of its author.
+func (b *Bot) clicked(ctx context.Context, i slack.InteractionCallback, call about) notify.Message {
+	return notify.Message{
+		UserID: i.User.ID, UserName: b.cfg.Client.userName(ctx, i.User.ID), Details: map[string]string{"user_id": i.User.ID, "channel_id": call.Channel},
 	}
 }
 

@@ -25,7 +25,7 @@ type approvals struct {
 
 func (a *approvals) Get(context.Context, string) (tarsy.ApprovalRequest, error) { return a.call, nil }
 
-func (a *approvals) Approve(context.Context, string, tarsy.AuditEntry, json.RawMessage, string) (tarsy.ApprovalRequest, error) {
+func (a *approvals) Approve(context.Context, string, string, json.RawMessage, string) (tarsy.ApprovalRequest, error) {
 	a.approved++
 
 	return a.call, nil

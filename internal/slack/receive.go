@@ -167,11 +167,6 @@ func (b *Bot) tell(ctx context.Context, in place, userID, text string) {
 	}
 }
 
-// author is the name under which a person's decisions are stored.
-func (b *Bot) author(ctx context.Context, userID string) string {
-	return b.people.Author(b.cfg.Client.userName(ctx, userID))
-}
-
 // reference is a link or a mention in a text of Slack, such as <https://example.org|text> or <@U1>.
 var reference = regexp.MustCompile(`<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>`)
 

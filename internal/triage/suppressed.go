@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/triage/store"
 )
@@ -75,6 +76,8 @@ func (d *Desk) investigate(ctx context.Context, tx pgx.Tx, id string, prepared p
 	if stored, err = d.cfg.DB.CreateSessions(ctx, tx, []postgres.Prepared{prepared}); err != nil {
 		return nil, err
 	}
+
+	audit.Detail(ctx, "created", session.ID)
 
 	alert := store.Alert{SessionID: session.ID, Fingerprint: session.Fingerprint, GroupKey: session.GroupKey, Changes: []time.Time{}}
 	alert.AlertState = tarsy.AlertState{

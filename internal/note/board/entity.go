@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/note/store"
 )
 
@@ -53,6 +54,7 @@ func (s *Service) CreateEntity(ctx context.Context, in tarsy.EntityInput, author
 		}
 
 		store.InsertEntity(tx, entity)
+		audit.Target(ctx, entity.ID)
 		tx.Emit(store.EntityEvent(tarsy.TypeEntityCreated, entity.Entity, author))
 
 		created = entity

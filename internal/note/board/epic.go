@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/note/store"
 )
 
@@ -59,6 +60,8 @@ func (s *Service) CreateEpic(ctx context.Context, projectID string, in tarsy.Epi
 		if err != nil {
 			return err
 		}
+
+		audit.Target(ctx, created.ID)
 
 		return nameTaken(store.InsertEpic(ctx, tx, created), "an epic", created.Name)
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/note/store"
 )
 
@@ -162,6 +163,7 @@ func (s *Service) CreateProject(ctx context.Context, in tarsy.ProjectInput, auth
 
 		created.Project = p
 
+		audit.Target(ctx, p.ID)
 		tx.Emit(projectEvent(p, string(p.Status), author))
 
 		return nil

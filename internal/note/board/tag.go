@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/note/store"
 )
 
@@ -89,6 +90,7 @@ func (s *Service) CreateTag(ctx context.Context, name, author string) (tarsy.Tag
 			return nameTaken(err, "a tag", name)
 		}
 
+		audit.Target(ctx, name)
 		tx.Emit(tagEvent(name, author))
 
 		return nil
@@ -110,6 +112,8 @@ func (s *Service) RenameTag(ctx context.Context, old, name, author string) (tars
 		if err := touchTagged(ctx, tx, old); err != nil {
 			return err
 		}
+
+		audit.Detail(ctx, "name", name)
 
 		found, err := tx.Exec(ctx, `UPDATE tags SET name = $2 WHERE name = $1`, old, name)
 		if err != nil {

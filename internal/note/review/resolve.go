@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/note/store"
 )
 
@@ -24,14 +25,14 @@ func (s *Service) Resolve(ctx context.Context, in tarsy.ReviewResolution) (tarsy
 }
 
 // ResolveAll makes the same decision about many items, each by itself: one that fails does not keep the others from being decided. Log
-// gets the errors that are not meant for people.
+// gets the errors that are not meant for people. Each item that is decided has a row in the audit log.
 func (s *Service) ResolveAll(ctx context.Context, each []tarsy.ReviewResolution, log func(error)) []tarsy.ReviewResult {
 	results := make([]tarsy.ReviewResult, len(each))
 
 	for i, in := range each {
 		results[i].ItemID = in.ItemID
 
-		item, err := s.resolve(ctx, in)
+		item, err := s.resolve(audit.Each(ctx, in.ItemID), in)
 		if err == nil {
 			results[i].Item = &item
 
@@ -60,6 +61,8 @@ func (s *Service) resolve(ctx context.Context, in tarsy.ReviewResolution) (tarsy
 	if in.Reason, err = store.Body("reason", in.Reason, maxReason, s.mask); err != nil {
 		return tarsy.ReviewItem{}, err
 	}
+
+	audit.Detail(ctx, "decision", string(in.Decision))
 
 	var resolved tarsy.ReviewItem
 

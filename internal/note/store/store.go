@@ -19,6 +19,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/flow/journal/pgjournal"
+	"tarsy.dev/tarsy/internal/audit"
 )
 
 // Config says where the rows are. Everything is required except Clock and Logger.
@@ -118,7 +119,7 @@ func (db *DB) Change(ctx context.Context, change func(*Tx) error) error {
 func (db *DB) changeOnce(ctx context.Context, change func(*Tx) error) error {
 	var pending *pgjournal.Pending
 
-	err := pgx.BeginFunc(ctx, db.write, func(inner pgx.Tx) error {
+	err := audit.Change(ctx, db.write, func(inner pgx.Tx) error {
 		tx := &Tx{Tx: inner, Now: db.Now()}
 		if err := change(tx); err != nil {
 			return err

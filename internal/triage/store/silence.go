@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -35,8 +38,15 @@ ORDER BY ends_at DESC, id DESC LIMIT `+maxSilences, all, now)
 
 // AddSilence stores a silence.
 func (db *DB) AddSilence(ctx context.Context, s tarsy.Silence) error {
-	_, err := db.write.Exec(ctx, `INSERT INTO silences (`+silenceColumns+`)
+	audit.Target(ctx, s.ID)
+	audit.Detail(ctx, "ends_at", s.EndsAt.UTC().Format(time.RFC3339))
+
+	err := audit.Change(ctx, db.write, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO silences (`+silenceColumns+`)
 SELECT `+silenceColumns+` FROM jsonb_populate_record(NULL::silences, to_jsonb($1::jsonb))`, s)
+
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("store silence: %w", err)
 	}
@@ -52,7 +62,15 @@ func (db *DB) EndSilence(ctx context.Context, id, author string, now time.Time) 
 		return tarsy.Silence{}, missing
 	}
 
-	if _, err := db.write.Exec(ctx, endSilenceSQL, id, now, author); err != nil {
+	err := audit.Change(ctx, db.write, func(tx pgx.Tx) error {
+		ended, err := tx.Exec(ctx, endSilenceSQL, id, now, author)
+		if err == nil && ended.RowsAffected() == 0 {
+			return audit.ErrUnchanged
+		}
+
+		return err
+	})
+	if err != nil {
 		return tarsy.Silence{}, fmt.Errorf("end silence: %w", err)
 	}
 

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/audit"
 )
 
 // DB is the rows of triage.
@@ -30,7 +31,7 @@ const attempts = 5
 // then runs again from its beginning.
 func (db *DB) Change(ctx context.Context, change func(pgx.Tx) error) error {
 	for range attempts {
-		if err := pgx.BeginFunc(ctx, db.write, change); !isDeadlock(err) {
+		if err := audit.Change(ctx, db.write, change); !isDeadlock(err) {
 			return err
 		}
 	}
