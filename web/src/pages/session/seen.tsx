@@ -1,9 +1,11 @@
 /** Past sessions that resemble this one: how they ended, and what people say about it. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { History } from 'lucide-react';
 import { titleOf } from '@/alert/facts';
 import * as queries from '@/api/queries';
 import type { SimilarSession } from '@/api/types';
+import { usePageCommands } from '@/app/commands';
 import { counted } from '@/text/format';
 import { plainText } from '@/text/plain';
 import { confidenceWord, ratingWord } from '@/text/words';
@@ -49,10 +51,17 @@ const headingId = 'seen-before';
 
 /**
  * For the header of the page, which stays in sight: the card is far from the end that a reader follows. It has its place before
- * the sessions are known, because a line that comes later moves what the reader is about to click. A phone has no room for it.
+ * the sessions are known, because a line that comes later moves what the reader is about to click. A phone has no room for it, but
+ * the palette has it everywhere.
  */
 export function SeenBeforeLink({ sessionId }: { sessionId: string }) {
   const count = useQuery(queries.similarSessions(sessionId)).data?.sessions.length ?? 0;
+  const label = counted(count, 'similar session');
+  usePageCommands(
+    count > 0
+      ? [{ id: 'seen before', label, keywords: ['seen before'], icon: <History aria-hidden />, run: showSeenBefore }]
+      : [],
+  );
   return (
     <div className={cn('max-sm:hidden', count === 0 && 'invisible')}>
       <dt className="inline text-ink-faint">Seen before </dt>
@@ -61,9 +70,10 @@ export function SeenBeforeLink({ sessionId }: { sessionId: string }) {
           type="button"
           className="min-h-6 text-accent underline underline-offset-2 pointer-coarse:min-h-11"
           onClick={showSeenBefore}
+          data-palette="none"
           data-testid="seen-before-link"
         >
-          {counted(count, 'similar session')}
+          {label}
         </button>
       </dd>
     </div>
