@@ -12,14 +12,6 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Approvals takes what people decide about tool calls. Its errors for people are *tarsy.Error.
-type Approvals interface {
-	List(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error)
-	Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
-	Approve(ctx context.Context, id, by string, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
-	Reject(ctx context.Context, id, by, reason string) (tarsy.ApprovalRequest, error)
-}
-
 // callArguments are the arguments that a person sets: an object, kept as it is.
 type callArguments json.RawMessage
 
@@ -108,7 +100,7 @@ func (s *Server) listApprovals(ctx context.Context, in *approvalsInput) (*approv
 		return nil, err
 	}
 
-	found, err := s.approvals.List(ctx, in.SessionID, callerOf(ctx).visible)
+	found, err := s.people.Approvals(ctx, in.SessionID, callerOf(ctx).visible)
 	if err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)
 	}
@@ -117,7 +109,7 @@ func (s *Server) listApprovals(ctx context.Context, in *approvalsInput) (*approv
 }
 
 func (s *Server) getApproval(ctx context.Context, in *approvalInput) (*approvalOutput, error) {
-	found, err := s.approvals.Get(ctx, in.ID)
+	found, err := s.people.Approval(ctx, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("show approval: %w", err)
 	}
@@ -139,7 +131,7 @@ func (s *Server) approve(ctx context.Context, in *approvalInput) (*decisionOutpu
 		}
 	}
 
-	decided, err := s.approvals.Approve(ctx, in.ID, who.author, json.RawMessage(request.Arguments), request.Reason)
+	decided, err := s.people.Approve(ctx, in.ID, who.author, json.RawMessage(request.Arguments), request.Reason)
 	if err != nil {
 		return nil, fmt.Errorf("approve tool call: %w", err)
 	}
@@ -155,7 +147,7 @@ func (s *Server) reject(ctx context.Context, in *approvalInput) (*decisionOutput
 		return nil, err
 	}
 
-	decided, err := s.approvals.Reject(ctx, in.ID, who.author, request.Reason)
+	decided, err := s.people.Reject(ctx, in.ID, who.author, request.Reason)
 	if err != nil {
 		return nil, fmt.Errorf("reject tool call: %w", err)
 	}

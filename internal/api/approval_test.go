@@ -10,8 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/api"
-	"tarsy.dev/tarsy/internal/approval"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -20,13 +18,6 @@ const approvalsPath = "/api/v1/approvals"
 
 type approvalPage struct {
 	Approvals []tarsy.ApprovalRequest `json:"approvals"`
-}
-
-// newApprovals is the desk of a fixture; its mask hides one word.
-func newApprovals(f *fixture) api.Approvals {
-	return approval.New(approval.Config{
-		DB: f.db, Clock: f.clock, Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[MASKED]") },
-	})
 }
 
 // waiting stores a session with a tool call that waits for an approval, and releases it.

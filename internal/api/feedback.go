@@ -11,14 +11,6 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Feedback takes what people think of conclusions. Its errors for people are *tarsy.Error.
-type Feedback interface {
-	Give(ctx context.Context, feedback tarsy.Feedback) (tarsy.Feedback, error)
-	Withdraw(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error)
-	List(ctx context.Context, sessionID string) ([]tarsy.Feedback, error)
-	Qualities
-}
-
 // feedbackRequest is the body that gives feedback.
 type feedbackRequest struct {
 	Rating    string `doc:"What you think of the conclusion." enum:"right,partly,wrong"                              json:"rating"`
@@ -57,7 +49,7 @@ func (s *Server) listFeedback(ctx context.Context, in *sessionInput) (*feedbackL
 		return nil, err
 	}
 
-	found, err := s.feedback.List(ctx, in.ID)
+	found, err := s.people.Feedback(ctx, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("list feedback: %w", err)
 	}
@@ -77,7 +69,7 @@ func (s *Server) giveFeedback(ctx context.Context, in *sessionInput) (*feedbackO
 		return nil, err
 	}
 
-	given, err := s.feedback.Give(ctx, tarsy.Feedback{
+	given, err := s.people.GiveFeedback(ctx, tarsy.Feedback{
 		SessionID: in.ID, Author: by.Name, AuthorID: by.ID, Rating: tarsy.Rating(request.Rating), Why: request.Why, RealCause: request.RealCause,
 	})
 	if err != nil {
@@ -92,7 +84,7 @@ func (s *Server) withdrawFeedback(ctx context.Context, in *sessionInput) (*struc
 		return nil, err
 	}
 
-	if _, err := s.feedback.Withdraw(ctx, in.ID, callerOf(ctx).person()); err != nil {
+	if _, err := s.people.WithdrawFeedback(ctx, in.ID, callerOf(ctx).person()); err != nil {
 		return nil, fmt.Errorf("withdraw feedback: %w", err)
 	}
 

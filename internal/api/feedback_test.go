@@ -9,19 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/api"
-	"tarsy.dev/tarsy/internal/feedback"
 )
 
 type feedbackPage struct {
 	Feedback []tarsy.Feedback `json:"feedback"`
-}
-
-// newFeedback is the desk of a fixture; its mask hides one word.
-func newFeedback(f *fixture) api.Feedback {
-	return feedback.New(feedback.Config{
-		DB: f.db, Clock: f.clock, Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[MASKED]") },
-	})
 }
 
 func (f *fixture) ended(t *testing.T) (id, path string) {

@@ -21,6 +21,7 @@ import (
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/auth"
 	"tarsy.dev/tarsy/internal/engine"
+	"tarsy.dev/tarsy/internal/people"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/problem"
@@ -78,7 +79,9 @@ func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)
 	}
 	whole, inbox, triage := newInbox(t, db, f.clock)
 	cfg.Intake, cfg.Inbox, cfg.Triage = &intake{Intake: whole, slow: func(ctx context.Context) { f.slow(ctx) }}, inbox, triage
-	cfg.Feedback, cfg.Approvals, cfg.Handling = newFeedback(f), newApprovals(f), newHandling(f)
+	cfg.People = people.New(people.Config{
+		DB: db, Clock: f.clock, Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[MASKED]") },
+	})
 
 	for _, option := range options {
 		option(&cfg)

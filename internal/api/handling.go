@@ -12,13 +12,6 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Handling takes what people do with sessions. Its errors for people are *tarsy.Error.
-type Handling interface {
-	Get(ctx context.Context, sessionID string) (tarsy.Handling, error)
-	Change(ctx context.Context, sessionID string, by tarsy.Person, version *int64, change tarsy.HandlingChange) (tarsy.Handling, bool, error)
-	ChangeAll(ctx context.Context, ids []string, by tarsy.Person, change tarsy.HandlingChange, log func(error)) ([]tarsy.HandlingResult, error)
-}
-
 // handlingRequest is the body that changes the handling of a session. Fields that are left out stay as they are.
 type handlingRequest struct {
 	State      *tarsy.HandlingState `doc:"The new state. A session that is in it already stays as it is."                  json:"state,omitempty"`
@@ -97,7 +90,7 @@ func (s *Server) getHandling(ctx context.Context, in *sessionInput) (*handlingOu
 		return nil, err
 	}
 
-	handling, err := s.handling.Get(ctx, in.ID)
+	handling, err := s.people.Handling(ctx, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("show handling: %w", err)
 	}
@@ -128,7 +121,7 @@ func (s *Server) handleSession(ctx context.Context, in *handlingInput) (*handlin
 		version = &seen
 	}
 
-	handling, _, err := s.handling.Change(ctx, in.ID, who.person(), version, request.change())
+	handling, _, err := s.people.Handle(ctx, in.ID, who.person(), version, request.change())
 	if err != nil {
 		return nil, fmt.Errorf("handle session: %w", err)
 	}
@@ -157,7 +150,7 @@ func (s *Server) handleSessions(ctx context.Context, _ *struct{}) (*handlingBulk
 		return nil, fmt.Errorf("handle sessions: %w", err)
 	}
 
-	results, err := s.handling.ChangeAll(ctx, visible, who.person(), change, func(err error) {
+	results, err := s.people.HandleAll(ctx, visible, who.person(), change, func(err error) {
 		s.logger.ErrorContext(ctx, "session not handled", "error", err)
 	})
 	if err != nil {

@@ -12,16 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/api"
-	"tarsy.dev/tarsy/internal/handling"
 )
-
-// newHandling is the desk of a fixture; its mask hides one word.
-func newHandling(f *fixture) api.Handling {
-	return handling.New(handling.Config{
-		DB: f.db, Clock: f.clock, Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[MASKED]") },
-	})
-}
 
 func handlingPath(id string) string { return "/api/v1/sessions/" + id + "/handling" }
 

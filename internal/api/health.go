@@ -94,7 +94,7 @@ func (s *Server) getHealth(ctx context.Context, _ *struct{}) (*healthOutput, err
 		return nil, tarsy.Errorf(tarsy.CodeUnavailable, "the queue cannot be counted now")
 	}
 
-	pauses, err := s.store.Pauses(within)
+	pauses, err := s.people.Pauses(within)
 	if err != nil {
 		s.logger.ErrorContext(ctx, "could not read pauses", "error", err)
 

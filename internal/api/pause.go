@@ -5,23 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
-
-// Pauses is what is paused on all servers together. When Pause returns, the pause holds on every server.
-type Pauses interface {
-	Pauses(ctx context.Context) ([]tarsy.Pause, error)
-	Pause(ctx context.Context, pause tarsy.Pause) (tarsy.Pause, error)
-	Resume(ctx context.Context, kind tarsy.PauseKind) (bool, error)
-}
-
-// maxPause is how long a pause with an end may last: a longer one is meant to be ended by a person.
-const maxPause = 30 * 24 * time.Hour
 
 // pauseRequest is the body that pauses something.
 type pauseRequest struct {
@@ -62,7 +51,7 @@ func (s *Server) addPauses() {
 }
 
 func (s *Server) listPauses(ctx context.Context, _ *struct{}) (*pauseListOutput, error) {
-	pauses, err := s.store.Pauses(ctx)
+	pauses, err := s.people.Pauses(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list pauses: %w", err)
 	}
@@ -87,19 +76,12 @@ func (s *Server) putPause(ctx context.Context, in *pauseInput) (*pauseOutput, er
 		}
 	}
 
-	now := tarsy.Time(s.clock.Now())
-	pause := tarsy.Pause{Kind: kind, Reason: s.mask(strings.TrimSpace(tarsy.CleanText(request.Reason))), Author: who.author, PausedAt: now}
-
-	if len(pause.Reason) > tarsy.MaxPauseReason {
-		return nil, tarsy.FieldErrorf(tarsy.CodeTooLarge, "reason", "the reason is longer than %d bytes", tarsy.MaxPauseReason)
-	}
-
-	pause.EndsAt, err = request.end(now)
+	end, life, err := request.end()
 	if err != nil {
 		return nil, err
 	}
 
-	pause, err = s.store.Pause(ctx, pause)
+	pause, err := s.people.Pause(ctx, tarsy.Pause{Kind: kind, Reason: request.Reason, Author: who.author, EndsAt: end}, life)
 	if err != nil {
 		return nil, fmt.Errorf("pause: %w", err)
 	}
@@ -107,36 +89,25 @@ func (s *Server) putPause(ctx context.Context, in *pauseInput) (*pauseOutput, er
 	return &pauseOutput{Body: pause}, nil
 }
 
-// end is when a pause ends; nil means never by itself.
-func (r *pauseRequest) end(now time.Time) (*time.Time, error) {
-	var end time.Time
-
+// end is when a pause ends, or after how long. Without either it lasts until somebody ends it.
+func (r *pauseRequest) end() (at *time.Time, life time.Duration, err error) {
 	switch {
 	case r.EndsAt != "" && r.Duration != "":
-		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "duration", "give only one of ends_at and duration")
+		return nil, 0, tarsy.FieldErrorf(tarsy.CodeInvalidField, "duration", "give only one of ends_at and duration")
 	case r.Duration != "":
-		length, err := time.ParseDuration(r.Duration)
-		if err != nil || length <= 0 {
-			return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "duration", "duration must be a time such as 30m or 2h")
+		life, err = time.ParseDuration(r.Duration)
+		if err != nil || life <= 0 {
+			return nil, 0, tarsy.FieldErrorf(tarsy.CodeInvalidField, "duration", "duration must be a time such as 30m or 2h")
 		}
 
-		end = now.Add(length)
+		return nil, life, nil
 	case r.EndsAt != "":
-		at, err := parseTimeField("ends_at", r.EndsAt)
-		if err != nil {
-			return nil, err
-		}
+		end, err := parseTimeField("ends_at", r.EndsAt)
 
-		end = tarsy.Time(at)
+		return new(tarsy.Time(end)), 0, err
 	default:
-		return nil, nil //nolint:nilnil // no end is an answer
+		return nil, 0, nil
 	}
-
-	if !end.After(now) || end.Sub(now) > maxPause {
-		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "ends_at", "a pause with an end must end in the future, within %d days", int(maxPause.Hours()/24)) //nolint:mnd // a day
-	}
-
-	return &end, nil
 }
 
 func (s *Server) deletePause(ctx context.Context, in *pauseInput) (*struct{}, error) {
@@ -145,7 +116,7 @@ func (s *Server) deletePause(ctx context.Context, in *pauseInput) (*struct{}, er
 		return nil, err
 	}
 
-	_, err = s.store.Resume(ctx, kind)
+	err = s.people.Resume(ctx, kind)
 	if err != nil {
 		return nil, fmt.Errorf("resume: %w", err)
 	}

@@ -4,17 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
-
-// Qualities counts conclusions.
-type Qualities interface {
-	Quality(ctx context.Context, from, to time.Time, by tarsy.QualityBy) (tarsy.Quality, error)
-}
 
 type qualityInput struct {
 	From moment `doc:"Completed at this time or later; 30 days before the end if left out." query:"from"`
@@ -42,7 +36,7 @@ func (s *Server) getQuality(ctx context.Context, in *qualityInput) (*qualityOutp
 		return nil, err
 	}
 
-	quality, err := s.feedback.Quality(ctx, from, to, by)
+	quality, err := s.people.Quality(ctx, from, to, by)
 	if err != nil {
 		return nil, fmt.Errorf("count conclusions: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/limit"
+	"tarsy.dev/tarsy/internal/people"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/requestid"
 )
@@ -28,8 +29,6 @@ type Store interface {
 	Usages
 	Logins
 	AuditLog
-	Pauses
-	Shares
 	Database
 }
 
@@ -110,12 +109,8 @@ type Config struct {
 	// Inbox and Triage are behind webhooks, silences and suppressed alerts.
 	Inbox  Inbox
 	Triage Triage
-	// Handling takes what people do with sessions.
-	Handling Handling
-	// Feedback is behind feedback and the counts of conclusions.
-	Feedback Feedback
-	// Approvals is behind the decisions about tool calls.
-	Approvals Approvals
+	// People takes what people decide.
+	People *people.Desk
 	// DailyBudgetUSD is what all sessions together may cost per day; zero, and nil, mean no limit.
 	DailyBudgetUSD func() float64
 	// NotesPerMinute is how many notes are captured with one key; zero means no limit.
@@ -182,9 +177,7 @@ type Server struct {
 	jobs       Jobs
 	inbox      Inbox
 	triage     Triage
-	feedback   Feedback
-	handling   Handling
-	approvals  Approvals
+	people     *people.Desk
 	ready      func() error
 	warnings   func() []Warning
 	mcpServers func() []MCPServerStatus
@@ -269,9 +262,7 @@ func New(cfg Config) *Server {
 	s.jobs = cfg.Jobs
 	s.inbox = cfg.Inbox
 	s.triage = cfg.Triage
-	s.feedback = cfg.Feedback
-	s.handling = cfg.Handling
-	s.approvals = cfg.Approvals
+	s.people = cfg.People
 	s.ready = cfg.Ready
 	s.warnings = cfg.Warnings
 	s.mcpServers = cfg.MCPServers

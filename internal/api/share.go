@@ -12,16 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/auth"
 )
-
-// Shares is where it is kept which sessions are shared. Secrets are known by their hash.
-type Shares interface {
-	CreateShare(ctx context.Context, share tarsy.Share, hash []byte) error
-	Shares(ctx context.Context, sessionID string) ([]tarsy.Share, error)
-	RevokeShare(ctx context.Context, sessionID, id string, now time.Time) (*tarsy.Share, error)
-	UseShare(ctx context.Context, hash []byte, now time.Time) (*tarsy.Share, error)
-}
 
 // shareRequest is the body that shares a session.
 type shareRequest struct {
@@ -88,21 +79,6 @@ func (s *Server) addShares() {
 	}, nil, s.getShared)
 }
 
-// sharable checks that there is a session that can be shared.
-func (s *Server) sharable(ctx context.Context, id string) error {
-	err := checkID(id)
-	if err != nil {
-		return err
-	}
-
-	_, err = s.store.SessionSummary(ctx, id)
-	if err != nil {
-		return fmt.Errorf("find the session to share: %w", err)
-	}
-
-	return nil
-}
-
 func (s *Server) createShare(ctx context.Context, in *sessionInput) (*createdShareOutput, error) {
 	who := callerOf(ctx)
 
@@ -111,16 +87,7 @@ func (s *Server) createShare(ctx context.Context, in *sessionInput) (*createdSha
 		return nil, err
 	}
 
-	err = s.sharable(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-
-	now := tarsy.Time(s.clock.Now())
-	share := tarsy.Share{ID: tarsy.NewID(), SessionID: in.ID, Author: who.author, CreatedAt: now, ExpiresAt: now.Add(life)}
-	secret, hash := auth.NewShareSecret()
-
-	err = s.store.CreateShare(ctx, share, hash)
+	share, secret, err := s.people.Share(ctx, in.ID, who.author, life)
 	if err != nil {
 		return nil, fmt.Errorf("share session: %w", err)
 	}
@@ -161,12 +128,7 @@ func (s *Server) sharedURL(secret string) string {
 }
 
 func (s *Server) listShares(ctx context.Context, in *sessionInput) (*shareListOutput, error) {
-	err := s.sharable(ctx, in.ID)
-	if err != nil {
-		return nil, err
-	}
-
-	shares, err := s.store.Shares(ctx, in.ID)
+	shares, err := s.people.Shares(ctx, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("list shares: %w", err)
 	}
@@ -175,25 +137,12 @@ func (s *Server) listShares(ctx context.Context, in *sessionInput) (*shareListOu
 }
 
 func (s *Server) revokeShare(ctx context.Context, in *shareInput) (*shareOutput, error) {
-	err := s.sharable(ctx, in.ID)
+	share, err := s.people.RevokeShare(ctx, in.ID, in.ShareID)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("revoke share: %w", err)
 	}
 
-	var share *tarsy.Share
-
-	if tarsy.ValidID(in.ShareID) {
-		share, err = s.store.RevokeShare(ctx, in.ID, in.ShareID, tarsy.Time(s.clock.Now()))
-		if err != nil {
-			return nil, fmt.Errorf("revoke share: %w", err)
-		}
-	}
-
-	if share == nil {
-		return nil, tarsy.Errorf(tarsy.CodeShareNotFound, "the session has no share %q", shown(in.ShareID))
-	}
-
-	return &shareOutput{Body: *share}, nil
+	return &shareOutput{Body: share}, nil
 }
 
 // getShared answers whoever has the secret of a share. What is wrong with a share is not told.
@@ -243,13 +192,12 @@ func (s *Server) getShared(ctx context.Context, in *sharedInput) (*sharedOutput,
 // useShare finds the share of a secret and counts the use.
 func (s *Server) useShare(ctx context.Context, header string) (*tarsy.Share, error) {
 	scheme, secret, _ := strings.Cut(header, " ")
-	secret = strings.TrimSpace(secret)
 
-	if !strings.EqualFold(scheme, "Bearer") || !auth.MayBeShareSecret(secret) {
+	if !strings.EqualFold(scheme, "Bearer") {
 		return nil, noShare()
 	}
 
-	share, err := s.store.UseShare(ctx, auth.Hash(secret), tarsy.Time(s.clock.Now()))
+	share, err := s.people.OpenShare(ctx, strings.TrimSpace(secret))
 	if err != nil {
 		return nil, fmt.Errorf("use share: %w", err)
 	}

@@ -193,7 +193,7 @@ func (s *Server) splitHidden(ctx context.Context, who *caller, ids []string) (vi
 }
 
 func (s *Server) checkApproval(ctx context.Context, who *caller, id string) error {
-	found, err := s.approvals.Get(ctx, id)
+	found, err := s.people.Approval(ctx, id)
 	if err != nil {
 		return err //nolint:wrapcheck // it is explained or logged as it is
 	}

@@ -20,12 +20,9 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/api"
-	"tarsy.dev/tarsy/internal/approval"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/discord"
 	"tarsy.dev/tarsy/internal/engine"
-	"tarsy.dev/tarsy/internal/feedback"
-	"tarsy.dev/tarsy/internal/handling"
 	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/mcpserver"
 	"tarsy.dev/tarsy/internal/metrics"
@@ -33,6 +30,7 @@ import (
 	"tarsy.dev/tarsy/internal/note/review"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/origin"
+	"tarsy.dev/tarsy/internal/people"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/published"
 	"tarsy.dev/tarsy/internal/requestid"
@@ -314,15 +312,13 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 
-	opinions := feedback.New(feedback.Config{DB: a.db, Mask: a.maskText, Clock: a.clock})
+	decisions := people.New(people.Config{DB: a.db, Mask: a.maskText, Clock: a.clock})
 
-	decisions := approval.New(approval.Config{DB: a.db, Mask: a.maskText, Clock: a.clock})
-
-	if err := a.connectDiscord(door{a}, opinions, decisions); err != nil {
+	if err := a.connectDiscord(door{a}, decisions); err != nil {
 		return fmt.Errorf("system.discord: %w", err)
 	}
 
-	if err := a.connectSlack(door{a}, opinions, decisions); err != nil {
+	if err := a.connectSlack(door{a}, decisions); err != nil {
 		return fmt.Errorf("system.slack: %w", err)
 	}
 
@@ -336,8 +332,8 @@ func (a *App) wire(ctx context.Context) error {
 	server := api.New(api.Config{
 		Declared: declared,
 		Store:    a.db, Intake: door{a}, AlertTypes: a.alertTypes, Inbox: webhooks{a}, Triage: desk{a},
-		Feedback: opinions, Approvals: decisions, Handling: handling.New(handling.Config{DB: a.db, Mask: a.maskText, Clock: a.clock}),
-		Notes: a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
+		People: decisions,
+		Notes:  a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
 		DailyBudgetUSD: a.dailyBudgetUSD,
 		Board:          board.New(board.Config{Store: a.notes, Mask: a.maskText}),
 		NoteTeams:      a.notes,

@@ -13,7 +13,7 @@ import (
 )
 
 // connectDiscord makes the bot. Without a token the server runs without Discord, and warns.
-func (a *App) connectDiscord(intake notify.Intake, opinions notify.Feedback, decisions notify.Approvals) error {
+func (a *App) connectDiscord(intake notify.Intake, decisions notify.Decisions) error {
 	cfg := a.options.Config.System.Discord
 	if !cfg.Enabled {
 		return nil
@@ -45,7 +45,7 @@ func (a *App) connectDiscord(intake notify.Intake, opinions notify.Feedback, dec
 	dashboard := a.options.Config.System.Dashboard()
 
 	a.discord = discord.New(discord.Config{
-		DB: a.db, Client: connection, Intake: intake, Feedback: opinions, Approvals: decisions, Approve: cfg.Approve, Routes: routes, Templates: templates, ServerID: a.serverID,
+		DB: a.db, Client: connection, Intake: intake, Desk: decisions, Approve: cfg.Approve, Routes: routes, Templates: templates, ServerID: a.serverID,
 		Lease: a.options.Config.Queue.OrphanThreshold, RenewEvery: a.options.Config.Queue.HeartbeatInterval,
 		Ask: access(cfg.Allow), Submit: access(cfg.Submit.Access()), AlertType: cfg.Submit.AlertType,
 		SessionURL: func(id string) string { return tarsy.SessionURL(dashboard, id) },

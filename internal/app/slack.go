@@ -11,7 +11,7 @@ import (
 )
 
 // connectSlack makes the bot. Without a token the server runs without Slack; that is one of the warnings of the configuration.
-func (a *App) connectSlack(intake notify.Intake, opinions notify.Feedback, decisions notify.Approvals) error {
+func (a *App) connectSlack(intake notify.Intake, decisions notify.Decisions) error {
 	cfg := a.options.Config.System.Slack
 	if !cfg.Enabled {
 		return nil
@@ -37,7 +37,7 @@ func (a *App) connectSlack(intake notify.Intake, opinions notify.Feedback, decis
 	dashboard := a.options.Config.System.Dashboard()
 
 	a.slack = slack.New(slack.Config{
-		DB: a.db, Client: client, Intake: intake, Feedback: opinions, Approvals: decisions, Approve: cfg.Approve, Routes: routes, Templates: templates, ServerID: a.serverID,
+		DB: a.db, Client: client, Intake: intake, Desk: decisions, Approve: cfg.Approve, Routes: routes, Templates: templates, ServerID: a.serverID,
 		Lease: a.options.Config.Queue.OrphanThreshold, RenewEvery: a.options.Config.Queue.HeartbeatInterval,
 		Ask:    slack.Access{Channels: cfg.Allow.Channels, Users: cfg.Allow.Users},
 		Submit: slack.Access{Channels: cfg.Submit.Channels, Users: cfg.Submit.Users}, AlertType: cfg.Submit.AlertType,

@@ -67,7 +67,7 @@ func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d
 		return
 	}
 
-	open, err := b.cfg.Approvals.List(ctx, sessionID, tarsy.Visibility{})
+	open, err := b.cfg.Desk.Approvals(ctx, sessionID, tarsy.Visibility{})
 	if err != nil {
 		b.explain(ctx, m, err)
 
@@ -105,7 +105,7 @@ func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d
 
 // sendApproval posts that a call waits: in the thread of its session, or in the channel with a thread in which people decide.
 func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
-	call, err := s.cfg.Approvals.Get(ctx, *a.ApprovalID)
+	call, err := s.cfg.Desk.Approval(ctx, *a.ApprovalID)
 	if tarsy.CodeOf(err) == tarsy.CodeApprovalNotFound {
 		return false, notify.ErrDeleted
 	}

@@ -27,11 +27,9 @@ type Config struct {
 	DB     *postgres.DB
 	Client *discord.Client
 	Intake notify.Intake
-	// Feedback takes what people think of conclusions.
-	Feedback notify.Feedback
-	// Approvals takes decisions about tool calls, of users and of members of roles in Approve.
-	Approvals notify.Approvals
-	Approve   []string
+	// Desk takes feedback, and decisions about tool calls of those in Approve.
+	Desk    notify.Decisions
+	Approve []string
 	// Routes are what is announced, where and when.
 	Routes notify.Routes
 	// Templates are texts of announcements by event; those without one have the default.
@@ -68,7 +66,7 @@ func New(cfg Config) *Bot {
 	b := &Bot{
 		cfg: cfg,
 		people: notify.People{
-			DB: cfg.DB, Channel: tarsy.ChannelDiscord, Intake: cfg.Intake, Feedback: cfg.Feedback, Approvals: cfg.Approvals, Mask: cfg.Mask, Clock: cfg.Clock, Logger: cfg.Logger,
+			DB: cfg.DB, Channel: tarsy.ChannelDiscord, Intake: cfg.Intake, Desk: cfg.Desk, Mask: cfg.Mask, Clock: cfg.Clock, Logger: cfg.Logger,
 		},
 		online: background.Outage{
 			Failing: "the Discord connection failed; trying again", Over: "connected to Discord again", Level: slog.LevelError, Logger: cfg.Logger,

@@ -20,13 +20,13 @@ import (
 
 // approvals have one call that waits, and count how often it was approved.
 type approvals struct {
-	notify.Approvals
+	notify.Decisions
 
 	call     tarsy.ApprovalRequest
 	approved int
 }
 
-func (a *approvals) List(context.Context, string, tarsy.Visibility) ([]tarsy.ApprovalRequest, error) {
+func (a *approvals) Approvals(context.Context, string, tarsy.Visibility) ([]tarsy.ApprovalRequest, error) {
 	return []tarsy.ApprovalRequest{a.call}, nil
 }
 
@@ -62,7 +62,7 @@ func TestOnlyListedUsersAndRolesApproveWhatIsShown(t *testing.T) {
 	} {
 		desk := &approvals{call: tarsy.ApprovalRequest{ID: tarsy.NewID(), Call: "1.1.1", ToolArguments: json.RawMessage(test.arguments)}}
 		b := New(Config{
-			Client: client, Approvals: desk, Clock: clockwork.NewRealClock(), Approve: []string{"1", "2"}, Mask: func(text string) string { return text }, Logger: slog.New(slog.DiscardHandler),
+			Client: client, Desk: desk, Clock: clockwork.NewRealClock(), Approve: []string{"1", "2"}, Mask: func(text string) string { return text }, Logger: slog.New(slog.DiscardHandler),
 		})
 
 		b.decide(wait.Context(t), discord.Message{ChannelID: "3", MessageID: "4", AuthorID: test.author, RoleIDs: test.roles}, tarsy.NewID(), decision{approve: true, call: "1.1.1"})

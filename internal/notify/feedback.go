@@ -54,14 +54,14 @@ func (p People) rate(ctx context.Context, sessionID string, m Message) (reply st
 	case "":
 		return saidFeedbackUsage
 	case withdrawWord:
-		if _, err := p.Feedback.Withdraw(p.decide(ctx, m, "feedback.withdraw", "session", sessionID), sessionID, by); err != nil {
+		if _, err := p.Desk.WithdrawFeedback(p.decide(ctx, m, "feedback.withdraw", "session", sessionID), sessionID, by); err != nil {
 			return p.Reason(err)
 		}
 
 		return "Your feedback is withdrawn."
 	}
 
-	given, err := p.Feedback.Give(p.decide(ctx, m, "feedback.give", "session", sessionID), tarsy.Feedback{
+	given, err := p.Desk.GiveFeedback(p.decide(ctx, m, "feedback.give", "session", sessionID), tarsy.Feedback{
 		SessionID: sessionID, Author: by.Name, AuthorID: by.ID, Rating: tarsy.Rating(word), Why: why, RealCause: cause,
 	})
 	if err != nil {

@@ -23,16 +23,12 @@ type Intake interface {
 	AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error)
 }
 
-// Feedback takes what people think of conclusions. Its errors for people are *tarsy.Error.
-type Feedback interface {
-	Give(ctx context.Context, feedback tarsy.Feedback) (tarsy.Feedback, error)
-	Withdraw(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error)
-}
-
-// Approvals takes what people decide about tool calls.
-type Approvals interface {
-	Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
-	List(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error)
+// Decisions takes what people decide: a *people.Desk. Its errors for people are *tarsy.Error.
+type Decisions interface {
+	GiveFeedback(ctx context.Context, feedback tarsy.Feedback) (tarsy.Feedback, error)
+	WithdrawFeedback(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error)
+	Approval(ctx context.Context, id string) (tarsy.ApprovalRequest, error)
+	Approvals(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error)
 	Approve(ctx context.Context, id, by string, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error)
 	Reject(ctx context.Context, id, by, reason string) (tarsy.ApprovalRequest, error)
 }
@@ -42,11 +38,10 @@ const saidFailed = "This could not be processed. Try again later."
 
 // People takes what people write in the threads of a channel. Who may write is for the channel to say.
 type People struct {
-	DB        *postgres.DB
-	Channel   tarsy.AnnouncementChannel
-	Intake    Intake
-	Feedback  Feedback
-	Approvals Approvals
+	DB      *postgres.DB
+	Channel tarsy.AnnouncementChannel
+	Intake  Intake
+	Desk    Decisions
 	// Mask hides secrets in names; intake masks the rest.
 	Mask   func(text string) string
 	Clock  clockwork.Clock
@@ -104,14 +99,14 @@ func (p People) ask(ctx context.Context, sessionID string, m Message) (reply str
 
 // Approve lets a tool call be made, as it is shown. The message is what somebody wrote or clicked.
 func (p People) Approve(ctx context.Context, m Message, id, reason string) error {
-	_, err := p.Approvals.Approve(p.decide(ctx, m, "approval.approve", "approval", id), id, p.Author(m.UserName), nil, reason)
+	_, err := p.Desk.Approve(p.decide(ctx, m, "approval.approve", "approval", id), id, p.Author(m.UserName), nil, reason)
 
 	return err
 }
 
 // Reject decides against a tool call.
 func (p People) Reject(ctx context.Context, m Message, id, reason string) error {
-	_, err := p.Approvals.Reject(p.decide(ctx, m, "approval.reject", "approval", id), id, p.Author(m.UserName), reason)
+	_, err := p.Desk.Reject(p.decide(ctx, m, "approval.reject", "approval", id), id, p.Author(m.UserName), reason)
 
 	return err
 }

@@ -26,11 +26,9 @@ type Config struct {
 	DB     *postgres.DB
 	Client *Client
 	Intake notify.Intake
-	// Feedback takes what people think of conclusions.
-	Feedback notify.Feedback
-	// Approvals takes decisions about tool calls, of the users in Approve.
-	Approvals notify.Approvals
-	Approve   []string
+	// Desk takes feedback, and decisions about tool calls of those in Approve.
+	Desk    notify.Decisions
+	Approve []string
 	// Routes are what is announced, where and when.
 	Routes notify.Routes
 	// Templates replace the built-in layout, by event.
@@ -82,7 +80,7 @@ func New(cfg Config) *Bot {
 	b := &Bot{
 		cfg: cfg, replied: map[string]bool{},
 		people: notify.People{
-			DB: cfg.DB, Channel: tarsy.ChannelSlack, Intake: cfg.Intake, Feedback: cfg.Feedback, Approvals: cfg.Approvals, Mask: cfg.Mask, Clock: cfg.Clock, Logger: cfg.Logger,
+			DB: cfg.DB, Channel: tarsy.ChannelSlack, Intake: cfg.Intake, Desk: cfg.Desk, Mask: cfg.Mask, Clock: cfg.Clock, Logger: cfg.Logger,
 		},
 		online: background.Outage{
 			Failing: "the Slack connection failed; trying again", Over: "connected to Slack again", Level: slog.LevelError, Logger: cfg.Logger,

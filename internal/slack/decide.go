@@ -74,7 +74,7 @@ func (b *Bot) click(ctx context.Context, i slack.InteractionCallback, action str
 	}
 
 	// A button may be older than the rule, or not ours.
-	if asked, err := b.cfg.Approvals.Get(ctx, call.ApprovalID); err == nil {
+	if asked, err := b.cfg.Desk.Approval(ctx, call.ApprovalID); err == nil {
 		if _, cut := codeBlock(asked.ToolArguments); cut {
 			b.tell(ctx, where, i.User.ID, saidCut)
 
@@ -136,7 +136,7 @@ func (b *Bot) submit(ctx context.Context, i slack.InteractionCallback) any {
 
 // decidedBy reports whether a person has made a decision: what they sent was delivered twice.
 func (b *Bot) decidedBy(ctx context.Context, approvalID string, by notify.Message, status tarsy.ApprovalStatus) bool {
-	call, err := b.cfg.Approvals.Get(ctx, approvalID)
+	call, err := b.cfg.Desk.Approval(ctx, approvalID)
 	if err != nil {
 		return false
 	}

@@ -17,13 +17,15 @@ import (
 
 // approvals have one call that waits, and count how often it was approved.
 type approvals struct {
-	notify.Approvals
+	notify.Decisions
 
 	call     tarsy.ApprovalRequest
 	approved int
 }
 
-func (a *approvals) Get(context.Context, string) (tarsy.ApprovalRequest, error) { return a.call, nil }
+func (a *approvals) Approval(context.Context, string) (tarsy.ApprovalRequest, error) {
+	return a.call, nil
+}
 
 func (a *approvals) Approve(context.Context, string, string, json.RawMessage, string) (tarsy.ApprovalRequest, error) {
 	a.approved++
@@ -46,7 +48,7 @@ func TestCallWhoseArgumentsAreCutIsNotApprovedByClick(t *testing.T) {
 	} {
 		desk := &approvals{call: tarsy.ApprovalRequest{ID: tarsy.NewID(), ToolArguments: json.RawMessage(test.arguments)}}
 		b := New(Config{
-			Client: client, Approvals: desk, Approve: []string{"U1"}, Mask: func(text string) string { return text }, Clock: clock, Logger: slog.New(slog.DiscardHandler),
+			Client: client, Desk: desk, Approve: []string{"U1"}, Mask: func(text string) string { return text }, Clock: clock, Logger: slog.New(slog.DiscardHandler),
 		})
 		i := slack.InteractionCallback{Type: slack.InteractionTypeBlockActions, User: slack.User{ID: "U1"}}
 		i.Channel.ID = "C0000000001"

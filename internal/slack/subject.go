@@ -127,7 +127,7 @@ func (s *sender) content(ctx context.Context, a tarsy.Announcement, session tars
 		return s.sessionContent(m)
 	}
 
-	call, err := s.cfg.Approvals.Get(ctx, *a.ApprovalID)
+	call, err := s.cfg.Desk.Approval(ctx, *a.ApprovalID)
 	if err != nil {
 		return content{}, err
 	}
@@ -186,7 +186,7 @@ func (s *sender) beginThread(ctx context.Context, a *tarsy.Announcement) error {
 
 // sendApproval posts that a call waits, and follows it until it is decided, here or elsewhere.
 func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
-	call, err := s.cfg.Approvals.Get(ctx, *a.ApprovalID)
+	call, err := s.cfg.Desk.Approval(ctx, *a.ApprovalID)
 	if tarsy.CodeOf(err) == tarsy.CodeApprovalNotFound {
 		return false, notify.ErrDeleted
 	}

@@ -1,4 +1,4 @@
-package approval
+package people
 
 import (
 	"context"
@@ -7,34 +7,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/jonboulle/clockwork"
-
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
-	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// Config is what a Desk needs. Everything is required.
-type Config struct {
-	DB *postgres.DB
-	// Mask hides secrets in what people write.
-	Mask  func(string) string
-	Clock clockwork.Clock
-}
-
-// Desk takes decisions. Any number of servers may have one on the same database.
-type Desk struct{ cfg Config }
-
-// New returns a desk.
-func New(cfg Config) *Desk { return &Desk{cfg: cfg} }
-
-// List returns the approvals that somebody can decide about, the first to expire first. If sessionID is not empty, only those of one session.
-func (d *Desk) List(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error) {
+// Approvals returns the approvals that somebody can decide about, the first to expire first. If sessionID is not empty, only those of one session.
+func (d *Desk) Approvals(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error) {
 	return d.cfg.DB.Approvals(ctx, sessionID, visible)
 }
 
-// Get returns one approval, decided or not.
-func (d *Desk) Get(ctx context.Context, id string) (tarsy.ApprovalRequest, error) {
+// Approval returns one approval, decided or not.
+func (d *Desk) Approval(ctx context.Context, id string) (tarsy.ApprovalRequest, error) {
 	return d.cfg.DB.Approval(ctx, id)
 }
 
@@ -98,14 +81,14 @@ func (d *Desk) decide(ctx context.Context, by string, decision tarsy.ApprovalDec
 	}
 
 	if !added {
-		return tarsy.ApprovalRequest{}, d.refusal(ctx, found.ID)
+		return tarsy.ApprovalRequest{}, d.closed(ctx, found.ID)
 	}
 
 	return found, nil
 }
 
-// refusal returns why nobody can decide about a call.
-func (d *Desk) refusal(ctx context.Context, id string) error {
+// closed returns why nobody can decide about a call.
+func (d *Desk) closed(ctx context.Context, id string) error {
 	found, err := d.cfg.DB.Approval(ctx, id)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package feedback
+package people
 
 import (
 	"context"
@@ -7,36 +7,19 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/jonboulle/clockwork"
-
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/nearest"
-	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// Config is what a Desk needs. Everything is required.
-type Config struct {
-	DB *postgres.DB
-	// Mask hides secrets in what people write.
-	Mask  func(string) string
-	Clock clockwork.Clock
-}
-
-// Desk takes feedback. Any number of servers may have one on the same database.
-type Desk struct{ cfg Config }
-
-// New returns a desk.
-func New(cfg Config) *Desk { return &Desk{cfg: cfg} }
-
-// Give stores the feedback of its author, and replaces what the same identity said about the session before. ID and times are chosen here.
+// GiveFeedback stores the feedback of its author, and replaces what the same identity said about the session before. ID and times are chosen here.
 // When it returns without error the feedback is durable and readers have been notified.
-func (d *Desk) Give(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback, error) {
+func (d *Desk) GiveFeedback(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback, error) {
 	f.Author = tarsy.CleanText(f.Author)
 	f.Why = strings.TrimSpace(tarsy.CleanText(f.Why))
 	f.RealCause = strings.TrimSpace(tarsy.CleanText(f.RealCause))
 
-	if err := check(f); err != nil {
+	if err := checkFeedback(f); err != nil {
 		return tarsy.Feedback{}, err
 	}
 
@@ -48,7 +31,7 @@ func (d *Desk) Give(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback, erro
 	return d.cfg.DB.PutFeedback(ctx, f)
 }
 
-func check(f tarsy.Feedback) error {
+func checkFeedback(f tarsy.Feedback) error {
 	known := make([]string, 0, len(tarsy.Ratings()))
 	for _, rating := range tarsy.Ratings() {
 		known = append(known, string(rating))
@@ -71,15 +54,15 @@ func check(f tarsy.Feedback) error {
 	return nil
 }
 
-// Withdraw removes the feedback that a person gave on a session, and returns it.
-func (d *Desk) Withdraw(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error) {
+// WithdrawFeedback removes the feedback that a person gave on a session, and returns it.
+func (d *Desk) WithdrawFeedback(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error) {
 	by.Name = tarsy.CleanText(by.Name)
 
 	return d.cfg.DB.DeleteFeedback(ctx, sessionID, by)
 }
 
-// List returns what people said about a session, the latest change first.
-func (d *Desk) List(ctx context.Context, sessionID string) ([]tarsy.Feedback, error) {
+// Feedback returns what people said about a session, the latest change first.
+func (d *Desk) Feedback(ctx context.Context, sessionID string) ([]tarsy.Feedback, error) {
 	return d.cfg.DB.Feedback(ctx, sessionID)
 }
 

@@ -1,4 +1,4 @@
-package handling
+package people
 
 import (
 	"context"
@@ -8,49 +8,32 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/jonboulle/clockwork"
-
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/nearest"
-	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// Config is what a Desk needs. Everything is required.
-type Config struct {
-	DB *postgres.DB
-	// Mask hides secrets in what people write.
-	Mask  func(string) string
-	Clock clockwork.Clock
-}
-
-// Desk takes changes of handlings. Any number of servers may have one on the same database.
-type Desk struct{ cfg Config }
-
-// New returns a desk.
-func New(cfg Config) *Desk { return &Desk{cfg: cfg} }
-
-// Get returns what people did with a session.
-func (d *Desk) Get(ctx context.Context, sessionID string) (tarsy.Handling, error) {
+// Handling returns what people did with a session.
+func (d *Desk) Handling(ctx context.Context, sessionID string) (tarsy.Handling, error) {
 	return d.cfg.DB.Handling(ctx, sessionID)
 }
 
-// Change changes the handling of a session and reports whether that had an effect. A version that is given must be the one that the handling
+// Handle changes the handling of a session and reports whether that had an effect. A version that is given must be the one that the handling
 // has. When it returns without error the change is durable and readers have been notified.
-func (d *Desk) Change(
+func (d *Desk) Handle(
 	ctx context.Context, sessionID string, by tarsy.Person, version *int64, change tarsy.HandlingChange,
 ) (handling tarsy.Handling, changed bool, err error) {
 	by.Name = tarsy.CleanText(by.Name)
 
-	change, err = d.check(change, by)
+	change, err = d.checkHandling(change, by)
 	if err != nil {
 		return tarsy.Handling{}, false, err
 	}
 
-	return d.apply(ctx, sessionID, by.Name, version, change)
+	return d.handle(ctx, sessionID, by.Name, version, change)
 }
 
-func (d *Desk) apply(
+func (d *Desk) handle(
 	ctx context.Context, sessionID, author string, version *int64, change tarsy.HandlingChange,
 ) (handling tarsy.Handling, changed bool, err error) {
 	before, after, err := d.cfg.DB.ChangeHandling(ctx, sessionID, func(h tarsy.Handling) (tarsy.Handling, error) {
@@ -87,15 +70,15 @@ func describe(ctx context.Context, change tarsy.HandlingChange, stored tarsy.Han
 	}
 }
 
-// ChangeAll makes the same change to many sessions, each by itself: one that fails does not keep the others from being changed. Log gets the
+// HandleAll makes the same change to many sessions, each by itself: one that fails does not keep the others from being changed. Log gets the
 // errors that are not meant for people. A change that is wrong for every session is an error. Each session that is changed has a row in the
 // audit log, which is searched by session.
-func (d *Desk) ChangeAll(
+func (d *Desk) HandleAll(
 	ctx context.Context, ids []string, by tarsy.Person, change tarsy.HandlingChange, log func(error),
 ) ([]tarsy.HandlingResult, error) {
 	by.Name = tarsy.CleanText(by.Name)
 
-	change, err := d.check(change, by)
+	change, err := d.checkHandling(change, by)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +88,7 @@ func (d *Desk) ChangeAll(
 	for i, id := range ids {
 		results[i].SessionID = id
 
-		handling, changed, err := d.apply(audit.Each(ctx, id), id, by.Name, nil, change)
+		handling, changed, err := d.handle(audit.Each(ctx, id), id, by.Name, nil, change)
 		if err == nil {
 			results[i].Handling, results[i].Changed = &handling, changed
 
@@ -124,8 +107,8 @@ func (d *Desk) ChangeAll(
 	return results, nil
 }
 
-// check returns a change with its texts cleaned and masked, or what is wrong with it.
-func (d *Desk) check(c tarsy.HandlingChange, by tarsy.Person) (tarsy.HandlingChange, error) {
+// checkHandling returns a change with its texts cleaned and masked, or what is wrong with it.
+func (d *Desk) checkHandling(c tarsy.HandlingChange, by tarsy.Person) (tarsy.HandlingChange, error) {
 	if c.Empty() {
 		return c, tarsy.Errorf(tarsy.CodeMissingField, "there is nothing to change; send state, assignee, resolution or tags")
 	}

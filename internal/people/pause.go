@@ -1,0 +1,43 @@
+package people
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy"
+)
+
+// maxPause is how long a pause with an end may last: a longer one is meant to be ended by a person.
+const maxPause = 30 * 24 * time.Hour
+
+// Pause begins a pause on all servers, or changes the one of its kind. It ends by itself at a time, or after a time if ends is nil; for ever if
+// both are left out. When it returns without error, the pause holds on every server.
+func (d *Desk) Pause(ctx context.Context, p tarsy.Pause, life time.Duration) (tarsy.Pause, error) {
+	p.PausedAt = tarsy.Time(d.cfg.Clock.Now())
+	p.Reason = d.cfg.Mask(strings.TrimSpace(tarsy.CleanText(p.Reason)))
+
+	if len(p.Reason) > tarsy.MaxPauseReason {
+		return p, tarsy.FieldErrorf(tarsy.CodeTooLarge, "reason", "the reason is longer than %d bytes", tarsy.MaxPauseReason)
+	}
+
+	if p.EndsAt == nil && life > 0 {
+		p.EndsAt = new(p.PausedAt.Add(life))
+	}
+
+	if p.EndsAt != nil && (!p.EndsAt.After(p.PausedAt) || p.EndsAt.Sub(p.PausedAt) > maxPause) {
+		return p, tarsy.FieldErrorf(tarsy.CodeInvalidField, "ends_at", "a pause with an end must end in the future, within %d days", int(maxPause.Hours()/24)) //nolint:mnd // a day
+	}
+
+	return d.cfg.DB.Pause(ctx, p)
+}
+
+// Resume ends a pause on all servers. Where there is none it has no effect.
+func (d *Desk) Resume(ctx context.Context, kind tarsy.PauseKind) error {
+	_, err := d.cfg.DB.Resume(ctx, kind)
+
+	return err
+}
+
+// Pauses returns what is paused now.
+func (d *Desk) Pauses(ctx context.Context) ([]tarsy.Pause, error) { return d.cfg.DB.Pauses(ctx) }
