@@ -87,7 +87,8 @@ func TestChangesAreAuditedWithActorTargetAndRequest(t *testing.T) {
 		Details: map[string]string{}, PrevHash: audit.FirstHash(),
 	}, got)
 
-	f.request(t, http.MethodPost, "/api/v1/sessions/"+id+"/cancel", "", append(headers, "X-Forwarded-User", "ada")...)
+	other := f.session(t, func(*tarsy.Session) {})
+	f.request(t, http.MethodPost, "/api/v1/sessions/"+other+"/cancel", "", append(headers, "X-Forwarded-User", "ada")...)
 	require.Equal(t, "ada", f.lastAudited(t).Actor, "whom the proxy names")
 
 	b := f.login(t, headers)

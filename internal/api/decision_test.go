@@ -460,6 +460,28 @@ CREATE TRIGGER no_row BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION n
 	}
 }
 
+// What changes nothing was no decision, though the answer is the same.
+func TestRepeatedDecisionHasNoRow(t *testing.T) {
+	t.Parallel()
+
+	for _, pattern := range []string{
+		"POST /api/v1/sessions/{id}/cancel", "DELETE /api/v1/keys/{id}", "DELETE /api/v1/sessions/{id}/shares/{share_id}", "DELETE /api/v1/silences/{id}",
+		"PATCH /api/v1/sessions/{id}/handling", "DELETE /api/v1/system/pauses/{kind}",
+	} {
+		t.Run(pattern, func(t *testing.T) {
+			t.Parallel()
+
+			d := decisions()[pattern](t)
+			first := d.send(t, pattern)
+			require.Less(t, first.status, http.StatusBadRequest, first.body)
+
+			rows := len(d.f.audited(t))
+			require.Equal(t, first.status, d.send(t, pattern).status)
+			require.Len(t, d.f.audited(t), rows)
+		})
+	}
+}
+
 // tables are the rows of all tables, sorted.
 func (f *fixture) tables(t *testing.T) map[string][]string {
 	t.Helper()

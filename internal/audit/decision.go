@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -52,11 +53,8 @@ func By(ctx context.Context, entry tarsy.AuditEntry) (context.Context, *Decision
 		}
 
 		whole := map[string]string{}
-		for _, each := range []map[string]string{entry.Details, details} {
-			for name, value := range each {
-				whole[name] = value
-			}
-		}
+		maps.Copy(whole, entry.Details)
+		maps.Copy(whole, details)
 
 		entry.Details = whole
 

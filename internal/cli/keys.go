@@ -110,8 +110,8 @@ func (f *keyFlags) open(ctx context.Context) (keyStore, error) {
 	return keyDatabase{db}, nil
 }
 
-// report prints a change that was made in the database, in every output format: no server has it in its log, so this line
-// is the only record.
+// report prints a change that was made in the database, in every output format: no server has it in its log, and only the audit log
+// has it besides.
 func (f *keyFlags) report(t *tool, change string, key tarsy.APIKey) {
 	if f.databaseURL == "" {
 		return

@@ -104,13 +104,16 @@ func (db *DB) RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*
 	var key *tarsy.APIKey
 
 	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2)
-WHERE id::text = $1 OR prefix = $1 RETURNING `+keyColumns, idOrPrefix, at)
+		rows, err := tx.Query(ctx, `UPDATE api_keys SET revoked_at = $2 WHERE (id::text = $1 OR prefix = $1) AND revoked_at IS NULL RETURNING `+keyColumns, idOrPrefix, at)
 		if err != nil {
 			return err
 		}
 
 		key, err = pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByName[tarsy.APIKey])
+		if errors.Is(err, pgx.ErrNoRows) {
+			return readKey(ctx, tx, idOrPrefix, &key)
+		}
+
 		if err != nil {
 			return err
 		}
@@ -130,6 +133,22 @@ WHERE id::text = $1 OR prefix = $1 RETURNING `+keyColumns, idOrPrefix, at)
 	}
 
 	return key, nil
+}
+
+// readKey reads a key that is revoked already.
+func readKey(ctx context.Context, tx pgx.Tx, idOrPrefix string, into **tarsy.APIKey) error {
+	keys, err := collect[tarsy.APIKey](ctx, tx, `SELECT `+keyColumns+` FROM api_keys WHERE id::text = $1 OR prefix = $1`, idOrPrefix)
+
+	switch {
+	case err != nil:
+		return err
+	case len(keys) == 0:
+		return pgx.ErrNoRows
+	}
+
+	*into = &keys[0]
+
+	return audit.ErrUnchanged
 }
 
 // HasKeys reports whether any key could log in.

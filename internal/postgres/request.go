@@ -36,7 +36,7 @@ WITH running AS (
     INSERT INTO requests (id, session_id, kind, status, author, created_at)
     SELECT $1, asked.id, 'cancel', 'open', $3, $4 FROM asked
 )
-SELECT EXISTS (SELECT 1 FROM running)`
+SELECT EXISTS (SELECT 1 FROM running), EXISTS (SELECT 1 FROM asked)`
 
 	// addQuestionSQL takes one question at a time, of a session that is over. A session has one chat. While anything else
 	// is asked the session takes no question either: a request to cancel the answer before must not meet the next one.
@@ -91,20 +91,20 @@ RETURNING id`
 // AddCancel asks for what a session is doing to be cancelled, by its holder or by whoever claims it for that. Asking
 // twice is asking once. It reports false if nothing is being done, or if there is no such session.
 func (db *DB) AddCancel(ctx context.Context, r tarsy.Request) (bool, error) {
-	var asked bool
+	var running, added bool
 
 	err := db.request(ctx, r.SessionID, func(batch *pgx.Batch) {
-		batch.Queue(addCancelSQL, r.ID, r.SessionID, r.Author, r.CreatedAt).QueryRow(func(row pgx.Row) error { return row.Scan(&asked) })
-	}, &asked)
+		batch.Queue(addCancelSQL, r.ID, r.SessionID, r.Author, r.CreatedAt).QueryRow(func(row pgx.Row) error { return row.Scan(&running, &added) })
+	}, &added)
 	if err != nil {
 		return false, fmt.Errorf("store request: %w", err)
 	}
 
-	if asked {
+	if added {
 		db.tellRequest(r.SessionID)
 	}
 
-	return asked, nil
+	return running, nil
 }
 
 // CancelTarget is a session that a request to cancel several sessions names.

@@ -69,7 +69,11 @@ func (db *DB) RevokeShare(ctx context.Context, sessionID, id string, now time.Ti
 	audit.Target(ctx, sessionID)
 
 	revoked, err := decided[tarsy.Share](ctx, db,
-		`UPDATE session_shares SET revoked_at = coalesce(revoked_at, $3) WHERE id = $2 AND session_id = $1 RETURNING `+shareColumns.list(), sessionID, id, now)
+		`UPDATE session_shares SET revoked_at = $3 WHERE id = $2 AND session_id = $1 AND revoked_at IS NULL RETURNING `+shareColumns.list(), sessionID, id, now)
+	if err == nil && len(revoked) == 0 {
+		revoked, err = collect[tarsy.Share](ctx, db.front, `SELECT `+shareColumns.list()+` FROM session_shares WHERE id = $2 AND session_id = $1`, sessionID, id)
+	}
+
 	if err != nil {
 		return nil, fmt.Errorf("revoke share: %w", err)
 	}
