@@ -50,12 +50,20 @@ const (
 	SourceAlertmanager AlertSource = "alertmanager"
 	SourceGrafana      AlertSource = "grafana"
 	SourcePagerDuty    AlertSource = "pagerduty"
+	SourceSentry       AlertSource = "sentry"
+	SourceDatadog      AlertSource = "datadog"
+	SourceCloudWatch   AlertSource = "cloudwatch"
 	SourceGeneric      AlertSource = "generic"
 )
 
 // AlertSources lists every source.
 func AlertSources() []AlertSource {
-	return []AlertSource{SourceAPI, SourceDiscord, SourceSlack, SourceAlertmanager, SourceGrafana, SourcePagerDuty, SourceGeneric}
+	return append([]AlertSource{SourceAPI, SourceDiscord, SourceSlack}, WebhookSources()...)
+}
+
+// WebhookSources lists the sources that deliver to a receiver.
+func WebhookSources() []AlertSource {
+	return []AlertSource{SourceAlertmanager, SourceGrafana, SourcePagerDuty, SourceSentry, SourceDatadog, SourceCloudWatch, SourceGeneric}
 }
 
 // AlertFacts is what an alert is about. Intake derives it from labels, annotations and configured paths, else from the text; it does

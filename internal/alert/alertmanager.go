@@ -1,7 +1,10 @@
 package alert
 
 import (
+	"cmp"
+	_ "embed"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -65,18 +68,33 @@ type group struct {
 // maxGroup is the size of the part about the group: every alert of the delivery repeats it.
 const maxGroup = 8 << 10
 
-func readAlertmanager(r config.Receiver, body []byte) ([]report, error) {
+//go:embed sample/alertmanager.json
+var alertmanagerSample string
+
+func alertmanager() Source {
+	return Source{
+		Name: tarsy.SourceAlertmanager, Sample: alertmanagerSample, Connect: connectAlertmanager,
+		read: readAlertmanager, signing: signedByProxies(),
+		recognizes: func(object map[string]json.RawMessage) bool {
+			_, ok := groupOf(object)
+
+			return ok
+		},
+	}
+}
+
+func readAlertmanager(r config.Receiver, body []byte) (reading, error) {
 	b, err := readGroup(body)
 	if err != nil {
-		return nil, err
+		return reading{}, err
 	}
 
 	if b.Version != "" && b.Version != "4" {
-		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "version",
+		return reading{}, tarsy.FieldErrorf(tarsy.CodeInvalidField, "version",
 			"Version %s of Alertmanager's webhook is not supported; versions of Alertmanager since 0.5 send version 4.", oneLine(string(b.Version), maxFact))
 	}
 
-	return b.reports(r), nil
+	return reading{reports: b.reports(r)}, nil
 }
 
 // readGroup reads a body with a list of alerts.
@@ -197,4 +215,38 @@ func without(values, others map[string]string) map[string]string {
 	}
 
 	return left
+}
+
+func connectAlertmanager(r Endpoint) string {
+	note := ""
+	if r.SecretEnv != "" {
+		note = "# Alertmanager does not sign what it sends: use token_env instead of secret_env, or a proxy that adds X-Signature-256.\n"
+	}
+
+	const file = "/etc/alertmanager/tarsy-token"
+
+	return note + "# alertmanager.yml; " + file + " contains " + cmp.Or(r.bearer(), r.newKey()) + "\n" +
+		AlertmanagerConfig(r.URL, file)
+}
+
+// AlertmanagerConfig is what to paste into alertmanager.yml so that Alertmanager sends alerts to a receiver of ours. Credentials
+// are the token, what stands for it where the token is not known, or the path of a file with it.
+func AlertmanagerConfig(url, credentials string) string {
+	key := "credentials"
+	if strings.HasPrefix(credentials, "/") {
+		key = "credentials_file"
+	}
+
+	return fmt.Sprintf(`receivers:
+  - name: tarsy
+    webhook_configs:
+      - url: %q
+        send_resolved: true
+        http_config:
+          authorization:
+            type: Bearer
+            %s: %q
+route:
+  receiver: tarsy  # or paste the webhook_configs into the receivers that you have
+`, url, key, credentials)
 }

@@ -2,6 +2,7 @@ package alert
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,8 +13,41 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// readGeneric reads a body of any form: facts are where the mapping says, and where it says nothing, in fields with well-known names.
-func readGeneric(r config.Receiver, body []byte) ([]report, error) {
+//go:embed sample/generic.json
+var genericSample string
+
+func generic() Source {
+	return Source{
+		Name: tarsy.SourceGeneric, Sample: genericSample, Connect: connectGeneric,
+		read: readGeneric, signing: signedByProxies(),
+	}
+}
+
+// readGeneric reads a body of any form, also in the envelope of Amazon SNS.
+func readGeneric(r config.Receiver, body []byte) (reading, error) {
+	var got reading
+
+	if message, ok := readSNS(body); ok {
+		if message.Type != snsNotification {
+			return reading{other: message.describe()}, nil
+		}
+
+		// SNS delivers a message again with its id.
+		got.id, body = string(message.MessageID), message.alerts()
+	}
+
+	var err error
+
+	got.reports, err = readAny(r, body)
+	if event := unchangedEvent(r, body); err == nil && len(got.reports) == 0 && event != "" {
+		got.other = "The sender reports " + oneLine(event, maxFact) + ", which neither starts nor ends an alert."
+	}
+
+	return got, err
+}
+
+// readAny reads a body of any form: facts are where the mapping says, and where it says nothing, in fields with well-known names.
+func readAny(r config.Receiver, body []byte) ([]report, error) {
 	m, err := compileMapping(r.Mapping)
 	if err != nil {
 		return nil, fmt.Errorf("mapping of the receiver %s/%s: %w", r.Source, r.Name, err)
@@ -188,4 +222,21 @@ func compact(item any) string {
 	}
 
 	return string(raw)
+}
+
+// connectGeneric sends the alert in alert.json.
+func connectGeneric(r Endpoint) string {
+	var comments, headers strings.Builder
+
+	if token := r.bearer(); token != "" {
+		fmt.Fprintf(&comments, "# TARSY_TOKEN is %s\n", token)
+		headers.WriteString("  -H \"Authorization: Bearer $TARSY_TOKEN\" \\\n")
+	}
+
+	if r.SecretEnv != "" {
+		fmt.Fprintf(&comments, "# TARSY_SECRET is the value of %s on the server\n", r.SecretEnv)
+		headers.WriteString(`  -H "X-Signature-256: sha256=$(openssl dgst -sha256 -hmac "$TARSY_SECRET" -r alert.json | cut -d ' ' -f 1)" \` + "\n")
+	}
+
+	return fmt.Sprintf("%scurl -X POST '%s' \\\n%s  -H \"Content-Type: application/json\" --data-binary @alert.json\n", comments.String(), r.URL, headers.String())
 }

@@ -13,7 +13,7 @@ import (
 func readMapped(t *testing.T, m config.Mapping, body string) []tarsy.Alert {
 	t.Helper()
 
-	delivery, err := alert.Read(config.Receiver{Name: "g", Source: config.ReceiverGeneric, Mapping: m}, []byte(body), config.AlertFields{}, nil)
+	delivery, err := alert.Read(config.Receiver{Name: "g", Source: "generic", Mapping: m}, []byte(body), config.AlertFields{}, nil)
 	require.NoError(t, err)
 
 	for _, a := range delivery.Alerts {

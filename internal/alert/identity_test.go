@@ -60,7 +60,7 @@ func TestFingerprintWithoutOneOfTheSenderIsThatOfTheLabels(t *testing.T) {
 	of := func(receiver, status, labels string) string {
 		body := fmt.Sprintf(`{"version": "4", "alerts": [{"status": %q, "labels": %s, "startsAt": "2026-11-16T10:00:00Z"}]}`, status, labels)
 
-		delivery, err := alert.Read(config.Receiver{Name: receiver, Source: config.ReceiverAlertmanager}, []byte(body), config.AlertFields{}, nil)
+		delivery, err := alert.Read(config.Receiver{Name: receiver, Source: "alertmanager"}, []byte(body), config.AlertFields{}, nil)
 		require.NoError(t, err)
 
 		return delivery.Alerts[0].Facts.Fingerprint

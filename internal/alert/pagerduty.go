@@ -1,12 +1,33 @@
 package alert
 
 import (
+	_ "embed"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/config"
 )
+
+//go:embed sample/pagerduty.json
+var pagerDutySample string
+
+func pagerDuty() Source {
+	return Source{
+		Name: tarsy.SourcePagerDuty, Sample: pagerDutySample, Connect: connectPagerDuty,
+		read: readPagerDuty, signing: signing{headers: []string{"X-PagerDuty-Signature"}, prefix: "v1="},
+	}
+}
+
+func readPagerDuty(r config.Receiver, body []byte) (reading, error) {
+	event, err := pagerDutyEventOf(body)
+	if err != nil {
+		return reading{}, err
+	}
+
+	return reading{reports: event.reports(r), id: event.ID, other: event.describe()}, nil
+}
 
 // pagerDutyEvent is the event of a PagerDuty v3 webhook.
 type pagerDutyEvent struct {
@@ -58,7 +79,7 @@ func (r references) first() string {
 	return string(r[0].Summary)
 }
 
-func readPagerDuty(body []byte) (pagerDutyEvent, error) {
+func pagerDutyEventOf(body []byte) (pagerDutyEvent, error) {
 	var b struct {
 		Event *struct {
 			ID           word            `json:"id"`
@@ -146,4 +167,34 @@ func (e pagerDutyEvent) describe() string {
 	}
 
 	return "PagerDuty reports " + oneLine(e.Type, maxFact) + ", which neither starts nor ends an incident."
+}
+
+// connectPagerDuty creates a webhook subscription with PagerDuty's API.
+func connectPagerDuty(r Endpoint) string {
+	delivery := map[string]any{"type": "http_delivery_method", "url": r.URL}
+	comments := `# PAGERDUTY_API_KEY is a key of PagerDuty's REST API, and SERVICE the ID of the service whose incidents are sent.
+`
+
+	if token := r.bearer(); token != "" {
+		delivery["custom_headers"] = []map[string]string{{"name": "Authorization", "value": "Bearer TARSY_TOKEN"}}
+		comments += "# Replace TARSY_TOKEN by " + token + ".\n"
+	}
+
+	if r.SecretEnv != "" {
+		comments += "# The response has delivery_method.secret, once: set " + r.SecretEnv + " on the server to it, and restart the server.\n"
+	}
+
+	body := indented(map[string]any{"webhook_subscription": map[string]any{
+		"type":            "webhook_subscription",
+		"description":     "TARSy",
+		"delivery_method": delivery,
+		"events":          []string{"incident.triggered", "incident.reopened", "incident.resolved"},
+		"filter":          map[string]string{"type": "service_reference", "id": "SERVICE"},
+	}})
+	return fmt.Sprintf(`%s# In the web app: Integrations > Generic Webhooks (v3) > New Webhook, with the same URL and events.
+curl -X POST https://api.pagerduty.com/webhook_subscriptions \
+  -H "Authorization: Token token=$PAGERDUTY_API_KEY" \
+  -H "Content-Type: application/json" \
+  --data-binary '%s'
+`, comments, strings.ReplaceAll(body, "'", `'\''`))
 }

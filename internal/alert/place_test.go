@@ -120,7 +120,7 @@ func TestNestedAlertOfOpsgenieIsIdentifiedByItsAlias(t *testing.T) {
 		require.Equal(t, created.Facts, closed.Facts, action)
 	}
 
-	r := config.Receiver{Name: "g", Source: config.ReceiverGeneric}
+	r := config.Receiver{Name: "g", Source: "generic"}
 
 	for _, action := range []string{"Acknowledge", "UnAcknowledge", "AddNote", "AssignOwnership", "Restart the pod"} {
 		body := opsgenie(action, "1794823203166002000")

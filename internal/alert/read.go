@@ -39,14 +39,23 @@ func Read(r config.Receiver, body []byte, fields config.AlertFields, groupBy []s
 	origin := tarsy.AlertFacts{Source: tarsy.AlertSource(r.Source), Receiver: r.Name}
 	delivery := tarsy.Delivery{Source: origin.Source, Receiver: r.Name, Key: deliveryKey(origin, body)}
 
-	reports, err := readReports(r, body, &delivery)
+	source, err := sourceOf(r)
 	if err != nil {
 		return tarsy.Delivery{}, err
 	}
 
-	delivery.Alerts = make([]tarsy.Alert, len(reports))
+	got, err := source.read(r, body)
+	if err != nil {
+		return tarsy.Delivery{}, err
+	}
 
-	for i, rep := range reports {
+	if got.id != "" {
+		delivery.Key = deliveryKey(origin, []byte(got.id))
+	}
+
+	delivery.Alerts = make([]tarsy.Alert, len(got.reports))
+
+	for i, rep := range got.reports {
 		a := &delivery.Alerts[i]
 		a.AlertType, a.Data, a.Resolved, a.Facts = r.AlertType, rep.data, rep.resolved, rep.facts
 		a.Facts.Source, a.Facts.Receiver = origin.Source, origin.Receiver
@@ -91,57 +100,11 @@ func added(labels map[string]string, said tarsy.AlertFacts) map[string]string {
 	return left
 }
 
-func readReports(r config.Receiver, body []byte, delivery *tarsy.Delivery) ([]report, error) {
-	switch r.Source {
-	case config.ReceiverAlertmanager:
-		return readAlertmanager(r, body)
-	case config.ReceiverGrafana:
-		return readGrafana(r, body)
-	case config.ReceiverPagerDuty:
-		event, err := readPagerDuty(body)
-		if err != nil {
-			return nil, err
-		}
-
-		delivery.Key = deliveryKey(tarsy.AlertFacts{Source: delivery.Source, Receiver: delivery.Receiver}, []byte(event.ID))
-
-		return event.reports(r), nil
-	case config.ReceiverGeneric:
-		if message, ok := readSNS(body); ok {
-			// SNS delivers a message again with its id.
-			delivery.Key = deliveryKey(tarsy.AlertFacts{Source: delivery.Source, Receiver: delivery.Receiver}, []byte(message.MessageID))
-			if message.Type != snsNotification {
-				return nil, nil
-			}
-
-			body = message.alerts()
-		}
-
-		return readGeneric(r, body)
-	default:
-		return nil, tarsy.Errorf(tarsy.CodeNotFound, "There is no kind of receiver with the name %q.", oneLine(r.Source, maxFact))
-	}
-}
-
 // Describe says in one line what a delivery without alerts reports.
 func Describe(r config.Receiver, body []byte) string {
-	if r.Source == config.ReceiverPagerDuty {
-		if event, err := readPagerDuty(body); err == nil {
-			return event.describe()
-		}
-	}
-
-	if r.Source == config.ReceiverGeneric {
-		if message, ok := readSNS(body); ok {
-			if message.Type == snsUnsubscribed {
-				return "Amazon SNS has ended the subscription to " + oneLine(string(message.TopicARN), maxFact) + "."
-			}
-
-			body = message.alerts()
-		}
-
-		if event := unchangedEvent(r, body); event != "" {
-			return "The sender reports " + oneLine(event, maxFact) + ", which neither starts nor ends an alert."
+	if source, err := sourceOf(r); err == nil {
+		if got, err := source.read(r, body); err == nil && got.other != "" {
+			return got.other
 		}
 	}
 

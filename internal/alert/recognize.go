@@ -7,8 +7,8 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Recognize reports whether a body that was sent as one alert is in fact a delivery of Alertmanager or Grafana, so that it can be
-// read with a receiver of that source.
+// Recognize reports whether a body that was sent as one alert is in fact a delivery of a known sender, so that it can be read with a receiver of
+// that source.
 func Recognize(body []byte) (tarsy.AlertSource, bool) {
 	if body = bytes.TrimSpace(body); len(body) == 0 || body[0] != '{' || depth(body) > maxDepth {
 		return "", false
@@ -19,20 +19,22 @@ func Recognize(body []byte) (tarsy.AlertSource, bool) {
 		return "", false
 	}
 
-	var alerts []map[string]json.RawMessage
+	for _, s := range sources() {
+		if s.recognizes != nil && s.recognizes(object) {
+			return s.Name, true
+		}
+	}
+
+	return "", false
+}
+
+// groupOf returns the alerts of a body that looks like one of Alertmanager or Grafana.
+func groupOf(object map[string]json.RawMessage) (alerts []map[string]json.RawMessage, ok bool) {
 	if object["alerts"] == nil || json.Unmarshal(object["alerts"], &alerts) != nil || alerts == nil {
-		return "", false
+		return nil, false
 	}
 
-	if !hasAny(object, "groupKey", "groupLabels", "commonLabels") {
-		return "", false
-	}
-
-	if hasAny(object, "orgId", "state") || len(alerts) > 0 && hasAny(alerts[0], "silenceURL", "dashboardURL", "panelURL", "valueString") {
-		return tarsy.SourceGrafana, true
-	}
-
-	return tarsy.SourceAlertmanager, true
+	return alerts, hasAny(object, "groupKey", "groupLabels", "commonLabels")
 }
 
 func hasAny(object map[string]json.RawMessage, names ...string) bool {

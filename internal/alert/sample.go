@@ -2,7 +2,6 @@ package alert
 
 import (
 	"bytes"
-	_ "embed"
 	"encoding/json"
 	"strconv"
 	"text/template"
@@ -11,28 +10,11 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// The samples, as templates of the time.
-var (
-	//go:embed sample/alertmanager.json
-	alertmanagerSample string
-	//go:embed sample/grafana.json
-	grafanaSample string
-	//go:embed sample/pagerduty.json
-	pagerDutySample string
-	//go:embed sample/generic.json
-	genericSample string
-)
-
 // Sample returns a body as a sender would send it for a made-up alert that fires since five minutes, nil for sources that are not
 // webhooks. The alert is the same each time, so a second sample is counted as its repetition. The generic sample has well-known
 // names; a receiver with a mapping may not find its facts in it.
 func Sample(source tarsy.AlertSource, now time.Time) []byte {
-	text, ok := map[tarsy.AlertSource]string{
-		tarsy.SourceAlertmanager: alertmanagerSample,
-		tarsy.SourceGrafana:      grafanaSample,
-		tarsy.SourcePagerDuty:    pagerDutySample,
-		tarsy.SourceGeneric:      genericSample,
-	}[source]
+	from, ok := Find(source)
 	if !ok {
 		return nil
 	}
@@ -41,7 +23,7 @@ func Sample(source tarsy.AlertSource, now time.Time) []byte {
 
 	var out bytes.Buffer
 
-	err := template.Must(template.New("").Parse(text)).Execute(&out, map[string]string{
+	err := template.Must(template.New("").Parse(from.Sample)).Execute(&out, map[string]string{
 		"Now":   now.UTC().Format(time.RFC3339Nano),
 		"Since": now.Add(-since).UTC().Format(time.RFC3339Nano),
 		"ID":    "tarsy-test-" + strconv.FormatInt(now.UnixNano(), 36),

@@ -74,7 +74,7 @@ func TestPagerDutyEventsOtherThanStartAndEndAreNoAlerts(t *testing.T) {
 	t.Parallel()
 
 	body := string(testdata(t, "pagerduty"))
-	r := config.Receiver{Name: "default", Source: config.ReceiverPagerDuty}
+	r := config.Receiver{Name: "default", Source: "pagerduty"}
 
 	triggered, err := read("pagerduty", body)
 	require.NoError(t, err)

@@ -63,6 +63,15 @@ func (m snsMessage) alerts() []byte {
 	return raw
 }
 
+// describe says what a message reports that is no notification.
+func (m snsMessage) describe() string {
+	if m.Type == snsUnsubscribed {
+		return "Amazon SNS has ended the subscription to " + oneLine(string(m.TopicARN), maxFact) + "."
+	}
+
+	return "Amazon SNS asks to confirm the subscription to " + oneLine(string(m.TopicARN), maxFact) + "."
+}
+
 // Subscription is what Amazon SNS wants to have confirmed before it delivers anything.
 type Subscription struct {
 	Topic string

@@ -155,7 +155,7 @@ func TestBodyThatOnlyLooksLikeAmazonSNSIsReadAsItIs(t *testing.T) {
 func TestTokenMayBeThePasswordOfBasicAuthentication(t *testing.T) {
 	t.Parallel()
 
-	r := config.Receiver{Source: config.ReceiverGeneric, Name: "aws", TokenEnv: "TOKEN"}
+	r := config.Receiver{Source: "generic", Name: "aws", TokenEnv: "TOKEN"}
 	env := func(string) (string, bool) { return "right", true }
 
 	for password, want := range map[string]bool{"right": true, "wrong": false, "": false} {

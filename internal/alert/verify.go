@@ -14,23 +14,6 @@ import (
 // Secrets returns the value of an environment variable, and whether it is set.
 type Secrets func(name string) (value string, ok bool)
 
-// signatureHeaders are where senders put their signature, the usual one first. PagerDuty and Grafana have their own; the others
-// do not sign, but proxies and scripts in front of them do.
-func signatureHeaders(source string) []string {
-	switch source {
-	case config.ReceiverPagerDuty:
-		return []string{"X-PagerDuty-Signature"}
-	case config.ReceiverGrafana:
-		return []string{"X-Grafana-Alerting-Signature"}
-	default:
-		return []string{"X-Signature-256", "X-Hub-Signature-256", "X-Signature"}
-	}
-}
-
-// grafanaTimestamps are the headers in which Grafana may be told to send a time, which it then signs with the body. The name is free;
-// these are the ones in its documentation.
-var grafanaTimestamps = []string{"X-Grafana-Alerting-Signature-Timestamp", "X-Grafana-Alerting-Timestamp"}
-
 // Verify reports whether a request is from the sender that a receiver is for: it has the token if token_env is set, and a valid
 // signature if secret_env is. Without both settings it reports false; such receivers need an API key. A sender may send several
 // signatures while its secret changes; one is enough. The error says that the server lacks a secret.
@@ -55,7 +38,12 @@ func Verify(r config.Receiver, secrets Secrets, header http.Header, body []byte)
 			return false, err
 		}
 
-		ok = hasSignature(r.Source, header, key, body) && ok
+		source, err := sourceOf(r)
+		if err != nil {
+			return false, err
+		}
+
+		ok = source.signing.verify(header, key, body) && ok
 	}
 
 	return ok, nil
@@ -80,12 +68,12 @@ func Sign(r config.Receiver, secrets Secrets, body []byte) (http.Header, error) 
 			return nil, err
 		}
 
-		version := "sha256="
-		if r.Source == config.ReceiverPagerDuty {
-			version = "v1="
+		source, err := sourceOf(r)
+		if err != nil {
+			return nil, err
 		}
 
-		header.Set(signatureHeaders(r.Source)[0], version+hex.EncodeToString(sign(key, body)))
+		header.Set(source.signing.headers[0], source.signing.prefix+hex.EncodeToString(sign(key, body)))
 	}
 
 	return header, nil
@@ -115,23 +103,22 @@ func hasToken(header http.Header, token string) bool {
 	return hmac.Equal(got[:], want[:]) && ok
 }
 
-func hasSignature(source string, header http.Header, key string, body []byte) bool {
+// verify reports whether the headers have a signature of the body.
+func (s signing) verify(header http.Header, key string, body []byte) bool {
 	wanted := [][]byte{sign(key, body)}
 
-	if source == config.ReceiverGrafana {
-		for _, name := range grafanaTimestamps {
-			if at := header.Get(name); at != "" {
-				wanted = append(wanted, sign(key, []byte(at+":"), body))
-			}
+	if s.also != nil {
+		for _, before := range s.also(header) {
+			wanted = append(wanted, sign(key, []byte(before), body))
 		}
 	}
 
 	found := false
 
-	for _, name := range signatureHeaders(source) {
+	for _, name := range s.headers {
 		for _, line := range header.Values(name) {
 			for part := range strings.SplitSeq(line, ",") {
-				got, ok := readSignature(source, strings.TrimSpace(part))
+				got, ok := s.digits(strings.TrimSpace(part))
 				for _, want := range wanted {
 					found = ok && hmac.Equal(got, want) || found
 				}
@@ -142,13 +129,10 @@ func hasSignature(source string, header http.Header, key string, body []byte) bo
 	return found
 }
 
-func readSignature(source, text string) ([]byte, bool) {
-	version, digits, ok := strings.Cut(text, "=")
-
-	switch {
-	case !ok && source != config.ReceiverPagerDuty:
-		digits = text
-	case !ok, source == config.ReceiverPagerDuty && version != "v1", source != config.ReceiverPagerDuty && version != "sha256":
+// digits reads a signature.
+func (s signing) digits(text string) ([]byte, bool) {
+	digits, ok := strings.CutPrefix(text, s.prefix)
+	if !ok && (!s.bare || strings.Contains(text, "=")) {
 		return nil, false
 	}
 

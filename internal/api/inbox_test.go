@@ -55,7 +55,7 @@ func (r realInbox) Receivers() []api.Receiver {
 	var all []api.Receiver
 	for _, one := range r.Inbox.Receivers() {
 		all = append(all, api.Receiver{
-			Source: one.Source, Name: one.Name, Path: one.Path(), Auth: api.ReceiverAuth(one.Auth()), TokenEnv: one.TokenEnv, SecretEnv: one.SecretEnv,
+			Source: api.WebhookSource(one.Source), Name: one.Name, Path: one.Path(), Auth: api.ReceiverAuth(one.Auth()), TokenEnv: one.TokenEnv, SecretEnv: one.SecretEnv,
 		})
 	}
 

@@ -51,20 +51,26 @@ const (
 	AuthSignature ReceiverAuth = "signature"
 )
 
+// WebhookSource is the name of a source in addresses.
+type WebhookSource string
+
+// Schema implements huma.SchemaProvider.
+func (WebhookSource) Schema(huma.Registry) *huma.Schema { return oneOf(tarsy.WebhookSources()) }
+
 // Receiver is a webhook.
 type Receiver struct {
-	Source    string       `doc:"Who sends to it." enum:"alertmanager,grafana,pagerduty,generic" json:"source"`
-	Name      string       `doc:"Its name in the configuration." json:"name"`
-	Path      string       `doc:"Where to post to." json:"path"`
-	URL       string       `doc:"The same with the address of the server; left out unless system.dashboard_url is set." json:"url,omitempty"`
-	Auth      ReceiverAuth `doc:"What the sender needs: an API key with the scope write, the receiver's token as a bearer token, or a signature." enum:"api_key,token,signature" json:"auth"`
-	TokenEnv  string       `doc:"The environment variable of the server that has the token; left out if the receiver has none." json:"token_env,omitempty"`
-	SecretEnv string       `doc:"The environment variable of the server that has the secret of the signature; left out if the receiver has none." json:"secret_env,omitempty"`
+	Source    WebhookSource `doc:"Who sends to it." json:"source"`
+	Name      string        `doc:"Its name in the configuration." json:"name"`
+	Path      string        `doc:"Where to post to." json:"path"`
+	URL       string        `doc:"The same with the address of the server; left out unless system.dashboard_url is set." json:"url,omitempty"`
+	Auth      ReceiverAuth  `doc:"What the sender needs: an API key with the scope write, the receiver's token as a bearer token, or a signature." enum:"api_key,token,signature" json:"auth"`
+	TokenEnv  string        `doc:"The environment variable of the server that has the token; left out if the receiver has none." json:"token_env,omitempty"`
+	SecretEnv string        `doc:"The environment variable of the server that has the secret of the signature; left out if the receiver has none." json:"secret_env,omitempty"`
 }
 
 type webhookInput struct {
-	Source string `doc:"Who sends." enum:"alertmanager,grafana,pagerduty,generic" path:"source"`
-	Name   string `doc:"The name of the receiver." path:"name"`
+	Source WebhookSource `doc:"Who sends." path:"source"`
+	Name   string        `doc:"The name of the receiver." path:"name"`
 }
 
 type deliveryOutput struct{ Body tarsy.DeliveryResult }
@@ -134,7 +140,7 @@ func (s *Server) admitSender(w http.ResponseWriter, r *http.Request, who *caller
 
 func (s *Server) receiver(source, name string) (Receiver, bool) {
 	for _, r := range s.inbox.Receivers() {
-		if r.Source == source && r.Name == name {
+		if string(r.Source) == source && r.Name == name {
 			return r, true
 		}
 	}
@@ -155,9 +161,9 @@ func (s *Server) listWebhooks(context.Context, *struct{}) (*receiversOutput, err
 }
 
 func (s *Server) deliver(ctx context.Context, in *webhookInput) (*deliveryOutput, error) {
-	if _, ok := s.receiver(in.Source, in.Name); !ok {
+	if _, ok := s.receiver(string(in.Source), in.Name); !ok {
 		return nil, tarsy.Errorf(tarsy.CodeNotFound, "there is no receiver %s/%s; add it to alerts.receivers, or see /api/v1/webhooks for those that exist",
-			shown(in.Source), shown(in.Name))
+			shown(string(in.Source)), shown(in.Name))
 	}
 
 	who := callerOf(ctx)
@@ -167,7 +173,7 @@ func (s *Server) deliver(ctx context.Context, in *webhookInput) (*deliveryOutput
 		author = webhookAuthor + in.Name
 	}
 
-	result, err := s.inbox.Deliver(ctx, in.Source, in.Name, author, who.body)
+	result, err := s.inbox.Deliver(ctx, string(in.Source), in.Name, author, who.body)
 	if err != nil {
 		return nil, fmt.Errorf("deliver alerts: %w", err)
 	}

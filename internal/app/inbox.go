@@ -41,7 +41,7 @@ func (w webhooks) Receivers() []api.Receiver {
 
 	for _, r := range w.app.current().inbox.Receivers() {
 		all = append(all, api.Receiver{
-			Source: r.Source, Name: r.Name, Path: r.Path(), Auth: api.ReceiverAuth(r.Auth()), TokenEnv: r.TokenEnv, SecretEnv: r.SecretEnv,
+			Source: api.WebhookSource(r.Source), Name: r.Name, Path: r.Path(), Auth: api.ReceiverAuth(r.Auth()), TokenEnv: r.TokenEnv, SecretEnv: r.SecretEnv,
 		})
 	}
 

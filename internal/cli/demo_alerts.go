@@ -10,7 +10,6 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
-	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/demo/story"
 )
 
@@ -51,7 +50,7 @@ func sendAlerts(ctx context.Context, c *client.Client, cluster string) (*demoSen
 	sent := &demoSent{}
 
 	for _, d := range story.Deliveries(cluster) {
-		result, err := c.Deliver(ctx, config.ReceiverAlertmanager, story.Receiver, nil, d.Body)
+		result, err := c.Deliver(ctx, string(tarsy.SourceAlertmanager), story.Receiver, nil, d.Body)
 		if err != nil {
 			return sent, fmt.Errorf("deliver the alerts of %s: %w", d.Story, err)
 		}
@@ -147,7 +146,7 @@ func (d *demo) printSent(sent *demoSent) {
 		return
 	}
 
-	d.infof("Example alerts, sent to /api/v1/webhooks/%s/%s as by an Alertmanager:", config.ReceiverAlertmanager, story.Receiver)
+	d.infof("Example alerts, sent to /api/v1/webhooks/%s/%s as by an Alertmanager:", string(tarsy.SourceAlertmanager), story.Receiver)
 
 	for _, session := range sent.sessions {
 		line("▸", short(session.id), terminal.Line(session.title), session.note)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/alert"
 	"tarsy.dev/tarsy/internal/app"
 	"tarsy.dev/tarsy/internal/config"
 )
@@ -123,9 +125,9 @@ func (t *tool) finishInit(ctx context.Context, flags *initFlags, files initFiles
 		credentials = found.Token
 	}
 
-	receiver := config.Receiver{Source: config.ReceiverAlertmanager, Name: initReceiver}
+	receiver := config.Receiver{Source: string(tarsy.SourceAlertmanager), Name: initReceiver}
 
-	return t.printf("%s", alertmanagerSnippet(strings.TrimRight(found.URL, "/")+receiver.Path(), credentials))
+	return t.printf("%s", alert.AlertmanagerConfig(strings.TrimRight(found.URL, "/")+receiver.Path(), credentials))
 }
 
 // listenFlag is the flag with which a server can be reached at an address; empty if it can without.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -81,7 +82,7 @@ the server if that is not set.`,
 }
 
 func sourceFlag(cmd *cobra.Command) *string {
-	source := cmd.Flags().String("source", "", "only this sender: alertmanager, grafana, pagerduty, generic")
+	source := cmd.Flags().String("source", "", "only this sender: "+strings.Join(webhookSources(), ", "))
 	// The values complete by themselves; there is nothing that could fail.
 	_ = cmd.RegisterFlagCompletionFunc("source", cobra.FixedCompletions(webhookSources(), cobra.ShellCompDirectiveNoFileComp))
 
@@ -89,9 +90,12 @@ func sourceFlag(cmd *cobra.Command) *string {
 }
 
 func webhookSources() []string {
-	return []string{
-		string(tarsy.SourceAlertmanager), string(tarsy.SourceGrafana), string(tarsy.SourcePagerDuty), string(tarsy.SourceGeneric),
+	var names []string
+	for _, source := range tarsy.WebhookSources() {
+		names = append(names, string(source))
 	}
+
+	return names
 }
 
 func receiversOf(ctx context.Context, c *client.Client, source string) ([]client.Webhook, error) {

@@ -15,19 +15,11 @@ type Alerts struct {
 	WriteBack   map[string]WriteBack `yaml:"write_back" doc:"Outgoing webhooks, chat messages, e-mail and notes by name, for what becomes of alerts." restart:"true"`
 }
 
-// The sources of receivers.
-const (
-	ReceiverAlertmanager = "alertmanager"
-	ReceiverGrafana      = "grafana"
-	ReceiverPagerDuty    = "pagerduty"
-	ReceiverGeneric      = "generic"
-)
-
 // Receiver is one entry of alerts.receivers.
 type Receiver struct {
 	Name string `yaml:"-"`
 
-	Source    string            `yaml:"source" doc:"Who sends to it." enum:"alertmanager,grafana,pagerduty,generic" required:"true"`
+	Source    string            `yaml:"source" doc:"Who sends to it." enum:"@webhook_source" required:"true"`
 	TokenEnv  string            `yaml:"token_env" doc:"Environment variable with a token that the sender puts into the header Authorization (Bearer). Without it, and without secret_env, an API key with the scope write is needed." format:"env" secret:"env"`
 	SecretEnv string            `yaml:"secret_env" doc:"Environment variable with the secret of the sender's signature (HMAC-SHA256). Required for PagerDuty unless token_env is set." format:"env" secret:"env"`
 	AlertType string            `yaml:"alert_type" doc:"Type of its alerts, unless a route decides; by default the label alertname if it is an alert type, else the default type." ref:"alert_types"`

@@ -20,7 +20,7 @@ const DefaultReceiver = "default"
 // Receivers lists the webhooks by source and name, those included that always exist.
 func (c *Config) Receivers() []Receiver {
 	all := slices.Collect(maps.Values(c.Alerts.Receivers))
-	for _, source := range []string{ReceiverAlertmanager, ReceiverGrafana} {
+	for _, source := range []string{string(tarsy.SourceAlertmanager), string(tarsy.SourceGrafana)} {
 		if c.Alerts.Receivers[DefaultReceiver].Source != source {
 			all = append(all, Receiver{Name: DefaultReceiver, Source: source})
 		}
@@ -81,10 +81,10 @@ func (c *Config) checkReceivers() []Problem {
 			problems = append(problems, c.problem(path, "not a name that can stand in an address",
 				"use up to 64 letters, digits, dots, dashes and underscores, and begin with a letter or digit"))
 		}
-		if r.Source == ReceiverPagerDuty && r.SecretEnv == "" && r.TokenEnv == "" {
+		if r.Source == string(tarsy.SourcePagerDuty) && r.SecretEnv == "" && r.TokenEnv == "" {
 			add("secret_env", "is required", "the variable with the secret that PagerDuty shows when the subscription is created, or token_env")
 		}
-		if r.Source != "" && r.Source != ReceiverGeneric && !r.Mapping.empty() {
+		if r.Source != "" && r.Source != string(tarsy.SourceGeneric) && !r.Mapping.empty() {
 			add("mapping", "is only for the source generic", "the bodies of "+r.Source+" are known: leave it out")
 		}
 		for label := range r.Labels {

@@ -3,6 +3,7 @@ package config
 import (
 	"reflect"
 
+	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/mask"
 	"tarsy.dev/tarsy/internal/strictyaml"
 )
@@ -14,6 +15,14 @@ func Schema() []byte {
 	return format.Schema(reflect.TypeFor[Config]())
 }
 
+func webhookSources() []string {
+	var names []string
+	for _, source := range tarsy.WebhookSources() {
+		names = append(names, string(source))
+	}
+	return names
+}
+
 // enumValues reads an enum tag. Lists that many fields share go by a name.
 func enumValues(written []string) []string {
 	if len(written) != 1 {
@@ -22,6 +31,8 @@ func enumValues(written []string) []string {
 	switch written[0] {
 	case "@backend":
 		return []string{BackendGoogleNative, BackendLangChain}
+	case "@webhook_source":
+		return webhookSources()
 	case "@strategy":
 		return strategyNames()
 	case "@agent_type":

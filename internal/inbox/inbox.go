@@ -71,7 +71,7 @@ func (i *Inbox) Deliver(ctx context.Context, source, name, author string, body [
 		return tarsy.DeliveryResult{}, tarsy.Errorf(tarsy.CodeNotFound, "there is no receiver %s/%s", source, name)
 	}
 
-	if receiver.Source == config.ReceiverGeneric {
+	if receiver.Source == string(tarsy.SourceGeneric) {
 		if subscription, ok, err := alert.ReadSubscription(body); ok {
 			return i.confirm(ctx, subscription, err)
 		}
