@@ -47,8 +47,12 @@ type settings struct {
 	engine   engine.Settings
 }
 
-// providerType is the type of an LLM provider, and serverTransport that of the transport of an MCP server.
-func (s *settings) providerType(name string) string { return s.effective.LLMProviders[name].Type }
+// providerName is what the conventions of OpenTelemetry call an LLM provider, and serverTransport the type of the transport of an MCP server.
+func (s *settings) providerName(name string) string {
+	kind := s.effective.LLMProviders[name].Kind()
+
+	return cmp.Or(kind.Convention, kind.Type)
+}
 
 func (s *settings) serverTransport(name string) string {
 	return s.effective.MCPServers[name].Transport.Type
@@ -60,12 +64,8 @@ func (s *settings) serverURL(name string) string { return s.effective.MCPServers
 // providerURL is the address of the API of an LLM provider; empty if only its SDK knows it.
 func (s *settings) providerURL(name string) string {
 	provider := s.effective.LLMProviders[name]
-	usual := map[string]string{
-		config.ProviderOpenAI: "https://api.openai.com", config.ProviderAnthropic: "https://api.anthropic.com",
-		config.ProviderGoogle: "https://generativelanguage.googleapis.com", config.ProviderXAI: "https://api.x.ai",
-	}
 
-	return cmp.Or(provider.BaseURL, usual[provider.Type])
+	return cmp.Or(provider.BaseURL, provider.Kind().URL)
 }
 
 // current returns the settings of now.

@@ -43,7 +43,7 @@ func (a *App) openTraces(ctx context.Context) error {
 
 	a.traces, err = telemetry.New(ctx, telemetry.Config{
 		Endpoint: how.Endpoint, Headers: headers, SampleRatio: how.SampleRatio, CaptureContent: how.CaptureContent,
-		ProviderType:    func(name string) string { return a.current().providerType(name) },
+		ProviderName:    func(name string) string { return a.current().providerName(name) },
 		ServerTransport: func(name string) string { return a.current().serverTransport(name) },
 		ProviderURL:     func(name string) string { return a.current().providerURL(name) },
 		ServerURL:       func(name string) string { return a.current().serverURL(name) },

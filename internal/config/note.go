@@ -41,11 +41,11 @@ func (c *Config) idleReason(rule string, section reflect.Value, f strictyaml.Fie
 	case "grpc":
 		return c.idleBackend(section, f)
 	case "vertexai":
-		if kind := section.FieldByName("Type").String(); kind != ProviderVertexAI {
+		if kind := section.FieldByName("Type").String(); !KindOfProvider(kind).Cloud {
 			return "only type vertexai uses it"
 		}
 	case "keyed":
-		if kind := section.FieldByName("Type").String(); kind == ProviderVertexAI || kind == ProviderScripted {
+		if kind := section.FieldByName("Type").String(); !KindOfProvider(kind).Key && kind != ProviderGRPC {
 			return "type " + kind + " uses no API key"
 		}
 	case "called":

@@ -17,6 +17,55 @@ const (
 	ProviderScripted  = "scripted"
 )
 
+// ProviderKind is what a type of LLM provider is like. A new type is an entry here, a client in internal/provider and its package in llm.
+type ProviderKind struct {
+	Type string
+	// URL is the address of its API; empty if the client finds it, or if there is none of its own.
+	URL string
+	// Key tells that it has an API key, which it needs unless it is called at an address of one's own.
+	Key bool
+	// Cloud tells that it belongs to a cloud project in a region.
+	Cloud bool
+	// OpenAI tells that the two APIs of OpenAI are there to choose from.
+	OpenAI bool
+	// Convention is its name in the conventions of OpenTelemetry, if that is another one.
+	Convention string
+}
+
+// ProviderKinds returns all types, in the order in which they are listed for people.
+func ProviderKinds() []ProviderKind {
+	return []ProviderKind{
+		{Type: ProviderGoogle, URL: "https://generativelanguage.googleapis.com", Key: true, Convention: "gcp.gemini"},
+		{Type: ProviderOpenAI, URL: "https://api.openai.com", Key: true, OpenAI: true},
+		{Type: ProviderAnthropic, URL: "https://api.anthropic.com", Key: true},
+		{Type: ProviderXAI, URL: "https://api.x.ai", Key: true, OpenAI: true, Convention: "x_ai"},
+		{Type: ProviderVertexAI, Cloud: true, Convention: "gcp.vertex_ai"},
+		{Type: ProviderGRPC},
+		{Type: ProviderScripted},
+	}
+}
+
+// KindOfProvider returns what a type is like; one that is unknown is like none.
+func KindOfProvider(name string) ProviderKind {
+	for _, kind := range ProviderKinds() {
+		if kind.Type == name {
+			return kind
+		}
+	}
+	return ProviderKind{Type: name}
+}
+
+func providerTypes() []string {
+	var names []string
+	for _, kind := range ProviderKinds() {
+		names = append(names, kind.Type)
+	}
+	return names
+}
+
+// Kind returns what the provider's type is like.
+func (p LLMProvider) Kind() ProviderKind { return KindOfProvider(p.Type) }
+
 // The two APIs of OpenAI and of those who speak its protocol.
 const (
 	APIChat      = "chat"
@@ -27,7 +76,7 @@ const (
 type LLMProvider struct {
 	Name string `yaml:"-"`
 
-	Type                string            `yaml:"type" doc:"Provider of the model; openai includes compatible servers, grpc is your own gateway, scripted plays the demo's scripts." enum:"google,openai,anthropic,xai,vertexai,grpc,scripted" required:"true"`
+	Type                string            `yaml:"type" doc:"Provider of the model; openai includes compatible servers, grpc is your own gateway, scripted plays the demo's scripts." enum:"@provider" required:"true"`
 	Model               string            `yaml:"model" doc:"The model's name at the provider." reload:"sessions"`
 	API                 string            `yaml:"api" doc:"API of OpenAI to use (types openai and xai); by default responses for OpenAI itself and Azure, chat otherwise." enum:"chat,responses"`
 	APIKeyEnv           string            `yaml:"api_key_env" doc:"Environment variable that holds the API key." format:"env" secret:"env" only:"keyed"`
@@ -45,9 +94,6 @@ type LLMProvider struct {
 // HeaderValues returns Headers with their values in the clear.
 func (p LLMProvider) HeaderValues() map[string]string { return reveal(p.Headers) }
 
-// speaksOpenAI says whether the two APIs of OpenAI are there to choose from.
-func (p LLMProvider) speaksOpenAI() bool { return p.Type == ProviderOpenAI || p.Type == ProviderXAI }
-
 // checkProviders finds entries that no client could be made from.
 func (c *Config) checkProviders() []Problem {
 	var problems []Problem
@@ -59,7 +105,7 @@ func (c *Config) checkProviders() []Problem {
 		if p.Model == "" && p.Type != "" && p.Type != ProviderScripted {
 			add("model", "is required", "the model's name at the provider")
 		}
-		if p.API != "" && p.Type != "" && !p.speaksOpenAI() {
+		if p.API != "" && p.Type != "" && !p.Kind().OpenAI {
 			add("api", "is only for the types openai and xai", "leave it out")
 		}
 		isGRPC := strings.HasPrefix(p.BaseURL, "grpc://") || strings.HasPrefix(p.BaseURL, "grpcs://")
@@ -100,8 +146,8 @@ func (c *Config) SupportWarnings(used []string) []Warning {
 func (c *Config) UnsetVariablesOf(name string, env func(string) (string, bool)) []Problem {
 	var problems []Problem
 	p, path := c.LLMProviders[name], joinPath("llm_providers", name)
-	needsKey := p.BaseURL == "" && (p.Type == ProviderGoogle || p.Type == ProviderAnthropic || p.speaksOpenAI())
-	needsProject := p.Type == ProviderVertexAI
+	needsKey := p.BaseURL == "" && p.Kind().Key
+	needsProject := p.Kind().Cloud
 	for _, v := range []struct {
 		key, variable string
 		needed        bool

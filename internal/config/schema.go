@@ -33,6 +33,8 @@ func enumValues(written []string) []string {
 		return []string{BackendGoogleNative, BackendLangChain}
 	case "@webhook_source":
 		return webhookSources()
+	case "@provider":
+		return providerTypes()
 	case "@strategy":
 		return strategyNames()
 	case "@agent_type":

@@ -13,45 +13,50 @@ import (
 	"tarsy.dev/tarsy/llm/openai"
 )
 
-// xaiURL is where xAI speaks the form of OpenAI's Chat Completions.
-const xaiURL = "https://api.x.ai/v1"
-
 var errNoScript = errors.New("this server has no scripted models")
+
+// clients make the client of a provider, by its type.
+func (p *Providers) clients() map[string]func(config.LLMProvider) (llm.Client, error) {
+	return map[string]func(config.LLMProvider) (llm.Client, error){
+		config.ProviderGoogle: p.google, config.ProviderOpenAI: p.openai, config.ProviderAnthropic: p.anthropic, config.ProviderXAI: p.xai,
+		config.ProviderVertexAI: p.vertex, config.ProviderGRPC: p.grpc, config.ProviderScripted: p.scripted,
+	}
+}
 
 // connect makes the client of a provider.
 func (p *Providers) connect(c config.LLMProvider) (llm.Client, error) {
-	switch c.Type {
-	case config.ProviderScripted:
-		if p.cfg.Scripted == nil {
-			return nil, errNoScript
-		}
-
-		return p.cfg.Scripted, nil
-	case config.ProviderGoogle:
-		return p.google(c)
-	case config.ProviderVertexAI:
-		return p.vertex(c)
-	case config.ProviderOpenAI:
-		return p.openai(c, c.BaseURL)
-	case config.ProviderXAI:
-		base := c.BaseURL
-		if base == "" {
-			base = xaiURL
-		}
-
-		return p.openai(c, base)
-	case config.ProviderAnthropic:
-		key, err := p.key(c)
-		if err != nil {
-			return nil, err
-		}
-
-		return anthropic.New(anthropic.Config{APIKey: key, BaseURL: c.BaseURL, HTTPClient: p.http, Headers: c.HeaderValues()})
-	case config.ProviderGRPC:
-		return p.grpc(c)
-	default:
+	client := p.clients()[c.Type]
+	if client == nil {
 		return nil, fmt.Errorf("LLM provider %q is of type %q, which this version cannot call", c.Name, c.Type)
 	}
+
+	return client(c)
+}
+
+func (p *Providers) scripted(config.LLMProvider) (llm.Client, error) {
+	if p.cfg.Scripted == nil {
+		return nil, errNoScript
+	}
+
+	return p.cfg.Scripted, nil
+}
+
+func (p *Providers) anthropic(c config.LLMProvider) (llm.Client, error) {
+	key, err := p.key(c)
+	if err != nil {
+		return nil, err
+	}
+
+	return anthropic.New(anthropic.Config{APIKey: key, BaseURL: c.BaseURL, HTTPClient: p.http, Headers: c.HeaderValues()})
+}
+
+// xai speaks the form of OpenAI's Chat Completions.
+func (p *Providers) xai(c config.LLMProvider) (llm.Client, error) {
+	if c.BaseURL == "" {
+		c.BaseURL = c.Kind().URL + "/v1"
+	}
+
+	return p.openai(c)
 }
 
 func (p *Providers) google(c config.LLMProvider) (llm.Client, error) {
@@ -89,13 +94,13 @@ func (p *Providers) vertex(c config.LLMProvider) (llm.Client, error) {
 }
 
 // openai calls OpenAI, or a server that speaks its language.
-func (p *Providers) openai(c config.LLMProvider, base string) (llm.Client, error) {
+func (p *Providers) openai(c config.LLMProvider) (llm.Client, error) {
 	key, err := p.key(c)
 	if err != nil {
 		return nil, err
 	}
 
-	return openai.New(openai.Config{APIKey: key, BaseURL: base, API: c.API, HTTPClient: p.http, Headers: c.HeaderValues()})
+	return openai.New(openai.Config{APIKey: key, BaseURL: c.BaseURL, API: c.API, HTTPClient: p.http, Headers: c.HeaderValues()})
 }
 
 func (p *Providers) grpc(c config.LLMProvider) (llm.Client, error) {

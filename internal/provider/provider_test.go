@@ -186,3 +186,19 @@ func TestCheckIsOneSmallCall(t *testing.T) {
 
 	require.Equal(t, llm.ClassTransient, llm.AsError(providers.Check(t.Context(), "gpt").Err).Class)
 }
+
+// A type that the configuration accepts and nothing calls would fail at the first alert.
+func TestEveryTypeOfTheConfigurationHasAClient(t *testing.T) {
+	t.Parallel()
+
+	for _, kind := range config.ProviderKinds() {
+		providers := connect(t, map[string]config.LLMProvider{"own": {Type: kind.Type, BaseURL: "http://127.0.0.1:1"}})
+
+		_, err := ask(t, providers, "own")
+		require.Error(t, err, "nobody answers")
+		require.NotContains(t, err.Error(), "cannot call", kind.Type)
+	}
+
+	_, err := ask(t, connect(t, map[string]config.LLMProvider{"own": {Type: "new"}}), "own")
+	require.ErrorContains(t, err, "which this version cannot call")
+}

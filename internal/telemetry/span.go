@@ -245,16 +245,7 @@ func (t *Tracer) toolCall(call *tarsy.MCPInteraction) span {
 
 // llmProvider is the provider in the words of the conventions.
 func (t *Tracer) llmProvider(name string) attribute.KeyValue {
-	switch kind := t.cfg.ProviderType(name); kind {
-	case "google":
-		return semconv.GenAIProviderNameGCPGemini
-	case "vertexai":
-		return semconv.GenAIProviderNameGCPVertexAI
-	case "xai":
-		return semconv.GenAIProviderNameXAI
-	default: // openai and anthropic are spelled alike
-		return semconv.GenAIProviderNameKey.String(cmp.Or(kind, name))
-	}
+	return semconv.GenAIProviderNameKey.String(cmp.Or(t.cfg.ProviderName(name), name))
 }
 
 // finishReason is why a model stopped, in the words of the conventions. What a gateway calls it is kept.

@@ -49,8 +49,8 @@ type Config struct {
 	SampleRatio float64
 	// CaptureContent adds what models and tools were given and answered.
 	CaptureContent bool
-	// ProviderType returns the type of an LLM provider by its name, and ServerTransport that of an MCP server. Nil knows none.
-	ProviderType, ServerTransport func(name string) string
+	// ProviderName returns what the conventions call an LLM provider, and ServerTransport the type of an MCP server's transport. Nil knows none.
+	ProviderName, ServerTransport func(name string) string
 	// ProviderURL returns the address of the API of an LLM provider by its name, and ServerURL that of an MCP server; empty if there is
 	// none. Only the host and the port are exported. Nil knows none.
 	ProviderURL, ServerURL func(name string) string
@@ -79,8 +79,8 @@ type Tracer struct {
 // New makes a Tracer and begins to export. It connects to nothing before there is something to export.
 func New(ctx context.Context, cfg Config) (*Tracer, error) {
 	unknown := func(string) string { return "" }
-	if cfg.ProviderType == nil {
-		cfg.ProviderType = unknown
+	if cfg.ProviderName == nil {
+		cfg.ProviderName = unknown
 	}
 
 	if cfg.ServerTransport == nil {
