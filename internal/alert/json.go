@@ -189,6 +189,10 @@ func parseTime(s string) *time.Time {
 
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
+		t, err = time.Parse("2006-01-02T15:04:05.999999999Z0700", s) // of Java programs, such as CloudWatch
+	}
+
+	if err != nil {
 		number, err := strconv.ParseFloat(s, 64)
 		if err != nil || !(number > 0 && number < 1e15) {
 			return nil

@@ -20,7 +20,7 @@ type Source struct {
 
 	// read reads a body.
 	read func(r config.Receiver, body []byte) (reading, error)
-	// recognizes reports whether a body that was sent as one alert is one of this sender.
+	// recognizes reports whether a body that was sent as one alert is one of this sender. It needs a receiver that always exists.
 	recognizes func(object map[string]json.RawMessage) bool
 	signing    signing
 }

@@ -30,7 +30,7 @@ type Inbox interface {
 	Receivers() []Receiver
 	// Trusts reports whether a request proves to be made by the sender of a receiver, by its token or its signature. The body
 	// is needed for a signature only.
-	Trusts(source, name string, header http.Header, body []byte) bool
+	Trusts(ctx context.Context, source, name string, header http.Header, body []byte) bool
 	// Deliver decides on the alerts of a body. Of a body that is not valid nothing is stored.
 	Deliver(ctx context.Context, source, name, author string, body []byte) (tarsy.DeliveryResult, error)
 	// Recognize tells who sends bodies like this, if it is a body of a known sender.
@@ -127,7 +127,7 @@ func (s *Server) admitSender(w http.ResponseWriter, r *http.Request, who *caller
 		}
 	}
 
-	if !s.inbox.Trusts(source, name, r.Header, who.body) {
+	if !s.inbox.Trusts(r.Context(), source, name, r.Header, who.body) {
 		return tarsy.Errorf(tarsy.CodeUnauthenticated,
 			"the request has neither the token or signature of the receiver %s/%s nor an API key with the scope write", source, name)
 	}

@@ -49,8 +49,8 @@ func (w webhooks) Receivers() []api.Receiver {
 }
 
 // Trusts implements api.Inbox.
-func (w webhooks) Trusts(source, name string, header http.Header, body []byte) bool {
-	return w.app.current().inbox.Trusts(source, name, header, body)
+func (w webhooks) Trusts(ctx context.Context, source, name string, header http.Header, body []byte) bool {
+	return w.app.current().inbox.Trusts(ctx, source, name, header, body)
 }
 
 // Deliver implements api.Inbox.

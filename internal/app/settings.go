@@ -154,7 +154,7 @@ func (a *App) newReception(s *settings, before *settings) error {
 			// An address that masking changes is refused when it is submitted, so it is not taken from an alert either.
 			AllowsRunbook: func(url string) bool { return s.runbooks.Check(url) == nil && a.maskText(url) == url },
 		},
-		Intake: s.intake, Desk: s.desk, Env: a.options.Env, Confirm: a.confirmSubscription(s.fetch),
+		Intake: s.intake, Desk: s.desk, Env: a.options.Env, Confirm: a.confirmSubscription(s.fetch), Certificate: newSNSCertificates(s.fetch, a.clock).get,
 	})
 
 	return nil

@@ -22,6 +22,7 @@ type Receiver struct {
 	Source    string            `yaml:"source" doc:"Who sends to it." enum:"@webhook_source" required:"true"`
 	TokenEnv  string            `yaml:"token_env" doc:"Environment variable with a token that the sender puts into the header Authorization (Bearer). Without it, and without secret_env, an API key with the scope write is needed." format:"env" secret:"env"`
 	SecretEnv string            `yaml:"secret_env" doc:"Environment variable with the secret of the sender's signature (HMAC-SHA256). Required for PagerDuty unless token_env is set." format:"env" secret:"env"`
+	Topics    []string          `yaml:"topics" doc:"ARNs of topics of Amazon SNS, for the source cloudwatch: their messages are accepted with the signature of Amazon SNS, without an API key."`
 	AlertType string            `yaml:"alert_type" doc:"Type of its alerts, unless a route decides; by default the label alertname if it is an alert type, else the default type." ref:"alert_types"`
 	Labels    map[string]string `yaml:"labels" doc:"Labels that are added to every alert, such as the cluster; labels of the alert win."`
 	Mapping   Mapping           `yaml:"mapping" doc:"Where a generic body has its facts."`

@@ -17,6 +17,8 @@ var receiverName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 // DefaultReceiver is the name of the receivers of Alertmanager and Grafana that always exist.
 const DefaultReceiver = "default"
 
+var topicARN = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+$`)
+
 // Receivers lists the webhooks by source and name, those included that always exist.
 func (c *Config) Receivers() []Receiver {
 	all := slices.Collect(maps.Values(c.Alerts.Receivers))
@@ -45,7 +47,7 @@ func (r Receiver) Path() string { return "/api/v1/webhooks/" + r.Source + "/" + 
 // Auth is what a sender needs that has no API key: a signature, a token, or nothing else than an API key.
 func (r Receiver) Auth() string {
 	switch {
-	case r.SecretEnv != "":
+	case r.SecretEnv != "" || len(r.Topics) > 0:
 		return "signature"
 	case r.TokenEnv != "":
 		return "token"
@@ -86,6 +88,14 @@ func (c *Config) checkReceivers() []Problem {
 		}
 		if r.Source != "" && r.Source != string(tarsy.SourceGeneric) && !r.Mapping.empty() {
 			add("mapping", "is only for the source generic", "the bodies of "+r.Source+" are known: leave it out")
+		}
+		if len(r.Topics) > 0 && r.Source != string(tarsy.SourceCloudWatch) {
+			add("topics", "is only for the source cloudwatch", "leave it out")
+		}
+		for i, topic := range r.Topics {
+			if !topicARN.MatchString(topic) {
+				add(fmt.Sprintf("topics[%d]", i), "not the ARN of a topic of Amazon SNS", "such as arn:aws:sns:eu-central-1:123456789012:alarms")
+			}
 		}
 		for label := range r.Labels {
 			if label == "" {

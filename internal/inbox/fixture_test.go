@@ -2,6 +2,7 @@ package inbox_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,9 @@ type fixture struct {
 	// confirmed are the addresses that confirmed subscriptions; refused, if it is set, is why none can be.
 	confirmed []string
 	refused   error
+	// certificates are those at the addresses of Amazon SNS; asked are the addresses that were asked for.
+	certificates map[string][]byte
+	asked        []string
 }
 
 // newFixture makes an inbox with the section alerts of a configuration. Runbooks may be fetched from https://runbooks.example only.
@@ -76,6 +80,15 @@ func newFixture(t *testing.T, alerts string) *fixture {
 			f.confirmed = append(f.confirmed, s.URL)
 
 			return f.refused
+		},
+		Certificate: func(_ context.Context, address string) ([]byte, error) {
+			f.asked = append(f.asked, address)
+
+			if found := f.certificates[address]; found != nil {
+				return found, nil
+			}
+
+			return nil, errors.New("not found")
 		},
 	})
 

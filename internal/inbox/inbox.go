@@ -35,6 +35,8 @@ type Config struct {
 	Env func(string) (string, bool)
 	// Confirm requests the URL that confirms a subscription of Amazon SNS. It was checked to be on one of its hosts.
 	Confirm func(ctx context.Context, subscription alert.Subscription) error
+	// Certificate returns the certificate, in PEM, at an address. It was checked to be on a host of Amazon SNS.
+	Certificate func(ctx context.Context, address string) ([]byte, error)
 }
 
 // Inbox takes alerts. It is safe for concurrent use.
@@ -49,16 +51,34 @@ func New(cfg Config) *Inbox { return &Inbox{cfg: cfg} }
 func (i *Inbox) Receivers() []config.Receiver { return i.cfg.Reader.Config.Receivers() }
 
 // Trusts reports whether a request proves to be made by the sender of a receiver. A receiver whose variable is not set trusts nobody.
-func (i *Inbox) Trusts(source, name string, header http.Header, body []byte) bool {
+func (i *Inbox) Trusts(ctx context.Context, source, name string, header http.Header, body []byte) bool {
 	receiver, ok := i.cfg.Reader.Config.Receiver(source, name)
 	if !ok {
 		return false
 	}
 
-	// Why a secret is missing was reported at the start; a sender learns nothing about it.
-	ok, err := alert.Verify(receiver, i.cfg.Env, header, body)
+	byTopic := len(receiver.Topics) > 0
 
-	return ok && err == nil
+	if !byTopic || receiver.TokenEnv != "" || receiver.SecretEnv != "" {
+		// Why a secret is missing was reported at the start; a sender learns nothing about it.
+		if ok, err := alert.Verify(receiver, i.cfg.Env, header, body); !ok || err != nil {
+			return false
+		}
+	}
+
+	return !byTopic || i.isFromTopic(ctx, receiver.Topics, body)
+}
+
+// isFromTopic reports whether Amazon SNS has signed a message of one of the topics. Anybody can have a topic, so its name is checked first.
+func (i *Inbox) isFromTopic(ctx context.Context, topics []string, body []byte) bool {
+	signature, err := alert.ReadSNSSignature(body)
+	if err != nil || !slices.Contains(topics, signature.Topic) {
+		return false
+	}
+
+	certificate, err := i.cfg.Certificate(ctx, signature.CertificateURL)
+
+	return err == nil && signature.Verify(certificate) == nil
 }
 
 // Recognize tells who sends bodies like this, if it is a body of a known sender.
@@ -71,7 +91,7 @@ func (i *Inbox) Deliver(ctx context.Context, source, name, author string, body [
 		return tarsy.DeliveryResult{}, tarsy.Errorf(tarsy.CodeNotFound, "there is no receiver %s/%s", source, name)
 	}
 
-	if receiver.Source == string(tarsy.SourceGeneric) {
+	if receiver.Source == string(tarsy.SourceGeneric) || receiver.Source == string(tarsy.SourceCloudWatch) {
 		if subscription, ok, err := alert.ReadSubscription(body); ok {
 			return i.confirm(ctx, subscription, err)
 		}

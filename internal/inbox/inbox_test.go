@@ -141,7 +141,7 @@ func TestBodiesWithoutAlertsAreIgnoredWithTheReason(t *testing.T) {
 	_, err = f.Deliver(t.Context(), "alertmanager", "default", "ana", []byte(`{`))
 	require.Equal(t, tarsy.CodeInvalidJSON, tarsy.CodeOf(err))
 
-	require.False(t, f.Trusts("pagerduty", "nope", http.Header{}, nil))
-	require.False(t, f.Trusts("pagerduty", "oncall", http.Header{}, nil), "its variable is not set")
+	require.False(t, f.Trusts(t.Context(), "pagerduty", "nope", http.Header{}, nil))
+	require.False(t, f.Trusts(t.Context(), "pagerduty", "oncall", http.Header{}, nil), "its variable is not set")
 	require.Zero(t, f.sessions(t))
 }

@@ -67,7 +67,7 @@ func (f *Fetcher) kind(resp *http.Response, at *url.URL) (kind, error) {
 		return opaque, failure(tarsy.CodeUnsupportedMedia, at, nil, "it is a web page: use the address of the raw file")
 	case isText(media):
 		return readable, nil
-	case (media == "" || media == "application/octet-stream") && isRawHost(at.Hostname()):
+	case f.cfg.AnyType, (media == "" || media == "application/octet-stream") && isRawHost(at.Hostname()):
 		return opaque, nil
 	case media == "":
 		return opaque, failure(tarsy.CodeUnsupportedMedia, at, nil, "it does not declare a text content type")

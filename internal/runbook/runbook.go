@@ -43,6 +43,8 @@ type Config struct {
 	CacheTTL time.Duration
 	// GitHubToken is sent to GitHub's hosts over https, and to nobody else.
 	GitHubToken string
+	// AnyType accepts texts of every declared type but web pages.
+	AnyType bool
 	// MaxBytes bounds a runbook. Zero means 256 KiB.
 	MaxBytes int64
 	// Timeout is for all of a fetch, redirects included. Zero means 10 s.
