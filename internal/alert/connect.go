@@ -37,8 +37,8 @@ func indented(value any) string {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 
-	if encoder.Encode(value) != nil {
-		return "" // not reached: these are texts
+	if err := encoder.Encode(value); err != nil {
+		return ""
 	}
 
 	return string(bytes.TrimSpace(text.Bytes()))

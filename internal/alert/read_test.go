@@ -14,7 +14,7 @@ import (
 var now = time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
 
 func webhookSources() []tarsy.AlertSource {
-	return []tarsy.AlertSource{tarsy.SourceAlertmanager, tarsy.SourceGrafana, tarsy.SourcePagerDuty, tarsy.SourceGeneric}
+	return tarsy.WebhookSources()
 }
 
 func TestSamplesAreDeliveriesOfOneFiringAlert(t *testing.T) {

@@ -30,16 +30,24 @@ type SNSSignature struct {
 // ReadSNSSignature reads the signature of a message. The error says why the message has none that could be verified.
 func ReadSNSSignature(body []byte) (SNSSignature, error) {
 	var m struct {
-		Type, MessageId, Token, TopicArn, Message, SubscribeURL, Timestamp, SignatureVersion, Signature, SigningCertURL string //nolint:revive // as they are sent
-
-		Subject *string
+		Type             string  `json:"Type"`
+		MessageID        string  `json:"MessageId"`
+		Token            string  `json:"Token"`
+		TopicARN         string  `json:"TopicArn"`
+		Subject          *string `json:"Subject"`
+		Message          string  `json:"Message"`
+		SubscribeURL     string  `json:"SubscribeURL"`
+		Timestamp        string  `json:"Timestamp"`
+		SignatureVersion string  `json:"SignatureVersion"`
+		Signature        string  `json:"Signature"`
+		SigningCertURL   string  `json:"SigningCertURL"`
 	}
 
 	if depth(body) > maxDepth || json.Unmarshal(body, &m) != nil {
 		return SNSSignature{}, errors.New("the body is no message of Amazon SNS")
 	}
 
-	s := SNSSignature{Topic: m.TopicArn, CertificateURL: m.SigningCertURL}
+	s := SNSSignature{Topic: m.TopicARN, CertificateURL: m.SigningCertURL}
 
 	switch m.SignatureVersion {
 	case "1":
@@ -50,7 +58,7 @@ func ReadSNSSignature(body []byte) (SNSSignature, error) {
 		return s, fmt.Errorf("unknown version %q of the signature", oneLine(m.SignatureVersion, maxFact))
 	}
 
-	fields := []string{"Message", m.Message, "MessageId", m.MessageId}
+	fields := []string{"Message", m.Message, "MessageId", m.MessageID}
 
 	if m.Type == snsNotification {
 		if m.Subject != nil {
@@ -66,7 +74,7 @@ func ReadSNSSignature(body []byte) (SNSSignature, error) {
 		fields = append(fields, "Token", m.Token)
 	}
 
-	fields = append(fields, "TopicArn", m.TopicArn, "Type", m.Type)
+	fields = append(fields, "TopicArn", m.TopicARN, "Type", m.Type)
 	s.signed = []byte(strings.Join(fields, "\n") + "\n")
 
 	var err error
