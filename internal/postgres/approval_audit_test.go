@@ -1,12 +1,15 @@
 package postgres_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/internal/progress"
 )
 
 // Whoever finds a decision finds who made it: the row of the audit log is part of the same transaction.
@@ -44,4 +47,31 @@ func TestDecisionAndItsAuditRowAreStoredTogether(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rows, 1, "a decision that came too late is none")
 	require.Equal(t, "ana", rows[0].Actor)
+}
+
+// The recipe of a session that was not stored is not stored either, and must be with the next session.
+func TestRecipeOfSessionWithoutItsAuditRowIsStoredLater(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	db := f.server(t)
+	recipe := func() postgres.Terms {
+		return postgres.Terms{EngineVersion: 1, Recipe: &progress.Recipe{Hash: "h", Body: json.RawMessage(`{"chain": "c"}`)}}
+	}
+
+	f.exec(t, `ALTER TABLE audit_log ADD CONSTRAINT refused CHECK (actor <> 'mallory')`)
+
+	deciding, _ := audit.By(t.Context(), tarsy.AuditEntry{At: f.clock.Now(), Actor: "mallory", ActorKind: tarsy.ActorKey, Action: "session.rerun", Outcome: tarsy.AuditOK})
+	refused := newSession(f.clock.Now())
+	require.Error(t, db.CreateSession(deciding, refused, recipe()))
+
+	_, err := db.RequestTarget(t.Context(), refused.ID)
+	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
+
+	session := newSession(f.clock.Now())
+	require.NoError(t, db.CreateSession(t.Context(), session, recipe()))
+
+	stored, err := db.SessionRecipe(t.Context(), session.ID)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"chain": "c"}`, string(stored))
 }

@@ -137,19 +137,27 @@ func (i *intake) takeDecided(ctx context.Context, a *arrival) {
 		return
 	}
 
-	i.report(a, audit.Change(ctx, i.pool, func(tx pgx.Tx) error {
-		if err := i.store(ctx, tx, group); err != nil {
-			return err
-		}
+	var recipes []recipeRow
 
-		if a.refused != nil || a.existing != nil {
+	err := audit.Change(ctx, i.pool, func(tx pgx.Tx) (err error) {
+		recipes, err = i.storeOn(ctx, tx, group)
+
+		switch {
+		case err != nil:
+			return err
+		case a.refused != nil || a.existing != nil:
 			return audit.ErrUnchanged
 		}
 
 		audit.Detail(ctx, "created", a.session.ID)
 
 		return nil
-	}))
+	})
+	if err == nil && a.refused == nil && a.existing == nil {
+		i.recipes.add(recipes)
+	}
+
+	i.report(a, err)
 }
 
 // arrival is a session that is about to be stored.
@@ -221,11 +229,11 @@ func (i *intake) storeGroup(group []*arrival) {
 		return
 	}
 
-	err := i.store(ctx, i.pool, group)
+	err := i.store(ctx, group)
 
 	for _, a := range group {
 		if isCleanError(err) && len(group) > 1 {
-			i.report(a, i.store(ctx, i.pool, []*arrival{a}))
+			i.report(a, i.store(ctx, []*arrival{a}))
 		} else {
 			i.report(a, err)
 		}
@@ -291,19 +299,23 @@ type sender interface {
 	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 }
 
-func (i *intake) store(ctx context.Context, on sender, group []*arrival) error {
+func (i *intake) store(ctx context.Context, group []*arrival) error {
+	recipes, err := i.storeOn(ctx, i.pool, group)
+	if err == nil {
+		i.recipes.add(recipes)
+	}
+
+	return err
+}
+
+// storeOn stores a group and returns the recipes that are stored with it, once that is committed.
+func (i *intake) storeOn(ctx context.Context, on sender, group []*arrival) ([]recipeRow, error) {
 	args, recipes, err := i.arguments(group)
 	if err != nil {
-		return err
+		return nil, err
 	}
 
-	if err := i.insert(ctx, on, group, args); err != nil {
-		return err
-	}
-
-	i.recipes.add(recipes)
-
-	return nil
+	return recipes, i.insert(ctx, on, group, args)
 }
 
 // arguments returns the arguments of createSQL but for the idempotency keys, and the recipes among them.
