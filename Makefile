@@ -20,7 +20,7 @@ LINT_VERSION := 2.14.0
 LINT         := $(TOOLS)/golangci-lint
 SUMMARY      := $(GO) run ./internal/tools/testsummary
 
-.PHONY: help run build web web-packages setup packages chromium alertmanager go test quick test-go test-unit test-e2e test-coverage test-web test-browser test-race test-race-all test-postgres fresh test-json test-times test-repeat test-crowd test-delays vet lint lint-web lint-deploy linter bench mask-report golden screenshots clean
+.PHONY: help run build web web-packages setup packages chromium alertmanager go test quick test-go test-unit test-e2e test-coverage test-web test-browser test-race test-race-all test-postgres fresh test-json test-times test-repeat test-crowd test-delays vet lint lint-web lint-deploy linter bench mask-report weigh golden screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -158,9 +158,11 @@ test-crowd: go ## the end-to-end tests N times at once (N=10), to find the ones 
 	@sh scripts/test-crowd.sh $(N) .cache/testsummary -vet=off -parallel=1 -shuffle=on -timeout=120m $(TESTFLAGS) $(PACKAGES)
 
 test-delays: PACKAGES = ./e2e/... ./tarsytest/...
-test-delays: go ## the end-to-end tests with delays after requests and database results, to find the ones that look too early
+test-delays: build setup chromium ## the end-to-end tests and browser scenarios with delays after requests and database results, to find the ones that look too early
 	@echo "==> testing with delays"
 	@TARSY_DELAY_HTTP=250 TARSY_DELAY_POSTGRES=60 TARSY_TEST_SLOWNESS=3 sh scripts/test-delays.sh sh -c '$(SUMMARY) $$DELAYS -vet=off -shuffle=on -timeout=40m -p=$(PARALLEL) -parallel=8 $(TESTFLAGS) $(PACKAGES)'
+	@sh scripts/test-delays.sh sh -c '$(GO) build $$DELAYS -o .cache/tarsy-delays ./cmd/tarsy'
+	@TARSY_BIN=$(CURDIR)/.cache/tarsy-delays TARSY_DELAY_API=600 TARSY_DELAY_POSTGRES=20 TARSY_TEST_SLOWNESS=3 $(MAKE) --no-print-directory test-browser
 
 lint: go linter lint-web ## golangci-lint, installed into .cache/bin if it is not there; Biome and tsc for the dashboard
 	@echo "==> linting"
@@ -196,6 +198,9 @@ bench: go setup build chromium ## measure, and print the tables
 
 mask-report: go ## measure how well secrets are masked: recall and precision over the labelled corpus
 	@$(GO) run ./internal/tools/maskreport
+
+weigh: go ## how much there is to read and to ship, beside the last release
+	@$(GO) run ./internal/tools/weigh
 
 golden: go ## rewrite the golden files and generated documents; review the diff like code
 	@$(GO) test $$(grep -rlE --include='*_test.go' --exclude-dir=bench 'Bool\("update"|(tarsytest|flowtest)\.' . | xargs -n1 dirname | sort -u) -count=1 -update

@@ -21,7 +21,7 @@ const (
 )
 
 //nolint:gochecknoglobals // a flag of the test binary
-var updateMigrating = updating.Bool("update", false, "write the comparison of "+migratingFile+" instead of checking it")
+var update = updating.Bool("update", false, "write the documents instead of checking them")
 
 // publishedRoute is a route of the published TARSy, read from its source.
 type publishedRoute struct {
@@ -82,7 +82,7 @@ func TestMigrationGuideComparesBothDocuments(t *testing.T) {
 	written, after, ok := strings.Cut(rest, comparedEnds)
 	require.True(t, ok)
 
-	if *updateMigrating {
+	if *update {
 		require.NoError(t, os.WriteFile(migratingFile, []byte(before+comparedBegins+table.String()+comparedEnds+after), 0o600))
 
 		return
