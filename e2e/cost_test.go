@@ -48,6 +48,7 @@ func measureCosts(t *testing.T) map[string]float64 {
 	command.Env = append(os.Environ(), costVariable+"="+results)
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", output)
+	t.Logf("%s", output)
 
 	raw, err := os.ReadFile(results)
 	require.NoError(t, err)
