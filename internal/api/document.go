@@ -47,9 +47,12 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 			Info: &huma.Info{
 				Title: "TARSy", Version: version,
 				Description: "Submit alerts, watch their investigation, and read the results.",
+				License:     &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
 			},
+			Servers: []*huma.Server{{URL: "/", Description: "The server that this document comes from."}},
 			Components: &huma.Components{
-				Schemas: registry,
+				Schemas:   registry,
+				Responses: map[string]*huma.Response{},
 				SecuritySchemes: map[string]*huma.SecurityScheme{
 					keyScheme: {Type: "http", Scheme: "bearer", Description: "An API key."},
 					cookieScheme: {

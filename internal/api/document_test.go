@@ -166,3 +166,27 @@ func TestCommittedOpenAPIDocumentIsCurrent(t *testing.T) {
 	require.NoError(t, err, "run go test ./internal/api -run OpenAPI -update")
 	require.Equal(t, document.String(), string(committed), "run go test ./internal/api -run OpenAPI -update")
 }
+
+func TestEveryOperationListsItsErrors(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+
+	for _, o := range f.operations(t) {
+		request, err := http.NewRequestWithContext(t.Context(), o.method, strings.NewReplacer("{", "", "}", "").Replace(o.pattern), nil)
+		require.NoError(t, err)
+
+		_, codes := f.api.ErrorsOf(request)
+		require.Contains(t, codes, tarsy.CodeInternal, "%s %s", o.method, o.pattern)
+		require.Contains(t, codes, tarsy.CodeInvalidParameter, "%s %s", o.method, o.pattern)
+	}
+
+	patterns := map[string]bool{}
+	for _, o := range f.operations(t) {
+		patterns[o.method+" "+o.pattern] = true
+	}
+
+	for pattern := range api.OwnErrors() {
+		require.True(t, patterns[pattern], "there is no operation %s", pattern)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -70,3 +71,18 @@ func CodeRows() []CodeRow {
 
 // WriteExport writes an export as the answer has it.
 func WriteExport(w io.Writer, export *tarsy.Export) error { return writeExport(w, export) }
+
+// ErrorsOf are the documented codes of the operation that a request is for, and its pattern; empty if there is none.
+func (s *Server) ErrorsOf(r *http.Request) (pattern string, codes []tarsy.Code) {
+	found, err := s.find(r)
+	if err != nil {
+		return "", nil
+	}
+
+	codes, _ = s.documented(r.Method, found.path).Extensions[errorsExtension].([]tarsy.Code)
+
+	return found.path, codes
+}
+
+// OwnErrors are the codes that are listed by operation.
+func OwnErrors() map[string][]tarsy.Code { return ownErrors() }

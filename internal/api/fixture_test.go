@@ -138,7 +138,27 @@ func (f *fixture) request(t *testing.T, method, path, body string, headers ...st
 	text, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
 
+	f.requireDocumented(t, request, response, text)
+
 	return answer{status: response.StatusCode, header: response.Header, body: string(text)}
+}
+
+// requireDocumented checks that the document lists the code of a problem with its operation.
+func (f *fixture) requireDocumented(t *testing.T, request *http.Request, response *http.Response, body []byte) {
+	t.Helper()
+
+	if response.Header.Get("Content-Type") != problem.MediaType || request.Method == http.MethodHead {
+		return
+	}
+
+	pattern, documented := f.api.ErrorsOf(request)
+	if pattern == "" {
+		return
+	}
+
+	var got problem.Problem
+	require.NoError(t, json.Unmarshal(body, &got))
+	require.Contains(t, documented, got.Code, "%s %s does not list it: add it to ownErrors", request.Method, pattern)
 }
 
 // get reads the answer to a GET that succeeds.

@@ -56,6 +56,7 @@ func add[I, O any](s *Server, scope tarsy.Scope, op huma.Operation, body *huma.R
 
 	documented := s.documented(op.Method, op.Path)
 	documented.RequestBody = body
+	s.describeErrors(scope, documented)
 	s.keep(scope, documented)
 }
 
@@ -67,6 +68,7 @@ func later(handler *http.Handler) http.Handler {
 // addPlain registers an operation that only reads and writes its own answer.
 func (s *Server) addPlain(op huma.Operation, handler http.Handler) {
 	s.describe(tarsy.ScopeRead, &op)
+	s.describeErrors(tarsy.ScopeRead, &op)
 	s.huma.OpenAPI().AddOperation(&op)
 	s.mux.Handle(op.Method+" "+op.Path, handler)
 	s.keep(tarsy.ScopeRead, &op)
