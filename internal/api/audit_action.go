@@ -1,5 +1,7 @@
 package api
 
+import "sync"
+
 // auditAction is what the audit log records of an operation.
 type auditAction struct {
 	// name is stable: people search for it.
@@ -13,7 +15,7 @@ type auditAction struct {
 // auditActions are the actions by the pattern of their route: one for every operation that changes something, which a test checks.
 // Alerts are recorded only where they were denied: there are many, and each one is a session or a suppressed alert with its author. The
 // tools of /mcp make requests of their own, which are recorded as what they are.
-func auditActions() map[string]auditAction {
+var auditActions = sync.OnceValue(func() map[string]auditAction {
 	return map[string]auditAction{
 		"POST /api/v1/alerts":                      {name: "alert.submit", target: "session", onlyDenied: true},
 		"POST " + webhookPath:                      {name: "alert.deliver", target: "webhook", onlyDenied: true},
@@ -71,4 +73,4 @@ func auditActions() map[string]auditAction {
 		"GET " + oidcCallbackPath:           {name: "user.login", target: userTarget},
 		"POST /api/v1/logout":               {name: "browser.logout", target: "key"},
 	}
-}
+})

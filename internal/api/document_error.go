@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -17,7 +18,7 @@ const errorsExtension = "x-tarsy-errors"
 
 // ownErrors are the codes of operations that do not follow from their parameters, body and scope. Tests fail when an operation answers a code that
 // it does not list.
-func ownErrors() map[string][]tarsy.Code {
+var ownErrors = sync.OnceValue(func() map[string][]tarsy.Code {
 	submits := []tarsy.Code{
 		tarsy.CodeUnknownAlertType, tarsy.CodeUnknownChain, tarsy.CodeUnknownLLMProvider, tarsy.CodeUnknownMCPServer, tarsy.CodeMCPServerNotAllowed,
 		tarsy.CodeUnknownTool, tarsy.CodeToolNotAllowed, tarsy.CodeIntakePaused, tarsy.CodeOverloaded,
@@ -65,7 +66,7 @@ func ownErrors() map[string][]tarsy.Code {
 		"GET /api/v1/sessions/{id}/events":              {tarsy.CodeTooManyStreams, tarsy.CodeNotAcceptable},
 		"GET /api/v1/sessions/{id}/timeline/{event_id}": {tarsy.CodeEventNotFound},
 	}
-}
+})
 
 // notFound is what an operation answers whose path names something that does not exist, by the segments before the name.
 var notFound = []struct {

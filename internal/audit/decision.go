@@ -46,8 +46,8 @@ func Decide(ctx context.Context, row func(target string, details map[string]stri
 }
 
 // By is Decide for a row whose target and details are added to those that are known.
-func By(ctx context.Context, entry tarsy.AuditEntry) (context.Context, *Decision) {
-	return Decide(ctx, func(target string, details map[string]string) tarsy.AuditEntry {
+func By(ctx context.Context, entry tarsy.AuditEntry) context.Context {
+	ctx, _ = Decide(ctx, func(target string, details map[string]string) tarsy.AuditEntry {
 		if target != "" {
 			entry.TargetID = target
 		}
@@ -60,6 +60,8 @@ func By(ctx context.Context, entry tarsy.AuditEntry) (context.Context, *Decision
 
 		return entry
 	})
+
+	return ctx
 }
 
 // Each returns a context for one of several changes that a decision makes by themselves: each has a row, and the decision has none.

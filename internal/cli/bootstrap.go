@@ -39,7 +39,7 @@ func (t *tool) bootstrap(ctx context.Context, server *app.App, f *serverFlags, l
 		return nil
 	}
 
-	deciding, _ := audit.By(ctx, tarsy.AuditEntry{
+	deciding := audit.By(ctx, tarsy.AuditEntry{
 		At: time.Now(), Actor: "bootstrap", ActorKind: tarsy.ActorSystem, Action: "key.create", TargetType: "key", Outcome: tarsy.AuditOK,
 	})
 

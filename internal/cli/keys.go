@@ -56,11 +56,9 @@ func keyDecision(ctx context.Context, action string, now time.Time) context.Cont
 		actor = current.Username
 	}
 
-	ctx, _ = audit.By(ctx, tarsy.AuditEntry{
+	return audit.By(ctx, tarsy.AuditEntry{
 		At: now, Actor: actor, ActorKind: tarsy.ActorCLI, Role: tarsy.RoleAdmin, Action: action, TargetType: "key", Outcome: tarsy.AuditOK,
 	})
-
-	return ctx
 }
 
 func (k keyDatabase) Keys(ctx context.Context) ([]tarsy.APIKey, error) { return k.db.Keys(ctx) }

@@ -152,12 +152,10 @@ func (p People) reply(sessionID string, subject tarsy.AnnouncementSubject, m Mes
 // decide returns a context in which the author of a message makes a decision. The names of actions are those of the API. Alerts are none, as
 // there.
 func (p People) decide(ctx context.Context, m Message, action, targetType, target string) context.Context {
-	ctx, _ = audit.By(ctx, tarsy.AuditEntry{
+	return audit.By(ctx, tarsy.AuditEntry{
 		At: p.Clock.Now(), Actor: p.Author(m.UserName), ActorKind: tarsy.ActorKind(p.Channel), Action: action, TargetType: targetType, TargetID: target,
 		Outcome: tarsy.AuditOK, Details: m.Details,
 	})
-
-	return ctx
 }
 
 // Author is the name under which what a person writes is stored.

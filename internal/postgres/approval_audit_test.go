@@ -21,7 +21,7 @@ func TestDecisionAndItsAuditRowAreStoredTogether(t *testing.T) {
 	call := f.wait(t, db, expiry)
 
 	decide := func(actor string) (bool, error) {
-		ctx, _ := audit.By(t.Context(), tarsy.AuditEntry{
+		ctx := audit.By(t.Context(), tarsy.AuditEntry{
 			At: f.clock.Now(), Actor: actor, ActorKind: tarsy.ActorKey, Action: "approval.approve", TargetID: call.ID, Outcome: tarsy.AuditOK,
 		})
 
@@ -61,7 +61,7 @@ func TestRecipeOfSessionWithoutItsAuditRowIsStoredLater(t *testing.T) {
 
 	f.exec(t, `ALTER TABLE audit_log ADD CONSTRAINT refused CHECK (actor <> 'mallory')`)
 
-	deciding, _ := audit.By(t.Context(), tarsy.AuditEntry{At: f.clock.Now(), Actor: "mallory", ActorKind: tarsy.ActorKey, Action: "session.rerun", Outcome: tarsy.AuditOK})
+	deciding := audit.By(t.Context(), tarsy.AuditEntry{At: f.clock.Now(), Actor: "mallory", ActorKind: tarsy.ActorKey, Action: "session.rerun", Outcome: tarsy.AuditOK})
 	refused := newSession(f.clock.Now())
 	require.Error(t, db.CreateSession(deciding, refused, recipe()))
 

@@ -126,7 +126,7 @@ func TestKeyAndItsAuditRowAreStoredTogether(t *testing.T) {
 	require.NoError(t, err)
 
 	by := func(action string) context.Context {
-		ctx, _ := audit.By(t.Context(), tarsy.AuditEntry{At: time.Now(), Actor: "ada", Action: action, TargetType: "key"})
+		ctx := audit.By(t.Context(), tarsy.AuditEntry{At: time.Now(), Actor: "ada", Action: action, TargetType: "key"})
 
 		return ctx
 	}
