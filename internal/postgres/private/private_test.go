@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,6 +34,7 @@ func TestDataDirectoryLifecycle(t *testing.T) {
 		{"server of a killed tarsy is adopted", testServerOfAKilledTarsyIsAdopted},
 		{"detached server goes on and is adopted", testDetachedServerGoesOnAndIsAdopted},
 		{"server killed with tarsy is started again", testServerKilledWithTarsyIsStartedAgain},
+		{"processes of a killed server that do not exit are killed", testProcessesOfAKilledServerThatDoNotExitAreKilled},
 		{"pid file whose number was given to another process is stale", testPidFileWhoseNumberWasGivenToAnotherProcessIsStale},
 		{"pid file of another program in the cluster's directory is stale", testPidFileOfAnotherProgramInTheDirectoryIsStale},
 		{"pid file of another user's process is stale", testPidFileOfAnotherUsersProcessIsStale},
@@ -146,6 +149,34 @@ func testServerKilledWithTarsyIsStartedAgain(t *testing.T, dir string) {
 
 	second := open(t, dir)
 	require.False(t, second.Adopted())
+}
+
+// In PostgreSQL 14 the autovacuum launcher may take 20 s to exit by itself. One that is stopped never does.
+func testProcessesOfAKilledServerThatDoNotExitAreKilled(t *testing.T, dir string) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are looked at in /proc, which only Linux has")
+	}
+	first := open(t, dir)
+	bystander := startBystander(t, first.place.account, first.place.cluster, "postgres")
+	held := findOrphans(first.place.cluster)
+	require.NotEmpty(t, held, "the background processes of the server")
+	require.NotContains(t, held, first.process.pid, "the postmaster is none of them")
+	require.NotContains(t, held, bystander, "nor is another program called postgres")
+	for _, pid := range held {
+		require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+		t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	}
+	require.NoError(t, first.Detach())
+	require.NoError(t, syscall.Kill(first.process.pid, syscall.SIGKILL))
+	require.NoError(t, await(t.Context(), func() (bool, error) { return first.process.ended(), nil }))
+
+	second := open(t, dir)
+
+	require.False(t, second.Adopted())
+	require.Equal(t, "1", queryText(t, second.URL(), "SELECT 1::text"))
+	require.Empty(t, slices.DeleteFunc(held, func(pid int) bool { return !slices.Contains(findOrphans(second.place.cluster), pid) }))
+	require.NoError(t, syscall.Kill(bystander, 0), "the other program was left alone")
 }
 
 func testPidFileWhoseNumberWasGivenToAnotherProcessIsStale(t *testing.T, dir string) {

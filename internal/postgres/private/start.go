@@ -82,13 +82,17 @@ func (s *Server) answers(ctx context.Context, candidate *process) error {
 var errStillInUse = errors.New("processes of the previous server are still exiting")
 
 // start runs the server and returns when it accepts connections. The processes of a server that was killed take a
-// moment to notice, and PostgreSQL refuses to start meanwhile: they are waited for.
+// moment to notice, and PostgreSQL refuses to start meanwhile: they are waited for, and killed if they take long.
 func (s *Server) start(ctx context.Context) (*process, error) {
 	const again = 100 * time.Millisecond
-	for deadline := time.Now().Add(answerWithin); ; {
+	left := newOrphans(s.place.cluster, s.cfg.Progress)
+	for {
 		started, err := s.startOnce(ctx)
-		if !errors.Is(err, errStillInUse) || time.Now().After(deadline) {
+		if !errors.Is(err, errStillInUse) {
 			return started, err
+		}
+		if late := left.hurry(); late != nil {
+			return nil, fmt.Errorf("%w: %w", late, err)
 		}
 		select {
 		case <-ctx.Done():
