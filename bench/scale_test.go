@@ -19,8 +19,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/app"
+	"tarsy.dev/tarsy/internal/kit/scale"
 	"tarsy.dev/tarsy/internal/postgres"
-	"tarsy.dev/tarsy/internal/scale"
 )
 
 // scaleSizes are how many sessions the database has. A million takes some minutes to load:

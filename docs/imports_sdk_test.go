@@ -20,7 +20,7 @@ func TestOnlySDKTestsImportProviderSDKs(t *testing.T) {
 	t.Parallel()
 
 	sdks := []string{"github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go"}
-	homes := []string{"../internal/mock/openai/sdktest", "../internal/mock/anthropic/sdktest"}
+	homes := []string{"../internal/kit/mock/openai/sdktest", "../internal/kit/mock/anthropic/sdktest"}
 	importers := map[string]int{}
 
 	require.NoError(t, filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {

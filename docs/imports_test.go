@@ -51,7 +51,7 @@ func TestLLMImportsOnlyItselfAndRootPackage(t *testing.T) {
 	require.NotZero(t, files)
 }
 
-// internal/scale writes rows of sessions behind the engine's back, which only tests may do.
+// internal/kit/scale writes rows of sessions behind the engine's back, which only tests may do.
 func TestOnlyTestsImportScale(t *testing.T) {
 	t.Parallel()
 
@@ -76,10 +76,10 @@ func TestOnlyTestsImportScale(t *testing.T) {
 		}
 
 		for _, spec := range file.Imports {
-			if spec.Path.Value == strconv.Quote(module+"/internal/scale") {
+			if spec.Path.Value == strconv.Quote(module+"/internal/kit/scale") {
 				importers++
 
-				assert.True(t, strings.HasSuffix(path, "_test.go"), "%s imports internal/scale", path)
+				assert.True(t, strings.HasSuffix(path, "_test.go"), "%s imports internal/kit/scale", path)
 			}
 		}
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
-	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/tarsytest"
 )
 

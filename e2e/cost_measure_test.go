@@ -22,9 +22,9 @@ import (
 
 	"tarsy.dev/tarsy/internal/app"
 	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/private"
-	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )

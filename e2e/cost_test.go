@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/figures"
+	"tarsy.dev/tarsy/internal/kit/figures"
 )
 
 // costFile holds the figures.

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/mock/discord"
-	"tarsy.dev/tarsy/internal/mock/slack"
+	"tarsy.dev/tarsy/internal/kit/mock/discord"
+	"tarsy.dev/tarsy/internal/kit/mock/slack"
 	channels "tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/tarsytest"
 )

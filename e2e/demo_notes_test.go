@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/demo/story"
+	"tarsy.dev/tarsy/internal/kit/demo/story"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/mock/discord"
+	"tarsy.dev/tarsy/internal/kit/mock/discord"
 )
 
 // What bots do besides writing messages, with discord.js against the virtual Discord: files, reactions, pins, deleted threads, commands,

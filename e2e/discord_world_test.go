@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/mock/discord"
+	"tarsy.dev/tarsy/internal/kit/mock/discord"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/mock/smtp"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/mock/smtp"
+	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
 // mailbox is an SMTP server that keeps what it gets.

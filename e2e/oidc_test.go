@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/mock/issuer"
+	"tarsy.dev/tarsy/internal/kit/mock/issuer"
 	"tarsy.dev/tarsy/tarsytest"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/mock/issuer"
+	"tarsy.dev/tarsy/internal/kit/mock/issuer"
 	"tarsy.dev/tarsy/tarsytest"
 )
 

@@ -17,8 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/slowness"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/slowness"
+	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
 // processVariable makes the test binary be a server: its value is the processSettings.

@@ -20,9 +20,9 @@ import (
 
 	"tarsy.dev/tarsy/internal/app"
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/figures"
+	"tarsy.dev/tarsy/internal/kit/figures"
+	"tarsy.dev/tarsy/internal/kit/scale"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
-	"tarsy.dev/tarsy/internal/scale"
 )
 
 const (
@@ -82,11 +82,11 @@ func TestEveryFilterHasRequest(t *testing.T) {
 	}
 
 	for _, parameter := range listParameters(t) {
-		assert.Contains(t, used, parameter.Name, "no request of internal/scale uses this parameter of the session list: add one, and its figure with make golden")
+		assert.Contains(t, used, parameter.Name, "no request of internal/kit/scale uses this parameter of the session list: add one, and its figure with make golden")
 
 		for _, value := range parameter.Schema.Enum {
 			if parameter.Name == "order" && value != parameter.Schema.Default {
-				assert.Contains(t, used[parameter.Name], value, "no request of internal/scale has this order")
+				assert.Contains(t, used[parameter.Name], value, "no request of internal/kit/scale has this order")
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/mock/slack"
+	"tarsy.dev/tarsy/internal/kit/mock/slack"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/mock/slack"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/mock/slack"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/tarsytest"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/mock/slack"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/mock/slack"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/mock/slack"
+	"tarsy.dev/tarsy/internal/kit/mock/slack"
 )
 
 // Slack's SDKs, as published on npm, against the virtual Slack: messages, threads, buttons, modals, redelivery, rate limits and

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/certificate/certtest"
-	"tarsy.dev/tarsy/internal/mock/issuer"
-	"tarsy.dev/tarsy/internal/mock/smtp"
+	"tarsy.dev/tarsy/internal/kit/certtest"
+	"tarsy.dev/tarsy/internal/kit/mock/issuer"
+	"tarsy.dev/tarsy/internal/kit/mock/smtp"
 )
 
 // The virtual servers are also for programs of others, so each is tried with a client that the product does not use.

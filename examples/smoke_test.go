@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/slowness"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 )
 
 // example is a program, and a line of the answer to "Hello, world!" without its sender.

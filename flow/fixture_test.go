@@ -8,7 +8,7 @@ import (
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy/flow"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

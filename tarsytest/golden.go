@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/golden"
+	"tarsy.dev/tarsy/internal/kit/golden"
 )
 
 // Golden compares data with the golden file testdata/golden/<name>, or writes it when -update is given.

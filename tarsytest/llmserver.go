@@ -12,8 +12,8 @@ import (
 	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/mock"
-	"tarsy.dev/tarsy/internal/mock/scriptfile"
+	"tarsy.dev/tarsy/internal/kit/mock"
+	"tarsy.dev/tarsy/internal/kit/mock/scriptfile"
 	"tarsy.dev/tarsy/llm/script"
 )
 

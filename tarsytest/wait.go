@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/slowness"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/slowness"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/llm/script"
 )
 

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/slowness"
-	"tarsy.dev/tarsy/internal/testfailure"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/slowness"
+	"tarsy.dev/tarsy/internal/kit/testfailure"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/flow/chat"
 	"tarsy.dev/tarsy/flow/flowtest"
 	"tarsy.dev/tarsy/flow/program"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
 // person talks with the program on one of its channels.

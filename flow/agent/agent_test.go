@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/flow/agent"
 	"tarsy.dev/tarsy/flow/journal"
-	"tarsy.dev/tarsy/internal/slowness"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )

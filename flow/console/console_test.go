@@ -13,7 +13,7 @@ import (
 
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/flow/console"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/flow/discord"
-	mock "tarsy.dev/tarsy/internal/mock/discord"
+	mock "tarsy.dev/tarsy/internal/kit/mock/discord"
 )
 
 func TestClientSendsRepliesEditsAndShowsTyping(t *testing.T) {

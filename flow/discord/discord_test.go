@@ -14,7 +14,7 @@ import (
 
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/flow/discord"
-	mock "tarsy.dev/tarsy/internal/mock/discord"
+	mock "tarsy.dev/tarsy/internal/kit/mock/discord"
 )
 
 // order is what a test tells the branch to send.

@@ -9,7 +9,7 @@ import (
 
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/flow/discord"
-	mock "tarsy.dev/tarsy/internal/mock/discord"
+	mock "tarsy.dev/tarsy/internal/kit/mock/discord"
 )
 
 // echo runs a flow that repeats what people write, until its input ends.

@@ -14,8 +14,8 @@ import (
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy/flow/discord"
-	mock "tarsy.dev/tarsy/internal/mock/discord"
-	"tarsy.dev/tarsy/internal/wait"
+	mock "tarsy.dev/tarsy/internal/kit/mock/discord"
+	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -7,7 +7,7 @@ import (
 
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/flow/journal"
-	"tarsy.dev/tarsy/internal/golden"
+	"tarsy.dev/tarsy/internal/kit/golden"
 )
 
 // Step is an entry that a test expects.

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/flow/flowtest"
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/flow/program"
-	"tarsy.dev/tarsy/internal/testfailure"
+	"tarsy.dev/tarsy/internal/kit/testfailure"
 )
 
 // printing is a program that prints pieces of text as they are, and then reads its input.

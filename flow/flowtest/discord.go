@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy/flow/program"
-	"tarsy.dev/tarsy/internal/mock/discord"
-	"tarsy.dev/tarsy/internal/mock/match"
+	"tarsy.dev/tarsy/internal/kit/mock/discord"
+	"tarsy.dev/tarsy/internal/kit/mock/match"
 )
 
 // The parts of a virtual Discord and of its conversations.

@@ -13,8 +13,8 @@ import (
 	"tarsy.dev/tarsy/flow/discord"
 	"tarsy.dev/tarsy/flow/flowtest"
 	"tarsy.dev/tarsy/flow/program"
-	"tarsy.dev/tarsy/internal/testfailure"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/testfailure"
+	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
 // echoInDiscord replies to each message with its content.

@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/flow/console"
 	"tarsy.dev/tarsy/flow/flowtest"
 	"tarsy.dev/tarsy/flow/program"
-	"tarsy.dev/tarsy/internal/testfailure"
+	"tarsy.dev/tarsy/internal/kit/testfailure"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

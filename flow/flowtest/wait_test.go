@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/flow/console"
 	"tarsy.dev/tarsy/flow/flowtest"
 	"tarsy.dev/tarsy/flow/program"
-	"tarsy.dev/tarsy/internal/testfailure"
+	"tarsy.dev/tarsy/internal/kit/testfailure"
 )
 
 func TestEachWaitHasItsTimeLimit(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/alert"
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/golden"
+	"tarsy.dev/tarsy/internal/kit/golden"
 )
 
 // genericMapping is the mapping for testdata/generic.json.

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/alert"
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/golden"
+	"tarsy.dev/tarsy/internal/kit/golden"
 )
 
 // readOne reads a body that reports one alert.

@@ -18,7 +18,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
 const (

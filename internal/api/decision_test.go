@@ -21,7 +21,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/engine"
-	"tarsy.dev/tarsy/internal/mock/issuer"
+	"tarsy.dev/tarsy/internal/kit/mock/issuer"
 	"tarsy.dev/tarsy/internal/oidc"
 	"tarsy.dev/tarsy/internal/postgres"
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/api"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
 // longAnswer is more than the buffers of a connection hold.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/kit/corpus"
 	"tarsy.dev/tarsy/internal/mask"
-	"tarsy.dev/tarsy/internal/mask/corpus"
 )
 
 func TestLoggedErrorsAreShownWithoutSecrets(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/certificate"
-	"tarsy.dev/tarsy/internal/certificate/certtest"
+	"tarsy.dev/tarsy/internal/kit/certtest"
 	"tarsy.dev/tarsy/internal/limit"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/certificate"
-	"tarsy.dev/tarsy/internal/certificate/certtest"
+	"tarsy.dev/tarsy/internal/kit/certtest"
 )
 
 // fixture is a certificate that is offered in real handshakes.

@@ -13,8 +13,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/postgres"
-	"tarsy.dev/tarsy/internal/slowness"
 )
 
 // investigated is the id of a session that is over.

@@ -16,8 +16,8 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/demo/cluster"
-	"tarsy.dev/tarsy/internal/demo/story"
+	"tarsy.dev/tarsy/internal/kit/demo/cluster"
+	"tarsy.dev/tarsy/internal/kit/demo/story"
 	"tarsy.dev/tarsy/llm/script"
 )
 

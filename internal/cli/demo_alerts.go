@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
-	"tarsy.dev/tarsy/internal/demo/story"
+	"tarsy.dev/tarsy/internal/kit/demo/story"
 )
 
 // demoSent is what became of the alerts that the demo has sent.

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/cli"
-	"tarsy.dev/tarsy/internal/mock/discord"
+	"tarsy.dev/tarsy/internal/kit/mock/discord"
 )
 
 const discordDoctorConfig = `

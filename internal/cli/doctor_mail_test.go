@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/cli"
-	"tarsy.dev/tarsy/internal/mock/smtp"
+	"tarsy.dev/tarsy/internal/kit/mock/smtp"
 )
 
 const mailDoctorConfig = `

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/cli"
-	"tarsy.dev/tarsy/internal/demo/cluster"
+	"tarsy.dev/tarsy/internal/kit/demo/cluster"
 )
 
 const mcpDoctorConfig = `

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/cli"
-	"tarsy.dev/tarsy/internal/mock/issuer"
+	"tarsy.dev/tarsy/internal/kit/mock/issuer"
 )
 
 const oidcDoctorConfig = `

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/demo/story"
+	"tarsy.dev/tarsy/internal/kit/demo/story"
 	"tarsy.dev/tarsy/internal/provider"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/cli"
-	"tarsy.dev/tarsy/internal/mock/slack"
+	"tarsy.dev/tarsy/internal/kit/mock/slack"
 )
 
 func TestDoctorChecksSlackTokens(t *testing.T) {

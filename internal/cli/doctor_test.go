@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/cli"
-	"tarsy.dev/tarsy/internal/mock"
+	"tarsy.dev/tarsy/internal/kit/mock"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )

@@ -21,7 +21,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli"
 	"tarsy.dev/tarsy/internal/client"
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/demo/cluster"
+	"tarsy.dev/tarsy/internal/kit/demo/cluster"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/llm"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tarsy.dev/tarsy/internal/mock/scriptfile"
+	"tarsy.dev/tarsy/internal/kit/mock/scriptfile"
 )
 
 const (

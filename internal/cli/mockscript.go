@@ -7,11 +7,11 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
-	"tarsy.dev/tarsy/internal/mock"
-	"tarsy.dev/tarsy/internal/mock/discord"
-	"tarsy.dev/tarsy/internal/mock/mcpserver"
-	"tarsy.dev/tarsy/internal/mock/scriptfile"
-	"tarsy.dev/tarsy/internal/mock/slack"
+	"tarsy.dev/tarsy/internal/kit/mock"
+	"tarsy.dev/tarsy/internal/kit/mock/discord"
+	"tarsy.dev/tarsy/internal/kit/mock/mcpserver"
+	"tarsy.dev/tarsy/internal/kit/mock/scriptfile"
+	"tarsy.dev/tarsy/internal/kit/mock/slack"
 	"tarsy.dev/tarsy/llm/script"
 )
 

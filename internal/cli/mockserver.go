@@ -17,13 +17,13 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy/internal/app"
-	"tarsy.dev/tarsy/internal/mock"
-	"tarsy.dev/tarsy/internal/mock/cassette"
-	"tarsy.dev/tarsy/internal/mock/discord"
-	"tarsy.dev/tarsy/internal/mock/issuer"
-	"tarsy.dev/tarsy/internal/mock/mcpserver"
-	"tarsy.dev/tarsy/internal/mock/scriptfile"
-	"tarsy.dev/tarsy/internal/mock/slack"
+	"tarsy.dev/tarsy/internal/kit/mock"
+	"tarsy.dev/tarsy/internal/kit/mock/cassette"
+	"tarsy.dev/tarsy/internal/kit/mock/discord"
+	"tarsy.dev/tarsy/internal/kit/mock/issuer"
+	"tarsy.dev/tarsy/internal/kit/mock/mcpserver"
+	"tarsy.dev/tarsy/internal/kit/mock/scriptfile"
+	"tarsy.dev/tarsy/internal/kit/mock/slack"
 )
 
 const (

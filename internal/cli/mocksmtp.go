@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"tarsy.dev/tarsy/internal/cli/terminal"
-	"tarsy.dev/tarsy/internal/mock/smtp"
+	"tarsy.dev/tarsy/internal/kit/mock/smtp"
 )
 
 // printedMail is a mail that the mock server got.

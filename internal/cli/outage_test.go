@@ -18,9 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/kit/slowness"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
-	"tarsy.dev/tarsy/internal/slowness"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // outage stands between a server and its database, and breaks the way to it once: after a number of writes of the server.

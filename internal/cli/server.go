@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/app"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/demo/story"
+	"tarsy.dev/tarsy/internal/kit/demo/story"
 	"tarsy.dev/tarsy/internal/mcp"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/llm/script"

@@ -10,8 +10,8 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/certificate/certtest"
 	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/kit/certtest"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 

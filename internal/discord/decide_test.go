@@ -14,8 +14,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/notify"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // approvals have one call that waits, and count how often it was approved.

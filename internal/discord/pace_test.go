@@ -11,10 +11,10 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
-	mock "tarsy.dev/tarsy/internal/mock/discord"
+	mock "tarsy.dev/tarsy/internal/kit/mock/discord"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // A token that Discord refuses is tried again after a pause: an operator may have reset it.

@@ -17,9 +17,9 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/chain"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
-	"tarsy.dev/tarsy/internal/slowness"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
 // A migration of a newer release added a constraint that this release's step violates.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"tarsy.dev/tarsy/internal/mask/corpus"
+	"tarsy.dev/tarsy/internal/kit/corpus"
 )
 
 // BenchmarkMasking measures texts without secrets, with one in every fifth line, and with nothing but secrets.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/mask/corpus"
+	"tarsy.dev/tarsy/internal/kit/corpus"
 )
 
 // seeds are one sample of each kind.

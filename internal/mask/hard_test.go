@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"tarsy.dev/tarsy/internal/mask/corpus"
+	"tarsy.dev/tarsy/internal/kit/corpus"
 )
 
 // The patterns were written with only the first half in view: no sample of the other one was looked at.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/mask/corpus"
+	"tarsy.dev/tarsy/internal/kit/corpus"
 )
 
 // newMasker makes a masker whose default limit allows for the slower code of the race detector.

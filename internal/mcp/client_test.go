@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/mcp"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // lineChannel receives what is logged, line by line.

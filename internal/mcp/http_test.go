@@ -18,10 +18,10 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/kit/slowness"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/mcp"
-	"tarsy.dev/tarsy/internal/slowness"
 	"tarsy.dev/tarsy/internal/telemetry"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // web is an MCP server over HTTP that can be restarted: the address stays, the sessions are gone.

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/mcp"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // change is what a monitor told.

@@ -19,9 +19,9 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/kit/slowness"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/mcp"
-	"tarsy.dev/tarsy/internal/slowness"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // subprocess is this test binary as an MCP server.

@@ -13,8 +13,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/mcp"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 func namesOf(t *testing.T, tools agent.Tools) []string {

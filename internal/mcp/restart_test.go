@@ -17,8 +17,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/mcp"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // serveHTTP is the role of an MCP server over HTTP. It listens where ADDRESS says and writes the address to the file that READY

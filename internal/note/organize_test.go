@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/note"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/structured"
-	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )

@@ -12,11 +12,11 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/note"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
-	"tarsy.dev/tarsy/internal/slowness"
 	"tarsy.dev/tarsy/llm/script"
 )
 

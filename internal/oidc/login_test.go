@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/mock/issuer"
+	"tarsy.dev/tarsy/internal/kit/mock/issuer"
 	"tarsy.dev/tarsy/internal/oidc"
 )
 

@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/progress"
-	"tarsy.dev/tarsy/internal/slowness"
 )
 
 const (

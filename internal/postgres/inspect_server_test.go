@@ -15,10 +15,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/postgres/private"
-	"tarsy.dev/tarsy/internal/slowness"
 )
 
 // openServer runs a server that no other test uses.

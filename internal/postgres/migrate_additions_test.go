@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // beforeAdditions is how many migrations the releases had that keep all of theirs in schema_migrations. The one before

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/golden"
+	"tarsy.dev/tarsy/internal/kit/golden"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // slowConn is a connection whose writes take until the answer was read and the next read waits, as they may on a busy machine.

@@ -15,9 +15,9 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/flow/journal/journaltest"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // wide is a batch that nothing of a test fills.

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // alertOf stores a session with an alert.

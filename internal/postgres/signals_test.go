@@ -11,10 +11,10 @@ import (
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/progress"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // listening starts a server under a name and returns when it hears the others.

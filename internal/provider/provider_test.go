@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/mock"
+	"tarsy.dev/tarsy/internal/kit/mock"
 	"tarsy.dev/tarsy/internal/provider"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"

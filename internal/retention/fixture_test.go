@@ -16,10 +16,10 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/jobs"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/retention"
-	"tarsy.dev/tarsy/internal/slowness"
 )
 
 const day = 24 * time.Hour

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/notify"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // approvals have one call that waits, and count how often it was approved.

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	mock "tarsy.dev/tarsy/internal/mock/slack"
+	mock "tarsy.dev/tarsy/internal/kit/mock/slack"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/notify"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // newPaced returns a client of a virtual Slack, both on a fake clock.

@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	mock "tarsy.dev/tarsy/internal/mock/slack"
+	mock "tarsy.dev/tarsy/internal/kit/mock/slack"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // newThread stores a session whose beginning was announced as the first message of a thread.

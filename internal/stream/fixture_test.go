@@ -23,7 +23,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
-	"tarsy.dev/tarsy/internal/slowness"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/stream"
 )
 

@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/stream"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 func TestSubscriptionReplaysThenFollows(t *testing.T) {

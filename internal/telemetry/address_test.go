@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/telemetry"
-	"tarsy.dev/tarsy/internal/wait"
 )
 
 // spanAttributes sends the attributes of received spans, as text, by the name of the span.

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/certificate/certtest"
-	"tarsy.dev/tarsy/internal/mock/smtp"
+	"tarsy.dev/tarsy/internal/kit/certtest"
+	"tarsy.dev/tarsy/internal/kit/mock/smtp"
 	"tarsy.dev/tarsy/internal/notify/email"
 	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/notify/outgoing"

@@ -21,6 +21,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/jobs"
+	"tarsy.dev/tarsy/internal/kit/slowness"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/match"
 	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/notify/outgoing"
@@ -30,8 +32,6 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/internal/quiet"
-	"tarsy.dev/tarsy/internal/slowness"
-	"tarsy.dev/tarsy/internal/wait"
 	"tarsy.dev/tarsy/internal/writeback"
 )
 

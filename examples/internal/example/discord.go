@@ -12,7 +12,7 @@ import (
 
 	"tarsy.dev/tarsy/flow/program"
 	"tarsy.dev/tarsy/internal/cli/terminal"
-	virtual "tarsy.dev/tarsy/internal/mock/discord"
+	virtual "tarsy.dev/tarsy/internal/kit/mock/discord"
 )
 
 // channel is where people talk in the virtual Discord, and person the one at this terminal.

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tarsy.dev/tarsy/flow/journal"
-	"tarsy.dev/tarsy/internal/slowness"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 )
 
 // patience is how long a test waits for what must happen; it is met only by a journal that lost a wake-up.

@@ -17,8 +17,8 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/flow/journal/journaltest"
 	"tarsy.dev/tarsy/flow/journal/pgjournal"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
-	"tarsy.dev/tarsy/internal/slowness"
 )
 
 // newPool connects as one process would.

@@ -19,7 +19,7 @@ import (
 
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/flow/journal/pgjournal"
-	"tarsy.dev/tarsy/internal/slowness"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 )
 
 const size = 3

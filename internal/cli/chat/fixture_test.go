@@ -21,7 +21,7 @@ import (
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/internal/client"
-	"tarsy.dev/tarsy/internal/slowness"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -13,10 +13,10 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/note/board"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
-	"tarsy.dev/tarsy/internal/slowness"
 )
 
 var patience = slowness.Scale(20 * time.Second)

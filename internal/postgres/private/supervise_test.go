@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/slowness"
-	"tarsy.dev/tarsy/internal/wait"
+	"tarsy.dev/tarsy/internal/kit/slowness"
+	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
 func testSupervisedServerIsStartedAgainAfterItWasKilled(t *testing.T, dir string) {

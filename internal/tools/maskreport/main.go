@@ -8,8 +8,8 @@ import (
 	"io"
 	"os"
 
+	"tarsy.dev/tarsy/internal/kit/corpus"
 	"tarsy.dev/tarsy/internal/mask"
-	"tarsy.dev/tarsy/internal/mask/corpus"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"tarsy.dev/tarsy/internal/mask/corpus"
+	"tarsy.dev/tarsy/internal/kit/corpus"
 )
 
 func TestReportPassesForProduct(t *testing.T) {

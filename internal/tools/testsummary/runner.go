@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"tarsy.dev/tarsy/internal/slowness"
+	"tarsy.dev/tarsy/internal/kit/slowness"
 )
 
 // runner runs go test once.

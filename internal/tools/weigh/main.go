@@ -24,7 +24,7 @@ import (
 const released = "docs/weigh.txt"
 
 // kit are the directories of the test kit and of what only tests and examples use. The rest is the product.
-var kit = []string{"internal/mock", "internal/demo", "internal/tools", "internal/scale", "llm/llmtest", "tarsytest", "examples", "e2e", "bench", "flow/flowtest"}
+var kit = []string{"internal/kit", "internal/tools", "llm/llmtest", "tarsytest", "examples", "e2e", "bench", "flow/flowtest"}
 
 // figure is one line of the table.
 type figure struct {

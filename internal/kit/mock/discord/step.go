@@ -1,0 +1,156 @@
+package discord
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"tarsy.dev/tarsy/internal/kit/mock/match"
+)
+
+// Step is one thing that happens in a conversation: exactly one of its fields is given.
+type Step struct {
+	Say            *Say            `yaml:"say" doc:"A user writes a message."`
+	Edit           *Edit           `yaml:"edit" doc:"A user changes a message."`
+	React          *React          `yaml:"react" doc:"A user puts an emoji under a message."`
+	Command        *UseCommand     `yaml:"command" doc:"A user uses a command of the bot."`
+	Click          *Click          `yaml:"click" doc:"A user clicks a button of a message."`
+	Expect         *Expect         `yaml:"expect" doc:"Waits until the bot has done something."`
+	Drop           *Drop           `yaml:"drop" doc:"Closes the connections to the gateway."`
+	Reconnect      bool            `yaml:"reconnect" doc:"Asks clients to reconnect (op 7)."`
+	InvalidSession *InvalidSession `yaml:"invalid_session" doc:"Tells clients that their session is invalid (op 9)."`
+	StopAcks       *bool           `yaml:"stop_acks" doc:"Stops to acknowledge heartbeats; false acknowledges them again."`
+	RateLimit      *Force429       `yaml:"rate_limit" doc:"Answers the next requests with 429."`
+	WaitReady      bool            `yaml:"wait_ready" doc:"Waits until a client is connected and identified or resumed."`
+}
+
+// Say is a message that a user writes. In its content <@NAME>, <@&ROLE> and <#CHANNEL> may use names instead of ids.
+type Say struct {
+	Channel string `yaml:"channel" doc:"Where: the name or id of a channel or thread, or @NAME for a direct message to the bot." required:"true"`
+	Author  string `yaml:"author" doc:"Who: the name or id of a user." required:"true"`
+	Content string `yaml:"content" doc:"What. <@NAME>, <@&ROLE> and <#CHANNEL> mention by name." required:"true"`
+	ReplyTo string `yaml:"reply_to" doc:"The message that is replied to: its id, or last for the last one in the channel."`
+	Thread  string `yaml:"thread" doc:"The name of a thread of the channel; it is created if it does not exist."`
+}
+
+// Edit is a change of a message by its author.
+type Edit struct {
+	Message string `yaml:"message" doc:"The id of the message." required:"true"`
+	Content string `yaml:"content" doc:"The new content." required:"true"`
+}
+
+// React is a reaction of a user.
+type React struct {
+	Message string `yaml:"message" doc:"The id of the message." required:"true"`
+	User    string `yaml:"user" doc:"Who: the name or id of a user." required:"true"`
+	Emoji   string `yaml:"emoji" doc:"The emoji: a character, or NAME:ID." required:"true"`
+}
+
+// UseCommand is a command that a user uses.
+type UseCommand struct {
+	Channel string            `yaml:"channel" doc:"Where: the name or id of a channel or thread, or @NAME for direct messages." required:"true"`
+	User    string            `yaml:"user" doc:"Who: the name or id of a user." required:"true"`
+	Name    string            `yaml:"name" doc:"The command, with its subcommands if it has some." required:"true"`
+	Options map[string]string `yaml:"options" doc:"The options by name, as text; users, channels and roles by name or id."`
+}
+
+// Click is a click on a component.
+type Click struct {
+	Message   string `yaml:"message" doc:"The id of the message." required:"true"`
+	User      string `yaml:"user" doc:"Who: the name or id of a user." required:"true"`
+	Component string `yaml:"component" doc:"The custom_id of the component." required:"true"`
+}
+
+// Expect is something that the bot does: the first action that fits, after the one that the previous expectation found.
+type Expect struct {
+	Kind    string        `yaml:"kind" doc:"What the bot does; without it, it sends or edits a message." enum:"message,edit,delete,typing,thread,reaction,pin"`
+	Channel string        `yaml:"channel" doc:"Where: the name or id of a channel or thread, or @NAME for a direct message."`
+	Content *match.Text   `yaml:"content" doc:"The content of the message, the name of the thread, or the emoji."`
+	ReplyTo string        `yaml:"reply_to" doc:"The message replies to the message with this id, or to a message of this user."`
+	Within  time.Duration `yaml:"within" doc:"How long to wait." default:"30s" min:"1ms"`
+}
+
+// Drop is how connections are closed.
+type Drop struct {
+	Code   int  `yaml:"code" doc:"The close code, such as 4000; without it the connection breaks without one." min:"0" max:"4999"`
+	Forget bool `yaml:"forget" doc:"Forgets the sessions too, so that they cannot be resumed."`
+}
+
+// InvalidSession is op 9.
+type InvalidSession struct {
+	Resumable bool `yaml:"resumable" doc:"The session may still be resumed."`
+}
+
+// Force429 is answers of 429 to the next requests.
+type Force429 struct {
+	Route      string        `yaml:"route" doc:"Only requests of this route, such as POST /channels/{channel}/messages; without it, of any."`
+	RetryAfter time.Duration `yaml:"retry_after" doc:"When to try again." default:"1s" min:"1ms"`
+	Global     bool          `yaml:"global" doc:"The global limit is exceeded, not that of the route."`
+	Times      int           `yaml:"times" doc:"How many requests." default:"1" min:"1"`
+}
+
+// kinds are the fields of a step that are given, by their keys.
+func (s Step) kinds() []string {
+	var given []string
+
+	for _, field := range []struct {
+		key string
+		set bool
+	}{
+		{"say", s.Say != nil}, {"edit", s.Edit != nil}, {"react", s.React != nil}, {"command", s.Command != nil},
+		{"click", s.Click != nil}, {"expect", s.Expect != nil}, {"drop", s.Drop != nil}, {"reconnect", s.Reconnect},
+		{"invalid_session", s.InvalidSession != nil}, {"stop_acks", s.StopAcks != nil}, {"rate_limit", s.RateLimit != nil},
+		{"wait_ready", s.WaitReady},
+	} {
+		if field.set {
+			given = append(given, field.key)
+		}
+	}
+
+	return given
+}
+
+// String describes the step on one line.
+func (s Step) String() string {
+	switch {
+	case s.Say != nil:
+		return fmt.Sprintf("say in %s as %s: %s", s.Say.Channel, s.Say.Author, quote(s.Say.Content))
+	case s.Expect != nil:
+		return "expect " + s.Expect.String()
+	default:
+		return strings.Join(s.kinds(), ", ")
+	}
+}
+
+// String describes what is expected.
+func (e Expect) String() string {
+	kind := e.Kind
+	if kind == "" {
+		kind = "message or edit"
+	}
+
+	if e.Channel != "" {
+		kind += " in " + e.Channel
+	}
+
+	if e.ReplyTo != "" {
+		kind += " in reply to " + e.ReplyTo
+	}
+
+	if e.Content != nil && *e.Content != (match.Text{}) {
+		kind += " that " + e.Content.String()
+	}
+
+	return kind
+}
+
+// quote is the beginning of a text, on one line.
+func quote(text string) string {
+	const most = 200
+
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+
+	return fmt.Sprintf("%q", text)
+}

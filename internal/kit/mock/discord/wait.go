@@ -1,0 +1,137 @@
+package discord
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tarsy.dev/tarsy/internal/kit/mock/match"
+)
+
+// Sent is what the bot did so far.
+type Sent struct {
+	// Messages are those that the bot sent, in that order, as they are now: with their edits, and those it deleted.
+	Messages []Message `json:"messages"`
+	// Threads are those that the bot created, Typing the channels in which it showed that it types.
+	Threads []Thread `json:"threads"`
+	Typing  []string `json:"typing"`
+	// Actions are all of it, and reactions, in order.
+	Actions []Action `json:"actions"`
+}
+
+// Sent returns what the bot did so far.
+func (s *Server) Sent() Sent {
+	s.serial.Lock()
+	defer s.serial.Unlock()
+
+	sent := Sent{Messages: []Message{}, Threads: []Thread{}, Typing: []string{}, Actions: s.journal.list()}
+
+	for _, a := range sent.Actions {
+		switch a.Kind {
+		case KindMessage:
+			sent.Messages = append(sent.Messages, s.world.everSent(a.ChannelID, a.Message.ID).clone())
+		case KindThread:
+			sent.Threads = append(sent.Threads, *a.Thread)
+		case KindTyping:
+			sent.Typing = append(sent.Typing, a.Channel)
+		}
+	}
+
+	return sent
+}
+
+// Wait waits until the bot has done something that fits, now or before, and returns the first of it. Reason says what it
+// is waited for; the error has it, and lists what the bot did. Expect.Within is not used: ctx bounds the wait.
+func (s *Server) Wait(ctx context.Context, reason string, e Expect) (Action, error) {
+	return s.waitAfter(ctx, 0, reason, e)
+}
+
+// WaitAction is Wait for an action that a function accepts. Its error is the cause of the context.
+func (s *Server) WaitAction(ctx context.Context, accepts func(Action) bool) (Action, error) {
+	return s.journal.wait(ctx, 0, accepts)
+}
+
+// WaitMessage is Wait for a message, or an edit of one, whose content contains a text.
+func (s *Server) WaitMessage(ctx context.Context, reason, channel, contains string) (Message, error) {
+	a, err := s.Wait(ctx, reason, Expect{Channel: channel, Content: &match.Text{Contains: contains}})
+	if err != nil {
+		return Message{}, err
+	}
+
+	return *a.Message, nil
+}
+
+func (s *Server) waitAfter(ctx context.Context, after int, reason string, e Expect) (Action, error) {
+	a, err := s.journal.wait(ctx, after, func(a Action) bool { return s.fits(e, a) })
+	if err != nil {
+		return Action{}, fmt.Errorf("%s: no %s (%w); %s", reason, e, err, describe(s.journal.list()))
+	}
+
+	return a, nil
+}
+
+// fits reports whether an action is what is expected.
+func (s *Server) fits(e Expect, a Action) bool {
+	if e.Kind != a.Kind && (e.Kind != "" || a.Kind != KindMessage && a.Kind != KindEdit) {
+		return false
+	}
+
+	if place := strings.TrimPrefix(e.Channel, "#"); place != "" && place != a.Channel && place != a.ChannelID {
+		return false
+	}
+
+	if e.ReplyTo != "" && (a.Message == nil || a.Message.ReplyTo == "" || e.ReplyTo != a.Message.ReplyTo && e.ReplyTo != a.RepliedAuthor) {
+		return false
+	}
+
+	return e.Content == nil || e.Content.Fits(a.text())
+}
+
+// Connected is how many clients are identified and connected now.
+func (s *Server) Connected() int {
+	n, _ := s.gateway.connected()
+
+	return n
+}
+
+// Connections are all connections that were made to the gateway, oldest first.
+func (s *Server) Connections() []Connection {
+	all, _ := s.gateway.connections()
+
+	return all
+}
+
+// WaitReady waits until a client is identified or has resumed.
+func (s *Server) WaitReady(ctx context.Context) error {
+	for {
+		n, changed := s.gateway.connected()
+		if n > 0 {
+			return nil
+		}
+
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("no client is connected (%w); connections:\n  %s", context.Cause(ctx),
+				strings.Join(mapped(s.Connections(), Connection.String), "\n  "))
+		}
+	}
+}
+
+// WaitConnection waits until a connection fits, such as one that resumed, and returns it.
+func (s *Server) WaitConnection(ctx context.Context, reason string, fits func(Connection) bool) (Connection, error) {
+	for {
+		all, changed := s.gateway.connections()
+		if i := slices.IndexFunc(all, fits); i >= 0 {
+			return all[i], nil
+		}
+
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return Connection{}, fmt.Errorf("%s: no connection fits (%w); connections:\n  %s", reason, context.Cause(ctx),
+				strings.Join(mapped(all, Connection.String), "\n  "))
+		}
+	}
+}
