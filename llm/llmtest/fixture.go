@@ -11,12 +11,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
 
 // patience is how long a case waits for what must happen; it is met only by a client that does not keep the contract.
-const patience = 30 * time.Second
+var patience = slowness.Scale(30 * time.Second)
 
 // key is what clients prove themselves by. No error may show it.
 const key = "sk-virtual-5ecret-0123456789abcdef"
