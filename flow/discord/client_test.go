@@ -3,6 +3,7 @@ package discord_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -158,17 +159,23 @@ func TestRateLimitIsWaitedForOnlyAsLongAsTheContextAllows(t *testing.T) {
 	t.Parallel()
 
 	server := serve(t)
-	client := newClient(t, server)
 	general := id(t, server, "general")
 	enough := errors.New("waited long enough")
 
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+
+	client, err := discord.NewClient(discord.ClientConfig{
+		// A fixed time could pass before the request arrives, and another one would get the 429.
+		Token: token, API: server.API(), Logger: slog.New(onRecord{func(slog.Record) { cancel(enough) }}),
+	})
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
 	server.Force429(mock.Force429{RetryAfter: time.Hour})
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, enough)
-	defer cancel()
-
-	_, err := client.Send(ctx, general, discord.Post{Text: "text"})
+	_, err = client.Send(ctx, general, discord.Post{Text: "text"})
 	require.ErrorIs(t, err, enough)
+	require.Empty(t, server.Unused())
 
 	// Other routes are not concerned.
 	require.NoError(t, client.Typing(within(t), general))

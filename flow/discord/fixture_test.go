@@ -3,6 +3,7 @@ package discord_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -56,6 +57,21 @@ func newClient(t *testing.T, server *mock.Server) *discord.Client {
 
 	return client
 }
+
+// onRecord is a log handler that calls a function for each record.
+type onRecord struct{ call func(slog.Record) }
+
+func (onRecord) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h onRecord) Handle(_ context.Context, record slog.Record) error {
+	h.call(record)
+
+	return nil
+}
+
+func (h onRecord) WithAttrs([]slog.Attr) slog.Handler { return h }
+
+func (h onRecord) WithGroup(string) slog.Handler { return h }
 
 // proxy returns the address of an API that passes every answer to a function first.
 func proxy(t *testing.T, server *mock.Server, answered func(*http.Response)) string {
