@@ -101,7 +101,7 @@ func TestParsingNeverPanicsAndAcceptedScriptsPlay(t *testing.T) {
 func examples(t *testing.T) []string {
 	t.Helper()
 
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "scripts.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "scripts.md"))
 	require.NoError(t, err)
 
 	var found []string

@@ -22,7 +22,7 @@ func TestReferenceListsEveryKey(t *testing.T) {
 
 	const begin, end = "<!-- reference: begin -->\n", "<!-- reference: end -->\n"
 
-	path := filepath.Join("..", "..", "..", "docs", "scripts.md")
+	path := filepath.Join("..", "..", "..", "..", "docs", "scripts.md")
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 

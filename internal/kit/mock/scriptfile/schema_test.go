@@ -17,7 +17,7 @@ import (
 func TestPublishedSchemaIsCurrent(t *testing.T) {
 	t.Parallel()
 
-	golden(t, filepath.Join("..", "..", "..", "docs", "script.schema.json"), string(scriptfile.Schema()))
+	golden(t, filepath.Join("..", "..", "..", "..", "docs", "script.schema.json"), string(scriptfile.Schema()))
 }
 
 // validate reads YAML as an editor does and holds it against the schema.
