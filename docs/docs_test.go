@@ -26,19 +26,13 @@ var (
 func TestDocumentsNameOnlyWhatExists(t *testing.T) {
 	t.Parallel()
 
-	files, err := filepath.Glob("../*.md")
-	require.NoError(t, err)
-
-	more, err := filepath.Glob("*.md")
-	require.NoError(t, err)
-
 	makefile, cli, tests := read(t, "../Makefile"), read(t, "cli.md"), map[string]bool{}
 
 	for _, inPackage := range testsByPackage(t) {
 		maps.Copy(tests, inPackage)
 	}
 
-	for _, file := range append(files, more...) {
+	for _, file := range documents(t) {
 		text := read(t, file)
 
 		for _, m := range target.FindAllStringSubmatch(lines(text), -1) {
@@ -57,6 +51,24 @@ func TestDocumentsNameOnlyWhatExists(t *testing.T) {
 			checkName(t, file, m[1], cli, tests)
 		}
 	}
+}
+
+// documents are the Markdown files at the top and below docs.
+func documents(t *testing.T) []string {
+	t.Helper()
+
+	files, err := filepath.Glob("../*.md")
+	require.NoError(t, err)
+
+	require.NoError(t, filepath.WalkDir(".", func(path string, entry os.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".md") {
+			files = append(files, path)
+		}
+
+		return err
+	}))
+
+	return files
 }
 
 // lines is the text with everything in backticks on a line of its own.
@@ -79,7 +91,7 @@ func checkName(t *testing.T, file, name, cli string, tests map[string]bool) {
 	case testName.MatchString(name):
 		assert.True(t, tests[name], "%s names the test %s", file, name)
 	case path.MatchString(name) && isPath(name):
-		found, err := filepath.Glob("../" + strings.TrimSuffix(name, "/"))
+		found, err := filepath.Glob("../" + strings.TrimSuffix(strings.TrimSuffix(name, "..."), "/"))
 		require.NoError(t, err)
 		assert.NotEmpty(t, found, "%s names the path %s", file, name)
 	}

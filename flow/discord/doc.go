@@ -2,5 +2,5 @@
 // message that grows while a response streams in. [Client] is the connection itself, for programs without a flow.
 //
 // A client has its own addresses, so a test or another program can take the place of Discord. It uses disgo for the REST API
-// and for the vocabulary of the gateway; the connection to the gateway is made here (ARCHITECTURE.md says why).
+// and for the vocabulary of the gateway; the connection to the gateway is made here (docs/internals/decisions.md says why).
 package discord
