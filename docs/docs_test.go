@@ -19,6 +19,7 @@ var (
 	target   = regexp.MustCompile(`(?m)^\s*make ([a-z][a-z0-9-]*)`)
 	command  = regexp.MustCompile(`(?m)^\s*(?:bin/)?tarsy ([a-z]+)([^\n#]*)`)
 	flag     = regexp.MustCompile(`--[a-z][a-z-]+`)
+	link     = regexp.MustCompile(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`) // to a file of this repository
 	path     = regexp.MustCompile(`^[A-Za-z0-9_.*/-]+$`)
 	testName = regexp.MustCompile(`^Test[A-Z]\w+$`)
 )
@@ -45,6 +46,10 @@ func TestDocumentsNameOnlyWhatExists(t *testing.T) {
 			for _, f := range flag.FindAllString(m[2], -1) {
 				assert.Contains(t, cli, f, "%s names %s", file, f)
 			}
+		}
+
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			assert.FileExists(t, filepath.Join(filepath.Dir(file), m[1]), "%s links to %s", file, m[1])
 		}
 
 		for _, m := range ticked.FindAllStringSubmatch(text, -1) {

@@ -18,7 +18,12 @@ var (
 	shownByCommand = regexp.MustCompile("^`make ([a-z][a-z0-9-]*)`$")
 )
 
-// feature is a row of features.md.
+const (
+	featureTable = "internals/features.md" // every feature with its tests
+	featurePage  = "features.md"           // what readers see
+)
+
+// feature is a row of the table.
 type feature struct{ what, shown string }
 
 func features(t *testing.T) []feature {
@@ -26,7 +31,7 @@ func features(t *testing.T) []feature {
 
 	var rows []feature
 
-	for line := range strings.Lines(read(t, "features.md")) {
+	for line := range strings.Lines(read(t, featureTable)) {
 		if !strings.HasPrefix(line, "|") || strings.HasPrefix(line, "| feature |") || strings.HasPrefix(line, "| ---") {
 			continue
 		}
@@ -67,6 +72,12 @@ func TestEveryFeatureNamesAnExistingTest(t *testing.T) {
 	}
 }
 
+func TestFeaturesAreOnePage(t *testing.T) {
+	t.Parallel()
+
+	assert.LessOrEqual(t, strings.Count(read(t, featurePage), "\n"), 90, "move details to %s", featureTable)
+}
+
 func TestFeaturesNameEveryStatusAndEvent(t *testing.T) {
 	t.Parallel()
 
@@ -84,9 +95,9 @@ func TestFeaturesNameEveryStatusAndEvent(t *testing.T) {
 		names = append(names, string(s.Type))
 	}
 
-	text := read(t, "features.md")
+	text := read(t, featureTable)
 	for _, name := range names {
-		assert.True(t, strings.Contains(text, "`"+name+"`"), "features.md says nothing of %s", name) //nolint:testifylint // shows no book
+		assert.True(t, strings.Contains(text, "`"+name+"`"), "%s says nothing of %s", featureTable, name) //nolint:testifylint // shows no book
 	}
 }
 
@@ -101,7 +112,7 @@ func TestNotYetListsTheKeysWithoutEffect(t *testing.T) {
 		idle[found[1]] = true
 	}
 
-	_, section, found := strings.Cut(read(t, "features.md"), "## Not yet")
+	_, section, found := strings.Cut(read(t, featurePage), "## Not yet")
 	require.True(t, found)
 
 	key := regexp.MustCompile("`([a-z_]+)`")
