@@ -1,4 +1,4 @@
-# The image has the binary and nothing else: no shell, no package manager, no PostgreSQL, no Node. It runs as user 65532 and writes
+# The image has the binary, licences, and nothing else: no shell, no package manager, no PostgreSQL, no Node. It runs as user 65532 and writes
 # nothing to its root file system. docs/install.md says how to run it.
 #   docker build -t tarsy .
 # The context has .git: the version of the binary comes from it. So .dockerignore lists only what Git ignores too.
@@ -23,6 +23,7 @@ RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags=
 FROM gcr.io/distroless/static-debian12:nonroot
 LABEL org.opencontainers.image.title="TARSy" org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /out/tarsy /usr/local/bin/tarsy
+COPY --from=build /src/LICENSE /src/internal/licenses/THIRD_PARTY_LICENSES.txt /usr/share/doc/tarsy/
 # Numeric, so that Kubernetes can check runAsNonRoot.
 USER 65532:65532
 ENV TARSY_LISTEN=:8080 TARSY_LOG_FORMAT=json

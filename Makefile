@@ -20,7 +20,7 @@ LINT_VERSION := 2.14.0
 LINT         := $(TOOLS)/golangci-lint
 SUMMARY      := $(GO) run ./internal/tools/testsummary
 
-.PHONY: help run build web web-packages setup packages chromium alertmanager go test quick test-go test-unit test-e2e test-coverage test-web test-browser test-race test-race-all test-postgres fresh test-json test-times test-repeat test-crowd test-delays vet lint lint-web lint-deploy linter bench mask-report weigh golden screenshots clean
+.PHONY: help run build web web-packages setup packages chromium alertmanager go test quick test-go test-unit test-e2e test-coverage test-web test-browser test-race test-race-all test-postgres fresh test-json test-times test-repeat test-crowd test-delays vet lint lint-web lint-deploy linter bench mask-report weigh licenses golden screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -201,6 +201,9 @@ mask-report: go ## measure how well secrets are masked: recall and precision ove
 
 weigh: go ## how much there is to read and to ship, beside the last release
 	@$(GO) run ./internal/tools/weigh
+
+licenses: web ## write the licences of everything that the binary contains; refuses what is not in the list of allowed ones
+	@$(GO) run ./internal/tools/licenses
 
 golden: go ## rewrite the golden files and generated documents; review the diff like code
 	@$(GO) test $$(grep -rlE --include='*_test.go' --exclude-dir=bench 'Bool\("update"|(tarsytest|flowtest)\.' . | xargs -n1 dirname | sort -u) -count=1 -update

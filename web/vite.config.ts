@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import tailwindcss from '@tailwindcss/vite';
@@ -39,6 +39,66 @@ function brotli(): Plugin {
         const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: text.length };
         writeFileSync(`${file}.br`, brotliCompressSync(text, { params }));
       }
+    },
+  };
+}
+
+/** Code of build tools that ends up in the page. */
+const helpers = ['vite', 'rolldown'];
+
+/** The directories of the packages that have a part in the page. Workers are built on their own, before the page. */
+const used = new Set<string>();
+
+/** Notes the package that a module or an asset comes from, unless it is ours. */
+function use(id: string) {
+  const helper = helpers.find((name) => id.startsWith(`\0${name}/`));
+  const directory = helper
+    ? path.join(import.meta.dirname, 'node_modules', helper)
+    : /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0];
+  if (directory) used.add(directory);
+}
+
+/** Notes which packages have a part in the page or in a worker. */
+function usedPackages(): Plugin {
+  return {
+    name: 'used-packages',
+    apply: 'build',
+    transform(_, id) {
+      // Tailwind resolves imports of styles itself, so they are no modules.
+      if (!id.startsWith(src) || !id.endsWith('.css')) return;
+      for (const [, name] of readFileSync(id, 'utf8').matchAll(/^@import "((?:@[^/"]+\/)?[^/".]+)/gm)) {
+        use(path.join(import.meta.dirname, 'node_modules', name ?? ''));
+      }
+    },
+    generateBundle(_, bundle) {
+      for (const output of Object.values(bundle)) {
+        if (output.type === 'asset') {
+          for (const file of output.originalFileNames) use(path.resolve(import.meta.dirname, file));
+          continue;
+        }
+        for (const [id, module] of Object.entries(output.modules)) if (module.renderedLength > 0) use(id);
+      }
+    },
+  };
+}
+
+/**
+ * Writes bundled.json, the packages whose licences the binary has to contain (make licenses). It is beside this file and not
+ * in dist, because the server serves all of dist.
+ */
+function bundled(): Plugin {
+  const file = path.join(import.meta.dirname, 'bundled.json');
+
+  return {
+    name: 'bundled',
+    apply: 'build',
+    writeBundle() {
+      const names = [...used].map((directory) => {
+        const { name, version } = JSON.parse(readFileSync(path.join(directory, 'package.json'), 'utf8'));
+        return `${name}@${version}`;
+      });
+      const text = `${JSON.stringify([...new Set(names)].sort(), null, 2)}\n`;
+      if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
     },
   };
 }
@@ -93,7 +153,8 @@ const groups = [
 const documents = ['src/**/*.dom.test.{ts,tsx}'];
 
 export default defineConfig({
-  plugins: [react({ jsxImportSource: '@/jsx' }), tailwindcss(), brotli()],
+  plugins: [react({ jsxImportSource: '@/jsx' }), tailwindcss(), brotli(), usedPackages(), bundled()],
+  worker: { plugins: () => [usedPackages()] },
   resolve: { alias: { '@': src } },
   build: {
     target: 'es2023',

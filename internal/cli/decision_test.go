@@ -268,7 +268,7 @@ func reads() map[string]func(*testing.T, *server) []string {
 		"sessions": with(), "sessions list": with(), "sessions show": about(), "export": about(), "quality": with(),
 		"approvals": with(), "approvals list": with(), "notes": with(), "silences list": with(), "suppressed list": with(), "webhooks list": with(),
 		"keys list": with(), "audit list": with(), "audit export": file("-f"), "audit verify": with(), "smoke": with(),
-		"config check": with(), "config show": with(), "config schema": with(), "config route": with(), "version": with(),
+		"config check": with(), "config show": with(), "config schema": with(), "config route": with(), "version": with(), "licenses": with(),
 		"init":            func(t *testing.T, _ *server) []string { return []string{"--yes", "--config-dir", t.TempDir()} },
 		"support-bundle":  file("-o"),
 		"database backup": func(t *testing.T, s *server) []string { return file("--database-url", s.database)(t, s) },

@@ -152,7 +152,7 @@ Exit codes: 0 success · 1 failure · 2 usage error · 3 not found · 4 not auth
 	root.AddCommand(
 		t.serve(), t.demo(), t.demoMCP(), t.mock(), t.database(),
 		t.submit(), t.watch(), t.ask(), t.rerun(), t.export(), t.sessions(), t.approvals(), t.feedback(), t.quality(), t.note(), t.notes(), t.webhooks(), t.silences(), t.suppressed(), t.pause(), t.resume(), t.keys(), t.audit(), t.mcp(),
-		t.init(), t.config(), t.doctor(), t.smoke(), t.supportBundle(), t.version(),
+		t.init(), t.config(), t.doctor(), t.smoke(), t.supportBundle(), t.licenses(), t.version(),
 	)
 	t.mark(root)
 

@@ -13,8 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// root is the directory of the repository.
-const root = "../../.."
+const (
+	// root is the directory of the repository.
+	root = "../../.."
+	// licences is the file with the licences of everything that the binary contains.
+	licences = "THIRD_PARTY_LICENSES.txt"
+)
 
 func dockerfile(t *testing.T) []instructions.Stage {
 	t.Helper()
@@ -45,7 +49,7 @@ func commandsOf[C instructions.Command](stage instructions.Stage) []C {
 	return found
 }
 
-func TestDockerfileEndsWithTheBinaryAloneAsNonroot(t *testing.T) {
+func TestDockerfileEndsWithBinaryAndLicencesAsNonroot(t *testing.T) {
 	t.Parallel()
 
 	stages := dockerfile(t)
@@ -54,8 +58,11 @@ func TestDockerfileEndsWithTheBinaryAloneAsNonroot(t *testing.T) {
 	require.Empty(t, commandsOf[*instructions.RunCommand](last), "the image has no shell")
 
 	copies := commandsOf[*instructions.CopyCommand](last)
-	require.Len(t, copies, 1)
+	require.Len(t, copies, 2)
 	require.Equal(t, "build", copies[0].From)
+	require.Equal(t, "build", copies[1].From)
+	require.Equal(t, []string{"/src/LICENSE", "/src/internal/licenses/" + licences}, copies[1].SourcePaths)
+	require.Equal(t, "/usr/share/doc/tarsy/", copies[1].DestPath)
 
 	user := commandsOf[*instructions.UserCommand](last)
 	require.Len(t, user, 1)

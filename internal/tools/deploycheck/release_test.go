@@ -2,6 +2,7 @@ package deploycheck_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/goreleaser/goreleaser/v2/pkg/config"
@@ -29,6 +30,8 @@ func TestReleaseIsStaticForEachPlatformWithChecksumsAndSBOM(t *testing.T) {
 	require.Equal(t, "source", project.SBOMs[1].Artifacts)
 
 	for _, archive := range project.Archives {
+		require.True(t, slices.ContainsFunc(archive.Files, func(f config.File) bool { return filepath.Base(f.Source) == licences && f.StripParent }))
+
 		for _, file := range archive.Files {
 			found, err := filepath.Glob(filepath.Join(root, file.Source))
 			require.NoError(t, err)
