@@ -1,0 +1,208 @@
+package docs_test
+
+import (
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	inlineLink = regexp.MustCompile(`\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)`)
+	heading    = regexp.MustCompile(`^#{1,6}\s+(.+?)\s*#*$`)
+	codeSpan   = regexp.MustCompile("`+[^`\n]*`+")
+	fence      = regexp.MustCompile("^\\s*(```+|~~~+)")
+	linkText   = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
+)
+
+func TestIndexLinksEveryDocumentOnce(t *testing.T) {
+	t.Parallel()
+
+	linked := map[string]int{}
+	for _, l := range links(read(t, "README.md")) {
+		linked[l]++
+	}
+
+	documents, err := filepath.Glob("*.md")
+	require.NoError(t, err)
+
+	for _, document := range documents {
+		if document != "README.md" {
+			assert.Equal(t, 1, linked[document], "docs/README.md has %d links to %s", linked[document], document)
+		}
+	}
+}
+
+func TestRelativeLinksLeadToFilesAndHeadings(t *testing.T) {
+	t.Parallel()
+
+	for _, document := range markdown(t) {
+		for _, link := range links(read(t, document)) {
+			if target, err := url.Parse(link); assert.NoError(t, err, "%s links to %s", document, link) && !target.IsAbs() && target.Host == "" {
+				checkLink(t, document, target)
+			}
+		}
+	}
+}
+
+func checkLink(t *testing.T, document string, target *url.URL) {
+	t.Helper()
+
+	file := document
+	if target.Path != "" {
+		file = filepath.Join(filepath.Dir(document), filepath.FromSlash(target.Path))
+	}
+
+	if _, err := os.Stat(file); !assert.NoError(t, err, "%s links to %s", document, target) {
+		return
+	}
+
+	if target.Fragment != "" && strings.HasSuffix(file, ".md") {
+		assert.True(t, anchors(read(t, file))[target.Fragment], "%s links to %s, but %s has no such heading", document, target, file)
+	}
+}
+
+// Help texts, messages, comments and alert rules name documents too.
+func TestProgramNamesExistingDocuments(t *testing.T) {
+	t.Parallel()
+
+	named := regexp.MustCompile(`\bdocs/[a-z-]+\.md(?:#[\w-]+)?`)
+	kinds := map[string]bool{".go": true, ".ts": true, ".tsx": true, ".yaml": true, ".tmpl": true, ".example": true, ".service": true, ".txt": true}
+
+	for _, file := range files(t, func(name string) bool { return kinds[filepath.Ext(name)] && !strings.HasSuffix(name, "_test.go") }) {
+		for _, link := range named.FindAllString(read(t, file), -1) {
+			document, anchor, _ := strings.Cut(link, "#")
+			checkLink(t, file, &url.URL{Path: filepath.ToSlash(relative(t, file, "../"+document)), Fragment: anchor})
+		}
+	}
+}
+
+// relative is the path of a file as seen from the directory of another one.
+func relative(t *testing.T, from, file string) string {
+	t.Helper()
+
+	path, err := filepath.Rel(filepath.Dir(from), file)
+	require.NoError(t, err)
+
+	return path
+}
+
+func TestAnchorsAreThoseOfGitHub(t *testing.T) {
+	t.Parallel()
+
+	text := "# A `b_c` d\n## Cost, in $\n## [Link](x.md) & more\n## Twice\n## Twice\n```\n# not one\n```\n"
+	assert.Equal(t, map[string]bool{"a-b_c-d": true, "cost-in-": true, "link--more": true, "twice": true, "twice-1": true}, anchors(text))
+}
+
+// markdown lists the Markdown files of the repository.
+func markdown(t *testing.T) []string {
+	t.Helper()
+
+	return files(t, func(name string) bool { return strings.HasSuffix(name, ".md") })
+}
+
+// files lists the files of the repository whose names match. What is in testdata is not read by people.
+func files(t *testing.T, match func(name string) bool) []string {
+	t.Helper()
+
+	var found []string
+
+	require.NoError(t, filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+
+		switch name := entry.Name(); {
+		case entry.IsDir() && (name == "node_modules" || name == "testdata" || name != ".." && strings.HasPrefix(name, ".")):
+			return fs.SkipDir
+		case !entry.IsDir() && match(name):
+			found = append(found, path)
+		}
+
+		return nil
+	}))
+
+	require.NotEmpty(t, found)
+
+	return found
+}
+
+// prose returns the lines of a document that are not in code blocks.
+func prose(text string) []string {
+	var (
+		out  []string
+		open string
+	)
+
+	for line := range strings.Lines(text) {
+		marker := fence.FindStringSubmatch(line)
+
+		switch {
+		case open == "" && marker != nil:
+			open = marker[1]
+		case open != "" && marker != nil && strings.HasPrefix(marker[1], open):
+			open = ""
+		case open == "":
+			out = append(out, strings.TrimRight(line, "\r\n"))
+		}
+	}
+
+	return out
+}
+
+// links returns the targets of the links and images of a document.
+func links(text string) []string {
+	var out []string
+
+	for _, line := range prose(text) {
+		for _, m := range inlineLink.FindAllStringSubmatch(codeSpan.ReplaceAllString(line, ""), -1) {
+			out = append(out, m[1])
+		}
+	}
+
+	return out
+}
+
+// anchors returns the fragments that GitHub gives to the headings of a document.
+func anchors(text string) map[string]bool {
+	found, seen := map[string]bool{}, map[string]int{}
+
+	for _, line := range prose(text) {
+		m := heading.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+
+		anchor := slug(linkText.ReplaceAllString(m[1], "$1"))
+		if n := seen[anchor]; n > 0 {
+			found[anchor+"-"+strconv.Itoa(n)] = true
+		} else {
+			found[anchor] = true
+		}
+
+		seen[anchor]++
+	}
+
+	return found
+}
+
+func slug(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-', r == '_', unicode.IsLetter(r), unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		default:
+			return -1
+		}
+	}, text)
+}
