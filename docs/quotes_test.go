@@ -1,0 +1,39 @@
+package docs_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// People search a page for the words that they see. What troubleshooting.md quotes must be what the program says; … stands for whatever
+// differs from case to case.
+func TestTroubleshootingQuotesProgram(t *testing.T) {
+	t.Parallel()
+
+	var said strings.Builder
+
+	for _, file := range files(t, func(name string) bool {
+		kind := filepath.Ext(name)
+
+		return (kind == ".go" || kind == ".tsx" || kind == ".ts") && !strings.HasSuffix(name, "_test.go") && !strings.Contains(name, ".test.")
+	}) {
+		said.WriteString(read(t, file) + "\n")
+	}
+
+	// A text that is written on several lines, and quotes in it.
+	program := regexp.MustCompile(`["`+"`"+`] \+\s*["`+"`"+`]`).ReplaceAllString(said.String(), "")
+
+	for _, line := range prose(read(t, "troubleshooting.md")) {
+		text := linkText.ReplaceAllString(codeSpan.ReplaceAllString(line, ""), "")
+
+		for _, quoted := range regexp.MustCompile(`"([^"]+)"`).FindAllStringSubmatch(text, -1) {
+			for part := range strings.SplitSeq(quoted[1], "…") {
+				assert.True(t, strings.Contains(program, strings.TrimSpace(part)), "troubleshooting.md quotes %q", quoted[1]) //nolint:testifylint // shows no book
+			}
+		}
+	}
+}
