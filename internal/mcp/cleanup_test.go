@@ -15,6 +15,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
@@ -71,6 +72,9 @@ func cleaned(t *testing.T, atEnd http.HandlerFunc) (*recording, mcp.Transport) {
 	}
 }
 
+// patient are limits with which the request at the end arrives also on a busy machine.
+func patient() mcp.Limits { return mcp.Limits{BackoffMax: -1, Exit: wait.Limit()} }
+
 func openAs(t *testing.T, cfg mcp.Config, id string) agent.Tools {
 	t.Helper()
 	tools, err := mcp.New(cfg).Open(t.Context(), id, []tarsy.MCPServerSelection{{Name: "web"}}, nil)
@@ -82,7 +86,7 @@ func openAs(t *testing.T, cfg mcp.Config, id string) agent.Tools {
 func TestHeadersAndCleanupCarryExecutionID(t *testing.T) {
 	t.Parallel()
 	r, transport := cleaned(t, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusNoContent) })
-	cfg := mcp.Config{Servers: map[string]mcp.ServerConfig{"web": {Transport: transport}}, Limits: fast}
+	cfg := mcp.Config{Servers: map[string]mcp.ServerConfig{"web": {Transport: transport}}, Limits: patient()}
 	first, second := openAs(t, cfg, "one"), openAs(t, cfg, "t/wo")
 	require.Equal(t, "done", call(t, first, "web__read", "").Content)
 	cleanups, others := r.cleanups()
@@ -106,7 +110,7 @@ func TestMonitorCleansUpWhenItStops(t *testing.T) {
 	r, transport := cleaned(t, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusNoContent) })
 	checked := make(chan mcp.Status, 1)
 	monitor := mcp.NewMonitor(mcp.MonitorConfig{
-		Factory: mcp.New(mcp.Config{Servers: map[string]mcp.ServerConfig{"web": {Transport: transport}}}),
+		Factory: mcp.New(mcp.Config{Servers: map[string]mcp.ServerConfig{"web": {Transport: transport}}, Limits: patient()}),
 		Servers: []string{"web"}, Changed: func(_ string, s mcp.Status) { checked <- s },
 	})
 	monitor.Start()
@@ -152,7 +156,7 @@ func TestUnreachedServerIsNotCleanedUp(t *testing.T) {
 	t.Parallel()
 	r, transport := cleaned(t, func(http.ResponseWriter, *http.Request) {})
 	transport.URL += "elsewhere"
-	tools := openAs(t, mcp.Config{Servers: map[string]mcp.ServerConfig{"web": {Transport: transport}}, Limits: fast}, "one")
+	tools := openAs(t, mcp.Config{Servers: map[string]mcp.ServerConfig{"web": {Transport: transport}}, Limits: patient()}, "one")
 	require.NotEmpty(t, tools.Unavailable())
 	require.NoError(t, tools.Close())
 	cleanups, _ := r.cleanups()
