@@ -20,6 +20,7 @@ var (
 	heading    = regexp.MustCompile(`^#{1,6}\s+(.+?)\s*#*$`)
 	codeSpan   = regexp.MustCompile("`+[^`\n]*`+")
 	fence      = regexp.MustCompile("^\\s*(```+|~~~+)")
+	named      = regexp.MustCompile(`\bdocs/[a-z-]+\.md(?:#[\w-]+)?`)
 	linkText   = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
 )
 
@@ -74,7 +75,6 @@ func checkLink(t *testing.T, document string, target *url.URL) {
 func TestProgramNamesExistingDocuments(t *testing.T) {
 	t.Parallel()
 
-	named := regexp.MustCompile(`\bdocs/[a-z-]+\.md(?:#[\w-]+)?`)
 	kinds := map[string]bool{".go": true, ".ts": true, ".tsx": true, ".yaml": true, ".tmpl": true, ".example": true, ".service": true, ".txt": true}
 
 	for _, file := range files(t, func(name string) bool { return kinds[filepath.Ext(name)] && !strings.HasSuffix(name, "_test.go") }) {

@@ -9,6 +9,12 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+var (
+	quotedText = regexp.MustCompile(`"([^"]+)"`)
+	// joined is between the parts of a text that is written on several lines.
+	joined = regexp.MustCompile("[\"`] \\+\\s*[\"`]")
+)
+
 // People search a page for the words that they see. What troubleshooting.md quotes must be what the program says; … stands for whatever
 // differs from case to case.
 func TestTroubleshootingQuotesProgram(t *testing.T) {
@@ -24,13 +30,12 @@ func TestTroubleshootingQuotesProgram(t *testing.T) {
 		said.WriteString(read(t, file) + "\n")
 	}
 
-	// A text that is written on several lines, and quotes in it.
-	program := regexp.MustCompile(`["`+"`"+`] \+\s*["`+"`"+`]`).ReplaceAllString(said.String(), "")
+	program := joined.ReplaceAllString(said.String(), "")
 
 	for _, line := range prose(read(t, "troubleshooting.md")) {
 		text := linkText.ReplaceAllString(codeSpan.ReplaceAllString(line, ""), "")
 
-		for _, quoted := range regexp.MustCompile(`"([^"]+)"`).FindAllStringSubmatch(text, -1) {
+		for _, quoted := range quotedText.FindAllStringSubmatch(text, -1) {
 			for part := range strings.SplitSeq(quoted[1], "…") {
 				assert.True(t, strings.Contains(program, strings.TrimSpace(part)), "troubleshooting.md quotes %q", quoted[1]) //nolint:testifylint // shows no book
 			}
