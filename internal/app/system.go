@@ -6,7 +6,7 @@ import (
 
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // system is what the server is made of, for people.
@@ -75,7 +75,7 @@ func providers(cfg *config.Config, used, others []string, env func(string) (stri
 	var all []api.Provider
 
 	for _, name := range slices.Concat(used, others) {
-		configured, path := cfg.LLMProviders[name], strictyaml.Join("llm_providers", name)
+		configured, path := cfg.LLMProviders[name], schema.Join("llm_providers", name)
 		variable, key := configured.APIKeyEnv, "api_key_env"
 
 		if variable == "" {
@@ -84,8 +84,8 @@ func providers(cfg *config.Config, used, others []string, env func(string) (stri
 
 		value, _ := env(variable)
 		all = append(all, api.Provider{
-			Name: name, Type: configured.Type, Model: configured.Model, BaseURL: shown[strictyaml.Join(path, "base_url")],
-			Default: name == cfg.Defaults.LLMProvider, KeyVariable: shown[strictyaml.Join(path, key)], KeySet: value != "",
+			Name: name, Type: configured.Type, Model: configured.Model, BaseURL: shown[schema.Join(path, "base_url")],
+			Default: name == cfg.Defaults.LLMProvider, KeyVariable: shown[schema.Join(path, key)], KeySet: value != "",
 			InUse: slices.Contains(used, name),
 		})
 	}

@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/progress"
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // Catalog is the chains and MCP servers of one configuration, resolved once. It never changes, so it may be shared.
@@ -135,7 +135,7 @@ func (c *Catalog) NoteModel() agent.Fallback {
 // Warnings is what a person should know about a valid configuration, in the order of the files.
 func (c *Catalog) Warnings() []config.Warning {
 	warnings := slices.Concat(c.cfg.Warnings, c.cfg.BudgetWarnings(c.LLMProviders()), c.cfg.SupportWarnings(c.LLMProviders()), c.cfg.WriteBackWarnings())
-	strictyaml.SortWarnings(warnings)
+	schema.SortWarnings(warnings)
 
 	return warnings
 }

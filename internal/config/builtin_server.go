@@ -3,7 +3,7 @@ package config
 import (
 	"reflect"
 
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // The built-in MCP servers. Their versions are pinned: what an agent may do must not change by itself.
@@ -42,13 +42,13 @@ func builtinServers(env func(string) (string, bool)) map[string]MCPServer {
 // builtinServer is a server that npx starts, whose long results are summarized.
 func builtinServer(args ...string) MCPServer {
 	var server MCPServer
-	strictyaml.ApplyDefaults(reflect.ValueOf(&server).Elem())
+	schema.ApplyDefaults(reflect.ValueOf(&server).Elem())
 	server.Transport.Type = TransportStdio
 	server.Transport.Command = "npx"
 	server.Transport.Args = append([]string{"-y"}, args...)
 	server.DataMasking = &DataMasking{Enabled: true}
 	server.Summarization = &Summarization{}
-	strictyaml.ApplyDefaults(reflect.ValueOf(server.Summarization).Elem())
+	schema.ApplyDefaults(reflect.ValueOf(server.Summarization).Elem())
 	return server
 }
 

@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/internal/nearest"
 	"tarsy.dev/tarsy/internal/origin"
 	"tarsy.dev/tarsy/internal/runbook"
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 var anyVariableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -108,7 +108,7 @@ func (c *Config) quote(path, value string, l leaf) string {
 }
 
 // checkText returns what is wrong with a value and what would be right, "" if nothing is.
-func (c *Config) checkText(value, quoted string, f strictyaml.Field) (string, string) {
+func (c *Config) checkText(value, quoted string, f schema.Field) (string, string) {
 	switch {
 	case f.Enum != nil && !slices.Contains(enumValues(f.Enum), value):
 		allowed := slices.DeleteFunc(slices.Clone(enumValues(f.Enum)), func(s string) bool { return s == "" })
@@ -288,7 +288,7 @@ func parses[T any](_ T, err error) bool { return err == nil }
 // checkRequired finds entries that leave out what they cannot do without.
 func (c *Config) checkRequired() []Problem {
 	var problems []Problem
-	strictyaml.Required(c, func(path, hint string) { problems = append(problems, c.problem(path, "is required", hint)) })
+	schema.Required(c, func(path, hint string) { problems = append(problems, c.problem(path, "is required", hint)) })
 	return problems
 }
 
@@ -332,8 +332,8 @@ func (c *Config) checkLease() []Problem {
 		path = "queue.orphan_threshold"
 	}
 	return []Problem{c.problem(path, fmt.Sprintf("heartbeat_interval (%s) must be less than half of orphan_threshold (%s)",
-		strictyaml.FormatDuration(c.Queue.HeartbeatInterval), strictyaml.FormatDuration(c.Queue.OrphanThreshold)),
-		"set heartbeat_interval below "+strictyaml.FormatDuration(half))}
+		schema.FormatDuration(c.Queue.HeartbeatInterval), schema.FormatDuration(c.Queue.OrphanThreshold)),
+		"set heartbeat_interval below "+schema.FormatDuration(half))}
 }
 
 func (c *Config) checkTransport(path string, t Transport) []Problem {

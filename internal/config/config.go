@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // Config is everything an installation can set. It is read-only once loaded and
@@ -64,9 +64,9 @@ func Load(src Source) (*Config, error) {
 	}
 
 	c := &Config{marks: make(map[string]mark)}
-	strictyaml.ApplyDefaults(reflect.ValueOf(c).Elem())
-	dec := strictyaml.NewDecoder(env)
-	dec.Loose = strictyaml.LooseKeys(reflect.TypeFor[Config]())
+	schema.ApplyDefaults(reflect.ValueOf(c).Elem())
+	dec := schema.NewDecoder(env)
+	dec.Loose = schema.LooseKeys(reflect.TypeFor[Config]())
 	for _, file := range files {
 		dec.File(file.Name, file.Text, c)
 	}
@@ -84,7 +84,7 @@ func Load(src Source) (*Config, error) {
 	if len(problems) > 0 {
 		return nil, newError(problems)
 	}
-	strictyaml.SortWarnings(c.Warnings)
+	schema.SortWarnings(c.Warnings)
 	return c, nil
 }
 

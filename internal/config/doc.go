@@ -3,7 +3,7 @@
 //
 // The Go structs of the sections are the only description of the format: the
 // decoder, the checks, the list of origins, the JSON Schema and the reference in
-// docs/configuration.md are all read off their tags. Package strictyaml, which reads
+// docs/configuration.md are all read off their tags. Package schema, which reads
 // the files, explains the tags; these are our own:
 //
 //	enum:"@backend"       a list that several fields share, see schema.go

@@ -6,29 +6,29 @@ import (
 	"slices"
 	"strings"
 
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // Note is a key that was written and has no effect. Unlike a warning it asks nobody to do anything.
-type Note = strictyaml.Warning
+type Note = schema.Warning
 
 // Notes lists the keys that were written and have no effect, in the order of the files. The tags later and only of the fields say
 // which keys these are.
 func (c *Config) Notes() []Note {
 	var notes []Note
-	strictyaml.Notes(c,
+	schema.Notes(c,
 		func(path string) bool { _, ok := c.marks[path]; return ok },
 		c.idleReason,
 		func(path, message string) {
 			at := c.placeOf(path)
 			notes = append(notes, Note{File: at.File, Line: at.Line, Column: at.Column, Path: path, Message: message})
 		})
-	strictyaml.SortWarnings(notes)
+	schema.SortWarnings(notes)
 	return notes
 }
 
 // idleReason says why a key with the tag only has no effect where it stands, "" if it has one.
-func (c *Config) idleReason(rule string, section reflect.Value, f strictyaml.Field) string {
+func (c *Config) idleReason(rule string, section reflect.Value, f schema.Field) string {
 	switch rule {
 	case "stdio":
 		if kind := section.FieldByName("Type").String(); kind != TransportStdio {
@@ -66,7 +66,7 @@ func (c *Config) idleReason(rule string, section reflect.Value, f strictyaml.Fie
 
 // idleBackend is idleReason for the backends: only gRPC gateways are told which one is meant. Where nothing below inherits the
 // backend, the model that stands beside it decides; otherwise any gateway may be meant.
-func (c *Config) idleBackend(section reflect.Value, f strictyaml.Field) string {
+func (c *Config) idleBackend(section reflect.Value, f schema.Field) string {
 	provider := strings.TrimSuffix(f.Key, "backend") + "provider"
 	switch section.Interface().(type) {
 	case Defaults, AgentPairing, SummaryModel:
@@ -76,7 +76,7 @@ func (c *Config) idleBackend(section reflect.Value, f strictyaml.Field) string {
 			provider = ""
 		}
 	}
-	for _, sibling := range strictyaml.FieldsOf(section.Type()) {
+	for _, sibling := range schema.FieldsOf(section.Type()) {
 		if sibling.Key != provider {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 func notes(c *config.Config) []string {
@@ -88,7 +88,7 @@ func TestMisplacedRestrictionIsError(t *testing.T) {
 	for _, key := range []string{"enabled: true", "mcp_servers: [kubernetes-server]", "data_masking: {}", "verify_ssl: true", "worker_count: 1"} {
 		require.Len(t, problems(t, "system: {"+key+"}\n", nil), 1, key)
 	}
-	loose := strictyaml.LooseKeys(reflect.TypeFor[config.Config]())
+	loose := schema.LooseKeys(reflect.TypeFor[config.Config]())
 	for _, key := range []string{
 		"enabled", "mcp_servers", "data_masking", "alert_masking", "verify_ssl", "read_only", "allowed_tools", "denied_tools", "inherit_env", "user",
 		"max_tokens", "max_cost_usd", "max_tool_calls", "allowed_domains", "trusted_proxies", "native_tools", "type",

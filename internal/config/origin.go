@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"strings"
 
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 const (
@@ -16,9 +16,9 @@ const (
 
 // mark is where one value came from.
 type mark struct {
-	place  strictyaml.Place // the zero place for what was not in a file
-	origin string           // for people: tarsy.yaml:12, env TARSY_X, flag --workers
-	hidden bool             // came through {{.VAR}}, or was marked secret by its origin
+	place  schema.Place // the zero place for what was not in a file
+	origin string       // for people: tarsy.yaml:12, env TARSY_X, flag --workers
+	hidden bool         // came through {{.VAR}}, or was marked secret by its origin
 }
 
 // Value is one setting and where it came from.
@@ -52,23 +52,23 @@ func (c *Config) Written(section, name string) bool {
 }
 
 // placeOf finds where in the files a path, or what it is part of, was written.
-func (c *Config) placeOf(path string) strictyaml.Place {
+func (c *Config) placeOf(path string) schema.Place {
 	for path != "" {
 		if m, ok := c.marks[path]; ok {
 			return m.place
 		}
-		path = strictyaml.Parent(path)
+		path = schema.Parent(path)
 	}
-	return strictyaml.Place{}
+	return schema.Place{}
 }
 
 // leaf is a value that holds no further keys: a scalar, or a list of scalars.
-type leaf = strictyaml.Leaf
+type leaf = schema.Leaf
 
 // walk visits every leaf, sections in declaration order and entries by name.
-func (c *Config) walk(visit func(leaf)) { strictyaml.Walk(c, visit) }
+func (c *Config) walk(visit func(leaf)) { schema.Walk(c, visit) }
 
-func joinPath(path, key string) string { return strictyaml.Join(path, key) }
+func joinPath(path, key string) string { return schema.Join(path, key) }
 
 // show renders a leaf with its secrets hidden.
 func (c *Config) show(l leaf) string {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy/internal/nearest"
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // Override sets one value from a flag or an environment variable. origin is what
@@ -23,9 +23,9 @@ func (c *Config) Override(path, value, origin string) error {
 	found := false
 	var failure error
 	c.walk(func(l leaf) { known = append(known, l.Path) })
-	set := func(v reflect.Value, f strictyaml.Field) {
+	set := func(v reflect.Value, f schema.Field) {
 		found = true
-		if err := strictyaml.SetText(v, value, f); err != nil {
+		if err := schema.SetText(v, value, f); err != nil {
 			failure = fail(err.Error(), "")
 			return
 		}
@@ -62,8 +62,8 @@ func (c *Config) forget(path string) {
 
 // overrideIn finds the value at a path and hands it to set. Entries of maps are
 // copied out and back, since Go does not let them be changed in place.
-func overrideIn(v reflect.Value, at, path string, set func(reflect.Value, strictyaml.Field)) {
-	for _, f := range strictyaml.FieldsOf(v.Type()) {
+func overrideIn(v reflect.Value, at, path string, set func(reflect.Value, schema.Field)) {
+	for _, f := range schema.FieldsOf(v.Type()) {
 		here := joinPath(at, f.Key)
 		if here == path || isBelow(path, here) {
 			overrideAt(v.Field(f.Index), here, path, f, set)
@@ -72,18 +72,18 @@ func overrideIn(v reflect.Value, at, path string, set func(reflect.Value, strict
 	}
 }
 
-func overrideAt(v reflect.Value, at, path string, f strictyaml.Field, set func(reflect.Value, strictyaml.Field)) {
+func overrideAt(v reflect.Value, at, path string, f schema.Field, set func(reflect.Value, schema.Field)) {
 	switch {
-	case at == path && !strictyaml.IsSection(v.Type()) && v.Kind() != reflect.Map:
+	case at == path && !schema.IsSection(v.Type()) && v.Kind() != reflect.Map:
 		set(v, f)
-	case v.Kind() == reflect.Pointer && strictyaml.IsSection(v.Type()):
+	case v.Kind() == reflect.Pointer && schema.IsSection(v.Type()):
 		if !v.IsNil() {
 			overrideIn(v.Elem(), at, path, set)
 		}
 	case v.Kind() == reflect.Struct:
 		overrideIn(v, at, path, set)
 	case v.Kind() == reflect.Map:
-		for key := range strictyaml.KeySet(v) {
+		for key := range schema.KeySet(v) {
 			here := joinPath(at, key)
 			if here != path && !isBelow(path, here) {
 				continue
@@ -93,7 +93,7 @@ func overrideAt(v reflect.Value, at, path string, f strictyaml.Field, set func(r
 			overrideAt(elem, here, path, f, set)
 			v.SetMapIndex(reflect.ValueOf(key), elem)
 		}
-	case v.Kind() == reflect.Slice && strictyaml.IsSection(v.Type().Elem()):
+	case v.Kind() == reflect.Slice && schema.IsSection(v.Type().Elem()):
 		for i := range v.Len() {
 			here := fmt.Sprintf("%s[%d]", at, i)
 			if isBelow(path, here) {

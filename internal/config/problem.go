@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strings"
 
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // Problem is one fault in what was written, with the place to look at.
-type Problem = strictyaml.Problem
+type Problem = schema.Problem
 
 // Warning is something a person should know although nothing is wrong.
-type Warning = strictyaml.Warning
+type Warning = schema.Warning
 
 // Error is every problem of a configuration at once, in the order of the files.
 type Error struct {
@@ -32,6 +32,6 @@ func (e *Error) Error() string {
 }
 
 func newError(problems []Problem) *Error {
-	strictyaml.SortProblems(problems)
+	schema.SortProblems(problems)
 	return &Error{Problems: problems}
 }

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"slices"
 
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // The kinds of Change.
@@ -82,7 +82,7 @@ func (c *Config) keepUntilRestart(running *Config) {
 
 // keepFields copies fields with the tag restart. Entries of maps and lists have none: they come and go as a whole.
 func keepFields(to, from reflect.Value, path string, kept func(path string)) {
-	for _, f := range strictyaml.FieldsOf(to.Type()) {
+	for _, f := range schema.FieldsOf(to.Type()) {
 		here := joinPath(path, f.Key)
 		switch {
 		case f.Restart:
@@ -177,21 +177,21 @@ func byPath(settings []setting) map[string]setting {
 // entries are the paths of all entries of maps and lists that are sections, with when a change of them takes effect.
 func (c *Config) entries() map[string]string {
 	found := make(map[string]string)
-	var visit func(v reflect.Value, path string, f strictyaml.Field)
-	visit = func(v reflect.Value, path string, f strictyaml.Field) {
+	var visit func(v reflect.Value, path string, f schema.Field)
+	visit = func(v reflect.Value, path string, f schema.Field) {
 		switch {
-		case v.Kind() == reflect.Pointer && !v.IsNil() && strictyaml.IsSection(v.Type()):
+		case v.Kind() == reflect.Pointer && !v.IsNil() && schema.IsSection(v.Type()):
 			visit(v.Elem(), path, f)
 		case v.Kind() == reflect.Struct:
-			for _, below := range strictyaml.FieldsOf(v.Type()) {
+			for _, below := range schema.FieldsOf(v.Type()) {
 				visit(v.Field(below.Index), joinPath(path, below.Key), below.Within(f))
 			}
-		case v.Kind() == reflect.Map && strictyaml.IsSection(v.Type().Elem()):
-			for key := range strictyaml.KeySet(v) {
+		case v.Kind() == reflect.Map && schema.IsSection(v.Type().Elem()):
+			for key := range schema.KeySet(v) {
 				found[joinPath(path, key)] = effectOf(f)
 				visit(v.MapIndex(reflect.ValueOf(key)), joinPath(path, key), f)
 			}
-		case v.Kind() == reflect.Slice && strictyaml.IsSection(v.Type().Elem()):
+		case v.Kind() == reflect.Slice && schema.IsSection(v.Type().Elem()):
 			for i := range v.Len() {
 				item := fmt.Sprintf("%s[%d]", path, i)
 				found[item] = effectOf(f)
@@ -199,11 +199,11 @@ func (c *Config) entries() map[string]string {
 			}
 		}
 	}
-	visit(reflect.ValueOf(c).Elem(), "", strictyaml.Field{})
+	visit(reflect.ValueOf(c).Elem(), "", schema.Field{})
 	return found
 }
 
-func effectOf(f strictyaml.Field) string {
+func effectOf(f schema.Field) string {
 	switch {
 	case f.Restart:
 		return EffectRestart

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 const running = `
@@ -149,17 +149,17 @@ agent_chains: {c: {alert_types: [old], stages: [{name: s, agents: [{name: A}]}]}
 func TestEveryKeySaysWhenChangeTakesEffect(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	var visit func(reflect.Type, string, strictyaml.Field, bool)
-	visit = func(kind reflect.Type, path string, f strictyaml.Field, entry bool) {
+	var visit func(reflect.Type, string, schema.Field, bool)
+	visit = func(kind reflect.Type, path string, f schema.Field, entry bool) {
 		switch {
 		case kind.Kind() == reflect.Pointer:
 			visit(kind.Elem(), path, f, entry)
 		case kind.Kind() == reflect.Map:
 			visit(kind.Elem(), path+".*", f, true)
-		case kind.Kind() == reflect.Slice && strictyaml.IsSection(kind.Elem()):
+		case kind.Kind() == reflect.Slice && schema.IsSection(kind.Elem()):
 			visit(kind.Elem(), path+"[]", f, true)
 		case kind.Kind() == reflect.Struct:
-			for _, below := range strictyaml.FieldsOf(kind) {
+			for _, below := range schema.FieldsOf(kind) {
 				require.False(t, entry && below.Restart, "%s.%s: entries come and go as a whole, so the tag restart belongs to their section", path, below.Key)
 				visit(kind.Field(below.Index).Type, strings.TrimPrefix(path+"."+below.Key, "."), below.Within(f), entry)
 			}
@@ -177,7 +177,7 @@ func TestEveryKeySaysWhenChangeTakesEffect(t *testing.T) {
 			out.WriteString(path + ": " + effect + "\n")
 		}
 	}
-	visit(reflect.TypeFor[config.Config](), "", strictyaml.Field{}, false)
+	visit(reflect.TypeFor[config.Config](), "", schema.Field{}, false)
 	golden(t, filepath.Join("testdata", "reload.keys"), out.String())
 }
 
@@ -210,7 +210,7 @@ func TestKeyThatIsReadAtStartNeedsRestart(t *testing.T) {
 		}
 		field, _ := section.FieldByName(selector.Sel.Name)
 		name := section.Name() + "." + field.Name
-		if key := field.Tag.Get("yaml"); key == "" || key == "-" || strictyaml.IsSection(field.Type) && !kept[name] {
+		if key := field.Tag.Get("yaml"); key == "" || key == "-" || schema.IsSection(field.Type) && !kept[name] {
 			continue // not a key, or a section of which what is read counts
 		}
 		reads++
@@ -234,8 +234,8 @@ func ownerOf(selection *types.Selection) string {
 // sectionsByName returns the structs of the configuration, and which of their fields need a restart, as Type.Field.
 func sectionsByName() (map[string]reflect.Type, map[string]bool) {
 	sections, kept := map[string]reflect.Type{}, map[string]bool{}
-	var visit func(reflect.Type, strictyaml.Field)
-	visit = func(kind reflect.Type, around strictyaml.Field) {
+	var visit func(reflect.Type, schema.Field)
+	visit = func(kind reflect.Type, around schema.Field) {
 		for kind.Kind() == reflect.Pointer || kind.Kind() == reflect.Map || kind.Kind() == reflect.Slice {
 			kind = kind.Elem()
 		}
@@ -243,7 +243,7 @@ func sectionsByName() (map[string]reflect.Type, map[string]bool) {
 			return
 		}
 		sections[kind.Name()] = kind
-		for _, f := range strictyaml.FieldsOf(kind) {
+		for _, f := range schema.FieldsOf(kind) {
 			below := f.Within(around)
 			if below.Restart {
 				kept[kind.Name()+"."+kind.Field(f.Index).Name] = true
@@ -251,6 +251,6 @@ func sectionsByName() (map[string]reflect.Type, map[string]bool) {
 			visit(kind.Field(f.Index).Type, below)
 		}
 	}
-	visit(reflect.TypeFor[config.Config](), strictyaml.Field{})
+	visit(reflect.TypeFor[config.Config](), schema.Field{})
 	return sections, kept
 }

@@ -5,13 +5,13 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/mask"
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // Schema returns a JSON Schema (2020-12) of the files, for editors. Every section
 // may stand in any file, so no section is required.
 func Schema() []byte {
-	format := strictyaml.Format{Title: "TARSy configuration", Variables: true, Enum: enumValues}
+	format := schema.Format{Title: "TARSy configuration", Variables: true, Enum: enumValues}
 	return format.Schema(reflect.TypeFor[Config]())
 }
 

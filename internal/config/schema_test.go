@@ -19,7 +19,7 @@ import (
 
 type node = map[string]any
 
-func schema(t *testing.T) node {
+func schemaRoot(t *testing.T) node {
 	t.Helper()
 	var root node
 	require.NoError(t, json.Unmarshal(config.Schema(), &root))
@@ -65,7 +65,7 @@ func find(root node, path string) bool {
 // schemaKeys lists every key of the schema, entries of maps as *.
 func schemaKeys(t *testing.T) []string {
 	t.Helper()
-	root := schema(t)
+	root := schemaRoot(t)
 	var keys []string
 	var list func(path string, at node)
 	list = func(path string, at node) {
@@ -107,7 +107,7 @@ func publishedKeys(t *testing.T) []string {
 
 func TestSchemaHasEveryKeyOfPublishedTARSy(t *testing.T) {
 	t.Parallel()
-	root := schema(t)
+	root := schemaRoot(t)
 	for _, key := range publishedKeys(t) {
 		require.True(t, find(root, key), key)
 	}
@@ -143,7 +143,7 @@ func TestFixturesSetEverySchemaKey(t *testing.T) {
 
 func TestSchemaRefusesUnknownKeysAndHasEditorHints(t *testing.T) {
 	t.Parallel()
-	root := schema(t)
+	root := schemaRoot(t)
 	require.Equal(t, "https://json-schema.org/draft/2020-12/schema", root["$schema"])
 	require.Equal(t, false, root["additionalProperties"])
 	defs, _ := root["$defs"].(node)
@@ -174,7 +174,7 @@ func TestReferenceListsEveryKey(t *testing.T) {
 	require.True(t, ok)
 	_, after, ok := strings.Cut(rest, end)
 	require.True(t, ok)
-	root := schema(t)
+	root := schemaRoot(t)
 	require.ElementsMatch(t, slices.Collect(maps.Keys(root["properties"].(node))), sections)
 	golden(t, path, before+begin+reference(root)+end+after)
 }

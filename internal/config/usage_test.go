@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 const configPackage = "tarsy.dev/tarsy/internal/config"
@@ -46,7 +46,7 @@ func TestEveryKeyIsReadOrTaggedAsWithoutEffect(t *testing.T) {
 			return
 		}
 		seen[section] = true
-		for _, f := range strictyaml.FieldsOf(section) {
+		for _, f := range schema.FieldsOf(section) {
 			field := section.Field(f.Index)
 			name := section.Name() + "." + field.Name
 			if f.Later == "true" {

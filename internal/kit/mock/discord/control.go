@@ -8,7 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/problem"
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // ControlPath is where people and tests in other languages see and steer the server.
@@ -153,7 +153,7 @@ func (s *Server) postStep(r *http.Request) (any, error) {
 func parseStep(text []byte) (Step, error) {
 	var step Step
 
-	problems := strictyaml.Read("step", text, &step)
+	problems := schema.Read("step", text, &step)
 
 	if n := len(step.kinds()); n != 1 && len(problems) == 0 {
 		problems = append(problems, "a step does exactly one thing, such as say: {channel: general, author: alice, content: hello}")

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy/internal/nearest"
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // exclusive are keys of a reply that say two things at once.
@@ -22,7 +22,7 @@ var content = []string{"thinking", "text", "chunks", "tool_calls"}
 type checker struct {
 	name     string
 	file     *File
-	marks    map[string]strictyaml.Mark
+	marks    map[string]schema.Mark
 	problems []Problem
 }
 
@@ -31,7 +31,7 @@ type checker struct {
 func (c *checker) check() []Problem {
 	known := len(c.problems)
 
-	strictyaml.Check(c.file, c.marks, c.fail)
+	schema.Check(c.file, c.marks, c.fail)
 	c.replies("replies", c.file.Replies)
 
 	for i, route := range c.file.Routes {
@@ -75,7 +75,7 @@ func touches(a, b string) bool {
 }
 
 func (c *checker) fail(path, message, hint string) {
-	at := strictyaml.PlaceOf(c.marks, path)
+	at := schema.PlaceOf(c.marks, path)
 	if at.File == "" {
 		at.File = c.name
 	}
@@ -87,7 +87,7 @@ func (c *checker) fail(path, message, hint string) {
 
 // set reports whether a key was written.
 func (c *checker) set(path, key string) bool {
-	_, ok := c.marks[strictyaml.Join(path, key)]
+	_, ok := c.marks[schema.Join(path, key)]
 
 	return ok
 }
@@ -102,7 +102,7 @@ func (c *checker) when(path string, when When) {
 	}
 
 	for name, text := range when.Header {
-		c.text(strictyaml.Join(path+".header", name), text)
+		c.text(schema.Join(path+".header", name), text)
 	}
 }
 

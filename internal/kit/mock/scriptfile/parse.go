@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // Problem is one fault in a file, with the place to look at.
-type Problem = strictyaml.Problem
+type Problem = schema.Problem
 
 // FileError is the error of a file in which something is wrong: all of it, in the order of the file.
 type FileError struct {
@@ -94,9 +94,9 @@ func stampOf(path string) (stamp, error) {
 // Parse reads what a file holds; problems are blamed on name.
 func Parse(name string, data []byte) (*File, error) {
 	file := &File{}
-	strictyaml.ApplyDefaults(reflect.ValueOf(file).Elem())
+	schema.ApplyDefaults(reflect.ValueOf(file).Elem())
 
-	decoder := strictyaml.NewDecoder(nil)
+	decoder := schema.NewDecoder(nil)
 	decoder.RefuseNull = true
 	decoder.File(name, data, file)
 
@@ -107,7 +107,7 @@ func Parse(name string, data []byte) (*File, error) {
 	}
 
 	if len(problems) > 0 {
-		strictyaml.SortProblems(problems)
+		schema.SortProblems(problems)
 
 		return nil, &FileError{Problems: problems}
 	}

@@ -4,7 +4,7 @@ import (
 	"reflect"
 
 	"tarsy.dev/tarsy/internal/kit/mock/discord"
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // Schema returns the JSON Schema of the format, which docs/script.schema.json publishes. It accepts what Parse does, but
@@ -28,7 +28,7 @@ func Schema() []byte {
 
 	rules[reflect.TypeFor[Reply]()] = map[string]any{"allOf": never}
 
-	return strictyaml.Format{Title: "TARSy script", Rules: rules}.Schema(reflect.TypeFor[File]())
+	return schema.Format{Title: "TARSy script", Rules: rules}.Schema(reflect.TypeFor[File]())
 }
 
 func requires(keys ...string) map[string]any { return map[string]any{"required": keys} }

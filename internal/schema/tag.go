@@ -1,4 +1,4 @@
-package strictyaml
+package schema
 
 import (
 	"reflect"
@@ -156,7 +156,7 @@ func ApplyDefaults(v reflect.Value) {
 			ApplyDefaults(fv)
 		case f.Default != "":
 			if err := SetText(fv, f.Default, f); err != nil {
-				panic("strictyaml: default of " + f.Key + ": " + err.Error()) // a tag of our own is wrong
+				panic("schema: default of " + f.Key + ": " + err.Error()) // a tag of our own is wrong
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package strictyaml
+package schema
 
 import (
 	"fmt"
@@ -66,13 +66,13 @@ func (l Leaf) compare(limit string) int {
 	if isDuration(l.Value.Type()) {
 		bound, err := time.ParseDuration(limit)
 		if err != nil {
-			panic("strictyaml: limit of " + l.Field.Key + ": " + err.Error()) // a tag of our own is wrong
+			panic("schema: limit of " + l.Field.Key + ": " + err.Error()) // a tag of our own is wrong
 		}
 		return compare(l.Value.Int(), int64(bound))
 	}
 	bound, err := strconv.ParseFloat(limit, 64)
 	if err != nil {
-		panic("strictyaml: limit of " + l.Field.Key + ": " + err.Error()) // as above
+		panic("schema: limit of " + l.Field.Key + ": " + err.Error()) // as above
 	}
 	switch l.Value.Kind() {
 	case reflect.Int:

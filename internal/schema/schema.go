@@ -1,4 +1,4 @@
-package strictyaml
+package schema
 
 import (
 	"encoding/json"
@@ -30,7 +30,7 @@ func (f Format) Schema(root reflect.Type) []byte {
 	schema["$defs"] = w.defs
 	text, err := json.MarshalIndent(schema, "", "  ")
 	if err != nil {
-		panic("strictyaml: schema: " + err.Error()) // maps, strings and numbers always marshal
+		panic("schema: " + err.Error()) // maps, strings and numbers always marshal
 	}
 	return append(text, '\n')
 }

@@ -1,4 +1,4 @@
-package strictyaml_test
+package schema_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy/internal/strictyaml"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 type document struct {
@@ -46,16 +46,16 @@ func (*level) JSONSchema() map[string]any { return map[string]any{"maxLength": 4
 // read decodes text and returns what is wrong with it, each on a line.
 func read(text string, env func(string) (string, bool)) (document, []string) {
 	var doc document
-	d := strictyaml.NewDecoder(env)
+	d := schema.NewDecoder(env)
 	d.RefuseNull = true
 	d.File("f.yaml", []byte(text), &doc)
 	var problems []string
 	for _, p := range d.Problems {
 		problems = append(problems, p.String())
 	}
-	strictyaml.Check(&doc, d.Marks, func(path, message, hint string) {
-		at := strictyaml.PlaceOf(d.Marks, path)
-		problems = append(problems, strictyaml.Problem{
+	schema.Check(&doc, d.Marks, func(path, message, hint string) {
+		at := schema.PlaceOf(d.Marks, path)
+		problems = append(problems, schema.Problem{
 			File: at.File, Line: at.Line, Column: at.Column, Path: path, Message: message, Hint: hint,
 		}.String())
 	})
@@ -124,7 +124,7 @@ func TestBracesAreTextWithoutVariables(t *testing.T) {
 
 func TestSchemaMatchesTags(t *testing.T) {
 	t.Parallel()
-	format := strictyaml.Format{Title: "Document", Rules: map[reflect.Type]map[string]any{reflect.TypeFor[part](): {"maxProperties": 2}}}
+	format := schema.Format{Title: "Document", Rules: map[reflect.Type]map[string]any{reflect.TypeFor[part](): {"maxProperties": 2}}}
 	require.JSONEq(t, `{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Document", "type": "object", "additionalProperties": false,
 		"properties": {

@@ -1,7 +1,5 @@
-// Package strictyaml reads YAML into Go structs and says everything that is wrong with
-// it at once, each with its place and what would be right. It also writes the JSON Schema
-// of the structs. The structs are the only description of a format; their tags say
-// what a key takes:
+// Package schema decodes YAML into Go structs, reports every problem with its place and a hint, and writes the JSON
+// Schema of the structs. The structs are the only description of a format; their tags say what a key takes:
 //
 //	yaml:"worker_count"   the key; "-" keeps a field out of the files
 //	doc:"…"               one sentence for the person who edits the file
@@ -25,4 +23,4 @@
 //
 // It knows no format: what a value means, and which values go together, is for those
 // who declare the structs.
-package strictyaml
+package schema

@@ -1,4 +1,4 @@
-package strictyaml
+package schema
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ func (d *Decoder) json(node ast.Node, v reflect.Value, path string, f Field) {
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
-		panic("strictyaml: own JSON: " + err.Error())
+		panic("schema: own JSON: " + err.Error())
 	}
 	if value != nil {
 		v.Set(reflect.ValueOf(value))
@@ -121,7 +121,7 @@ func appendString(buf []byte, text string) []byte {
 	encoder := json.NewEncoder(&quoted)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(text); err != nil {
-		panic("strictyaml: text as JSON: " + err.Error()) // text always encodes
+		panic("schema: text as JSON: " + err.Error()) // text always encodes
 	}
 	return append(buf, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
 }
