@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/schema"
 	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm"
 )
@@ -33,29 +34,29 @@ const verdictUserPrompt = "Write the verdict of this analysis.\n\n"
 
 // VerdictAnswer is a verdict as the model writes it: JSON with exactly these fields. The schema of the call is made from the type.
 type VerdictAnswer struct {
-	Outcome          tarsy.Outcome    `json:"outcome" jsonschema:"What kind of conclusion it is."`
-	Cause            string           `json:"cause" jsonschema:"What is wrong, in one line. Empty if no cause was found."`
-	Confidence       tarsy.Confidence `json:"confidence" jsonschema:"How certain the outcome is."`
-	ConfidenceReason string           `json:"confidence_reason" jsonschema:"Why it is that certain, in one sentence."`
-	Impact           string           `json:"impact" jsonschema:"Who or what is affected. Empty if it is not known."`
-	NextSteps        []StepAnswer     `json:"next_steps" jsonschema:"What to do, the most urgent first. Empty if there is nothing to do."`
-	NotChecked       []string         `json:"not_checked" jsonschema:"What could change the verdict and was not looked at. Empty if there is nothing."`
+	Outcome          tarsy.Outcome    `doc:"What kind of conclusion it is." json:"outcome"`
+	Cause            string           `doc:"What is wrong, in one line. Empty if no cause was found." json:"cause"`
+	Confidence       tarsy.Confidence `doc:"How certain the outcome is." json:"confidence"`
+	ConfidenceReason string           `doc:"Why it is that certain, in one sentence." json:"confidence_reason"`
+	Impact           string           `doc:"Who or what is affected. Empty if it is not known." json:"impact"`
+	NextSteps        []StepAnswer     `doc:"What to do, the most urgent first. Empty if there is nothing to do." json:"next_steps"`
+	NotChecked       []string         `doc:"What could change the verdict and was not looked at. Empty if there is nothing." json:"not_checked"`
 }
 
 // StepAnswer is one next step of a VerdictAnswer.
 type StepAnswer struct {
-	Title      string     `json:"title" jsonschema:"What to do, in one line."`
-	Why        string     `json:"why" jsonschema:"Why, in one sentence."`
-	Command    string     `json:"command" jsonschema:"A command to run. Empty if there is none."`
-	URL        string     `json:"url" jsonschema:"An address to open. Empty if there is none."`
-	Risk       tarsy.Risk `json:"risk" jsonschema:"What can go wrong."`
-	Reversible bool       `json:"reversible" jsonschema:"Whether the step can be undone."`
+	Title      string     `doc:"What to do, in one line." json:"title"`
+	Why        string     `doc:"Why, in one sentence." json:"why"`
+	Command    string     `doc:"A command to run. Empty if there is none." json:"command"`
+	URL        string     `doc:"An address to open. Empty if there is none." json:"url"`
+	Risk       tarsy.Risk `doc:"What can go wrong." json:"risk"`
+	Reversible bool       `doc:"Whether the step can be undone." json:"reversible"`
 }
 
 var verdictSchema = structured.MustSchema[VerdictAnswer](func(s *jsonschema.Schema) {
-	structured.Enum(s.Properties["outcome"], tarsy.Outcomes())
-	structured.Enum(s.Properties["confidence"], tarsy.Confidences())
-	structured.Enum(s.Properties["next_steps"].Items.Properties["risk"], tarsy.Risks())
+	s.Properties["outcome"].Enum = schema.Values(tarsy.Outcomes())
+	s.Properties["confidence"].Enum = schema.Values(tarsy.Confidences())
+	s.Properties["next_steps"].Items.Properties["risk"].Enum = schema.Values(tarsy.Risks())
 })
 
 var (

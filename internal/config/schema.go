@@ -11,8 +11,7 @@ import (
 // Schema returns a JSON Schema (2020-12) of the files, for editors. Every section
 // may stand in any file, so no section is required.
 func Schema() []byte {
-	format := schema.Format{Title: "TARSy configuration", Variables: true, Enum: enumValues}
-	return format.Schema(reflect.TypeFor[Config]())
+	return schema.Format{Variables: true, Enum: enumValues}.Document("TARSy configuration", reflect.TypeFor[Config]())
 }
 
 func webhookSources() []string {

@@ -209,6 +209,25 @@ func TestEveryFieldIsDescribedAndNoOtherAllowed(t *testing.T) {
 		for field, schema := range def.Properties {
 			require.NotEmpty(t, schema.Description, "%s.%s", name, field)
 		}
+
+		requireMinimums(t, name, def)
+	}
+}
+
+// requireMinimums checks that every number of an object, and of those within it, has a least value.
+func requireMinimums(t *testing.T, path string, object *jsonschema.Schema) {
+	t.Helper()
+
+	for field, value := range object.Properties {
+		if value.Items != nil {
+			value = value.Items
+		}
+
+		if value.Type == "integer" || value.Type == "number" {
+			require.NotNil(t, value.Minimum, "%s.%s needs the tag minimum", path, field)
+		}
+
+		requireMinimums(t, path+"."+field, value)
 	}
 }
 

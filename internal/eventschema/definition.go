@@ -2,114 +2,117 @@ package eventschema
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 const idPattern = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
-// sharedDefs are the definitions that fields refer to: by the tag `schema`, or by their type. Formats are for people and
-// generators; what is checked is the pattern.
-func sharedDefs() map[string]*jsonschema.Schema {
-	return map[string]*jsonschema.Schema{
-		"id": {Type: "string", Format: "uuid", Pattern: "^" + idPattern + "$"},
-		"timestamp": {
+// definition is a schema that fields refer to: by the tag `schema`, or by their type.
+type definition struct {
+	name   string
+	schema *jsonschema.Schema
+	of     reflect.Type // nil for what only tags refer to
+}
+
+// definitions are the shared ones. Formats are for people and generators; what is checked is the pattern.
+func definitions() []definition {
+	return []definition{
+		{"id", &jsonschema.Schema{Type: "string", Format: "uuid", Pattern: "^" + idPattern + "$"}, nil},
+		{"timestamp", &jsonschema.Schema{
 			Type: "string", Format: "date-time",
 			Pattern: `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$`,
-		},
-		"code":            {Type: "string", Pattern: "^[a-z][a-z0-9_]*$"},
-		"call":            {Type: "string", Pattern: `^[1-9][0-9]*\.[1-9][0-9]*\.[1-9][0-9]*$`},
-		"session_channel": {Type: "string", Pattern: "^" + tarsy.ChannelSessionPrefix + idPattern + "$"},
-		"session_status":  enum(tarsy.SessionStatuses()),
-		"work_status":     enum(tarsy.WorkStatuses()),
-		"stage_type":      enum(tarsy.StageTypes()),
-		"event_type":      enum(eventTypes()),
-		"event_status":    enum(tarsy.EventStatuses()),
-		"outcome":         enum(tarsy.Outcomes()),
-		"confidence":      enum(tarsy.Confidences()),
-		"approval_status": enum(tarsy.ApprovalStatuses()),
+		}, reflect.TypeFor[time.Time]()},
+		{"code", &jsonschema.Schema{Type: "string", Pattern: "^[a-z][a-z0-9_]*$"}, reflect.TypeFor[tarsy.Code]()},
+		{"call", &jsonschema.Schema{Type: "string", Pattern: `^[1-9][0-9]*\.[1-9][0-9]*\.[1-9][0-9]*$`}, nil},
+		{"session_channel", &jsonschema.Schema{Type: "string", Pattern: "^" + tarsy.ChannelSessionPrefix + idPattern + "$"}, nil},
+		enumDefinition("session_status", tarsy.SessionStatuses()),
+		enumDefinition("work_status", tarsy.WorkStatuses()),
+		enumDefinition("stage_type", tarsy.StageTypes()),
+		enumDefinition("event_type", eventTypes()),
+		enumDefinition("event_status", tarsy.EventStatuses()),
+		enumDefinition("outcome", tarsy.Outcomes()),
+		enumDefinition("confidence", tarsy.Confidences()),
+		enumDefinition("approval_status", tarsy.ApprovalStatuses()),
 	}
 }
 
-// schemaOfType finds the schema of a type that has one of its own, whatever its kind is.
-func schemaOfType(t reflect.Type) (*jsonschema.Schema, bool) {
+func enumDefinition[S ~string](name string, values []S) definition {
+	return definition{name, enum(values), reflect.TypeFor[S]()}
+}
+
+// object makes the schema of the JSON object that structs are written as.
+func object(description string, structs ...reflect.Type) *jsonschema.Schema {
+	s := schema.Format{JSON: true, Value: valueSchema}.Object(structs...)
+	s.Description = description
+
+	return s
+}
+
+// valueSchema is the schema of a value that a tag of its field describes, or its type, whatever the kind of that is.
+func valueSchema(t reflect.Type, f schema.Field) *jsonschema.Schema {
+	if value, ok := f.Tag.Lookup("const"); ok {
+		return schema.Constant(value)
+	}
+
+	if name, ok := f.Tag.Lookup("schema"); ok && t.Kind() != reflect.Slice {
+		return taggedSchema(name)
+	}
+
+	if t.Kind() == reflect.Bool && strings.HasSuffix(f.Tag.Get("json"), ",omitempty") {
+		return schema.Constant(true) // false is left out
+	}
+
 	switch t {
-	case reflect.TypeFor[time.Time]():
-		return ref("timestamp"), true
-	case reflect.TypeFor[tarsy.Code]():
-		return ref("code"), true
-	case reflect.TypeFor[tarsy.SessionStatus]():
-		return ref("session_status"), true
-	case reflect.TypeFor[tarsy.WorkStatus]():
-		return ref("work_status"), true
-	case reflect.TypeFor[tarsy.StageType]():
-		return ref("stage_type"), true
-	case reflect.TypeFor[tarsy.EventType]():
-		return ref("event_type"), true
-	case reflect.TypeFor[tarsy.EventStatus]():
-		return ref("event_status"), true
-	case reflect.TypeFor[tarsy.Outcome]():
-		return ref("outcome"), true
-	case reflect.TypeFor[tarsy.Confidence]():
-		return ref("confidence"), true
-	case reflect.TypeFor[tarsy.ApprovalStatus]():
-		return ref("approval_status"), true
 	case reflect.TypeFor[tarsy.ForcedConclusion]():
-		return enum(tarsy.ForcedConclusions()), true
+		return enum(tarsy.ForcedConclusions())
 	case reflect.TypeFor[tarsy.Metadata]():
-		return &jsonschema.Schema{Type: "object"}, true
-	default:
-		return nil, false
+		return &jsonschema.Schema{Type: "object"}
 	}
+
+	for _, d := range definitions() {
+		if d.of == t {
+			return schema.Ref(d.name)
+		}
+	}
+
+	return nil
 }
 
-// schemaOfTag finds the schema that the tag `schema` names: a shared definition, or one that only few fields have.
-func schemaOfTag(name string) *jsonschema.Schema {
+// taggedSchema finds the schema that the tag `schema` names: a shared definition, or one that only few fields have.
+func taggedSchema(name string) *jsonschema.Schema {
 	switch name {
 	case "channel":
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{constant(tarsy.ChannelSessions), constant(tarsy.ChannelNotes), ref("session_channel")}}
+		return anyOf(schema.Constant(tarsy.ChannelSessions), schema.Constant(tarsy.ChannelNotes), schema.Ref("session_channel"))
 	case "journal_channel":
-		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{constant(tarsy.ChannelNotes), ref("session_channel")}}
+		return anyOf(schema.Constant(tarsy.ChannelNotes), schema.Ref("session_channel"))
 	case "terminal_status":
 		return enum(chosen(tarsy.SessionStatuses(), tarsy.SessionStatus.Terminal))
 	case "early_conclusion":
 		return enum(chosen(tarsy.ForcedConclusions(), tarsy.ForcedConclusion.Early))
 	}
 
-	if _, ok := sharedDefs()[name]; !ok {
+	if !slices.ContainsFunc(definitions(), func(d definition) bool { return d.name == name }) {
 		panic("eventschema: there is no definition " + name)
 	}
 
-	return ref(name)
+	return schema.Ref(name)
+}
+
+func anyOf(schemas ...*jsonschema.Schema) *jsonschema.Schema {
+	return &jsonschema.Schema{AnyOf: schemas}
 }
 
 func chosen[S any](values []S, is func(S) bool) []S {
-	var some []S
-
-	for _, v := range values {
-		if is(v) {
-			some = append(some, v)
-		}
-	}
-
-	return some
+	return slices.DeleteFunc(slices.Clone(values), func(v S) bool { return !is(v) })
 }
 
 func enum[S ~string](values []S) *jsonschema.Schema {
-	schema := &jsonschema.Schema{Type: "string"}
-	for _, v := range values {
-		schema.Enum = append(schema.Enum, string(v))
-	}
-
-	return schema
+	return &jsonschema.Schema{Type: "string", Enum: schema.Values(values)}
 }
-
-func ref(def string) *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/" + def} }
-
-func constant(value any) *jsonschema.Schema { return &jsonschema.Schema{Const: &value} }
-
-// nothing is the schema that no value fits; it is written as false.
-func nothing() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }

@@ -1,33 +1,30 @@
 package eventschema
 
 import (
-	"encoding/json"
 	"reflect"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // Document returns the JSON Schema (2020-12) of everything that a reader can receive.
-func Document() []byte {
-	raw, err := json.MarshalIndent(document(), "", "  ")
-	if err != nil {
-		panic("eventschema: the document does not marshal: " + err.Error()) // it is made of constants
-	}
-
-	return append(raw, '\n')
-}
+func Document() []byte { return schema.Marshal(document()) }
 
 // document has a definition for each kind under its type, and allows exactly one of them.
 func document() *jsonschema.Schema {
 	root := &jsonschema.Schema{
-		Schema:      "https://json-schema.org/draft/2020-12/schema",
+		Schema:      schema.Draft,
 		Title:       "TARSy events",
 		Description: "A message of the server, over WebSocket or as the data of a server-sent event.",
 		Type:        "object",
 		Required:    []string{"type"},
-		Defs:        sharedDefs(),
+		Defs:        map[string]*jsonschema.Schema{},
+	}
+
+	for _, d := range definitions() {
+		root.Defs[d.name] = d.schema
 	}
 
 	for _, k := range Timeline() {
@@ -38,7 +35,7 @@ func document() *jsonschema.Schema {
 
 	for _, k := range Kinds() {
 		root.Defs[k.Type] = k.schema()
-		root.OneOf = append(root.OneOf, ref(k.Type))
+		root.OneOf = append(root.OneOf, schema.Ref(k.Type))
 	}
 
 	return root
@@ -51,21 +48,21 @@ func (k Kind) schema() *jsonschema.Schema {
 		structs = append(structs, k.envelope)
 	}
 
-	schema := object(k.When, structs...)
-	schema.Required = append(schema.Required, k.always...)
+	message := object(k.When, structs...)
+	message.Required = append(message.Required, k.always...)
 
 	if k.statuses != nil {
-		schema.Properties["status"].Enum = k.statuses
+		message.Properties["status"].Enum = k.statuses
 	}
 
-	schema.Properties["type"].Type, schema.Properties["type"].Const = "", constant(k.Type).Const
+	message.Properties["type"].Type, message.Properties["type"].Const = "", schema.Constant(k.Type).Const
 
 	switch k.Type {
 	case tarsy.TypeTimelineCreated, tarsy.TypeTimelineCompleted:
-		schema.AllOf = metadataRules()
+		message.AllOf = metadataRules()
 	case tarsy.TypeSessionChanged:
-		schema.OneOf = []*jsonschema.Schema{{Required: []string{"session_id", "version"}}, {Required: []string{"behind"}}}
+		message.OneOf = []*jsonschema.Schema{{Required: []string{"session_id", "version"}}, {Required: []string{"behind"}}}
 	}
 
-	return schema
+	return message
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // noteKinds are the events of the journal of notes. They share one payload; what differs is which row an event is about.
@@ -38,15 +39,15 @@ func noteKinds() []Kind {
 func noteStatuses(about string) []any {
 	switch about {
 	case "note_id":
-		return enum(tarsy.NoteStatuses()).Enum
+		return schema.Values(tarsy.NoteStatuses())
 	case "entity_id":
-		return enum(tarsy.EntityStates()).Enum
+		return schema.Values(tarsy.EntityStates())
 	case "review_id":
-		return enum(tarsy.ReviewStatuses()).Enum
+		return schema.Values(tarsy.ReviewStatuses())
 	case "project_id":
-		return append(enum(tarsy.ProjectStatuses()).Enum, tarsy.StatusDeleted)
+		return append(schema.Values(tarsy.ProjectStatuses()), tarsy.StatusDeleted)
 	case "epic_id":
-		return append(enum(tarsy.EpicStatuses()).Enum, tarsy.StatusDeleted)
+		return append(schema.Values(tarsy.EpicStatuses()), tarsy.StatusDeleted)
 	default:
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // TimelineKind is one type of timeline event: what a person sees, and what else is known about it.
@@ -81,13 +82,13 @@ func metadataRules() []*jsonschema.Schema {
 	var rules []*jsonschema.Schema
 
 	for _, k := range Timeline() {
-		metadata := nothing()
+		metadata := schema.Never()
 		if k.metadata != nil {
-			metadata = ref(metadataDef(k.Type))
+			metadata = schema.Ref(metadataDef(k.Type))
 		}
 
 		rules = append(rules, &jsonschema.Schema{
-			If:   &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"event_type": constant(string(k.Type))}},
+			If:   &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"event_type": schema.Constant(string(k.Type))}},
 			Then: &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"metadata": metadata}},
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/schema"
@@ -41,7 +42,9 @@ func (l *level) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func (*level) JSONSchema() map[string]any { return map[string]any{"maxLength": 4} }
+func (*level) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{MaxLength: jsonschema.Ptr(4)}
+}
 
 // read decodes text and returns what is wrong with it, each on a line.
 func read(text string, env func(string) (string, bool)) (document, []string) {
@@ -124,7 +127,9 @@ func TestBracesAreTextWithoutVariables(t *testing.T) {
 
 func TestSchemaMatchesTags(t *testing.T) {
 	t.Parallel()
-	format := schema.Format{Title: "Document", Rules: map[reflect.Type]map[string]any{reflect.TypeFor[part](): {"maxProperties": 2}}}
+	format := schema.Format{Rules: map[reflect.Type]func(*jsonschema.Schema){
+		reflect.TypeFor[part](): func(object *jsonschema.Schema) { object.MaxProperties = jsonschema.Ptr(2) },
+	}}
 	require.JSONEq(t, `{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Document", "type": "object", "additionalProperties": false,
 		"properties": {
@@ -134,7 +139,7 @@ func TestSchemaMatchesTags(t *testing.T) {
 			"level": {"maxLength": 4, "description": "A level."},
 			"value": {"description": "Any value."},
 			"object": {"type": ["object"], "description": "An object."},
-			"free": {"type": "object", "additionalProperties": {}, "description": "Whatever."},
+			"free": {"type": "object", "additionalProperties": true, "description": "Whatever."},
 			"parts": {"type": "array", "items": {"$ref": "#/$defs/part"}, "description": "Parts."},
 			"names": {"type": "array", "items": {"enum": ["a", "b", "7", 7]}, "description": "Names."}
 		},
@@ -145,5 +150,5 @@ func TestSchemaMatchesTags(t *testing.T) {
 				"pattern": {"type": ["string", "number", "boolean"], "description": "A pattern."}
 			}}
 		]}}
-	}`, string(format.Schema(reflect.TypeFor[document]())))
+	}`, string(format.Document("Document", reflect.TypeFor[document]())))
 }

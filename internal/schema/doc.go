@@ -21,6 +21,9 @@
 //	reload:"…"            when a running program applies a change, in the format's own words; holds for everything below
 //	ref:"…" secret:"…"    for the format's own checks
 //
+// The writer also describes structs that are read from or written as JSON: events, and answers of models. There the tags are
+// json:"name,omitempty", doc:"…" and minimum:"0".
+//
 // It knows no format: what a value means, and which values go together, is for those
 // who declare the structs.
 package schema

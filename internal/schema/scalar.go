@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // What a value of the wrong kind should have been. The value itself is never
@@ -27,7 +29,7 @@ var (
 type Scalar interface {
 	encoding.TextUnmarshaler
 	// JSONSchema describes what it reads.
-	JSONSchema() map[string]any
+	JSONSchema() *jsonschema.Schema
 }
 
 // asScalar is v as a Scalar, nil if it is none.

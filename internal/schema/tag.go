@@ -2,6 +2,7 @@ package schema
 
 import (
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,8 @@ import (
 // Field is what the tags of one struct field say; doc.go explains the tags.
 type Field struct {
 	Index    int
+	Type     reflect.Type
+	Tag      reflect.StructTag // for the tags of the format itself
 	Key      string
 	Doc      string
 	Default  string
@@ -57,6 +60,8 @@ func readFields(t reflect.Type) []Field {
 		}
 		fields = append(fields, Field{
 			Index:    i,
+			Type:     t.Field(i).Type,
+			Tag:      tag,
 			Key:      key,
 			Doc:      tag.Get("doc"),
 			Default:  tag.Get("default"),
@@ -81,6 +86,34 @@ func readFields(t reflect.Type) []Field {
 	}
 	return fields
 }
+
+// JSONFieldsOf lists the fields of the object that a struct is written as, those of embedded structs in their place. All are
+// required but those with omitempty, and those of embedded pointers, which may be nil.
+func JSONFieldsOf(t reflect.Type) []Field {
+	var fields []Field
+	for f := range t.Fields() {
+		if f.Anonymous {
+			embedded, optional := f.Type, f.Type.Kind() == reflect.Pointer
+			if optional {
+				embedded = embedded.Elem()
+			}
+			for _, inner := range JSONFieldsOf(embedded) {
+				inner.Required = inner.Required && !optional
+				fields = append(fields, inner)
+			}
+			continue
+		}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		fields = append(fields, Field{
+			Type: f.Type, Tag: f.Tag, Key: name, Min: f.Tag.Get("minimum"), Required: options != "omitempty",
+			Doc: codeQuotes.ReplaceAllString(f.Tag.Get("doc"), "$1`$2`"),
+		})
+	}
+	return fields
+}
+
+// codeQuotes finds 'names' in documentation: a struct's tag cannot hold the backquotes that they are shown in.
+var codeQuotes = regexp.MustCompile(`(^|\s)'([a-z_]+)'`)
 
 // Within returns the field with the tags that it inherits from the section around it.
 func (f Field) Within(section Field) Field {

@@ -9,11 +9,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/schema"
 )
 
 // ErrSchema is the error of an answer that does not fit the schema or breaks one of the rules that come with it. The same question
@@ -29,46 +31,22 @@ type Schema[T any] struct {
 	resolved *jsonschema.Resolved
 }
 
-// MustSchema makes the schema of a type. Every field is required and no other is allowed; adjust adds what the type cannot express.
+// MustSchema makes the schema of a type, described by the tag doc. Every field is required and no other is allowed; adjust adds what the type cannot express.
 func MustSchema[T any](adjust func(*jsonschema.Schema)) Schema[T] {
-	schema, err := jsonschema.For[T](nil)
+	answer := schema.Format{JSON: true}.Object(reflect.TypeFor[T]())
+	adjust(answer)
+
+	raw, err := json.Marshal(answer)
 	if err != nil {
 		panic("structured: " + err.Error())
 	}
 
-	closeLists(schema)
-	adjust(schema)
-
-	raw, err := json.Marshal(schema)
-	if err != nil {
-		panic("structured: " + err.Error())
-	}
-
-	resolved, err := schema.Resolve(nil)
+	resolved, err := answer.Resolve(nil)
 	if err != nil {
 		panic("structured: " + err.Error())
 	}
 
 	return Schema[T]{raw: raw, resolved: resolved}
-}
-
-// closeLists removes null from the types of lists: Go's nil is an empty list here.
-func closeLists(schema *jsonschema.Schema) {
-	if schema.Items != nil {
-		schema.Type, schema.Types = "array", nil
-		closeLists(schema.Items)
-	}
-
-	for _, property := range schema.Properties {
-		closeLists(property)
-	}
-}
-
-// Enum allows a property only some values.
-func Enum[V any](property *jsonschema.Schema, values []V) {
-	for _, v := range values {
-		property.Enum = append(property.Enum, v)
-	}
 }
 
 // JSON is the schema as it is sent.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy/internal/schema"
 	"tarsy.dev/tarsy/internal/structured"
 )
 
@@ -15,8 +16,8 @@ type reply struct {
 	Words []string `json:"words"`
 }
 
-func schema() structured.Schema[reply] {
-	return structured.MustSchema[reply](func(s *jsonschema.Schema) { structured.Enum(s.Properties["kind"], []string{"good", "bad"}) })
+func replySchema() structured.Schema[reply] {
+	return structured.MustSchema[reply](func(s *jsonschema.Schema) { s.Properties["kind"].Enum = schema.Values([]string{"good", "bad"}) })
 }
 
 func TestAnswerThatFitsIsReadWithOrWithoutFence(t *testing.T) {
@@ -28,7 +29,7 @@ func TestAnswerThatFitsIsReadWithOrWithoutFence(t *testing.T) {
 		"```json\n{\"kind\":\"good\",\"words\":[\"a\"]}\n```",
 		"```\n{\"kind\":\"good\",\"words\":[\"a\"]}```",
 	} {
-		got, err := schema().Decode(text)
+		got, err := replySchema().Decode(text)
 		require.NoError(t, err, text)
 		require.Equal(t, reply{Kind: "good", Words: []string{"a"}}, got)
 	}
@@ -50,7 +51,7 @@ func TestAnswerThatDoesNotFitIsRefused(t *testing.T) {
 		"a fence without end":   "```json\n{\"kind\":\"good\",\"words\":[]}",
 		"an answer that is cut": `{"kind":"good","wor`,
 	} {
-		_, err := schema().Decode(text)
+		_, err := replySchema().Decode(text)
 		require.ErrorIs(t, err, structured.ErrSchema, name)
 	}
 }
@@ -58,7 +59,7 @@ func TestAnswerThatDoesNotFitIsRefused(t *testing.T) {
 func TestSchemaRequiresEveryFieldAndAllowsNoOther(t *testing.T) {
 	t.Parallel()
 
-	raw := schema().JSON()
+	raw := replySchema().JSON()
 	raw[0] = ' ' // the caller's copy
 
 	var sent struct {
@@ -66,7 +67,7 @@ func TestSchemaRequiresEveryFieldAndAllowsNoOther(t *testing.T) {
 		AdditionalProperties any      `json:"additionalProperties"`
 	}
 
-	require.NoError(t, json.Unmarshal(schema().JSON(), &sent))
+	require.NoError(t, json.Unmarshal(replySchema().JSON(), &sent))
 	require.ElementsMatch(t, []string{"kind", "words"}, sent.Required)
 	require.Equal(t, false, sent.AdditionalProperties)
 }

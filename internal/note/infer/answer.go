@@ -6,6 +6,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/schema"
 	"tarsy.dev/tarsy/internal/structured"
 )
 
@@ -20,36 +21,36 @@ const (
 // ExtractAnswer is the answer to an extraction as the model writes it: JSON with exactly these fields. The schema of the call is made
 // from the type.
 type ExtractAnswer struct {
-	Entities []EntityAnswer `json:"entities" jsonschema:"What the note contains, in the order of the note. Empty if there is nothing."`
+	Entities []EntityAnswer `doc:"What the note contains, in the order of the note. Empty if there is nothing." json:"entities"`
 }
 
 // EntityAnswer is one entity of an ExtractAnswer.
 type EntityAnswer struct {
-	Type       tarsy.EntityType `json:"type" jsonschema:"The kind of entity."`
-	Title      string           `json:"title" jsonschema:"One line that makes sense without the note."`
-	Content    string           `json:"content" jsonschema:"Details from the note that the title leaves out. Empty if there are none."`
-	Owner      string           `json:"owner" jsonschema:"Who is responsible, as named in the note. Empty if nobody is named."`
-	DueDate    string           `json:"due_date" jsonschema:"When it is due, as YYYY-MM-DD. Empty if the note gives no date."`
-	Tags       []string         `json:"tags" jsonschema:"Up to five short topics in lower case."`
-	Evidence   string           `json:"evidence" jsonschema:"The passage of the note that states it, copied exactly."`
-	Confidence float64          `json:"confidence" jsonschema:"How certain it is that the note states this, from 0 to 1."`
+	Type       tarsy.EntityType `doc:"The kind of entity." json:"type"`
+	Title      string           `doc:"One line that makes sense without the note." json:"title"`
+	Content    string           `doc:"Details from the note that the title leaves out. Empty if there are none." json:"content"`
+	Owner      string           `doc:"Who is responsible, as named in the note. Empty if nobody is named." json:"owner"`
+	DueDate    string           `doc:"When it is due, as YYYY-MM-DD. Empty if the note gives no date." json:"due_date"`
+	Tags       []string         `doc:"Up to five short topics in lower case." json:"tags"`
+	Evidence   string           `doc:"The passage of the note that states it, copied exactly." json:"evidence"`
+	Confidence float64          `doc:"How certain it is that the note states this, from 0 to 1." json:"confidence"`
 }
 
 // OrganizeAnswer is the answer to an organization as the model writes it: JSON with exactly these fields, one element per entity.
 type OrganizeAnswer struct {
-	Entities []PlaceAnswer `json:"entities" jsonschema:"One element for each entity of the input."`
+	Entities []PlaceAnswer `doc:"One element for each entity of the input." json:"entities"`
 }
 
 // PlaceAnswer is where one entity belongs. Texts that do not apply are empty.
 type PlaceAnswer struct {
-	Entity             int     `json:"entity" jsonschema:"The number of the entity in the input."`
-	ProjectID          string  `json:"project_id" jsonschema:"The project_id of the project it belongs to. Empty if it belongs to none."`
-	EpicID             string  `json:"epic_id" jsonschema:"The epic_id of an epic of that project. Empty if none fits."`
-	NewEpicName        string  `json:"new_epic_name" jsonschema:"The name of a new epic to create in that project. Empty unless epic_id is empty and a new epic is clearly needed."`
-	NewEpicDescription string  `json:"new_epic_description" jsonschema:"One sentence about the new epic. Empty if there is none."`
-	Confidence         float64 `json:"confidence" jsonschema:"How certain the project and the epic are, from 0 to 1."`
-	DuplicateOf        string  `json:"duplicate_of" jsonschema:"The candidate_id of the candidate that describes the same thing. Empty if none does."`
-	Reason             string  `json:"reason" jsonschema:"Why, in one sentence."`
+	Entity             int     `doc:"The number of the entity in the input." json:"entity"`
+	ProjectID          string  `doc:"The project_id of the project it belongs to. Empty if it belongs to none." json:"project_id"`
+	EpicID             string  `doc:"The epic_id of an epic of that project. Empty if none fits." json:"epic_id"`
+	NewEpicName        string  `doc:"The name of a new epic to create in that project. Empty unless epic_id is empty and a new epic is clearly needed." json:"new_epic_name"`
+	NewEpicDescription string  `doc:"One sentence about the new epic. Empty if there is none." json:"new_epic_description"`
+	Confidence         float64 `doc:"How certain the project and the epic are, from 0 to 1." json:"confidence"`
+	DuplicateOf        string  `doc:"The candidate_id of the candidate that describes the same thing. Empty if none does." json:"duplicate_of"`
+	Reason             string  `doc:"Why, in one sentence." json:"reason"`
 }
 
 var (
@@ -65,8 +66,8 @@ func OrganizeSchema() json.RawMessage { return organizeSchema.JSON() }
 
 // adjust adds the limits of an answer with a list of entities.
 func adjust(maxEntities int) func(*jsonschema.Schema) {
-	return func(schema *jsonschema.Schema) {
-		list := schema.Properties["entities"]
+	return func(answer *jsonschema.Schema) {
+		list := answer.Properties["entities"]
 		if maxEntities > 0 {
 			list.MaxItems = &maxEntities
 		}
@@ -76,7 +77,7 @@ func adjust(maxEntities int) func(*jsonschema.Schema) {
 		properties["confidence"].Minimum, properties["confidence"].Maximum = &least, &most
 
 		if kind := properties["type"]; kind != nil {
-			structured.Enum(kind, tarsy.EntityTypes())
+			kind.Enum = schema.Values(tarsy.EntityTypes())
 		}
 	}
 }

@@ -110,7 +110,9 @@ func kind(property node) string {
 	case property["items"] != nil:
 		return "list of " + kind(property["items"].(node))
 	case property["additionalProperties"] != nil:
-		return "map of " + kind(property["additionalProperties"].(node))
+		entry, _ := property["additionalProperties"].(node) // true for any value
+
+		return "map of " + kind(entry)
 	case property["anyOf"] != nil:
 		return "whole number, `forever`"
 	case property["pattern"] != nil:

@@ -3,6 +3,8 @@ package scriptfile
 import (
 	"reflect"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"tarsy.dev/tarsy/internal/kit/mock/discord"
 	"tarsy.dev/tarsy/internal/schema"
 )
@@ -10,44 +12,46 @@ import (
 // Schema returns the JSON Schema of the format, which docs/script.schema.json publishes. It accepts what Parse does, but
 // for what a schema cannot say: names of gates, regular expressions, replies that nothing can reach.
 func Schema() []byte {
-	rules := map[reflect.Type]map[string]any{
-		reflect.TypeFor[Text]():         {"minProperties": 1},
-		reflect.TypeFor[Chunk]():        {"minProperties": 1, "maxProperties": 1},
-		reflect.TypeFor[discord.Step](): {"minProperties": 1, "maxProperties": 1},
-		reflect.TypeFor[Error]():        {"anyOf": []any{requires("status"), requires("class"), requires("message")}},
+	rules := map[reflect.Type]func(*jsonschema.Schema){
+		reflect.TypeFor[Text]():         func(s *jsonschema.Schema) { s.MinProperties = jsonschema.Ptr(1) },
+		reflect.TypeFor[Chunk]():        oneKey,
+		reflect.TypeFor[discord.Step](): oneKey,
+		reflect.TypeFor[Error](): func(s *jsonschema.Schema) {
+			s.AnyOf = []*jsonschema.Schema{requires("status"), requires("class"), requires("message")}
+		},
+		reflect.TypeFor[Reply](): replyRules,
 	}
 
-	var never []any
-	for _, pair := range exclusive {
-		never = append(never, map[string]any{"not": requires(pair[0], pair[1])})
-	}
-
-	for _, by := range []string{"error", "fault"} {
-		never = append(never, beforeContent(by))
-	}
-
-	rules[reflect.TypeFor[Reply]()] = map[string]any{"allOf": never}
-
-	return schema.Format{Title: "TARSy script", Rules: rules}.Schema(reflect.TypeFor[File]())
+	return schema.Format{Rules: rules}.Document("TARSy script", reflect.TypeFor[File]())
 }
 
-func requires(keys ...string) map[string]any { return map[string]any{"required": keys} }
+func oneKey(s *jsonschema.Schema) {
+	s.MinProperties, s.MaxProperties = jsonschema.Ptr(1), jsonschema.Ptr(1)
+}
 
-// beforeContent refuses content that would come after the end of the answer.
-func beforeContent(by string) map[string]any {
-	later := map[string]any{
-		"type": "object", "required": []string{"after_chunks"}, "properties": map[string]any{"after_chunks": map[string]any{"minimum": 1}},
+// replyRules refuse keys that say two things at once.
+func replyRules(s *jsonschema.Schema) {
+	for _, pair := range exclusive {
+		s.AllOf = append(s.AllOf, &jsonschema.Schema{Not: requires(pair[0], pair[1])})
 	}
 
-	var some []any
+	s.AllOf = append(s.AllOf, beforeContent("error"), beforeContent("fault"))
+}
+
+func requires(keys ...string) *jsonschema.Schema { return &jsonschema.Schema{Required: keys} }
+
+// beforeContent refuses content that would come after the end of the answer.
+func beforeContent(by string) *jsonschema.Schema {
+	later := requires("after_chunks")
+	later.Type, later.Properties = "object", map[string]*jsonschema.Schema{"after_chunks": {Minimum: jsonschema.Ptr(1.0)}}
+
+	early := requires(by)
+	early.Properties = map[string]*jsonschema.Schema{by: {Not: later}}
+
+	var some []*jsonschema.Schema
 	for _, key := range content {
 		some = append(some, requires(key))
 	}
 
-	return map[string]any{
-		"if": map[string]any{
-			"required": []string{by}, "properties": map[string]any{by: map[string]any{"not": later}},
-		},
-		"then": map[string]any{"not": map[string]any{"anyOf": some}},
-	}
+	return &jsonschema.Schema{If: early, Then: &jsonschema.Schema{Not: &jsonschema.Schema{AnyOf: some}}}
 }

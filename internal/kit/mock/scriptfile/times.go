@@ -3,6 +3,8 @@ package scriptfile
 import (
 	"errors"
 	"strconv"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // Times is how many calls a reply answers: 0 is one, -1 any number.
@@ -34,9 +36,9 @@ func (t *Times) UnmarshalText(text []byte) error {
 }
 
 // JSONSchema describes what UnmarshalText reads.
-func (*Times) JSONSchema() map[string]any {
-	return map[string]any{"anyOf": []any{
-		map[string]any{"type": "integer", "minimum": 1, "maximum": maxTimes},
-		map[string]any{"type": "string", "pattern": "^([1-9][0-9]{0,8}|" + forever + ")$"},
+func (*Times) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		{Type: "integer", Minimum: jsonschema.Ptr(1.0), Maximum: jsonschema.Ptr[float64](maxTimes)},
+		{Type: "string", Pattern: "^([1-9][0-9]{0,8}|" + forever + ")$"},
 	}}
 }
