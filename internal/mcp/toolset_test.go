@@ -18,6 +18,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
@@ -313,15 +314,15 @@ func TestLargeResultsAreCutAfterMasking(t *testing.T) {
 	addTool(server, "large", true, answering(strings.Repeat("é", 60)+"SECRET"+strings.Repeat("x", 2<<20)))
 	addTool(server, "log", true, answering("head"+strings.Repeat("x", 1<<20)+"tail"))
 	mask := func(_, text string) (string, error) { return strings.ReplaceAll(text, "SECRET", "#"), nil }
-	tools := openOne(t, server, mcp.Config{Mask: mask, Limits: mcp.Limits{ResultBytes: 123}})
+	tools := openOne(t, server, mcp.Config{Mask: mask, Limits: mcp.Limits{ResultBytes: 123, Call: wait.Limit()}})
 	require.Equal(t, strings.Repeat("é", 60)+"#xx\n[… cut: the first 123 of 2097278 bytes are shown]",
 		call(t, tools, "srv__large", "").Content)
 
-	odd := openOne(t, server, mcp.Config{Limits: mcp.Limits{ResultBytes: 99}})
+	odd := openOne(t, server, mcp.Config{Limits: mcp.Limits{ResultBytes: 99, Call: wait.Limit()}})
 	require.True(t, strings.HasPrefix(call(t, odd, "srv__large", "").Content, strings.Repeat("é", 49)+"\n[… cut"),
 		"a character is never cut in two")
 
-	plain := openOne(t, server, mcp.Config{})
+	plain := openOne(t, server, mcp.Config{Limits: mcp.Limits{Call: wait.Limit()}})
 	require.Contains(t, call(t, plain, "srv__large", "").Content, "the first 1048576 of")
 
 	whole := call(t, plain, "srv__log", "").Content
@@ -343,7 +344,7 @@ func TestHugeResultIsMaskedUpToKeptLength(t *testing.T) {
 
 		return strings.ReplaceAll(text, "SECRET", "#"), nil
 	}
-	tools := openOne(t, server, mcp.Config{Mask: mask, Limits: mcp.Limits{ResultBytes: limit}})
+	tools := openOne(t, server, mcp.Config{Mask: mask, Limits: mcp.Limits{ResultBytes: limit, Call: wait.Limit()}})
 	content := call(t, tools, "srv__huge", "").Content
 	require.Less(t, masked, limit+200_000)
 	require.NotContains(t, content, "SE", "the masked text is so much shorter that its cut end would show")
