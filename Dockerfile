@@ -1,7 +1,7 @@
 # The image has the binary, licences, and nothing else: no shell, no package manager, no PostgreSQL, no Node. It runs as user 65532 and writes
 # nothing to its root file system. docs/install.md says how to run it.
 #   docker build -t tarsy .
-# The context has .git: the version of the binary comes from it. So .dockerignore lists only what Git ignores too.
+# The context has .git: the commit in the binary comes from it. So .dockerignore lists only what Git ignores too.
 
 FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS web
 WORKDIR /src/web
@@ -21,7 +21,7 @@ ARG TARGETOS TARGETARCH
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags="-s -w" -o /out/tarsy ./cmd/tarsy
 
 FROM gcr.io/distroless/static-debian12:nonroot
-LABEL org.opencontainers.image.title="TARSy" org.opencontainers.image.licenses="Apache-2.0"
+LABEL org.opencontainers.image.title="TARSy" org.opencontainers.image.version="0.1.0" org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /out/tarsy /usr/local/bin/tarsy
 COPY --from=build /src/LICENSE /src/internal/licenses/THIRD_PARTY_LICENSES.txt /usr/share/doc/tarsy/
 # Numeric, so that Kubernetes can check runAsNonRoot.

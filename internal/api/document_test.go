@@ -16,6 +16,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/release"
 )
 
 func TestDocumentIsOpenAPI31AndDescribesProblem(t *testing.T) {
@@ -151,7 +152,7 @@ func TestCommittedOpenAPIDocumentIsCurrent(t *testing.T) {
 
 	const file = "../../docs/openapi.json"
 
-	f := newFixture(t, func(cfg *api.Config) { cfg.Info.Version = "dev" })
+	f := newFixture(t, func(cfg *api.Config) { cfg.Info.Version = release.Version })
 
 	var document bytes.Buffer
 

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/release"
 )
 
 func writeConfig(t *testing.T, text string) string {
@@ -189,7 +191,7 @@ func TestDoctorReportsFailuresAndFixes(t *testing.T) {
 func TestVersionAndCompletionPrintToStdout(t *testing.T) {
 	t.Parallel()
 
-	require.Regexp(t, `^tarsy \S+.*, go1\.`, tarsyWith(t, nil, "", "version").stdout)
+	require.Regexp(t, `^tarsy `+regexp.QuoteMeta(release.Version)+`,.* go1\.`, tarsyWith(t, nil, "", "version").stdout)
 	require.Contains(t, tarsyWith(t, nil, "", "version", "-o", "json").stdout, `"go": "go1.`)
 	require.Contains(t, tarsyWith(t, nil, "", "completion", "bash").stdout, "bash completion")
 }

@@ -6,10 +6,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"tarsy.dev/tarsy/internal/release"
 )
 
 // build is what is known of how the program was built.
 type build struct {
+	// Version of the release, and of what is built after it until the next one; Commit tells them apart.
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
 	Time     string `json:"commit_time,omitempty"`
@@ -19,15 +22,11 @@ type build struct {
 }
 
 func buildVersion() build {
-	b := build{Version: "dev", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{Version: release.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
-	}
-
-	if info.Main.Version != "" && info.Main.Version != "(devel)" {
-		b.Version = info.Main.Version
 	}
 
 	for _, setting := range info.Settings {
