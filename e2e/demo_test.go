@@ -164,7 +164,7 @@ func requireCounts(t *testing.T, p *demoProcess) {
 
 	members, occurrences, resolved := int64(0), []int64{}, 0
 
-	for session, err := range p.client.Sessions(ctx, client.Filter{}) {
+	for session, err := range client.List(ctx, p.client, client.ListSessions, client.Filter{}, 0) {
 		require.NoError(t, err)
 
 		switch {
@@ -187,7 +187,7 @@ func requireCounts(t *testing.T, p *demoProcess) {
 
 	reasons := map[tarsy.SuppressionReason]int{}
 
-	for suppressed, err := range p.client.Suppressed(ctx, client.SuppressedFilter{}) {
+	for suppressed, err := range client.List(ctx, p.client, client.ListSuppressed, client.SuppressedFilter{}, 0) {
 		require.NoError(t, err)
 
 		reasons[suppressed.Reason]++
@@ -283,7 +283,7 @@ func (p *demoProcess) sessions(t *testing.T) []string {
 
 	var ids []string
 
-	for session, err := range p.client.Sessions(ctx, client.Filter{}) {
+	for session, err := range client.List(ctx, p.client, client.ListSessions, client.Filter{}, 0) {
 		require.NoError(t, err)
 
 		ids = append(ids, session.ID)

@@ -12,6 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
 )
 
 func (t *tool) approvals() *cobra.Command {
@@ -59,7 +60,7 @@ func (t *tool) listingApprovals(cmd *cobra.Command) {
 			}
 		}
 
-		open, err := c.Approvals(cmd.Context(), id)
+		open, err := client.All(client.List(cmd.Context(), c, client.ListApprovals, client.ApprovalFilter{SessionID: id}, 0))
 		if err != nil {
 			return err
 		}
@@ -130,7 +131,7 @@ func (t *tool) approve() *cobra.Command {
 			return err
 		}
 
-		decided, err := c.Approve(cmd.Context(), id, arguments, *reason)
+		decided, err := client.Call(cmd.Context(), c, client.Approve, client.Approval{Arguments: arguments, Reason: *reason}, id)
 		if err != nil {
 			return err
 		}
@@ -197,7 +198,7 @@ func (t *tool) reject() *cobra.Command {
 			return err
 		}
 
-		decided, err := c.Reject(cmd.Context(), id, *reason)
+		decided, err := client.Call(cmd.Context(), c, client.Reject, client.Rejection{Reason: *reason}, id)
 		if err != nil {
 			return err
 		}

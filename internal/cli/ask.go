@@ -95,7 +95,7 @@ func (i *inquiry) run(ctx context.Context, c *client.Client, id, question string
 		return err
 	}
 
-	asked, err := c.Ask(ctx, id, question)
+	asked, err := client.Call(ctx, c, client.Ask, client.Question{Content: question}, id)
 	if err != nil {
 		return i.hint(err, id)
 	}

@@ -56,8 +56,8 @@ func (t *tool) listAudit() *cobra.Command {
 	paging := addListFlags(cmd, "rows")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		var err error
-		if filter.Limit, err = paging.limit(); err != nil {
+		limit, err := paging.limit()
+		if err != nil {
 			return err
 		}
 
@@ -67,7 +67,7 @@ func (t *tool) listAudit() *cobra.Command {
 		}
 		defer c.Close()
 
-		return showList(t, format, c.Audit(cmd.Context(), filter), t.printAudit)
+		return showList(t, format, client.List(cmd.Context(), c, client.ListAudit, filter, limit), t.printAudit)
 	}
 
 	return cmd
@@ -107,7 +107,7 @@ func (t *tool) exportAudit() *cobra.Command {
 		}
 		defer c.Close()
 
-		rows := c.Audit(cmd.Context(), client.AuditFilter{OldestFirst: true})
+		rows := client.List(cmd.Context(), c, client.ListAudit, client.AuditFilter{Order: client.OldestFirst}, 0)
 
 		if *file == "" {
 			_, err := writeAudit(jsonLines{t}, rows)
@@ -240,7 +240,7 @@ func (t *tool) verifyServer(ctx context.Context, connection *connection, expecte
 		}
 	}
 
-	found, err := verifyRows(c.Audit(ctx, client.AuditFilter{OldestFirst: true}), expected, last)
+	found, err := verifyRows(client.List(ctx, c, client.ListAudit, client.AuditFilter{Order: client.OldestFirst}, 0), expected, last)
 	if err != nil {
 		return verification{}, err
 	}

@@ -85,7 +85,7 @@ func (t *tool) cancelOne(ctx context.Context, c *client.Client, format *choice, 
 		return err
 	}
 
-	accepted, err := c.Cancel(ctx, id)
+	accepted, err := client.Call(ctx, c, client.CancelSession, nil, id)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (t *tool) cancelMany(ctx context.Context, c *client.Client, format *choice,
 	}
 
 	if flags.all && !flags.dryRun && !flags.yes {
-		would, err := c.CancelMany(ctx, nil, *flags.filter, true)
+		would, err := client.Call(ctx, c, client.CancelSessions, client.Cancellation{Filter: flags.filter.Body(), DryRun: true})
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,12 @@ func (t *tool) cancelMany(ctx context.Context, c *client.Client, format *choice,
 		}
 	}
 
-	result, err := c.CancelMany(ctx, ids, *flags.filter, flags.dryRun)
+	request := client.Cancellation{IDs: ids, DryRun: flags.dryRun}
+	if ids == nil {
+		request.Filter = flags.filter.Body()
+	}
+
+	result, err := client.Call(ctx, c, client.CancelSessions, request)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func newestSessions(ctx context.Context, connection *connection) []cobra.Complet
 
 	var found []cobra.Completion
 
-	for session, err := range c.Sessions(ctx, client.Filter{Limit: offered}) {
+	for session, err := range client.List(ctx, c, client.ListSessions, client.Filter{}, offered) {
 		if err != nil {
 			return found
 		}
@@ -73,7 +73,7 @@ func (t *tool) completeChains(cmd *cobra.Command, connection *connection) {
 // completeProviders completes --provider with the providers that a re-run can choose.
 func (t *tool) completeProviders(cmd *cobra.Command, connection *connection) {
 	t.completeFromServer(cmd, "provider", connection, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
-		providers, err := c.RerunProviders(ctx)
+		providers, err := client.All(client.List(ctx, c, client.ListProviders, client.ProviderFilter{For: "reruns"}, 0))
 		found := make([]cobra.Completion, 0, len(providers))
 
 		for _, provider := range providers {
@@ -114,7 +114,7 @@ func (t *tool) completeFromServer(
 
 // describedTypes are names that come with the alert types, each once.
 func describedTypes(ctx context.Context, c *client.Client, name func(client.AlertType) string) ([]cobra.Completion, error) {
-	types, err := c.AlertTypes(ctx)
+	types, err := client.All(client.List(ctx, c, client.ListAlertTypes, nil, 0))
 	found := make([]cobra.Completion, 0, len(types))
 
 	for _, kind := range types {

@@ -26,7 +26,7 @@ several servers share a database, it reaches the one that answers.`,
 		}
 		defer c.Close()
 
-		result, err := c.ReloadConfig(cmd.Context(), *dryRun)
+		result, err := client.Call(cmd.Context(), c, client.ReloadConfig, client.ReloadOptions{DryRun: *dryRun})
 		if err != nil {
 			return err
 		}

@@ -207,7 +207,7 @@ func captureNotes(ctx context.Context, c *client.Client, sent *demoSent) error {
 	notes := story.LoadNotes()
 
 	for _, p := range notes.Projects {
-		created, err := c.CreateProject(ctx, p.Name, p.Description)
+		created, err := client.Call(ctx, c, client.CreateProject, client.NewProject{Name: p.Name, Description: p.Description})
 		if problem, ok := errors.AsType[*client.Problem](err); ok && problem.Code == tarsy.CodeNameTaken {
 			continue // an earlier run has created it
 		}
@@ -217,19 +217,19 @@ func captureNotes(ctx context.Context, c *client.Client, sent *demoSent) error {
 		}
 
 		for _, e := range p.Epics {
-			if _, err := c.CreateEpic(ctx, created.ID, e.Name, e.Description); err != nil {
+			if _, err := client.Call(ctx, c, client.CreateEpic, client.NewProject{Name: e.Name, Description: e.Description}, created.ID); err != nil {
 				return fmt.Errorf("create the epic %s: %w", e.Name, err)
 			}
 		}
 	}
 
 	for i, text := range notes.Notes {
-		note := client.Capture{Content: text, Source: tarsy.NoteFromCLI}
+		note := client.NewNote{Content: text, Source: tarsy.NoteFromCLI}
 		if i == 0 {
 			note.SessionID = sent.sessionOf(notes.Session)
 		}
 
-		if _, err := c.Capture(ctx, note); err != nil {
+		if _, err := client.Create(ctx, c, client.CaptureNote, "", note); err != nil {
 			return fmt.Errorf("capture a note: %w", err)
 		}
 	}

@@ -61,7 +61,7 @@ func sendAlerts(ctx context.Context, c *client.Client, cluster string) (*demoSen
 	}
 
 	for _, text := range story.Texts() {
-		accepted, err := c.Submit(ctx, client.Alert{AlertType: text.AlertType, Data: text.Data, Runbook: text.Runbook})
+		accepted, err := client.Create(ctx, c, client.SubmitAlert, "", client.Alert{AlertType: text.AlertType, Data: text.Data, Runbook: text.Runbook})
 		if err != nil {
 			return sent, fmt.Errorf("submit the alert %s: %w", text.Story, err)
 		}
@@ -116,7 +116,7 @@ func (s *demoSent) describe(ctx context.Context, c *client.Client) error {
 func nextCluster(ctx context.Context, c *client.Client) (cluster string, used bool, err error) {
 	last := 0
 
-	for session, err := range c.Sessions(ctx, client.Filter{}) {
+	for session, err := range client.List(ctx, c, client.ListSessions, client.Filter{}, 0) {
 		if err != nil {
 			return "", false, err
 		}

@@ -192,7 +192,7 @@ func checkServer(ctx context.Context, connection *connection) finding {
 	}
 	defer c.Close()
 
-	health, err := c.Health(ctx)
+	health, err := client.Call(ctx, c, client.Health, nil)
 	if err != nil {
 		_, text := explain(ctx, err)
 

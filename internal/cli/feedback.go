@@ -62,7 +62,7 @@ lists the feedback of everybody.`,
 		case err != nil:
 			return err
 		case withdraw:
-			if err := c.WithdrawFeedback(cmd.Context(), id); err != nil {
+			if _, err := client.Call(cmd.Context(), c, client.WithdrawFeedback, nil, id); err != nil {
 				return err
 			}
 
@@ -73,7 +73,7 @@ lists the feedback of everybody.`,
 			return t.listFeedback(cmd, c, format, id)
 		}
 
-		stored, err := c.GiveFeedback(cmd.Context(), id, given)
+		stored, err := client.Call(cmd.Context(), c, client.GiveFeedback, given, id)
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func checkFeedback(given client.NewFeedback, withdraw bool) error {
 }
 
 func (t *tool) listFeedback(cmd *cobra.Command, c *client.Client, format *choice, id string) error {
-	found, err := c.Feedback(cmd.Context(), id)
+	found, err := client.All(client.List(cmd.Context(), c, client.ListFeedback, nil, 0, id))
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,21 @@ type keyStore interface {
 	Close()
 }
 
+// keyServer manages keys through a server.
+type keyServer struct{ *client.Client }
+
+func (k keyServer) CreateKey(ctx context.Context, key client.NewKey) (client.CreatedKey, error) {
+	return client.Call(ctx, k.Client, client.CreateKey, key)
+}
+
+func (k keyServer) Keys(ctx context.Context) ([]tarsy.APIKey, error) {
+	return client.All(client.List(ctx, k.Client, client.ListKeys, nil, 0))
+}
+
+func (k keyServer) RevokeKey(ctx context.Context, idOrPrefix string) (tarsy.APIKey, error) {
+	return client.Call(ctx, k.Client, client.RevokeKey, nil, idOrPrefix)
+}
+
 // keyDatabase manages keys without a server, for whoever lost the last admin key.
 type keyDatabase struct{ db *postgres.DB }
 
@@ -93,7 +108,9 @@ func newKeyFlags(cmd *cobra.Command) *keyFlags {
 
 func (f *keyFlags) open(ctx context.Context) (keyStore, error) {
 	if f.databaseURL == "" {
-		return f.connection.open()
+		c, err := f.connection.open()
+
+		return keyServer{c}, err
 	}
 
 	if err := postgres.Migrate(ctx, f.databaseURL); err != nil {

@@ -63,7 +63,7 @@ var (
 )
 
 func (c *capture) run(ctx context.Context, args []string) error {
-	note := client.Capture{Source: tarsy.NoteFromCLI, IdempotencyKey: c.key}
+	note := client.NewNote{Source: tarsy.NoteFromCLI}
 
 	var err error
 
@@ -87,22 +87,22 @@ func (c *capture) run(ctx context.Context, args []string) error {
 		note.Source = tarsy.NoteFromSession
 	}
 
-	captured, err := server.Capture(ctx, note)
+	captured, err := client.Create(ctx, server, client.CaptureNote, c.key, note)
 	if err != nil {
 		return err
 	}
 
 	if c.wait {
-		return c.follow(ctx, server, captured)
+		return c.follow(ctx, server, captured.Note)
 	}
 
 	if c.format.value == formatJSON {
-		return c.printJSON(captured)
+		return c.printJSON(captured.Note)
 	}
 
-	c.infof("Captured. See it in the browser: %s", server.NotePage(captured.ID))
+	c.infof("Captured. See it in the browser: %s", server.NotePage(captured.Note.ID))
 
-	return c.printf("%s\n", captured.ID)
+	return c.printf("%s\n", captured.Note.ID)
 }
 
 // text is the note as it was given; empty with --from-session.
@@ -139,7 +139,7 @@ func (c *capture) follow(ctx context.Context, server *client.Client, note tarsy.
 	defer tick.Stop()
 
 	for {
-		detail, err := server.Note(ctx, note.ID)
+		detail, err := client.Call(ctx, server, client.GetNote, nil, note.ID)
 		if err != nil {
 			return err
 		}

@@ -31,8 +31,8 @@ func (t *tool) notes() *cobra.Command {
 	paging := addListFlags(cmd, "notes")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		var err error
-		if filter.Limit, err = paging.limit(); err != nil {
+		limit, err := paging.limit()
+		if err != nil {
 			return err
 		}
 
@@ -48,7 +48,7 @@ func (t *tool) notes() *cobra.Command {
 			}
 		}
 
-		return showList(t, format, c.Notes(cmd.Context(), filter), t.printNotes)
+		return showList(t, format, client.List(cmd.Context(), c, client.ListNotes, filter, limit), t.printNotes)
 	}
 
 	return cmd

@@ -51,7 +51,12 @@ exists already is changed.`,
 		}
 		defer c.Close()
 
-		paused, err := c.Pause(cmd.Context(), kinds[0], reason, length)
+		pause := client.NewPause{Reason: reason}
+		if length > 0 {
+			pause.Duration = length.String()
+		}
+
+		paused, err := client.Call(cmd.Context(), c, client.Pause, pause, string(kinds[0]))
 		if err != nil {
 			return err
 		}
@@ -88,7 +93,7 @@ func (t *tool) resume() *cobra.Command {
 		defer c.Close()
 
 		for _, kind := range kinds {
-			if err := c.Resume(cmd.Context(), kind); err != nil {
+			if _, err := client.Call(cmd.Context(), c, client.Resume, nil, string(kind)); err != nil {
 				return err
 			}
 		}
@@ -148,7 +153,7 @@ func describePause(p tarsy.Pause) string {
 
 // tellPauses tells why sessions wait. It is an addition to a list that was shown, so that an error is no reason to fail.
 func (t *tool) tellPauses(ctx context.Context, c *client.Client) {
-	pauses, err := c.Pauses(ctx)
+	pauses, err := client.All(client.List(ctx, c, client.ListPauses, nil, 0))
 	if err != nil {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client"
 )
 
 const (
@@ -55,7 +56,9 @@ row that took part in it.`,
 		// The end is after everything that has completed by now.
 		to := time.Now().Add(time.Second)
 
-		quality, err := c.Quality(cmd.Context(), to.Add(-time.Duration(*days)*dayLength), to, asked)
+		quality, err := client.Call(cmd.Context(), c, client.GetQuality, client.QualityPeriod{
+			From: to.Add(-time.Duration(*days) * dayLength).UTC().Format(time.RFC3339), To: to.UTC().Format(time.RFC3339), By: asked,
+		})
 		if err != nil {
 			return err
 		}

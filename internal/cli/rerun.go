@@ -33,7 +33,7 @@ With --wait it follows the new session, prints the verdict and the final analysi
 	t.completeProviders(cmd, s.connection)
 
 	cmd.RunE = onSession(s.connection, func(ctx context.Context, c *client.Client, id string) error {
-		changes := client.RerunChanges{ChainID: *chain}
+		changes := &client.RerunChanges{ChainID: *chain}
 		if flags.Changed("provider") {
 			changes.LLMProvider = provider
 		}
@@ -43,7 +43,7 @@ With --wait it follows the new session, prints the verdict and the final analysi
 			return err
 		}
 
-		accepted, err := c.Rerun(ctx, id, changes)
+		accepted, err := client.Create(ctx, c, client.RerunSession, "", changes, id)
 		if err != nil {
 			return err
 		}

@@ -74,8 +74,8 @@ func (t *tool) listing(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(order.allowed, cobra.ShellCompDirectiveNoFileComp))
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		var err error
-		if filter.Limit, err = paging.limit(); err != nil {
+		limit, err := paging.limit()
+		if err != nil {
 			return err
 		}
 
@@ -87,7 +87,7 @@ func (t *tool) listing(cmd *cobra.Command) {
 		}
 		defer c.Close()
 
-		return showList(t, format, c.Sessions(cmd.Context(), *filter), func(sessions []tarsy.SessionItem) error {
+		return showList(t, format, client.List(cmd.Context(), c, client.ListSessions, *filter, limit), func(sessions []tarsy.SessionItem) error {
 			if slices.ContainsFunc(sessions, func(s tarsy.SessionItem) bool { return s.Status == tarsy.SessionPending }) {
 				defer t.tellPauses(cmd.Context(), c)
 			}
@@ -323,7 +323,7 @@ func (t *tool) deleteSession() *cobra.Command {
 	t.offerSessions(cmd, connection)
 
 	cmd.RunE = onSession(connection, func(ctx context.Context, c *client.Client, id string) error {
-		if err := c.Delete(ctx, id); err != nil {
+		if _, err := client.Call(ctx, c, client.DeleteSession, nil, id); err != nil {
 			return err
 		}
 

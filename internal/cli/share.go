@@ -51,7 +51,12 @@ The link is printed once.`,
 }
 
 func (t *tool) createShare(ctx context.Context, c *client.Client, format *choice, id string, life time.Duration) error {
-	created, err := c.Share(ctx, id, life)
+	var share client.NewShare
+	if life > 0 {
+		share.ExpiresIn = life.String()
+	}
+
+	created, err := client.Call(ctx, c, client.ShareSession, share, id)
 	if err != nil {
 		return err
 	}
@@ -71,7 +76,7 @@ func (t *tool) createShare(ctx context.Context, c *client.Client, format *choice
 }
 
 func (t *tool) listShares(ctx context.Context, c *client.Client, format *choice, id string) error {
-	shares, err := c.Shares(ctx, id)
+	shares, err := client.All(client.List(ctx, c, client.ListShares, nil, 0, id))
 	if err != nil {
 		return err
 	}
@@ -106,7 +111,7 @@ func shareState(s tarsy.Share, now time.Time) string {
 }
 
 func (t *tool) revokeShare(ctx context.Context, c *client.Client, format *choice, sessionID, id string) error {
-	revoked, err := c.RevokeShare(ctx, sessionID, id)
+	revoked, err := client.Call(ctx, c, client.RevokeShare, nil, sessionID, id)
 	if err != nil {
 		return err
 	}

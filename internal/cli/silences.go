@@ -38,7 +38,7 @@ func (t *tool) listSilences() *cobra.Command {
 		}
 		defer c.Close()
 
-		silences, err := c.Silences(cmd.Context(), *all)
+		silences, err := client.All(client.List(cmd.Context(), c, client.ListSilences, client.SilenceFilter{All: *all}, 0))
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ cluster and team.`,
 		}
 		defer c.Close()
 
-		added, err := c.AddSilence(cmd.Context(), silence)
+		added, err := client.Call(cmd.Context(), c, client.AddSilence, silence)
 		if err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (t *tool) endSilence() *cobra.Command {
 		}
 		defer c.Close()
 
-		ended, err := c.EndSilence(cmd.Context(), args[0])
+		ended, err := client.Call(cmd.Context(), c, client.EndSilence, nil, args[0])
 		if err != nil {
 			return err
 		}

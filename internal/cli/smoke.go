@@ -116,8 +116,13 @@ var (
 	errNotShape = errors.New("the response does not have the documented form")
 )
 
+// object reads what a server answers to a GET, whatever it has: its fields, undecoded.
+func object(ctx context.Context, c *client.Client, path string, query url.Values) (map[string]json.RawMessage, error) {
+	return client.Call(ctx, c, client.Operation[url.Values, map[string]json.RawMessage]("GET "+path), query)
+}
+
 func statusOK(ctx context.Context, c *client.Client, path string) error {
-	body, err := c.Object(ctx, path, nil)
+	body, err := object(ctx, c, path, nil)
 	if err == nil && string(body["status"]) != `"ok"` {
 		return errNotOK
 	}
@@ -126,7 +131,7 @@ func statusOK(ctx context.Context, c *client.Client, path string) error {
 }
 
 func checkHealth(ctx context.Context, c *client.Client) (string, error) {
-	health, err := c.Health(ctx)
+	health, err := client.Call(ctx, c, client.Health, nil)
 	if err != nil {
 		return "", err
 	}
@@ -145,7 +150,7 @@ func checkHealth(ctx context.Context, c *client.Client) (string, error) {
 
 // checkAuthentication checks that the server refuses who has no key, and knows the key, if it requires keys at all.
 func checkAuthentication(ctx context.Context, c, anybody *client.Client) (string, error) {
-	who, err := anybody.Object(ctx, "/api/v1/me", nil)
+	who, err := object(ctx, anybody, "/api/v1/me", nil)
 	if err != nil {
 		return "", err
 	}
@@ -160,7 +165,7 @@ func checkAuthentication(ctx context.Context, c, anybody *client.Client) (string
 		return "no API key is required", nil
 	}
 
-	_, err = anybody.Object(ctx, "/api/v1/sessions", url.Values{"limit": {"1"}})
+	_, err = object(ctx, anybody, "/api/v1/sessions", url.Values{"limit": {"1"}})
 
 	problem, refused := errors.AsType[*client.Problem](err)
 	switch {
@@ -170,7 +175,7 @@ func checkAuthentication(ctx context.Context, c, anybody *client.Client) (string
 		return "", err
 	}
 
-	me, err := c.Object(ctx, "/api/v1/me", nil)
+	me, err := object(ctx, c, "/api/v1/me", nil)
 	if err != nil {
 		return "", err
 	}
@@ -188,7 +193,7 @@ func checkAuthentication(ctx context.Context, c, anybody *client.Client) (string
 
 // checkList reads a list and checks its form: a list of objects with an id, and the numbers beside it.
 func checkList(ctx context.Context, c *client.Client, path, field string, numbers ...string) (string, error) {
-	body, err := c.Object(ctx, "/api/v1/"+path, url.Values{"limit": {"1"}})
+	body, err := object(ctx, c, "/api/v1/"+path, url.Values{"limit": {"1"}})
 	if err != nil {
 		return "", err
 	}

@@ -76,7 +76,7 @@ func (s *submission) run(ctx context.Context, args []string) error {
 	}
 	defer c.Close()
 
-	accepted, err := c.Submit(ctx, alert)
+	accepted, err := client.Create(ctx, c, client.SubmitAlert, s.key, alert)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ var (
 )
 
 func (s *submission) alert(args []string) (client.Alert, error) {
-	alert := client.Alert{AlertType: s.alertType, RunbookURL: s.runbookURL, IdempotencyKey: s.key}
+	alert := client.Alert{AlertType: s.alertType, RunbookURL: s.runbookURL}
 
 	text, err := s.text(args)
 	if err != nil {

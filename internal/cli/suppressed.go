@@ -39,8 +39,8 @@ func (t *tool) listSuppressed() *cobra.Command {
 	paging := addListFlags(cmd, "alerts")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		var err error
-		if filter.Limit, err = paging.limit(); err != nil {
+		limit, err := paging.limit()
+		if err != nil {
 			return err
 		}
 
@@ -56,7 +56,7 @@ func (t *tool) listSuppressed() *cobra.Command {
 			}
 		}
 
-		return showList(t, format, c.Suppressed(cmd.Context(), filter), t.printSuppressed)
+		return showList(t, format, client.List(cmd.Context(), c, client.ListSuppressed, filter, limit), t.printSuppressed)
 	}
 
 	return cmd
@@ -105,7 +105,7 @@ analysis, and exits with code 5 if the session does not complete.`,
 		}
 		defer c.Close()
 
-		accepted, err := c.Investigate(cmd.Context(), args[0])
+		accepted, err := client.Call(cmd.Context(), c, client.InvestigateSuppressed, nil, args[0])
 		if err != nil {
 			return err
 		}

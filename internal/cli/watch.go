@@ -80,7 +80,7 @@ to a question that was asked here; if there is none, or pressed again, it leaves
 var errNoSessions = tarsy.Errorf(tarsy.CodeSessionNotFound, `no sessions yet; submit an alert with tarsy submit -m "what happened"`)
 
 func newest(ctx context.Context, c *client.Client) (string, error) {
-	for session, err := range c.Sessions(ctx, client.Filter{Limit: 1}) {
+	for session, err := range client.List(ctx, c, client.ListSessions, client.Filter{}, 1) {
 		return session.ID, err
 	}
 

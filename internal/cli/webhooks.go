@@ -103,7 +103,7 @@ func receiversOf(ctx context.Context, c *client.Client, source string) ([]client
 		return nil, usageError{fmt.Errorf("there is no source %q; %s", terminal.Line(source), nearest.HintWithList(source, webhookSources(), "sources"))}
 	}
 
-	all, err := c.Webhooks(ctx)
+	all, err := client.All(client.List(ctx, c, client.ListWebhooks, nil, 0))
 
 	return slices.DeleteFunc(all, func(r client.Webhook) bool { return source != "" && r.Source != source }), err
 }

@@ -6,6 +6,18 @@ import (
 	"tarsy.dev/tarsy"
 )
 
+// Question is the body that asks about a session that is over. The answer comes in the session's journal.
+type Question struct {
+	Content string `json:"content"`
+}
+
+// Asked is the answer to a question: where the session's answer to it will be.
+type Asked struct {
+	ChatID    string `json:"chat_id"`
+	MessageID string `json:"message_id"`
+	StageID   string `json:"stage_id"`
+}
+
 // Answer is the result of a question.
 type Answer struct {
 	Asked

@@ -26,7 +26,7 @@ func TestAskSendsQuestionAndReportsItsStage(t *testing.T) {
 		_, _ = fmt.Fprint(w, `{"chat_id":"c","message_id":"m","stage_id":"s"}`)
 	}), client.Config{})
 
-	asked, err := c.Ask(t.Context(), "id", "why <here>?")
+	asked, err := client.Call(t.Context(), c, client.Ask, client.Question{Content: "why <here>?"}, "id")
 	require.NoError(t, err)
 	require.Equal(t, client.Asked{ChatID: "c", MessageID: "m", StageID: "s"}, asked)
 	require.Equal(t, "POST /api/v1/sessions/id/chat/messages {\"content\":\"why <here>?\"}\n", got)
@@ -40,7 +40,7 @@ func TestRefusedQuestionReturnsServerProblem(t *testing.T) {
 		_, _ = fmt.Fprint(w, `{"code":"chat_busy","detail":"another question is being answered"}`)
 	}), client.Config{})
 
-	_, err := c.Ask(t.Context(), "id", "why?")
+	_, err := client.Call(t.Context(), c, client.Ask, client.Question{Content: "why?"}, "id")
 
 	var problem *client.Problem
 	require.ErrorAs(t, err, &problem)
@@ -96,6 +96,9 @@ func TestDeleteAcceptsEmptyResponse(t *testing.T) {
 		}
 	}), client.Config{})
 
-	require.NoError(t, c.Delete(t.Context(), "id"))
-	require.True(t, client.Refused(c.Delete(t.Context(), "gone")))
+	_, err := client.Call(t.Context(), c, client.DeleteSession, nil, "id")
+	require.NoError(t, err)
+
+	_, err = client.Call(t.Context(), c, client.DeleteSession, nil, "gone")
+	require.True(t, client.Refused(err))
 }

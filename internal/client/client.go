@@ -86,19 +86,6 @@ func (c *Client) Anonymous() bool { return c.cfg.Token == "" }
 // Close ends idle connections.
 func (c *Client) Close() { c.cfg.HTTP.CloseIdleConnections() }
 
-// call makes one request with a JSON body, if in is not nil, and reads the JSON answer into out, if out is not nil.
-func (c *Client) call(ctx context.Context, method, path string, query url.Values, in, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, requestLimit)
-	defer cancel()
-
-	request, err := c.request(ctx, method, path, query, in)
-	if err != nil {
-		return err
-	}
-
-	return c.do(request, out)
-}
-
 // do makes one request and reads the JSON answer into out, if out is not nil.
 func (c *Client) do(request *http.Request, out any) error {
 	response, err := c.answer(request)
@@ -124,16 +111,6 @@ func (c *Client) do(request *http.Request, out any) error {
 	return nil
 }
 
-// send makes one request as answer does.
-func (c *Client) send(ctx context.Context, method, path string, query url.Values, in any) (*http.Response, error) {
-	request, err := c.request(ctx, method, path, query, in)
-	if err != nil {
-		return nil, err
-	}
-
-	return c.answer(request)
-}
-
 // answer makes a request and returns the answer, if it is not a problem. The caller closes its body.
 func (c *Client) answer(request *http.Request) (*http.Response, error) {
 	response, err := c.cfg.HTTP.Do(request)
@@ -150,8 +127,11 @@ func (c *Client) answer(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-func (c *Client) request(ctx context.Context, method, path string, query url.Values, in any) (*http.Request, error) {
+// request makes a request for the pattern of an operation, with a JSON body if in is not nil.
+func (c *Client) request(ctx context.Context, pattern string, ids []string, query url.Values, in any) (*http.Request, error) {
 	var body io.Reader
+
+	method, path := methodAndPath(pattern, ids)
 
 	if in != nil {
 		var encoded bytes.Buffer

@@ -45,7 +45,7 @@ func TestSubmitRetriesWithSameKeyUntilAnswered(t *testing.T) {
 	server := &attempts{scripts: []http.HandlerFunc{hangUp, reply(http.StatusServiceUnavailable, unavailable), reply(http.StatusAccepted, taken)}}
 	c := connect(t, server, client.Config{})
 
-	accepted, err := c.Submit(t.Context(), client.Alert{Data: "disk full"})
+	accepted, err := client.Create(t.Context(), c, client.SubmitAlert, "", client.Alert{Data: "disk full"})
 	require.NoError(t, err)
 	require.Equal(t, "s", accepted.SessionID)
 	require.Len(t, server.keys, 3)
@@ -56,15 +56,15 @@ func TestSubmitRetriesWithSameKeyUntilAnswered(t *testing.T) {
 		require.JSONEq(t, `{"data":"disk full"}`, server.bodies[i])
 	}
 
-	_, err = c.Submit(t.Context(), client.Alert{Data: "disk full"})
+	_, err = client.Create(t.Context(), c, client.SubmitAlert, "", client.Alert{Data: "disk full"})
 	require.NoError(t, err)
 	require.NotEqual(t, server.keys[0], server.keys[3], "another submission has another key")
 
-	_, err = c.Submit(t.Context(), client.Alert{Data: "disk full", IdempotencyKey: "mine"})
+	_, err = client.Create(t.Context(), c, client.SubmitAlert, "mine", client.Alert{Data: "disk full"})
 	require.NoError(t, err)
 	require.Equal(t, "mine", server.keys[4])
 
-	_, err = c.Rerun(t.Context(), "id", client.RerunChanges{})
+	_, err = client.Create(t.Context(), c, client.RerunSession, "", nil, "id")
 	require.NoError(t, err)
 	require.NotEmpty(t, server.keys[5])
 }
@@ -74,7 +74,7 @@ func TestSubmitGivesUpAfterThreeAttempts(t *testing.T) {
 
 	server := &attempts{scripts: []http.HandlerFunc{reply(http.StatusServiceUnavailable, unavailable)}}
 
-	_, err := connect(t, server, client.Config{}).Submit(t.Context(), client.Alert{Data: "disk full"})
+	_, err := client.Create(t.Context(), connect(t, server, client.Config{}), client.SubmitAlert, "", client.Alert{Data: "disk full"})
 	require.ErrorContains(t, err, "try again")
 	require.Len(t, server.keys, 3)
 }
@@ -85,7 +85,7 @@ func TestSubmitDoesNotRetryRefusals(t *testing.T) {
 	for _, status := range []int{http.StatusBadRequest, http.StatusConflict, http.StatusInternalServerError} {
 		server := &attempts{scripts: []http.HandlerFunc{reply(status, strings.Replace(unavailable, "unavailable", "other", 1))}}
 
-		_, err := connect(t, server, client.Config{}).Submit(t.Context(), client.Alert{Data: "disk full"})
+		_, err := client.Create(t.Context(), connect(t, server, client.Config{}), client.SubmitAlert, "", client.Alert{Data: "disk full"})
 		require.Error(t, err)
 		require.Len(t, server.keys, 1)
 	}

@@ -74,14 +74,14 @@ func TestRerunRequestsNewSession(t *testing.T) {
 		_, _ = fmt.Fprint(w, `{"session_id":"new","status":"pending","message":"stored"}`)
 	}), client.Config{})
 
-	accepted, err := c.Rerun(t.Context(), "old", client.RerunChanges{})
+	accepted, err := client.Create(t.Context(), c, client.RerunSession, "", nil, "old")
 	require.NoError(t, err)
 	require.Equal(t, client.Accepted{SessionID: "new", Status: tarsy.SessionPending, Message: "stored"}, accepted)
 	require.Equal(t, "POST /api/v1/sessions/old/rerun", asked)
 	require.Empty(t, body, "as servers of earlier releases expect it")
 	require.Equal(t, c.Server()+"/sessions/new", c.SessionPage("new"))
 
-	_, err = c.Rerun(t.Context(), "old", client.RerunChanges{ChainID: "shop", LLMProvider: new("")})
+	_, err = client.Create(t.Context(), c, client.RerunSession, "", &client.RerunChanges{ChainID: "shop", LLMProvider: new("")}, "old")
 	require.NoError(t, err)
 	require.JSONEq(t, `{"chain_id":"shop","llm_provider":""}`, body)
 }

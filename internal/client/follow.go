@@ -60,6 +60,12 @@ func (c *Client) Follow(ctx context.Context, sessionID string, after int64) iter
 	return c.follow(ctx, sessionID, after, nil)
 }
 
+// FollowOn follows a session as Follow does, but also when it is over, for what is asked then. It ends when ctx is done or
+// the caller has seen enough.
+func (c *Client) FollowOn(ctx context.Context, sessionID string, after int64) iter.Seq2[Update, error] {
+	return c.follow(ctx, sessionID, after, url.Values{"follow": {"true"}})
+}
+
 func (c *Client) follow(ctx context.Context, sessionID string, after int64, query url.Values) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
 		f := &follower{client: c, sessionID: sessionID, after: after, query: query, yield: func(u Update) bool { return yield(u, nil) }}
@@ -122,9 +128,7 @@ func (f *follower) read(parent context.Context) error {
 	silence := time.AfterFunc(f.client.cfg.Silence, func() { cancel(errSilent) })
 	defer silence.Stop()
 
-	path := "/api/v1/sessions/" + url.PathEscape(f.sessionID) + "/events"
-
-	request, err := f.client.request(ctx, http.MethodGet, path, f.query, nil)
+	request, err := f.client.request(ctx, string(SessionEvents), []string{f.sessionID}, f.query, nil)
 	if err != nil {
 		return err
 	}

@@ -250,7 +250,7 @@ func TestKeyIsSentWithEveryRequest(t *testing.T) {
 		play(end)(w, r)
 	}), client.Config{Token: "secret", UserAgent: "test"})
 
-	_, err := c.Health(t.Context())
+	_, err := client.Call(t.Context(), c, client.Health, nil)
 	require.NoError(t, err)
 
 	_, err = collect(t.Context(), c)

@@ -2,132 +2,253 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
+	"reflect"
+	"strconv"
 	"strings"
 	"time"
 
 	"tarsy.dev/tarsy"
 )
 
-const pausesPath = "/api/v1/system/pauses"
+// Operation is an operation of the API, written as its method and path, with the types of its input and its output. An input whose
+// fields have the tag query is sent as the query, any other one as the JSON body.
+type Operation[In, Out any] string
 
-// Pauses lists what is paused on all servers.
-func (c *Client) Pauses(ctx context.Context) ([]tarsy.Pause, error) {
-	var body struct {
-		Pauses []tarsy.Pause `json:"pauses"`
-	}
+// Creation is an operation that creates something once per idempotency key, however often it is sent.
+type Creation[In, Out any] string
 
-	err := c.call(ctx, http.MethodGet, pausesPath, nil, nil, &body)
+// Listing is an operation that returns a list. After the method and path comes the name of the list in the answer, and "paged" if
+// an answer is only a part of it.
+type Listing[In, Item any] string
 
-	return body.Pauses, err
+// None is the input of an operation that takes nothing, which callers write as nil, or the output of one that returns nothing.
+type None = *struct{}
+
+const (
+	// pageSize is the largest page that servers give.
+	pageSize = 200
+	// createAttempts is how often a request that creates something is sent at most.
+	createAttempts = 3
+	// createPause bounds the time between two attempts, whatever the server asks for.
+	createPause = 5 * time.Second
+)
+
+// Call makes a request. The ids replace the parameters of the path, in order.
+func Call[In, Out any](ctx context.Context, c *Client, op Operation[In, Out], in In, ids ...string) (Out, error) {
+	query, body := split(in)
+
+	return send[Out](ctx, c, string(op), query, body, "", ids)
 }
 
-// Pause pauses something on all servers, or changes its pause. Zero means that somebody has to resume it.
-func (c *Client) Pause(ctx context.Context, kind tarsy.PauseKind, reason string, length time.Duration) (tarsy.Pause, error) {
-	var (
-		paused tarsy.Pause
-		body   struct {
-			Reason   string `json:"reason,omitempty"`
-			Duration string `json:"duration,omitempty"`
+// Create makes a request that creates something, and tries again as long as it may not have arrived. All attempts carry the same
+// idempotency key, which is random if it is empty, so that they create one thing although an earlier attempt may have arrived.
+func Create[In, Out any](ctx context.Context, c *Client, op Creation[In, Out], key string, in In, ids ...string) (Out, error) {
+	if key == "" {
+		key = rand.Text()
+	}
+
+	query, body := split(in)
+
+	for attempt := 1; ; attempt++ {
+		created, err := send[Out](ctx, c, string(op), query, body, key, ids)
+
+		pause, again := c.pauseBefore(attempt, err)
+		if !again {
+			return created, err
 		}
-	)
 
-	body.Reason = reason
-	if length > 0 {
-		body.Duration = length.String()
-	}
-
-	err := c.call(ctx, http.MethodPut, pausesPath+"/"+url.PathEscape(string(kind)), nil, body, &paused)
-
-	return paused, err
-}
-
-// Resume ends a pause. It is no error if there is none.
-func (c *Client) Resume(ctx context.Context, kind tarsy.PauseKind) error {
-	return c.call(ctx, http.MethodDelete, pausesPath+"/"+url.PathEscape(string(kind)), nil, nil, nil)
-}
-
-// CancelMany requests the cancellation of several sessions, or of those that match a filter if ids is nil.
-func (c *Client) CancelMany(ctx context.Context, ids []string, filter Filter, dryRun bool) (tarsy.BulkCancel, error) {
-	body := map[string]any{"dry_run": dryRun}
-
-	if ids != nil {
-		body["ids"] = ids
-	} else {
-		body["filter"] = cancelFilter(filter)
-	}
-
-	var result tarsy.BulkCancel
-
-	err := c.call(ctx, http.MethodPost, "/api/v1/sessions/cancel", nil, body, &result)
-
-	return result, err
-}
-
-// cancelFilter is the part of a filter that sessions which are not over have.
-func cancelFilter(f Filter) map[string]any {
-	body := map[string]any{}
-
-	for name, value := range map[string]string{
-		"status": strings.Join(f.Statuses, ","), "approvals": string(f.Approvals), "alert_type": f.AlertType, "severity": f.Severity,
-		"service": f.Service, "namespace": f.Namespace, "cluster": f.Cluster, "team": f.Team, "fingerprint": f.Fingerprint, "search": f.Search,
-	} {
-		if value != "" {
-			body[name] = value
+		select {
+		case <-ctx.Done():
+			return created, err
+		case <-time.After(pause):
 		}
 	}
+}
 
-	if len(f.Labels) > 0 {
-		body["label"] = f.Labels
+// List goes through a list, page by page if the server returns it so. A limit of zero means all of it. An error is the last thing
+// that comes.
+func List[In, Item any](ctx context.Context, c *Client, op Listing[In, Item], in In, limit int, ids ...string) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		words := strings.Fields(string(op))
+		field, paged := words[2], len(words) > 3 //nolint:mnd // as Listing describes it
+
+		query, _ := split(in)
+		if query == nil {
+			query = url.Values{}
+		}
+
+		for left := limit; ; {
+			if size := pageSize; paged {
+				if limit > 0 {
+					size = min(left, pageSize)
+				}
+
+				query.Set("limit", strconv.Itoa(size))
+			}
+
+			items, next, err := readPage[Item](ctx, c, string(op), query, field, ids)
+			if err != nil {
+				var none Item
+
+				yield(none, err)
+
+				return
+			}
+
+			for _, item := range items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+
+			left -= len(items)
+
+			if next == "" || limit > 0 && left <= 0 {
+				return
+			}
+
+			query.Set("cursor", next)
+		}
+	}
+}
+
+func readPage[Item any](ctx context.Context, c *Client, pattern string, query url.Values, field string, ids []string) (items []Item, next string, err error) {
+	page, err := send[map[string]json.RawMessage](ctx, c, pattern, query, nil, "", ids)
+	if err != nil {
+		return nil, "", err
 	}
 
-	return body
-}
+	for name, into := range map[string]any{field: &items, "next_cursor": &next} {
+		if page[name] == nil {
+			continue
+		}
 
-// CreatedShare is a share with its secret, which is shown once.
-type CreatedShare struct {
-	tarsy.Share
-
-	Secret string `json:"secret"`
-	// URL is the link, if the server knows where people open the dashboard.
-	URL string `json:"url,omitempty"`
-}
-
-func sharesPath(sessionID string) string {
-	return "/api/v1/sessions/" + url.PathEscape(sessionID) + "/shares"
-}
-
-// Share shares a session by a link. Zero means the server's default.
-func (c *Client) Share(ctx context.Context, sessionID string, life time.Duration) (CreatedShare, error) {
-	body := map[string]string{}
-	if life > 0 {
-		body["expires_in"] = life.String()
+		if err := json.Unmarshal(page[name], into); err != nil {
+			return nil, "", fmt.Errorf("%s answered %s with an unexpected response: %w", c.Server(), pattern, err)
+		}
 	}
 
-	var created CreatedShare
-
-	err := c.call(ctx, http.MethodPost, sharesPath(sessionID), nil, body, &created)
-
-	return created, err
+	return items, next, nil
 }
 
-// Shares lists the shares of a session.
-func (c *Client) Shares(ctx context.Context, sessionID string) ([]tarsy.Share, error) {
-	var body struct {
-		Shares []tarsy.Share `json:"shares"`
+// All collects a list. It is never nil without an error.
+func All[Item any](list iter.Seq2[Item, error]) ([]Item, error) {
+	all := []Item{}
+
+	for item, err := range list {
+		if err != nil {
+			return nil, err
+		}
+
+		all = append(all, item)
 	}
 
-	err := c.call(ctx, http.MethodGet, sharesPath(sessionID), nil, nil, &body)
-
-	return body.Shares, err
+	return all, nil
 }
 
-// RevokeShare ends a share at once.
-func (c *Client) RevokeShare(ctx context.Context, sessionID, id string) (tarsy.Share, error) {
-	var revoked tarsy.Share
+func send[Out any](ctx context.Context, c *Client, pattern string, query url.Values, body any, key string, ids []string) (Out, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
 
-	err := c.call(ctx, http.MethodDelete, sharesPath(sessionID)+"/"+url.PathEscape(id), nil, nil, &revoked)
+	var out Out
 
-	return revoked, err
+	request, err := c.request(ctx, pattern, ids, query, body)
+	if err != nil {
+		return out, err
+	}
+
+	if key != "" {
+		request.Header.Set("Idempotency-Key", key)
+	}
+
+	if _, nothing := any(out).(None); nothing {
+		return out, c.do(request, nil)
+	}
+
+	err = c.do(request, &out)
+
+	return out, err
+}
+
+// methodAndPath reads the pattern of an operation, and puts ids in the place of the parameters of its path.
+func methodAndPath(pattern string, ids []string) (method, path string) {
+	words := strings.Fields(pattern)
+	segments := strings.Split(words[1], "/")
+
+	for i, segment := range segments {
+		if strings.HasPrefix(segment, "{") && len(ids) > 0 {
+			segments[i], ids = url.PathEscape(ids[0]), ids[1:]
+		}
+	}
+
+	return words[0], strings.Join(segments, "/")
+}
+
+// split returns what of an input is the query and what the body. Of the query's fields that are set, a list is joined by commas,
+// or repeated if the tag says so. A pointer to nothing, or to a zero value, has neither.
+func split(in any) (url.Values, any) {
+	if query, ok := in.(url.Values); ok {
+		return query, nil
+	}
+
+	value := reflect.ValueOf(in)
+
+	switch {
+	case !value.IsValid(), value.Kind() == reflect.Pointer && (value.IsNil() || value.Elem().IsZero()):
+		return nil, nil
+	case value.Kind() != reflect.Struct:
+		return nil, in
+	}
+
+	var query url.Values
+
+	for field, value := range value.Fields() {
+		name, option, ok := strings.Cut(field.Tag.Get("query"), ",")
+		if name == "" {
+			return nil, in
+		}
+
+		if query == nil {
+			query = url.Values{}
+		}
+
+		switch list, isList := value.Interface().([]string); {
+		case value.IsZero():
+		case ok && option == "repeat":
+			query[name] = list
+		case isList:
+			query.Set(name, strings.Join(list, ","))
+		default:
+			query.Set(name, fmt.Sprint(value.Interface()))
+		}
+	}
+
+	return query, nil
+}
+
+// pauseBefore reports whether to try again after an attempt, and when.
+func (c *Client) pauseBefore(attempt int, err error) (pause time.Duration, again bool) {
+	if err == nil || attempt == createAttempts {
+		return 0, false
+	}
+
+	pause = c.cfg.RetryWait << (attempt - 1)
+
+	if problem, ok := errors.AsType[*Problem](err); ok {
+		// A pause lasts longer than anybody waits for a command.
+		again = problem.Status == http.StatusServiceUnavailable && problem.Code != tarsy.CodeIntakePaused
+
+		return min(max(pause, problem.RetryAfter), createPause), again
+	}
+
+	_, unreachable := errors.AsType[*UnreachableError](err)
+
+	return min(pause, createPause), unreachable
 }

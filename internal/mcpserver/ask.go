@@ -9,6 +9,7 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/client"
 )
 
 type askArguments struct {
@@ -44,7 +45,7 @@ func ask(ctx context.Context, who caller, in askArguments) (string, error) {
 		return "", err
 	}
 
-	asked, err := who.client.Ask(ctx, id, in.Question)
+	asked, err := client.Call(ctx, who.client, client.Ask, client.Question{Content: in.Question}, id)
 	if err != nil {
 		return "", err
 	}

@@ -56,10 +56,10 @@ func refineList(schema *jsonschema.Schema, values []any) {
 func listSessions(ctx context.Context, who caller, in listArguments) (string, error) {
 	limit := clamp(in.Limit, usualSessions, maxSessions)
 
-	sessions, more, err := first(limit, who.client.Sessions(ctx, client.Filter{
+	sessions, more, err := first(limit, client.List(ctx, who.client, client.ListSessions, client.Filter{
 		Statuses: in.Statuses, Outcomes: in.Outcomes, Severity: in.Severity, AlertType: in.AlertType, Service: in.Service, Namespace: in.Namespace,
-		Cluster: in.Cluster, Team: in.Team, Handling: in.Handling, Assignee: in.Assignee, Tags: in.Tags, Limit: limit + 1,
-	}))
+		Cluster: in.Cluster, Team: in.Team, Handling: in.Handling, Assignee: in.Assignee, Tags: in.Tags,
+	}, limit+1))
 	if err != nil {
 		return "", err
 	}

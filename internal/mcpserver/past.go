@@ -34,7 +34,7 @@ func addPast(server *mcpsdk.Server, identify identifier) {
 func searchPast(ctx context.Context, who caller, in pastArguments) (string, error) {
 	limit := clamp(in.Limit, usualPast, maxPast)
 
-	sessions, more, err := first(limit, who.client.Sessions(ctx, client.Filter{Search: in.Query, Statuses: ended(), Limit: limit + 1}))
+	sessions, more, err := first(limit, client.List(ctx, who.client, client.ListSessions, client.Filter{Search: in.Query, Statuses: ended()}, limit+1))
 	if err != nil {
 		return "", err
 	}

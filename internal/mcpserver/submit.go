@@ -30,8 +30,8 @@ func addSubmit(server *mcpsdk.Server, identify identifier) {
 }
 
 func submitAlert(ctx context.Context, who caller, in submitArguments) (string, error) {
-	accepted, err := who.client.Submit(ctx, client.Alert{
-		AlertType: in.AlertType, Data: alertData(in.Data), RunbookURL: in.RunbookURL, IdempotencyKey: in.IdempotencyKey,
+	accepted, err := client.Create(ctx, who.client, client.SubmitAlert, in.IdempotencyKey, client.Alert{
+		AlertType: in.AlertType, Data: alertData(in.Data), RunbookURL: in.RunbookURL,
 	})
 	if err != nil {
 		return "", err

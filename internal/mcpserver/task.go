@@ -37,7 +37,7 @@ func addTasks(server *mcpsdk.Server, identify identifier) {
 func listTasks(ctx context.Context, who caller, in taskArguments) (string, error) {
 	limit := clamp(in.Limit, usualTasks, maxTasks)
 	filter := client.EntityFilter{
-		Types: []string{string(tarsy.EntityTask)}, Statuses: in.Statuses, Owner: in.Owner, Search: in.Query, Limit: limit + 1,
+		Types: []string{string(tarsy.EntityTask)}, Statuses: in.Statuses, Owner: in.Owner, Search: in.Query,
 	}
 
 	if len(filter.Statuses) == 0 {
@@ -51,7 +51,7 @@ func listTasks(ctx context.Context, who caller, in taskArguments) (string, error
 		}
 	}
 
-	tasks, more, err := first(limit, who.client.Entities(ctx, filter))
+	tasks, more, err := first(limit, client.List(ctx, who.client, client.ListEntities, filter, limit+1))
 	if err != nil {
 		return "", err
 	}

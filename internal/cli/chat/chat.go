@@ -98,7 +98,7 @@ func (c *Chat) answer(ctx context.Context, question Question) error {
 		return c.refuse(ctx, err)
 	}
 
-	asked, err := c.config.Client.Ask(ctx, c.config.SessionID, question.Text)
+	asked, err := client.Call(ctx, c.config.Client, client.Ask, client.Question{Content: question.Text}, c.config.SessionID)
 	if err != nil {
 		return c.refuse(ctx, err)
 	}
@@ -162,7 +162,7 @@ func (c *Chat) Cancel(ctx context.Context, number int) {
 }
 
 func (c *Chat) cancel(ctx context.Context) {
-	_, err := c.config.Client.Cancel(ctx, c.config.SessionID)
+	_, err := client.Call(ctx, c.config.Client, client.CancelSession, nil, c.config.SessionID)
 
 	problem, ok := errors.AsType[*client.Problem](err)
 	if err == nil || ctx.Err() != nil || ok && problem.Status == http.StatusConflict {

@@ -127,7 +127,7 @@ func (r *runner) send(ctx context.Context, msg tea.Msg) {
 func (r *runner) list() ([]tarsy.SessionItem, error) {
 	var items []tarsy.SessionItem
 
-	for item, err := range r.client.Sessions(r.ctx, client.Filter{Limit: listLimit}) {
+	for item, err := range client.List(r.ctx, r.client, client.ListSessions, client.Filter{}, listLimit) {
 		if err != nil {
 			return nil, err
 		}
@@ -139,11 +139,11 @@ func (r *runner) list() ([]tarsy.SessionItem, error) {
 }
 
 func (r *runner) cancel(id string) error {
-	_, err := r.client.Cancel(r.ctx, id)
+	_, err := client.Call(r.ctx, r.client, client.CancelSession, nil, id)
 
 	return err
 }
 
 func (r *runner) ask(id, question string) (client.Asked, error) {
-	return r.client.Ask(r.ctx, id, question)
+	return client.Call(r.ctx, r.client, client.Ask, client.Question{Content: question}, id)
 }

@@ -1,0 +1,94 @@
+package client
+
+import (
+	"context"
+	"strings"
+
+	"tarsy.dev/tarsy"
+)
+
+const (
+	// candidates is how many sessions Resolve looks at.
+	candidates = 1000
+	// shortest is how few characters of an id are taken for one.
+	shortest = 4
+)
+
+// Resolve returns the id of a session, given whole or by its beginning or end, with or without its dashes. Only recent
+// sessions are searched for a part.
+func (c *Client) Resolve(ctx context.Context, part string) (string, error) {
+	return resolve(part, "session", tarsy.CodeSessionNotFound, func() (ids []string, err error) {
+		for session, err := range List(ctx, c, ListSessions, Filter{}, candidates) {
+			if err != nil {
+				return nil, err
+			}
+
+			ids = append(ids, session.ID)
+		}
+
+		return ids, nil
+	}, tarsy.Errorf(tarsy.CodeSessionNotFound, "no session matches %q among the last %d", part, candidates))
+}
+
+// ResolveApproval finds the approval that a part of an id means, at its beginning or end, among those that wait. A whole id need not wait.
+func (c *Client) ResolveApproval(ctx context.Context, part string) (string, error) {
+	return resolve(part, "approval", tarsy.CodeApprovalNotFound, func() (ids []string, err error) {
+		for approval, err := range List(ctx, c, ListApprovals, ApprovalFilter{}, 0) {
+			if err != nil {
+				return nil, err
+			}
+
+			ids = append(ids, approval.ID)
+		}
+
+		return ids, nil
+	}, tarsy.Errorf(tarsy.CodeApprovalNotFound, "no tool call that waits for an approval matches %q; tarsy approvals list shows those that wait", part))
+}
+
+// resolve returns the one id that begins or ends with a part, among those that list returns; a whole id is not looked for.
+func resolve(part, what string, code tarsy.Code, list func() ([]string, error), missing error) (string, error) {
+	digits := idDigits(part)
+
+	if id := withDashes(digits); tarsy.ValidID(id) {
+		return id, nil
+	}
+
+	if len(digits) < shortest {
+		return "", tarsy.Errorf(code, "%q is too short: use at least %d characters of the %s's id", part, shortest, what)
+	}
+
+	ids, err := list()
+	if err != nil {
+		return "", err
+	}
+
+	var found []string
+
+	for _, id := range ids {
+		if compared := idDigits(id); strings.HasSuffix(compared, digits) || strings.HasPrefix(compared, digits) {
+			found = append(found, id)
+		}
+	}
+
+	switch len(found) {
+	case 0:
+		return "", missing
+	case 1:
+		return found[0], nil
+	default:
+		return "", tarsy.Errorf(tarsy.CodeInvalidParameter, "%q matches %d %ss: use more of the id", part, len(found), what)
+	}
+}
+
+// idDigits is an id as it is compared: lower case, without dashes.
+func idDigits(id string) string { return strings.ToLower(strings.ReplaceAll(id, "-", "")) }
+
+// withDashes writes an id of 32 digits as the server does.
+func withDashes(digits string) string {
+	const whole = 32
+	if len(digits) != whole {
+		return digits
+	}
+
+	return digits[:8] + "-" + digits[8:12] + "-" + digits[12:16] + "-" + digits[16:20] + "-" + digits[20:]
+}
