@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,92 +16,72 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-func (t *tool) approvals() *cobra.Command {
+func approvalsCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "approvals", Short: "Approve or reject tool calls that wait for it", GroupID: groupClient, Args: onlyCommands,
+		Use: "approvals", Short: "Approve or reject tool calls that wait for it",
 		Long: "Without a command it lists the tool calls that wait for an approval, as tarsy approvals list does.",
 		Example: `  tarsy approvals
   tarsy approvals approve 94e9e51a62a9
   tarsy approvals reject 94e9e51a62a9 --reason "wait for the maintenance window"`,
 	}
-	t.listingApprovals(cmd)
-	cmd.AddCommand(t.listApprovals(), t.approve(), t.reject())
+	listingApprovals(t, cmd)
 
-	return cmd
+	return group(cmd, listApprovalsCommand(t), approveCommand(t), rejectCommand(t))
 }
 
-func (t *tool) listApprovals() *cobra.Command {
+func listApprovalsCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List tool calls that wait for an approval, the first to expire first", Args: namedArgs,
 		Long: `Lists the tool calls that somebody can approve or reject now, with the exact arguments of each.
 The list shows the last characters of each id, which every command accepts.`,
 		Example: "  tarsy approvals list\n  tarsy approvals list --session 5f3a9c21\n  tarsy approvals list -o json | jq '.[].tool_arguments'",
 	}
-	t.listingApprovals(cmd)
+	listingApprovals(t, cmd)
 
 	return cmd
 }
 
 // listingApprovals makes a command list approvals.
-func (t *tool) listingApprovals(cmd *cobra.Command) {
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+func listingApprovals(t *tool, cmd *cobra.Command) {
+	r := newRemote(t, cmd)
 	session := cmd.Flags().String("session", "", "only those of this session")
 
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
+	r.run(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
+		var filter client.ApprovalFilter
 
-		id := ""
 		if *session != "" {
-			if id, err = c.Resolve(cmd.Context(), *session); err != nil {
+			id, err := c.Resolve(ctx, *session)
+			if err != nil {
 				return err
 			}
+
+			filter.SessionID = id
 		}
 
-		open, err := client.All(client.List(cmd.Context(), c, client.ListApprovals, client.ApprovalFilter{SessionID: id}, 0))
-		if err != nil {
-			return err
+		open, err := client.All(client.List(ctx, c, client.ListApprovals, filter, 0))
+		err = showTable(r, open, err, view[tarsy.ApprovalRequest]{
+			none: "No tool calls wait for an approval.",
+			columns: []column{
+				{name: "ID"}, {name: "EXPIRES IN"}, {name: "TOOL", cut: true}, {name: "ARGUMENTS", cut: true}, {name: "AGENT", cut: true, optional: true},
+				{name: "SESSION", optional: true}, {name: "TITLE", cut: true, optional: true},
+			},
+			row: func(a tarsy.ApprovalRequest) []string {
+				return []string{
+					short(a.ID), terminal.Age(time.Until(a.Approval.ExpiresAt)), a.ServerName + "." + a.ToolName, string(terminal.JSON(a.ToolArguments)), a.AgentName,
+					short(a.SessionID), tarsy.AlertFacts{Title: a.Title}.TitleOr(a.AlertType),
+				}
+			},
+		})
+
+		if err == nil && len(open) > 0 && !r.json() {
+			r.infof("Decide with: tarsy approvals approve ID, or: tarsy approvals reject ID --reason TEXT")
 		}
 
-		if format.value == formatJSON {
-			return t.printJSON(append([]tarsy.ApprovalRequest{}, open...))
-		}
-
-		if len(open) == 0 {
-			t.infof("No tool calls wait for an approval.")
-
-			return nil
-		}
-
-		if err := t.printApprovals(open); err != nil {
-			return err
-		}
-
-		t.infof("Decide with: tarsy approvals approve ID, or: tarsy approvals reject ID --reason TEXT")
-
-		return nil
-	}
+		return err
+	})
 }
 
-func (t *tool) printApprovals(open []tarsy.ApprovalRequest) error {
-	rows := make([][]string, len(open))
-	for i, a := range open {
-		rows[i] = []string{
-			short(a.ID), terminal.Age(time.Until(a.Approval.ExpiresAt)), a.ServerName + "." + a.ToolName, string(terminal.JSON(a.ToolArguments)), a.AgentName,
-			short(a.SessionID), tarsy.AlertFacts{Title: a.Title}.TitleOr(a.AlertType),
-		}
-	}
-
-	return t.table([]column{
-		{name: "ID"}, {name: "EXPIRES IN"}, {name: "TOOL", cut: true}, {name: "ARGUMENTS", cut: true}, {name: "AGENT", cut: true, optional: true},
-		{name: "SESSION", optional: true}, {name: "TITLE", cut: true, optional: true},
-	}, rows)
-}
-
-func (t *tool) approve() *cobra.Command {
+func approveCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "approve APPROVAL", Short: "Let a tool call be made once", Args: namedArgs,
 		Long: `Approves a tool call that waits. It is made once, with exactly the arguments that tarsy approvals list shows, or with those that
@@ -110,40 +91,28 @@ func (t *tool) approve() *cobra.Command {
   tarsy approvals approve 94e9e51a62a9 --arguments '{"deployment": "web", "replicas": 2}'
   tarsy approvals approve 94e9e51a62a9 --arguments @arguments.json`,
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	r := newRemote(t, cmd)
 	given := cmd.Flags().String("arguments", "", "a JSON object that replaces the arguments, or @ and the name of a file that contains it")
 	reason := cmd.Flags().String("reason", "", "why, for others")
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		arguments, err := readArguments(*given)
 		if err != nil {
 			return err
 		}
 
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
-		id, err := c.ResolveApproval(cmd.Context(), args[0])
+		id, err := c.ResolveApproval(ctx, args[0])
 		if err != nil {
 			return err
 		}
 
-		decided, err := client.Call(cmd.Context(), c, client.Approve, client.Approval{Arguments: arguments, Reason: *reason}, id)
+		decided, err := client.Call(ctx, c, client.Approve, client.Approval{Arguments: arguments, Reason: *reason}, id)
 		if err != nil {
 			return err
 		}
 
-		if format.value == formatJSON {
-			return t.printJSON(decided)
-		}
-
-		t.infof("Approved. See what it does with: tarsy watch %s", short(decided.SessionID))
-
-		return t.printf("%s\n", decided.ID)
-	}
+		return r.report(decided, decided.ID, "Approved. See what it does with: tarsy watch %s", short(decided.SessionID))
+	})
 
 	return cmd
 }
@@ -173,44 +142,32 @@ func readArguments(given string) (json.RawMessage, error) {
 	return json.RawMessage(text), nil
 }
 
-func (t *tool) reject() *cobra.Command {
+func rejectCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "reject APPROVAL", Short: "Decide against a tool call", Args: namedArgs,
 		Long:    "Rejects a tool call that waits. The agent is told the reason and continues without the call.",
 		Example: `  tarsy approvals reject 94e9e51a62a9 --reason "wait for the maintenance window"`,
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	r := newRemote(t, cmd)
 	reason := cmd.Flags().String("reason", "", "why; the agent is told")
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		if strings.TrimSpace(*reason) == "" {
 			return usageError{errors.New("--reason is missing: the agent is told why its call was rejected")}
 		}
 
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
-		id, err := c.ResolveApproval(cmd.Context(), args[0])
+		id, err := c.ResolveApproval(ctx, args[0])
 		if err != nil {
 			return err
 		}
 
-		decided, err := client.Call(cmd.Context(), c, client.Reject, client.Rejection{Reason: *reason}, id)
+		decided, err := client.Call(ctx, c, client.Reject, client.Rejection{Reason: *reason}, id)
 		if err != nil {
 			return err
 		}
 
-		if format.value == formatJSON {
-			return t.printJSON(decided)
-		}
-
-		t.infof("Rejected. The agent continues without the call.")
-
-		return t.printf("%s\n", decided.ID)
-	}
+		return r.report(decided, decided.ID, "Rejected. The agent continues without the call.")
+	})
 
 	return cmd
 }

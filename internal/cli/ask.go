@@ -16,14 +16,12 @@ import (
 
 // inquiry is a question and how its answer is printed.
 type inquiry struct {
-	*tool
+	*remote
 
-	connection *connection
-	format     *choice
-	noWait     bool
+	noWait bool
 }
 
-func (t *tool) ask() *cobra.Command {
+func askCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ask SESSION [QUESTION|-]", Short: "Ask follow-up questions about a session", GroupID: groupClient, Args: namedArgs,
 		Long: `Asks a follow-up question about a finished session, from the command line or from stdin (-), waits for the answer and prints
@@ -44,24 +42,21 @@ answer; use tarsy sessions cancel to stop the answer. The exit code is 5 if the 
   tarsy ask 5f3a9c21 < questions.txt
   tarsy ask 5f3a9c21 "is it still happening?" -o json | jq -r .answer`,
 	}
-	i := &inquiry{tool: t, connection: connectionFlags(cmd), format: outputFlag(cmd)}
-	t.offerSessions(cmd, i.connection)
+	i := &inquiry{remote: newRemote(t, cmd)}
 	cmd.Flags().BoolVar(&i.noWait, "no-wait", false, "print the ids and do not wait for the answer")
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 1 && !i.noWait {
-			return onSession(i.connection, i.converse)(cmd, args)
+	i.onSession(cmd, func(ctx context.Context, c *client.Client, id string, args []string) error {
+		if len(args) == 0 && !i.noWait {
+			return i.converse(ctx, c, id)
 		}
 
-		question, err := i.question(args[1:])
+		question, err := i.question(args)
 		if err != nil {
 			return err
 		}
 
-		return onSession(i.connection, func(ctx context.Context, c *client.Client, id string) error {
-			return i.run(ctx, c, id, question)
-		})(cmd, args)
-	}
+		return i.send(ctx, c, id, question)
+	})
 
 	return cmd
 }
@@ -88,7 +83,7 @@ func (i *inquiry) question(args []string) (string, error) {
 	return question, nil
 }
 
-func (i *inquiry) run(ctx context.Context, c *client.Client, id, question string) error {
+func (i *inquiry) send(ctx context.Context, c *client.Client, id, question string) error {
 	// Events after this version belong to the answer, or to an earlier question.
 	detail, err := c.Session(ctx, id)
 	if err != nil {
@@ -104,13 +99,7 @@ func (i *inquiry) run(ctx context.Context, c *client.Client, id, question string
 		return i.wait(ctx, c, detail, asked)
 	}
 
-	if i.format.value == formatJSON {
-		return i.printJSON(asked)
-	}
-
-	i.infof("Question sent. Follow the answer with: %s watch %s", i.Name, id)
-
-	return i.printf("%s\n", asked.StageID)
+	return i.report(asked, asked.StageID, "Question sent. Follow the answer with: %s watch %s", i.Name, id)
 }
 
 // hint adds to a refusal what the user can do about it.
@@ -151,7 +140,7 @@ func (i *inquiry) wait(ctx context.Context, c *client.Client, detail tarsy.Sessi
 		return err
 	}
 
-	if i.format.value == formatJSON {
+	if i.json() {
 		err = i.printJSON(a)
 	} else if a.Answer != "" {
 		err = i.printMarkdown(a.Answer)

@@ -27,7 +27,7 @@ func (i *inquiry) converse(ctx context.Context, c *client.Client, id string) err
 
 	conversation := &conversation{inquiry: i, client: c, id: id}
 
-	if i.isTerminal(i.Stdin) && i.isTerminal(i.Stdout) && !i.dumb() && i.format.value == formatText {
+	if i.isTerminal(i.Stdin) && i.isTerminal(i.Stdout) && !i.dumb() && !i.json() {
 		return conversation.edited(ctx, detail)
 	}
 

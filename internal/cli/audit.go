@@ -24,25 +24,21 @@ import (
 // maxAuditLine is the size of the longest line of an exported log; texts in it are bounded.
 const maxAuditLine = 1 << 20
 
-func (t *tool) audit() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "audit", Short: "List, export and verify the audit log", GroupID: groupClient, Args: onlyCommands,
+func auditCommand(t *tool) *cobra.Command {
+	return group(&cobra.Command{
+		Use: "audit", Short: "List, export and verify the audit log",
 		Long: `The audit log records who did what. Rows are numbered without gaps and each contains the hash of the previous one, so that a row
 which was changed, removed, inserted or moved is found. It requires a key with the scope admin.`,
 		Example: "  tarsy audit list --actor ana --since 2026-11-01T00:00:00Z\n  tarsy audit export -f audit.jsonl\n  tarsy audit verify --file audit.jsonl",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(t.listAudit(), t.exportAudit(), t.verifyAudit())
-
-	return cmd
+	}, listAuditCommand(t), exportAuditCommand(t), verifyAuditCommand(t))
 }
 
-func (t *tool) listAudit() *cobra.Command {
+func listAuditCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List who did what, newest first", Args: namedArgs,
 		Example: "  tarsy audit list\n  tarsy audit list --action session.cancel --since 2026-11-01T00:00:00Z\n  tarsy audit list --target-id 01a1dd6b-e57b-71ff-adf3-94e9e51a62a9 -o json",
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	r := newRemote(t, cmd)
 
 	var filter client.AuditFilter
 
@@ -53,61 +49,31 @@ func (t *tool) listAudit() *cobra.Command {
 	flags.StringVar(&filter.TargetID, "target-id", "", "only changes of the thing with this id")
 	flags.StringVar(&filter.Since, "since", "", "only from this time on, such as 2026-11-15T10:00:00Z")
 	flags.StringVar(&filter.Until, "until", "", "only before this time")
-	paging := addListFlags(cmd, "rows")
-
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		limit, err := paging.limit()
-		if err != nil {
-			return err
-		}
-
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
-		return showList(t, format, client.List(cmd.Context(), c, client.ListAudit, filter, limit), t.printAudit)
-	}
+	runList(r, cmd, "rows", client.ListAudit, &filter, nil, view[tarsy.AuditEntry]{
+		none: "No rows found.",
+		columns: []column{
+			{name: "ROW"}, {name: "TIME"}, {name: "ACTOR", cut: true}, {name: "BY", optional: true}, {name: "ACTION"}, {name: "TARGET", cut: true}, {name: "OUTCOME"},
+		},
+		row: func(e tarsy.AuditEntry) []string {
+			return []string{
+				fmt.Sprint(e.ID), e.At.UTC().Format(time.RFC3339), e.Actor, string(e.ActorKind), e.Action, strings.TrimSpace(e.TargetType + " " + e.TargetID), e.Outcome,
+			}
+		},
+	})
 
 	return cmd
 }
 
-func (t *tool) printAudit(entries []tarsy.AuditEntry) error {
-	if len(entries) == 0 {
-		t.infof("No rows found.")
-
-		return nil
-	}
-
-	rows := make([][]string, len(entries))
-	for i, e := range entries {
-		rows[i] = []string{
-			fmt.Sprint(e.ID), e.At.UTC().Format(time.RFC3339), e.Actor, string(e.ActorKind), e.Action, strings.TrimSpace(e.TargetType + " " + e.TargetID), e.Outcome,
-		}
-	}
-
-	return t.table([]column{
-		{name: "ROW"}, {name: "TIME"}, {name: "ACTOR", cut: true}, {name: "BY", optional: true}, {name: "ACTION"}, {name: "TARGET", cut: true}, {name: "OUTCOME"},
-	}, rows)
-}
-
-func (t *tool) exportAudit() *cobra.Command {
+func exportAuditCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export", Short: "Export the whole audit log as JSON lines, oldest first", Args: namedArgs,
 		Example: "  tarsy audit export -f audit.jsonl\n  tarsy audit export | gzip > audit.jsonl.gz",
 	}
-	connection := connectionFlags(cmd)
+	r := &remote{tool: t, connection: connectionFlags(cmd)}
 	file := cmd.Flags().StringP("file", "f", "", "file to write to (default: stdout)")
 
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
-		rows := client.List(cmd.Context(), c, client.ListAudit, client.AuditFilter{Order: client.OldestFirst}, 0)
+	r.run(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
+		rows := client.List(ctx, c, client.ListAudit, client.AuditFilter{Order: client.OldestFirst}, 0)
 
 		if *file == "" {
 			_, err := writeAudit(jsonLines{t}, rows)
@@ -117,7 +83,9 @@ func (t *tool) exportAudit() *cobra.Command {
 
 		var v audit.Verifier
 
-		err = replaceFile(*file, func(out io.Writer) error {
+		err := replaceFile(*file, func(out io.Writer) error {
+			var err error
+
 			v, err = writeAudit(out, rows)
 
 			return err
@@ -129,7 +97,7 @@ func (t *tool) exportAudit() *cobra.Command {
 		t.infof("%d rows written to %s. Head: %s", v.Count(), terminal.Line(*file), v.Head())
 
 		return nil
-	}
+	})
 
 	return cmd
 }
@@ -172,7 +140,7 @@ type verification struct {
 	LastSeen *seenHead `json:"last_seen,omitempty"`
 }
 
-func (t *tool) verifyAudit() *cobra.Command {
+func verifyAuditCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Verify that no row of the audit log was changed, removed or inserted", Args: namedArgs,
 		Long: `Checks every row of the server's audit log, or of an exported file without a server, and prints the first row that is wrong, or the
@@ -184,7 +152,7 @@ After a restore from a backup, accept the log as it is with --forget-head. For f
 the head somewhere else and pass it to --expect-head.`,
 		Example: "  tarsy audit verify\n  tarsy audit verify --forget-head\n  tarsy audit verify --file audit.jsonl\n  tarsy audit verify --expect-head 5f3a9c21…",
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	r := newRemote(t, cmd)
 	file := cmd.Flags().String("file", "", "verify this exported file instead of the server's log")
 	expected := cmd.Flags().String("expect-head", "", "fail unless the log contains the row with this hash")
 	forget := cmd.Flags().Bool("forget-head", false, "accept the server's log although the head that was seen last may be missing")
@@ -199,14 +167,14 @@ the head somewhere else and pass it to --expect-head.`,
 		if hash := strings.ToLower(*expected); *file != "" {
 			found, err = verifyRows(readAudit(*file), hash, seenHead{})
 		} else {
-			found, err = t.verifyServer(cmd.Context(), connection, hash, *forget)
+			found, err = verifyServer(cmd.Context(), r, hash, *forget)
 		}
 
 		if err != nil {
 			return err
 		}
 
-		if format.value == formatJSON {
+		if r.json() {
 			return t.printJSON(found)
 		}
 
@@ -222,8 +190,8 @@ the head somewhere else and pass it to --expect-head.`,
 }
 
 // verifyServer verifies the log of a server, also against the head that was seen last, and remembers the new one.
-func (t *tool) verifyServer(ctx context.Context, connection *connection, expected string, forget bool) (verification, error) {
-	c, err := connection.open()
+func verifyServer(ctx context.Context, r *remote, expected string, forget bool) (verification, error) {
+	c, err := r.open()
 	if err != nil {
 		return verification{}, err
 	}
@@ -231,7 +199,7 @@ func (t *tool) verifyServer(ctx context.Context, connection *connection, expecte
 
 	var (
 		last  seenHead
-		heads = t.headsFile()
+		heads = rememberedHeads(r.tool)
 	)
 
 	if !forget {
@@ -246,7 +214,7 @@ func (t *tool) verifyServer(ctx context.Context, connection *connection, expecte
 	}
 
 	if err := heads.remember(c.Server(), seenHead{Rows: found.Rows, Head: found.Head, At: time.Now().UTC().Truncate(time.Second)}, forget); err != nil {
-		t.infof("warning: the head is not remembered for the next verification: %s", terminal.Line(err.Error()))
+		r.infof("warning: the head is not remembered for the next verification: %s", terminal.Line(err.Error()))
 	}
 
 	return found, nil

@@ -67,7 +67,7 @@ func (h seenHeads) valid() bool {
 }
 
 // headsFile is in the directory for state of the user. It has no path if there is none.
-func (t *tool) headsFile() headsFile {
+func rememberedHeads(t *tool) headsFile {
 	base, ok := t.variable("XDG_STATE_HOME")
 	if !ok || !filepath.IsAbs(base) {
 		home, ok := t.variable("HOME")

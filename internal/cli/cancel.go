@@ -26,7 +26,7 @@ type cancelFlags struct {
 	all, dryRun, yes bool
 }
 
-func (t *tool) cancelSession() *cobra.Command {
+func cancelSessionCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "cancel [SESSION...]", Short: "Cancel queued or running sessions, or an answer in progress",
 		Long: `Cancels queued or running sessions. For a finished session it cancels the answer in progress and leaves the session as it is. With --all it
@@ -36,40 +36,34 @@ cancels all active sessions, or those that match the filters, which are those of
   tarsy sessions cancel --all --service db --dry-run
   tarsy sessions cancel --all --label env=staging --yes`,
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
-	flags := &cancelFlags{filter: t.filterFlags(cmd, connection)}
+	r := newRemote(t, cmd)
+	flags := &cancelFlags{filter: filterFlags(r, cmd)}
 	cmd.Flags().StringSliceVar(&flags.filter.Statuses, "status", nil, "only these statuses: pending, in_progress, cancelling")
 	cmd.Flags().BoolVar(&flags.all, "all", false, "cancel all active sessions that match the filters")
 	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "only report what would be cancelled")
 	cmd.Flags().BoolVar(&flags.yes, "yes", false, "do not ask")
-	t.offerSessions(cmd, connection)
+	t.offerSessions(cmd, r.connection)
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		switch filtered := t.filtered(cmd); {
+	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
+		switch filtered := filtered(cmd); {
 		case len(args) > 0 && (flags.all || filtered):
 			return usageError{errTwoTargets}
 		case len(args) == 0 && !flags.all:
 			return usageError{errNoCancelTarget}
 		}
 
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
 		if len(args) == 1 && !flags.dryRun {
-			return t.cancelOne(cmd.Context(), c, format, args[0])
+			return cancelOne(ctx, r, c, args[0])
 		}
 
-		return t.cancelMany(cmd.Context(), c, format, flags, args)
-	}
+		return cancelMany(ctx, r, c, flags, args)
+	})
 
 	return cmd
 }
 
 // filtered reports whether a filter was given.
-func (t *tool) filtered(cmd *cobra.Command) bool {
+func filtered(cmd *cobra.Command) bool {
 	for _, name := range []string{"status", "type", "severity", "service", "namespace", "cluster", "team", "fingerprint", "label", "search", "waiting-approval"} {
 		if cmd.Flags().Changed(name) {
 			return true
@@ -79,7 +73,7 @@ func (t *tool) filtered(cmd *cobra.Command) bool {
 	return false
 }
 
-func (t *tool) cancelOne(ctx context.Context, c *client.Client, format *choice, part string) error {
+func cancelOne(ctx context.Context, r *remote, c *client.Client, part string) error {
 	id, err := c.Resolve(ctx, part)
 	if err != nil {
 		return err
@@ -90,20 +84,14 @@ func (t *tool) cancelOne(ctx context.Context, c *client.Client, format *choice, 
 		return err
 	}
 
-	if format.value == formatJSON {
-		return t.printJSON(accepted)
-	}
-
 	if accepted.Answer != "" {
-		t.infof("Cancellation of the answer requested; the session stays %s.", accepted.Status)
-	} else {
-		t.infof("Cancellation requested.")
+		return r.report(accepted, accepted.SessionID, "Cancellation of the answer requested; the session stays %s.", accepted.Status)
 	}
 
-	return t.printf("%s\n", accepted.SessionID)
+	return r.report(accepted, accepted.SessionID, "Cancellation requested.")
 }
 
-func (t *tool) cancelMany(ctx context.Context, c *client.Client, format *choice, flags *cancelFlags, parts []string) error {
+func cancelMany(ctx context.Context, r *remote, c *client.Client, flags *cancelFlags, parts []string) error {
 	var ids []string
 
 	for _, part := range parts {
@@ -121,7 +109,7 @@ func (t *tool) cancelMany(ctx context.Context, c *client.Client, format *choice,
 			return err
 		}
 
-		if would.Requested > 0 && !t.confirmed("Cancel %s?", sessionsOf(would)) {
+		if would.Requested > 0 && !r.confirmed("Cancel %s?", sessionsOf(would)) {
 			return errNotConfirmed
 		}
 	}
@@ -136,11 +124,11 @@ func (t *tool) cancelMany(ctx context.Context, c *client.Client, format *choice,
 		return err
 	}
 
-	if format.value == formatJSON {
-		return t.printJSON(result)
+	if r.json() {
+		return r.printJSON(result)
 	}
 
-	return t.printCancelled(result)
+	return printCancelled(r, result)
 }
 
 func sessionsOf(result tarsy.BulkCancel) string {
@@ -156,21 +144,21 @@ func sessionsOf(result tarsy.BulkCancel) string {
 	return number + more
 }
 
-func (t *tool) printCancelled(result tarsy.BulkCancel) error {
+func printCancelled(r *remote, result tarsy.BulkCancel) error {
 	for _, id := range result.SessionIDs {
-		if err := t.printf("%s\n", id); err != nil {
+		if err := r.printf("%s\n", id); err != nil {
 			return err
 		}
 	}
 
 	for _, skipped := range result.Skipped {
-		t.infof("%s skipped: %s", terminal.Line(skipped.SessionID), readable(string(skipped.Reason)))
+		r.infof("%s skipped: %s", terminal.Line(skipped.SessionID), readable(string(skipped.Reason)))
 	}
 
 	if result.DryRun {
-		t.infof("%s would be cancelled.", sessionsOf(result))
+		r.infof("%s would be cancelled.", sessionsOf(result))
 	} else {
-		t.infof("Cancellation of %s requested.", sessionsOf(result))
+		r.infof("Cancellation of %s requested.", sessionsOf(result))
 	}
 
 	return nil

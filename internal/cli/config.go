@@ -22,7 +22,7 @@ func (t *tool) config() *cobra.Command {
   tarsy config schema > tarsy.schema.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(t.checkConfig(), t.showConfig(), t.routeAlerts(), t.reloadConfig(), t.configSchema())
+	cmd.AddCommand(t.checkConfig(), t.showConfig(), t.routeAlerts(), reloadConfigCommand(t), t.configSchema())
 
 	return cmd
 }

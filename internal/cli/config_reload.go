@@ -1,12 +1,13 @@
 package cli
 
 import (
+	"context"
 	"github.com/spf13/cobra"
 
 	"tarsy.dev/tarsy/internal/client"
 )
 
-func (t *tool) reloadConfig() *cobra.Command {
+func reloadConfigCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "reload", Short: "Let a running server read its configuration files again", Args: namedArgs,
 		Long: `The server reads its files again, validates them and applies them, as it does on SIGHUP. Files that are not valid change nothing.
@@ -16,38 +17,32 @@ The command prints what differs and when it takes effect; secrets are hidden. It
 several servers share a database, it reaches the one that answers.`,
 		Example: "  tarsy config reload --dry-run\n  tarsy config reload\n  tarsy config reload -o json",
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	r := newRemote(t, cmd)
 	dryRun := cmd.Flags().Bool("dry-run", false, "validate the files and print the difference, and apply nothing")
 
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
-		result, err := client.Call(cmd.Context(), c, client.ReloadConfig, client.ReloadOptions{DryRun: *dryRun})
+	r.run(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
+		result, err := client.Call(ctx, c, client.ReloadConfig, client.ReloadOptions{DryRun: *dryRun})
 		if err != nil {
 			return err
 		}
 
-		if format.value == formatJSON {
+		if r.json() {
 			return t.printJSON(result)
 		}
 
-		return t.printReload(result, *dryRun)
-	}
+		return printReload(r, result, *dryRun)
+	})
 
 	return cmd
 }
 
-func (t *tool) printReload(result client.ConfigReload, dryRun bool) error {
+func printReload(r *remote, result client.ConfigReload, dryRun bool) error {
 	for _, warning := range result.Warnings {
-		t.infof("warning: %s", warning)
+		r.infof("warning: %s", warning)
 	}
 
 	if len(result.Changes) == 0 {
-		t.infof("Nothing has changed.")
+		r.infof("Nothing has changed.")
 
 		return nil
 	}
@@ -57,21 +52,21 @@ func (t *tool) printReload(result client.ConfigReload, dryRun bool) error {
 		rows[i] = []string{c.Change, c.Path, shownValue(c.Old), shownValue(c.New), c.TakesEffect}
 	}
 
-	err := t.table([]column{
+	err := r.table([]column{
 		{name: "CHANGE"}, {name: "SETTING"}, {name: "OLD", cut: true}, {name: "NEW", cut: true}, {name: "TAKES EFFECT"},
 	}, rows)
 
-	t.gap()
+	r.gap()
 
 	switch {
 	case dryRun:
-		t.infof("The configuration is valid. Nothing was applied.")
+		r.infof("The configuration is valid. Nothing was applied.")
 	case result.Applied:
-		t.infof("Configuration reloaded.")
+		r.infof("Configuration reloaded.")
 	}
 
 	if result.RestartRequired {
-		t.infof("Restart the server to apply what needs a restart.")
+		r.infof("Restart the server to apply what needs a restarr.")
 	}
 
 	return err

@@ -29,7 +29,7 @@ type tested struct {
 	tarsy.DeliveryResult
 }
 
-func (t *tool) testWebhooks() *cobra.Command {
+func testWebhooksCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "test", Short: "Send a sample alert of each kind to a running server", Args: namedArgs,
 		Long: `Sends a sample of each sender to the first receiver of its kind, or to the one named with --name, and prints what became of it.
@@ -41,21 +41,15 @@ If the variables of a receiver (token_env, secret_env) are set here too, the sam
 would send. Otherwise the API key is used, which needs the scope write. The receivers are read with the API key in both cases.`,
 		Example: "  tarsy webhooks test\n  tarsy webhooks test --source grafana\n  tarsy webhooks test --source generic --name statuspage -o json",
 	}
-	connection, format, source := connectionFlags(cmd), outputFlag(cmd), sourceFlag(cmd)
+	r, source := newRemote(t, cmd), sourceFlag(cmd)
 	name := cmd.Flags().String("name", "", "name of the receiver")
 
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	r.run(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
 		if *name != "" && *source == "" {
 			return usageError{errors.New("--name needs --source")}
 		}
 
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
-		receivers, err := receiversOf(cmd.Context(), c, *source)
+		receivers, err := receiversOf(ctx, c, *source)
 		if err != nil {
 			return err
 		}
@@ -67,14 +61,14 @@ would send. Otherwise the API key is used, which needs the scope write. The rece
 
 		t.infof("Each sample is treated like a real alert and creates a session, unless an earlier one is counted.")
 
-		results, refused := t.sendSamples(cmd.Context(), c, receivers, connection.token != "")
+		results, refused := sendSamples(ctx, t, c, receivers, r.token != "")
 
-		if format.value == formatJSON {
+		if r.json() {
 			return errors.Join(t.printJSON(results), refused)
 		}
 
-		return errors.Join(t.printTested(c, results), refused)
-	}
+		return errors.Join(printTested(t, c, results), refused)
+	})
 
 	return cmd
 }
@@ -94,7 +88,7 @@ func testable(receivers []client.Webhook, name string) []client.Webhook {
 }
 
 // sendSamples sends a sample to each receiver and reports how. The error is the first refusal, which is printed already.
-func (t *tool) sendSamples(ctx context.Context, c *client.Client, receivers []client.Webhook, hasKey bool) ([]tested, error) {
+func sendSamples(ctx context.Context, t *tool, c *client.Client, receivers []client.Webhook, hasKey bool) ([]tested, error) {
 	var (
 		results []tested
 		refused error
@@ -102,7 +96,7 @@ func (t *tool) sendSamples(ctx context.Context, c *client.Client, receivers []cl
 
 	for _, r := range receivers {
 		body := alert.Sample(tarsy.AlertSource(r.Source), time.Now())
-		proof := t.prove(r, body, hasKey)
+		proof := prove(t, r, body, hasKey)
 		t.infof("%s/%s: %s", r.Source, r.Name, proof.description)
 
 		result, err := c.Deliver(ctx, r.Source, r.Name, proof.header, body)
@@ -141,7 +135,7 @@ type proof struct {
 }
 
 // prove signs a sample as the sender would if the variables of the receiver are set here, and uses the API key otherwise.
-func (t *tool) prove(r client.Webhook, body []byte, hasKey bool) proof {
+func prove(t *tool, r client.Webhook, body []byte, hasKey bool) proof {
 	var kinds, parts, names []string
 
 	if r.TokenEnv != "" {
@@ -178,7 +172,7 @@ func (t *tool) prove(r client.Webhook, body []byte, hasKey bool) proof {
 	return with
 }
 
-func (t *tool) printTested(c *client.Client, results []tested) error {
+func printTested(t *tool, c *client.Client, results []tested) error {
 	var rows [][]string
 
 	for _, r := range results {

@@ -16,7 +16,7 @@ import (
 
 const formatMarkdown = "markdown"
 
-func (t *tool) export() *cobra.Command {
+func exportCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export SESSION", Short: "Export a session as JSON or as a Markdown report", GroupID: groupClient, Args: namedArgs,
 		Long: `Writes a session to stdout or to a file (-f). JSON contains everything: the session, its timeline and its trace. Markdown is a
@@ -26,17 +26,16 @@ A file receives the server's response unchanged. An existing file is replaced on
 		Example: `  tarsy export 5f3a9c21 --format markdown -f report.md
   tarsy export 5f3a9c21 | jq -r .session.final_analysis`,
 	}
-	connection := connectionFlags(cmd)
+	r := &remote{tool: t, connection: connectionFlags(cmd)}
 	format := newChoice(formatJSON, formatMarkdown)
 	cmd.Flags().Var(format, "format", "export format")
 	// The flag's values complete by themselves; there is nothing that could fail.
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(format.allowed, cobra.ShellCompDirectiveNoFileComp))
 	file := cmd.Flags().StringP("file", "f", "", "file to write to (default: stdout)")
-	t.offerSessions(cmd, connection)
 
-	cmd.RunE = onSession(connection, func(ctx context.Context, c *client.Client, id string) error {
+	r.onSession(cmd, func(ctx context.Context, c *client.Client, id string, _ []string) error {
 		if *file == "" {
-			return t.printExport(ctx, c, id, format.value)
+			return printExport(ctx, t, c, id, format.value)
 		}
 
 		err := replaceFile(*file, func(out io.Writer) error { return c.Export(ctx, id, format.value, out) })
@@ -53,7 +52,7 @@ A file receives the server's response unchanged. An existing file is replaced on
 }
 
 // printExport prints an export without control sequences.
-func (t *tool) printExport(ctx context.Context, c *client.Client, id, format string) error {
+func printExport(ctx context.Context, t *tool, c *client.Client, id, format string) error {
 	var text bytes.Buffer
 
 	if err := c.Export(ctx, id, format, &text); err != nil {

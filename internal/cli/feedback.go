@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -17,7 +18,7 @@ var (
 	errCauseWithRight = errors.New("a conclusion that is right has no other cause: leave --cause out, or choose partly or wrong")
 )
 
-func (t *tool) feedback() *cobra.Command {
+func feedbackCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "feedback SESSION [RATING]", Short: "Rate the conclusion of a session, or list what people think of it", GroupID: groupClient, Args: namedArgs,
 		Long: `Rates the conclusion of a session that has ended as right, partly or wrong. Giving feedback again replaces yours. Without a rating it
@@ -27,7 +28,7 @@ lists the feedback of everybody.`,
   tarsy feedback 5f3a9c21
   tarsy feedback 5f3a9c21 --delete`,
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	r := newRemote(t, cmd)
 
 	var (
 		given    client.NewFeedback
@@ -38,10 +39,10 @@ lists the feedback of everybody.`,
 	flags.StringVar(&given.Why, "why", "", "why you think so")
 	flags.StringVar(&given.RealCause, "cause", "", "what the cause really was")
 	flags.BoolVar(&withdraw, "delete", false, "withdraw your feedback")
-	t.offerSessions(cmd, connection)
+	t.offerSessions(cmd, r.connection)
 	offerRatings(cmd)
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		if len(args) > 1 {
 			given.Rating = args[1]
 		}
@@ -50,19 +51,13 @@ lists the feedback of everybody.`,
 			return usageError{err}
 		}
 
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
-		id, err := c.Resolve(cmd.Context(), args[0])
+		id, err := c.Resolve(ctx, args[0])
 
 		switch {
 		case err != nil:
 			return err
 		case withdraw:
-			if _, err := client.Call(cmd.Context(), c, client.WithdrawFeedback, nil, id); err != nil {
+			if _, err := client.Call(ctx, c, client.WithdrawFeedback, nil, id); err != nil {
 				return err
 			}
 
@@ -70,22 +65,16 @@ lists the feedback of everybody.`,
 
 			return nil
 		case given.Rating == "":
-			return t.listFeedback(cmd, c, format, id)
+			return listFeedback(ctx, r, c, id)
 		}
 
-		stored, err := client.Call(cmd.Context(), c, client.GiveFeedback, given, id)
+		stored, err := client.Call(ctx, c, client.GiveFeedback, given, id)
 		if err != nil {
 			return err
 		}
 
-		if format.value == formatJSON {
-			return t.printJSON(stored)
-		}
-
-		t.infof("Feedback of %s on session %s: %s.", terminal.Line(stored.Author), short(id), stored.Rating)
-
-		return nil
-	}
+		return r.report(stored, "", "Feedback of %s on session %s: %s.", terminal.Line(stored.Author), short(id), stored.Rating)
+	})
 
 	return cmd
 }
@@ -124,31 +113,19 @@ func checkFeedback(given client.NewFeedback, withdraw bool) error {
 	return nil
 }
 
-func (t *tool) listFeedback(cmd *cobra.Command, c *client.Client, format *choice, id string) error {
-	found, err := client.All(client.List(cmd.Context(), c, client.ListFeedback, nil, 0, id))
-	if err != nil {
-		return err
-	}
+func listFeedback(ctx context.Context, r *remote, c *client.Client, id string) error {
+	found, err := client.All(client.List(ctx, c, client.ListFeedback, nil, 0, id))
 
-	if format.value == formatJSON {
-		return t.printJSON(append([]tarsy.Feedback{}, found...))
-	}
-
-	if len(found) == 0 {
-		t.infof("No feedback yet. Give yours with: tarsy feedback %s right", short(id))
-
-		return nil
-	}
-
-	rows := make([][]string, len(found))
-	for i, f := range found {
-		rows[i] = []string{string(f.Rating), f.Author, terminal.Age(time.Since(f.UpdatedAt)), f.Why, f.RealCause}
-	}
-
-	return t.table([]column{
-		{name: "RATING", style: ratingStyle}, {name: "AUTHOR", cut: true}, {name: "AGE"}, {name: "WHY", cut: true, optional: true},
-		{name: "REAL CAUSE", cut: true, optional: true},
-	}, rows)
+	return showTable(r, found, err, view[tarsy.Feedback]{
+		none: "No feedback yet. Give yours with: tarsy feedback " + short(id) + " right",
+		columns: []column{
+			{name: "RATING", style: ratingStyle}, {name: "AUTHOR", cut: true}, {name: "AGE"}, {name: "WHY", cut: true, optional: true},
+			{name: "REAL CAUSE", cut: true, optional: true},
+		},
+		row: func(f tarsy.Feedback) []string {
+			return []string{string(f.Rating), f.Author, terminal.Age(time.Since(f.UpdatedAt)), f.Why, f.RealCause}
+		},
+	})
 }
 
 func ratingStyle(rating string) terminal.Style {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,7 +18,7 @@ var (
 	errNoTags     = errors.New("name the tags with --add and --remove")
 )
 
-func (t *tool) acknowledgeSessions() *cobra.Command {
+func acknowledgeSessionsCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ack SESSION...", Short: "Acknowledge sessions",
 		Long:    "Acknowledges sessions, so that others see that somebody looks at them. The first who acknowledges a session is recorded.",
@@ -25,7 +26,7 @@ func (t *tool) acknowledgeSessions() *cobra.Command {
 	}
 	assign := cmd.Flags().Bool("assign", false, "assign the sessions to yourself too")
 
-	t.handling(cmd, func(change *client.HandlingChange) error {
+	handle(t, cmd, func(change *client.HandlingChange) error {
 		change.State = new(tarsy.HandlingAcknowledged)
 
 		if *assign {
@@ -38,7 +39,7 @@ func (t *tool) acknowledgeSessions() *cobra.Command {
 	return cmd
 }
 
-func (t *tool) resolveSessions() *cobra.Command {
+func resolveSessionsCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "resolve SESSION...", Short: "Mark sessions as resolved",
 		Long:    "Marks sessions as resolved. An investigation that still runs is not stopped. To cancel it use tarsy sessions cancel.",
@@ -46,7 +47,7 @@ func (t *tool) resolveSessions() *cobra.Command {
 	}
 	note := cmd.Flags().String("note", "", "what resolved them")
 
-	t.handling(cmd, func(change *client.HandlingChange) error {
+	handle(t, cmd, func(change *client.HandlingChange) error {
 		change.State = new(tarsy.HandlingResolved)
 
 		if cmd.Flags().Changed("note") {
@@ -59,14 +60,14 @@ func (t *tool) resolveSessions() *cobra.Command {
 	return cmd
 }
 
-func (t *tool) reopenSessions() *cobra.Command {
+func reopenSessionsCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "reopen SESSION...", Short: "Reopen sessions that are acknowledged or resolved",
 		Long:    "Reopens sessions. Who acknowledged and resolved them, and the resolution, are removed; the audit log keeps who did what.",
 		Example: "  tarsy sessions reopen 5f3a9c21",
 	}
 
-	t.handling(cmd, func(change *client.HandlingChange) error {
+	handle(t, cmd, func(change *client.HandlingChange) error {
 		change.State = new(tarsy.HandlingOpen)
 
 		return nil
@@ -75,14 +76,14 @@ func (t *tool) reopenSessions() *cobra.Command {
 	return cmd
 }
 
-func (t *tool) assignSessions() *cobra.Command {
+func assignSessionsCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "assign SESSION...", Short: "Assign sessions to somebody",
 		Example: "  tarsy sessions assign 5f3a9c21 --to me\n  tarsy sessions assign 5f3a9c21 --to ana\n  tarsy sessions assign 5f3a9c21 --to \"\"",
 	}
 	assignee := cmd.Flags().String("to", "", "who takes care of them; me for yourself, empty for nobody")
 
-	t.handling(cmd, func(change *client.HandlingChange) error {
+	handle(t, cmd, func(change *client.HandlingChange) error {
 		if !cmd.Flags().Changed("to") {
 			return errNoAssignee
 		}
@@ -95,7 +96,7 @@ func (t *tool) assignSessions() *cobra.Command {
 	return cmd
 }
 
-func (t *tool) tagSessions() *cobra.Command {
+func tagSessionsCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "tag SESSION...", Short: "Add tags to sessions and remove them",
 		Long:    "Adds tags to sessions and removes them. The case of a tag is kept, but does not count when tags are compared.",
@@ -107,7 +108,7 @@ func (t *tool) tagSessions() *cobra.Command {
 	cmd.Flags().StringArrayVar(&tags.Add, "add", nil, "a tag to add; can be repeated")
 	cmd.Flags().StringArrayVar(&tags.Remove, "remove", nil, "a tag to remove; can be repeated")
 
-	t.handling(cmd, func(change *client.HandlingChange) error {
+	handle(t, cmd, func(change *client.HandlingChange) error {
 		if len(tags.Add)+len(tags.Remove) == 0 {
 			return errNoTags
 		}
@@ -120,27 +121,21 @@ func (t *tool) tagSessions() *cobra.Command {
 	return cmd
 }
 
-// handling makes a command change the handling of the sessions that its arguments name.
-func (t *tool) handling(cmd *cobra.Command, fill func(*client.HandlingChange) error) {
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
-	t.offerSessions(cmd, connection)
+// handle makes a command change the handling of the sessions that its arguments name.
+func handle(t *tool, cmd *cobra.Command, fill func(*client.HandlingChange) error) {
+	r := newRemote(t, cmd)
+	t.offerSessions(cmd, r.connection)
 	cmd.Args = someSessions
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		var change client.HandlingChange
 
 		if err := fill(&change); err != nil {
 			return usageError{err}
 		}
 
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
 		for _, part := range args {
-			id, err := c.Resolve(cmd.Context(), part)
+			id, err := c.Resolve(ctx, part)
 			if err != nil {
 				return err
 			}
@@ -148,13 +143,13 @@ func (t *tool) handling(cmd *cobra.Command, fill func(*client.HandlingChange) er
 			change.IDs = append(change.IDs, id)
 		}
 
-		results, err := c.Handle(cmd.Context(), change)
+		results, err := c.Handle(ctx, change)
 		if err != nil {
 			return err
 		}
 
-		return t.printHandled(format, results)
-	}
+		return printHandled(r, results)
+	})
 }
 
 // someSessions checks that a command got at least one session.
@@ -167,7 +162,7 @@ func someSessions(cmd *cobra.Command, args []string) error {
 }
 
 // printHandled prints what became of each session. One that failed makes the command fail.
-func (t *tool) printHandled(format *choice, results []tarsy.HandlingResult) error {
+func printHandled(r *remote, results []tarsy.HandlingResult) error {
 	var failed error
 
 	for _, result := range results {
@@ -176,8 +171,8 @@ func (t *tool) printHandled(format *choice, results []tarsy.HandlingResult) erro
 		}
 	}
 
-	if format.value == formatJSON {
-		if err := t.printJSON(results); err != nil {
+	if r.json() {
+		if err := r.printJSON(results); err != nil {
 			return err
 		}
 
@@ -187,11 +182,11 @@ func (t *tool) printHandled(format *choice, results []tarsy.HandlingResult) erro
 	for _, result := range results {
 		switch {
 		case result.Code != "":
-			t.infof("%s: %s", short(result.SessionID), terminal.Line(result.Message))
+			r.infof("%s: %s", short(result.SessionID), terminal.Line(result.Message))
 		case result.Changed:
-			t.infof("%s: %s", short(result.SessionID), terminal.Line(handled(*result.Handling)))
+			r.infof("%s: %s", short(result.SessionID), terminal.Line(handled(*result.Handling)))
 		default:
-			t.infof("%s: %s; nothing changed", short(result.SessionID), terminal.Line(handled(*result.Handling)))
+			r.infof("%s: %s; nothing changed", short(result.SessionID), terminal.Line(handled(*result.Handling)))
 		}
 	}
 

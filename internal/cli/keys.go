@@ -93,22 +93,35 @@ func (k keyDatabase) Close() { k.db.Stop() }
 
 // keyFlags are the flags that say where the keys are.
 type keyFlags struct {
-	*connection
+	*remote
 
 	databaseURL string
 }
 
-func newKeyFlags(cmd *cobra.Command) *keyFlags {
-	f := &keyFlags{connection: connectionFlags(cmd)}
+func newKeyFlags(t *tool, cmd *cobra.Command) *keyFlags {
+	f := &keyFlags{remote: newRemote(t, cmd)}
 	// Without a variable on purpose: where one is set for the server, keys should still go through the API.
 	cmd.Flags().StringVar(&f.databaseURL, "database-url", "", "use this database directly instead of a server")
 
 	return f
 }
 
-func (f *keyFlags) open(ctx context.Context) (keyStore, error) {
+// run makes a command do something with the keys of a server or of a database, which is closed afterwards.
+func (f *keyFlags) run(cmd *cobra.Command, do func(ctx context.Context, keys keyStore, args []string) error) {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		keys, err := f.keys(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer keys.Close()
+
+		return do(cmd.Context(), keys, args)
+	}
+}
+
+func (f *keyFlags) keys(ctx context.Context) (keyStore, error) {
 	if f.databaseURL == "" {
-		c, err := f.connection.open()
+		c, err := f.open()
 
 		return keyServer{c}, err
 	}
@@ -125,20 +138,20 @@ func (f *keyFlags) open(ctx context.Context) (keyStore, error) {
 	return keyDatabase{db}, nil
 }
 
-// report prints a change that was made in the database, in every output format: no server has it in its log, and only the audit log
+// direct prints a change that was made in the database, in every output format: no server has it in its log, and only the audit log
 // has it besides.
-func (f *keyFlags) report(t *tool, change string, key tarsy.APIKey) {
+func (f *keyFlags) direct(change string, key tarsy.APIKey) {
 	if f.databaseURL == "" {
 		return
 	}
 
-	t.infof("%s key %s (id %s, name %q, scopes %s) directly in the database at %s. No server logs this change.",
+	f.infof("%s key %s (id %s, name %q, scopes %s) directly in the database at %s. No server logs this change.",
 		change, key.Prefix, key.ID, terminal.Line(key.Name), scopeList(key.Scopes), time.Now().UTC().Format(time.RFC3339))
 }
 
-func (t *tool) keys() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "keys", Short: "Create, list and revoke API keys", GroupID: groupClient, Args: onlyCommands,
+func keysCommand(t *tool) *cobra.Command {
+	return group(&cobra.Command{
+		Use: "keys", Short: "Create, list and revoke API keys",
 		Long: `Manages API keys through the server, which requires a key with the scope admin, or directly in a database with
 --database-url. Scopes: read reads everything; write also submits, asks, cancels and deletes; admin also manages keys.`,
 		Example: `  tarsy keys create alertmanager --scope write --expires 90d
@@ -146,19 +159,15 @@ func (t *tool) keys() *cobra.Command {
   tarsy keys list
   tarsy keys revoke k3x9m2qa
   tarsy keys create rescue --scope admin --database-url postgres://…`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(t.createKey(), t.listKeys(), t.revokeKey())
-
-	return cmd
+	}, createKeyCommand(t), listKeysCommand(t), revokeKeyCommand(t))
 }
 
-func (t *tool) createKey() *cobra.Command {
+func createKeyCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create a key and print its secret, which is not shown again", Args: namedArgs,
 		Example: "  tarsy keys create alertmanager --scope write\n  export TARSY_TOKEN=$(tarsy keys create me --scope admin)",
 	}
-	flags, format := newKeyFlags(cmd), outputFlag(cmd)
+	flags := newKeyFlags(t, cmd)
 	names := cmd.Flags().StringSlice("scope", []string{string(tarsy.ScopeRead)}, "what the key may do: read, write, admin")
 	role := newChoice(string(tarsy.RoleViewer), string(tarsy.RoleResponder), string(tarsy.RoleAdmin))
 	cmd.Flags().Var(role, "role", "the same as a role: viewer (read), responder (write), admin")
@@ -169,13 +178,7 @@ func (t *tool) createKey() *cobra.Command {
 
 	cmd.Flags().Var(&life, "expires", "how long the key is valid, such as 90d or 12h (default: it does not expire)")
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		store, err := flags.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer store.Close()
-
+	flags.run(cmd, func(ctx context.Context, keys keyStore, args []string) error {
 		scopes := make([]tarsy.Scope, 0, len(*names))
 		for _, name := range *names {
 			scopes = append(scopes, tarsy.Scope(strings.TrimSpace(name)))
@@ -185,21 +188,15 @@ func (t *tool) createKey() *cobra.Command {
 			scopes = []tarsy.Scope{tarsy.AccessRole(role.value).Scope()}
 		}
 
-		created, err := store.CreateKey(cmd.Context(), client.NewKey{Name: args[0], Scopes: scopes, ExpiresAt: life.from(time.Now()), Teams: *teams})
+		created, err := keys.CreateKey(ctx, client.NewKey{Name: args[0], Scopes: scopes, ExpiresAt: life.from(time.Now()), Teams: *teams})
 		if err != nil {
 			return err
 		}
 
-		flags.report(t, "Created", created.APIKey)
+		flags.direct("Created", created.APIKey)
 
-		if format.value == formatJSON {
-			return t.printJSON(created)
-		}
-
-		t.infof("Key %s (%s) for %s. This is the only time it is shown:", created.Prefix, scopeList(created.Scopes), terminal.Line(created.Name))
-
-		return t.printf("%s\n", created.Key)
-	}
+		return flags.report(created, created.Key, "Key %s (%s) for %s. This is the only time it is shown:", created.Prefix, scopeList(created.Scopes), terminal.Line(created.Name))
+	})
 
 	return cmd
 }
@@ -213,88 +210,64 @@ func scopeList(scopes []tarsy.Scope) string {
 	return strings.Join(names, ", ")
 }
 
-func (t *tool) listKeys() *cobra.Command {
+func listKeysCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List the keys", Args: namedArgs, Example: "  tarsy keys list\n  tarsy keys list -o json"}
-	flags, format := newKeyFlags(cmd), outputFlag(cmd)
+	flags := newKeyFlags(t, cmd)
 
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		store, err := flags.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer store.Close()
+	flags.run(cmd, func(ctx context.Context, keys keyStore, _ []string) error {
+		list, err := keys.Keys(ctx)
 
-		keys, err := store.Keys(cmd.Context())
-		if err != nil {
-			return err
-		}
-
-		if format.value == formatJSON {
-			return t.printJSON(append([]tarsy.APIKey{}, keys...))
-		}
-
-		rows := make([][]string, 0, len(keys))
-
-		for _, key := range keys {
-			used, expires, state := "never", "never", "active"
-			if key.LastUsedAt != nil {
-				used = terminal.Age(time.Since(*key.LastUsedAt)) + " ago"
-			}
-
-			if key.ExpiresAt != nil {
-				expires = "in " + terminal.Age(time.Until(*key.ExpiresAt))
-			}
-
-			if key.Expired(time.Now()) {
-				expires, state = terminal.Age(time.Since(*key.ExpiresAt))+" ago", "expired"
-			}
-
-			if key.RevokedAt != nil {
-				state = "revoked"
-			}
-
-			rows = append(rows, []string{
-				key.Prefix, key.Name, scopeList(key.Scopes), strings.Join(key.Teams, ", "), terminal.Age(time.Since(key.CreatedAt)) + " ago", used, expires, state,
-			})
-		}
-
-		return t.table([]column{
-			{name: "PREFIX"}, {name: "NAME", cut: true}, {name: "SCOPES", cut: true}, {name: "TEAMS", cut: true, optional: true}, {name: "CREATED", optional: true}, {name: "LAST USED"}, {name: "EXPIRES"}, {name: "STATE"},
-		}, rows)
-	}
+		return showTable(flags.remote, list, err, view[tarsy.APIKey]{
+			columns: []column{
+				{name: "PREFIX"}, {name: "NAME", cut: true}, {name: "SCOPES", cut: true}, {name: "TEAMS", cut: true, optional: true}, {name: "CREATED", optional: true}, {name: "LAST USED"}, {name: "EXPIRES"}, {name: "STATE"},
+			},
+			row: keyRow,
+		})
+	})
 
 	return cmd
 }
 
-func (t *tool) revokeKey() *cobra.Command {
+func keyRow(key tarsy.APIKey) []string {
+	used, expires, state := "never", "never", "active"
+	if key.LastUsedAt != nil {
+		used = terminal.Age(time.Since(*key.LastUsedAt)) + " ago"
+	}
+
+	if key.ExpiresAt != nil {
+		expires = "in " + terminal.Age(time.Until(*key.ExpiresAt))
+	}
+
+	if key.Expired(time.Now()) {
+		expires, state = terminal.Age(time.Since(*key.ExpiresAt))+" ago", "expired"
+	}
+
+	if key.RevokedAt != nil {
+		state = "revoked"
+	}
+
+	return []string{
+		key.Prefix, key.Name, scopeList(key.Scopes), strings.Join(key.Teams, ", "), terminal.Age(time.Since(key.CreatedAt)) + " ago", used, expires, state,
+	}
+}
+
+func revokeKeyCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "revoke KEY", Short: "Revoke a key by its id or prefix; this cannot be undone", Args: namedArgs,
 		Example: "  tarsy keys revoke k3x9m2qa",
 	}
-	flags, format := newKeyFlags(cmd), outputFlag(cmd)
+	flags := newKeyFlags(t, cmd)
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		store, err := flags.open(cmd.Context())
-		if err != nil {
-			return err
-		}
-		defer store.Close()
-
-		key, err := store.RevokeKey(cmd.Context(), args[0])
+	flags.run(cmd, func(ctx context.Context, keys keyStore, args []string) error {
+		key, err := keys.RevokeKey(ctx, args[0])
 		if err != nil {
 			return err
 		}
 
-		flags.report(t, "Revoked", key)
+		flags.direct("Revoked", key)
 
-		if format.value == formatJSON {
-			return t.printJSON(key)
-		}
-
-		t.infof("Key %s of %s is revoked.", key.Prefix, terminal.Line(key.Name))
-
-		return nil
-	}
+		return flags.report(key, "", "Key %s of %s is revoked.", key.Prefix, terminal.Line(key.Name))
+	})
 
 	return cmd
 }

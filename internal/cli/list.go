@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"iter"
 
 	"github.com/spf13/cobra"
 )
@@ -35,23 +34,4 @@ func (f *listFlags) limit() (int, error) {
 	default:
 		return f.number, nil
 	}
-}
-
-// showList prints items as JSON or for people.
-func showList[T any](t *tool, format *choice, items iter.Seq2[T, error], show func([]T) error) error {
-	list := []T{}
-
-	for item, err := range items {
-		if err != nil {
-			return err
-		}
-
-		list = append(list, item)
-	}
-
-	if format.value == formatJSON {
-		return t.printJSON(list)
-	}
-
-	return show(list)
 }

@@ -1,14 +1,16 @@
 package cli
 
 import (
+	"context"
 	"log/slog"
 
 	"github.com/spf13/cobra"
 
+	"tarsy.dev/tarsy/internal/client"
 	"tarsy.dev/tarsy/internal/mcpserver"
 )
 
-func (t *tool) mcp() *cobra.Command {
+func mcpCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Serve TARSy's tools over MCP on stdin and stdout", GroupID: groupClient, Args: namedArgs,
 		Long: `Serves tools for AI programs over the Model Context Protocol on stdin and stdout: submit an alert, list and read sessions, ask follow-up
@@ -21,19 +23,13 @@ submit or ask. A server also offers the same tools at /mcp, over HTTP.`,
   TARSY_SERVER=https://tarsy.example TARSY_TOKEN=tarsy_… tarsy mcp
   claude mcp add tarsy --env TARSY_TOKEN=tarsy_… -- tarsy mcp --server https://tarsy.example`,
 	}
-	connection := connectionFlags(cmd)
+	r := &remote{tool: t, connection: connectionFlags(cmd)}
 
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
-		return mcpserver.ServeStdio(cmd.Context(), mcpserver.StdioConfig{
+	r.run(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
+		return mcpserver.ServeStdio(ctx, mcpserver.StdioConfig{
 			Client: c, Version: buildVersion().Version, Logger: slog.New(slog.NewTextHandler(t.Stderr, nil)), In: t.Stdin, Out: t.Stdout,
 		})
-	}
+	})
 
 	return cmd
 }

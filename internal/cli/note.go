@@ -19,17 +19,15 @@ import (
 const noteEvery = 300 * time.Millisecond
 
 type capture struct {
-	*tool
+	*remote
 
-	connection *connection
-	format     *choice
-	session    string
-	from       string
-	key        string
-	wait       bool
+	session string
+	from    string
+	key     string
+	wait    bool
 }
 
-func (t *tool) note() *cobra.Command {
+func noteCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "note [TEXT|-]", Short: "Capture a note", GroupID: groupClient, Args: namedArgs,
 		Long: `Captures a note from the command line or from stdin (-, or a pipe), and prints its id. The server extracts tasks, decisions,
@@ -44,7 +42,7 @@ If the connection fails, it tries again, at most twice; the note is stored once.
   pbpaste | tarsy note -
   tarsy note --from-session 5f3a9c21 -o json`,
 	}
-	c := &capture{tool: t, connection: connectionFlags(cmd), format: outputFlag(cmd)}
+	c := &capture{remote: newRemote(t, cmd)}
 	flags := cmd.Flags()
 	flags.StringVar(&c.session, "session", "", "the session that the note is about")
 	flags.StringVar(&c.from, "from-session", "", "keep the final analysis of this session")
@@ -52,7 +50,7 @@ If the connection fails, it tries again, at most twice; the note is stored once.
 	flags.BoolVarP(&c.wait, "wait", "w", false, "wait until the note is processed and print what was extracted")
 	cmd.MarkFlagsMutuallyExclusive("session", "from-session")
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) }
+	c.run(cmd, c.capture)
 
 	return cmd
 }
@@ -62,7 +60,7 @@ var (
 	errTwoNotes = errors.New("the note is given twice: as text and with --from-session")
 )
 
-func (c *capture) run(ctx context.Context, args []string) error {
+func (c *capture) capture(ctx context.Context, server *client.Client, args []string) error {
 	note := client.NewNote{Source: tarsy.NoteFromCLI}
 
 	var err error
@@ -70,12 +68,6 @@ func (c *capture) run(ctx context.Context, args []string) error {
 	if note.Content, err = c.text(args); err != nil {
 		return err
 	}
-
-	server, err := c.connection.open()
-	if err != nil {
-		return err
-	}
-	defer server.Close()
 
 	if about := c.session + c.from; about != "" {
 		if note.SessionID, err = server.Resolve(ctx, about); err != nil {
@@ -96,13 +88,7 @@ func (c *capture) run(ctx context.Context, args []string) error {
 		return c.follow(ctx, server, captured.Note)
 	}
 
-	if c.format.value == formatJSON {
-		return c.printJSON(captured.Note)
-	}
-
-	c.infof("Captured. See it in the browser: %s", server.NotePage(captured.Note.ID))
-
-	return c.printf("%s\n", captured.Note.ID)
+	return c.report(captured.Note, captured.Note.ID, "Captured. See it in the browser: %s", server.NotePage(captured.Note.ID))
 }
 
 // text is the note as it was given; empty with --from-session.
@@ -158,7 +144,7 @@ func (c *capture) follow(ctx context.Context, server *client.Client, note tarsy.
 
 // printNote prints what was extracted from a note.
 func (c *capture) printNote(detail tarsy.NoteDetail) error {
-	if c.format.value == formatJSON {
+	if c.json() {
 		if err := c.printJSON(detail); err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 // pauseAll means every kind of pause.
 const pauseAll = "all"
 
-func (t *tool) pause() *cobra.Command {
+func pauseCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "pause intake|claiming", Short: "Pause new alerts or the start of sessions, on all servers", GroupID: groupClient, Args: namedArgs,
 		Long: `intake refuses alerts, re-runs and webhooks with 503; senders such as Alertmanager retry. claiming accepts them and lets them wait: no server
@@ -25,7 +25,7 @@ exists already is changed.`,
 		Example:   "  tarsy pause intake --reason \"database upgrade\" --for 30m\n  tarsy pause claiming\n  tarsy resume all",
 		ValidArgs: kindNames(),
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	r := newRemote(t, cmd)
 
 	var (
 		reason string
@@ -35,7 +35,7 @@ exists already is changed.`,
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for others")
 	cmd.Flags().DurationVar(&length, "for", 0, "after how long it resumes by itself, such as 30m (default: never)")
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		kinds, err := pauseKinds(args[0])
 		if err != nil || len(kinds) > 1 {
 			return usageError{fmt.Errorf("%q cannot be paused: choose intake or claiming", terminal.Line(args[0]))}
@@ -45,60 +45,42 @@ exists already is changed.`,
 			return usageError{errors.New("--for must be a time such as 30m")}
 		}
 
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
 		pause := client.NewPause{Reason: reason}
 		if length > 0 {
 			pause.Duration = length.String()
 		}
 
-		paused, err := client.Call(cmd.Context(), c, client.Pause, pause, string(kinds[0]))
+		paused, err := client.Call(ctx, c, client.Pause, pause, string(kinds[0]))
 		if err != nil {
 			return err
 		}
 
-		if format.value == formatJSON {
-			return t.printJSON(paused)
-		}
-
-		t.infof("%s Resume it with: tarsy resume %s", describePause(paused), paused.Kind)
-
-		return nil
-	}
+		return r.report(paused, "", "%s Resume it with: tarsy resume %s", describePause(paused), paused.Kind)
+	})
 
 	return cmd
 }
 
-func (t *tool) resume() *cobra.Command {
+func resumeCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "resume intake|claiming|all", Short: "End a pause", GroupID: groupClient, Args: namedArgs,
 		Example: "  tarsy resume claiming\n  tarsy resume all", ValidArgs: append(kindNames(), pauseAll),
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	r := newRemote(t, cmd)
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		kinds, err := pauseKinds(args[0])
 		if err != nil {
 			return usageError{err}
 		}
 
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
 		for _, kind := range kinds {
-			if _, err := client.Call(cmd.Context(), c, client.Resume, nil, string(kind)); err != nil {
+			if _, err := client.Call(ctx, c, client.Resume, nil, string(kind)); err != nil {
 				return err
 			}
 		}
 
-		if format.value == formatJSON {
+		if r.json() {
 			return t.printJSON(map[string][]tarsy.PauseKind{"resumed": kinds})
 		}
 
@@ -107,7 +89,7 @@ func (t *tool) resume() *cobra.Command {
 		}
 
 		return nil
-	}
+	})
 
 	return cmd
 }
@@ -152,13 +134,13 @@ func describePause(p tarsy.Pause) string {
 }
 
 // tellPauses tells why sessions wait. It is an addition to a list that was shown, so that an error is no reason to fail.
-func (t *tool) tellPauses(ctx context.Context, c *client.Client) {
+func tellPauses(ctx context.Context, r *remote, c *client.Client) {
 	pauses, err := client.All(client.List(ctx, c, client.ListPauses, nil, 0))
 	if err != nil {
 		return
 	}
 
 	for _, p := range pauses {
-		t.infof("%s", describePause(p))
+		r.infof("%s", describePause(p))
 	}
 }

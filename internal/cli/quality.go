@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ const (
 	dayLength   = 24 * time.Hour
 )
 
-func (t *tool) quality() *cobra.Command {
+func qualityCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "quality", Short: "Show how good the conclusions of the last days are", GroupID: groupClient, Args: namedArgs,
 		Long: `Counts the sessions that completed in the last days: their outcomes, what people think of them, the time to the verdict (median and 95th
@@ -30,23 +31,17 @@ percentile) and the cost. AGREEMENT is the share of ratings that are right. With
 row that took part in it.`,
 		Example: "  tarsy quality\n  tarsy quality --by model --days 90\n  tarsy quality --by day\n  tarsy quality -o json",
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	r := newRemote(t, cmd)
 	by := newChoice(string(tarsy.QualityByChain), string(tarsy.QualityByAgent), string(tarsy.QualityByModel), string(tarsy.QualityByAlertType), byDay)
 	cmd.Flags().Var(by, "by", "what a row is about")
 	complete(cmd, "by", cobra.FixedCompletions(by.allowed, cobra.ShellCompDirectiveNoFileComp))
 
 	days := cmd.Flags().Int("days", usualDays, "how many days to count, at most 366")
 
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	r.run(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
 		if *days < 1 || *days > longestDays {
 			return usageError{fmt.Errorf("--days must be from 1 to %d", longestDays)}
 		}
-
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
 
 		asked := tarsy.QualityBy(by.value)
 		if asked == byDay {
@@ -56,14 +51,14 @@ row that took part in it.`,
 		// The end is after everything that has completed by now.
 		to := time.Now().Add(time.Second)
 
-		quality, err := client.Call(cmd.Context(), c, client.GetQuality, client.QualityPeriod{
+		quality, err := client.Call(ctx, c, client.GetQuality, client.QualityPeriod{
 			From: to.Add(-time.Duration(*days) * dayLength).UTC().Format(time.RFC3339), To: to.UTC().Format(time.RFC3339), By: asked,
 		})
 		if err != nil {
 			return err
 		}
 
-		if format.value == formatJSON {
+		if r.json() {
 			return t.printJSON(quality)
 		}
 
@@ -78,13 +73,13 @@ row that took part in it.`,
 			rows = quality.Days
 		}
 
-		return t.printQuality(by.value, rows, quality.Total)
-	}
+		return printQuality(t, by.value, rows, quality.Total)
+	})
 
 	return cmd
 }
 
-func (t *tool) printQuality(by string, rows []tarsy.QualityRow, total tarsy.QualityRow) error {
+func printQuality(t *tool, by string, rows []tarsy.QualityRow, total tarsy.QualityRow) error {
 	columns := []column{
 		{name: strings.ToUpper(readable(by)), cut: true}, {name: "SESSIONS"}, {name: "AGREEMENT"}, {name: "RIGHT", optional: true},
 		{name: "PARTLY", optional: true}, {name: "WRONG", optional: true}, {name: "MEDIAN TIME"}, {name: "P95 TIME", optional: true},

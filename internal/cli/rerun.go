@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-func (t *tool) rerun() *cobra.Command {
+func rerunCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rerun SESSION", Short: "Submit the alert of a session again", GroupID: groupClient, Args: namedArgs,
 		Long: `Submits the alert of a session again, with its type, chain, runbook, provider and tool selection, and prints the id of the new
@@ -22,17 +22,16 @@ With --wait it follows the new session, prints the verdict and the final analysi
   tarsy rerun 5f3a9c21 --provider anthropic-default --wait
   tarsy rerun 5f3a9c21 --chain deep-investigation --mcp kubernetes-server:get_pods,get_events`,
 	}
-	s := &submission{tool: t, connection: connectionFlags(cmd), format: outputFlag(cmd)}
+	s := &submission{remote: newRemote(t, cmd)}
 	flags := cmd.Flags()
 	chain := flags.String("chain", "", "chain to use (default: that of the session)")
 	provider := flags.String("provider", "", "LLM provider of all agents (default: as in the session)")
 	flags.StringArrayVar(&s.servers, "mcp", nil, "limit to this MCP server of the chain, as server or server:tool,tool; may be repeated")
 	flags.BoolVarP(&s.wait, "wait", "w", false, "follow the session until it ends and print the verdict and the final analysis")
-	t.offerSessions(cmd, s.connection)
 	t.completeChains(cmd, s.connection)
 	t.completeProviders(cmd, s.connection)
 
-	cmd.RunE = onSession(s.connection, func(ctx context.Context, c *client.Client, id string) error {
+	s.onSession(cmd, func(ctx context.Context, c *client.Client, id string, _ []string) error {
 		changes := &client.RerunChanges{ChainID: *chain}
 		if flags.Changed("provider") {
 			changes.LLMProvider = provider

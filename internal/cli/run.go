@@ -151,8 +151,8 @@ Exit codes: 0 success · 1 failure · 2 usage error · 3 not found · 4 not auth
 	root.SetCompletionCommandGroupID(groupHelp)
 	root.AddCommand(
 		t.serve(), t.demo(), t.demoMCP(), t.mock(), t.database(),
-		t.submit(), t.watch(), t.ask(), t.rerun(), t.export(), t.sessions(), t.approvals(), t.feedback(), t.quality(), t.note(), t.notes(), t.webhooks(), t.silences(), t.suppressed(), t.pause(), t.resume(), t.keys(), t.audit(), t.mcp(),
-		t.init(), t.config(), t.doctor(), t.smoke(), t.supportBundle(), t.licenses(), t.version(),
+		submitCommand(t), watchCommand(t), askCommand(t), rerunCommand(t), exportCommand(t), sessionsCommand(t), approvalsCommand(t), feedbackCommand(t), qualityCommand(t), noteCommand(t), notesCommand(t), webhooksCommand(t), silencesCommand(t), suppressedCommand(t), pauseCommand(t), resumeCommand(t), keysCommand(t), auditCommand(t), mcpCommand(t),
+		t.init(), t.config(), t.doctor(), smokeCommand(t), t.supportBundle(), t.licenses(), t.version(),
 	)
 	t.mark(root)
 

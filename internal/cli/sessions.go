@@ -17,9 +17,9 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-func (t *tool) sessions() *cobra.Command {
+func sessionsCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "sessions", Short: "List, show, handle, cancel, share and delete sessions", GroupID: groupClient, Args: onlyCommands,
+		Use: "sessions", Short: "List, show, handle, cancel, share and delete sessions",
 		Long: "Without a command it lists sessions, as tarsy sessions list does.",
 		Example: `  tarsy sessions list --status in_progress,pending
   tarsy sessions list --order attention
@@ -30,14 +30,12 @@ func (t *tool) sessions() *cobra.Command {
   tarsy sessions share 5f3a9c21 --for 24h
   tarsy sessions delete 5f3a9c21`,
 	}
-	t.listing(cmd)
-	cmd.AddCommand(t.listSessions(), t.showSession(), t.cancelSession(), t.shareSession(), t.deleteSession())
-	cmd.AddCommand(t.acknowledgeSessions(), t.resolveSessions(), t.reopenSessions(), t.assignSessions(), t.tagSessions())
+	listing(t, cmd)
 
-	return cmd
+	return group(cmd, listSessionsCommand(t), showSessionCommand(t), cancelSessionCommand(t), shareSessionCommand(t), deleteSessionCommand(t), acknowledgeSessionsCommand(t), resolveSessionsCommand(t), reopenSessionsCommand(t), assignSessionsCommand(t), tagSessionsCommand(t))
 }
 
-func (t *tool) listSessions() *cobra.Command {
+func listSessionsCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List sessions, newest first", Args: namedArgs,
 		Long: `Lists sessions, newest first; with --search the best matches first, with the matching words in brackets.
@@ -50,16 +48,16 @@ The list shows the last characters of each id, which every command accepts.`,
   tarsy sessions list --severity critical --team payments --label env=prod
   tarsy sessions list --type pod-oom-killed --search checkout --all -o json`,
 	}
-	t.listing(cmd)
+	listing(t, cmd)
 
 	return cmd
 }
 
 // listing makes a command list sessions.
-func (t *tool) listing(cmd *cobra.Command) {
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+func listing(t *tool, cmd *cobra.Command) {
+	r := newRemote(t, cmd)
 
-	filter := t.filterFlags(cmd, connection)
+	filter := filterFlags(r, cmd)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&filter.Statuses, "status", nil, "only these statuses, separated by commas")
 	flags.StringSliceVar(&filter.Outcomes, "outcome", nil, "only these outcomes, separated by commas: cause_found, probable_cause, inconclusive, false_alarm, needs_human")
@@ -73,7 +71,7 @@ func (t *tool) listing(cmd *cobra.Command) {
 	// It cannot fail: the flag exists.
 	_ = cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(order.allowed, cobra.ShellCompDirectiveNoFileComp))
 
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	r.run(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
 		limit, err := paging.limit()
 		if err != nil {
 			return err
@@ -81,20 +79,13 @@ func (t *tool) listing(cmd *cobra.Command) {
 
 		filter.Order = tarsy.SessionOrder(order.value)
 
-		c, err := connection.open()
-		if err != nil {
-			return err
+		sessions, err := client.All(client.List(ctx, c, client.ListSessions, *filter, limit))
+		if !r.json() && slices.ContainsFunc(sessions, func(s tarsy.SessionItem) bool { return s.Status == tarsy.SessionPending }) {
+			defer tellPauses(ctx, r, c)
 		}
-		defer c.Close()
 
-		return showList(t, format, client.List(cmd.Context(), c, client.ListSessions, *filter, limit), func(sessions []tarsy.SessionItem) error {
-			if slices.ContainsFunc(sessions, func(s tarsy.SessionItem) bool { return s.Status == tarsy.SessionPending }) {
-				defer t.tellPauses(cmd.Context(), c)
-			}
-
-			return t.printSessions(sessions)
-		})
-	}
+		return showTable(r, sessions, err, sessionView(sessions))
+	})
 }
 
 // waitingFlag is a flag that makes a filter one of sessions with open approvals.
@@ -124,7 +115,7 @@ func (w waitingFlag) Set(text string) error {
 func (waitingFlag) Type() string { return "bool" }
 
 // filterFlags adds the flags that choose sessions by their alerts.
-func (t *tool) filterFlags(cmd *cobra.Command, connection *connection) *client.Filter {
+func filterFlags(r *remote, cmd *cobra.Command) *client.Filter {
 	filter, flags := &client.Filter{}, cmd.Flags()
 	flags.Var(waitingFlag{filter}, "waiting-approval", "only sessions with tool calls that wait for an approval")
 	flags.Lookup("waiting-approval").NoOptDefVal = "true"
@@ -137,7 +128,7 @@ func (t *tool) filterFlags(cmd *cobra.Command, connection *connection) *client.F
 	flags.StringVar(&filter.Fingerprint, "fingerprint", "", "only the alert with this fingerprint")
 	flags.StringArrayVar(&filter.Labels, "label", nil, "only alerts with this label, as name=value; can be repeated")
 	flags.StringVar(&filter.Search, "search", "", "only sessions whose title, alert, cause, analysis, summary or error contain these words, best matches first")
-	t.completeTypes(cmd, connection)
+	r.completeTypes(cmd, r.connection)
 	completeSeverities(cmd)
 
 	return filter
@@ -148,21 +139,11 @@ const shortID = 12
 
 func short(id string) string { return id[max(0, len(id)-shortID):] }
 
-func (t *tool) printSessions(sessions []tarsy.SessionItem) error {
-	if len(sessions) == 0 {
-		t.infof("No sessions found.")
-
-		return nil
-	}
-
+// sessionView is how sessions are shown: with what matched, if they were searched for.
+func sessionView(sessions []tarsy.SessionItem) view[tarsy.SessionItem] {
 	text := column{name: "SUMMARY", cut: true}
-	if sessions[0].Match != nil {
+	if len(sessions) > 0 && sessions[0].Match != nil {
 		text.name = "MATCH"
-	}
-
-	rows := make([][]string, len(sessions))
-	for i, s := range sessions {
-		rows[i] = sessionRow(s)
 	}
 
 	status := func(cell string) terminal.Style {
@@ -173,10 +154,14 @@ func (t *tool) printSessions(sessions []tarsy.SessionItem) error {
 		return watch.StatusStyle(tarsy.SessionStatus(strings.ReplaceAll(cell, " ", "_")))
 	}
 
-	return t.table([]column{
-		{name: "ID"}, {name: "STATUS", style: status}, {name: "OUTCOME", style: outcomeStyle, optional: true}, {name: "HANDLING", style: handlingStyle, cut: true, optional: true}, {name: "SEVERITY", style: severityStyle, optional: true}, {name: "TITLE", cut: true},
-		{name: "SERVICE", cut: true, optional: true}, {name: "TAGS", cut: true, optional: true}, {name: "AGE"}, {name: "TOOK", optional: true}, {name: "COST", optional: true}, text,
-	}, rows)
+	return view[tarsy.SessionItem]{
+		none: "No sessions found.",
+		columns: []column{
+			{name: "ID"}, {name: "STATUS", style: status}, {name: "OUTCOME", style: outcomeStyle, optional: true}, {name: "HANDLING", style: handlingStyle, cut: true, optional: true}, {name: "SEVERITY", style: severityStyle, optional: true}, {name: "TITLE", cut: true},
+			{name: "SERVICE", cut: true, optional: true}, {name: "TAGS", cut: true, optional: true}, {name: "AGE"}, {name: "TOOK", optional: true}, {name: "COST", optional: true}, text,
+		},
+		row: sessionRow,
+	}
 }
 
 // waitsForApproval is shown instead of the status of a session in which nothing happens until somebody decides.
@@ -263,21 +248,20 @@ func cost(u tarsy.Usage) string {
 
 func readable(status string) string { return strings.ReplaceAll(status, "_", " ") }
 
-func (t *tool) showSession() *cobra.Command {
+func showSessionCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show SESSION", Short: "Show a session: verdict, stages, analysis and questions", Args: namedArgs,
 		Example: "  tarsy sessions show 5f3a9c21\n  tarsy sessions show 5f3a9c21 -o json | jq -r .final_analysis",
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
-	t.offerSessions(cmd, connection)
+	r := newRemote(t, cmd)
 
-	cmd.RunE = onSession(connection, func(ctx context.Context, c *client.Client, id string) error {
+	r.onSession(cmd, func(ctx context.Context, c *client.Client, id string, _ []string) error {
 		detail, err := c.Session(ctx, id)
 		if err != nil {
 			return err
 		}
 
-		if format.value == formatJSON {
+		if r.json() {
 			return t.printJSON(detail)
 		}
 
@@ -295,45 +279,20 @@ func (t *tool) showSession() *cobra.Command {
 	return cmd
 }
 
-// onSession runs a command on the session that its argument names.
-func onSession(connection *connection, do func(ctx context.Context, c *client.Client, id string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
-		id, err := c.Resolve(cmd.Context(), args[0])
-		if err != nil {
-			return err
-		}
-
-		return do(cmd.Context(), c, id)
-	}
-}
-
-func (t *tool) deleteSession() *cobra.Command {
+func deleteSessionCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "delete SESSION", Short: "Delete a finished session", Args: namedArgs,
 		Long:    "Deletes a finished session. This cannot be undone, and there is no confirmation prompt.",
 		Example: "  tarsy sessions delete 5f3a9c21",
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
-	t.offerSessions(cmd, connection)
+	r := newRemote(t, cmd)
 
-	cmd.RunE = onSession(connection, func(ctx context.Context, c *client.Client, id string) error {
+	r.onSession(cmd, func(ctx context.Context, c *client.Client, id string, _ []string) error {
 		if _, err := client.Call(ctx, c, client.DeleteSession, nil, id); err != nil {
 			return err
 		}
 
-		if format.value == formatJSON {
-			return t.printJSON(map[string]string{"session_id": id})
-		}
-
-		t.infof("Deleted.")
-
-		return t.printf("%s\n", id)
+		return r.report(map[string]string{"session_id": id}, id, "Deleted.")
 	})
 
 	return cmd

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-func (t *tool) shareSession() *cobra.Command {
+func shareSessionCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "share SESSION", Short: "Share a session by a read-only link that expires", Args: namedArgs,
 		Long: `Prints a link. Whoever has it can read the conclusion and the timeline of this one session until it expires or is revoked, without a login.
@@ -22,7 +22,7 @@ The link is printed once.`,
   tarsy sessions share 5f3a9c21 --list
   tarsy sessions share 5f3a9c21 --revoke 01a1dd6b-e57b-71ff-adf3-94e9e51a62a9`,
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	r := newRemote(t, cmd)
 
 	var (
 		life   time.Duration
@@ -34,23 +34,22 @@ The link is printed once.`,
 	cmd.Flags().BoolVar(&list, "list", false, "list the shares of the session instead")
 	cmd.Flags().StringVar(&revoke, "revoke", "", "revoke the share with this id instead")
 	cmd.MarkFlagsMutuallyExclusive("for", "list", "revoke")
-	t.offerSessions(cmd, connection)
 
-	cmd.RunE = onSession(connection, func(ctx context.Context, c *client.Client, id string) error {
+	r.onSession(cmd, func(ctx context.Context, c *client.Client, id string, _ []string) error {
 		switch {
 		case list:
-			return t.listShares(ctx, c, format, id)
+			return listShares(ctx, r, c, id)
 		case revoke != "":
-			return t.revokeShare(ctx, c, format, id, revoke)
+			return revokeShare(ctx, r, c, id, revoke)
 		default:
-			return t.createShare(ctx, c, format, id, life)
+			return createShare(ctx, r, c, id, life)
 		}
 	})
 
 	return cmd
 }
 
-func (t *tool) createShare(ctx context.Context, c *client.Client, format *choice, id string, life time.Duration) error {
+func createShare(ctx context.Context, r *remote, c *client.Client, id string, life time.Duration) error {
 	var share client.NewShare
 	if life > 0 {
 		share.ExpiresIn = life.String()
@@ -65,38 +64,20 @@ func (t *tool) createShare(ctx context.Context, c *client.Client, format *choice
 		created.URL = c.Server() + "/shared#" + created.Secret
 	}
 
-	if format.value == formatJSON {
-		return t.printJSON(created)
-	}
-
-	t.infof("Whoever has this link can read the session until %s. Revoke it with: tarsy sessions share %s --revoke %s",
+	return r.report(created, created.URL, "Whoever has this link can read the session until %s. Revoke it with: tarsy sessions share %s --revoke %s",
 		created.ExpiresAt.Local().Format(time.RFC1123), short(id), created.ID)
-
-	return t.printf("%s\n", created.URL)
 }
 
-func (t *tool) listShares(ctx context.Context, c *client.Client, format *choice, id string) error {
+func listShares(ctx context.Context, r *remote, c *client.Client, id string) error {
 	shares, err := client.All(client.List(ctx, c, client.ListShares, nil, 0, id))
-	if err != nil {
-		return err
-	}
 
-	if format.value == formatJSON {
-		return t.printJSON(append([]tarsy.Share{}, shares...))
-	}
-
-	if len(shares) == 0 {
-		t.infof("No shares found.")
-
-		return nil
-	}
-
-	rows := make([][]string, len(shares))
-	for i, s := range shares {
-		rows[i] = []string{s.ID, shareState(s, time.Now()), s.Author, terminal.Age(time.Since(s.CreatedAt)), strconv.FormatInt(s.Uses, 10)}
-	}
-
-	return t.table([]column{{name: "ID"}, {name: "STATE"}, {name: "AUTHOR", cut: true}, {name: "AGE"}, {name: "USES"}}, rows)
+	return showTable(r, shares, err, view[tarsy.Share]{
+		none:    "No shares found.",
+		columns: []column{{name: "ID"}, {name: "STATE"}, {name: "AUTHOR", cut: true}, {name: "AGE"}, {name: "USES"}},
+		row: func(s tarsy.Share) []string {
+			return []string{s.ID, shareState(s, time.Now()), s.Author, terminal.Age(time.Since(s.CreatedAt)), strconv.FormatInt(s.Uses, 10)}
+		},
+	})
 }
 
 func shareState(s tarsy.Share, now time.Time) string {
@@ -110,17 +91,11 @@ func shareState(s tarsy.Share, now time.Time) string {
 	}
 }
 
-func (t *tool) revokeShare(ctx context.Context, c *client.Client, format *choice, sessionID, id string) error {
+func revokeShare(ctx context.Context, r *remote, c *client.Client, sessionID, id string) error {
 	revoked, err := client.Call(ctx, c, client.RevokeShare, nil, sessionID, id)
 	if err != nil {
 		return err
 	}
 
-	if format.value == formatJSON {
-		return t.printJSON(revoked)
-	}
-
-	t.infof("The share %s is revoked.", revoked.ID)
-
-	return nil
+	return r.report(revoked, "", "The share %s is revoked.", revoked.ID)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"time"
@@ -12,62 +13,34 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-func (t *tool) silences() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "silences", Short: "Keep matching alerts from being investigated", GroupID: groupClient, Args: onlyCommands,
+func silencesCommand(t *tool) *cobra.Command {
+	return group(&cobra.Command{
+		Use: "silences", Short: "Keep matching alerts from being investigated",
 		Example: "  tarsy silences list\n  tarsy silences add namespace=staging --for 2h --reason \"load test\"",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(t.listSilences(), t.addSilence(), t.endSilence())
-
-	return cmd
+	}, listSilencesCommand(t), addSilenceCommand(t), endSilenceCommand(t))
 }
 
-func (t *tool) listSilences() *cobra.Command {
+func listSilencesCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the silences that hold now or later", Args: namedArgs,
 		Example: "  tarsy silences list\n  tarsy silences list --all -o json",
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	r := newRemote(t, cmd)
 	all := cmd.Flags().Bool("all", false, "list silences that are over too")
 
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
+	r.run(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
+		silences, err := client.All(client.List(ctx, c, client.ListSilences, client.SilenceFilter{All: *all}, 0))
 
-		silences, err := client.All(client.List(cmd.Context(), c, client.ListSilences, client.SilenceFilter{All: *all}, 0))
-		if err != nil {
-			return err
-		}
-
-		if format.value == formatJSON {
-			return t.printJSON(append([]tarsy.Silence{}, silences...))
-		}
-
-		if len(silences) == 0 {
-			t.infof("No silences found.")
-
-			return nil
-		}
-
-		return t.printSilences(silences)
-	}
+		return showTable(r, silences, err, view[tarsy.Silence]{
+			none:    "No silences found.",
+			columns: []column{{name: "ID"}, {name: "STATE"}, {name: "MATCHERS", cut: true}, {name: "AUTHOR", cut: true, optional: true}, {name: "REASON", cut: true}},
+			row: func(s tarsy.Silence) []string {
+				return []string{s.ID, silenceState(s, time.Now()), strings.Join(s.Matchers, ", "), s.Author, s.Reason}
+			},
+		})
+	})
 
 	return cmd
-}
-
-func (t *tool) printSilences(silences []tarsy.Silence) error {
-	rows := make([][]string, len(silences))
-	for i, s := range silences {
-		rows[i] = []string{s.ID, silenceState(s, time.Now()), strings.Join(s.Matchers, ", "), s.Author, s.Reason}
-	}
-
-	return t.table([]column{
-		{name: "ID"}, {name: "STATE"}, {name: "MATCHERS", cut: true}, {name: "AUTHOR", cut: true, optional: true}, {name: "REASON", cut: true},
-	}, rows)
 }
 
 func silenceState(s tarsy.Silence, now time.Time) string {
@@ -88,7 +61,7 @@ var (
 	errSilenceEnd = errors.New("say until when: --for 2h or --until 2026-11-15T10:00:00Z")
 )
 
-func (t *tool) addSilence() *cobra.Command {
+func addSilenceCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "add MATCHER...", Short: "Silence alerts for a while",
 		Long: `Alerts for which all matchers hold are not investigated while the silence holds. They are listed by tarsy suppressed list.
@@ -96,7 +69,7 @@ Matchers are those of Alertmanager (=, !=, =~, !~), on labels and on source, rec
 cluster and team.`,
 		Example: "  tarsy silences add namespace=staging --for 2h --reason \"load test\"\n  tarsy silences add 'alertname=~\"Disk.*\"' cluster=eu --until 2026-11-15T10:00:00Z --reason \"rack move\"",
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	r := newRemote(t, cmd)
 
 	var (
 		silence  client.NewSilence
@@ -110,7 +83,7 @@ cluster and team.`,
 	flags.StringVar(&silence.StartsAt, "from", "", "from when it holds (default: now)")
 	cmd.MarkFlagsMutuallyExclusive("for", "until")
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		switch {
 		case len(args) == 0:
 			return usageError{errNoMatcher}
@@ -125,55 +98,31 @@ cluster and team.`,
 			silence.Duration = duration.String()
 		}
 
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
-		added, err := client.Call(cmd.Context(), c, client.AddSilence, silence)
+		added, err := client.Call(ctx, c, client.AddSilence, silence)
 		if err != nil {
 			return err
 		}
 
-		if format.value == formatJSON {
-			return t.printJSON(added)
-		}
-
-		t.infof("Silenced until %s. End it earlier with: tarsy silences end %s", added.EndsAt.Local().Format(time.RFC1123), added.ID)
-
-		return t.printf("%s\n", added.ID)
-	}
+		return r.report(added, added.ID, "Silenced until %s. End it earlier with: tarsy silences end %s", added.EndsAt.Local().Format(time.RFC1123), added.ID)
+	})
 
 	return cmd
 }
 
-func (t *tool) endSilence() *cobra.Command {
+func endSilenceCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "end SILENCE", Short: "End a silence now", Args: namedArgs, Example: "  tarsy silences end 01a1dd6b-e57b-71ff-adf3-94e9e51a62a9",
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	r := newRemote(t, cmd)
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
-		ended, err := client.Call(cmd.Context(), c, client.EndSilence, nil, args[0])
+	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
+		ended, err := client.Call(ctx, c, client.EndSilence, nil, args[0])
 		if err != nil {
 			return err
 		}
 
-		if format.value == formatJSON {
-			return t.printJSON(ended)
-		}
-
-		t.infof("The silence %s is over.", ended.ID)
-
-		return nil
-	}
+		return r.report(ended, "", "The silence %s is over.", ended.ID)
+	})
 
 	return cmd
 }

@@ -30,7 +30,7 @@ type smokeCheck struct {
 	run  func() (string, error)
 }
 
-func (t *tool) smoke() *cobra.Command {
+func smokeCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "smoke", Short: "Check a deployment without changing anything", GroupID: groupHelp, Args: namedArgs,
 		Long: `Checks that a running server is alive and ready, that it refuses requests without an API key if it requires one, that the given key works,
@@ -39,19 +39,19 @@ exits with code 1 if a check fails. With --ready it only checks that the server 
 check of a container.`,
 		Example: "  tarsy smoke --server https://tarsy.example\n  tarsy smoke --server https://tarsy.example -o json\n  tarsy smoke --ready",
 	}
-	connection, format := connectionFlags(cmd), outputFlag(cmd)
+	r := newRemote(t, cmd)
 
 	var readyOnly bool
 
 	cmd.Flags().BoolVar(&readyOnly, "ready", false, "check only that the server is alive and ready")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		probes, err := smokeTest(cmd.Context(), connection, readyOnly)
+		probes, err := smokeTest(cmd.Context(), r.connection, readyOnly)
 		if err != nil {
 			return err
 		}
 
-		return t.showProbes(probes, format.value)
+		return showProbes(r, probes)
 	}
 
 	return cmd
@@ -226,7 +226,7 @@ func checkList(ctx context.Context, c *client.Client, path, field string, number
 	return strings.Join(counts, ", "), nil
 }
 
-func (t *tool) showProbes(probes []probe, format string) error {
+func showProbes(r *remote, probes []probe) error {
 	failed := false
 	rows := make([][]string, len(probes))
 
@@ -250,10 +250,10 @@ func (t *tool) showProbes(probes []probe, format string) error {
 	}
 
 	var err error
-	if format == formatJSON {
-		err = t.printJSON(probes)
+	if r.json() {
+		err = r.printJSON(probes)
 	} else {
-		err = t.table([]column{{name: "RESULT", style: style}, {name: "CHECK"}, {name: "TIME"}, {name: "FOUND"}}, rows)
+		err = r.table([]column{{name: "RESULT", style: style}, {name: "CHECK"}, {name: "TIME"}, {name: "FOUND"}}, rows)
 	}
 
 	if err == nil && failed {

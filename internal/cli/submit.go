@@ -16,10 +16,8 @@ import (
 )
 
 type submission struct {
-	*tool
+	*remote
 
-	connection *connection
-	format     *choice
 	message    string
 	alertType  string
 	runbook    string
@@ -29,7 +27,7 @@ type submission struct {
 	wait       bool
 }
 
-func (t *tool) submit() *cobra.Command {
+func submitCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "submit [FILE|-]", Short: "Submit an alert", GroupID: groupClient, Args: namedArgs,
 		Long: `Submits an alert from a file, from stdin (-) or from the command line (-m), and prints the id of its session.
@@ -47,7 +45,7 @@ one has no session: nothing is printed on stdout, and --wait exits with code 5.`
   kubectl get events -A -o json | tarsy submit - --mcp kubernetes-server
   tarsy submit -m "disk is full" --mcp metrics:query,labels --mcp logs -o json`,
 	}
-	s := &submission{tool: t, connection: connectionFlags(cmd), format: outputFlag(cmd)}
+	s := &submission{remote: newRemote(t, cmd)}
 	flags := cmd.Flags()
 	flags.StringVarP(&s.message, "message", "m", "", "the alert as text")
 	flags.StringVar(&s.alertType, "type", "", "alert type (default: the server's default)")
@@ -59,22 +57,16 @@ one has no session: nothing is printed on stdout, and --wait exits with code 5.`
 	cmd.MarkFlagsMutuallyExclusive("runbook", "runbook-url")
 	t.completeTypes(cmd, s.connection)
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.run(cmd.Context(), args) }
+	s.run(cmd, s.submit)
 
 	return cmd
 }
 
-func (s *submission) run(ctx context.Context, args []string) error {
+func (s *submission) submit(ctx context.Context, c *client.Client, args []string) error {
 	alert, err := s.alert(args)
 	if err != nil {
 		return err
 	}
-
-	c, err := s.connection.open()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
 
 	accepted, err := client.Create(ctx, c, client.SubmitAlert, s.key, alert)
 	if err != nil {
@@ -97,7 +89,7 @@ func (s *submission) finish(ctx context.Context, c *client.Client, accepted clie
 	switch {
 	case s.wait && accepted.SessionID != "":
 		return s.follow(ctx, c, accepted)
-	case s.format.value == formatJSON:
+	case s.json():
 		return errors.Join(s.printJSON(accepted), s.notInvestigated(accepted))
 	case accepted.SessionID == "":
 		return s.notInvestigated(accepted)
@@ -265,7 +257,7 @@ func (s *submission) follow(ctx context.Context, c *client.Client, accepted clie
 
 // result prints what came of a session.
 func (s *submission) result(detail tarsy.SessionDetail) error {
-	if s.format.value == formatJSON {
+	if s.json() {
 		return s.printJSON(detail)
 	}
 

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-func (t *tool) watch() *cobra.Command {
+func watchCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "watch [SESSION]", Short: "Follow a session live", GroupID: groupClient, Args: namedArgs,
 		Long: `Follows a session while the agents work: stages, thinking, tool calls with their results, text as it is written, and
@@ -36,29 +36,26 @@ to a question that was asked here; if there is none, or pressed again, it leaves
   tarsy watch --lines --follow 5f3a9c21
   tarsy watch -o json | jq -r .event_type`,
 	}
-	connection := connectionFlags(cmd)
-	format := outputFlag(cmd)
-	t.offerSessions(cmd, connection)
+	r := newRemote(t, cmd)
+	t.offerSessions(cmd, r.connection)
 
 	lines := cmd.Flags().Bool("lines", false, "print lines instead of showing a screen")
 	once := cmd.Flags().Bool("once", false, "print the events so far and exit")
 	follow := cmd.Flags().Bool("follow", false, "continue after the session ends: print questions and answers until Ctrl-C")
 	cmd.MarkFlagsMutuallyExclusive("once", "follow")
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
+	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
+		screen := t.isTerminal(t.Stdout) && t.isTerminal(t.Stdin) && !t.dumb() && !*lines && !*once && !r.json()
 
-		screen := t.isTerminal(t.Stdout) && t.isTerminal(t.Stdin) && !t.dumb() && !*lines && !*once && format.value == formatText
-		id := ""
+		var (
+			id  string
+			err error
+		)
 
 		if len(args) > 0 {
-			id, err = c.Resolve(cmd.Context(), args[0])
+			id, err = c.Resolve(ctx, args[0])
 		} else if !screen {
-			id, err = newest(cmd.Context(), c)
+			id, err = newest(ctx, c)
 		}
 
 		if err != nil {
@@ -66,13 +63,13 @@ to a question that was asked here; if there is none, or pressed again, it leaves
 		}
 
 		if screen {
-			return t.screen(cmd.Context(), c, id)
+			return showScreen(ctx, t, c, id)
 		}
 
-		p := &printer{tool: t, client: c, id: id, format: format.value, once: *once, follow: *follow}
+		p := &printer{remote: r, client: c, id: id, once: *once, follow: *follow}
 
-		return p.run(cmd.Context())
-	}
+		return p.print(ctx)
+	})
 
 	return cmd
 }
@@ -87,8 +84,8 @@ func newest(ctx context.Context, c *client.Client) (string, error) {
 	return "", errNoSessions
 }
 
-// screen shows the session, and leaves its result in the terminal when it is left.
-func (t *tool) screen(ctx context.Context, c *client.Client, id string) error {
+// showScreen shows the session, and leaves its result in the terminal when it is left.
+func showScreen(ctx context.Context, t *tool, c *client.Client, id string) error {
 	session, err := watch.Run(ctx, watch.Options{
 		Client: c, SessionID: id, Palette: t.palette(t.Stdout), Columns: t.columns(t.Stdout), In: t.Stdin, Out: t.Stdout, Env: t.Env,
 	})
@@ -107,16 +104,15 @@ func (t *tool) screen(ctx context.Context, c *client.Client, id string) error {
 
 // printer prints a session as it goes.
 type printer struct {
-	*tool
+	*remote
 
 	client *client.Client
 	id     string
-	format string
 	once   bool // only what has happened so far
 	follow bool // also when the session is over
 }
 
-func (p *printer) run(ctx context.Context) error {
+func (p *printer) print(ctx context.Context) error {
 	detail, err := p.client.Session(ctx, p.id)
 	if err != nil {
 		return err
@@ -142,9 +138,9 @@ func (p *printer) run(ctx context.Context) error {
 			}
 		}
 
-		if p.format == formatText {
+		if !p.json() {
 			lines.Take(update)
-		} else if err := p.json(update); err != nil {
+		} else if err := p.printUpdate(update); err != nil {
 			return err
 		}
 
@@ -177,8 +173,8 @@ func version(update client.Update) int64 {
 	}
 }
 
-// json prints an event as it came. Where events are gone, the session itself stands for them.
-func (p *printer) json(update client.Update) error {
+// printUpdate prints an event as it came. Where events are gone, the session itself stands for them.
+func (p *printer) printUpdate(update client.Update) error {
 	switch {
 	case update.Event != nil:
 		return p.printf("%s\n", terminal.JSON(update.Event.Payload))

@@ -16,15 +16,11 @@ import (
 	"tarsy.dev/tarsy/internal/nearest"
 )
 
-func (t *tool) webhooks() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "webhooks", Short: "Connect Alertmanager, Grafana, PagerDuty and others", GroupID: groupClient, Args: onlyCommands,
+func webhooksCommand(t *tool) *cobra.Command {
+	return group(&cobra.Command{
+		Use: "webhooks", Short: "Connect Alertmanager, Grafana, PagerDuty and others",
 		Example: "  tarsy webhooks list\n  tarsy webhooks test --source alertmanager",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(t.listWebhooks(), t.testWebhooks())
-
-	return cmd
+	}, listWebhooksCommand(t), testWebhooksCommand(t))
 }
 
 // connectable is a receiver with what its sender needs.
@@ -35,7 +31,7 @@ type connectable struct {
 	Snippet string `json:"snippet"`
 }
 
-func (t *tool) listWebhooks() *cobra.Command {
+func listWebhooksCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the webhooks and what to configure at the senders", Args: namedArgs,
 		Long: `Lists the receivers of the server, each with what to paste: the configuration of Alertmanager, a contact point for Grafana, the call
@@ -43,16 +39,10 @@ that subscribes PagerDuty, or a call of curl for other senders. The addresses be
 the server if that is not set.`,
 		Example: "  tarsy webhooks list\n  tarsy webhooks list --source grafana -o json",
 	}
-	connection, format, source := connectionFlags(cmd), outputFlag(cmd), sourceFlag(cmd)
+	r, source := newRemote(t, cmd), sourceFlag(cmd)
 
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, err := connection.open()
-		if err != nil {
-			return err
-		}
-		defer c.Close()
-
-		receivers, err := receiversOf(cmd.Context(), c, *source)
+	r.run(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
+		receivers, err := receiversOf(ctx, c, *source)
 		if err != nil {
 			return err
 		}
@@ -63,7 +53,7 @@ the server if that is not set.`,
 			all[i] = connectable{Webhook: r, Snippet: snippet(r)}
 		}
 
-		if format.value == formatJSON {
+		if r.json() {
 			return t.printJSON(all)
 		}
 
@@ -76,7 +66,7 @@ the server if that is not set.`,
 		}
 
 		return err
-	}
+	})
 
 	return cmd
 }
