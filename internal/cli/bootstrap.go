@@ -20,7 +20,7 @@ const firstKeyFile = "admin-key"
 
 // bootstrap creates the first key where keys are needed and there is none. It prints the path of the file that holds the
 // key, not the key: what a server prints ends up in logs, which agents and people with fewer rights can read.
-func (t *tool) bootstrap(ctx context.Context, server *app.App, f *serverFlags, logger *slog.Logger) error {
+func (f *serverFlags) bootstrap(ctx context.Context, server *app.App, logger *slog.Logger) error {
 	has, err := server.DB().HasKeys(ctx)
 	if err != nil || has {
 		return err
@@ -31,10 +31,10 @@ func (t *tool) bootstrap(ctx context.Context, server *app.App, f *serverFlags, l
 		return err
 	}
 
-	path, err := t.writeFirstKey(f, issued.Secret)
+	path, err := f.writeFirstKey(issued.Secret)
 	if err != nil {
-		t.infof("\nThis server requires API keys and has none. The first one could not be saved: %v", err)
-		t.infof("Create one:   %s keys create NAME --scope admin --database-url URL\n", t.Name)
+		f.infof("\nThis server requires API keys and has none. The first one could not be saved: %v", err)
+		f.infof("Create one:   %s keys create NAME --scope admin --database-url URL\n", f.Name)
 
 		return nil
 	}
@@ -50,19 +50,19 @@ func (t *tool) bootstrap(ctx context.Context, server *app.App, f *serverFlags, l
 	logger.InfoContext(ctx, "key created", "first_key", true, "changed_key_id", issued.Key.ID, "changed_key_name", issued.Key.Name,
 		"changed_key_prefix", issued.Key.Prefix, "scopes", issued.Key.Scopes, "file", path)
 
-	t.infof("\nThis server requires API keys and had none. The first admin key was saved to %s", path)
-	t.infof("Use it:   export TARSY_TOKEN=\"$(cat '%s')\"", path)
-	t.infof("More:     %s keys create NAME --scope write\n", t.Name)
+	f.infof("\nThis server requires API keys and had none. The first admin key was saved to %s", path)
+	f.infof("Use it:   export TARSY_TOKEN=\"$(cat '%s')\"", path)
+	f.infof("More:     %s keys create NAME --scope write\n", f.Name)
 
 	return nil
 }
 
 // writeFirstKey saves the key in the data directory, for the owner of the process only, and returns the absolute path. A file
 // that is there already belongs to another database; it is replaced whole.
-func (t *tool) writeFirstKey(f *serverFlags, secret string) (string, error) {
-	dir, err := t.dataDir(f)
+func (f *serverFlags) writeFirstKey(secret string) (string, error) {
+	dir, err := f.directory()
 	if err == nil && dir == "" {
-		dir, err = t.defaultDataDir(f)
+		dir, err = f.defaultDirectory()
 	}
 
 	if err != nil {

@@ -42,7 +42,7 @@ cancels all active sessions, or those that match the filters, which are those of
 	cmd.Flags().BoolVar(&flags.all, "all", false, "cancel all active sessions that match the filters")
 	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "only report what would be cancelled")
 	cmd.Flags().BoolVar(&flags.yes, "yes", false, "do not ask")
-	t.offerSessions(cmd, r.connection)
+	r.offerSessions(cmd)
 
 	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		switch filtered := filtered(cmd); {
@@ -165,12 +165,12 @@ func printCancelled(r *remote, result tarsy.BulkCancel) error {
 }
 
 // confirmed asks a question that only a yes confirms.
-func (t *tool) confirmed(format string, args ...any) bool {
-	_, _ = fmt.Fprintf(t.Stderr, format+" [y/N] ", args...)
+func (o *output) confirmed(format string, args ...any) bool {
+	_, _ = fmt.Fprintf(o.Stderr, format+" [y/N] ", args...)
 
-	answer, err := bufio.NewReader(t.Stdin).ReadString('\n')
+	answer, err := bufio.NewReader(o.Stdin).ReadString('\n')
 	if err != nil && answer == "" {
-		t.infof("")
+		o.infof("")
 	}
 
 	switch strings.ToLower(strings.TrimSpace(answer)) {

@@ -20,14 +20,14 @@ const (
 )
 
 // offerSessions makes a command complete its first argument with the newest sessions of the server.
-func (t *tool) offerSessions(cmd *cobra.Command, connection *connection) {
+func (r *remote) offerSessions(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		// Shells complete without running the command, so that nobody has looked at the environment yet.
-		if len(args) > 0 || t.bind(cmd) != nil {
+		if len(args) > 0 || r.bind(cmd) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 
-		return newestSessions(cmd.Context(), connection), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		return newestSessions(cmd.Context(), r.connection), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 
@@ -57,22 +57,22 @@ func newestSessions(ctx context.Context, connection *connection) []cobra.Complet
 }
 
 // completeTypes completes --type with the alert types of the server.
-func (t *tool) completeTypes(cmd *cobra.Command, connection *connection) {
-	t.completeFromServer(cmd, "type", connection, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+func (r *remote) completeTypes(cmd *cobra.Command) {
+	r.completeFromServer(cmd, "type", func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
 		return describedTypes(ctx, c, func(kind client.AlertType) string { return kind.Name })
 	})
 }
 
 // completeChains completes --chain with the chains of the server.
-func (t *tool) completeChains(cmd *cobra.Command, connection *connection) {
-	t.completeFromServer(cmd, "chain", connection, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+func (r *remote) completeChains(cmd *cobra.Command) {
+	r.completeFromServer(cmd, "chain", func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
 		return describedTypes(ctx, c, func(kind client.AlertType) string { return kind.ChainID })
 	})
 }
 
 // completeProviders completes --provider with the providers that a re-run can choose.
-func (t *tool) completeProviders(cmd *cobra.Command, connection *connection) {
-	t.completeFromServer(cmd, "provider", connection, func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
+func (r *remote) completeProviders(cmd *cobra.Command) {
+	r.completeFromServer(cmd, "provider", func(ctx context.Context, c *client.Client) ([]cobra.Completion, error) {
 		providers, err := client.All(client.List(ctx, c, client.ListProviders, client.ProviderFilter{For: "reruns"}, 0))
 		found := make([]cobra.Completion, 0, len(providers))
 
@@ -85,16 +85,16 @@ func (t *tool) completeProviders(cmd *cobra.Command, connection *connection) {
 }
 
 // completeFromServer completes a flag with what the server lists; with nothing, if it does not answer.
-func (t *tool) completeFromServer(
-	cmd *cobra.Command, flag string, connection *connection, list func(context.Context, *client.Client) ([]cobra.Completion, error),
+func (r *remote) completeFromServer(
+	cmd *cobra.Command, flag string, list func(context.Context, *client.Client) ([]cobra.Completion, error),
 ) {
 	complete(cmd, flag, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		// Shells complete without running the command, so that nobody has looked at the environment yet.
-		if t.bind(cmd) != nil {
+		if r.bind(cmd) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 
-		c, err := connection.open()
+		c, err := r.open()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

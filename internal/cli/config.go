@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-func (t *tool) config() *cobra.Command {
+func configCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "config", Short: "Validate, show and reload the configuration", GroupID: groupHelp, Args: onlyCommands,
 		Example: `  tarsy config check --config-dir ./config
@@ -22,7 +22,7 @@ func (t *tool) config() *cobra.Command {
   tarsy config schema > tarsy.schema.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(t.checkConfig(), t.showConfig(), t.routeAlerts(), reloadConfigCommand(t), t.configSchema())
+	cmd.AddCommand(checkConfigCommand(t), showConfigCommand(t), routeAlertsCommand(t), reloadConfigCommand(t), configSchemaCommand(t))
 
 	return cmd
 }
@@ -46,7 +46,7 @@ type verdict struct {
 	Notes []problem `json:"notes"`
 }
 
-func (t *tool) checkConfig() *cobra.Command {
+func checkConfigCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check", Short: "Validate the configuration and report every problem", Args: namedArgs,
 		Long: `Prints every problem with its file and line, and exits with code 1 if there is one. It loads the configuration the way serve
@@ -55,11 +55,11 @@ does, with the same flags and variables, so a configuration that passes does not
 		Example: "  tarsy config check --config-dir ./config\n  tarsy config check --config-dir tarsy.yaml -o json",
 	}
 
-	flags := newServerFlags(cmd, "tarsy", "info").configured(cmd)
+	flags := newServerFlags(t, cmd, "tarsy", "info").configured(cmd)
 	format := outputFlag(cmd)
 
 	cmd.RunE = func(*cobra.Command, []string) error {
-		cfg, err := t.load(flags)
+		cfg, err := flags.load()
 		failed, isFault := errors.AsType[*config.Error](err)
 
 		if err != nil && !isFault {
@@ -94,7 +94,7 @@ does, with the same flags and variables, so a configuration that passes does not
 
 		found.OK = len(problems) == 0
 
-		return t.report(found, problems, warnings, notes, format.value)
+		return printConfigCheck(t, found, problems, warnings, notes, format.value)
 	}
 
 	return cmd
@@ -109,7 +109,7 @@ func shownWarnings(warnings []config.Warning) []problem {
 	return shown
 }
 
-func (t *tool) report(found verdict, problems []config.Problem, warnings []config.Warning, notes []config.Note, format string) error {
+func printConfigCheck(t *tool, found verdict, problems []config.Problem, warnings []config.Warning, notes []config.Note, format string) error {
 	var err error
 
 	switch {
@@ -149,23 +149,23 @@ type setting struct {
 	Origin string `json:"origin"`
 }
 
-func (t *tool) showConfig() *cobra.Command {
+func showConfigCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show every setting and where it came from", Args: namedArgs,
 		Long: `Prints every setting with its value and origin: a flag, an environment variable, a file and line, or the built-in default.
 Secrets and values from {{.VAR}} are hidden. It accepts the flags of serve, to show their effect.`,
 		Example: "  tarsy config show\n  TARSY_WORKERS=8 tarsy config show --config-dir ./config -o json",
 	}
-	flags := newServerFlags(cmd, "tarsy", "info").configured(cmd)
+	flags := newServerFlags(t, cmd, "tarsy", "info").configured(cmd)
 	format := outputFlag(cmd)
 
 	cmd.RunE = func(*cobra.Command, []string) error {
-		cfg, err := t.load(flags)
+		cfg, err := flags.load()
 		if err != nil {
 			return err
 		}
 
-		settings := t.serverSettings(flags)
+		settings := flags.settings()
 		for _, v := range cfg.Origins() {
 			settings = append(settings, setting(v))
 		}
@@ -187,9 +187,9 @@ Secrets and values from {{.VAR}} are hidden. It accepts the flags of serve, to s
 	return cmd
 }
 
-// serverSettings are the settings that only flags and variables have.
-func (t *tool) serverSettings(f *serverFlags) []setting {
-	dir, err := t.dataDir(f)
+// settings are the settings that only flags and variables have.
+func (f *serverFlags) settings() []setting {
+	dir, err := f.directory()
 	if err != nil {
 		dir = ""
 	}
@@ -201,7 +201,7 @@ func (t *tool) serverSettings(f *serverFlags) []setting {
 		{"database-url", hidePassword(f.databaseURL)}, {"pg-bin", f.pgBin}, {"log-level", f.logLevel.value}, {"log-format", f.logFormat.value},
 	} {
 		if s.value != "" {
-			settings = append(settings, setting{Path: "--" + s.flag, Value: s.value, Origin: t.origins[s.flag]})
+			settings = append(settings, setting{Path: "--" + s.flag, Value: s.value, Origin: f.origins[s.flag]})
 		}
 	}
 
@@ -227,7 +227,7 @@ func hidePassword(text string) string {
 	return shown
 }
 
-func (t *tool) configSchema() *cobra.Command {
+func configSchemaCommand(t *tool) *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of the configuration files, for editors", Args: namedArgs,
 		Example: "  tarsy config schema > tarsy.schema.json",

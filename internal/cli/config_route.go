@@ -49,7 +49,7 @@ type skippedRoute struct {
 	Value   string `json:"value"`
 }
 
-func (t *tool) routeAlerts() *cobra.Command {
+func routeAlertsCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "route", Short: "Explain where alerts go", Args: namedArgs,
 		Long: `Reads alerts from stdin and prints for each what it is about, the route that decides on it and why, the routes before it with the
@@ -58,11 +58,11 @@ matcher that does not hold, the chain, the MCP servers and the runbook. Nothing 
 A body of Alertmanager or Grafana is recognized. Other bodies need --receiver; without it, the input is the text of one alert.`,
 		Example: "  tarsy config route --config-dir ./config < alert.json\n  tarsy config route --receiver generic/statuspage < body.json -o json",
 	}
-	flags, format := newServerFlags(cmd, "tarsy", "info").configured(cmd), outputFlag(cmd)
+	flags, format := newServerFlags(t, cmd, "tarsy", "info").configured(cmd), outputFlag(cmd)
 	receiver := cmd.Flags().String("receiver", "", "receiver that gets the body, as source/name")
 
 	cmd.RunE = func(*cobra.Command, []string) error {
-		cfg, err := t.load(flags)
+		cfg, err := flags.load()
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ A body of Alertmanager or Grafana is recognized. Other bodies need --receiver; w
 			return t.printJSON(routed)
 		}
 
-		return t.printRoutes(routed)
+		return printRoutes(t, routed)
 	}
 
 	return cmd
@@ -97,14 +97,14 @@ A body of Alertmanager or Grafana is recognized. Other bodies need --receiver; w
 var errNoAlerts = errors.New("no alerts given: pass a body on stdin, as in tarsy config route < alert.json")
 
 // readAlerts reads stdin, up to what a receiver accepts.
-func (t *tool) readAlerts() ([]byte, error) {
+func (o *output) readAlerts() ([]byte, error) {
 	const limit = 8 << 20
 
-	if t.isTerminal(t.Stdin) {
+	if o.isTerminal(o.Stdin) {
 		return nil, usageError{errNoAlerts}
 	}
 
-	body, err := io.ReadAll(io.LimitReader(t.Stdin, limit+1))
+	body, err := io.ReadAll(io.LimitReader(o.Stdin, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("read the alerts from stdin: %w", err)
 	}
@@ -195,7 +195,7 @@ func explainRoute(reader inbox.Reader, one tarsy.Alert, found chain.RouteMatch) 
 	return routed, nil
 }
 
-func (t *tool) printRoutes(routed []routedAlert) error {
+func printRoutes(t *tool, routed []routedAlert) error {
 	if len(routed) == 0 {
 		t.infof("The body contains no alerts.")
 

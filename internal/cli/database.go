@@ -17,11 +17,13 @@ import (
 
 // databaseFlags say which database a command works on.
 type databaseFlags struct {
+	*tool
+
 	databaseURL, dataDir, pgBin string
 }
 
-func newDatabaseFlags(cmd *cobra.Command) *databaseFlags {
-	f := &databaseFlags{}
+func newDatabaseFlags(t *tool, cmd *cobra.Command) *databaseFlags {
+	f := &databaseFlags{tool: t}
 	flags := cmd.Flags()
 	flags.StringVar(&f.databaseURL, "database-url", "", "address of the database, as postgres://user:password@host/name")
 	flags.StringVar(&f.dataDir, "data-dir", "", "data directory of the server, for its private PostgreSQL (default ~/.local/share/tarsy)")
@@ -34,24 +36,24 @@ func newDatabaseFlags(cmd *cobra.Command) *databaseFlags {
 	return f
 }
 
-// databaseAddress returns the address of the database, or else the data directory. The flag --data-dir overrides the variable of the address.
-func (t *tool) databaseAddress(f *databaseFlags) (url, dir string, err error) {
-	if f.databaseURL == "" || t.origins["data-dir"] == originFlag+"data-dir" {
-		dir, err = t.privateDir(f.dataDir)
+// address returns the address of the database, or else the data directory. The flag --data-dir overrides the variable of the address.
+func (f *databaseFlags) address() (url, dir string, err error) {
+	if f.databaseURL == "" || f.origins["data-dir"] == originFlag+"data-dir" {
+		dir, err = privateDir(f.tool, f.dataDir)
 
 		return "", dir, err
 	}
 
 	if err := postgres.CheckURL(f.databaseURL); err != nil {
-		return "", "", usageError{fmt.Errorf("%s: %w", t.origins["database-url"], err)}
+		return "", "", usageError{fmt.Errorf("%s: %w", f.origins["database-url"], err)}
 	}
 
 	return f.databaseURL, "", nil
 }
 
 // privateDir is the data directory of a server, which an error is easier to understand about if it is absolute.
-func (t *tool) privateDir(dir string) (string, error) {
-	dir, err := t.dataDir(&serverFlags{dataDir: dir, dataDirName: "tarsy"})
+func privateDir(t *tool, dir string) (string, error) {
+	dir, err := (&serverFlags{tool: t, dataDir: dir, dataDirName: "tarsy"}).directory()
 	if err != nil {
 		return "", err
 	}
@@ -63,14 +65,14 @@ func (t *tool) privateDir(dir string) (string, error) {
 	return dir, nil
 }
 
-func (t *tool) privateConfig(dir, pgBin string) private.Config {
+func privateConfig(t *tool, dir, pgBin string) private.Config {
 	return private.Config{Dir: dir, BinDir: pgBin, Progress: t.progress}
 }
 
 // progress prints a line about what takes a while.
-func (t *tool) progress(text string) { t.infof("%s", text) }
+func (o *output) progress(text string) { o.infof("%s", text) }
 
-func (t *tool) database() *cobra.Command {
+func databaseCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "database", Short: "Back up, restore and upgrade the database", GroupID: groupServer, Args: onlyCommands,
 		Long: `Works on the database of a server: the one at --database-url, or the private PostgreSQL in --data-dir. The programs of PostgreSQL for
@@ -80,7 +82,7 @@ backups, such as pg_dump, are not needed.`,
   tarsy database upgrade`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(t.backupDatabase(), t.restoreDatabase(), t.upgradeDatabase())
+	cmd.AddCommand(backupDatabaseCommand(t), restoreDatabaseCommand(t), upgradeDatabaseCommand(t))
 
 	return cmd
 }
@@ -106,7 +108,7 @@ func newDatabaseReport(file string, result *dump.Result) databaseReport {
 	}
 }
 
-func (t *tool) backupDatabase() *cobra.Command {
+func backupDatabaseCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "backup FILE", Short: "Write the whole database to a file, while servers run", Args: namedArgs,
 		Long: `Writes every table of TARSy to one compressed file that only its owner can read. The backup has the rows of one moment; servers go on working.
@@ -116,7 +118,7 @@ the version of PostgreSQL: it can be restored on another one. Tables that others
   tarsy database backup "tarsy-$(date +%F).backup" --data-dir /var/lib/tarsy
   TARSY_DATABASE_URL=postgres://… tarsy database backup tarsy.backup --force -o json`,
 	}
-	flags, format := newDatabaseFlags(cmd), outputFlag(cmd)
+	flags, format := newDatabaseFlags(t, cmd), outputFlag(cmd)
 
 	var force bool
 
@@ -125,17 +127,17 @@ the version of PostgreSQL: it can be restored on another one. Tables that others
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ctx := cmd.Context()
 
-		url, dir, err := t.databaseAddress(flags)
+		url, dir, err := flags.address()
 		if err != nil {
 			return err
 		}
 
 		if url == "" {
-			reached, err := private.Reach(ctx, t.privateConfig(dir, flags.pgBin))
+			reached, err := private.Reach(ctx, privateConfig(t, dir, flags.pgBin))
 			if err != nil {
 				return err
 			}
-			defer t.closing("stop PostgreSQL", ctx, reached.Close)
+			defer closing(t, "stop PostgreSQL", ctx, reached.Close)
 
 			url = reached.URL
 		}
@@ -145,7 +147,7 @@ the version of PostgreSQL: it can be restored on another one. Tables that others
 			return err
 		}
 
-		t.nameOthers("not in the backup", result.Others)
+		nameOthers(t, "not in the backup", result.Others)
 
 		if format.value == formatJSON {
 			return t.printJSON(newDatabaseReport(args[0], result))
@@ -159,7 +161,7 @@ the version of PostgreSQL: it can be restored on another one. Tables that others
 	return cmd
 }
 
-func (t *tool) restoreDatabase() *cobra.Command {
+func restoreDatabaseCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Fill an empty database from a backup", Args: namedArgs,
 		Long: `Creates TARSy's tables in an empty database, or in a new private PostgreSQL, and fills them from a file that tarsy database backup has written. It
@@ -171,12 +173,12 @@ Stop every server on the lost database first: two servers on two copies would bo
   tarsy database restore tarsy.backup --data-dir /var/lib/tarsy
   TARSY_DATABASE_URL=postgres://… tarsy database restore tarsy.backup`,
 	}
-	flags, format := newDatabaseFlags(cmd), outputFlag(cmd)
+	flags, format := newDatabaseFlags(t, cmd), outputFlag(cmd)
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ctx := cmd.Context()
 
-		url, dir, err := t.databaseAddress(flags)
+		url, dir, err := flags.address()
 		if err != nil {
 			return err
 		}
@@ -187,11 +189,11 @@ Stop every server on the lost database first: two servers on two copies would bo
 		}
 
 		if url == "" {
-			server, err := private.Open(ctx, t.privateConfig(dir, flags.pgBin))
+			server, err := private.Open(ctx, privateConfig(t, dir, flags.pgBin))
 			if err != nil {
 				return err
 			}
-			defer t.closing("stop PostgreSQL", ctx, server.Stop)
+			defer closing(t, "stop PostgreSQL", ctx, server.Stop)
 
 			url = server.URL()
 		}
@@ -201,7 +203,7 @@ Stop every server on the lost database first: two servers on two copies would bo
 			return err
 		}
 
-		t.nameOthers("not touched", result.Others)
+		nameOthers(t, "not touched", result.Others)
 
 		if format.value == formatJSON {
 			return t.printJSON(newDatabaseReport(args[0], result))
@@ -217,14 +219,14 @@ Stop every server on the lost database first: two servers on two copies would bo
 }
 
 // closing ends what a command has started, also after it was interrupted, and prints what fails: the command itself has succeeded or failed before.
-func (t *tool) closing(what string, ctx context.Context, end func(context.Context) error) { //nolint:revive // reads as what is done
+func closing(t *tool, what string, ctx context.Context, end func(context.Context) error) { //nolint:revive // reads as what is done
 	if err := end(context.WithoutCancel(ctx)); err != nil {
 		t.infof("warning: %s: %s", what, line(err))
 	}
 }
 
 // nameOthers prints the tables that are not TARSy's.
-func (t *tool) nameOthers(state string, names []string) {
+func nameOthers(t *tool, state string, names []string) {
 	if len(names) == 0 {
 		return
 	}

@@ -23,7 +23,7 @@ type upgradeReport struct {
 	OtherDatabases []string `json:"other_databases"`
 }
 
-func (t *tool) upgradeDatabase() *cobra.Command {
+func upgradeDatabaseCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "upgrade", Short: "Move a private PostgreSQL to a newer major version", Args: namedArgs,
 		Long: `Copies the database of a data directory into a new cluster of a newer major version of PostgreSQL, verifies every table, and switches to it. The
@@ -44,7 +44,7 @@ the database stays as it is; an upgrade that was interrupted can be started agai
 	withEnv(cmd.Flags(), "pg-bin", "TARSY_PG_BIN")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		dir, err := t.privateDir(dataDir)
+		dir, err := privateDir(t, dataDir)
 		if err != nil {
 			return err
 		}
@@ -52,9 +52,9 @@ the database stays as it is; an upgrade that was interrupted can be started agai
 		var moved dump.Result
 
 		result, err := private.Upgrade(cmd.Context(), private.UpgradeConfig{
-			Config: t.privateConfig(dir, pgBin), OldBinDir: oldPGBin,
+			Config: privateConfig(t, dir, pgBin), OldBinDir: oldPGBin,
 			Move: func(ctx context.Context, from, to, scratch string) error {
-				return t.moveDatabase(ctx, from, to, scratch, &moved)
+				return moveDatabase(ctx, t, from, to, scratch, &moved)
 			},
 		})
 		if err != nil {
@@ -65,7 +65,7 @@ the database stays as it is; an upgrade that was interrupted can be started agai
 			return t.printJSON(newUpgradeReport(result, &moved))
 		}
 
-		t.showUpgrade(result, &moved, t.origins["pg-bin"] == originFlag+"pg-bin")
+		showUpgrade(t, result, &moved, t.origins["pg-bin"] == originFlag+"pg-bin")
 
 		return nil
 	}
@@ -74,7 +74,7 @@ the database stays as it is; an upgrade that was interrupted can be started agai
 }
 
 // moveDatabase copies a database through a file, which the caller deletes.
-func (t *tool) moveDatabase(ctx context.Context, from, to, scratch string, moved *dump.Result) error {
+func moveDatabase(ctx context.Context, t *tool, from, to, scratch string, moved *dump.Result) error {
 	written, err := dump.Write(ctx, dump.Options{URL: from, File: scratch, Version: buildVersion().Version, Progress: t.progress})
 	if err != nil {
 		return err
@@ -100,15 +100,15 @@ func newUpgradeReport(result *private.Upgraded, moved *dump.Result) upgradeRepor
 }
 
 // showUpgrade prints what was done, and how to undo it.
-func (t *tool) showUpgrade(result *private.Upgraded, moved *dump.Result, named bool) {
+func showUpgrade(t *tool, result *private.Upgraded, moved *dump.Result, named bool) {
 	if result.Kept == "" {
 		t.infof("Nothing to do: the database in %s has PostgreSQL %d already, and the programs are %s.", result.Cluster, result.From.Major, result.To)
 
 		return
 	}
 
-	t.nameOthers("not moved, still in "+result.Kept, moved.Others)
-	t.nameOthers("databases not moved, still in "+result.Kept, result.Databases)
+	nameOthers(t, "not moved, still in "+result.Kept, moved.Others)
+	nameOthers(t, "databases not moved, still in "+result.Kept, result.Databases)
 	t.infof("The database in %s has PostgreSQL %s now. All %d rows of %d tables were moved and verified.",
 		result.Cluster, result.To.Version, moved.Manifest.Rows(), len(moved.Manifest.Tables))
 

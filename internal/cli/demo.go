@@ -32,7 +32,7 @@ const (
 	demoJitter     = 0.3
 )
 
-func (t *tool) demo() *cobra.Command {
+func demoCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "demo", Short: "Run the server with a scripted model, a simulated cluster and example alerts", GroupID: groupServer, Args: namedArgs,
 		Long: `Runs the real server on a private PostgreSQL, with a scripted model instead of a real one and a simulated Kubernetes
@@ -49,7 +49,7 @@ Use tarsy ask to ask follow-up questions. Later starts keep everything; --submit
   tarsy demo --speed 4 --submit
   tarsy demo --listen 127.0.0.1:0 --data-dir ./demo-data`,
 	}
-	flags := newServerFlags(cmd, "tarsy-demo", "warn")
+	flags := newServerFlags(t, cmd, "tarsy-demo", "warn")
 	speed := cmd.Flags().Float64("speed", 1, "how fast the model responds: 1 is readable, 2 twice as fast, 0 without delay")
 	submit := cmd.Flags().Bool("submit", false, "send the example alerts and notes even if there are sessions already")
 
@@ -58,12 +58,12 @@ Use tarsy ask to ask follow-up questions. Later starts keep everything; --submit
 			return usageError{fmt.Errorf("--speed must not be negative, but it is %g", *speed)}
 		}
 
-		cfg, err := t.load(flags, config.File{Name: "demo.yaml", Text: story.Config(t.Executable, demoMCPCommand)})
+		cfg, err := flags.load(config.File{Name: "demo.yaml", Text: story.Config(t.Executable, demoMCPCommand)})
 		if err != nil {
 			return err
 		}
 
-		options, err := t.options(flags, cfg)
+		options, err := flags.options(cfg)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ Use tarsy ask to ask follow-up questions. Later starts keep everything; --submit
 		options.LLM = story.Client(pace(*speed))
 		d := &demo{tool: t, flags: flags, options: options, submit: *submit}
 
-		return t.run(cmd.Context(), options, d.prepare, d.ready)
+		return runServer(cmd.Context(), t, options, d.prepare, d.ready)
 	}
 
 	return cmd
@@ -117,7 +117,7 @@ func (d *demo) prepare(ctx context.Context, server *app.App) error {
 		return nil
 	}
 
-	return d.bootstrap(ctx, server, d.flags, d.options.Logger)
+	return d.flags.bootstrap(ctx, server, d.options.Logger)
 }
 
 func (d *demo) ready(ctx context.Context, server *app.App) error {
@@ -238,7 +238,7 @@ func captureNotes(ctx context.Context, c *client.Client, sent *demoSent) error {
 }
 
 // demoMCP is the demo's MCP server on stdio: the server starts it, people do not.
-func (t *tool) demoMCP() *cobra.Command {
+func demoClusterCommand(t *tool) *cobra.Command {
 	return &cobra.Command{
 		Use: demoMCPCommand, Short: "Serve the simulated cluster as an MCP server on stdin and stdout", Hidden: true, Args: namedArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -63,7 +63,7 @@ func (d *description) approvals(s tarsy.SessionDetail) {
 }
 
 // describe is a session for people. The timeline brings what was asked about it and answered.
-func (t *tool) describe(s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) string {
+func describe(t *tool, s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) string {
 	d := &description{palette: t.palette(t.Stdout), width: min(t.columns(t.Stdout), textWidth)}
 
 	d.verdict(s.Verdict)

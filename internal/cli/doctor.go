@@ -33,7 +33,7 @@ type finding struct {
 	Advice string `json:"advice,omitempty"`
 }
 
-func (t *tool) doctor() *cobra.Command {
+func doctorCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that a server can run here, and report how to fix problems", GroupID: groupHelp, Args: namedArgs,
 		Long: `Checks what a server needs: PostgreSQL, a data directory, a free port, a valid configuration, and the MCP servers that
@@ -46,7 +46,7 @@ LLM provider, which costs a few tokens. With --server it also checks the health 
 fails; an MCP server that does not answer is a warning, or a failure with system.mcp_startup: strict.`,
 		Example: "  tarsy doctor\n  tarsy doctor --live --config-dir ./config\n  tarsy doctor --config-dir ./config --listen 127.0.0.1:9000\n  tarsy doctor --database-url postgres://tarsy@db.example/tarsy\n  tarsy doctor --server http://tarsy.internal:8080 -o json",
 	}
-	flags := newServerFlags(cmd, "tarsy", "warn").configured(cmd)
+	flags := newServerFlags(t, cmd, "tarsy", "warn").configured(cmd)
 	connection, format := connectionFlags(cmd), outputFlag(cmd)
 
 	var live bool
@@ -54,28 +54,28 @@ fails; an MCP server that does not answer is a warning, or a failure with system
 	cmd.Flags().BoolVar(&live, "live", false, "send a one-word prompt to each configured LLM provider")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		findings := append(t.checkMachine(cmd.Context(), flags), t.checkConfiguration(cmd.Context(), flags, live)...)
+		findings := append(flags.checkMachine(cmd.Context()), flags.checkConfiguration(cmd.Context(), live)...)
 
 		if t.given("server") {
 			findings = append(findings, checkServer(cmd.Context(), connection))
 		}
 
-		return t.showFindings(findings, format.value)
+		return showFindings(t, findings, format.value)
 	}
 
 	return cmd
 }
 
 // checkMachine looks at what a server needs besides its configuration.
-func (t *tool) checkMachine(ctx context.Context, f *serverFlags) []finding {
-	return append(t.checkPostgres(ctx, f), t.checkDataDir(f), checkPort(ctx, f.listen))
+func (f *serverFlags) checkMachine(ctx context.Context) []finding {
+	return append(f.checkPostgres(ctx), f.checkDataDir(), checkPort(ctx, f.listen))
 }
 
 // checkDataDir looks whether the directory, or the first above it that is there, can be written.
-func (t *tool) checkDataDir(f *serverFlags) finding {
+func (f *serverFlags) checkDataDir() finding {
 	const check = "data directory"
 
-	dir, err := t.dataDir(f)
+	dir, err := f.directory()
 	if err != nil {
 		return finding{check, findingFail, line(err), "set --data-dir"}
 	}
@@ -129,10 +129,10 @@ func checkPort(ctx context.Context, listen string) finding {
 	return finding{check, findingOK, listen + " is free", ""}
 }
 
-func (t *tool) checkConfiguration(ctx context.Context, f *serverFlags, live bool) []finding {
+func (f *serverFlags) checkConfiguration(ctx context.Context, live bool) []finding {
 	const check = "configuration"
 
-	cfg, err := t.load(f)
+	cfg, err := f.load()
 	if failed, ok := errors.AsType[*config.Error](err); ok {
 		all := make([]finding, 0, len(failed.Problems))
 		for _, p := range failed.Problems {
@@ -160,27 +160,27 @@ func (t *tool) checkConfiguration(ctx context.Context, f *serverFlags, live bool
 	}
 
 	all = append(all, checkCertificate(cfg.System.TLS, time.Now())...)
-	all = append(all, t.checkProviders(ctx, cfg, chains.LLMProviders(), live)...)
-	all = append(all, t.checkMCPServers(ctx, f, cfg, chains.MCPServers())...)
+	all = append(all, checkProviders(ctx, f.tool, cfg, chains.LLMProviders(), live)...)
+	all = append(all, f.checkMCPServers(ctx, cfg, chains.MCPServers())...)
 
-	for _, unset := range cfg.UnsetReceiverVariables(t.lookup) {
+	for _, unset := range cfg.UnsetReceiverVariables(f.lookup) {
 		all = append(all, finding{"receivers", findingWarn, unset.String(), "set it where the server runs"})
 	}
 
-	for _, unset := range cfg.UnsetWriteBackVariables(t.lookup) {
+	for _, unset := range cfg.UnsetWriteBackVariables(f.lookup) {
 		all = append(all, finding{"write-back", findingWarn, unset.String(), "set it where the server runs"})
 	}
 
-	all = append(all, t.checkMail(ctx, cfg)...)
+	all = append(all, checkMail(ctx, f.tool, cfg)...)
 
-	for _, unset := range cfg.UnsetTracingVariables(t.lookup) {
+	for _, unset := range cfg.UnsetTracingVariables(f.lookup) {
 		all = append(all, finding{"traces", findingWarn, unset.String(), "set it where the server runs"})
 	}
 
-	all = append(all, t.checkOIDC(ctx, cfg)...)
-	all = append(all, t.checkDiscord(ctx, cfg.System.Discord)...)
+	all = append(all, checkOIDC(ctx, f.tool, cfg)...)
+	all = append(all, checkDiscord(ctx, f.tool, cfg.System.Discord)...)
 
-	return append(all, t.checkSlack(ctx, cfg)...)
+	return append(all, checkSlack(ctx, f.tool, cfg)...)
 }
 
 func checkServer(ctx context.Context, connection *connection) finding {
@@ -218,7 +218,7 @@ func checkServer(ctx context.Context, connection *connection) finding {
 	return finding{check, findingWarn, found + ": " + strings.Join(messages, "; "), advice}
 }
 
-func (t *tool) showFindings(findings []finding, format string) error {
+func showFindings(t *tool, findings []finding, format string) error {
 	failed := false
 	palette := t.palette(t.Stdout)
 	styles := map[string]terminal.Style{findingOK: terminal.Green, findingWarn: terminal.Yellow, findingFail: terminal.Red}

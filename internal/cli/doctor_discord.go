@@ -17,7 +17,7 @@ const discordPatience = 15 * time.Second
 
 // checkDiscord asks Discord whose token it is, and for the channel of the announcements. Without Discord in the configuration there is
 // nothing to check.
-func (t *tool) checkDiscord(ctx context.Context, cfg config.Discord) []finding {
+func checkDiscord(ctx context.Context, t *tool, cfg config.Discord) []finding {
 	const check = "Discord"
 
 	if !cfg.Enabled {

@@ -17,7 +17,7 @@ const mailPatience = 15 * time.Second
 
 // checkMail connects to the SMTP servers of targets and logs in, as for sending. It sends nothing. Targets whose password is not set are left out: a
 // finding reports the variable.
-func (t *tool) checkMail(ctx context.Context, cfg *config.Config) []finding {
+func checkMail(ctx context.Context, t *tool, cfg *config.Config) []finding {
 	var all []finding
 
 	for _, name := range slices.Sorted(maps.Keys(cfg.Alerts.WriteBack)) {

@@ -23,8 +23,8 @@ const (
 )
 
 // checkMCPServers opens the servers that chains use, all at once, the way a server does. The limits of internal/mcp bound it in time.
-func (t *tool) checkMCPServers(ctx context.Context, f *serverFlags, cfg *config.Config, used []string) []finding {
-	factory, err := app.NewMCPFactory(app.Options{Config: cfg, Env: t.lookup, DatabaseURL: f.databaseURL})
+func (f *serverFlags) checkMCPServers(ctx context.Context, cfg *config.Config, used []string) []finding {
+	factory, err := app.NewMCPFactory(app.Options{Config: cfg, Env: f.lookup, DatabaseURL: f.databaseURL})
 	if err != nil {
 		return []finding{{"MCP servers", findingFail, line(err), "see tarsy config check"}}
 	}
@@ -55,7 +55,7 @@ func (t *tool) checkMCPServers(ctx context.Context, f *serverFlags, cfg *config.
 		case <-progress.C:
 			for i, id := range used {
 				if waiting[i] {
-					t.infof("waiting for MCP server %s…", id)
+					f.infof("waiting for MCP server %s…", id)
 				}
 			}
 		}

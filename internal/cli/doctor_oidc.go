@@ -8,7 +8,7 @@ import (
 )
 
 // checkOIDC reads the discovery document of the issuer, if one is configured, as the server does with the first login.
-func (t *tool) checkOIDC(ctx context.Context, cfg *config.Config) []finding {
+func checkOIDC(ctx context.Context, t *tool, cfg *config.Config) []finding {
 	const check = "OpenID Connect"
 
 	o := cfg.System.Auth.OIDC

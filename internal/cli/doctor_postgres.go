@@ -17,15 +17,15 @@ import (
 const quietWait = 2 * time.Second
 
 // checkPostgres looks at the database that a server would use: at the configured one, or whether there is what a private one needs.
-func (t *tool) checkPostgres(ctx context.Context, f *serverFlags) []finding {
+func (f *serverFlags) checkPostgres(ctx context.Context) []finding {
 	if f.databaseURL == "" {
-		return []finding{t.checkPrivatePostgres(f)}
+		return []finding{f.checkPrivatePostgres()}
 	}
 
 	const check = "PostgreSQL"
 
 	where := shownAddress(f.databaseURL)
-	notice := time.AfterFunc(quietWait, func() { t.infof("waiting for PostgreSQL at %s…", where) })
+	notice := time.AfterFunc(quietWait, func() { f.infof("waiting for PostgreSQL at %s…", where) })
 
 	defer notice.Stop()
 
@@ -59,7 +59,7 @@ func shownAddress(address string) string {
 }
 
 // checkPrivatePostgres looks for server programs: for those that can read the database in the data directory, if there is one.
-func (t *tool) checkPrivatePostgres(f *serverFlags) finding {
+func (f *serverFlags) checkPrivatePostgres() finding {
 	const check = "PostgreSQL"
 
 	found, err := private.Find(f.pgBin)
@@ -70,7 +70,7 @@ func (t *tool) checkPrivatePostgres(f *serverFlags) finding {
 	)
 
 	// A data directory that cannot be had is the finding of another check.
-	if dir, err := t.dataDir(f); err == nil && dir != "" {
+	if dir, err := f.directory(); err == nil && dir != "" {
 		cluster, major = private.Existing(dir)
 	}
 
@@ -97,7 +97,7 @@ func (t *tool) checkPrivatePostgres(f *serverFlags) finding {
 
 	return finding{
 		check, findingFail, fmt.Sprintf("the database in %s is of PostgreSQL %d, and %s", cluster, major, there),
-		fmt.Sprintf("install PostgreSQL %d, or move the data to another version: %s database upgrade", major, t.Name),
+		fmt.Sprintf("install PostgreSQL %d, or move the data to another version: %s database upgrade", major, f.Name),
 	}
 }
 

@@ -19,7 +19,7 @@ const livePatience = time.Minute
 
 // checkProviders looks whether the models that chains use could be called; with live it calls them, and the others that
 // the files configure and whose keys are set.
-func (t *tool) checkProviders(ctx context.Context, cfg *config.Config, used []string, live bool) []finding {
+func checkProviders(ctx context.Context, t *tool, cfg *config.Config, used []string, live bool) []finding {
 	providers := provider.New(provider.Config{
 		Providers: cfg.LLMProviders, Env: t.lookup, CachePrompts: cfg.System.PromptCaching.Enabled, Scripted: story.Client(script.Pace{}),
 	})

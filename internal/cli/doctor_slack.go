@@ -9,7 +9,7 @@ import (
 )
 
 // checkSlack asks Slack whose tokens they are. Without Slack in the configuration there is nothing to check.
-func (t *tool) checkSlack(ctx context.Context, cfg *config.Config) []finding {
+func checkSlack(ctx context.Context, t *tool, cfg *config.Config) []finding {
 	const check = "Slack"
 
 	var all []finding

@@ -14,7 +14,7 @@ import (
 const dotEnvName = ".env"
 
 // readDotEnv reads the variables next to the configuration. Only the configuration can name them: flags are read before.
-func (t *tool) readDotEnv(configDir string) error {
+func (f *serverFlags) readDotEnv(configDir string) error {
 	if configDir == "" {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (t *tool) readDotEnv(configDir string) error {
 
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		t.dotEnv.Store(nil)
+		f.dotEnv.Store(nil)
 
 		return nil
 	} else if err != nil {
@@ -40,7 +40,7 @@ func (t *tool) readDotEnv(configDir string) error {
 		return fmt.Errorf("%s: lines must be NAME=value, with quotes around values that have spaces, # or $", path) //nolint:err113 // told to a person
 	}
 
-	t.dotEnv.Store(&variables)
+	f.dotEnv.Store(&variables)
 
 	return nil
 }

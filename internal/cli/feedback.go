@@ -39,7 +39,7 @@ lists the feedback of everybody.`,
 	flags.StringVar(&given.Why, "why", "", "why you think so")
 	flags.StringVar(&given.RealCause, "cause", "", "what the cause really was")
 	flags.BoolVar(&withdraw, "delete", false, "withdraw your feedback")
-	t.offerSessions(cmd, r.connection)
+	r.offerSessions(cmd)
 	offerRatings(cmd)
 
 	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {

@@ -26,7 +26,7 @@ func acknowledgeSessionsCommand(t *tool) *cobra.Command {
 	}
 	assign := cmd.Flags().Bool("assign", false, "assign the sessions to yourself too")
 
-	handle(t, cmd, func(change *client.HandlingChange) error {
+	handleSessions(t, cmd, func(change *client.HandlingChange) error {
 		change.State = new(tarsy.HandlingAcknowledged)
 
 		if *assign {
@@ -47,7 +47,7 @@ func resolveSessionsCommand(t *tool) *cobra.Command {
 	}
 	note := cmd.Flags().String("note", "", "what resolved them")
 
-	handle(t, cmd, func(change *client.HandlingChange) error {
+	handleSessions(t, cmd, func(change *client.HandlingChange) error {
 		change.State = new(tarsy.HandlingResolved)
 
 		if cmd.Flags().Changed("note") {
@@ -67,7 +67,7 @@ func reopenSessionsCommand(t *tool) *cobra.Command {
 		Example: "  tarsy sessions reopen 5f3a9c21",
 	}
 
-	handle(t, cmd, func(change *client.HandlingChange) error {
+	handleSessions(t, cmd, func(change *client.HandlingChange) error {
 		change.State = new(tarsy.HandlingOpen)
 
 		return nil
@@ -83,7 +83,7 @@ func assignSessionsCommand(t *tool) *cobra.Command {
 	}
 	assignee := cmd.Flags().String("to", "", "who takes care of them; me for yourself, empty for nobody")
 
-	handle(t, cmd, func(change *client.HandlingChange) error {
+	handleSessions(t, cmd, func(change *client.HandlingChange) error {
 		if !cmd.Flags().Changed("to") {
 			return errNoAssignee
 		}
@@ -108,7 +108,7 @@ func tagSessionsCommand(t *tool) *cobra.Command {
 	cmd.Flags().StringArrayVar(&tags.Add, "add", nil, "a tag to add; can be repeated")
 	cmd.Flags().StringArrayVar(&tags.Remove, "remove", nil, "a tag to remove; can be repeated")
 
-	handle(t, cmd, func(change *client.HandlingChange) error {
+	handleSessions(t, cmd, func(change *client.HandlingChange) error {
 		if len(tags.Add)+len(tags.Remove) == 0 {
 			return errNoTags
 		}
@@ -121,10 +121,10 @@ func tagSessionsCommand(t *tool) *cobra.Command {
 	return cmd
 }
 
-// handle makes a command change the handling of the sessions that its arguments name.
-func handle(t *tool, cmd *cobra.Command, fill func(*client.HandlingChange) error) {
+// handleSessions makes a command change the handling of the sessions that its arguments name.
+func handleSessions(t *tool, cmd *cobra.Command, fill func(*client.HandlingChange) error) {
 	r := newRemote(t, cmd)
-	t.offerSessions(cmd, r.connection)
+	r.offerSessions(cmd)
 	cmd.Args = someSessions
 
 	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {

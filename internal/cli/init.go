@@ -36,7 +36,7 @@ type initFlags struct {
 	force      bool
 }
 
-func (t *tool) init() *cobra.Command {
+func initCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", Short: "Write a first configuration for your cluster and your Alertmanager", GroupID: groupHelp, Args: namedArgs,
 		Long: `Looks for what a first real investigation needs: an API key of an LLM provider in the environment, a kubeconfig or the service
@@ -50,7 +50,7 @@ replaced only with --force, which keeps the token.`,
   tarsy init --config-dir ./config --yes
   tarsy init --prometheus http://prometheus.monitoring:9090 --url http://tarsy.internal:8080`,
 	}
-	flags := &initFlags{serverFlags: newServerFlags(cmd, "tarsy", "warn").configured(cmd)}
+	flags := &initFlags{serverFlags: newServerFlags(t, cmd, "tarsy", "warn").configured(cmd)}
 	cmd.Flags().Lookup("config-dir").Usage = "directory to write to (default ./" + initDir + ") [TARSY_CONFIG_DIR]"
 	cmd.Flags().StringVar(&flags.prometheus, "prometheus", "http://localhost:9090", "address of Prometheus; empty for none")
 	cmd.Flags().StringVar(&flags.url, "url", "", "address at which Alertmanager reaches this server (default: the address of --listen)")
@@ -58,35 +58,35 @@ replaced only with --force, which keeps the token.`,
 	cmd.Flags().BoolVar(&flags.force, "force", false, "replace existing files")
 	withEnv(cmd.Flags(), "prometheus", config.PrometheusVariable)
 
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return t.runInit(cmd.Context(), flags) }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return flags.run(cmd.Context()) }
 
 	return cmd
 }
 
-func (t *tool) runInit(ctx context.Context, flags *initFlags) error {
-	if flags.configDir == "" {
-		flags.configDir = initDir
+func (f *initFlags) run(ctx context.Context) error {
+	if f.configDir == "" {
+		f.configDir = initDir
 	}
 
-	files := initFiles{dir: flags.configDir}
-	if err := files.check(flags.force); err != nil {
+	files := initFiles{dir: f.configDir}
+	if err := files.check(f.force); err != nil {
 		return err
 	}
 
-	found, err := t.look(ctx, flags)
+	found, err := f.look(ctx)
 	if err != nil {
 		return err
 	}
 
-	if !flags.yes && t.isTerminal(t.Stdin) && t.isTerminal(t.Stderr) {
-		if err := t.complete(ctx, flags, &found); err != nil {
+	if !f.yes && f.isTerminal(f.Stdin) && f.isTerminal(f.Stderr) {
+		if err := f.complete(ctx, &found); err != nil {
 			return err
 		}
 	}
 
-	t.describeFound(found)
+	f.describeFound(found)
 
-	if found.Token, err = t.receiverToken(files); err != nil {
+	if found.Token, err = f.receiverToken(files); err != nil {
 		return err
 	}
 
@@ -94,40 +94,42 @@ func (t *tool) runInit(ctx context.Context, flags *initFlags) error {
 		return err
 	}
 
-	t.infof("\nWrote %s and %s.\n", files.config(), files.variables())
+	f.infof("\nWrote %s and %s.\n", files.config(), files.variables())
 
-	return t.finishInit(ctx, flags, files, found)
+	return f.finish(ctx, files, found)
 }
 
-// finishInit checks what was written and prints the next steps. Findings do not make init fail: the files are there, and what is
+// finish checks what was written and prints the next steps. Findings do not make init fail: the files are there, and what is
 // missing may only be set where the server runs.
-func (t *tool) finishInit(ctx context.Context, flags *initFlags, files initFiles, found surroundings) error {
+func (f *initFlags) finish(ctx context.Context, files initFiles, found surroundings) error {
 	// The server will have these variables, this process does not.
-	checked := *t
-	checked.Env = append(found.variables(), t.Env...)
+	there := *f.tool
+	there.Env = append(found.variables(), f.Env...)
+	checked := *f.serverFlags
+	checked.tool = &there
 
-	findings := append(checked.checkMachine(ctx, flags.serverFlags), checked.checkConfiguration(ctx, flags.serverFlags, false)...)
+	findings := append(checked.checkMachine(ctx), checked.checkConfiguration(ctx, false)...)
 
-	err := t.showFindings(findings, formatText)
+	err := showFindings(f.tool, findings, formatText)
 	if err != nil && !errors.Is(err, errShown) {
 		return err
 	}
 
 	if err != nil {
-		t.infof("\nFix what failed above, then run %s doctor --config-dir %s again.", t.Name, flags.configDir)
+		f.infof("\nFix what failed above, then run %s doctor --config-dir %s again.", f.Name, f.configDir)
 	}
 
-	t.infof("\nStart the server:\n\n  set -a; . %s; set +a\n  %s serve --config-dir %s%s\n", files.variables(), t.Name, flags.configDir, listenFlag(found.URL))
-	t.infof("Add to alertmanager.yml:\n")
+	f.infof("\nStart the server:\n\n  set -a; . %s; set +a\n  %s serve --config-dir %s%s\n", files.variables(), f.Name, f.configDir, listenFlag(found.URL))
+	f.infof("Add to alertmanager.yml:\n")
 
 	credentials := "<" + tokenVariable + " of " + files.variables() + ">"
-	if t.isTerminal(t.Stdout) { // elsewhere it would end up in a log
+	if f.isTerminal(f.Stdout) { // elsewhere it would end up in a log
 		credentials = found.Token
 	}
 
 	receiver := config.Receiver{Source: string(tarsy.SourceAlertmanager), Name: initReceiver}
 
-	return t.printf("%s", alert.AlertmanagerConfig(strings.TrimRight(found.URL, "/")+receiver.Path(), credentials))
+	return f.printf("%s", alert.AlertmanagerConfig(strings.TrimRight(found.URL, "/")+receiver.Path(), credentials))
 }
 
 // listenFlag is the flag with which a server can be reached at an address; empty if it can without.
@@ -141,8 +143,8 @@ func listenFlag(address string) string {
 }
 
 // describeFound reports what the configuration will be made of, and what is missing.
-func (t *tool) describeFound(found surroundings) {
-	report := func(what, text string) { t.infof("%-12s %s", what, text) }
+func (f *initFlags) describeFound(found surroundings) {
+	report := func(what, text string) { f.infof("%-12s %s", what, text) }
 
 	if found.KeySet {
 		report("LLM provider", fmt.Sprintf("%s (%s is set)", found.Provider, found.KeyVariable))

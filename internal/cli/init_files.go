@@ -98,8 +98,8 @@ func quoteForShell(value string) string {
 }
 
 // receiverToken is the token that Alertmanager has already, or a new one.
-func (t *tool) receiverToken(files initFiles) (string, error) {
-	if token, ok := t.variable(tokenVariable); ok {
+func (f *initFlags) receiverToken(files initFiles) (string, error) {
+	if token, ok := f.variable(tokenVariable); ok {
 		return token, nil
 	}
 

@@ -41,25 +41,25 @@ type surroundings struct {
 }
 
 // look finds what can be found without asking.
-func (t *tool) look(ctx context.Context, flags *initFlags) (surroundings, error) {
-	builtin, err := config.Load(config.Source{Env: t.lookup})
+func (f *initFlags) look(ctx context.Context) (surroundings, error) {
+	builtin, err := config.Load(config.Source{Env: f.lookup})
 	if err != nil {
 		return surroundings{}, err
 	}
 
 	found := surroundings{
-		Provider: builtin.Defaults.LLMProvider, KeySet: !builtin.LacksKey(), Kubeconfig: t.kubeconfig(), URL: flags.url, Prometheus: flags.prometheus,
+		Provider: builtin.Defaults.LLMProvider, KeySet: !builtin.LacksKey(), Kubeconfig: f.kubeconfig(), URL: f.url, Prometheus: f.prometheus,
 	}
 	found.KeyVariable = builtin.LLMProviders[found.Provider].APIKeyEnv
-	_, found.InCluster = t.variable("KUBERNETES_SERVICE_HOST")
+	_, found.InCluster = f.variable("KUBERNETES_SERVICE_HOST")
 	found.PrometheusAnswers = prometheusAnswers(ctx, found.Prometheus)
 
-	if !found.PrometheusAnswers && !t.given("prometheus") {
+	if !found.PrometheusAnswers && !f.given("prometheus") {
 		found.Prometheus = "" // nobody said that it is there
 	}
 
 	if found.URL == "" {
-		found.URL = "http://" + reachable(flags.listen)
+		found.URL = "http://" + reachable(f.listen)
 	}
 
 	return found, nil
@@ -83,11 +83,11 @@ func reachable(listen string) string {
 }
 
 // kubeconfig finds the file that kubectl would use.
-func (t *tool) kubeconfig() string {
-	listed, _ := t.variable("KUBECONFIG")
+func (f *initFlags) kubeconfig() string {
+	listed, _ := f.variable("KUBECONFIG")
 	paths := filepath.SplitList(listed)
 
-	if home, ok := t.variable("HOME"); ok && len(paths) == 0 {
+	if home, ok := f.variable("HOME"); ok && len(paths) == 0 {
 		paths = []string{filepath.Join(home, ".kube", "config")}
 	}
 
@@ -134,11 +134,11 @@ func prometheusAnswers(ctx context.Context, address string) bool {
 }
 
 // complete asks for what was not found.
-func (t *tool) complete(ctx context.Context, flags *initFlags, found *surroundings) error {
-	ask := t.questions(ctx)
+func (f *initFlags) complete(ctx context.Context, found *surroundings) error {
+	ask := f.questions(ctx)
 
 	if !found.KeySet {
-		if err := t.askProvider(ask, found); err != nil {
+		if err := f.askProvider(ask, found); err != nil {
 			return err
 		}
 	}
@@ -152,7 +152,7 @@ func (t *tool) complete(ctx context.Context, flags *initFlags, found *surroundin
 		found.Kubeconfig = path
 	}
 
-	if found.Prometheus == "" && !t.given("prometheus") {
+	if found.Prometheus == "" && !f.given("prometheus") {
 		address, err := ask("Address of Prometheus, such as http://prometheus:9090 (Enter for none): ")
 		if err != nil {
 			return err
@@ -161,7 +161,7 @@ func (t *tool) complete(ctx context.Context, flags *initFlags, found *surroundin
 		found.Prometheus, found.PrometheusAnswers = address, prometheusAnswers(ctx, address)
 	}
 
-	if flags.url == "" {
+	if f.url == "" {
 		address, err := ask("Address at which Alertmanager reaches this server [" + found.URL + "]: ")
 		if err != nil {
 			return err
@@ -176,7 +176,7 @@ func (t *tool) complete(ctx context.Context, flags *initFlags, found *surroundin
 }
 
 // askProvider lets somebody choose whose key they will set.
-func (t *tool) askProvider(ask func(string) (string, error), found *surroundings) error {
+func (f *initFlags) askProvider(ask func(string) (string, error), found *surroundings) error {
 	choices := config.DefaultProviders()
 
 	var names []string
@@ -200,23 +200,23 @@ func (t *tool) askProvider(ask func(string) (string, error), found *surroundings
 			return nil
 		}
 
-		t.infof("There is no provider %q.", name)
+		f.infof("There is no provider %q.", name)
 	}
 }
 
 var errInputEnded = errors.New("the input ended before every question was answered; use --yes to answer none")
 
 // questions returns a function that asks one question at a time.
-func (t *tool) questions(ctx context.Context) func(string) (string, error) {
+func (f *initFlags) questions(ctx context.Context) func(string) (string, error) {
 	type line struct {
 		text string
 		err  error
 	}
 
-	reader := bufio.NewReader(t.Stdin)
+	reader := bufio.NewReader(f.Stdin)
 
 	return func(question string) (string, error) {
-		_, _ = fmt.Fprint(t.Stderr, question)
+		_, _ = fmt.Fprint(f.Stderr, question)
 		answers := make(chan line, 1) // nobody waits for an answer after Ctrl-C
 
 		go func() {

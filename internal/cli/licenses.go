@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/licenses"
 )
 
-func (t *tool) licenses() *cobra.Command {
+func licensesCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "licenses", Short: "List the licences of what the program contains", GroupID: groupHelp, Args: namedArgs,
 		Long: `Lists the Go modules, the packages of the dashboard and the data of others that this program contains, each with its version and licence

@@ -45,7 +45,7 @@ type mockFlags struct {
 	output   *choice
 }
 
-func (t *tool) mock() *cobra.Command {
+func mockCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mock", Short: "Run scripted LLM APIs, MCP servers, Discord, Slack and SMTP for tests", GroupID: groupServer, Args: namedArgs,
 		Long: `Serves the OpenAI (Chat Completions, Responses), Anthropic and Gemini APIs on one address, so that a program in any language can
@@ -80,7 +80,7 @@ unused replies, and exits with code 1 if there are any, unless --strict=false. G
 			return t.printf("%s", scriptfile.Schema())
 		}
 
-		if err := t.checkMock(f); err != nil {
+		if err := checkMock(t, f); err != nil {
 			return err
 		}
 
@@ -146,8 +146,8 @@ var (
 )
 
 // checkMock refuses flags that make no sense, by themselves or together.
-func (t *tool) checkMock(f *mockFlags) error {
-	err := t.checkMockSource(f)
+func checkMock(t *tool, f *mockFlags) error {
+	err := checkMockSource(t, f)
 
 	switch {
 	case err != nil:
@@ -170,7 +170,7 @@ func (t *tool) checkMock(f *mockFlags) error {
 }
 
 // checkMockSource checks that there is exactly one source of replies, and that the other flags fit it.
-func (t *tool) checkMockSource(f *mockFlags) error {
+func checkMockSource(t *tool, f *mockFlags) error {
 	switch {
 	case f.script != "" && (f.cassette != "" || f.record != ""):
 		return errTwoSources

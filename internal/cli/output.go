@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,6 +21,9 @@ const (
 	formatJSON = "json"
 )
 
+// output is where a command writes: data to stdout, talk to stderr, both as the terminal or the program that reads them needs it.
+type output struct{ Process }
+
 // outputFlag adds -o.
 func outputFlag(cmd *cobra.Command) *choice {
 	format := newChoice(formatText, formatJSON)
@@ -29,14 +34,79 @@ func outputFlag(cmd *cobra.Command) *choice {
 	return format
 }
 
+// infof writes a line of talk. Where it cannot be written there is nobody to tell.
+func (o *output) infof(format string, args ...any) {
+	_, _ = fmt.Fprintf(o.Stderr, format+"\n", args...)
+}
+
+// gap parts talk from data where people see both.
+func (o *output) gap() {
+	if o.isTerminal(o.Stdout) && o.isTerminal(o.Stderr) {
+		o.infof("")
+	}
+}
+
+// printf writes data.
+func (o *output) printf(format string, args ...any) error {
+	if _, err := fmt.Fprintf(o.Stdout, format, args...); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+
+	return nil
+}
+
+// variable looks up the environment; an empty variable counts as not set.
+func (o *output) variable(name string) (string, bool) {
+	for _, entry := range o.Env {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value, value != ""
+		}
+	}
+
+	return "", false
+}
+
+// palette paints where somebody can see it and did not ask for plain text.
+func (o *output) palette(out io.Writer) terminal.Palette {
+	_, plain := o.variable("NO_COLOR")
+
+	return terminal.Palette{Colour: o.isTerminal(out) && !plain && !o.dumb()}
+}
+
+// columns returns how wide a stream is that is a terminal, and zero for any other.
+func (o *output) columns(stream any) int {
+	if o.Columns != nil {
+		return o.Columns(stream)
+	}
+
+	file, ok := stream.(*os.File)
+	if !ok || !terminal.Is(file.Fd()) {
+		return 0
+	}
+
+	// A terminal that does not know its width is taken for a usual one.
+	return cmp.Or(terminal.Columns(file.Fd()), defaultColumns)
+}
+
+const defaultColumns = 80
+
+func (o *output) isTerminal(stream any) bool { return o.columns(stream) > 0 }
+
+// dumb reports whether the terminal understands no escape sequences.
+func (o *output) dumb() bool {
+	kind, _ := o.variable("TERM")
+
+	return kind == "dumb"
+}
+
 // printJSON prints a value as indented JSON.
-func (t *tool) printJSON(value any) error {
+func (o *output) printJSON(value any) error {
 	text, err := encodeJSON(value, "  ")
 	if err != nil {
 		return err
 	}
 
-	return t.printf("%s\n", text)
+	return o.printf("%s\n", text)
 }
 
 func encodeJSON(value any, indent string) ([]byte, error) {
@@ -57,31 +127,31 @@ func encodeJSON(value any, indent string) ([]byte, error) {
 const textWidth = 110
 
 // printMarkdown prints Markdown: rendered on a terminal, unchanged elsewhere.
-func (t *tool) printMarkdown(text string) error {
+func (o *output) printMarkdown(text string) error {
 	text = strings.TrimSpace(terminal.Clean(text))
 
-	if width := t.columns(t.Stdout); width > 0 {
-		t.gap()
-		text = strings.Join(t.palette(t.Stdout).Markdown(text, min(width, textWidth), terminal.Plain), "\n")
+	if width := o.columns(o.Stdout); width > 0 {
+		o.gap()
+		text = strings.Join(o.palette(o.Stdout).Markdown(text, min(width, textWidth), terminal.Plain), "\n")
 	}
 
-	return t.printf("%s\n", text)
+	return o.printf("%s\n", text)
 }
 
 // printVerdict prints a verdict and an empty line.
-func (t *tool) printVerdict(verdict tarsy.Verdict) error {
-	layout := watch.VerdictLayout{Palette: t.palette(t.Stdout), Width: min(t.columns(t.Stdout), textWidth), WholeCommands: true}
+func (o *output) printVerdict(verdict tarsy.Verdict) error {
+	layout := watch.VerdictLayout{Palette: o.palette(o.Stdout), Width: min(o.columns(o.Stdout), textWidth), WholeCommands: true}
 
-	t.gap()
+	o.gap()
 
-	return t.printf("%s\n\n", strings.Join(layout.Lines(verdict), "\n"))
+	return o.printf("%s\n\n", strings.Join(layout.Lines(verdict), "\n"))
 }
 
 // lines writes a session as lines, as wide as the terminal if out is one.
-func (t *tool) lines(out io.Writer, detail tarsy.SessionDetail) (*watch.Lines, *watch.Session) {
+func (o *output) lines(out io.Writer, detail tarsy.SessionDetail) (*watch.Lines, *watch.Session) {
 	session := watch.NewSession(detail)
 	lines := watch.NewLines(out, session)
-	lines.Width = t.columns(out)
+	lines.Width = o.columns(out)
 
 	return lines, session
 }

@@ -35,7 +35,7 @@ func (r *remote) run(cmd *cobra.Command, do func(ctx context.Context, c *client.
 
 // onSession makes a command do something with the session that its first argument names.
 func (r *remote) onSession(cmd *cobra.Command, do func(ctx context.Context, c *client.Client, id string, args []string) error) {
-	r.offerSessions(cmd, r.connection)
+	r.offerSessions(cmd)
 	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		id, err := c.Resolve(ctx, args[0])
 		if err != nil {

@@ -28,8 +28,8 @@ With --wait it follows the new session, prints the verdict and the final analysi
 	provider := flags.String("provider", "", "LLM provider of all agents (default: as in the session)")
 	flags.StringArrayVar(&s.servers, "mcp", nil, "limit to this MCP server of the chain, as server or server:tool,tool; may be repeated")
 	flags.BoolVarP(&s.wait, "wait", "w", false, "follow the session until it ends and print the verdict and the final analysis")
-	t.completeChains(cmd, s.connection)
-	t.completeProviders(cmd, s.connection)
+	s.completeChains(cmd)
+	s.completeProviders(cmd)
 
 	s.onSession(cmd, func(ctx context.Context, c *client.Client, id string, _ []string) error {
 		changes := &client.RerunChanges{ChainID: *chain}

@@ -5,7 +5,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,8 +14,6 @@ import (
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
-
-	"tarsy.dev/tarsy/internal/cli/terminal"
 )
 
 // Process is what a command knows of the process it runs in.
@@ -40,7 +37,7 @@ type Process struct {
 // Run runs one command and returns the exit code. When ctx is done, servers stop in order and clients give up.
 func Run(ctx context.Context, process Process) int {
 	ctx, cancel := context.WithCancel(ctx)
-	t := &tool{Process: process, origins: map[string]string{}, serving: &atomic.Bool{}, dotEnv: &atomic.Pointer[map[string]string]{}, chosen: make(chan struct{}), reloads: make(chan struct{}, 1)}
+	t := &tool{output: output{process}, origins: map[string]string{}, serving: &atomic.Bool{}, dotEnv: &atomic.Pointer[map[string]string]{}, chosen: make(chan struct{}), reloads: make(chan struct{}, 1)}
 
 	var listening sync.WaitGroup
 
@@ -73,7 +70,7 @@ func Run(ctx context.Context, process Process) int {
 
 // tool is one run of the program.
 type tool struct {
-	Process
+	output
 
 	started bool              // flags and arguments were right, a command runs
 	origins map[string]string // where the value of each flag came from
@@ -150,9 +147,9 @@ Exit codes: 0 success · 1 failure · 2 usage error · 3 not found · 4 not auth
 	root.SetHelpCommand(helpCommand())
 	root.SetCompletionCommandGroupID(groupHelp)
 	root.AddCommand(
-		t.serve(), t.demo(), t.demoMCP(), t.mock(), t.database(),
+		serveCommand(t), demoCommand(t), demoClusterCommand(t), mockCommand(t), databaseCommand(t),
 		submitCommand(t), watchCommand(t), askCommand(t), rerunCommand(t), exportCommand(t), sessionsCommand(t), approvalsCommand(t), feedbackCommand(t), qualityCommand(t), noteCommand(t), notesCommand(t), webhooksCommand(t), silencesCommand(t), suppressedCommand(t), pauseCommand(t), resumeCommand(t), keysCommand(t), auditCommand(t), mcpCommand(t),
-		t.init(), t.config(), t.doctor(), smokeCommand(t), t.supportBundle(), t.licenses(), t.version(),
+		initCommand(t), configCommand(t), doctorCommand(t), smokeCommand(t), supportBundleCommand(t), licensesCommand(t), versionCommand(t),
 	)
 	t.mark(root)
 
@@ -180,38 +177,6 @@ const (
 	groupHelp   = "help"
 )
 
-// infof writes a line of talk. Where it cannot be written there is nobody to tell.
-func (t *tool) infof(format string, args ...any) {
-	_, _ = fmt.Fprintf(t.Stderr, format+"\n", args...)
-}
-
-// gap parts talk from data where people see both.
-func (t *tool) gap() {
-	if t.isTerminal(t.Stdout) && t.isTerminal(t.Stderr) {
-		t.infof("")
-	}
-}
-
-// printf writes data.
-func (t *tool) printf(format string, args ...any) error {
-	if _, err := fmt.Fprintf(t.Stdout, format, args...); err != nil {
-		return fmt.Errorf("write the answer: %w", err)
-	}
-
-	return nil
-}
-
-// variable looks up the environment; an empty variable counts as not set.
-func (t *tool) variable(name string) (string, bool) {
-	for _, entry := range t.Env {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value, value != ""
-		}
-	}
-
-	return "", false
-}
-
 // lookup is the environment as it is, for the configuration's own variables, and what the file next to the configuration adds to it.
 func (t *tool) lookup(name string) (string, bool) {
 	for _, entry := range t.Env {
@@ -227,37 +192,4 @@ func (t *tool) lookup(name string) (string, bool) {
 	}
 
 	return "", false
-}
-
-// palette paints where somebody can see it and did not ask for plain text.
-func (t *tool) palette(out io.Writer) terminal.Palette {
-	_, plain := t.variable("NO_COLOR")
-
-	return terminal.Palette{Colour: t.isTerminal(out) && !plain && !t.dumb()}
-}
-
-// columns returns how wide a stream is that is a terminal, and zero for any other.
-func (t *tool) columns(stream any) int {
-	if t.Columns != nil {
-		return t.Columns(stream)
-	}
-
-	file, ok := stream.(*os.File)
-	if !ok || !terminal.Is(file.Fd()) {
-		return 0
-	}
-
-	// A terminal that does not know its width is taken for a usual one.
-	return cmp.Or(terminal.Columns(file.Fd()), defaultColumns)
-}
-
-const defaultColumns = 80
-
-func (t *tool) isTerminal(stream any) bool { return t.columns(stream) > 0 }
-
-// dumb reports whether the terminal understands no escape sequences.
-func (t *tool) dumb() bool {
-	kind, _ := t.variable("TERM")
-
-	return kind == "dumb"
 }

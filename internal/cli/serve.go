@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-func (t *tool) serve() *cobra.Command {
+func serveCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run the server", GroupID: groupServer, Args: namedArgs,
 		Long: `Runs the server, which accepts alerts, runs the agents, and serves the API and the dashboard on one address.
@@ -31,31 +31,31 @@ Ctrl-C stops it gracefully: running sessions are handed over or continue at the 
   tarsy serve --listen 0.0.0.0:8443 --tls-cert tls.crt --tls-key tls.key
   TARSY_LOG_FORMAT=json tarsy serve --workers 16`,
 	}
-	flags := newServerFlags(cmd, "tarsy", "info").configured(cmd)
+	flags := newServerFlags(t, cmd, "tarsy", "info").configured(cmd)
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		cfg, err := t.load(flags)
+		cfg, err := flags.load()
 		if err != nil {
 			return err
 		}
 
-		options, err := t.options(flags, cfg)
+		options, err := flags.options(cfg)
 		if err != nil {
 			return err
 		}
 
-		options.Load = func() (*config.Config, error) { return t.load(flags) }
+		options.Load = func() (*config.Config, error) { return flags.load() }
 
 		prepare := func(ctx context.Context, server *app.App) error {
 			if !options.RequireKey {
 				return nil
 			}
 
-			return t.bootstrap(ctx, server, flags, options.Logger)
+			return flags.bootstrap(ctx, server, options.Logger)
 		}
 
-		return t.run(cmd.Context(), options, prepare, func(_ context.Context, server *app.App) error {
-			t.warn(cfg)
+		return runServer(cmd.Context(), t, options, prepare, func(_ context.Context, server *app.App) error {
+			warnOf(t, cfg)
 			t.infof("TARSy listens on %s", address(server))
 
 			if admin := server.AdminAddr(); admin != "" {
@@ -71,8 +71,8 @@ Ctrl-C stops it gracefully: running sessions are handed over or continue at the 
 	return cmd
 }
 
-// warn prints what to look at in a valid configuration.
-func (t *tool) warn(cfg *config.Config) {
+// warnOf prints what to look at in a valid configuration.
+func warnOf(t *tool, cfg *config.Config) {
 	chains := chain.NewCatalog(cfg)
 
 	for _, warning := range chains.Warnings() {

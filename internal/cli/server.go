@@ -26,6 +26,8 @@ import (
 
 // serverFlags are the flags of commands that run a server.
 type serverFlags struct {
+	*tool
+
 	listen    string
 	dataDir   string
 	configDir string
@@ -51,9 +53,9 @@ const (
 	authOff  = "off"
 )
 
-func newServerFlags(cmd *cobra.Command, dataDirName, logLevel string) *serverFlags {
+func newServerFlags(t *tool, cmd *cobra.Command, dataDirName, logLevel string) *serverFlags {
 	f := &serverFlags{
-		auth: newChoice(authAuto, authOn, authOff), logLevel: &choice{value: logLevel, allowed: []string{"debug", "info", "warn", "error"}},
+		tool: t, auth: newChoice(authAuto, authOn, authOff), logLevel: &choice{value: logLevel, allowed: []string{"debug", "info", "warn", "error"}},
 		logFormat: newChoice(formatText, formatJSON), dataDirName: dataDirName,
 	}
 	flags := cmd.Flags()
@@ -96,30 +98,30 @@ func configFlag(cmd *cobra.Command, target *string) {
 }
 
 // load reads the configuration, puts what the flags say over it, and checks what this machine must provide.
-func (t *tool) load(f *serverFlags, files ...config.File) (*config.Config, error) {
-	if err := t.readDotEnv(f.configDir); err != nil {
+func (f *serverFlags) load(files ...config.File) (*config.Config, error) {
+	if err := f.readDotEnv(f.configDir); err != nil {
 		return nil, err
 	}
 
-	cfg, err := config.Load(config.Source{Path: f.configDir, Files: files, Env: t.lookup})
+	cfg, err := config.Load(config.Source{Path: f.configDir, Files: files, Env: f.lookup})
 	if err != nil {
 		return nil, err
 	}
 
-	if t.given("workers") {
-		err = t.setWorkers(cfg, f.workers)
+	if f.given("workers") {
+		err = f.setWorkers(cfg, f.workers)
 	}
 
-	if err == nil && t.given("tls-cert") {
-		err = cfg.Override("system.tls.cert_file", f.tlsCert, t.origins["tls-cert"])
+	if err == nil && f.given("tls-cert") {
+		err = cfg.Override("system.tls.cert_file", f.tlsCert, f.origins["tls-cert"])
 	}
 
-	if err == nil && t.given("tls-key") {
-		err = cfg.Override("system.tls.key_file", f.tlsKey, t.origins["tls-key"])
+	if err == nil && f.given("tls-key") {
+		err = cfg.Override("system.tls.key_file", f.tlsKey, f.origins["tls-key"])
 	}
 
-	if err == nil && t.given("admin-listen") {
-		err = cfg.Override("system.admin_listen", f.adminListen, t.origins["admin-listen"])
+	if err == nil && f.given("admin-listen") {
+		err = cfg.Override("system.admin_listen", f.adminListen, f.origins["admin-listen"])
 	}
 
 	if err != nil {
@@ -134,8 +136,8 @@ func (t *tool) load(f *serverFlags, files ...config.File) (*config.Config, error
 }
 
 // setWorkers sets the number of workers. More of them than sessions would be idle, so that limit follows unless a file sets it.
-func (t *tool) setWorkers(cfg *config.Config, workers int) error {
-	origin := t.origins["workers"]
+func (f *serverFlags) setWorkers(cfg *config.Config, workers int) error {
+	origin := f.origins["workers"]
 
 	if workers < 1 {
 		return usageError{fmt.Errorf("%s: at least one worker is needed, not %d", origin, workers)}
@@ -163,14 +165,14 @@ func builtIn(cfg *config.Config, path string) bool {
 }
 
 // checkAddresses refuses flags that no server could use.
-func (t *tool) checkAddresses(f *serverFlags) error {
+func (f *serverFlags) checkAddresses() error {
 	_, port, err := net.SplitHostPort(f.listen)
 	if err == nil {
 		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port)
 	}
 
 	if err != nil {
-		return usageError{fmt.Errorf("%s: %q is not an address such as 127.0.0.1:8080", t.origins["listen"], terminal.Line(f.listen))}
+		return usageError{fmt.Errorf("%s: %q is not an address such as 127.0.0.1:8080", f.origins["listen"], terminal.Line(f.listen))}
 	}
 
 	if f.databaseURL == "" {
@@ -178,23 +180,23 @@ func (t *tool) checkAddresses(f *serverFlags) error {
 	}
 
 	if err := postgres.CheckURL(f.databaseURL); err != nil {
-		return usageError{fmt.Errorf("%s: %w", t.origins["database-url"], err)}
+		return usageError{fmt.Errorf("%s: %w", f.origins["database-url"], err)}
 	}
 
 	return nil
 }
 
 // options turns flags into what an app is made of.
-func (t *tool) options(f *serverFlags, cfg *config.Config) (app.Options, error) {
+func (f *serverFlags) options(cfg *config.Config) (app.Options, error) {
 	if f.databaseWait < 0 {
-		return app.Options{}, usageError{fmt.Errorf("%s must not be negative, it is %s", t.origins["database-wait"], f.databaseWait)}
+		return app.Options{}, usageError{fmt.Errorf("%s must not be negative, it is %s", f.origins["database-wait"], f.databaseWait)}
 	}
 
-	if err := t.checkAddresses(f); err != nil {
+	if err := f.checkAddresses(); err != nil {
 		return app.Options{}, err
 	}
 
-	dir, err := t.dataDir(f)
+	dir, err := f.directory()
 	if err != nil {
 		return app.Options{}, err
 	}
@@ -203,28 +205,28 @@ func (t *tool) options(f *serverFlags, cfg *config.Config) (app.Options, error) 
 
 	return app.Options{
 		Config: cfg, DatabaseURL: f.databaseURL, DatabaseWait: f.databaseWait, DataDir: dir, PGBinDir: f.pgBin, Listen: f.listen,
-		RequireKey: requireKey(f.auth.value, f.listen), Logger: t.logger(f, level), LogLevel: level, Version: buildVersion().Version, Env: t.lookup,
-		Progress: func(text string) { t.infof("%s", text) }, Scripted: story.Client(script.Pace{}),
+		RequireKey: requireKey(f.auth.value, f.listen), Logger: f.logger(level), LogLevel: level, Version: buildVersion().Version, Env: f.lookup,
+		Progress: func(text string) { f.infof("%s", text) }, Scripted: story.Client(script.Pace{}),
 	}, nil
 }
 
 var errNoHome = errors.New("no home directory to keep data in; choose a directory with --data-dir")
 
-// dataDir is where the private PostgreSQL lives; empty if there is none and no directory was named.
-func (t *tool) dataDir(f *serverFlags) (string, error) {
+// directory is where the private PostgreSQL lives; empty if there is none and no directory was named.
+func (f *serverFlags) directory() (string, error) {
 	if f.dataDir != "" || f.databaseURL != "" {
 		return f.dataDir, nil
 	}
 
-	return t.defaultDataDir(f)
+	return f.defaultDirectory()
 }
 
-func (t *tool) defaultDataDir(f *serverFlags) (string, error) {
-	if base, ok := t.variable("XDG_DATA_HOME"); ok && filepath.IsAbs(base) {
+func (f *serverFlags) defaultDirectory() (string, error) {
+	if base, ok := f.variable("XDG_DATA_HOME"); ok && filepath.IsAbs(base) {
 		return filepath.Join(base, f.dataDirName), nil
 	}
 
-	if home, ok := t.variable("HOME"); ok {
+	if home, ok := f.variable("HOME"); ok {
 		return filepath.Join(home, ".local", "share", f.dataDirName), nil
 	}
 
@@ -254,21 +256,21 @@ func (f *serverFlags) level() *slog.LevelVar {
 	return &level
 }
 
-func (t *tool) logger(f *serverFlags, level *slog.LevelVar) *slog.Logger {
+func (f *serverFlags) logger(level *slog.LevelVar) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 
 	if f.logFormat.value == formatJSON {
-		return slog.New(slog.NewJSONHandler(t.Stderr, options))
+		return slog.New(slog.NewJSONHandler(f.Stderr, options))
 	}
 
-	return slog.New(slog.NewTextHandler(t.Stderr, options))
+	return slog.New(slog.NewTextHandler(f.Stderr, options))
 }
 
-// run runs a server until ctx is done, and stops it in order. Prepare comes before it answers requests, ready after.
-func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func(context.Context, *app.App) error) error {
+// runServer runs a server until ctx is done, and stops it in order. Prepare comes before it answers requests, ready after.
+func runServer(ctx context.Context, t *tool, options app.Options, prepare, ready func(context.Context, *app.App) error) error {
 	app.Tune(t.lookup)
 
-	server, err := t.prepared(ctx, options, prepare)
+	server, err := prepareServer(ctx, t, options, prepare)
 	if err != nil {
 		return err
 	}
@@ -280,7 +282,7 @@ func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func
 	}
 
 	if err == nil {
-		err = t.attend(ctx, server)
+		err = attendServer(ctx, t, server)
 	}
 
 	if ctx.Err() != nil {
@@ -302,9 +304,9 @@ func (t *tool) run(ctx context.Context, options app.Options, prepare, ready func
 	return err
 }
 
-// prepared wires a server and prepares it. A database that stops responding meanwhile is waited for like one that was not there at the beginning:
+// prepareServer wires a server and prepares it. A database that stops responding meanwhile is waited for like one that was not there at the beginning:
 // the start begins again.
-func (t *tool) prepared(ctx context.Context, options app.Options, prepare func(context.Context, *app.App) error) (*app.App, error) {
+func prepareServer(ctx context.Context, t *tool, options app.Options, prepare func(context.Context, *app.App) error) (*app.App, error) {
 	const pause = 500 * time.Millisecond
 
 	began, wait := time.Now(), options.DatabaseWait
@@ -350,8 +352,8 @@ func stopServer(ctx context.Context, server *app.App, cfg *config.Config) error 
 	return server.Stop(ctx)
 }
 
-// attend waits until ctx is done or the server cannot go on, and reads the configuration again when it is asked to.
-func (t *tool) attend(ctx context.Context, server *app.App) error {
+// attendServer waits until ctx is done or the server cannot go on, and reads the configuration again when it is asked to.
+func attendServer(ctx context.Context, t *tool, server *app.App) error {
 	for {
 		select {
 		case <-ctx.Done():

@@ -32,7 +32,8 @@ func sessionsCommand(t *tool) *cobra.Command {
 	}
 	listing(t, cmd)
 
-	return group(cmd, listSessionsCommand(t), showSessionCommand(t), cancelSessionCommand(t), shareSessionCommand(t), deleteSessionCommand(t), acknowledgeSessionsCommand(t), resolveSessionsCommand(t), reopenSessionsCommand(t), assignSessionsCommand(t), tagSessionsCommand(t))
+	return group(cmd, listSessionsCommand(t), showSessionCommand(t), cancelSessionCommand(t), shareSessionCommand(t), deleteSessionCommand(t),
+		acknowledgeSessionsCommand(t), resolveSessionsCommand(t), reopenSessionsCommand(t), assignSessionsCommand(t), tagSessionsCommand(t))
 }
 
 func listSessionsCommand(t *tool) *cobra.Command {
@@ -128,7 +129,7 @@ func filterFlags(r *remote, cmd *cobra.Command) *client.Filter {
 	flags.StringVar(&filter.Fingerprint, "fingerprint", "", "only the alert with this fingerprint")
 	flags.StringArrayVar(&filter.Labels, "label", nil, "only alerts with this label, as name=value; can be repeated")
 	flags.StringVar(&filter.Search, "search", "", "only sessions whose title, alert, cause, analysis, summary or error contain these words, best matches first")
-	r.completeTypes(cmd, r.connection)
+	r.completeTypes(cmd)
 	completeSeverities(cmd)
 
 	return filter
@@ -273,7 +274,7 @@ func showSessionCommand(t *tool) *cobra.Command {
 			}
 		}
 
-		return t.printf("%s", t.describe(detail, timeline.Events))
+		return t.printf("%s", describe(t, detail, timeline.Events))
 	})
 
 	return cmd

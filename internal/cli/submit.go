@@ -55,7 +55,7 @@ one has no session: nothing is printed on stdout, and --wait exits with code 5.`
 	flags.StringVar(&s.key, "idempotency-key", "", "submit once per key: repeating the command within 24 hours returns the same session")
 	flags.BoolVarP(&s.wait, "wait", "w", false, "follow the session until it ends and print the verdict and the final analysis")
 	cmd.MarkFlagsMutuallyExclusive("runbook", "runbook-url")
-	t.completeTypes(cmd, s.connection)
+	s.completeTypes(cmd)
 
 	s.run(cmd, s.submit)
 
@@ -294,11 +294,11 @@ func headline(s tarsy.SessionDetail) string {
 }
 
 // connected reports changes of the connection.
-func (t *tool) connected(update client.Update) {
+func (o *output) connected(update client.Update) {
 	switch {
 	case update.Lost != nil:
-		t.infof("-- connection lost (%s); reconnecting --", line(update.Lost))
+		o.infof("-- connection lost (%s); reconnecting --", line(update.Lost))
 	case update.Back:
-		t.infof("-- reconnected; catching up --")
+		o.infof("-- reconnected; catching up --")
 	}
 }

@@ -29,7 +29,7 @@ const bundleLimit = 30 * time.Second
 // maxProfile is how much of a profile is read.
 const maxProfile = 8 << 20
 
-func (t *tool) supportBundle() *cobra.Command {
+func supportBundleCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "support-bundle", Short: "Collect what is needed to find the cause of a problem, without secrets", GroupID: groupHelp, Args: namedArgs,
 		Long: `Writes a .tar.gz with the versions, the configuration with secrets hidden, the names of environment variables, the diagnostics and metrics of
@@ -39,7 +39,7 @@ checked for secrets, and found ones are masked; read it before you share it. The
 If the server cannot be reached, the bundle has the rest. manifest.json lists what is missing and why. The path of the file is printed.`,
 		Example: "  tarsy support-bundle\n  tarsy support-bundle --server https://tarsy.example -o problem.tar.gz\n  tarsy support-bundle --config-dir ./config --admin-listen 127.0.0.1:9090",
 	}
-	flags := newServerFlags(cmd, "tarsy", "warn").configured(cmd)
+	flags := newServerFlags(t, cmd, "tarsy", "warn").configured(cmd)
 	connection := connectionFlags(cmd)
 
 	var file string
@@ -52,13 +52,13 @@ If the server cannot be reached, the bundle has the rest. manifest.json lists wh
 			file = now.Format("tarsy-support-20060102-150405.tar.gz")
 		}
 
-		b, err := t.newBundle(flags, now)
+		b, err := newBundle(t, flags, now)
 		if err != nil {
 			return err
 		}
 
-		t.collectServer(cmd.Context(), b, connection)
-		t.collectLocal(cmd.Context(), b, flags)
+		collectServer(cmd.Context(), t, b, connection)
+		collectLocal(cmd.Context(), t, b, flags)
 
 		if cmd.Context().Err() != nil {
 			return context.Cause(cmd.Context())
@@ -103,11 +103,11 @@ type missingPart struct {
 }
 
 // newBundle makes a bundle that masks what is a secret by its form, and what the configuration holds by its value.
-func (t *tool) newBundle(f *serverFlags, now time.Time) (*bundle, error) {
+func newBundle(t *tool, f *serverFlags, now time.Time) (*bundle, error) {
 	rules := mask.Config{Default: mask.DefaultRules()}
 
 	// A configuration that does not load is a finding of doctor.
-	if cfg, err := t.load(f); err == nil {
+	if cfg, err := f.load(); err == nil {
 		rules.Secrets = cfg.Secrets(t.lookup)
 	}
 
@@ -245,7 +245,7 @@ func (b *bundle) write(path string) error {
 }
 
 // collectServer adds what a running server answers.
-func (t *tool) collectServer(ctx context.Context, b *bundle, connection *connection) {
+func collectServer(ctx context.Context, t *tool, b *bundle, connection *connection) {
 	parts := []struct{ name, path string }{
 		{"configuration.json", "/api/v1/system/config"}, {"diagnostics.json", "/api/v1/system/diagnostics"}, {"metrics.txt", "/metrics"},
 	}
@@ -289,7 +289,7 @@ func addAnswer(ctx context.Context, b *bundle, c *client.Client, name, path stri
 }
 
 // collectLocal adds what is known without a server.
-func (t *tool) collectLocal(ctx context.Context, b *bundle, f *serverFlags) {
+func collectLocal(ctx context.Context, t *tool, b *bundle, f *serverFlags) {
 	names := make([]string, 0, len(t.Env))
 	for _, entry := range t.Env {
 		name, _, _ := strings.Cut(entry, "=")
@@ -301,9 +301,9 @@ func (t *tool) collectLocal(ctx context.Context, b *bundle, f *serverFlags) {
 
 	t.infof("Checking this machine, as tarsy doctor does")
 
-	b.addJSON("doctor.json", append(t.checkMachine(ctx, f), t.checkConfiguration(ctx, f, false)...))
+	b.addJSON("doctor.json", append(f.checkMachine(ctx), f.checkConfiguration(ctx, false)...))
 
-	cfg, err := t.load(f)
+	cfg, err := f.load()
 	if err != nil {
 		b.miss("configuration-local.json", err)
 		b.miss("goroutines.txt", errNoAdminListener)
@@ -311,7 +311,7 @@ func (t *tool) collectLocal(ctx context.Context, b *bundle, f *serverFlags) {
 		return
 	}
 
-	settings := t.serverSettings(f)
+	settings := f.settings()
 	for _, v := range cfg.Origins() {
 		settings = append(settings, setting(v))
 	}

@@ -28,7 +28,7 @@ type column struct {
 
 // table prints rows below their heads. On a terminal it fits the width; anywhere else nothing is cut, because a program
 // reads it. Cells are cleaned.
-func (t *tool) table(columns []column, rows [][]string) error {
+func (o *output) table(columns []column, rows [][]string) error {
 	head := make([]string, len(columns))
 	for i, c := range columns {
 		head[i] = c.name
@@ -37,15 +37,15 @@ func (t *tool) table(columns []column, rows [][]string) error {
 	rows = append([][]string{head}, rows...)
 	widths := cleanCells(rows)
 
-	if width := t.columns(t.Stdout); width > 0 {
+	if width := o.columns(o.Stdout); width > 0 {
 		dropEmpty(columns, widths, rows[1:])
 		widths = fitColumns(columns, widths, width)
 	}
 
-	palette := t.palette(t.Stdout)
+	palette := o.palette(o.Stdout)
 
 	for i, row := range rows {
-		if err := t.printf("%s\n", tableRow(palette, columns, widths, row, i == 0)); err != nil {
+		if err := o.printf("%s\n", tableRow(palette, columns, widths, row, i == 0)); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ func buildVersion() build {
 
 func userAgent() string { return "tarsy-cli/" + buildVersion().Version }
 
-func (t *tool) version() *cobra.Command {
+func versionCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version", GroupID: groupHelp, Args: namedArgs,
 		Example: "  tarsy version\n  tarsy version -o json",

@@ -37,7 +37,7 @@ to a question that was asked here; if there is none, or pressed again, it leaves
   tarsy watch -o json | jq -r .event_type`,
 	}
 	r := newRemote(t, cmd)
-	t.offerSessions(cmd, r.connection)
+	r.offerSessions(cmd)
 
 	lines := cmd.Flags().Bool("lines", false, "print lines instead of showing a screen")
 	once := cmd.Flags().Bool("once", false, "print the events so far and exit")
