@@ -46,7 +46,7 @@ type rejectRequest struct {
 }
 
 type approvalsInput struct {
-	SessionID string `doc:"Only those of this session." query:"session_id"`
+	SessionID identifier `doc:"Only those of this session." query:"session_id"`
 }
 
 type approvalListOutput struct{ Body approvalList }
@@ -96,11 +96,11 @@ func (s *Server) addApprovals() {
 }
 
 func (s *Server) listApprovals(ctx context.Context, in *approvalsInput) (*approvalListOutput, error) {
-	if err := parseIDParameter("session_id", in.SessionID); err != nil {
+	if err := checkParameters(in); err != nil {
 		return nil, err
 	}
 
-	found, err := s.people.Approvals(ctx, in.SessionID, callerOf(ctx).visible)
+	found, err := s.people.Approvals(ctx, string(in.SessionID), callerOf(ctx).visible)
 	if err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)
 	}

@@ -19,7 +19,7 @@ type auditInput struct {
 	Until      moment  `doc:"Only before this time." query:"until"`
 	Order      string  `doc:"Which come first; the default is newest." enum:"newest,oldest" query:"order"`
 	Limit      integer `doc:"How many rows a page has." query:"limit"`
-	Cursor     string  `doc:"The next_cursor of the previous page." query:"cursor"`
+	Cursor     cursor  `doc:"The next_cursor of the previous page." query:"cursor"`
 }
 
 type auditOutput struct{ Body auditPage }
@@ -67,40 +67,19 @@ func (s *Server) listAudit(ctx context.Context, in *auditInput) (*auditOutput, e
 	return out, err
 }
 
-func (in *auditInput) filter() (tarsy.AuditFilter, error) {
-	filter := tarsy.AuditFilter{Actor: in.Actor, Action: in.Action, TargetType: in.TargetType, TargetID: in.TargetID}
-
-	var err error
-
-	filter.Since, err = parseMoment("since", in.Since)
-	if err != nil {
+func (in *auditInput) filter() (filter tarsy.AuditFilter, err error) {
+	if err = readParameters(in, &filter); err != nil {
 		return filter, err
 	}
 
-	filter.Until, err = parseMoment("until", in.Until)
-	if err != nil {
-		return filter, err
-	}
+	filter.OldestFirst = in.Order == "oldest"
+	filter.After, err = readNumberCursor(in.Cursor, func(place auditCursor) int64 {
+		if place.Oldest != filter.OldestFirst {
+			return 0
+		}
 
-	order, err := oneOfParameter("order", in.Order, "newest", "oldest")
-	if err != nil {
-		return filter, err
-	}
+		return place.ID
+	})
 
-	filter.OldestFirst = order == "oldest"
-
-	filter.Limit, err = pageLimit(in.Limit)
-	if err != nil || in.Cursor == "" {
-		return filter, err
-	}
-
-	var cursor auditCursor
-
-	if !decodeCursor(in.Cursor, &cursor) || cursor.ID < 1 || cursor.Oldest != filter.OldestFirst {
-		return filter, badCursor()
-	}
-
-	filter.After = cursor.ID
-
-	return filter, nil
+	return filter, err
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -24,8 +23,8 @@ type cancelManyRequest struct {
 
 // cancelFilter has the parameters of the session list, as far as active sessions have them.
 type cancelFilter struct {
-	Status        string   `doc:"Only these of the statuses pending, in_progress and cancelling, separated by commas." json:"status,omitempty"`
-	Approvals     string   `doc:"The value waiting: only sessions with tool calls that wait for an approval."          json:"approvals,omitempty"`
+	Statuses      string   `doc:"Only these of the statuses pending, in_progress and cancelling, separated by commas." json:"status,omitempty"`
+	Approvals     string   `allowed:"waiting" doc:"The value waiting: only sessions with tool calls that wait for an approval."          json:"approvals,omitempty"`
 	AlertType     string   `doc:"Exactly this alert type."                                                             json:"alert_type,omitempty"`
 	ChainID       string   `doc:"Exactly this chain."                                                                  json:"chain_id,omitempty"`
 	Author        string   `doc:"Exactly this author."                                                                 json:"author,omitempty"`
@@ -35,8 +34,8 @@ type cancelFilter struct {
 	Cluster       string   `doc:"Exactly this cluster."                                                                json:"cluster,omitempty"`
 	Team          string   `doc:"Exactly this team."                                                                   json:"team,omitempty"`
 	Fingerprint   string   `doc:"Exactly the alert with this fingerprint."                                             json:"fingerprint,omitempty"`
-	Label         []string `doc:"Labels of the alert as name=value; all must match."                                   json:"label,omitempty"`
-	Search        string   `doc:"Words, as in the session list."                                                       json:"search,omitempty"`
+	Labels        []string `doc:"Labels of the alert as name=value; all must match."                                   json:"label,omitempty"`
+	Search        search   `doc:"Words, as in the session list."                                                       json:"search,omitempty"`
 	CreatedAfter  string   `doc:"Created at this time or later."                                   format:"date-time"  json:"created_after,omitempty"`
 	CreatedBefore string   `doc:"Created before this time."                                        format:"date-time"  json:"created_before,omitempty"`
 }
@@ -152,13 +151,7 @@ func (s *Server) matchingActive(ctx context.Context, given cancelFilter) (ids []
 
 // filter is that of the session list, for sessions that are not over. Without a status there is nothing that it could match.
 func (f cancelFilter) filter() (tarsy.SessionFilter, error) {
-	in := listInput{
-		Status: f.Status, Approvals: f.Approvals, AlertType: f.AlertType, ChainID: f.ChainID, Author: f.Author, Severity: f.Severity, Service: f.Service,
-		Namespace: f.Namespace, Cluster: f.Cluster, Team: f.Team, Fingerprint: f.Fingerprint, Label: f.Label, Search: f.Search,
-		CreatedAfter: moment(f.CreatedAfter), CreatedBefore: moment(f.CreatedBefore), Limit: integer(strconv.Itoa(maxLimit)),
-	}
-
-	filter, err := in.filter()
+	filter, err := readSessionFilter(&f)
 	if err != nil {
 		return filter, err
 	}

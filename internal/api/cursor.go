@@ -39,6 +39,39 @@ func badCursor() error {
 	return tarsy.FieldErrorf(tarsy.CodeInvalidCursor, "cursor", "cursor must be the next_cursor of the previous page, unchanged")
 }
 
+// cursor is the parameter that says where a page begins.
+type cursor string
+
+// readCursor reads a place in a list; nil is the beginning.
+func readCursor[C any](text cursor, valid func(place C) bool) (*C, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // not being there is an answer
+	}
+
+	var place C
+
+	if !decodeCursor(string(text), &place) || !valid(place) {
+		return nil, badCursor()
+	}
+
+	return &place, nil
+}
+
+// readNumberCursor reads a place that is a number from 1, in a struct that has nothing else; 0 is the beginning.
+func readNumberCursor[C any](text cursor, number func(place C) int64) (int64, error) {
+	place, err := readCursor(text, func(place C) bool { return number(place) > 0 })
+	if err != nil || place == nil {
+		return 0, err
+	}
+
+	return number(*place), nil
+}
+
+// validTimeCursor reports whether a place can be one of a list that is ordered by time.
+func validTimeCursor(place tarsy.TimeCursor) bool {
+	return !place.CreatedAt.IsZero() && tarsy.ValidID(place.ID)
+}
+
 const (
 	defaultPage = 1000
 	maxPage     = 5000
@@ -48,16 +81,4 @@ const (
 type pageSize string
 
 // Schema implements huma.SchemaProvider.
-func (pageSize) Schema(huma.Registry) *huma.Schema {
-	least, most := 1.0, float64(maxPage)
-
-	return &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most, Default: defaultPage}
-}
-
-func (s pageSize) rows() (int, error) {
-	if s == "" {
-		return defaultPage, nil
-	}
-
-	return parseNumber("limit", string(s), maxPage)
-}
+func (pageSize) Schema(huma.Registry) *huma.Schema { return integerSchema(maxPage, defaultPage) }

@@ -12,7 +12,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/auth"
 	"tarsy.dev/tarsy/internal/eventschema"
 	"tarsy.dev/tarsy/internal/problem"
 )
@@ -30,16 +29,7 @@ const (
 // outside, and its links to schemas would change the answers.
 func newDocument(mux *http.ServeMux, version string) huma.API {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
-	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.SessionStatus](), reflect.TypeFor[statusSchema]())
-	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Scope](), reflect.TypeFor[scopeSchema]())
-	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.AccessRole](), reflect.TypeFor[roleSchema]())
-	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Metadata](), reflect.TypeFor[map[string]any]())
-	registerAlertTypes(registry)
-	registerNoteTypes(registry)
-	registerVerdictTypes(registry)
-	registerFeedbackTypes(registry)
-	registerApprovalTypes(registry)
-	registerHandlingTypes(registry)
+	registerTypes(registry)
 
 	return humago.New(mux, huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -65,31 +55,6 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 		Formats:       map[string]huma.Format{jsonType: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat},
 		DefaultFormat: jsonType,
 	})
-}
-
-// statusSchema, scopeSchema and roleSchema document the values of the types they stand for.
-type (
-	statusSchema string
-	scopeSchema  string
-	roleSchema   string
-)
-
-// Schema implements huma.SchemaProvider.
-func (statusSchema) Schema(huma.Registry) *huma.Schema { return oneOf(tarsy.SessionStatuses()) }
-
-// Schema implements huma.SchemaProvider.
-func (scopeSchema) Schema(huma.Registry) *huma.Schema { return oneOf(auth.Scopes()) }
-
-// Schema implements huma.SchemaProvider. A caller without a login has no role.
-func (roleSchema) Schema(huma.Registry) *huma.Schema { return oneOf(append(tarsy.AccessRoles(), "")) }
-
-func oneOf[S ~string](values []S) *huma.Schema {
-	schema := &huma.Schema{Type: huma.TypeString}
-	for _, value := range values {
-		schema.Enum = append(schema.Enum, string(value))
-	}
-
-	return schema
 }
 
 // describe adds what all operations share: the problem that any of them may answer with, and the key that they need.
@@ -258,4 +223,12 @@ func (s *Server) finishDocument() {
 
 		return text
 	})
+}
+
+// finishVerdict corrects what is not the same in verdicts and sessions: a verdict always has an outcome, and a session without a verdict
+// no confidence.
+func finishVerdict(schemas map[string]*huma.Schema) {
+	schemas["Verdict"].Properties["outcome"] = oneOf(tarsy.Outcomes())
+	schemas["SimilarSession"].Properties["confidence"] = oneOf(append(tarsy.Confidences(), ""))
+	orNull(schemas["SessionDetail"], "verdict")
 }

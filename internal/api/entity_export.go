@@ -25,7 +25,7 @@ const (
 type exportEntitiesInput struct {
 	EntityFilter
 
-	Format string `doc:"CSV for spreadsheets, JSON for programs, a Markdown table for people." enum:"csv,json,markdown" default:"csv" query:"format"`
+	Format exportFormat `doc:"CSV for spreadsheets, JSON for programs, a Markdown table for people." enum:"csv,json,markdown" default:"csv" query:"format"`
 }
 
 // entityFile is the JSON of an export.
@@ -48,12 +48,7 @@ func (s *Server) addEntityExport() {
 }
 
 func (s *Server) exportEntities(ctx context.Context, in *exportEntitiesInput) (*exportOutput, error) {
-	format, err := oneOfParameter("format", in.Format, formatCSV, formatJSON, formatMarkdown)
-	if err != nil {
-		return nil, err
-	}
-
-	query, err := in.filter()
+	query, err := readEntityQuery(in)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +63,7 @@ func (s *Server) exportEntities(ctx context.Context, in *exportEntitiesInput) (*
 	now := s.clock.Now().UTC()
 	name := "tarsy-entities-" + now.Format(time.DateOnly)
 
-	switch format {
+	switch in.Format {
 	case formatJSON:
 		return s.attached(name+".json", jsonType, func(w io.Writer) error { return writeEntities(w, now, entities) }), nil
 	case formatMarkdown:

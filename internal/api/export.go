@@ -31,8 +31,8 @@ const (
 )
 
 type exportInput struct {
-	ID     string `doc:"The id of a session."              path:"id"`
-	Format string `doc:"All data, or a report for people." enum:"json,markdown" default:"json" query:"format"`
+	ID     string       `doc:"The id of a session."              path:"id"`
+	Format exportFormat `doc:"All data, or a report for people." enum:"json,markdown" default:"json" query:"format"`
 }
 
 // exportOutput writes itself: the answer may be large, and is not kept a second time as text. See writeExport.
@@ -57,7 +57,7 @@ func (s *Server) addExport() {
 }
 
 func (s *Server) exportSession(ctx context.Context, in *exportInput) (*exportOutput, error) {
-	format, err := oneOfParameter("format", in.Format, formatJSON, formatMarkdown)
+	err := checkParameters(in)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *Server) exportSession(ctx context.Context, in *exportInput) (*exportOut
 
 	name := fmt.Sprintf("tarsy-%s-%.8s", slug(export.Session.AlertType), export.Session.ID)
 
-	if format == formatMarkdown {
+	if in.Format == formatMarkdown {
 		return s.attached(name+".md", markdownType, func(w io.Writer) error {
 			_, err := io.WriteString(w, report.Markdown(export))
 

@@ -178,28 +178,3 @@ func inOrder(ids []string, results []tarsy.HandlingResult, hidden []string) []ta
 
 	return ordered
 }
-
-// addHandling adds the parameters about handling to a filter. Me is the caller.
-func (in *listInput) addHandling(f *tarsy.SessionFilter, caller tarsy.Person) error {
-	var err error
-
-	f.Handling, err = parseValues("handling", in.Handling, tarsy.HandlingStates())
-	if err != nil {
-		return err
-	}
-
-	if len(f.Handling) == len(tarsy.HandlingStates()) {
-		f.Handling = nil
-	}
-
-	f.Assignee, f.Tags = in.Assignee, in.Tag
-	if f.Assignee == tarsy.AssigneeMe {
-		f.Assignee, f.AssigneeID = caller.Name, caller.ID
-	}
-
-	if len(in.Tag) > tarsy.MaxTags {
-		return parameterErrorf("tag", "tag is given more than %d times", tarsy.MaxTags)
-	}
-
-	return nil
-}

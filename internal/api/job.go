@@ -22,10 +22,10 @@ type Jobs interface {
 }
 
 type jobListInput struct {
-	Queue  string  `doc:"Jobs of this queue only." query:"queue"`
-	State  string  `doc:"Jobs in this state only." enum:"waiting,running,retrying,failed,completed" query:"state"`
-	Limit  integer `doc:"How many jobs a page has." query:"limit"`
-	Cursor string  `doc:"The next_cursor of the previous page." query:"cursor"`
+	Queue  string              `doc:"Jobs of this queue only." query:"queue"`
+	State  one[tarsy.JobState] `doc:"Jobs in this state only." query:"state"`
+	Limit  integer             `doc:"How many jobs a page has." query:"limit"`
+	Cursor cursor              `doc:"The next_cursor of the previous page." query:"cursor"`
 }
 
 type jobListOutput struct{ Body jobList }
@@ -104,36 +104,15 @@ func (s *Server) listJobs(ctx context.Context, in *jobListInput) (*jobListOutput
 	return out, err
 }
 
-func (in *jobListInput) query() (tarsy.JobQuery, error) {
-	query := tarsy.JobQuery{Queue: shown(in.Queue), Limit: defaultLimit}
-
-	var err error
-
-	query.State, err = oneOfParameter("state", in.State, append([]tarsy.JobState{""}, tarsy.JobStates()...)...)
-	if err != nil {
+func (in *jobListInput) query() (query tarsy.JobQuery, err error) {
+	if err = readParameters(in, &query); err != nil {
 		return query, err
 	}
 
-	if in.Limit != "" {
-		query.Limit, err = parseNumber("limit", string(in.Limit), maxLimit)
-		if err != nil {
-			return query, err
-		}
-	}
+	query.Queue = shown(query.Queue)
+	query.Before, err = readNumberCursor(in.Cursor, func(place jobCursor) int64 { return place.ID })
 
-	if in.Cursor == "" {
-		return query, nil
-	}
-
-	var cursor jobCursor
-
-	if !decodeCursor(in.Cursor, &cursor) || cursor.ID < 1 {
-		return query, badCursor()
-	}
-
-	query.Before = cursor.ID
-
-	return query, nil
+	return query, err
 }
 
 func (s *Server) retryJob(ctx context.Context, in *jobInput) (*jobOutput, error) {

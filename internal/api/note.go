@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -54,12 +53,12 @@ type noteCaptured struct {
 type noteDetailOutput struct{ Body tarsy.NoteDetail }
 
 type noteListInput struct {
-	Status    string  `doc:"Statuses, separated by commas." query:"status"`
-	Source    string  `doc:"Exactly this source." query:"source"`
-	SessionID string  `doc:"Notes about this session." query:"session_id"`
-	Search    string  `doc:"Words that the text contains." query:"q"`
-	Limit     integer `doc:"How many notes a page has." query:"limit"`
-	Cursor    string  `doc:"The next_cursor of the previous page." query:"cursor"`
+	Statuses  string     `doc:"Statuses, separated by commas." query:"status"`
+	Source    string     `doc:"Exactly this source." query:"source"`
+	SessionID identifier `doc:"Notes about this session." query:"session_id"`
+	Search    search     `doc:"Words that the text contains." query:"q"`
+	Limit     integer    `doc:"How many notes a page has." query:"limit"`
+	Cursor    cursor     `doc:"The next_cursor of the previous page." query:"cursor"`
 }
 
 type noteListOutput struct{ Body noteList }
@@ -199,39 +198,13 @@ func (s *Server) listNotes(ctx context.Context, in *noteListInput) (*noteListOut
 	return out, err
 }
 
-func (in *noteListInput) query() (tarsy.NoteQuery, error) {
-	query := tarsy.NoteQuery{SessionID: in.SessionID, Search: strings.TrimSpace(in.Search), Limit: defaultLimit}
-
-	if utf8.RuneCountInString(in.Search) > maxSearch {
-		return query, parameterErrorf("q", "q is longer than %d characters", maxSearch)
-	}
-
-	if in.SessionID != "" && !tarsy.ValidID(in.SessionID) {
-		return query, parameterErrorf("session_id", "session_id must be the id of a session")
-	}
-
-	var err error
-
-	query.Statuses, err = parseValues("status", in.Status, tarsy.NoteStatuses())
-	if err != nil {
+func (in *noteListInput) query() (query tarsy.NoteQuery, err error) {
+	if err = readParameters(in, &query); err != nil {
 		return query, err
 	}
 
-	if in.Source != "" {
-		query.Source, err = oneOfParameter("source", in.Source, tarsy.NoteSources()...)
-		if err != nil {
-			return query, err
-		}
-	}
-
-	if in.Limit != "" {
-		query.Limit, err = parseNumber("limit", string(in.Limit), maxLimit)
-		if err != nil {
-			return query, err
-		}
-	}
-
-	query.After, err = parseTimeCursor(in.Cursor)
+	query.Search = strings.TrimSpace(query.Search)
+	query.After, err = readCursor(in.Cursor, validTimeCursor)
 
 	return query, err
 }
@@ -284,19 +257,4 @@ func (s *Server) reprocessNotes(ctx context.Context, _ *struct{}) (*reprocessOut
 	}
 
 	return &reprocessOutput{Body: reprocessAccepted{Count: count}}, nil
-}
-
-// parseTimeCursor reads a place in a list that is ordered by time; nil if there is none.
-func parseTimeCursor(text string) (*tarsy.TimeCursor, error) {
-	if text == "" {
-		return nil, nil //nolint:nilnil // not being there is an answer
-	}
-
-	var cursor tarsy.TimeCursor
-
-	if !decodeCursor(text, &cursor) || cursor.CreatedAt.IsZero() || !tarsy.ValidID(cursor.ID) {
-		return nil, badCursor()
-	}
-
-	return &cursor, nil
 }

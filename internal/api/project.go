@@ -28,10 +28,10 @@ type epicRequest struct {
 }
 
 type projectsInput struct {
-	Status string  `doc:"Statuses, separated by commas: active, archived."                           query:"status"`
-	Search string  `doc:"Part of the name or description of the project or of one of its epics."     query:"q"`
-	Limit  integer `doc:"How many projects a page has."                                              query:"limit"`
-	Cursor string  `doc:"The next_cursor of the previous page."                                      query:"cursor"`
+	Statuses string  `doc:"Statuses, separated by commas: active, archived."                           query:"status"`
+	Search   search  `doc:"Part of the name or description of the project or of one of its epics."     query:"q"`
+	Limit    integer `doc:"How many projects a page has."                                              query:"limit"`
+	Cursor   cursor  `doc:"The next_cursor of the previous page."                                      query:"cursor"`
 }
 
 type projectsOutput struct{ Body projectList }
@@ -78,28 +78,16 @@ func (s *Server) addEpics() {
 }
 
 func (s *Server) listProjects(ctx context.Context, in *projectsInput) (*projectsOutput, error) {
-	query := tarsy.ProjectQuery{Search: in.Search}
+	var query tarsy.ProjectQuery
 
-	err := checkSearch(in.Search)
+	err := readParameters(in, &query)
 	if err != nil {
 		return nil, err
 	}
 
-	if query.Statuses, err = parseValues("status", in.Status, tarsy.ProjectStatuses()); err != nil {
+	query.After, err = readCursor(in.Cursor, func(place tarsy.PlaceCursor) bool { return tarsy.ValidID(place.ID) })
+	if err != nil {
 		return nil, err
-	}
-
-	if query.Limit, err = pageLimit(in.Limit); err != nil {
-		return nil, err
-	}
-
-	if in.Cursor != "" {
-		var cursor tarsy.PlaceCursor
-		if !decodeCursor(in.Cursor, &cursor) || !tarsy.ValidID(cursor.ID) {
-			return nil, badCursor()
-		}
-
-		query.After = &cursor
 	}
 
 	page, err := s.board.Projects(ctx, query)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -11,9 +12,9 @@ import (
 )
 
 type qualityInput struct {
-	From moment `doc:"Completed at this time or later; 30 days before the end if left out." query:"from"`
-	To   moment `doc:"Completed before this time; now if left out."                       query:"to"`
-	By   string `doc:"What a row is about." default:"chain" enum:"chain,agent,model,alert_type" query:"by"`
+	From moment               `doc:"Completed at this time or later; 30 days before the end if left out." query:"from"`
+	To   moment               `doc:"Completed before this time; now if left out."                       query:"to"`
+	By   one[tarsy.QualityBy] `doc:"What a row is about." default:"chain" query:"by"`
 }
 
 type qualityOutput struct{ Body tarsy.Quality }
@@ -26,17 +27,12 @@ func (s *Server) addQuality() {
 }
 
 func (s *Server) getQuality(ctx context.Context, in *qualityInput) (*qualityOutput, error) {
-	from, to, err := period(in.From, in.To, s.clock.Now())
+	from, to, err := period(in, s.clock.Now())
 	if err != nil {
 		return nil, err
 	}
 
-	by, err := oneOfParameter("by", in.By, tarsy.QualityBys()...)
-	if err != nil {
-		return nil, err
-	}
-
-	quality, err := s.people.Quality(ctx, from, to, by)
+	quality, err := s.people.Quality(ctx, from, to, cmp.Or(tarsy.QualityBy(in.By), tarsy.QualityByChain))
 	if err != nil {
 		return nil, fmt.Errorf("count conclusions: %w", err)
 	}

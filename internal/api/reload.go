@@ -41,9 +41,7 @@ func (s *Server) addReload() {
 }
 
 func (s *Server) reloadConfig(ctx context.Context, in *reloadInput) (*reloadOutput, error) {
-	const yes = "true"
-
-	dry, err := oneOfParameter("dry_run", in.DryRun, "false", yes)
+	err := checkParameters(in)
 	if err != nil {
 		return nil, err
 	}
@@ -52,11 +50,12 @@ func (s *Server) reloadConfig(ctx context.Context, in *reloadInput) (*reloadOutp
 		return nil, tarsy.Errorf(tarsy.CodeConflict, "This server has no configuration files to read again.")
 	}
 
-	if dry == yes {
+	dryRun := in.DryRun == "true"
+	if dryRun {
 		audit.Unchanged(ctx)
 	}
 
-	result, err := s.reload(ctx, dry == yes, callerOf(ctx).author)
+	result, err := s.reload(ctx, dryRun, callerOf(ctx).author)
 	if err != nil {
 		return nil, err
 	}

@@ -24,13 +24,13 @@ type Reviews interface {
 const maxBulk = 100
 
 type reviewListInput struct {
-	Kind      string  `doc:"Kinds, separated by commas."                                                           query:"kind"`
-	Status    string  `doc:"Statuses, separated by commas. If only open is selected, the oldest item is the first." query:"status"`
-	ProjectID string  `doc:"Items of this project: it is the entity's, or proposed for it, or that of the new epic." query:"project_id"`
-	NoteID    string  `doc:"Items of this note."                                                                   query:"note_id"`
-	EntityID  string  `doc:"Items about this entity."                                                              query:"entity_id"`
-	Limit     integer `doc:"How many items a page has."                                                            query:"limit"`
-	Cursor    string  `doc:"The next_cursor of the previous page."                                                 query:"cursor"`
+	Kinds     string     `doc:"Kinds, separated by commas."                                                           query:"kind"`
+	Statuses  string     `doc:"Statuses, separated by commas. If only open is selected, the oldest item is the first." query:"status"`
+	ProjectID identifier `doc:"Items of this project: it is the entity's, or proposed for it, or that of the new epic." query:"project_id"`
+	NoteID    identifier `doc:"Items of this note."                                                                   query:"note_id"`
+	EntityID  identifier `doc:"Items about this entity."                                                              query:"entity_id"`
+	Limit     integer    `doc:"How many items a page has."                                                            query:"limit"`
+	Cursor    cursor     `doc:"The next_cursor of the previous page."                                                 query:"cursor"`
 }
 
 type reviewListOutput struct{ Body reviewList }
@@ -123,41 +123,18 @@ func orNull(schema *huma.Schema, name string) {
 	schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{schema.Properties[name], {Type: "null"}}}
 }
 
-func (in *reviewListInput) query() (tarsy.ReviewQuery, error) {
-	q := tarsy.ReviewQuery{ProjectID: in.ProjectID, NoteID: in.NoteID, EntityID: in.EntityID}
-
-	for name, id := range map[string]string{"project_id": in.ProjectID, "note_id": in.NoteID, "entity_id": in.EntityID} {
-		if err := parseIDParameter(name, id); err != nil {
-			return q, err
-		}
-	}
-
-	var err error
-
-	if q.Kinds, err = parseValues("kind", in.Kind, tarsy.ReviewKinds()); err != nil {
-		return q, err
-	}
-
-	if q.Statuses, err = parseValues("status", in.Status, tarsy.ReviewStatuses()); err != nil {
-		return q, err
-	}
-
-	if q.Limit, err = pageLimit(in.Limit); err != nil {
-		return q, err
-	}
-
-	q.After, err = parseTimeCursor(in.Cursor)
-
-	return q, err
-}
-
 func (s *Server) listReviewItems(ctx context.Context, in *reviewListInput) (*reviewListOutput, error) {
-	query, err := in.query()
+	query := tarsy.ReviewQuery{Visible: callerOf(ctx).visible}
+
+	err := readParameters(in, &query)
 	if err != nil {
 		return nil, err
 	}
 
-	query.Visible = callerOf(ctx).visible
+	query.After, err = readCursor(in.Cursor, validTimeCursor)
+	if err != nil {
+		return nil, err
+	}
 
 	page, err := s.reviews.Items(ctx, query)
 	if err != nil {

@@ -26,28 +26,28 @@ type Sessions interface {
 }
 
 type listInput struct {
-	Order         string   `doc:"What comes first: the newest; or what waits for an approval, then what runs, failed, waits and is done. A search is ordered by relevance instead." enum:"newest,attention" default:"newest" query:"order"`
-	Status        string   `doc:"Statuses, separated by commas."                                         query:"status"`
-	Outcome       string   `doc:"Outcomes of verdicts, separated by commas."                             query:"outcome"`
-	Approvals     string   `doc:"Only sessions with tool calls that wait for an approval."               enum:"waiting" query:"approvals"`
-	AlertType     string   `doc:"Exactly this alert type."                                               query:"alert_type"`
-	ChainID       string   `doc:"Exactly this chain."                                                    query:"chain_id"`
-	Author        string   `doc:"Exactly this author."                                                   query:"author"`
-	Severity      string   `doc:"Exactly this severity."                                                 enum:"critical,high,warning,info" query:"severity"`
-	Service       string   `doc:"Exactly this service."                                                  query:"service"`
-	Namespace     string   `doc:"Exactly this namespace."                                                query:"namespace"`
-	Cluster       string   `doc:"Exactly this cluster."                                                  query:"cluster"`
-	Team          string   `doc:"Exactly this team."                                                     query:"team"`
-	Fingerprint   string   `doc:"Exactly the alert with this fingerprint."                               query:"fingerprint"`
-	Label         []string `doc:"A label of the alert as name=value. May be given several times; all must match." query:"label,explode"`
-	Handling      string   `doc:"States of handling, separated by commas. A session that nobody has handled is open." query:"handling"`
-	Assignee      string   `doc:"Exactly this assignee; me for the caller."                              query:"assignee"`
-	Tag           []string `doc:"A tag that people gave the session, in any case. May be given several times; all must match." query:"tag,explode"`
-	Search        string   `doc:"Words that the title, the alert, the cause, the analysis, the summary or the error contain. The last word, and every word that ends with *, also matches longer words; quoted words match exactly." query:"search"`
-	CreatedAfter  moment   `doc:"Created at this time or later."                                         query:"created_after"`
-	CreatedBefore moment   `doc:"Created before this time."                                              query:"created_before"`
-	Limit         integer  `doc:"How many sessions a page has."                                          query:"limit"`
-	Cursor        string   `doc:"The next_cursor of the page before."                                    query:"cursor"`
+	Order         string              `doc:"What comes first: the newest; or what waits for an approval, then what runs, failed, waits and is done. A search is ordered by relevance instead." enum:"newest,attention" default:"newest" query:"order"`
+	Statuses      string              `doc:"Statuses, separated by commas."                                         query:"status"`
+	Outcomes      string              `doc:"Outcomes of verdicts, separated by commas."                             query:"outcome"`
+	Approvals     string              `doc:"Only sessions with tool calls that wait for an approval."               enum:"waiting" query:"approvals"`
+	AlertType     string              `doc:"Exactly this alert type."                                               query:"alert_type"`
+	ChainID       string              `doc:"Exactly this chain."                                                    query:"chain_id"`
+	Author        string              `doc:"Exactly this author."                                                   query:"author"`
+	Severity      one[tarsy.Severity] `doc:"Exactly this severity."                                                 query:"severity"`
+	Service       string              `doc:"Exactly this service."                                                  query:"service"`
+	Namespace     string              `doc:"Exactly this namespace."                                                query:"namespace"`
+	Cluster       string              `doc:"Exactly this cluster."                                                  query:"cluster"`
+	Team          string              `doc:"Exactly this team."                                                     query:"team"`
+	Fingerprint   string              `doc:"Exactly the alert with this fingerprint."                               query:"fingerprint"`
+	Labels        []string            `doc:"A label of the alert as name=value. May be given several times; all must match." query:"label,explode"`
+	Handling      string              `doc:"States of handling, separated by commas. A session that nobody has handled is open." query:"handling"`
+	Assignee      string              `doc:"Exactly this assignee; me for the caller."                              query:"assignee"`
+	Tags          []string            `doc:"A tag that people gave the session, in any case. May be given several times; all must match." query:"tag,explode"`
+	Search        search              `doc:"Words that the title, the alert, the cause, the analysis, the summary or the error contain. The last word, and every word that ends with *, also matches longer words; quoted words match exactly." query:"search"`
+	CreatedAfter  moment              `doc:"Created at this time or later."                                         query:"created_after"`
+	CreatedBefore moment              `doc:"Created before this time."                                              query:"created_before"`
+	Limit         integer             `doc:"How many sessions a page has."                                          query:"limit"`
+	Cursor        cursor              `doc:"The next_cursor of the page before."                                    query:"cursor"`
 }
 
 type listOutput struct{ Body sessionList }
@@ -90,12 +90,8 @@ func (s *Server) addSessions() {
 }
 
 func (s *Server) listSessions(ctx context.Context, in *listInput) (*listOutput, error) {
-	filter, err := in.filter()
+	filter, err := in.filter(callerOf(ctx).person())
 	if err != nil {
-		return nil, err
-	}
-
-	if err := in.addHandling(&filter, callerOf(ctx).person()); err != nil {
 		return nil, err
 	}
 

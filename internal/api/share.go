@@ -43,7 +43,7 @@ type createdShare struct {
 
 type sharedInput struct {
 	Authorization string `header:"Authorization" hidden:"true"`
-	Cursor        string `doc:"The next_cursor of the previous page of the timeline." query:"cursor"`
+	Cursor        cursor `doc:"The next_cursor of the previous page of the timeline." query:"cursor"`
 }
 
 type sharedOutput struct{ Body shared }

@@ -59,12 +59,12 @@ func (s *Server) addSilences() {
 }
 
 func (s *Server) listSilences(ctx context.Context, in *silenceListInput) (*silenceListOutput, error) {
-	all, err := oneOfParameter("all", in.All, "false", "true")
+	err := checkParameters(in)
 	if err != nil {
 		return nil, err
 	}
 
-	silences, err := s.triage.Silences(ctx, all == "true")
+	silences, err := s.triage.Silences(ctx, in.All == "true")
 	if err != nil {
 		return nil, fmt.Errorf("list silences: %w", err)
 	}

@@ -30,9 +30,7 @@ type similarLimit string
 
 // Schema implements huma.SchemaProvider.
 func (similarLimit) Schema(huma.Registry) *huma.Schema {
-	least, most := 1.0, float64(maxSimilar)
-
-	return &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most, Default: defaultSimilar}
+	return integerSchema(maxSimilar, defaultSimilar)
 }
 
 type similarOutput struct{ Body similarList }
@@ -54,16 +52,14 @@ func (s *Server) listSimilar(ctx context.Context, in *similarInput) (*similarOut
 		return nil, err
 	}
 
-	limit := defaultSimilar
+	var query struct{ Limit int }
 
-	if in.Limit != "" {
-		limit, err = parseNumber("limit", string(in.Limit), maxSimilar)
-		if err != nil {
-			return nil, err
-		}
+	err = readParameters(in, &query)
+	if err != nil {
+		return nil, err
 	}
 
-	similar, err := s.store.Similar(ctx, in.ID, callerOf(ctx).visible, limit)
+	similar, err := s.store.Similar(ctx, in.ID, callerOf(ctx).visible, query.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("list similar sessions: %w", err)
 	}

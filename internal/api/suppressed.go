@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -23,12 +22,12 @@ type Triage interface {
 }
 
 type suppressedListInput struct {
-	Reason    string  `doc:"Only this reason." enum:"duplicate,storm,silence,maintenance,resolved" query:"reason"`
-	SessionID string  `doc:"Alerts that this session counts." query:"session_id"`
-	Severity  string  `doc:"Only this severity." enum:"critical,high,warning,info" query:"severity"`
-	Search    string  `doc:"Text that the title contains." query:"search"`
-	Limit     integer `doc:"How many alerts a page has." query:"limit"`
-	Cursor    string  `doc:"The next_cursor of the previous page." query:"cursor"`
+	Reason    string              `doc:"Only this reason." enum:"duplicate,storm,silence,maintenance,resolved" query:"reason"`
+	SessionID identifier          `doc:"Alerts that this session counts." query:"session_id"`
+	Severity  one[tarsy.Severity] `doc:"Only this severity." query:"severity"`
+	Search    search              `doc:"Text that the title contains." query:"search"`
+	Limit     integer             `doc:"How many alerts a page has." query:"limit"`
+	Cursor    cursor              `doc:"The next_cursor of the previous page." query:"cursor"`
 }
 
 type suppressedListOutput struct{ Body suppressedList }
@@ -82,46 +81,17 @@ func (s *Server) listSuppressed(ctx context.Context, in *suppressedListInput) (*
 	return out, err
 }
 
-func (in *suppressedListInput) filter() (tarsy.SuppressedFilter, error) {
-	filter := tarsy.SuppressedFilter{SessionID: in.SessionID, Search: strings.TrimSpace(in.Search)}
-
-	if utf8.RuneCountInString(in.Search) > maxSearch {
-		return filter, parameterErrorf("search", "search is longer than %d characters", maxSearch)
-	}
-
-	err := parseIDParameter("session_id", in.SessionID)
-	if err != nil {
+func (in *suppressedListInput) filter() (filter tarsy.SuppressedFilter, err error) {
+	if err = readParameters(in, &filter); err != nil {
 		return filter, err
 	}
 
-	if in.Reason != "" {
-		filter.Reason, err = oneOfParameter("reason", in.Reason, tarsy.SuppressionReasons()...)
-		if err != nil {
-			return filter, err
-		}
-	}
+	filter.Search = strings.TrimSpace(filter.Search)
+	filter.After, err = readCursor(in.Cursor, func(place tarsy.SuppressedCursor) bool {
+		return !place.LastAt.IsZero() && tarsy.ValidID(place.ID)
+	})
 
-	if in.Severity != "" {
-		filter.Severity, err = oneOfParameter("severity", in.Severity, tarsy.Severities()...)
-		if err != nil {
-			return filter, err
-		}
-	}
-
-	filter.Limit, err = pageLimit(in.Limit)
-	if err != nil || in.Cursor == "" {
-		return filter, err
-	}
-
-	var cursor tarsy.SuppressedCursor
-
-	if !decodeCursor(in.Cursor, &cursor) || cursor.LastAt.IsZero() || !tarsy.ValidID(cursor.ID) {
-		return filter, badCursor()
-	}
-
-	filter.After = &cursor
-
-	return filter, nil
+	return filter, err
 }
 
 func (s *Server) investigateSuppressed(ctx context.Context, in *suppressedInput) (*acceptedOutput, error) {

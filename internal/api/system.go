@@ -164,7 +164,7 @@ func (s *Server) getDefaultTools(_ context.Context, in *defaultToolsInput) (*def
 func (s *Server) listProviders(_ context.Context, in *providersInput) (*providersOutput, error) {
 	const reruns = "reruns"
 
-	purpose, err := oneOfParameter("for", in.For, "chains", reruns)
+	err := checkParameters(in)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (s *Server) listProviders(_ context.Context, in *providersInput) (*provider
 			return nil
 		}
 
-		return s.system.Providers(purpose == reruns)
+		return s.system.Providers(in.For == reruns)
 	})}}, nil
 }
 

@@ -16,9 +16,9 @@ type tagRequest struct {
 }
 
 type tagsInput struct {
-	Search string  `doc:"Part of the name."                     query:"q"`
+	Search search  `doc:"Part of the name."                     query:"q"`
 	Limit  integer `doc:"How many tags a page has."             query:"limit"`
-	Cursor string  `doc:"The next_cursor of the previous page." query:"cursor"`
+	Cursor cursor  `doc:"The next_cursor of the previous page." query:"cursor"`
 }
 
 type tagsOutput struct{ Body tagList }
@@ -61,24 +61,20 @@ func (s *Server) addTags() {
 }
 
 func (s *Server) listTags(ctx context.Context, in *tagsInput) (*tagsOutput, error) {
-	err := checkSearch(in.Search)
+	query := tarsy.TagQuery{Visible: callerOf(ctx).visible}
+
+	err := readParameters(in, &query)
 	if err != nil {
 		return nil, err
 	}
 
-	query := tarsy.TagQuery{Search: in.Search, Visible: callerOf(ctx).visible}
-
-	if query.Limit, err = pageLimit(in.Limit); err != nil {
+	place, err := readCursor(in.Cursor, func(place tagCursor) bool { return place.Name != "" && place.Name == tarsy.CleanText(place.Name) })
+	if err != nil {
 		return nil, err
 	}
 
-	if in.Cursor != "" {
-		var cursor tagCursor
-		if !decodeCursor(in.Cursor, &cursor) || cursor.Name == "" || cursor.Name != tarsy.CleanText(cursor.Name) {
-			return nil, badCursor()
-		}
-
-		query.After = cursor.Name
+	if place != nil {
+		query.After = place.Name
 	}
 
 	page, err := s.board.Tags(ctx, query)

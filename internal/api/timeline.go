@@ -16,17 +16,13 @@ const maxPreview = 10_000
 type previewSize string
 
 // Schema implements huma.SchemaProvider.
-func (previewSize) Schema(huma.Registry) *huma.Schema {
-	least, most := 1.0, float64(maxPreview)
-
-	return &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most}
-}
+func (previewSize) Schema(huma.Registry) *huma.Schema { return integerSchema(maxPreview, nil) }
 
 type timelineInput struct {
 	ID      string      `doc:"The id of a session."                                                                                     path:"id"`
 	Preview previewSize `doc:"At most this much of each event's content is returned, in UTF-16 units: the beginning, or the beginning and end of a tool's result. Arguments whose JSON is longer are left out." query:"preview"`
 	Limit   pageSize    `doc:"How many events a page has at most; fewer where they are large."                                           query:"limit"`
-	Cursor  string      `doc:"The next_cursor of the previous page."                                                                     query:"cursor"`
+	Cursor  cursor      `doc:"The next_cursor of the previous page."                                                                     query:"cursor"`
 }
 
 type timelineOutput struct{ Body timeline }
@@ -87,29 +83,12 @@ func (s *Server) getTimeline(ctx context.Context, in *timelineInput) (*timelineO
 	return out, err
 }
 
-func (in *timelineInput) query() (tarsy.TimelineQuery, error) {
-	var (
-		query tarsy.TimelineQuery
-		err   error
-	)
-
-	if in.Preview != "" {
-		query.Preview, err = parseNumber("preview", string(in.Preview), maxPreview)
-		if err != nil {
-			return query, err
-		}
+func (in *timelineInput) query() (query tarsy.TimelineQuery, err error) {
+	if err = readParameters(in, &query); err != nil {
+		return query, err
 	}
 
-	if in.Cursor != "" {
-		var cursor timelineCursor
-		if !decodeCursor(in.Cursor, &cursor) || cursor.SequenceNumber < 1 {
-			return query, badCursor()
-		}
-
-		query.After = cursor.SequenceNumber
-	}
-
-	query.Limit, err = in.Limit.rows()
+	query.After, err = readNumberCursor(in.Cursor, func(place timelineCursor) int64 { return place.SequenceNumber })
 
 	return query, err
 }

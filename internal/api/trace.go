@@ -25,7 +25,7 @@ type interactionInput struct {
 type traceInput struct {
 	ID     string   `doc:"The id of a session."                                                     path:"id"`
 	Limit  pageSize `doc:"How many interactions, of LLMs and of tools together, a page has at most." query:"limit"`
-	Cursor string   `doc:"The next_cursor of the previous page."                                    query:"cursor"`
+	Cursor cursor   `doc:"The next_cursor of the previous page."                                    query:"cursor"`
 }
 
 type traceOutput struct{ Body tracePage }
@@ -87,21 +87,12 @@ func (s *Server) getTrace(ctx context.Context, in *traceInput) (*traceOutput, er
 	return out, err
 }
 
-func (in *traceInput) query() (tarsy.TraceQuery, error) {
-	var query tarsy.TraceQuery
-
-	if in.Cursor != "" {
-		var cursor tarsy.TraceCursor
-		if !decodeCursor(in.Cursor, &cursor) || cursor.CreatedAt.IsZero() || !tarsy.ValidID(cursor.ID) {
-			return query, badCursor()
-		}
-
-		query.After = &cursor
+func (in *traceInput) query() (query tarsy.TraceQuery, err error) {
+	if err = readParameters(in, &query); err != nil {
+		return query, err
 	}
 
-	var err error
-
-	query.Limit, err = in.Limit.rows()
+	query.After, err = readCursor(in.Cursor, func(place tarsy.TraceCursor) bool { return !place.CreatedAt.IsZero() && tarsy.ValidID(place.ID) })
 
 	return query, err
 }

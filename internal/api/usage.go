@@ -37,7 +37,7 @@ func (s *Server) addUsage() {
 }
 
 func (s *Server) getUsage(ctx context.Context, in *usageInput) (*usageOutput, error) {
-	from, to, err := period(in.From, in.To, s.clock.Now())
+	from, to, err := period(in, s.clock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -52,26 +52,23 @@ func (s *Server) getUsage(ctx context.Context, in *usageInput) (*usageOutput, er
 	return &usageOutput{Body: summary}, nil
 }
 
-// period reads the period that a summary is about.
-func period(fromText, toText moment, now time.Time) (from, to time.Time, err error) {
-	end, err := parseMoment("to", toText)
-	if err != nil {
-		return from, to, err
-	}
+// period reads the parameters of a summary, and the period that it is about.
+func period(in any, now time.Time) (from, to time.Time, err error) {
+	var given struct{ From, To *time.Time }
 
-	begin, err := parseMoment("from", fromText)
+	err = readParameters(in, &given)
 	if err != nil {
 		return from, to, err
 	}
 
 	to = tarsy.Time(now)
-	if end != nil {
-		to = end.UTC()
+	if given.To != nil {
+		to = given.To.UTC()
 	}
 
 	from = to.Add(-usualPeriod)
-	if begin != nil {
-		from = begin.UTC()
+	if given.From != nil {
+		from = given.From.UTC()
 	}
 
 	switch {

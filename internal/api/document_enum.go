@@ -1,0 +1,105 @@
+package api
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/auth"
+)
+
+// enum is a type that has few values. The document lists them wherever the type is, and parameters take them.
+type enum struct {
+	of, documented reflect.Type
+	values         []string
+}
+
+// enums are all of them. A type with an empty value may be missing, which the document says and a parameter cannot ask for.
+var enums = sync.OnceValue(func() []enum {
+	return []enum{
+		enumOf(tarsy.SessionStatuses()...),
+		enumOf(auth.Scopes()...),
+		enumOf(append(tarsy.AccessRoles(), "")...), // of a caller without a login
+		enumOf(append(tarsy.Severities(), tarsy.SeverityUnknown)...),
+		enumOf(tarsy.AlertSources()...),
+		enumOf(tarsy.AlertLinkKinds()...),
+		enumOf(tarsy.ApprovalStatuses()...),
+		enumOf(tarsy.ScopeCall),
+		enumOf(append(tarsy.Ratings(), "")...),
+		enumOf(tarsy.QualityBys()...),
+		enumOf(tarsy.HandlingStates()...),
+		enumOf(tarsy.NoteSources()...),
+		enumOf(tarsy.NoteStatuses()...),
+		enumOf(tarsy.EntityTypes()...),
+		enumOf(tarsy.EntityStatuses()...),
+		enumOf(tarsy.EntityStates()...),
+		enumOf(tarsy.ProjectStatuses()...),
+		enumOf(tarsy.EpicStatuses()...),
+		enumOf(tarsy.ReviewKinds()...),
+		enumOf(tarsy.ReviewStatuses()...),
+		enumOf(tarsy.Decisions()...),
+		enumOf(tarsy.JobStates()...),
+		enumOf(append(tarsy.Outcomes(), tarsy.OutcomeNone)...), // of a session without a verdict
+		enumOf(tarsy.Confidences()...),
+		enumOf(tarsy.Risks()...),
+	}
+})
+
+func enumOf[E ~string](values ...E) enum {
+	return enum{of: reflect.TypeFor[E](), documented: reflect.TypeFor[anyOf[E]](), values: names(values)}
+}
+
+// anyOf stands for a type in the document.
+type anyOf[E ~string] string
+
+// Schema implements huma.SchemaProvider.
+func (anyOf[E]) Schema(huma.Registry) *huma.Schema {
+	for _, e := range enums() {
+		if e.of == reflect.TypeFor[E]() {
+			return oneOf(e.values)
+		}
+	}
+
+	panic("api: " + reflect.TypeFor[E]().String() + " is not among the enums")
+}
+
+// valuesOf are the values that a parameter of a type may have; none if it may have any.
+func valuesOf(of reflect.Type) []string {
+	for _, e := range enums() {
+		if e.of == of {
+			return slices.DeleteFunc(slices.Clone(e.values), func(value string) bool { return value == "" })
+		}
+	}
+
+	return nil
+}
+
+// dateSchema documents tarsy.Date, and that every date may be missing.
+type dateSchema string
+
+// Schema implements huma.SchemaProvider.
+func (dateSchema) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "date", Nullable: true}
+}
+
+// registerTypes makes the document list the values of types.
+func registerTypes(registry huma.Registry) {
+	for _, e := range enums() {
+		registry.RegisterTypeAlias(e.of, e.documented)
+	}
+
+	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Date](), reflect.TypeFor[dateSchema]())
+	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Metadata](), reflect.TypeFor[map[string]any]())
+}
+
+func oneOf[S ~string](values []S) *huma.Schema {
+	schema := &huma.Schema{Type: huma.TypeString}
+	for _, value := range values {
+		schema.Enum = append(schema.Enum, string(value))
+	}
+
+	return schema
+}

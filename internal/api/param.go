@@ -1,0 +1,318 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/nearest"
+)
+
+const (
+	defaultLimit = 50
+	maxLimit     = 200
+	maxSearch    = 200
+)
+
+// These parameters arrive as text, because their errors are ours. Their types say what they may be and how they are documented.
+type (
+	// integer is the length of a page.
+	integer string
+	moment  string
+	// identifier is the id of a row, and search some words.
+	identifier string
+	search     string
+	// one is a value of a type that has few.
+	one[E ~string] string
+)
+
+// Schema implements huma.SchemaProvider.
+func (integer) Schema(huma.Registry) *huma.Schema { return integerSchema(maxLimit, defaultLimit) }
+
+// Schema implements huma.SchemaProvider.
+func (moment) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Format: "date-time"}
+}
+
+// Schema implements huma.SchemaProvider.
+func (one[E]) Schema(huma.Registry) *huma.Schema { return oneOf(valuesOf(reflect.TypeFor[E]())) }
+
+// integerSchema documents a number from 1 to most; usual is nil if there is no default.
+func integerSchema(most int, usual any) *huma.Schema {
+	from, to := 1.0, float64(most)
+
+	return &huma.Schema{Type: huma.TypeInteger, Minimum: &from, Maximum: &to, Default: usual}
+}
+
+// checkQuery refuses parameters that the route does not know, that come twice unless they may, or that no database could hold.
+func checkQuery(r *http.Request, known, repeatable []string) error {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return tarsy.Errorf(tarsy.CodeInvalidParameter, "the parameters after \"?\" are not URL-encoded")
+	}
+
+	for name, given := range values {
+		switch {
+		case !slices.Contains(known, name):
+			return parameterErrorf(shown(name), "there is no parameter %q; %s", shown(name), nearest.Hint(name, known, "parameters"))
+		case len(given) > 1 && !slices.Contains(repeatable, name):
+			return parameterErrorf(name, "%s is given more than once", name)
+		case slices.ContainsFunc(given, func(value string) bool { return value != tarsy.CleanText(value) }):
+			return parameterErrorf(name, "%s is not text in UTF-8", name)
+		}
+	}
+
+	return nil
+}
+
+func parameterErrorf(name, format string, args ...any) error {
+	return tarsy.FieldErrorf(tarsy.CodeInvalidParameter, name, format, args...)
+}
+
+// readParameters reads the parameters of a list, or of a filter in a body, into the fields of the store's filter that have the same names. Parameters
+// that are left out leave their field as it is, unless the document says a default.
+//
+// The types of parameter and field decide what is allowed: a value of the tag enum or of a type with few values, and for a field that is a list, some of
+// them, separated by commas; a number in the bounds of its schema; an id, a time, a date; labels. A cursor is left to readCursor, and a parameter
+// without a field is only checked.
+func readParameters(in, filter any) error {
+	given, into := reflect.ValueOf(in).Elem(), reflect.ValueOf(filter).Elem()
+
+	for _, field := range reflect.VisibleFields(given.Type()) {
+		name := field.Tag.Get("query")
+		if name == "" {
+			name = field.Tag.Get("json")
+		}
+
+		name, _, _ = strings.Cut(name, ",")
+		if name == "" || field.Type == reflect.TypeFor[cursor]() {
+			continue
+		}
+
+		p := parameter{name: name, field: field, given: given.FieldByIndex(field.Index)}
+		if err := p.read(into.FieldByName(field.Name)); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// checkParameters checks parameters that belong to no filter.
+func checkParameters(in any) error { return readParameters(in, &struct{}{}) }
+
+// parameter is a value that somebody sent, and the field of the input that documents it.
+type parameter struct {
+	name  string
+	field reflect.StructField
+	given reflect.Value
+}
+
+// read checks the parameter and sets its field of the filter, which is not valid if there is none.
+func (p parameter) read(target reflect.Value) error {
+	if p.given.Kind() == reflect.Slice {
+		return p.readRepeated(target)
+	}
+
+	text, schema, allowed := p.given.String(), p.schema(), p.allowed(target)
+
+	switch {
+	case schema.Type == huma.TypeInteger:
+		return p.readNumber(text, schema, target)
+	case text == "":
+		return nil
+	case target.IsValid() && target.Kind() == reflect.Slice:
+		return p.readList(text, allowed, target)
+	case len(allowed) > 0 && !slices.Contains(allowed, text):
+		return parameterErrorf(p.name, "%s must be one of %s, not %q", p.name, listed(allowed), shown(text))
+	}
+
+	switch p.given.Interface().(type) {
+	case identifier:
+		if !tarsy.ValidID(text) {
+			return parameterErrorf(p.name, "%s must be an id", p.name)
+		}
+	case search:
+		if utf8.RuneCountInString(text) > maxSearch {
+			return parameterErrorf(p.name, "%s is longer than %d characters", p.name, maxSearch)
+		}
+	}
+
+	if !target.IsValid() {
+		return nil
+	}
+
+	return p.set(text, target)
+}
+
+// set sets a field of the filter to the value that a text means.
+func (p parameter) set(text string, target reflect.Value) error {
+	switch to := target.Addr().Interface().(type) {
+	case **time.Time:
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return parameterErrorf(p.name, "%s must be a time such as 2026-11-15T10:00:00Z", p.name)
+		}
+
+		*to = &at
+	case **tarsy.Date:
+		day, err := tarsy.ParseDate(text)
+		if err != nil {
+			return parameterErrorf(p.name, "%s must be a date such as 2026-11-30", p.name)
+		}
+
+		*to = &day
+	case *bool:
+		*to = text == "true"
+	default:
+		target.SetString(text)
+	}
+
+	return nil
+}
+
+func (p parameter) schema() *huma.Schema {
+	if provider, ok := reflect.TypeAssert[huma.SchemaProvider](p.given); ok {
+		return provider.Schema(nil)
+	}
+
+	return &huma.Schema{}
+}
+
+// allowed are the only values that the parameter may have; none if it may have any.
+func (p parameter) allowed(target reflect.Value) []string {
+	for _, tag := range []string{"enum", "allowed"} {
+		if values := p.field.Tag.Get(tag); values != "" {
+			return strings.Split(values, ",")
+		}
+	}
+
+	if documented := p.schema().Enum; len(documented) > 0 {
+		values := make([]string, len(documented))
+		for i := range documented {
+			values[i] = fmt.Sprint(documented[i])
+		}
+
+		return values
+	}
+
+	if !target.IsValid() {
+		return nil
+	}
+
+	of := target.Type()
+	if of.Kind() == reflect.Slice {
+		of = of.Elem()
+	}
+
+	return valuesOf(of)
+}
+
+func (p parameter) readNumber(text string, schema *huma.Schema, target reflect.Value) error {
+	most := int(*schema.Maximum)
+	number, err := strconv.Atoi(text)
+
+	switch usual, ok := schema.Default.(int); {
+	case text == "" && ok:
+		number = usual
+	case text == "":
+		return nil
+	case err != nil || number < 1 || number > most:
+		return parameterErrorf(p.name, "%s must be a number from 1 to %d", p.name, most)
+	}
+
+	target.SetInt(int64(number))
+
+	return nil
+}
+
+// readList reads values that are separated by commas; each counts once.
+func (p parameter) readList(text string, allowed []string, target reflect.Value) error {
+	var chosen []string
+
+	for part := range strings.SplitSeq(text, ",") {
+		value := strings.TrimSpace(part)
+		if !slices.Contains(allowed, value) {
+			return parameterErrorf(p.name, "there is no %s %q; there are %s", p.name, shown(part), listed(allowed))
+		}
+
+		if !slices.Contains(chosen, value) {
+			chosen = append(chosen, value)
+		}
+	}
+
+	values := reflect.MakeSlice(target.Type(), len(chosen), len(chosen))
+	for i, value := range chosen {
+		values.Index(i).SetString(value)
+	}
+
+	target.Set(values)
+
+	return nil
+}
+
+// readRepeated reads a parameter that is given several times: labels, or texts as they are.
+func (p parameter) readRepeated(target reflect.Value) error {
+	given, _ := reflect.TypeAssert[[]string](p.given)
+
+	switch to := target.Addr().Interface().(type) {
+	case *[]string:
+		if len(given) > tarsy.MaxTags {
+			return parameterErrorf(p.name, "%s is given more than %d times", p.name, tarsy.MaxTags)
+		}
+
+		*to = given
+
+		return nil
+	case *map[string]string:
+		var err error
+
+		*to, err = p.labels(given)
+
+		return err
+	default:
+		panic(fmt.Sprintf("api: the parameter %s is read into a %s, which nothing does", p.name, target.Type()))
+	}
+}
+
+// labels are the labels that an alert must have.
+func (p parameter) labels(texts []string) (map[string]string, error) {
+	if len(texts) > tarsy.MaxLabels {
+		return nil, parameterErrorf(p.name, "%s is given more than %d times", p.name, tarsy.MaxLabels)
+	}
+
+	labels := make(map[string]string, len(texts))
+
+	for _, text := range texts {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, parameterErrorf(p.name, "%s must be name=value, not %q", p.name, shown(text))
+		}
+
+		if earlier, given := labels[name]; given && earlier != value {
+			return nil, parameterErrorf(p.name, "%s %q is given with two values; all labels must match", p.name, shown(name))
+		}
+
+		labels[name] = value
+	}
+
+	return labels, nil
+}
+
+func names[S ~string](values []S) []string {
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = string(value)
+	}
+
+	return texts
+}
