@@ -3,9 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -17,26 +14,6 @@ type filterOptionsOutput struct{ Body tarsy.FilterOptions }
 type progressOutput struct{ Body tarsy.SessionProgress }
 
 type summaryOutput struct{ Body tarsy.SessionSummary }
-
-func (s *Server) addActivity() {
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-active-sessions", Method: http.MethodGet, Path: "/api/v1/sessions/active", Summary: "List sessions that are not over",
-		Description: fmt.Sprintf("Up to %d that are being investigated, newest first, and as many that wait for it, next one first, with how many there are.", maxLimit),
-	}, nil, s.listActive)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-filter-options", Method: http.MethodGet, Path: "/api/v1/sessions/filter-options",
-		Summary: "List what sessions can be filtered by",
-	}, nil, s.listFilterOptions)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-session-status", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/status", Summary: "Show how far a session is",
-	}, nil, s.getProgress)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-session-summary", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/summary", Summary: "Show the result of a session",
-	}, nil, s.getSummary)
-}
 
 func (s *Server) listActive(ctx context.Context, _ *struct{}) (*activeOutput, error) {
 	found, err := s.store.ActiveSessions(ctx, callerOf(ctx).visible, maxLimit)

@@ -4,12 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
-	"reflect"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/runbook"
@@ -57,22 +53,6 @@ type alertTypesOutput struct{ Body alertTypeList }
 
 type alertTypeList struct {
 	AlertTypes []AlertType `json:"alert_types"`
-}
-
-func (s *Server) addAlerts() {
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "submit-alert", Method: http.MethodPost, Path: "/api/v1/alerts", DefaultStatus: http.StatusAccepted,
-		Summary: "Submit an alert",
-		Description: "Stores the alert as a pending session. It is durable when 202 is answered. " +
-			"Send an Idempotency-Key to be able to repeat a request whose answer was lost. " +
-			"A body of Alertmanager or Grafana, up to 8 MiB, is recognized and treated as a delivery to their default receiver. " +
-			"Its alerts, and those with a fingerprint, may be counted on a session that exists, or silenced; the message says so.",
-	}, s.bodyOf(reflect.TypeFor[alertRequest](), true), s.submitAlert)
-	s.takesDeliveries(http.MethodPost + " /api/v1/alerts")
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-alert-types", Method: http.MethodGet, Path: "/api/v1/alert-types", Summary: "List the alert types",
-	}, nil, s.listAlertTypes)
 }
 
 func (s *Server) submitAlert(ctx context.Context, in *alertInput) (*acceptedOutput, error) {

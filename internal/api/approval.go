@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -67,32 +65,6 @@ type decisionAccepted struct {
 	ID        string               `doc:"The approval." json:"id"`
 	SessionID string               `doc:"Its session." json:"session_id"`
 	Status    tarsy.ApprovalStatus `doc:"What was decided: approved or rejected." json:"status"`
-}
-
-func (s *Server) addApprovals() {
-	const path = "/api/v1/approvals"
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-approvals", Method: http.MethodGet, Path: path, Summary: "List tool calls that wait for an approval",
-		Description: "Those that somebody can decide about, the first to expire first, and at most 500.",
-	}, nil, s.listApprovals)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-approval", Method: http.MethodGet, Path: path + "/{id}", Summary: "Show an approval, decided or not",
-	}, nil, s.getApproval)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "approve", Method: http.MethodPost, Path: path + "/{id}/approve", DefaultStatus: http.StatusAccepted,
-		Summary: "Approve a tool call",
-		Description: "The call is made once, with exactly the arguments that are shown or that the body sets. The decision is durable when 202 is answered, and the first " +
-			"one counts: the answer to a later one is 409 approval_not_open. Arguments that contain a secret are refused.",
-	}, s.bodyOf(reflect.TypeFor[approveRequest](), false), s.approve)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "reject", Method: http.MethodPost, Path: path + "/{id}/reject", DefaultStatus: http.StatusAccepted,
-		Summary:     "Reject a tool call",
-		Description: "The agent is told the reason and continues without the call. The decision is durable when 202 is answered, and the first one counts.",
-	}, s.bodyOf(reflect.TypeFor[rejectRequest](), true), s.reject)
 }
 
 func (s *Server) listApprovals(ctx context.Context, in *approvalsInput) (*approvalListOutput, error) {

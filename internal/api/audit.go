@@ -57,11 +57,11 @@ type auditRecord struct {
 
 // audited returns where the answer to a request is to be written. The record is nil for operations that change nothing.
 func (s *Server) audited(w http.ResponseWriter, r *http.Request, found route, who *caller) (http.ResponseWriter, *auditRecord) {
-	if found.action == nil {
+	if found.audit.name == "" {
 		return w, nil
 	}
 
-	who.audit.action, who.audit.target = *found.action, pathParameter(found.path, r.URL.EscapedPath())
+	who.audit.action, who.audit.target = found.audit, pathParameter(found.path, r.URL.EscapedPath())
 	record := &auditRecord{ResponseWriter: w, server: s, r: r, who: who}
 
 	return record, record

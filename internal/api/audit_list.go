@@ -3,9 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -33,14 +30,6 @@ type auditPage struct {
 type auditCursor struct {
 	ID     int64 `json:"id"`
 	Oldest bool  `json:"oldest"`
-}
-
-func (s *Server) addAudit() {
-	add(s, tarsy.ScopeAdmin, huma.Operation{
-		OperationID: "list-audit", Method: http.MethodGet, Path: "/api/v1/audit", Summary: "List who did what, newest first",
-		Description: "Each row contains the hash of the previous one, so that rows which were changed or removed are noticed: `tarsy audit verify` " +
-			"reads the whole log with order=oldest and checks it.",
-	}, nil, s.listAudit)
 }
 
 func (s *Server) listAudit(ctx context.Context, in *auditInput) (*auditOutput, error) {

@@ -65,7 +65,7 @@ func TestEveryOperationThatChangesSomethingHasAuditAction(t *testing.T) {
 		delete(changing, pattern)
 	}
 
-	require.Empty(t, changing, "operations without an entry in auditActions")
+	require.Empty(t, changing, "operations without an audit action in their table")
 }
 
 func TestChangesAreAuditedWithActorTargetAndRequest(t *testing.T) {

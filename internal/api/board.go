@@ -3,9 +3,6 @@ package api
 import (
 	"context"
 	"iter"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -55,15 +52,6 @@ type Tags interface {
 	DeleteTag(ctx context.Context, name, author string) error
 }
 
-// addBoard registers the operations of entities, projects, epics and tags.
-func (s *Server) addBoard() {
-	s.addEntities()
-	s.addEntityExport()
-	s.addProjects()
-	s.addEpics()
-	s.addTags()
-}
-
 // rowInput names a row of the board.
 type rowInput struct {
 	ID string `doc:"The id." path:"id"`
@@ -97,15 +85,4 @@ type createdOutput[T any] struct {
 	ETag     string `doc:"The version, for If-Match." header:"ETag"`
 	Location string `doc:"The new row."               header:"Location"`
 	Body     T
-}
-
-// operation is an operation of the board.
-func operation(id, method, path, summary, description string) huma.Operation {
-	op := huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, Description: description}
-
-	if method == http.MethodDelete {
-		op.DefaultStatus = http.StatusNoContent
-	}
-
-	return op
 }

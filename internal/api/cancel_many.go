@@ -4,11 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
-	"reflect"
 	"slices"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
@@ -41,15 +37,6 @@ type cancelFilter struct {
 }
 
 type cancelManyOutput struct{ Body tarsy.BulkCancel }
-
-func (s *Server) addCancelMany() {
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "cancel-sessions", Method: http.MethodPost, Path: "/api/v1/sessions/cancel", DefaultStatus: http.StatusAccepted,
-		Summary: "Cancel several sessions",
-		Description: "Requests the cancellation of sessions by id or by a filter. By a filter, only sessions that are not over are considered, at most 10,000 at a time. " +
-			"The requests are durable when 202 is answered. With dry_run nothing is changed.",
-	}, s.bodyOf(reflect.TypeFor[cancelManyRequest](), true), s.cancelSessions)
-}
 
 func (s *Server) cancelSessions(ctx context.Context, _ *struct{}) (*cancelManyOutput, error) {
 	who := callerOf(ctx)

@@ -2,10 +2,7 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -84,16 +81,10 @@ type MissingDiagnostic struct {
 
 type diagnosticsOutput struct{ Body Diagnostics }
 
-func (s *Server) addDiagnostics() {
-	add(s, tarsy.ScopeAdmin, huma.Operation{
-		OperationID: "get-diagnostics", Method: http.MethodGet, Path: "/api/v1/system/diagnostics",
-		Summary:     "Get what is needed to find the cause of a problem",
-		Description: "About the server that answers, apart from the queue and what servers announce. `tarsy support-bundle` collects it.",
-	}, nil, func(ctx context.Context, _ *struct{}) (*diagnosticsOutput, error) {
-		found := s.system.Diagnostics(ctx)
-		found.Version, found.ServerID, found.Time = s.info.Version, s.info.ServerID, tarsy.Time(s.clock.Now())
-		found.Warnings = append([]Warning{}, s.warnings()...)
+func (s *Server) getDiagnostics(ctx context.Context, _ *struct{}) (*diagnosticsOutput, error) {
+	found := s.system.Diagnostics(ctx)
+	found.Version, found.ServerID, found.Time = s.info.Version, s.info.ServerID, tarsy.Time(s.clock.Now())
+	found.Warnings = append([]Warning{}, s.warnings()...)
 
-		return &diagnosticsOutput{Body: found}, nil
-	})
+	return &diagnosticsOutput{Body: found}, nil
 }

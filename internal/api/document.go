@@ -1,11 +1,8 @@
 package api
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
-	"reflect"
-	"strconv"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,7 +10,6 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/eventschema"
-	"tarsy.dev/tarsy/internal/problem"
 )
 
 const (
@@ -57,34 +53,6 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 	})
 }
 
-// describe adds what all operations share: the problem that any of them may answer with, and the key that they need.
-func (s *Server) describe(scope tarsy.Scope, op *huma.Operation) {
-	registry := s.huma.OpenAPI().Components.Schemas
-
-	if op.Responses == nil {
-		op.Responses = map[string]*huma.Response{}
-	}
-
-	op.Responses["default"] = &huma.Response{
-		Description: "A problem; its code says which.",
-		Content:     map[string]*huma.MediaType{problem.MediaType: {Schema: registry.Schema(reflect.TypeFor[problem.Problem](), true, "")}},
-	}
-
-	op.Security = []map[string][]string{}
-	op.Extensions = map[string]any{roleExtension: cmp.Or(string(scope.Role()), "none")}
-
-	if scope != "" {
-		op.Security = append(op.Security, map[string][]string{keyScheme: {string(scope)}}, map[string][]string{cookieScheme: {string(scope)}})
-	}
-}
-
-// bodyOf documents a body of a type.
-func (s *Server) bodyOf(t reflect.Type, required bool) *huma.RequestBody {
-	schema := s.huma.OpenAPI().Components.Schemas.Schema(t, true, "")
-
-	return &huma.RequestBody{Required: required, Content: map[string]*huma.MediaType{jsonType: {Schema: schema}}}
-}
-
 // documented finds an operation in the document.
 func (s *Server) documented(method, path string) *huma.Operation {
 	item := s.huma.OpenAPI().Paths[path]
@@ -103,59 +71,26 @@ func (s *Server) documented(method, path string) *huma.Operation {
 	}
 }
 
-// addStreams mounts what is not REST, and the document itself.
-func (s *Server) addStreams() {
-	s.addPlain(huma.Operation{
-		OperationID: "websocket", Method: http.MethodGet, Path: "/api/v1/ws", Summary: "Watch over a WebSocket",
-		Description: "Subscribe to session:<id> for the journal of a session, to sessions for the feed of all of them, and to notes for the journal of notes.",
-		Responses:   map[string]*huma.Response{strconv.Itoa(http.StatusSwitchingProtocols): {Description: "A WebSocket"}},
-	}, later(&s.webSocket))
-	s.endsWithLogin("/api/v1/ws")
+// eventSchema and the document are for few readers, and writing them down would be a third of a server's start.
+var eventSchema = sync.OnceValue(eventschema.Document)
 
-	s.addPlain(huma.Operation{
-		OperationID: "session-events", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/events",
-		Summary: "Watch a session as server-sent events",
-		Parameters: append(
-			[]*huma.Param{
-				{Name: "id", In: "path", Required: true, Description: "The id of a session.", Schema: &huma.Schema{Type: huma.TypeString}},
-				{
-					Name: "follow", In: "query", Description: "Stay when the session is over, for the chat that may follow.",
-					Schema: &huma.Schema{Type: huma.TypeBoolean},
-				},
-			}, positionParams()...),
-		Responses: eventStreamResponses(),
-	}, later(&s.events))
-	s.endsWithLogin("/api/v1/sessions/{id}/events")
+func (s *Server) showEventSchema(w http.ResponseWriter, r *http.Request) {
+	s.writeJSON(w, r, http.StatusOK, jsonType, json.RawMessage(eventSchema()))
+}
 
-	s.addPlain(huma.Operation{
-		OperationID: "note-events", Method: http.MethodGet, Path: "/api/v1/notes/events", Summary: "Watch notes as server-sent events",
-		Description: "Everything about notes, entities, projects and review items, without an end.",
-		Parameters:  positionParams(), Responses: eventStreamResponses(),
-	}, later(&s.noteEvents))
-	s.endsWithLogin("/api/v1/notes/events")
+func (s *Server) showDocument(w http.ResponseWriter, r *http.Request) {
+	s.writeJSON(w, r, http.StatusOK, jsonType, json.RawMessage(s.document()))
+}
 
-	// Both documents are for few readers, and writing them down would be a third of a server's start.
-	schema := sync.OnceValue(eventschema.Document)
-
-	s.addPlain(huma.Operation{
-		OperationID: "events-schema", Method: http.MethodGet, Path: "/api/v1/events/schema", Summary: "The JSON Schema of live events",
-		Responses: map[string]*huma.Response{strconv.Itoa(http.StatusOK): {
-			Description: "JSON Schema 2020-12",
-			Content:     map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject}}},
-		}},
-	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.writeJSON(w, r, http.StatusOK, jsonType, json.RawMessage(schema()))
-	}))
-
-	s.addPlain(huma.Operation{
-		OperationID: "openapi", Method: http.MethodGet, Path: "/openapi.json", Summary: "This document",
-		Responses: map[string]*huma.Response{strconv.Itoa(http.StatusOK): {
-			Description: "OpenAPI 3.1",
-			Content:     map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Type: huma.TypeObject}}},
-		}},
-	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.writeJSON(w, r, http.StatusOK, jsonType, json.RawMessage(s.document()))
-	}))
+// eventsParams are the parameters of the stream of a session.
+func eventsParams() []*huma.Param {
+	return append([]*huma.Param{
+		{Name: "id", In: "path", Required: true, Description: "The id of a session.", Schema: &huma.Schema{Type: huma.TypeString}},
+		{
+			Name: "follow", In: "query", Description: "Stay when the session is over, for the chat that may follow.",
+			Schema: &huma.Schema{Type: huma.TypeBoolean},
+		},
+	}, positionParams()...)
 }
 
 // positionParams say where the reader of an event stream begins.
@@ -173,11 +108,8 @@ func positionParams() []*huma.Param {
 	}
 }
 
-func eventStreamResponses() map[string]*huma.Response {
-	return map[string]*huma.Response{strconv.Itoa(http.StatusOK): {
-		Description: "The journal from there on",
-		Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},
-	}}
+func eventStream() *answer {
+	return &answer{description: "The journal from there on", media: []string{"text/event-stream"}}
 }
 
 // finishDocument corrects what huma cannot know; the document is written down when somebody wants it.
@@ -209,6 +141,13 @@ func (s *Server) finishDocument() {
 		orNull(schemas["SessionDetail"], name)
 	}
 
+	for _, name := range []string{"entity", "other", "note"} {
+		orNull(schemas["ReviewDetail"], name)
+	}
+
+	orNull(schemas["ReviewResult"], "item")
+	orNull(schemas["LLMInteractionDetail"], "response")
+	orNull(schemas["HandlingResult"], "handling")
 	orNull(schemas["SessionItem"], "alert")
 	orNull(schemas["SessionItem"], "handling")
 	orNull(schemas["SharedSession"], "verdict")
@@ -231,4 +170,9 @@ func finishVerdict(schemas map[string]*huma.Schema) {
 	schemas["Verdict"].Properties["outcome"] = oneOf(tarsy.Outcomes())
 	schemas["SimilarSession"].Properties["confidence"] = oneOf(append(tarsy.Confidences(), ""))
 	orNull(schemas["SessionDetail"], "verdict")
+}
+
+// orNull documents that a property that is an object may be null.
+func orNull(schema *huma.Schema, name string) {
+	schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{schema.Properties[name], {Type: "null"}}}
 }

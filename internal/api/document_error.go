@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -16,57 +15,13 @@ import (
 // errorsExtension lists the codes of the problems that an operation answers.
 const errorsExtension = "x-tarsy-errors"
 
-// ownErrors are the codes of operations that do not follow from their parameters, body and scope. Tests fail when an operation answers a code that
-// it does not list.
-var ownErrors = sync.OnceValue(func() map[string][]tarsy.Code {
-	submits := []tarsy.Code{
+// submitErrors are the codes of operations that create a session.
+func submitErrors() []tarsy.Code {
+	return []tarsy.Code{
 		tarsy.CodeUnknownAlertType, tarsy.CodeUnknownChain, tarsy.CodeUnknownLLMProvider, tarsy.CodeUnknownMCPServer, tarsy.CodeMCPServerNotAllowed,
 		tarsy.CodeUnknownTool, tarsy.CodeToolNotAllowed, tarsy.CodeIntakePaused, tarsy.CodeOverloaded,
 	}
-
-	return map[string][]tarsy.Code{
-		"POST /api/v1/alerts":                           append([]tarsy.Code{tarsy.CodeEmptyAlert, tarsy.CodeConflict}, submits...),
-		"POST " + webhookPath:                           append([]tarsy.Code{tarsy.CodeEmptyAlert, tarsy.CodeNotFound, tarsy.CodeConflict}, submits...),
-		"POST /api/v1/sessions/{id}/rerun":              submits,
-		"POST /api/v1/suppressed/{id}/investigate":      append([]tarsy.Code{tarsy.CodeNotFound, tarsy.CodeConflict}, submits...),
-		"POST /api/v1/silences":                         {tarsy.CodeConflict},
-		"DELETE /api/v1/silences/{id}":                  {tarsy.CodeNotFound},
-		"POST /api/v1/sessions/{id}/cancel":             {tarsy.CodeSessionNotRunning},
-		"DELETE /api/v1/sessions/{id}":                  {tarsy.CodeConflict},
-		"POST /api/v1/sessions/{id}/chat/messages":      {tarsy.CodeChatBusy, tarsy.CodeChatDisabled, tarsy.CodeConflict, tarsy.CodeSessionNotOver},
-		"POST /api/v1/approvals/{id}/approve":           {tarsy.CodeApprovalNotOpen},
-		"POST /api/v1/approvals/{id}/reject":            {tarsy.CodeApprovalNotOpen},
-		"PATCH /api/v1/sessions/{id}/handling":          {tarsy.CodeConflict},
-		"PUT /api/v1/sessions/{id}/feedback":            {tarsy.CodeSessionNotOver},
-		"DELETE /api/v1/sessions/{id}/feedback":         {tarsy.CodeFeedbackNotFound},
-		"POST /api/v1/sessions/{id}/shares":             {tarsy.CodeConflict},
-		"GET /api/v1/shared":                            {tarsy.CodeShareNotFound},
-		"PUT /api/v1/system/pauses/{kind}":              {tarsy.CodeNotFound},
-		"DELETE /api/v1/system/pauses/{kind}":           {tarsy.CodeNotFound},
-		"POST /api/v1/notes":                            {tarsy.CodeSessionNotFound, tarsy.CodeSessionNotOver},
-		"POST /api/v1/review/{id}/resolve":              {tarsy.CodeReviewResolved, tarsy.CodeConflict, tarsy.CodeNameTaken},
-		"POST /api/v1/review/{id}/undo":                 {tarsy.CodeUndoExpired, tarsy.CodeUndoConflict, tarsy.CodeConflict},
-		"POST /api/v1/entities":                         {tarsy.CodeProjectNotFound, tarsy.CodeEpicNotFound, tarsy.CodeSessionNotFound},
-		"PATCH /api/v1/entities/{id}":                   {tarsy.CodeProjectNotFound, tarsy.CodeEpicNotFound},
-		"POST /api/v1/projects":                         {tarsy.CodeNameTaken},
-		"PATCH /api/v1/projects/{id}":                   {tarsy.CodeNameTaken},
-		"POST /api/v1/projects/{id}/epics":              {tarsy.CodeNameTaken},
-		"PATCH /api/v1/epics/{id}":                      {tarsy.CodeNameTaken},
-		"POST /api/v1/tags":                             {tarsy.CodeNameTaken},
-		"PATCH /api/v1/tags/{name}":                     {tarsy.CodeNameTaken},
-		"GET /api/v1/jobs":                              {tarsy.CodeQueueNotFound},
-		"POST /api/v1/jobs/{id}/retry":                  {tarsy.CodeConflict},
-		"POST /api/v1/system/config/reload":             {tarsy.CodeConflict, tarsy.CodeInvalidConfiguration},
-		"GET /api/v1/system/default-tools":              {tarsy.CodeUnknownAlertType, tarsy.CodeUnknownChain},
-		"POST " + loginPath:                             {tarsy.CodeUnauthenticated},
-		"GET /api/v1/login/oidc":                        {tarsy.CodeNotFound, tarsy.CodeLoginFailed, tarsy.CodeOIDCUnavailable},
-		"GET " + oidcCallbackPath:                       {tarsy.CodeNotFound, tarsy.CodeLoginFailed, tarsy.CodeLoginExpired, tarsy.CodeLoginDenied, tarsy.CodeNoRole, tarsy.CodeOIDCUnavailable},
-		"GET /api/v1/ws":                                {tarsy.CodeUpgradeRequired, tarsy.CodeTooManyStreams},
-		"GET /api/v1/notes/events":                      {tarsy.CodeTooManyStreams, tarsy.CodeNotAcceptable},
-		"GET /api/v1/sessions/{id}/events":              {tarsy.CodeTooManyStreams, tarsy.CodeNotAcceptable},
-		"GET /api/v1/sessions/{id}/timeline/{event_id}": {tarsy.CodeEventNotFound},
-	}
-})
+}
 
 // notFound is what an operation answers whose path names something that does not exist, by the segments before the name.
 var notFound = []struct {
@@ -81,12 +36,12 @@ var notFound = []struct {
 }
 
 // errorsOf are the codes of an operation, in the order of problem.Kinds.
-func errorsOf(scope tarsy.Scope, op *huma.Operation) []tarsy.Code {
+func errorsOf(o operation, op *huma.Operation) []tarsy.Code {
 	codes := []tarsy.Code{
 		tarsy.CodeInvalidParameter, tarsy.CodeForbiddenOrigin, tarsy.CodeTooManyRequests, tarsy.CodeInternal, tarsy.CodeUnavailable, tarsy.CodeShuttingDown, tarsy.CodeQueryTimeout,
 	}
 
-	if scope != "" {
+	if o.scope != "" {
 		codes = append(codes, tarsy.CodeUnauthenticated, tarsy.CodeForbidden)
 	}
 
@@ -115,7 +70,7 @@ func errorsOf(scope tarsy.Scope, op *huma.Operation) []tarsy.Code {
 		}
 	}
 
-	codes = append(codes, ownErrors()[op.Method+" "+op.Path]...)
+	codes = append(codes, o.errors...)
 
 	var sorted []tarsy.Code
 
@@ -129,8 +84,8 @@ func errorsOf(scope tarsy.Scope, op *huma.Operation) []tarsy.Code {
 }
 
 // describeErrors lists the codes of an operation and their statuses in the document.
-func (s *Server) describeErrors(scope tarsy.Scope, op *huma.Operation) {
-	codes := errorsOf(scope, op)
+func (s *Server) describeErrors(o operation, op *huma.Operation) {
+	codes := errorsOf(o, op)
 	op.Extensions[errorsExtension] = codes
 
 	responses := s.huma.OpenAPI().Components.Responses

@@ -3,8 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"reflect"
 
 	"tarsy.dev/tarsy"
 )
@@ -23,28 +21,6 @@ type entityList struct {
 	Entities   []tarsy.EntityDetail `json:"entities"`
 	NextCursor string               `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
 	Total      int                  `doc:"How many entities match in all pages."       json:"total"`
-}
-
-func (s *Server) addEntities() {
-	body := s.bodyOf(reflect.TypeFor[entityRequest](), true)
-
-	add(s, tarsy.ScopeRead, operation("list-entities", http.MethodGet, "/api/v1/entities", "List and search entities",
-		"Accepted entities only, unless state says otherwise."), nil, s.listEntities)
-
-	create := operation("create-entity", http.MethodPost, "/api/v1/entities", "Create an entity", "It is accepted, and last in its column of the board.")
-	create.DefaultStatus = http.StatusCreated
-	add(s, tarsy.ScopeWrite, create, body, s.createEntity)
-
-	add(s, tarsy.ScopeRead, operation("get-entity", http.MethodGet, "/api/v1/entities/{id}", "Show an entity", ""), nil, s.getEntity)
-
-	add(s, tarsy.ScopeWrite, operation("update-entity", http.MethodPatch, "/api/v1/entities/{id}", "Change an entity",
-		"Changes the fields that are given. What a person changed is kept when the note is processed again."), body, s.updateEntity)
-
-	add(s, tarsy.ScopeWrite, operation("delete-entity", http.MethodDelete, "/api/v1/entities/{id}", "Delete an entity",
-		"Its open review items are closed."), nil, s.deleteEntity)
-
-	add(s, tarsy.ScopeWrite, operation("move-entity", http.MethodPost, "/api/v1/entities/{id}/move", "Move an entity on the board",
-		"Needs no If-Match: the last of two who move it at once decides where it is."), s.bodyOf(reflect.TypeFor[moveRequest](), true), s.moveEntity)
 }
 
 func (s *Server) listEntities(ctx context.Context, in *entitiesInput) (*entitiesOutput, error) {

@@ -5,12 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net/http"
-	"reflect"
-	"strconv"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/report"
@@ -32,19 +27,6 @@ type exportEntitiesInput struct {
 type entityFile struct {
 	ExportedAt time.Time            `json:"exported_at"`
 	Entities   []tarsy.EntityExport `json:"entities"`
-}
-
-func (s *Server) addEntityExport() {
-	schema := s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[entityFile](), true, "")
-	text := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
-
-	op := operation("export-entities", http.MethodGet, "/api/v1/entities/export", "Export entities as a file",
-		"The filters of the list, newest first, without a limit.")
-	op.Responses = map[string]*huma.Response{strconv.Itoa(http.StatusOK): {
-		Content: map[string]*huma.MediaType{"text/csv": text, jsonType: {Schema: schema}, "text/markdown": text},
-	}}
-
-	add(s, tarsy.ScopeRead, op, nil, s.exportEntities)
 }
 
 func (s *Server) exportEntities(ctx context.Context, in *exportEntitiesInput) (*exportOutput, error) {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -40,20 +38,6 @@ type exportOutput struct {
 	ContentType string `header:"Content-Type"        hidden:"true"`
 	Disposition string `header:"Content-Disposition"`
 	Body        func(huma.Context)
-}
-
-func (s *Server) addExport() {
-	schema := s.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[tarsy.Export](), true, "")
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "export-session", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/export", Summary: "Export a session as a file",
-		Responses: map[string]*huma.Response{strconv.Itoa(http.StatusOK): {
-			Content: map[string]*huma.MediaType{
-				jsonType:        {Schema: schema},
-				"text/markdown": {Schema: &huma.Schema{Type: huma.TypeString}},
-			},
-		}},
-	}, nil, s.exportSession)
 }
 
 func (s *Server) exportSession(ctx context.Context, in *exportInput) (*exportOutput, error) {

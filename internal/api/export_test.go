@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -13,11 +14,16 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
+// declared are the operations, without a server that answers.
+var declared = sync.OnceValue(func() *Server { return Declare("test") })
+
 // AuditActionNames are the names of actions in the audit log by the pattern of their route.
 func AuditActionNames() map[string]string {
 	names := map[string]string{}
-	for pattern, action := range auditActions() {
-		names[pattern] = action.name
+	for pattern, found := range declared().routes {
+		if found.audit.name != "" {
+			names[pattern] = found.audit.name
+		}
 	}
 
 	return names
@@ -85,4 +91,14 @@ func (s *Server) ErrorsOf(r *http.Request) (pattern string, codes []tarsy.Code) 
 }
 
 // OwnErrors are the codes that are listed by operation.
-func OwnErrors() map[string][]tarsy.Code { return ownErrors() }
+func OwnErrors() map[string][]tarsy.Code {
+	codes := map[string][]tarsy.Code{}
+
+	for pattern, found := range declared().routes {
+		if len(found.errors) > 0 {
+			codes[pattern] = found.errors
+		}
+	}
+
+	return codes
+}

@@ -3,10 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"reflect"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -25,24 +21,6 @@ type feedbackList struct {
 }
 
 type feedbackOutput struct{ Body tarsy.Feedback }
-
-func (s *Server) addFeedback() {
-	const path = "/api/v1/sessions/{id}/feedback"
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-feedback", Method: http.MethodGet, Path: path, Summary: "List the feedback on a session",
-	}, nil, s.listFeedback)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "give-feedback", Method: http.MethodPut, Path: path, Summary: "Give feedback on a session that has ended",
-		Description: "Everybody has one opinion about a session: giving feedback again replaces it. The author is the caller.",
-	}, s.bodyOf(reflect.TypeFor[feedbackRequest](), true), s.giveFeedback)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "withdraw-feedback", Method: http.MethodDelete, Path: path, DefaultStatus: http.StatusNoContent,
-		Summary: "Withdraw your feedback on a session",
-	}, nil, s.withdrawFeedback)
-}
 
 func (s *Server) listFeedback(ctx context.Context, in *sessionInput) (*feedbackListOutput, error) {
 	if err := in.check(); err != nil {

@@ -3,11 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"reflect"
 	"slices"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -50,29 +46,6 @@ type handlingBulkOutput struct{ Body handlingResults }
 
 type handlingResults struct {
 	Results []tarsy.HandlingResult `doc:"One for each session, in the same order." json:"results"`
-}
-
-func (s *Server) addHandling() {
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-handling", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/handling",
-		Summary: "Show what people did with a session", Description: "A session that nobody has handled is open and has version 0.",
-	}, nil, s.getHandling)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "handle-session", Method: http.MethodPatch, Path: "/api/v1/sessions/{id}/handling",
-		Summary: "Acknowledge, resolve, reopen, assign or tag a session",
-		Description: "The investigation is not affected: a session that runs may be resolved and runs on. The same change again changes nothing. " +
-			"Without If-Match, the last change of each field stays, and tags that several people add or remove merge.",
-	}, s.bodyOf(reflect.TypeFor[handlingRequest](), true), s.handleSession)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "handle-sessions", Method: http.MethodPost, Path: "/api/v1/sessions/handling",
-		Summary:     "Acknowledge, resolve, reopen, assign or tag many sessions",
-		Description: "The same change for up to 500 sessions. Each session is changed by itself.",
-	}, s.bodyOf(reflect.TypeFor[handlingBulkRequest](), true), s.handleSessions)
-
-	schemas := s.huma.OpenAPI().Components.Schemas.Map()
-	orNull(schemas["HandlingResult"], "handling")
 }
 
 func (r handlingRequest) change() tarsy.HandlingChange {

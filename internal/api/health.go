@@ -3,10 +3,7 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -36,22 +33,6 @@ type health struct {
 type queueCounts struct {
 	Waiting int `doc:"Sessions that wait for a worker, over all servers." json:"waiting"`
 	Leased  int `doc:"Sessions that are worked on, over all servers."     json:"leased"`
-}
-
-func (s *Server) addHealth() {
-	add(s, "", huma.Operation{
-		OperationID: "livez", Method: http.MethodGet, Path: "/livez", Summary: "Whether the process answers",
-	}, nil, func(context.Context, *struct{}) (*aliveOutput, error) {
-		return &aliveOutput{Body: alive{Status: "ok"}}, nil
-	})
-
-	add(s, "", huma.Operation{
-		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Summary: "Whether the server may be sent work",
-	}, nil, s.getReady)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "health", Method: http.MethodGet, Path: "/health", Summary: "How the server is, with warnings",
-	}, nil, s.getHealth)
 }
 
 func (s *Server) getReady(ctx context.Context, _ *struct{}) (*aliveOutput, error) {
@@ -111,4 +92,8 @@ func (s *Server) getHealth(ctx context.Context, _ *struct{}) (*healthOutput, err
 	}
 
 	return &healthOutput{Body: body}, nil
+}
+
+func getAlive(context.Context, *struct{}) (*aliveOutput, error) {
+	return &aliveOutput{Body: alive{Status: "ok"}}, nil
 }

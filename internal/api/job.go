@@ -2,11 +2,7 @@ package api
 
 import (
 	"context"
-	"net/http"
-	"reflect"
 	"strconv"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -52,31 +48,6 @@ type queueOutput struct{ Body tarsy.JobQueue }
 // jobCursor is a position in the list of jobs.
 type jobCursor struct {
 	ID int64 `json:"i"`
-}
-
-func (s *Server) addJobs() {
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-jobs", Method: http.MethodGet, Path: "/api/v1/jobs", Summary: "List background jobs and their queues",
-		Description: "Completed jobs are listed for a day, failed ones for a week.",
-	}, nil, s.listJobs)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "retry-job", Method: http.MethodPost, Path: "/api/v1/jobs/{id}/retry", DefaultStatus: http.StatusAccepted,
-		Summary: "Run a job again that failed, or now one that is to be retried later",
-	}, s.bodyOf(reflect.TypeFor[nothing](), false), s.retryJob)
-
-	add(s, tarsy.ScopeAdmin, huma.Operation{
-		OperationID: "pause-queue", Method: http.MethodPost, Path: "/api/v1/queues/{name}/pause", Summary: "Stop starting jobs of a queue",
-		Description: "Holds for all servers until the queue is resumed. Jobs are still accepted, and those that run go on.",
-	}, s.bodyOf(reflect.TypeFor[nothing](), false), func(ctx context.Context, in *queueInput) (*queueOutput, error) {
-		return s.controlQueue(ctx, in, "queue paused", s.jobs.Pause)
-	})
-
-	add(s, tarsy.ScopeAdmin, huma.Operation{
-		OperationID: "resume-queue", Method: http.MethodPost, Path: "/api/v1/queues/{name}/resume", Summary: "Start the jobs of a queue again",
-	}, s.bodyOf(reflect.TypeFor[nothing](), false), func(ctx context.Context, in *queueInput) (*queueOutput, error) {
-		return s.controlQueue(ctx, in, "queue resumed", s.jobs.Resume)
-	})
 }
 
 func (s *Server) listJobs(ctx context.Context, in *jobListInput) (*jobListOutput, error) {
@@ -139,6 +110,14 @@ func (s *Server) retryJob(ctx context.Context, in *jobInput) (*jobOutput, error)
 	}
 
 	return &jobOutput{Body: job}, nil
+}
+
+func (s *Server) pauseQueue(ctx context.Context, in *queueInput) (*queueOutput, error) {
+	return s.controlQueue(ctx, in, "queue paused", s.jobs.Pause)
+}
+
+func (s *Server) resumeQueue(ctx context.Context, in *queueInput) (*queueOutput, error) {
+	return s.controlQueue(ctx, in, "queue resumed", s.jobs.Resume)
 }
 
 // controlQueue changes a queue and returns how it is then.

@@ -3,11 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"reflect"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/auth"
@@ -50,20 +46,6 @@ type keyInput struct {
 }
 
 type keyOutput struct{ Body tarsy.APIKey }
-
-func (s *Server) addKeys() {
-	add(s, tarsy.ScopeAdmin, huma.Operation{
-		OperationID: "create-key", Method: http.MethodPost, Path: "/api/v1/keys", DefaultStatus: http.StatusCreated, Summary: "Make an API key",
-	}, s.bodyOf(reflect.TypeFor[keyRequest](), true), s.createKey)
-
-	add(s, tarsy.ScopeAdmin, huma.Operation{
-		OperationID: "list-keys", Method: http.MethodGet, Path: "/api/v1/keys", Summary: "List the API keys, oldest first",
-	}, nil, s.listKeys)
-
-	add(s, tarsy.ScopeAdmin, huma.Operation{
-		OperationID: "revoke-key", Method: http.MethodDelete, Path: "/api/v1/keys/{id}", Summary: "Revoke an API key, at once and for good",
-	}, nil, s.revokeKey)
-}
 
 func (s *Server) createKey(ctx context.Context, _ *struct{}) (*createdKeyOutput, error) {
 	request, err := readRequest[keyRequest](callerOf(ctx).body)

@@ -3,11 +3,7 @@ package api
 import (
 	"context"
 	"log/slog"
-	"net/http"
-	"reflect"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
@@ -33,17 +29,8 @@ func ParseLogLevel(name string) (slog.Level, error) {
 
 func levelName(level slog.Level) string { return strings.ToLower(level.String()) }
 
-func (s *Server) addLogLevel() {
-	const path = "/api/v1/system/log-level"
-
-	add(s, tarsy.ScopeAdmin, huma.Operation{
-		OperationID: "get-log-level", Method: http.MethodGet, Path: path, Summary: "Get the lowest level that this server logs",
-	}, nil, func(context.Context, *struct{}) (*logLevelOutput, error) { return s.logLevelNow(), nil })
-
-	add(s, tarsy.ScopeAdmin, huma.Operation{
-		OperationID: "set-log-level", Method: http.MethodPut, Path: path, Summary: "Set the lowest level that this server logs",
-		Description: "It holds for the server that answers, until it stops.",
-	}, s.bodyOf(reflect.TypeFor[LogLevel](), true), s.setLogLevel)
+func (s *Server) getLogLevel(context.Context, *struct{}) (*logLevelOutput, error) {
+	return s.logLevelNow(), nil
 }
 
 func (s *Server) setLogLevel(ctx context.Context, _ *struct{}) (*logLevelOutput, error) {

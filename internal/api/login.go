@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"reflect"
 	"slices"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
@@ -60,25 +57,6 @@ type me struct {
 	Visibility    visibility       `doc:"Which sessions the caller sees." json:"visibility"`
 	CSRFToken     string           `doc:"What a browser's session sends as X-CSRF-Token; empty without one." json:"csrf_token"`
 	OIDC          *oidcLogin       `doc:"The login with OpenID Connect, for callers that are not logged in; missing where there is none." json:"oidc,omitempty"`
-}
-
-func (s *Server) addLogin() {
-	add(s, "", huma.Operation{
-		OperationID: "get-me", Method: http.MethodGet, Path: "/api/v1/me", Summary: "Who asks, and what they may do",
-	}, nil, func(ctx context.Context, _ *struct{}) (*meOutput, error) {
-		return &meOutput{Body: s.me(callerOf(ctx))}, nil
-	})
-
-	add(s, "", huma.Operation{
-		OperationID: "login", Method: http.MethodPost, Path: loginPath, DefaultStatus: http.StatusOK,
-		Summary:     "Log a browser in with an API key",
-		Description: "The answer sets a cookie that stands for the key until it is revoked or expires, for a week at most.",
-	}, s.bodyOf(reflect.TypeFor[loginRequest](), true), s.login)
-
-	add(s, "", huma.Operation{
-		OperationID: "logout", Method: http.MethodPost, Path: "/api/v1/logout", DefaultStatus: http.StatusNoContent,
-		Summary: "Log a browser out",
-	}, nil, s.logout)
 }
 
 // visibility is which sessions a caller sees.
@@ -207,4 +185,8 @@ func cookie(who *caller, secret string, seconds int) http.Cookie {
 	return http.Cookie{ //nolint:gosec // over plain HTTP a browser would not send a Secure cookie back
 		Name: cookieName, Value: secret, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: who.secure, SameSite: http.SameSiteStrictMode,
 	}
+}
+
+func (s *Server) getMe(ctx context.Context, _ *struct{}) (*meOutput, error) {
+	return &meOutput{Body: s.me(callerOf(ctx))}, nil
 }

@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"reflect"
 	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/limit"
@@ -78,33 +75,6 @@ type reprocessOutput struct{ Body reprocessAccepted }
 
 type reprocessAccepted struct {
 	Count int `doc:"How many notes are processed again." json:"count"`
-}
-
-func (s *Server) addNotes() {
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "capture-note", Method: http.MethodPost, Path: "/api/v1/notes", DefaultStatus: http.StatusCreated,
-		Summary: "Capture a note",
-		Description: "Stores the note and queues its processing; both are durable when 201 is answered. A request with the Idempotency-Key of an " +
-			"earlier one gets that note, with 200.",
-	}, s.bodyOf(reflect.TypeFor[noteRequest](), true), s.captureNote)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-notes", Method: http.MethodGet, Path: "/api/v1/notes", Summary: "List notes, newest first",
-	}, nil, s.listNotes)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-note", Method: http.MethodGet, Path: "/api/v1/notes/{id}", Summary: "Show a note with its entities and review items",
-	}, nil, s.getNote)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "reprocess-note", Method: http.MethodPost, Path: "/api/v1/notes/{id}/reprocess", DefaultStatus: http.StatusAccepted,
-		Summary: "Process a note again", Description: "What people have accepted, edited or moved is kept and not extracted a second time.",
-	}, s.bodyOf(reflect.TypeFor[nothing](), false), s.reprocessNote)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "reprocess-notes", Method: http.MethodPost, Path: "/api/v1/notes/reprocess", DefaultStatus: http.StatusAccepted,
-		Summary: "Process all notes since a date again", Description: "Notes that are still being processed are left as they are.",
-	}, s.bodyOf(reflect.TypeFor[reprocessRequest](), true), s.reprocessNotes)
 }
 
 // captures limits how many notes are captured with a key.

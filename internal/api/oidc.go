@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -96,27 +95,6 @@ func (in *oidcCallbackInput) Resolve(ctx huma.Context) []error { in.visit.read(c
 type redirectOutput struct {
 	Location  string   `header:"Location"`
 	SetCookie []string `header:"Set-Cookie"`
-}
-
-func (s *Server) addOIDC() {
-	add(s, "", huma.Operation{
-		OperationID: "begin-oidc-login", Method: http.MethodGet, Path: oidcPath, DefaultStatus: http.StatusSeeOther,
-		Summary: "Begin a login with OpenID Connect",
-		Description: "For browsers: redirects to the issuer. A login that cannot begin redirects to the login page, with the code of the error; " +
-			"a program that accepts JSON only gets a problem.",
-	}, nil, s.beginOIDC)
-
-	add(s, "", huma.Operation{
-		OperationID: "finish-oidc-login", Method: http.MethodGet, Path: oidcCallbackPath, DefaultStatus: http.StatusSeeOther,
-		Summary: "Finish a login with OpenID Connect",
-		Description: "The issuer redirects here. Sets the cookie of a browser session and redirects to return_to; a login that is refused redirects to the " +
-			"login page, with the code of the error. Parameters that are not known are ignored.",
-	}, nil, s.finishOIDC)
-
-	// The issuer may add parameters.
-	callback := s.routes[http.MethodGet+" "+oidcCallbackPath]
-	callback.foreign = true
-	s.routes[http.MethodGet+" "+oidcCallbackPath] = callback
 }
 
 func (s *Server) beginOIDC(ctx context.Context, in *oidcBeginInput) (*redirectOutput, error) {

@@ -3,11 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"reflect"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -30,25 +26,6 @@ type pauseList struct {
 }
 
 type pauseOutput struct{ Body tarsy.Pause }
-
-func (s *Server) addPauses() {
-	const one = "/api/v1/system/pauses/{kind}"
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-pauses", Method: http.MethodGet, Path: "/api/v1/system/pauses", Summary: "List what is paused",
-	}, nil, s.listPauses)
-
-	add(s, tarsy.ScopeAdmin, huma.Operation{
-		OperationID: "pause", Method: http.MethodPut, Path: one, Summary: "Pause intake or claiming on all servers",
-		Description: "intake refuses alerts, re-runs and webhooks with 503 intake_paused. claiming accepts them and lets them wait: running sessions continue, " +
-			"and cancellations work. The pause holds on every server when 200 is answered. A pause that holds is changed.",
-	}, s.bodyOf(reflect.TypeFor[pauseRequest](), false), s.putPause)
-
-	add(s, tarsy.ScopeAdmin, huma.Operation{
-		OperationID: "resume", Method: http.MethodDelete, Path: one, DefaultStatus: http.StatusNoContent,
-		Summary: "Resume intake or claiming", Description: "Resuming what is not paused has no effect.",
-	}, nil, s.deletePause)
-}
 
 func (s *Server) listPauses(ctx context.Context, _ *struct{}) (*pauseListOutput, error) {
 	pauses, err := s.people.Pauses(ctx)

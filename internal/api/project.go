@@ -3,8 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"reflect"
 
 	"tarsy.dev/tarsy"
 )
@@ -40,41 +38,6 @@ type projectList struct {
 	Projects   []tarsy.ProjectDetail `json:"projects"`
 	NextCursor string                `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
 	Total      int                   `doc:"How many projects match in all pages."       json:"total"`
-}
-
-func (s *Server) addProjects() {
-	body := s.bodyOf(reflect.TypeFor[projectRequest](), true)
-
-	add(s, tarsy.ScopeRead, operation("list-projects", http.MethodGet, "/api/v1/projects", "List and search projects with their epics", ""),
-		nil, s.listProjects)
-
-	create := operation("create-project", http.MethodPost, "/api/v1/projects", "Create a project", "")
-	create.DefaultStatus = http.StatusCreated
-	add(s, tarsy.ScopeWrite, create, body, s.createProject)
-
-	add(s, tarsy.ScopeRead, operation("get-project", http.MethodGet, "/api/v1/projects/{id}", "Show a project with its epics", ""), nil, s.getProject)
-
-	add(s, tarsy.ScopeWrite, operation("update-project", http.MethodPatch, "/api/v1/projects/{id}", "Change a project",
-		"Changes the fields that are given."), body, s.updateProject)
-
-	add(s, tarsy.ScopeWrite, operation("delete-project", http.MethodDelete, "/api/v1/projects/{id}", "Delete a project with its epics",
-		"Its entities stay and have no project any more. Open review items that would file something under it are closed."), nil, s.deleteProject)
-}
-
-func (s *Server) addEpics() {
-	body := s.bodyOf(reflect.TypeFor[epicRequest](), true)
-
-	create := operation("create-epic", http.MethodPost, "/api/v1/projects/{id}/epics", "Create an epic of a project", "")
-	create.DefaultStatus = http.StatusCreated
-	add(s, tarsy.ScopeWrite, create, body, s.createEpic)
-
-	add(s, tarsy.ScopeRead, operation("get-epic", http.MethodGet, "/api/v1/epics/{id}", "Show an epic", ""), nil, s.getEpic)
-
-	add(s, tarsy.ScopeWrite, operation("update-epic", http.MethodPatch, "/api/v1/epics/{id}", "Change an epic",
-		"Changes the fields that are given."), body, s.updateEpic)
-
-	add(s, tarsy.ScopeWrite, operation("delete-epic", http.MethodDelete, "/api/v1/epics/{id}", "Delete an epic",
-		"Its entities stay in the project. Open review items that would file something under it are closed."), nil, s.deleteEpic)
 }
 
 func (s *Server) listProjects(ctx context.Context, in *projectsInput) (*projectsOutput, error) {

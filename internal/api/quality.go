@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -18,13 +15,6 @@ type qualityInput struct {
 }
 
 type qualityOutput struct{ Body tarsy.Quality }
-
-func (s *Server) addQuality() {
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-quality", Method: http.MethodGet, Path: "/api/v1/quality", Summary: "Count conclusions and what people think of them",
-		Description: "Outcomes, ratings, time to the verdict and cost of the sessions that completed in a period of at most 366 days: in all, by day (UTC), and by chain, agent, model or alert type. Sessions that are deleted do not count.",
-	}, nil, s.getQuality)
-}
 
 func (s *Server) getQuality(ctx context.Context, in *qualityInput) (*qualityOutput, error) {
 	from, to, err := period(in, s.clock.Now())

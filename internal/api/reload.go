@@ -2,9 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
@@ -32,13 +29,6 @@ type reloadInput struct {
 }
 
 type reloadOutput struct{ Body ConfigReload }
-
-func (s *Server) addReload() {
-	add(s, tarsy.ScopeAdmin, huma.Operation{
-		OperationID: "reload-config", Method: http.MethodPost, Path: "/api/v1/system/config/reload", Summary: "Read the configuration files again and apply them",
-		Description: "It holds for the server that answers. Files that are not valid change nothing. Running sessions keep the recipe that they began with.",
-	}, nil, s.reloadConfig)
-}
 
 func (s *Server) reloadConfig(ctx context.Context, in *reloadInput) (*reloadOutput, error) {
 	err := checkParameters(in)

@@ -4,10 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
-	"reflect"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -19,17 +15,6 @@ type rerunRequest struct {
 	MCPSelection *tarsy.MCPSelection `doc:"Limits which of the chain's MCP servers and tools the session uses; the session's own selection if left out." json:"mcp_selection,omitempty"`
 	// MCP is the other name that alerts have for it.
 	MCP *tarsy.MCPSelection `doc:"Another name for mcp_selection; give only one of them." json:"mcp,omitempty"`
-}
-
-func (s *Server) addRerun() {
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "rerun-session", Method: http.MethodPost, Path: "/api/v1/sessions/{id}/rerun", DefaultStatus: http.StatusAccepted,
-		Summary: "Investigate a session's alert again",
-		Description: "Stores a new pending session with the same alert, as it was stored, and the caller as its author. " +
-			"The body, if there is one, chooses another chain, LLM provider or selection of tools. " +
-			"It is durable when 202 is answered; the old session stays as it is. " +
-			"GET /api/v1/alert-types lists the chains, /api/v1/system/providers?for=reruns the providers, and /api/v1/system/default-tools?chain_id= the tools of a chain.",
-	}, s.bodyOf(reflect.TypeFor[rerunRequest](), false), s.rerunSession)
 }
 
 type rerunInput struct {

@@ -3,10 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"reflect"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -82,45 +78,6 @@ type bulkOutput struct{ Body bulkResults }
 
 type bulkResults struct {
 	Results []tarsy.ReviewResult `doc:"One for each item, in the same order." json:"results"`
-}
-
-// addReviews registers the operations of review items.
-func (s *Server) addReviews() {
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-review-items", Method: http.MethodGet, Path: "/api/v1/review", Summary: "List review items",
-		Description: "Newest first; if only open items are selected, oldest first.",
-	}, nil, s.listReviewItems)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-review-item", Method: http.MethodGet, Path: "/api/v1/review/{id}", Summary: "Show a review item",
-	}, nil, s.getReviewItem)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "resolve-review-item", Method: http.MethodPost, Path: "/api/v1/review/{id}/resolve", Summary: "Decide a review item",
-		Description: "Of several people who decide at once one wins; the others get 409 review_resolved. The decision can be undone for an hour.",
-	}, s.bodyOf(reflect.TypeFor[resolveRequest](), true), s.resolveReviewItem)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "undo-review-item", Method: http.MethodPost, Path: "/api/v1/review/{id}/undo", Summary: "Undo the decision about a review item",
-		Description: "Opens the item again and restores what the decision changed, unless it was changed since. Possible for an hour.",
-	}, s.bodyOf(reflect.TypeFor[nothing](), false), s.undoReviewItem)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "resolve-review-items", Method: http.MethodPost, Path: "/api/v1/review/bulk", Summary: "Decide many review items",
-		Description: "Each item is decided by itself, and each decision is undone by itself.",
-	}, s.bodyOf(reflect.TypeFor[bulkRequest](), true), s.resolveReviewItems)
-
-	schemas := s.huma.OpenAPI().Components.Schemas.Map()
-	for _, name := range []string{"entity", "other", "note"} {
-		orNull(schemas["ReviewDetail"], name)
-	}
-
-	orNull(schemas["ReviewResult"], "item")
-}
-
-// orNull documents that a property that is an object may be null.
-func orNull(schema *huma.Schema, name string) {
-	schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{schema.Properties[name], {Type: "null"}}}
 }
 
 func (s *Server) listReviewItems(ctx context.Context, in *reviewListInput) (*reviewListOutput, error) {

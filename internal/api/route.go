@@ -14,98 +14,40 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
-// route is what must hold before the handler of an operation runs. Its scope is empty where no key is needed; a probe is
-// answered without a look at who asks, a stream ends with the login of its reader, and to a webhook the sender of its receiver may
-// come without a key.
+// route is an operation, and what must hold before its handler runs.
 type route struct {
-	// path is the pattern of its addresses.
-	path string
-	// action is what the audit log calls the operation; nil for operations that change nothing.
-	action     *auditAction
-	scope      tarsy.Scope
-	probe      bool
-	stream     bool
-	webhook    bool
-	hasBody    bool
-	bodyLimit  int64
-	parameters []string
-	// repeatable are the parameters that may be given several times.
-	repeatable []string
-	// foreign tells that somebody else chooses the parameters: those that are not known are ignored.
-	foreign bool
+	operation
+
+	// probe tells that it is answered without a look at who asks.
+	probe   bool
+	hasBody bool
+	// query are the names of its parameters, and repeatable those that may be given several times.
+	query, repeatable []string
 }
 
-// add registers an operation whose handler returns a body or an error. Validation is ours, not huma's, because the
-// errors are: huma sees parameters as text and no body at all, and the document gets the body's schema afterwards.
-func add[I, O any](s *Server, scope tarsy.Scope, op huma.Operation, body *huma.RequestBody,
-	handle func(context.Context, *I) (*O, error),
-) {
-	op.SkipValidateParams = true
-	s.describe(scope, &op)
+func newRoute(o operation, op *huma.Operation) route {
+	found := route{operation: o, probe: o.scope == "" && !isAPI(o.path), hasBody: op.RequestBody != nil}
 
-	huma.Register(s.huma, op, func(ctx context.Context, input *I) (*O, error) {
-		output, err := handle(ctx, input)
-		if err != nil {
-			noteRefusal(ctx, err)
-
-			return nil, problem.Explain(ctx, s.logger, err)
-		}
-
-		return output, nil
-	})
-
-	documented := s.documented(op.Method, op.Path)
-	documented.RequestBody = body
-	s.describeErrors(scope, documented)
-	s.keep(scope, documented)
-}
-
-// later is a handler that New sets after Declare has mounted it.
-func later(handler *http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*handler).ServeHTTP(w, r) })
-}
-
-// addPlain registers an operation that only reads and writes its own answer.
-func (s *Server) addPlain(op huma.Operation, handler http.Handler) {
-	s.describe(tarsy.ScopeRead, &op)
-	s.describeErrors(tarsy.ScopeRead, &op)
-	s.huma.OpenAPI().AddOperation(&op)
-	s.mux.Handle(op.Method+" "+op.Path, handler)
-	s.keep(tarsy.ScopeRead, &op)
-}
-
-func (s *Server) keep(scope tarsy.Scope, op *huma.Operation) {
-	kept := route{path: op.Path, scope: scope, probe: scope == "" && !isAPI(op.Path), hasBody: op.RequestBody != nil, bodyLimit: tarsy.MaxAlertBytes}
-
-	if scope == "" {
-		kept.bodyLimit = anonymousLimit
+	switch {
+	case o.bodyLimit != 0:
+	case o.scope == "":
+		found.bodyLimit = anonymousLimit
+	default:
+		found.bodyLimit = tarsy.MaxAlertBytes
 	}
 
 	for _, parameter := range op.Parameters {
 		if parameter.In == "query" {
-			kept.parameters = append(kept.parameters, parameter.Name)
+			found.query = append(found.query, parameter.Name)
 
 			if parameter.Schema.Type == huma.TypeArray {
 				parameter.Schema.Nullable = false
-				kept.repeatable = append(kept.repeatable, parameter.Name)
+				found.repeatable = append(found.repeatable, parameter.Name)
 			}
 		}
 	}
 
-	pattern := op.Method + " " + op.Path
-	if action, ok := auditActions()[pattern]; ok {
-		kept.action = &action
-	}
-
-	s.routes[pattern] = kept
-}
-
-// endsWithLogin marks the route of a stream.
-func (s *Server) endsWithLogin(path string) {
-	pattern := http.MethodGet + " " + path
-	marked := s.routes[pattern]
-	marked.stream = true
-	s.routes[pattern] = marked
+	return found
 }
 
 // serve is the way of a request: find the route, see who asks and whether they may, read the body, answer.
@@ -195,7 +137,7 @@ func (found route) checkQuery(r *http.Request) error {
 		return nil
 	}
 
-	return checkQuery(r, found.parameters, found.repeatable)
+	return checkQuery(r, found.query, found.repeatable)
 }
 
 // prepare checks that the caller may make a request and sees what it is about, and reads the body.

@@ -306,43 +306,14 @@ func Declare(version string) *Server {
 	s := &Server{mux: http.NewServeMux(), routes: map[string]route{}}
 	s.huma = newDocument(s.mux, version)
 
-	s.addAlerts()
-	s.addWebhooks()
-	s.addSilences()
-	s.addSuppressed()
-	s.addSessions()
-	s.addCancelMany()
-	s.addShares()
-	s.addActivity()
-	s.addTimeline()
-	s.addRerun()
-	s.addExport()
-	s.addSimilar()
-	s.addRetention()
-	s.addChat()
-	s.addTrace()
-	s.addUsage()
-	s.addFeedback()
-	s.addHandling()
-	s.addApprovals()
-	s.addQuality()
-	s.addNotes()
-	s.addBoard()
-	s.addReviews()
-	s.addJobs()
-	s.addKeys()
-	s.addAudit()
-	s.addLogin()
-	s.addOIDC()
-	s.addSystem()
-	s.addPauses()
-	s.addHealth()
-	s.addMetrics()
-	s.addLogLevel()
-	s.addReload()
-	s.addDiagnostics()
-	s.addStreams()
-	s.addMCP()
+	for _, operations := range [][]operation{
+		s.sessionOperations(), s.peopleOperations(), s.alertOperations(), s.noteOperations(), s.accountOperations(), s.systemOperations(),
+	} {
+		for _, o := range operations {
+			s.register(o)
+		}
+	}
+
 	s.finishDocument()
 
 	return s

@@ -3,10 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"reflect"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -73,21 +69,6 @@ type cancelAccepted struct {
 
 // nothing is a body without fields.
 type nothing struct{}
-
-func (s *Server) addSessions() {
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-sessions", Method: http.MethodGet, Path: "/api/v1/sessions", Summary: "List sessions",
-	}, nil, s.listSessions)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-session", Method: http.MethodGet, Path: "/api/v1/sessions/{id}", Summary: "Show a session with its stages",
-	}, nil, s.getSession)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "cancel-session", Method: http.MethodPost, Path: "/api/v1/sessions/{id}/cancel", DefaultStatus: http.StatusAccepted,
-		Summary: "Cancel a session", Description: "Cancels the investigation or, of a session that has ended, the answer to a question. The request is durable when 202 is answered. Cancelling twice has no further effect.",
-	}, s.bodyOf(reflect.TypeFor[nothing](), false), s.cancelSession)
-}
 
 func (s *Server) listSessions(ctx context.Context, in *listInput) (*listOutput, error) {
 	filter, err := in.filter(callerOf(ctx).person())

@@ -3,13 +3,9 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
-	"reflect"
 	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -54,29 +50,6 @@ type shared struct {
 	Session    tarsy.SharedSession  `json:"session"`
 	Events     []tarsy.TimelineItem `doc:"The timeline. Long contents are cut, as in previews."     json:"events"`
 	NextCursor string               `doc:"Gets the next page of the timeline; the last page has none." json:"next_cursor,omitempty"`
-}
-
-func (s *Server) addShares() {
-	const all = "/api/v1/sessions/{id}/shares"
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "share-session", Method: http.MethodPost, Path: all, DefaultStatus: http.StatusCreated, Summary: "Share a session by a read-only link",
-		Description: "Whoever has the link can read the conclusion and the timeline of this session until it expires, without a login. The secret is in the answer and nowhere else.",
-	}, s.bodyOf(reflect.TypeFor[shareRequest](), false), s.createShare)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-shares", Method: http.MethodGet, Path: all, Summary: "List the shares of a session, without their secrets",
-	}, nil, s.listShares)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "revoke-share", Method: http.MethodDelete, Path: all + "/{share_id}", Summary: "Revoke a share", Description: "Its link stops working at once.",
-	}, nil, s.revokeShare)
-
-	add(s, "", huma.Operation{
-		OperationID: "get-shared", Method: http.MethodGet, Path: "/api/v1/shared", Summary: "Read the session of a share",
-		Description: "Send the secret of a share as \"Authorization: Bearer tarsyshare_…\". A share that expired or was revoked, one that never existed and one of a " +
-			"deleted session are answered alike. Attempts are limited like logins.",
-	}, nil, s.getShared)
 }
 
 func (s *Server) createShare(ctx context.Context, in *sessionInput) (*createdShareOutput, error) {

@@ -3,14 +3,10 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -42,21 +38,6 @@ type silenceList struct {
 }
 
 type silenceOutput struct{ Body tarsy.Silence }
-
-func (s *Server) addSilences() {
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-silences", Method: http.MethodGet, Path: "/api/v1/silences", Summary: "List the silences that hold now or later",
-	}, nil, s.listSilences)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "add-silence", Method: http.MethodPost, Path: "/api/v1/silences", DefaultStatus: http.StatusCreated,
-		Summary: "Silence alerts", Description: "Alerts that match are not investigated while the silence holds. They are listed as suppressed.",
-	}, s.bodyOf(reflect.TypeFor[silenceRequest](), true), s.addSilence)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "end-silence", Method: http.MethodDelete, Path: "/api/v1/silences/{id}", Summary: "End a silence now",
-	}, nil, s.endSilence)
-}
 
 func (s *Server) listSilences(ctx context.Context, in *silenceListInput) (*silenceListOutput, error) {
 	err := checkParameters(in)

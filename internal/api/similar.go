@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -37,13 +36,6 @@ type similarOutput struct{ Body similarList }
 
 type similarList struct {
 	Sessions []tarsy.SimilarSession `json:"sessions"`
-}
-
-func (s *Server) addSimilar() {
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-similar-sessions", Method: http.MethodGet, Path: "/api/v1/sessions/{id}/similar", Summary: "List similar past sessions",
-		Description: "Sessions that have ended: those of the same alert, then those with similar labels, then those with similar text, each newest first.",
-	}, nil, s.listSimilar)
 }
 
 func (s *Server) listSimilar(ctx context.Context, in *similarInput) (*similarOutput, error) {

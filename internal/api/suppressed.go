@@ -3,11 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"reflect"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -39,20 +35,6 @@ type suppressedList struct {
 
 type suppressedInput struct {
 	ID string `doc:"The id of a suppressed alert." path:"id"`
-}
-
-func (s *Server) addSuppressed() {
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-suppressed", Method: http.MethodGet, Path: "/api/v1/suppressed",
-		Summary:     "List alerts that were not investigated by themselves, latest first",
-		Description: "Each is listed with the reason: it repeats another, belongs to a storm, matches a silence or a maintenance window, or is over.",
-	}, nil, s.listSuppressed)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "investigate-suppressed", Method: http.MethodPost, Path: "/api/v1/suppressed/{id}/investigate",
-		DefaultStatus: http.StatusAccepted, Summary: "Investigate a suppressed alert",
-		Description: "Stores the alert as a pending session, whatever suppressed it. It is durable when 202 is answered.",
-	}, s.bodyOf(reflect.TypeFor[nothing](), false), s.investigateSuppressed)
 }
 
 func (s *Server) listSuppressed(ctx context.Context, in *suppressedListInput) (*suppressedListOutput, error) {

@@ -3,11 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -109,37 +105,16 @@ type providersInput struct {
 	For string `doc:"The providers that chains use, or all that a re-run can choose: also those that no chain uses and that have the keys they need." default:"chains" enum:"chains,reruns" query:"for"`
 }
 
-func (s *Server) addSystem() {
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-warnings", Method: http.MethodGet, Path: "/api/v1/system/warnings",
-		Summary: "List what does not work as it should",
-	}, nil, func(context.Context, *struct{}) (*warningsOutput, error) {
-		return &warningsOutput{Body: warningList{Warnings: all(s.warnings)}}, nil
-	})
+func (s *Server) listWarnings(context.Context, *struct{}) (*warningsOutput, error) {
+	return &warningsOutput{Body: warningList{Warnings: all(s.warnings)}}, nil
+}
 
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-mcp-servers", Method: http.MethodGet, Path: "/api/v1/system/mcp-servers",
-		Summary: "List the MCP servers that chains use, with their tools",
-	}, nil, func(context.Context, *struct{}) (*mcpServersOutput, error) {
-		return &mcpServersOutput{Body: mcpServerList{Servers: all(s.system.MCPServers)}}, nil
-	})
+func (s *Server) listMCPServers(context.Context, *struct{}) (*mcpServersOutput, error) {
+	return &mcpServersOutput{Body: mcpServerList{Servers: all(s.system.MCPServers)}}, nil
+}
 
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-default-tools", Method: http.MethodGet, Path: "/api/v1/system/default-tools",
-		Summary: "List the tools that a chain, or the chain of an alert type, allows",
-	}, nil, s.getDefaultTools)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-providers", Method: http.MethodGet, Path: "/api/v1/system/providers",
-		Summary: "List the LLM providers that chains use, the default one first",
-	}, nil, s.listProviders)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-config", Method: http.MethodGet, Path: "/api/v1/system/config",
-		Summary: "List the configuration's values and where they came from",
-	}, nil, func(context.Context, *struct{}) (*configOutput, error) {
-		return &configOutput{Body: settingList{Settings: all(s.system.Settings)}}, nil
-	})
+func (s *Server) getConfig(context.Context, *struct{}) (*configOutput, error) {
+	return &configOutput{Body: settingList{Settings: all(s.system.Settings)}}, nil
 }
 
 func (s *Server) getDefaultTools(_ context.Context, in *defaultToolsInput) (*defaultToolsOutput, error) {

@@ -3,9 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
-	"reflect"
 
 	"tarsy.dev/tarsy"
 )
@@ -43,21 +41,6 @@ type createdTagOutput struct {
 // tagCursor is a place in the list of tags.
 type tagCursor struct {
 	Name string `json:"n"`
-}
-
-func (s *Server) addTags() {
-	body := s.bodyOf(reflect.TypeFor[tagRequest](), true)
-
-	add(s, tarsy.ScopeRead, operation("list-tags", http.MethodGet, "/api/v1/tags", "List and search tags",
-		"In alphabetical order, with how many accepted entities have them."), nil, s.listTags)
-
-	create := operation("create-tag", http.MethodPost, "/api/v1/tags", "Create a tag", "Tags of entities are created with the entity; this one has none yet.")
-	create.DefaultStatus = http.StatusCreated
-	add(s, tarsy.ScopeWrite, create, body, s.createTag)
-
-	add(s, tarsy.ScopeWrite, operation("rename-tag", http.MethodPatch, "/api/v1/tags/{name}", "Rename a tag on all entities", ""), body, s.renameTag)
-
-	add(s, tarsy.ScopeWrite, operation("delete-tag", http.MethodDelete, "/api/v1/tags/{name}", "Remove a tag from all entities", ""), nil, s.deleteTag)
 }
 
 func (s *Server) listTags(ctx context.Context, in *tagsInput) (*tagsOutput, error) {

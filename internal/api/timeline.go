@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -45,18 +44,6 @@ type eventInput struct {
 }
 
 type eventOutput struct{ Body tarsy.TimelineItem }
-
-func (s *Server) addTimeline() {
-	const path = "/api/v1/sessions/{id}/timeline"
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-timeline", Method: http.MethodGet, Path: path, Summary: "Show a session's timeline",
-	}, nil, s.getTimeline)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-timeline-event", Method: http.MethodGet, Path: path + "/{event_id}", Summary: "Show a timeline event in full",
-	}, nil, s.getTimelineEvent)
-}
 
 func (s *Server) getTimeline(ctx context.Context, in *timelineInput) (*timelineOutput, error) {
 	query, err := in.query()

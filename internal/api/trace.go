@@ -3,9 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -39,28 +36,6 @@ type tracePage struct {
 type llmInteractionOutput struct{ Body tarsy.LLMInteractionDetail }
 
 type mcpInteractionOutput struct{ Body tarsy.MCPInteraction }
-
-func (s *Server) addTrace() {
-	const path = "/api/v1/sessions/{id}/trace"
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-trace", Method: http.MethodGet, Path: path, Summary: "List a session's LLM and MCP calls",
-		Description: "By stage and execution, with the tokens that they used. The texts are in the answers about each call. " +
-			"Stages, executions and usage are whole on every page.",
-	}, nil, s.getTrace)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-llm-interaction", Method: http.MethodGet, Path: path + "/llm/{interaction_id}", Summary: "Show an LLM call in full",
-		Description: "With the conversation as the model saw it, and what it answered.",
-	}, nil, s.getLLMInteraction)
-
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-mcp-interaction", Method: http.MethodGet, Path: path + "/mcp/{interaction_id}", Summary: "Show an MCP call in full",
-	}, nil, s.getMCPInteraction)
-
-	detail := s.huma.OpenAPI().Components.Schemas.Map()["LLMInteractionDetail"]
-	detail.Properties["response"] = &huma.Schema{AnyOf: []*huma.Schema{detail.Properties["response"], {Type: "null"}}}
-}
 
 func (s *Server) getTrace(ctx context.Context, in *traceInput) (*traceOutput, error) {
 	query, err := in.query()

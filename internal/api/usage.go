@@ -3,10 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
 )
@@ -28,13 +25,6 @@ type usageInput struct {
 }
 
 type usageOutput struct{ Body tarsy.UsageSummary }
-
-func (s *Server) addUsage() {
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "get-usage-summary", Method: http.MethodGet, Path: "/api/v1/usage/summary", Summary: "Sum up what was used in a time",
-		Description: "Tokens, their cost and tool calls: in all, by day (UTC), by kind (sessions and notes), by alert type of sessions, by model and by provider. With the budget of a day.",
-	}, nil, s.getUsage)
-}
 
 func (s *Server) getUsage(ctx context.Context, in *usageInput) (*usageOutput, error) {
 	from, to, err := period(in, s.clock.Now())

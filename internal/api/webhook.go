@@ -18,7 +18,6 @@ const webhookLimit = 8 << 20
 
 const (
 	webhookPrefix = "/api/v1/webhooks/"
-	webhookPath   = webhookPrefix + "{source}/{name}"
 	// webhookAuthor stands before the name of the receiver in the author of what a sender delivers without an API key.
 	webhookAuthor = "webhook:"
 )
@@ -79,35 +78,6 @@ type receiversOutput struct{ Body receiverList }
 
 type receiverList struct {
 	Receivers []Receiver `json:"receivers"`
-}
-
-func (s *Server) addWebhooks() {
-	add(s, tarsy.ScopeRead, huma.Operation{
-		OperationID: "list-webhooks", Method: http.MethodGet, Path: "/api/v1/webhooks", Summary: "List the webhooks",
-	}, nil, s.listWebhooks)
-
-	add(s, tarsy.ScopeWrite, huma.Operation{
-		OperationID: "deliver-alerts", Method: http.MethodPost, Path: webhookPath, Summary: "Deliver alerts of a monitoring system",
-		Description: "Takes the body that the sender posts, up to 8 MiB: Alertmanager (version 4), Grafana, PagerDuty (v3) or what a generic receiver maps. " +
-			"200 is answered after everything was stored. A delivery that is repeated within ten minutes changes nothing. A body that is not " +
-			"valid changes nothing either. If the server has too much to do it answers 503, never 429, which Alertmanager would not repeat. " +
-			"Instead of an API key, the sender may use the receiver's own token or signature.",
-	}, &huma.RequestBody{
-		Required: true, Content: map[string]*huma.MediaType{jsonType: {Schema: &huma.Schema{Description: "As the sender documents it."}}},
-	}, s.deliver)
-
-	pattern := http.MethodPost + " " + webhookPath
-	s.takesDeliveries(pattern)
-	route := s.routes[pattern]
-	route.webhook = true
-	s.routes[pattern] = route
-}
-
-// takesDeliveries raises the limit of a route's body to that of deliveries.
-func (s *Server) takesDeliveries(pattern string) {
-	route := s.routes[pattern]
-	route.bodyLimit = webhookLimit
-	s.routes[pattern] = route
 }
 
 // admitSender lets the sender of a receiver in, by the receiver's own token or signature. A receiver that has one accepts nobody

@@ -1,0 +1,66 @@
+package api
+
+import (
+	"net/http"
+
+	"tarsy.dev/tarsy"
+)
+
+// accountOperations are the operations of keys and logins.
+func (s *Server) accountOperations() []operation {
+	return []operation{
+		{
+			method: http.MethodGet, path: "/api/v1/me", id: "get-me",
+			summary: "Who asks, and what they may do",
+			handler: run(s.getMe),
+		},
+		{
+			method: http.MethodPost, path: "/api/v1/login", id: "login",
+			audit:       auditAction{name: "browser.login", target: "key"},
+			errors:      []tarsy.Code{tarsy.CodeUnauthenticated},
+			summary:     "Log a browser in with an API key",
+			description: "The answer sets a cookie that stands for the key until it is revoked or expires, for a week at most.",
+			status:      http.StatusOK, body: required[loginRequest](), handler: run(s.login),
+		},
+		{
+			method: http.MethodPost, path: "/api/v1/logout", id: "logout",
+			audit:   auditAction{name: "browser.logout", target: "key"},
+			summary: "Log a browser out",
+			status:  http.StatusNoContent, handler: run(s.logout),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/login/oidc", id: "begin-oidc-login",
+			errors:  []tarsy.Code{tarsy.CodeNotFound, tarsy.CodeLoginFailed, tarsy.CodeOIDCUnavailable},
+			summary: "Begin a login with OpenID Connect",
+			description: "For browsers: redirects to the issuer. A login that cannot begin redirects to the login page, with the code of the error; " +
+				"a program that accepts JSON only gets a problem.",
+			status: http.StatusSeeOther, handler: run(s.beginOIDC),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/login/oidc/callback", id: "finish-oidc-login",
+			audit:   auditAction{name: "user.login", target: userTarget},
+			errors:  []tarsy.Code{tarsy.CodeNotFound, tarsy.CodeLoginFailed, tarsy.CodeLoginExpired, tarsy.CodeLoginDenied, tarsy.CodeNoRole, tarsy.CodeOIDCUnavailable},
+			summary: "Finish a login with OpenID Connect",
+			description: "The issuer redirects here. Sets the cookie of a browser session and redirects to return_to; a login that is refused redirects to the " +
+				"login page, with the code of the error. Parameters that are not known are ignored.",
+			status: http.StatusSeeOther, foreign: true, handler: run(s.finishOIDC),
+		},
+		{
+			method: http.MethodPost, path: "/api/v1/keys", id: "create-key", scope: tarsy.ScopeAdmin,
+			audit:   auditAction{name: "key.create", target: "key"},
+			summary: "Make an API key",
+			status:  http.StatusCreated, body: required[keyRequest](), handler: run(s.createKey),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/keys", id: "list-keys", scope: tarsy.ScopeAdmin,
+			summary: "List the API keys, oldest first",
+			handler: run(s.listKeys),
+		},
+		{
+			method: http.MethodDelete, path: "/api/v1/keys/{id}", id: "revoke-key", scope: tarsy.ScopeAdmin,
+			audit:   auditAction{name: "key.revoke", target: "key"},
+			summary: "Revoke an API key, at once and for good",
+			handler: run(s.revokeKey),
+		},
+	}
+}

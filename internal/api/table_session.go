@@ -1,0 +1,128 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+
+	"tarsy.dev/tarsy"
+)
+
+// sessionOperations are the operations of sessions: what was investigated, and how.
+func (s *Server) sessionOperations() []operation {
+	return []operation{
+		{
+			method: http.MethodGet, path: "/api/v1/sessions", id: "list-sessions", scope: tarsy.ScopeRead,
+			summary: "List sessions",
+			handler: run(s.listSessions),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/sessions/{id}", id: "get-session", scope: tarsy.ScopeRead,
+			summary: "Show a session with its stages",
+			handler: run(s.getSession),
+		},
+		{
+			method: http.MethodPost, path: "/api/v1/sessions/{id}/cancel", id: "cancel-session", scope: tarsy.ScopeWrite,
+			audit:       auditAction{name: "session.cancel", target: "session"},
+			errors:      []tarsy.Code{tarsy.CodeSessionNotRunning},
+			summary:     "Cancel a session",
+			description: "Cancels the investigation or, of a session that has ended, the answer to a question. The request is durable when 202 is answered. Cancelling twice has no further effect.",
+			status:      http.StatusAccepted, body: optional[nothing](), handler: run(s.cancelSession),
+		},
+		{
+			method: http.MethodPost, path: "/api/v1/sessions/cancel", id: "cancel-sessions", scope: tarsy.ScopeWrite,
+			audit:   auditAction{name: "session.cancel_many", target: "session"},
+			summary: "Cancel several sessions",
+			description: "Requests the cancellation of sessions by id or by a filter. By a filter, only sessions that are not over are considered, at most 10,000 at a time. " +
+				"The requests are durable when 202 is answered. With dry_run nothing is changed.",
+			status: http.StatusAccepted, body: required[cancelManyRequest](), handler: run(s.cancelSessions),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/sessions/active", id: "list-active-sessions", scope: tarsy.ScopeRead,
+			summary:     "List sessions that are not over",
+			description: fmt.Sprintf("Up to %d that are being investigated, newest first, and as many that wait for it, next one first, with how many there are.", maxLimit),
+			handler:     run(s.listActive),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/sessions/filter-options", id: "list-filter-options", scope: tarsy.ScopeRead,
+			summary: "List what sessions can be filtered by",
+			handler: run(s.listFilterOptions),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/sessions/{id}/status", id: "get-session-status", scope: tarsy.ScopeRead,
+			summary: "Show how far a session is",
+			handler: run(s.getProgress),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/sessions/{id}/summary", id: "get-session-summary", scope: tarsy.ScopeRead,
+			summary: "Show the result of a session",
+			handler: run(s.getSummary),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/sessions/{id}/timeline", id: "get-timeline", scope: tarsy.ScopeRead,
+			summary: "Show a session's timeline",
+			handler: run(s.getTimeline),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/sessions/{id}/timeline/{event_id}", id: "get-timeline-event", scope: tarsy.ScopeRead,
+			errors:  []tarsy.Code{tarsy.CodeEventNotFound},
+			summary: "Show a timeline event in full",
+			handler: run(s.getTimelineEvent),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/sessions/{id}/events", id: "session-events", scope: tarsy.ScopeRead,
+			errors:     []tarsy.Code{tarsy.CodeTooManyStreams, tarsy.CodeNotAcceptable},
+			summary:    "Watch a session as server-sent events",
+			parameters: eventsParams(), answer: eventStream(), stream: true, handler: plain(later(&s.events)),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/sessions/{id}/trace", id: "get-trace", scope: tarsy.ScopeRead,
+			summary: "List a session's LLM and MCP calls",
+			description: "By stage and execution, with the tokens that they used. The texts are in the answers about each call. " +
+				"Stages, executions and usage are whole on every page.",
+			handler: run(s.getTrace),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/sessions/{id}/trace/llm/{interaction_id}", id: "get-llm-interaction", scope: tarsy.ScopeRead,
+			summary:     "Show an LLM call in full",
+			description: "With the conversation as the model saw it, and what it answered.",
+			handler:     run(s.getLLMInteraction),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/sessions/{id}/trace/mcp/{interaction_id}", id: "get-mcp-interaction", scope: tarsy.ScopeRead,
+			summary: "Show an MCP call in full",
+			handler: run(s.getMCPInteraction),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/sessions/{id}/export", id: "export-session", scope: tarsy.ScopeRead,
+			summary: "Export a session as a file",
+			handler: run(s.exportSession),
+			answer:  &answer{of: reflect.TypeFor[tarsy.Export](), media: []string{jsonType, "text/markdown"}},
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/sessions/{id}/similar", id: "list-similar-sessions", scope: tarsy.ScopeRead,
+			summary:     "List similar past sessions",
+			description: "Sessions that have ended: those of the same alert, then those with similar labels, then those with similar text, each newest first.",
+			handler:     run(s.listSimilar),
+		},
+		{
+			method: http.MethodPost, path: "/api/v1/sessions/{id}/rerun", id: "rerun-session", scope: tarsy.ScopeWrite,
+			audit:   auditAction{name: "session.rerun", target: "session"},
+			errors:  submitErrors(),
+			summary: "Investigate a session's alert again",
+			description: "Stores a new pending session with the same alert, as it was stored, and the caller as its author. " +
+				"The body, if there is one, chooses another chain, LLM provider or selection of tools. " +
+				"It is durable when 202 is answered; the old session stays as it is. " +
+				"GET /api/v1/alert-types lists the chains, /api/v1/system/providers?for=reruns the providers, and /api/v1/system/default-tools?chain_id= the tools of a chain.",
+			status: http.StatusAccepted, body: optional[rerunRequest](), handler: run(s.rerunSession),
+		},
+		{
+			method: http.MethodDelete, path: "/api/v1/sessions/{id}", id: "delete-session", scope: tarsy.ScopeWrite,
+			audit:       auditAction{name: "session.delete", target: "session"},
+			errors:      []tarsy.Code{tarsy.CodeConflict},
+			summary:     "Delete a session that is over",
+			description: "It is gone from everywhere at once, as sessions are that have become too old.",
+			status:      http.StatusNoContent, handler: run(s.deleteSession),
+		},
+	}
+}

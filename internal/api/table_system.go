@@ -1,0 +1,180 @@
+package api
+
+import (
+	"net/http"
+
+	"tarsy.dev/tarsy"
+)
+
+// systemOperations are the operations of the server itself.
+func (s *Server) systemOperations() []operation {
+	return []operation{
+		{
+			method: http.MethodGet, path: "/livez", id: "livez",
+			summary: "Whether the process answers",
+			handler: run(getAlive),
+		},
+		{
+			method: http.MethodGet, path: "/readyz", id: "readyz",
+			summary: "Whether the server may be sent work",
+			handler: run(s.getReady),
+		},
+		{
+			method: http.MethodGet, path: "/health", id: "health", scope: tarsy.ScopeRead,
+			summary: "How the server is, with warnings",
+			handler: run(s.getHealth),
+		},
+		{
+			method: http.MethodGet, path: "/metrics", id: "metrics", scope: tarsy.ScopeRead,
+			summary:     "Metrics for Prometheus",
+			description: "What this server does and how the queue is; docs/metrics.md lists the names.",
+			answer:      &answer{description: "The text format of Prometheus", media: []string{"text/plain"}}, handler: plain(later(&s.metrics)),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/system/warnings", id: "list-warnings", scope: tarsy.ScopeRead,
+			summary: "List what does not work as it should",
+			handler: run(s.listWarnings),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/system/mcp-servers", id: "list-mcp-servers", scope: tarsy.ScopeRead,
+			summary: "List the MCP servers that chains use, with their tools",
+			handler: run(s.listMCPServers),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/system/default-tools", id: "get-default-tools", scope: tarsy.ScopeRead,
+			errors:  []tarsy.Code{tarsy.CodeUnknownAlertType, tarsy.CodeUnknownChain},
+			summary: "List the tools that a chain, or the chain of an alert type, allows",
+			handler: run(s.getDefaultTools),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/system/providers", id: "list-providers", scope: tarsy.ScopeRead,
+			summary: "List the LLM providers that chains use, the default one first",
+			handler: run(s.listProviders),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/system/config", id: "get-config", scope: tarsy.ScopeRead,
+			summary: "List the configuration's values and where they came from",
+			handler: run(s.getConfig),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/system/log-level", id: "get-log-level", scope: tarsy.ScopeAdmin,
+			summary: "Get the lowest level that this server logs",
+			handler: run(s.getLogLevel),
+		},
+		{
+			method: http.MethodPut, path: "/api/v1/system/log-level", id: "set-log-level", scope: tarsy.ScopeAdmin,
+			audit:       auditAction{name: "log_level.set", target: "server"},
+			summary:     "Set the lowest level that this server logs",
+			description: "It holds for the server that answers, until it stops.",
+			body:        required[LogLevel](), handler: run(s.setLogLevel),
+		},
+		{
+			method: http.MethodPost, path: "/api/v1/system/config/reload", id: "reload-config", scope: tarsy.ScopeAdmin,
+			audit:       auditAction{name: "config.reload", target: "server"},
+			errors:      []tarsy.Code{tarsy.CodeConflict, tarsy.CodeInvalidConfiguration},
+			summary:     "Read the configuration files again and apply them",
+			description: "It holds for the server that answers. Files that are not valid change nothing. Running sessions keep the recipe that they began with.",
+			handler:     run(s.reloadConfig),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/system/diagnostics", id: "get-diagnostics", scope: tarsy.ScopeAdmin,
+			summary:     "Get what is needed to find the cause of a problem",
+			description: "About the server that answers, apart from the queue and what servers announce. `tarsy support-bundle` collects it.",
+			handler:     run(s.getDiagnostics),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/system/pauses", id: "list-pauses", scope: tarsy.ScopeRead,
+			summary: "List what is paused",
+			handler: run(s.listPauses),
+		},
+		{
+			method: http.MethodPut, path: "/api/v1/system/pauses/{kind}", id: "pause", scope: tarsy.ScopeAdmin,
+			audit:   auditAction{name: "pause.set", target: "pause"},
+			errors:  []tarsy.Code{tarsy.CodeNotFound},
+			summary: "Pause intake or claiming on all servers",
+			description: "intake refuses alerts, re-runs and webhooks with 503 intake_paused. claiming accepts them and lets them wait: running sessions continue, " +
+				"and cancellations work. The pause holds on every server when 200 is answered. A pause that holds is changed.",
+			body: optional[pauseRequest](), handler: run(s.putPause),
+		},
+		{
+			method: http.MethodDelete, path: "/api/v1/system/pauses/{kind}", id: "resume", scope: tarsy.ScopeAdmin,
+			audit:       auditAction{name: "pause.end", target: "pause"},
+			errors:      []tarsy.Code{tarsy.CodeNotFound},
+			summary:     "Resume intake or claiming",
+			description: "Resuming what is not paused has no effect.",
+			status:      http.StatusNoContent, handler: run(s.deletePause),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/usage/summary", id: "get-usage-summary", scope: tarsy.ScopeRead,
+			summary:     "Sum up what was used in a time",
+			description: "Tokens, their cost and tool calls: in all, by day (UTC), by kind (sessions and notes), by alert type of sessions, by model and by provider. With the budget of a day.",
+			handler:     run(s.getUsage),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/quality", id: "get-quality", scope: tarsy.ScopeRead,
+			summary:     "Count conclusions and what people think of them",
+			description: "Outcomes, ratings, time to the verdict and cost of the sessions that completed in a period of at most 366 days: in all, by day (UTC), and by chain, agent, model or alert type. Sessions that are deleted do not count.",
+			handler:     run(s.getQuality),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/audit", id: "list-audit", scope: tarsy.ScopeAdmin,
+			summary: "List who did what, newest first",
+			description: "Each row contains the hash of the previous one, so that rows which were changed or removed are noticed: `tarsy audit verify` " +
+				"reads the whole log with order=oldest and checks it.",
+			handler: run(s.listAudit),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/jobs", id: "list-jobs", scope: tarsy.ScopeRead,
+			errors:      []tarsy.Code{tarsy.CodeQueueNotFound},
+			summary:     "List background jobs and their queues",
+			description: "Completed jobs are listed for a day, failed ones for a week.",
+			handler:     run(s.listJobs),
+		},
+		{
+			method: http.MethodPost, path: "/api/v1/jobs/{id}/retry", id: "retry-job", scope: tarsy.ScopeWrite,
+			audit:   auditAction{name: "job.retry", target: "job"},
+			errors:  []tarsy.Code{tarsy.CodeConflict},
+			summary: "Run a job again that failed, or now one that is to be retried later",
+			status:  http.StatusAccepted, body: optional[nothing](), handler: run(s.retryJob),
+		},
+		{
+			method: http.MethodPost, path: "/api/v1/queues/{name}/pause", id: "pause-queue", scope: tarsy.ScopeAdmin,
+			audit:       auditAction{name: "queue.pause", target: "queue"},
+			summary:     "Stop starting jobs of a queue",
+			description: "Holds for all servers until the queue is resumed. Jobs are still accepted, and those that run go on.",
+			body:        optional[nothing](), handler: run(s.pauseQueue),
+		},
+		{
+			method: http.MethodPost, path: "/api/v1/queues/{name}/resume", id: "resume-queue", scope: tarsy.ScopeAdmin,
+			audit:   auditAction{name: "queue.resume", target: "queue"},
+			summary: "Start the jobs of a queue again",
+			body:    optional[nothing](), handler: run(s.resumeQueue),
+		},
+		{
+			method: http.MethodPost, path: "/mcp", id: "mcp", scope: tarsy.ScopeRead,
+			audit:   auditAction{name: "mcp.call", onlyDenied: true},
+			summary: "Call tools over the Model Context Protocol",
+			description: "Streamable HTTP without sessions: each message is answered by itself, so there is nothing to GET or DELETE. " +
+				"The tools can do what the caller's key can do. A message that needs no answer gets 202.",
+			body: foreignBody("A message of JSON-RPC 2.0."), bodyLimit: mcpLimit,
+			answer: &answer{description: "The answer, and reports of progress before it", media: []string{"text/event-stream"}}, handler: plain(http.HandlerFunc(s.serveMCP)),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/ws", id: "websocket", scope: tarsy.ScopeRead,
+			errors:      []tarsy.Code{tarsy.CodeUpgradeRequired, tarsy.CodeTooManyStreams},
+			summary:     "Watch over a WebSocket",
+			description: "Subscribe to session:<id> for the journal of a session, to sessions for the feed of all of them, and to notes for the journal of notes.",
+			status:      http.StatusSwitchingProtocols, answer: &answer{description: "A WebSocket"}, stream: true, handler: plain(later(&s.webSocket)),
+		},
+		{
+			method: http.MethodGet, path: "/api/v1/events/schema", id: "events-schema", scope: tarsy.ScopeRead,
+			summary: "The JSON Schema of live events",
+			answer:  &answer{description: "JSON Schema 2020-12", media: []string{jsonType}}, handler: plain(http.HandlerFunc(s.showEventSchema)),
+		},
+		{
+			method: http.MethodGet, path: "/openapi.json", id: "openapi", scope: tarsy.ScopeRead,
+			summary: "This document",
+			answer:  &answer{description: "OpenAPI 3.1", media: []string{jsonType}}, handler: plain(http.HandlerFunc(s.showDocument)),
+		},
+	}
+}
