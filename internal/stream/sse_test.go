@@ -82,7 +82,7 @@ func TestEventStreamReplaysFollowsAndEnds(t *testing.T) {
 			e.expect(302, 302)
 			h.status(t, id, tarsy.SessionCompleted)
 			e.expect(303, 303)
-			require.Equal(t, ended(tarsy.SessionCompleted), e.next())
+			require.Equal(t, ended(tarsy.SessionCompleted), e.event())
 			e.over()
 		})
 	}
