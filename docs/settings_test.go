@@ -36,7 +36,7 @@ func TestDocumentsNameOnlyExistingSettings(t *testing.T) {
 
 	require.True(t, known["alerts.receivers.*.mapping.title"], "the reference of configuration.md is not read")
 
-	for _, document := range documents(t) {
+	for _, document := range currentDocuments(t) {
 		for _, span := range ticked.FindAllStringSubmatch(strings.Join(prose(read(t, document)), "\n"), -1) {
 			section, _, dotted := strings.Cut(span[1], ".")
 			if !dotted || !sections[section] || strings.ContainsAny(span[1], " :/…") {
@@ -57,15 +57,15 @@ func TestDocumentsNameOnlyListedMetrics(t *testing.T) {
 		listed[row[1]] = true
 	}
 
-	for _, document := range documents(t) {
+	for _, document := range currentDocuments(t) {
 		for _, name := range metricName.FindAllStringSubmatch(read(t, document), -1) {
 			assert.True(t, listed[name[1]], "%s names the metric %s", document, name[1])
 		}
 	}
 }
 
-// documents are those about the product as it is.
-func documents(t *testing.T) []string {
+// currentDocuments are those about the product as it is.
+func currentDocuments(t *testing.T) []string {
 	t.Helper()
 
 	all, err := filepath.Glob("*.md")
