@@ -14,6 +14,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/cli/watch"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 const (
@@ -148,8 +149,8 @@ func (o *output) printVerdict(verdict tarsy.Verdict) error {
 }
 
 // lines writes a session as lines, as wide as the terminal if out is one.
-func (o *output) lines(out io.Writer, detail tarsy.SessionDetail) (*watch.Lines, *watch.Session) {
-	session := watch.NewSession(detail)
+func (o *output) lines(out io.Writer, detail tarsy.SessionDetail) (*watch.Lines, *live.Session) {
+	session := live.NewSession(detail)
 	lines := watch.NewLines(out, session)
 	lines.Width = o.columns(out)
 

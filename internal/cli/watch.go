@@ -93,7 +93,7 @@ func showScreen(ctx context.Context, t *tool, c *client.Client, id string) error
 		return err
 	}
 
-	t.infof("%s  %s", session.Outcome(t.palette(t.Stderr)), session.ID)
+	t.infof("%s  %s", watch.Outcome(session, t.palette(t.Stderr)), session.ID)
 
 	if session.Verdict != nil {
 		t.infof("%s", watch.Headline(session.Verdict.Outcome, session.Verdict.Cause.Text))

@@ -10,6 +10,7 @@ import (
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/internal/cli/watch"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // retryWait is how long to wait before a connection that could not be made is tried again.
@@ -17,7 +18,7 @@ const retryWait = time.Second
 
 // follow produces an answer as it is written, until its stage has ended. The first result is why the question gets none.
 func (c *Chat) follow(ctx context.Context, detail tarsy.SessionDetail, asked client.Asked) (reason string, err error) {
-	session := watch.NewSession(detail)
+	session := live.NewSession(detail)
 	out := &output{chat: c, blocks: map[string]*block{}}
 
 	for {
@@ -38,7 +39,7 @@ func (c *Chat) follow(ctx context.Context, detail tarsy.SessionDetail, asked cli
 }
 
 func (c *Chat) read(
-	ctx context.Context, session *watch.Session, after int64, asked client.Asked, out *output,
+	ctx context.Context, session *live.Session, after int64, asked client.Asked, out *output,
 ) (reason string, ended bool, err error) {
 	for update, err := range c.config.Client.FollowOn(ctx, c.config.SessionID, after) {
 		if err != nil {
@@ -47,7 +48,7 @@ func (c *Chat) read(
 
 		session.Apply(update)
 
-		err = out.take(ctx, update, session.Pieces(asked.StageID))
+		err = out.take(ctx, update, watch.Pieces(session, asked.StageID))
 		if err != nil {
 			return "", true, err
 		}
@@ -57,7 +58,7 @@ func (c *Chat) read(
 		}
 
 		if session.StageStatus(asked.StageID).Terminal() {
-			return "", true, out.finish(ctx, session.Pieces(asked.StageID))
+			return "", true, out.finish(ctx, watch.Pieces(session, asked.StageID))
 		}
 	}
 

@@ -5,6 +5,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // PieceKind says what a piece of an answer is.
@@ -41,32 +42,32 @@ type ToolUse struct {
 
 // Pieces are what the answer that a stage gives consists of so far, in order. Text with a gap ends at the gap: the rest
 // follows when the text is complete.
-func (s *Session) Pieces(stageID string) []Piece {
-	stage := s.find(stageID)
+func Pieces(s *live.Session, stageID string) []Piece {
+	stage := s.Find(stageID)
 	if stage == nil {
 		return nil
 	}
 
 	var pieces []Piece
 
-	for _, item := range stage.events {
+	for _, item := range stage.Events {
 		piece := Piece{Key: item.ID, Complete: !item.Ended.IsZero()}
-		if item.former != "" {
-			piece.Key = item.former
+		if item.Former != "" {
+			piece.Key = item.Former
 		}
 
 		switch item.Type {
 		case tarsy.EventToolCall:
-			piece.Kind, piece.Tool = PieceTool, item.toolUse()
+			piece.Kind, piece.Tool = PieceTool, toolUseOf(item)
 		case tarsy.EventResponse, tarsy.EventFinalAnalysis:
-			text, ok := item.answerText()
+			text, ok := answerText(item)
 			if !ok {
 				continue
 			}
 
 			piece.Text = text
 
-			for _, warning := range []string{item.forced(), item.unfounded()} {
+			for _, warning := range []string{forced(item), unfounded(item)} {
 				if warning != "" {
 					pieces = append(pieces, Piece{Key: piece.Key + warning, Kind: PieceWarning, Text: warning, Complete: true})
 				}
@@ -74,7 +75,7 @@ func (s *Session) Pieces(stageID string) []Piece {
 		case tarsy.EventProviderFallback, tarsy.EventContextShortened:
 			piece.Kind, piece.Text = PieceWarning, terminal.Line(item.Content)
 		case tarsy.EventError:
-			if !item.warning() {
+			if !isWarning(item) {
 				continue // the end of the stage reports it
 			}
 
@@ -91,24 +92,24 @@ func (s *Session) Pieces(stageID string) []Piece {
 
 // answerText is the text of an answer that people read. A response in the text protocol has none: its end becomes the analysis,
 // which is an event of its own. An analysis is shown as it is, whatever it begins with.
-func (i *Item) answerText() (text string, ok bool) {
+func answerText(i *live.Item) (text string, ok bool) {
 	text = i.Content
 
 	if i.Ended.IsZero() {
-		text, _, _ = strings.Cut(text, gap)
+		text, _, _ = strings.Cut(text, live.Gap)
 	}
 
-	return text, i.Type == tarsy.EventFinalAnalysis || !splitReply(text).found
+	return text, i.Type == tarsy.EventFinalAnalysis || !live.SplitReply(text).Found
 }
 
-func (i *Item) toolUse() ToolUse {
-	call := i.toolCall()
+func toolUseOf(i *live.Item) ToolUse {
+	call := toolCallOf(i)
 	use := ToolUse{Name: call.name, Arguments: call.arguments}
 
 	switch {
 	case i.Ended.IsZero():
 		return use
-	case i.approval().notMade():
+	case approvalOf(i).notMade():
 		use.Result = "not made"
 	case call.unknown:
 		use.Result = "outcome unknown"

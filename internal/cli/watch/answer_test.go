@@ -8,13 +8,14 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // pieces are what the only stage of a story consists of.
 func pieces(events ...tarsy.TimelineEvent) []Piece {
 	var s story
 
-	session := NewSession(detail())
+	session := live.NewSession(detail())
 	for _, update := range s.begin() {
 		session.Apply(update)
 	}
@@ -23,7 +24,7 @@ func pieces(events ...tarsy.TimelineEvent) []Piece {
 		session.Apply(s.event(tarsy.TimelineCreated(event)))
 	}
 
-	return session.Pieces("stage")
+	return Pieces(session, "stage")
 }
 
 func TestToolCallTellsHowItEnded(t *testing.T) {
@@ -76,7 +77,7 @@ func TestPiecesAreTextsToolCallsAndWarnings(t *testing.T) {
 		timeline("response", tarsy.EventResponse, tarsy.EventCompleted, "It leaks.", 4), analysis,
 	))
 
-	require.Empty(t, NewSession(detail()).Pieces("stage"), "a stage that has not begun")
+	require.Empty(t, Pieces(live.NewSession(detail()), "stage"), "a stage that has not begun")
 }
 
 // A text that another server writes again begins from its start; after a reload it is known as far as it is stored.
@@ -85,8 +86,8 @@ func TestPieceFollowsTextThatIsWrittenAgainOrReloaded(t *testing.T) {
 
 	var s story
 
-	session := NewSession(detail())
-	text := func() string { return session.Pieces("stage")[0].Text }
+	session := live.NewSession(detail())
+	text := func() string { return Pieces(session, "stage")[0].Text }
 	response := timeline("response", tarsy.EventResponse, tarsy.EventStreaming, "", 2)
 
 	for _, update := range append(s.begin(), s.event(tarsy.TimelineCreated(response)), chunk("response", "One two", 0, 1)) {
@@ -113,6 +114,6 @@ func TestPieceFollowsTextThatIsWrittenAgainOrReloaded(t *testing.T) {
 	reloaded.Stages = []tarsy.StageDetail{{Stage: tarsy.Stage{ID: "stage", StageType: tarsy.StageChat, Status: tarsy.StatusActive}}}
 	session.Apply(client.Update{Reloaded: &client.Reloaded{Detail: reloaded, Timeline: []tarsy.TimelineEvent{response, call}}})
 	require.Equal(t, "Ein zwei drei", text())
-	require.False(t, session.Pieces("stage")[0].Complete)
-	require.True(t, session.Pieces("stage")[1].Complete)
+	require.False(t, Pieces(session, "stage")[0].Complete)
+	require.True(t, Pieces(session, "stage")[1].Complete)
 }

@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // approval is what is decided about a tool call, or waits for it, made fit to be shown.
@@ -20,9 +21,9 @@ type approval struct {
 	exact []string
 }
 
-// approval returns the approval of a tool call; nil if the call needs none.
-func (i *Item) approval() *approval {
-	metadata := tarsy.MetadataAs[tarsy.ToolCallMetadata](i.metadata)
+// approvalOf returns the approval of a tool call; nil if the call needs none.
+func approvalOf(i *live.Item) *approval {
+	metadata := tarsy.MetadataAs[tarsy.ToolCallMetadata](i.Metadata)
 	if metadata.Approval == nil {
 		return nil
 	}
@@ -86,27 +87,9 @@ func (a *approval) decision() string {
 	return text
 }
 
-// decided takes a change of an approval. The journal is read from its beginning, so that a decision which is known already comes after the
-// request for it again.
-func (s *Session) decided(p tarsy.ApprovalStatusPayload) {
-	item := s.find(p.EventID)
-	if item == nil || item.Type != tarsy.EventToolCall {
-		return
-	}
-
-	metadata := tarsy.MetadataAs[tarsy.ToolCallMetadata](item.metadata)
-	if metadata.Approval != nil && metadata.Approval.Status.Final() && !p.Approval.Status.Final() {
-		return
-	}
-
-	metadata.ApprovalID, metadata.Approval = p.ApprovalID, &p.Approval
-	item.metadata = item.metadata.Merge(tarsy.NewMetadata(metadata))
-	item.revision++
-}
-
 // approval is what is below the line of a call that needs one.
-func (b *body) approval(item *Item, at moment) []string {
-	a := item.approval()
+func (b *body) approval(item *live.Item, at moment) []string {
+	a := approvalOf(item)
 	if a == nil {
 		return nil
 	}
@@ -134,13 +117,13 @@ func (b *body) approval(item *Item, at moment) []string {
 }
 
 // approval writes a request for an approval, or the decision.
-func (l *Lines) approval(item *Item, at time.Time) {
-	a := item.approval()
+func (l *Lines) approval(item *live.Item, at time.Time) {
+	a := approvalOf(item)
 	if a == nil {
 		return
 	}
 
-	call := item.toolCall()
+	call := toolCallOf(item)
 	text := l.who(item) + strings.TrimSpace(call.number+" "+call.name)
 
 	if !a.waits() {

@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // approval is a tool call that waits for an approval, and the decision about it.
@@ -82,7 +83,7 @@ func TestLinesShowWaitingCallWithCommandsAndDecision(t *testing.T) {
 		Status: tarsy.ApprovalApproved, DecidedBy: "ana", Arguments: json.RawMessage(`{"replicas":1}`), Reason: "one is enough", ExpiresAt: at(3600),
 	})
 
-	l := NewLines(&out, NewSession(detail()))
+	l := NewLines(&out, live.NewSession(detail()))
 
 	for _, update := range append(append(s.begin(), waits...), decided...) {
 		l.Take(update)

@@ -7,6 +7,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 const (
@@ -28,7 +29,7 @@ type body struct {
 	width    int
 	room     int // how many lines are seen at once
 	expanded bool
-	cache    map[*Item]rendered
+	cache    map[*live.Item]rendered
 }
 
 type rendered struct {
@@ -38,7 +39,7 @@ type rendered struct {
 }
 
 func newBody(palette terminal.Palette, width, room int, expanded bool) *body {
-	return &body{palette: palette, width: width, room: room, expanded: expanded, cache: map[*Item]rendered{}}
+	return &body{palette: palette, width: width, room: room, expanded: expanded, cache: map[*live.Item]rendered{}}
 }
 
 // moment is when a frame is drawn: the time, and the sign of what is under way.
@@ -48,7 +49,7 @@ type moment struct {
 }
 
 // lines is the whole session.
-func (b *body) lines(s *Session, now time.Time, spin string) []string {
+func (b *body) lines(s *live.Session, now time.Time, spin string) []string {
 	at := moment{now, spin}
 	lines := b.alert(s)
 	ended := false
@@ -60,9 +61,9 @@ func (b *body) lines(s *Session, now time.Time, spin string) []string {
 		}
 
 		switch {
-		case item.kind == kindStage:
+		case item.IsStage:
 			lines = append(apart(lines), b.stage(item, at)...)
-		case item.stage == nil && item.call == nil:
+		case item.Parent == nil && item.Call == nil:
 			lines = append(apart(lines), b.event(item, at)...)
 		}
 	}
@@ -83,7 +84,7 @@ func apart(lines []string) []string {
 	return append(lines, "")
 }
 
-func (b *body) alert(s *Session) []string {
+func (b *body) alert(s *live.Session) []string {
 	lines := []string{b.title("Alert", terminal.Line(s.AlertType), "")}
 
 	if s.Alert != nil {
@@ -166,7 +167,7 @@ func (b *body) excerpt(text []string, limit int) []string {
 }
 
 // verdict is the conclusion of a session that has one.
-func (b *body) verdict(s *Session) []string {
+func (b *body) verdict(s *live.Session) []string {
 	if s.Verdict == nil {
 		return nil
 	}
@@ -185,7 +186,7 @@ func (b *body) verdict(s *Session) []string {
 }
 
 // ending is what is said after the last item.
-func (b *body) ending(s *Session) []string {
+func (b *body) ending(s *live.Session) []string {
 	if !s.Status.Terminal() {
 		return nil
 	}

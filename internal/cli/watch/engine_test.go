@@ -12,6 +12,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // stage is a stage of the story that begins or ends.
@@ -145,7 +146,7 @@ func TestTeamSynthesisAndQuestionsAreShownByType(t *testing.T) {
 	)
 
 	m := screen(&fake{})
-	lines := NewLines(&out, NewSession(detail()))
+	lines := NewLines(&out, live.NewSession(detail()))
 	lines.Location = time.UTC
 
 	for _, u := range team(&s) {
@@ -167,14 +168,14 @@ func TestReloadedSessionLooksLikeFollowedOne(t *testing.T) {
 
 	updates := team(&s)
 
-	followed, loaded := NewSession(detail()), NewSession(detail())
+	followed, loaded := live.NewSession(detail()), live.NewSession(detail())
 	for _, u := range updates {
 		followed.Apply(u)
 	}
 
 	loaded.Apply(client.Update{Reloaded: reloadedFrom(t, updates)})
 
-	draw := func(session *Session) string {
+	draw := func(session *live.Session) string {
 		return strings.Join(newBody(screen(&fake{}).palette, 80, 30, false).lines(session, at(60), "*"), "\n")
 	}
 	require.Equal(t, draw(followed), draw(loaded))
@@ -203,15 +204,15 @@ func reloadedFrom(t *testing.T, updates []client.Update) *client.Reloaded {
 
 		switch u.Event.Type {
 		case tarsy.TypeStageStatus:
-			p, ok := decode[tarsy.StageStatusPayload](*u.Event)
+			p, ok := live.Decode[tarsy.StageStatusPayload](*u.Event)
 			require.True(t, ok)
 			holdStage(all, p)
 		case tarsy.TypeExecutionStatus:
-			p, ok := decode[tarsy.ExecutionStatusPayload](*u.Event)
+			p, ok := live.Decode[tarsy.ExecutionStatusPayload](*u.Event)
 			require.True(t, ok)
 			holdExecution(all, p)
 		case tarsy.TypeTimelineCreated:
-			p, ok := decode[tarsy.TimelineCreatedPayload](*u.Event)
+			p, ok := live.Decode[tarsy.TimelineCreatedPayload](*u.Event)
 			require.True(t, ok)
 
 			events[p.EventID] = len(all.Timeline)
@@ -220,7 +221,7 @@ func reloadedFrom(t *testing.T, updates []client.Update) *client.Reloaded {
 				Metadata: p.Metadata, CreatedAt: p.Timestamp,
 			})
 		case tarsy.TypeTimelineCompleted:
-			p, ok := decode[tarsy.TimelineCompletedPayload](*u.Event)
+			p, ok := live.Decode[tarsy.TimelineCompletedPayload](*u.Event)
 			require.True(t, ok)
 
 			e := &all.Timeline[events[p.EventID]]
@@ -306,7 +307,7 @@ func TestTextProtocolLooksLikeAnyOtherAgent(t *testing.T) {
 	)
 
 	m := screen(&fake{})
-	lines := NewLines(&out, NewSession(detail()))
+	lines := NewLines(&out, live.NewSession(detail()))
 	final := "Thought: That settles it.\nFinal Answer: # False alarm\n\nIt was the nightly run."
 
 	for _, u := range append(s.begin(),
@@ -352,7 +353,7 @@ func TestEarlyEndIsShownWithItsReason(t *testing.T) {
 	failed := summary("s", "c", tarsy.EventFailed, "The result was not summarised; the agent was given all of it.", 4)
 
 	m := screen(&fake{})
-	lines := NewLines(&out, NewSession(detail()))
+	lines := NewLines(&out, live.NewSession(detail()))
 
 	for _, u := range append([]client.Update{s.event(tarsy.TimelineCreated(warning))}, append(s.begin(),
 		s.event(tarsy.TimelineCreated(call("c", "get_pod_logs", 3, 9))),
@@ -413,7 +414,7 @@ func TestLinesFitTerminalWidth(t *testing.T) {
 		out strings.Builder
 	)
 
-	lines := NewLines(&out, NewSession(detail()))
+	lines := NewLines(&out, live.NewSession(detail()))
 	lines.Location, lines.Width = time.UTC, width
 	wide := call("c", "get_pods", 3, 1)
 	wide.Content = strings.Repeat("x", 200)

@@ -6,30 +6,31 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // event is a timeline event, and an empty line after it.
-func (b *body) event(item *Item, at moment) []string {
-	final := !item.Ended.IsZero() && (item.summary == nil || !item.summary.Ended.IsZero())
+func (b *body) event(item *live.Item, at moment) []string {
+	final := !item.Ended.IsZero() && (item.Summary == nil || !item.Summary.Ended.IsZero())
 
 	kept, ok := b.cache[item]
-	if ok && final && kept.revision == item.revision && kept.width == b.width {
+	if ok && final && kept.revision == item.Revision && kept.width == b.width {
 		return kept.lines
 	}
 
 	lines := b.draw(item, at)
 
-	if item.Status == string(tarsy.EventStreaming) && item.Type != tarsy.EventToolCall && item.newest() {
+	if item.Status == string(tarsy.EventStreaming) && item.Type != tarsy.EventToolCall && item.Newest() {
 		lines[len(lines)-1] += b.palette.Paint(terminal.Cyan, " "+at.spin)
 	}
 
 	lines = append(lines, "")
-	b.cache[item] = rendered{revision: item.revision, width: b.width, lines: lines}
+	b.cache[item] = rendered{revision: item.Revision, width: b.width, lines: lines}
 
 	return lines
 }
 
-func (b *body) draw(item *Item, at moment) []string {
+func (b *body) draw(item *live.Item, at moment) []string {
 	switch item.Type {
 	case tarsy.EventToolCall:
 		return b.tool(item, at)
@@ -62,36 +63,36 @@ func (b *body) remark(style terminal.Style, text string) string {
 }
 
 // analysis is what an agent came to. Where several do, and in a chat, it is not the session's.
-func (b *body) analysis(item *Item) []string {
+func (b *body) analysis(item *live.Item) []string {
 	name := "Analysis"
-	if item.stage != nil && item.stage.StageType == tarsy.StageChat {
+	if item.Parent != nil && item.Parent.StageType == tarsy.StageChat {
 		name = "Answer"
 	}
 
 	lines := []string{b.title(name, "", "")}
-	if item.agent.parallel() {
-		lines = []string{b.remark(terminal.Bold, "What "+terminal.Line(item.agent.Name)+" found")}
+	if item.Agent.Parallel() {
+		lines = []string{b.remark(terminal.Bold, "What "+terminal.Line(item.Agent.Name)+" found")}
 	}
 
-	if why := item.forced(); why != "" {
+	if why := forced(item); why != "" {
 		lines = append(lines, b.remark(terminal.Yellow, "! "+why))
 	}
 
-	if what := item.unfounded(); what != "" {
+	if what := unfounded(item); what != "" {
 		lines = append(lines, b.remark(terminal.Yellow, "! "+what))
 	}
 
 	return append(lines, b.prose(item.Content, terminal.Plain)...)
 }
 
-func (b *body) failure(item *Item) []string {
+func (b *body) failure(item *live.Item) []string {
 	sign, style := "✗ ", terminal.Red
-	if item.warning() {
+	if isWarning(item) {
 		sign, style = "! ", terminal.Yellow
 	}
 
 	lines := b.prose(sign+item.Content, style)
-	if code := item.errorCode(); code != "" {
+	if code := errorCode(item); code != "" {
 		lines = append(lines, b.remark(terminal.Dim, "  "+code))
 	}
 
@@ -99,30 +100,30 @@ func (b *body) failure(item *Item) []string {
 }
 
 // response is what a model said in the middle of its work.
-func (b *body) response(item *Item) []string {
-	said := splitReply(item.Content)
-	if !said.found {
+func (b *body) response(item *live.Item) []string {
+	said := live.SplitReply(item.Content)
+	if !said.Found {
 		return b.prose(item.Content, terminal.Plain)
 	}
 
 	var lines []string
-	if said.thought != "" || said.answer == "" {
-		lines = b.prose(said.thought, terminal.Dim.With(terminal.Italic))
+	if said.Thought != "" || said.Answer == "" {
+		lines = b.prose(said.Thought, terminal.Dim.With(terminal.Italic))
 	}
 
-	if said.answer != "" {
+	if said.Answer != "" {
 		if len(lines) > 0 {
 			lines = append(lines, "")
 		}
 
-		lines = append(lines, b.prose(said.answer, terminal.Plain)...)
+		lines = append(lines, b.prose(said.Answer, terminal.Plain)...)
 	}
 
 	return lines
 }
 
 // native is what the model's provider did on its own side.
-func (b *body) native(item *Item) []string {
+func (b *body) native(item *live.Item) []string {
 	lines := []string{b.remark(terminal.Bold, map[tarsy.EventType]string{
 		tarsy.EventCodeExecution: "The provider ran code", tarsy.EventGoogleSearch: "The provider searched the web",
 		tarsy.EventURLContext: "The provider read pages",
@@ -131,9 +132,9 @@ func (b *body) native(item *Item) []string {
 	var texts []string
 
 	if item.Type == tarsy.EventCodeExecution {
-		texts = append(texts, tarsy.MetadataAs[tarsy.CodeExecutionMetadata](item.metadata).Code)
+		texts = append(texts, tarsy.MetadataAs[tarsy.CodeExecutionMetadata](item.Metadata).Code)
 	} else {
-		for _, query := range tarsy.MetadataAs[tarsy.GroundingMetadata](item.metadata).Queries {
+		for _, query := range tarsy.MetadataAs[tarsy.GroundingMetadata](item.Metadata).Queries {
 			texts = append(texts, "? "+terminal.Line(query))
 		}
 	}
@@ -167,9 +168,9 @@ func (b *body) prose(text string, style terminal.Style) []string {
 }
 
 // summaryTitle says what a summary stands for.
-func summaryTitle(item *Item) string {
+func summaryTitle(item *live.Item) string {
 	title := "summary of the result"
-	if n := tarsy.MetadataAs[tarsy.ToolSummaryMetadata](item.metadata).OriginalTokens; n > 0 {
+	if n := tarsy.MetadataAs[tarsy.ToolSummaryMetadata](item.Metadata).OriginalTokens; n > 0 {
 		title += fmt.Sprintf(", which has about %s tokens", thousands(n))
 	}
 

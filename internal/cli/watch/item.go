@@ -1,81 +1,15 @@
 package watch
 
 import (
-	"slices"
 	"strings"
-	"time"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// kind says what an item is.
-type kind int
-
-const (
-	kindStage kind = iota
-	kindEvent
-)
-
-// Item is one thing on the screen: a stage, or a timeline event.
-type Item struct {
-	ID      string
-	Type    tarsy.EventType
-	Status  string
-	Content string
-	Began   time.Time
-	Ended   time.Time
-	// Stage is the name of a stage, Index its number. Question is the number of the question that a stage answers, 0 if
-	// it answers none.
-	Stage     string
-	StageType tarsy.StageType
-	Index     int
-	Question  int
-
-	kind     kind
-	agents   []*Agent // of a stage
-	events   []*Item  // of a stage
-	stage    *Item
-	agent    *Agent
-	summary  *Item  // of a call whose result was summarised
-	call     *Item  // of a summary
-	former   string // the id of the answer that became the analysis
-	metadata tarsy.Metadata
-	units    int   // the length of Content in UTF-16 units, while it comes in pieces
-	fence    int64 // of the newest piece
-	revision int   // counts changes, for caches
-}
-
-// Agent is one agent of a stage.
-type Agent struct {
-	Name   string
-	Status string
-	Began  time.Time
-	Ended  time.Time
-
-	stage *Item
-}
-
-// parallel reports whether the agent is one of several that work at once.
-func (a *Agent) parallel() bool { return a != nil && a.stage != nil && len(a.stage.agents) > 1 }
-
-// newest reports whether nothing has come after the item from the same agent.
-func (i *Item) newest() bool {
-	if i.stage == nil {
-		return true
-	}
-
-	for _, other := range slices.Backward(i.stage.events) {
-		if other.agent == i.agent {
-			return other == i
-		}
-	}
-
-	return true
-}
-
-// title is what people call a stage.
-func (i *Item) title() string {
+// stageTitle is what people call a stage.
+func stageTitle(i *live.Item) string {
 	name := terminal.Line(i.Stage)
 
 	switch i.StageType {
@@ -90,8 +24,8 @@ func (i *Item) title() string {
 }
 
 // forced says why an agent had to conclude; empty if it was not told to.
-func (i *Item) forced() string {
-	analysis := tarsy.MetadataAs[tarsy.FinalAnalysisMetadata](i.metadata)
+func forced(i *live.Item) string {
+	analysis := tarsy.MetadataAs[tarsy.FinalAnalysisMetadata](i.Metadata)
 	if !analysis.ForcedConclusion {
 		return ""
 	}
@@ -114,8 +48,8 @@ func (i *Item) forced() string {
 }
 
 // unfounded says which calls an analysis cites that are not there; empty if there are none.
-func (i *Item) unfounded() string {
-	unknown := tarsy.MetadataAs[tarsy.FinalAnalysisMetadata](i.metadata).UnknownCitations
+func unfounded(i *live.Item) string {
+	unknown := tarsy.MetadataAs[tarsy.FinalAnalysisMetadata](i.Metadata).UnknownCitations
 	if len(unknown) == 0 {
 		return ""
 	}
@@ -123,10 +57,10 @@ func (i *Item) unfounded() string {
 	return "cites calls that are not there: " + terminal.Line(strings.Join(unknown, ", "))
 }
 
-// warning reports whether an error ended nothing: the work went on in another way.
-func (i *Item) warning() bool { return i.errorCode() == tarsy.ErrorRunbookUnavailable }
+// isWarning reports whether an error ended nothing: the work went on in another way.
+func isWarning(i *live.Item) bool { return errorCode(i) == tarsy.ErrorRunbookUnavailable }
 
 // errorCode is the code of an error event.
-func (i *Item) errorCode() string {
-	return terminal.Line(tarsy.MetadataAs[tarsy.ErrorMetadata](i.metadata).Code)
+func errorCode(i *live.Item) string {
+	return terminal.Line(tarsy.MetadataAs[tarsy.ErrorMetadata](i.Metadata).Code)
 }

@@ -66,7 +66,7 @@ func (m *model) pressSession(key string) tea.Cmd {
 	case "tab":
 		m.question.keys = false
 	case "c":
-		m.asking = m.session != nil && m.session.busy()
+		m.asking = m.session != nil && m.session.Busy()
 	}
 
 	return nil

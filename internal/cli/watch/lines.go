@@ -9,6 +9,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // Lines writes a session as plain lines, one thing after the other, each when it is final: for pipes, logs and
@@ -24,13 +25,13 @@ type Lines struct {
 	// Last keeps back the analyses of the last stage, for whoever prints them elsewhere; Flush writes them after all.
 	Last bool
 
-	session *Session
-	held    []*Item // answers that may turn out to be the analysis
-	kept    []*Item // analyses that may turn out to be the last
+	session *live.Session
+	held    []*live.Item // answers that may turn out to be the analysis
+	kept    []*live.Item // analyses that may turn out to be the last
 }
 
 // NewLines makes a writer of a session's lines.
-func NewLines(out io.Writer, session *Session) *Lines {
+func NewLines(out io.Writer, session *live.Session) *Lines {
 	return &Lines{Out: out, Location: time.Local, session: session} //nolint:gosmopolitan // people read their own clock
 }
 
@@ -54,7 +55,7 @@ func (l *Lines) Take(update client.Update) {
 
 func (l *Lines) alert() {
 	s := l.session
-	parts := []string{s.title()}
+	parts := []string{sessionTitle(s)}
 
 	for _, fact := range []string{string(s.Facts.Severity), s.Facts.Place()} {
 		if fact != "" {
@@ -73,43 +74,43 @@ func (l *Lines) alert() {
 func (l *Lines) event(event tarsy.Event) {
 	switch event.Type {
 	case tarsy.TypeSessionStatus:
-		if p, ok := decode[tarsy.SessionStatusPayload](event); ok {
+		if p, ok := live.Decode[tarsy.SessionStatusPayload](event); ok {
 			l.release(nil)
 			l.status(p.Status, p.Timestamp)
 		}
 	case tarsy.TypeSessionVerdict:
-		if p, ok := decode[tarsy.SessionVerdictPayload](event); ok {
+		if p, ok := live.Decode[tarsy.SessionVerdictPayload](event); ok {
 			l.release(nil)
 			l.verdict(p.Timestamp)
 		}
 	case tarsy.TypeStageStatus:
-		if p, ok := decode[tarsy.StageStatusPayload](event); ok {
+		if p, ok := live.Decode[tarsy.StageStatusPayload](event); ok {
 			l.release(nil)
 
 			if p.Status == tarsy.StageStarted {
 				l.Flush()
 			}
 
-			l.stage(l.session.find(p.StageID), p.Timestamp, string(p.Status))
+			l.stage(l.session.Find(p.StageID), p.Timestamp, string(p.Status))
 		}
 	case tarsy.TypeExecutionStatus:
-		if p, ok := decode[tarsy.ExecutionStatusPayload](event); ok {
-			l.release(l.session.agents[p.ExecutionID])
+		if p, ok := live.Decode[tarsy.ExecutionStatusPayload](event); ok {
+			l.release(l.session.Agent(p.ExecutionID))
 			l.agent(p)
 		}
 	case tarsy.TypeTimelineCreated:
-		if p, ok := decode[tarsy.TimelineCreatedPayload](event); ok {
+		if p, ok := live.Decode[tarsy.TimelineCreatedPayload](event); ok {
 			l.created(p)
 		}
 	case tarsy.TypeApprovalStatus:
-		if p, ok := decode[tarsy.ApprovalStatusPayload](event); ok {
-			if item := l.session.find(p.EventID); item != nil {
+		if p, ok := live.Decode[tarsy.ApprovalStatusPayload](event); ok {
+			if item := l.session.Find(p.EventID); item != nil {
 				l.approval(item, p.Timestamp)
 			}
 		}
 	case tarsy.TypeTimelineCompleted:
-		if p, ok := decode[tarsy.TimelineCompletedPayload](event); ok {
-			l.final(l.session.find(p.EventID))
+		if p, ok := live.Decode[tarsy.TimelineCompletedPayload](event); ok {
+			l.final(l.session.Find(p.EventID))
 		}
 	}
 }
@@ -121,17 +122,17 @@ func (l *Lines) reloaded() {
 
 	for _, item := range l.session.Items {
 		switch {
-		case item.kind == kindStage:
+		case item.IsStage:
 			l.stage(item, item.Began, tarsy.StageStarted)
 
-			for _, event := range item.events {
+			for _, event := range item.Events {
 				l.write(event)
 			}
 
 			if !item.Ended.IsZero() {
 				l.stage(item, item.Ended, item.Status)
 			}
-		case item.stage == nil && item.call == nil:
+		case item.Parent == nil && item.Call == nil:
 			l.write(item)
 		}
 	}
@@ -171,9 +172,9 @@ func (l *Lines) status(status tarsy.SessionStatus, at time.Time) {
 	l.line(at, "session", text)
 }
 
-func (l *Lines) stage(item *Item, at time.Time, status string) {
+func (l *Lines) stage(item *live.Item, at time.Time, status string) {
 	if item != nil && !l.Work {
-		l.line(at, "stage", fmt.Sprintf("%d %s %s", item.Index, item.title(), words(status)))
+		l.line(at, "stage", fmt.Sprintf("%d %s %s", item.Index, stageTitle(item), words(status)))
 	}
 }
 
@@ -191,14 +192,14 @@ func (l *Lines) agent(p tarsy.ExecutionStatusPayload) {
 }
 
 func (l *Lines) created(p tarsy.TimelineCreatedPayload) {
-	item := l.session.find(p.EventID)
+	item := l.session.Find(p.EventID)
 	if item == nil {
 		return
 	}
 
 	// An answer that has become the analysis is among those held, and release writes it.
-	merged := item.former != ""
-	l.release(item.agent)
+	merged := item.Former != ""
+	l.release(item.Agent)
 
 	if p.Status != tarsy.EventStreaming && !merged {
 		l.write(item)
@@ -206,23 +207,23 @@ func (l *Lines) created(p tarsy.TimelineCreatedPayload) {
 }
 
 // final writes what is complete. An answer waits until it is known whether it is the analysis.
-func (l *Lines) final(item *Item) {
+func (l *Lines) final(item *live.Item) {
 	switch {
 	case item == nil:
 	case item.Type == tarsy.EventResponse && item.Status == string(tarsy.EventCompleted):
 		l.held = append(l.held, item)
 	default:
-		l.release(item.agent)
+		l.release(item.Agent)
 		l.write(item)
 	}
 }
 
 // release writes the answers of an agent that were held, or those of all agents if it is nil.
-func (l *Lines) release(agent *Agent) {
-	var waiting []*Item
+func (l *Lines) release(agent *live.Agent) {
+	var waiting []*live.Item
 
 	for _, item := range l.held {
-		if agent != nil && item.agent != agent {
+		if agent != nil && item.Agent != agent {
 			waiting = append(waiting, item)
 		} else {
 			l.write(item)

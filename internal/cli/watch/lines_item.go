@@ -6,10 +6,11 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // write writes one thing that is final.
-func (l *Lines) write(item *Item) {
+func (l *Lines) write(item *live.Item) {
 	at := item.Ended
 	if at.IsZero() {
 		at = item.Began
@@ -17,7 +18,7 @@ func (l *Lines) write(item *Item) {
 
 	switch item.Type {
 	case tarsy.EventToolCall:
-		if item.approval().waits() {
+		if approvalOf(item).waits() {
 			l.approval(item, at)
 		} else {
 			l.tool(item, at)
@@ -25,13 +26,13 @@ func (l *Lines) write(item *Item) {
 
 		return
 	case tarsy.EventToolSummary:
-		summary := tarsy.MetadataAs[tarsy.ToolSummaryMetadata](item.metadata)
+		summary := tarsy.MetadataAs[tarsy.ToolSummaryMetadata](item.Metadata)
 		l.line(at, "tool", l.who(item)+toolName(summary.ServerName, summary.ToolName)+", "+summaryTitle(item)+":\n"+l.itemText(item))
 
 		return
 	case tarsy.EventResponse:
-		if said := splitReply(item.Content); said.found && said.answer == "" {
-			l.line(at, "thinking", l.who(item)+strings.TrimSpace(terminal.Clean(said.thought)))
+		if said := live.SplitReply(item.Content); said.Found && said.Answer == "" {
+			l.line(at, "thinking", l.who(item)+strings.TrimSpace(terminal.Clean(said.Thought)))
 
 			return
 		}
@@ -53,13 +54,13 @@ func (l *Lines) write(item *Item) {
 	l.line(at, itemName(item), l.who(item)+l.itemText(item))
 }
 
-func (l *Lines) analysis(item *Item) {
+func (l *Lines) analysis(item *live.Item) {
 	text := l.itemText(item)
-	if why := item.forced(); why != "" {
+	if why := forced(item); why != "" {
 		text = "(" + why + ") " + text
 	}
 
-	if what := item.unfounded(); what != "" {
+	if what := unfounded(item); what != "" {
 		text = "(" + what + ") " + text
 	}
 
@@ -67,16 +68,16 @@ func (l *Lines) analysis(item *Item) {
 }
 
 // itemText is an item's text, and what became of it if it did not complete.
-func (l *Lines) itemText(item *Item) string {
+func (l *Lines) itemText(item *live.Item) string {
 	text := strings.TrimSpace(terminal.Clean(item.Content))
 
 	switch item.Type {
 	case tarsy.EventCodeExecution:
-		if code := tarsy.MetadataAs[tarsy.CodeExecutionMetadata](item.metadata).Code; code != "" {
+		if code := tarsy.MetadataAs[tarsy.CodeExecutionMetadata](item.Metadata).Code; code != "" {
 			text = strings.TrimSpace(terminal.Clean(code)) + "\n→ " + text
 		}
 	case tarsy.EventError:
-		if code := item.errorCode(); code != "" {
+		if code := errorCode(item); code != "" {
 			text += " (" + code + ")"
 		}
 	default:
@@ -90,22 +91,22 @@ func (l *Lines) itemText(item *Item) string {
 }
 
 // who names the agent where several work at once.
-func (l *Lines) who(item *Item) string {
-	if item.agent.parallel() {
-		return terminal.Line(item.agent.Name) + ": "
+func (l *Lines) who(item *live.Item) string {
+	if item.Agent.Parallel() {
+		return terminal.Line(item.Agent.Name) + ": "
 	}
 
 	return ""
 }
 
-func itemName(item *Item) string {
+func itemName(item *live.Item) string {
 	switch item.Type {
 	case tarsy.EventThinking:
 		return "thinking"
 	case tarsy.EventResponse:
 		return "text"
 	case tarsy.EventFinalAnalysis:
-		if item.stage != nil && item.stage.StageType == tarsy.StageChat {
+		if item.Parent != nil && item.Parent.StageType == tarsy.StageChat {
 			return "answer"
 		}
 
@@ -113,7 +114,7 @@ func itemName(item *Item) string {
 	case tarsy.EventExecutiveSummary:
 		return "summary"
 	case tarsy.EventError:
-		if item.warning() {
+		if isWarning(item) {
 			return "warning"
 		}
 
@@ -135,8 +136,8 @@ func itemName(item *Item) string {
 	return words(string(item.Type))
 }
 
-func (l *Lines) tool(item *Item, at time.Time) {
-	call, use := item.toolCall(), item.toolUse()
+func (l *Lines) tool(item *live.Item, at time.Time) {
+	call, use := toolCallOf(item), toolUseOf(item)
 
 	result := use.Result
 	if result == "" {
@@ -171,7 +172,7 @@ func (l *Lines) tool(item *Item, at time.Time) {
 
 	l.line(at, "tool", text)
 
-	if item.summary != nil && !item.summary.Ended.IsZero() {
-		l.write(item.summary)
+	if item.Summary != nil && !item.Summary.Ended.IsZero() {
+		l.write(item.Summary)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // actions are what the screen can ask for. Open and Leave return at once; a session that was opened comes as messages.
@@ -73,7 +74,7 @@ type model struct {
 	entered  bool // the session was chosen from the list, and Esc goes back to it
 
 	id       string
-	session  *Session
+	session  *live.Session
 	body     *body
 	expanded bool
 	top      int  // the first line that is shown
@@ -110,7 +111,7 @@ func newModel(cfg modelConfig) *model {
 func (m *model) Err() error { return m.failure }
 
 // Session is the session on the screen; nil if there is none.
-func (m *model) Session() *Session { return m.session }
+func (m *model) Session() *live.Session { return m.session }
 
 // Init implements tea.Model.
 func (m *model) Init() tea.Cmd {
@@ -136,7 +137,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.tick(time.Time(msg))
 	case openedMsg:
 		if msg.detail.ID == m.id {
-			m.session, m.body = NewSession(msg.detail), nil
+			m.session, m.body = live.NewSession(msg.detail), nil
 		}
 	case updateMsg:
 		m.take(msg)

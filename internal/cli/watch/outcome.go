@@ -3,10 +3,11 @@ package watch
 import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // Outcome says on one line where the session stands.
-func (s *Session) Outcome(palette terminal.Palette) string {
+func Outcome(s *live.Session, palette terminal.Palette) string {
 	if !s.Status.Terminal() {
 		return words(string(s.Status))
 	}
@@ -17,7 +18,7 @@ func (s *Session) Outcome(palette terminal.Palette) string {
 }
 
 // outcome says how a session ended.
-func outcome(s *Session) (terminal.Style, string) {
+func outcome(s *live.Session) (terminal.Style, string) {
 	took := " after " + terminal.Duration(s.Elapsed(s.EndedAt))
 	if s.StartedAt.IsZero() {
 		took = " before it began"

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 func TestEveryReasonToConcludeIsExplained(t *testing.T) {
@@ -20,8 +21,8 @@ func TestEveryReasonToConcludeIsExplained(t *testing.T) {
 			"told to conclude: it repeated the same tool calls", "concluded early: an agent repeated the same tool calls",
 		},
 	} {
-		item := Item{metadata: tarsy.NewMetadata(tarsy.FinalAnalysisMetadata{ForcedConclusion: true, Reason: reason, MaxIterations: 3})}
-		require.Equal(t, want.agent, item.forced())
+		item := &live.Item{Metadata: tarsy.NewMetadata(tarsy.FinalAnalysisMetadata{ForcedConclusion: true, Reason: reason, MaxIterations: 3})}
+		require.Equal(t, want.agent, forced(item))
 
 		if reason.Early() {
 			require.Equal(t, want.session, early(string(reason)))

@@ -104,7 +104,7 @@ func (m *model) questions() []string {
 
 // ask sends what was typed. The answer comes as everything else that happens in the session.
 func (m *model) ask() tea.Cmd {
-	if m.session.answering() || m.question.sending {
+	if m.session.Answering() || m.question.sending {
 		m.notice = "an answer is in progress; ask when it has ended"
 
 		return nil

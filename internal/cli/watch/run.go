@@ -13,6 +13,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // listLimit is how many sessions the list offers.
@@ -34,7 +35,7 @@ type Options struct {
 }
 
 // Run shows the screen until somebody leaves it. It returns the session that was on it, nil if there was none.
-func Run(ctx context.Context, options Options) (*Session, error) {
+func Run(ctx context.Context, options Options) (*live.Session, error) {
 	r := &runner{ctx: ctx, client: options.Client, leave: func() {}}
 	// When this runs the screen has ended: messages are dropped, so the reader cannot be stuck on sending one.
 	defer r.reading.Wait()

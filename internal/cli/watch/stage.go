@@ -5,6 +5,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 const (
@@ -16,37 +17,37 @@ const (
 )
 
 // stage is a stage with all that happened in it.
-func (b *body) stage(item *Item, at moment) []string {
+func (b *body) stage(item *live.Item, at moment) []string {
 	right := running(item.Began, item.Ended, at.now) + " " + b.sign(item.Status, at.spin)
 	lines := []string{b.stageTitle(item, right)}
 
-	if len(item.agents) > 1 {
+	if len(item.Agents) > 1 {
 		return append(lines, b.agents(item, at)...)
 	}
 
 	if item.StageType == tarsy.StageInvestigation || item.StageType == "" {
-		for _, agent := range item.agents {
+		for _, agent := range item.Agents {
 			lines = append(lines, margin+b.palette.Paint(terminal.Purple, terminal.Line(agent.Name)))
 		}
 	}
 
-	for _, event := range item.events {
+	for _, event := range item.Events {
 		lines = append(lines, b.event(event, at)...)
 	}
 
 	return lines
 }
 
-func (b *body) stageTitle(item *Item, right string) string {
+func (b *body) stageTitle(item *live.Item, right string) string {
 	switch item.StageType {
 	case tarsy.StageSynthesis:
-		return b.title("Stage "+strconv.Itoa(item.Index), item.title(), right)
+		return b.title("Stage "+strconv.Itoa(item.Index), stageTitle(item), right)
 	case tarsy.StageChat:
 		author := ""
 
-		for _, event := range item.events {
+		for _, event := range item.Events {
 			if event.Type == tarsy.EventUserQuestion {
-				author = terminal.Line(tarsy.MetadataAs[tarsy.QuestionMetadata](event.metadata).Author)
+				author = terminal.Line(tarsy.MetadataAs[tarsy.QuestionMetadata](event.Metadata).Author)
 			}
 		}
 
@@ -54,8 +55,8 @@ func (b *body) stageTitle(item *Item, right string) string {
 	case tarsy.StageInvestigation:
 	}
 
-	what := item.title()
-	if n := len(item.agents); n > 1 {
+	what := stageTitle(item)
+	if n := len(item.Agents); n > 1 {
 		what += " · " + count(n, "agent") + " at once"
 	}
 
@@ -64,27 +65,27 @@ func (b *body) stageTitle(item *Item, right string) string {
 
 // agents shows agents that work at once one below the other, each behind a bar. While they work only the ends are
 // shown, so that all of them are in sight.
-func (b *body) agents(stage *Item, at moment) []string {
+func (b *body) agents(stage *live.Item, at moment) []string {
 	var lines []string
 
 	inner := *b
 	inner.width -= len(margin) + terminal.Width(bar)
 	edge := margin + b.palette.Paint(terminal.Purple, bar)
 
-	for _, event := range stage.events {
-		if event.agent == nil {
+	for _, event := range stage.Events {
+		if event.Agent == nil {
 			lines = append(lines, b.event(event, at)...)
 		}
 	}
 
-	for _, agent := range stage.agents {
+	for _, agent := range stage.Agents {
 		right := running(agent.Began, agent.Ended, at.now) + " " + b.sign(agent.Status, at.spin)
 		lines = append(lines, b.spread(margin+b.palette.Paint(terminal.Purple, terminal.Line(agent.Name)), right))
 
 		var own []string
 
-		for _, event := range stage.events {
-			if event.agent == agent {
+		for _, event := range stage.Events {
+			if event.Agent == agent {
 				own = append(own, inner.event(event, at)...)
 			}
 		}
@@ -94,7 +95,7 @@ func (b *body) agents(stage *Item, at moment) []string {
 		}
 
 		if stage.Ended.IsZero() && !b.expanded {
-			own = b.tail(own, len(stage.agents))
+			own = b.tail(own, len(stage.Agents))
 		}
 
 		for _, line := range own {

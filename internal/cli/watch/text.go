@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // words makes a name of the wire readable.
@@ -30,3 +31,6 @@ func thousands(n int) string {
 
 	return fmt.Sprintf("%s,%03d", thousands(n/group), n%group)
 }
+
+// sessionTitle is what the session is called.
+func sessionTitle(s *live.Session) string { return terminal.Line(s.Facts.TitleOr(s.AlertType)) }

@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // toolCall is what the metadata of a tool call says, made fit to be shown.
@@ -25,8 +26,8 @@ type toolCall struct {
 	measured  bool
 }
 
-func (i *Item) toolCall() toolCall {
-	metadata := tarsy.MetadataAs[tarsy.ToolCallMetadata](i.metadata)
+func toolCallOf(i *live.Item) toolCall {
+	metadata := tarsy.MetadataAs[tarsy.ToolCallMetadata](i.Metadata)
 	call := toolCall{
 		number: terminal.Line(metadata.Call), name: toolName(metadata.ServerName, metadata.ToolName), arguments: arguments(metadata.Arguments),
 	}
@@ -80,7 +81,7 @@ func arguments(raw json.RawMessage) string {
 
 // tool is a call with its result. Of a result that was summarised the summary is shown, and the result itself only where
 // everything is expanded.
-func (b *body) tool(item *Item, at moment) []string {
+func (b *body) tool(item *live.Item, at moment) []string {
 	lines := append([]string{b.callLine(item, at)}, b.approval(item, at)...)
 
 	result := strings.TrimRight(terminal.Clean(item.Content), "\n ")
@@ -91,9 +92,9 @@ func (b *body) tool(item *Item, at moment) []string {
 	text := strings.Split(result, "\n")
 	instead := false // the summary stands for the result; one that failed does not
 
-	if item.summary != nil {
-		lines = append(lines, b.summary(item.summary, at)...)
-		instead = item.summary.Status == string(tarsy.EventCompleted) || item.summary.Ended.IsZero()
+	if item.Summary != nil {
+		lines = append(lines, b.summary(item.Summary, at)...)
+		instead = item.Summary.Status == string(tarsy.EventCompleted) || item.Summary.Ended.IsZero()
 	}
 
 	if instead && !b.expanded {
@@ -107,8 +108,8 @@ func (b *body) tool(item *Item, at moment) []string {
 	return lines
 }
 
-func (b *body) callLine(item *Item, at moment) string {
-	call := item.toolCall()
+func (b *body) callLine(item *live.Item, at moment) string {
+	call := toolCallOf(item)
 	sign := b.sign(item.Status, at.spin)
 	right := running(item.Began, item.Ended, at.now)
 
@@ -116,7 +117,7 @@ func (b *body) callLine(item *Item, at moment) string {
 		right = terminal.Duration(call.duration)
 	}
 
-	asked := item.approval()
+	asked := approvalOf(item)
 
 	switch {
 	case asked.waits():
@@ -145,7 +146,7 @@ func (b *body) callLine(item *Item, at moment) string {
 }
 
 // summary is what a model was given instead of a long result.
-func (b *body) summary(item *Item, at moment) []string {
+func (b *body) summary(item *live.Item, at moment) []string {
 	lines := []string{inset[len(margin):] + b.remark(terminal.Cyan, "≡ "+summaryTitle(item))}
 	inner := *b
 	inner.width -= len(inset) - len(margin)

@@ -12,6 +12,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 // conclusion is a verdict with everything in it.
@@ -54,7 +55,7 @@ func TestVerdictIsAtTheEndOfScreenAndLines(t *testing.T) {
 	)
 
 	m := screen(&fake{})
-	session := NewSession(detail())
+	session := live.NewSession(detail())
 	lines := NewLines(&out, session)
 	lines.Location, lines.Width = time.UTC, 80
 	updates := judged(&s)
@@ -82,7 +83,7 @@ func TestVerdictIsAtTheEndOfScreenAndLines(t *testing.T) {
 
 	detail := detail()
 	detail.Status, detail.StartedAt, detail.CompletedAt, detail.Verdict = tarsy.SessionCompleted, new(at(1)), new(at(6)), conclusion()
-	NewLines(&reloaded, NewSession(detail)).Take(client.Update{Reloaded: &client.Reloaded{Detail: detail}})
+	NewLines(&reloaded, live.NewSession(detail)).Take(client.Update{Reloaded: &client.Reloaded{Detail: detail}})
 	require.Contains(t, reloaded.String(), "verdict   Probable cause: ")
 }
 

@@ -81,7 +81,7 @@ func (m *model) head() []string {
 		facts = append([]string{terminal.Line(place)}, facts...)
 	}
 
-	title := m.palette.Paint(terminal.Bold, s.title())
+	title := m.palette.Paint(terminal.Bold, sessionTitle(s))
 	if severity := s.Facts.Severity; severity != tarsy.SeverityUnknown {
 		title = m.palette.Paint(SeverityStyle(severity), string(severity)) + "  " + title
 	}
@@ -173,7 +173,7 @@ func (m *model) foot() string {
 		left = m.palette.Paint(terminal.Yellow, left)
 	case m.session != nil && !m.follow:
 		left = m.palette.Paint(terminal.Yellow, m.below()+" · end to follow")
-	case m.session != nil && m.session.busy():
+	case m.session != nil && m.session.Busy():
 		left = m.palette.Paint(terminal.Cyan, "● live")
 	}
 
@@ -209,7 +209,7 @@ func (m *model) help() string {
 		keys[1] = "e collapse"
 	}
 
-	if m.session != nil && m.session.busy() {
+	if m.session != nil && m.session.Busy() {
 		keys = append(keys, "c cancel")
 	}
 

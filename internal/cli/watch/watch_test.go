@@ -17,6 +17,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/client/live"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -234,7 +235,7 @@ func TestViewFollowsEndOnlyWhenScrolledToEnd(t *testing.T) {
 	require.NotContains(t, show(m), "the end")
 
 	top := m.top
-	play(m, chunk("text", "\n- more\n- and more", m.session.find("text").units, 0))
+	play(m, chunk("text", "\n- more\n- and more", tarsy.UTF16Len(long.Content), 0))
 	show(m)
 	require.Equal(t, top, m.top, "who reads further up is left alone")
 	require.Contains(t, show(m), "lines below")
@@ -309,12 +310,12 @@ func TestTextChunksAreJoined(t *testing.T) {
 	streaming := func(updates ...client.Update) string {
 		var st story
 
-		s := NewSession(detail())
+		s := live.NewSession(detail())
 		for _, u := range append([]client.Update{st.event(tarsy.TimelineCreated(timeline("e", tarsy.EventResponse, tarsy.EventStreaming, "", 1)))}, updates...) {
 			s.Apply(u)
 		}
 
-		return s.find("e").Content
+		return s.Find("e").Content
 	}
 
 	require.Equal(t, "one two", streaming(chunk("e", "one ", 0, 1), chunk("e", "two", 4, 1)))
@@ -333,7 +334,7 @@ func TestLinesArePrintedWhenFinal(t *testing.T) {
 		out strings.Builder
 	)
 
-	lines := NewLines(&out, NewSession(detail()))
+	lines := NewLines(&out, live.NewSession(detail()))
 	lines.Location = time.UTC
 
 	answer := timeline("text", tarsy.EventResponse, tarsy.EventStreaming, "", 4)
@@ -399,7 +400,7 @@ func TestHostileTextDoesNotReachTerminal(t *testing.T) {
 	m.Init()
 	m.Update(openedMsg{detail: hostile})
 
-	lines := NewLines(&out, NewSession(hostile))
+	lines := NewLines(&out, live.NewSession(hostile))
 
 	for _, u := range updates {
 		play(m, u)

@@ -1,4 +1,4 @@
-package watch
+package live
 
 import (
 	"cmp"
@@ -16,18 +16,18 @@ func (s *Session) reload(reloaded client.Reloaded) {
 
 	for _, stage := range reloaded.Detail.Stages {
 		item := &Item{
-			kind: kindStage, ID: stage.ID, Stage: stage.StageName, StageType: stage.StageType, Index: stage.StageIndex,
+			IsStage: true, ID: stage.ID, Stage: stage.StageName, StageType: stage.StageType, Index: stage.StageIndex,
 			Status: string(stage.Status), Began: began(stage.StartedAt, stage.CreatedAt), Ended: ended(stage.CompletedAt),
 		}
 		fresh.addStage(item)
 
 		for _, execution := range stage.Executions {
 			agent := &Agent{
-				Name: execution.AgentName, Status: string(execution.Status), stage: item,
+				Name: execution.AgentName, Status: string(execution.Status), Parent: item,
 				Began: began(execution.StartedAt, execution.CreatedAt), Ended: ended(execution.CompletedAt),
 			}
 			fresh.agents[execution.ID] = agent
-			item.agents = append(item.agents, agent)
+			item.Agents = append(item.Agents, agent)
 		}
 	}
 
@@ -37,7 +37,7 @@ func (s *Session) reload(reloaded client.Reloaded) {
 			Metadata: e.Metadata, Timestamp: e.CreatedAt,
 		})
 
-		if item := fresh.find(e.ID); item != nil && e.CompletedAt != nil {
+		if item := fresh.Find(e.ID); item != nil && e.CompletedAt != nil {
 			item.Ended = *e.CompletedAt
 		}
 	}

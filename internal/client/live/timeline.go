@@ -1,4 +1,4 @@
-package watch
+package live
 
 import (
 	"slices"
@@ -18,17 +18,17 @@ func (s *Session) created(p tarsy.TimelineCreatedPayload) {
 		return
 	}
 
-	item := s.find(p.EventID)
+	item := s.Find(p.EventID)
 	if item == nil {
-		item = &Item{kind: kindEvent, ID: p.EventID, agent: agent, Type: p.EventType, Began: p.Timestamp}
+		item = &Item{ID: p.EventID, Agent: agent, Type: p.EventType, Began: p.Timestamp}
 		s.add(item, p)
 	}
 
-	if item.former == p.EventID {
+	if item.Former == p.EventID {
 		return
 	}
 
-	item.Status, item.metadata = string(p.Status), p.Metadata
+	item.Status, item.Metadata = string(p.Status), p.Metadata
 	item.setText(p.Content)
 
 	if p.Status != tarsy.EventStreaming {
@@ -40,22 +40,22 @@ func (s *Session) created(p tarsy.TimelineCreatedPayload) {
 func (s *Session) add(item *Item, p tarsy.TimelineCreatedPayload) {
 	switch {
 	case p.StageID != nil:
-		item.stage = s.find(*p.StageID)
-	case item.agent != nil:
-		item.stage = item.agent.stage
+		item.Parent = s.Find(*p.StageID)
+	case item.Agent != nil:
+		item.Parent = item.Agent.Parent
 	}
 
 	if p.EventType == tarsy.EventToolSummary {
-		item.call = s.find(tarsy.MetadataAs[tarsy.ToolSummaryMetadata](p.Metadata).ToolCallEventID)
+		item.Call = s.Find(tarsy.MetadataAs[tarsy.ToolSummaryMetadata](p.Metadata).ToolCallEventID)
 	}
 
 	s.Items = append(s.Items, item)
 
 	switch {
-	case item.call != nil:
-		item.call.summary = item
-	case item.stage != nil:
-		item.stage.events = append(item.stage.events, item)
+	case item.Call != nil:
+		item.Call.Summary = item
+	case item.Parent != nil:
+		item.Parent.Events = append(item.Parent.Events, item)
 	}
 }
 
@@ -73,15 +73,15 @@ func (s *Session) promoteAnswer(agent *Agent, p tarsy.TimelineCreatedPayload) bo
 	}
 
 	if before != "" {
-		if said := splitReply(last.Content); said.found && said.thought != "" {
-			last.setText(headThought + " " + said.thought)
+		if said := SplitReply(last.Content); said.Found && said.Thought != "" {
+			last.setText(headThought + " " + said.Thought)
 
 			return false
 		}
 	}
 
-	last.former, last.ID = last.ID, p.EventID
-	last.Type, last.metadata = p.EventType, p.Metadata
+	last.Former, last.ID = last.ID, p.EventID
+	last.Type, last.Metadata = p.EventType, p.Metadata
 	last.setText(p.Content)
 
 	return true
@@ -89,8 +89,8 @@ func (s *Session) promoteAnswer(agent *Agent, p tarsy.TimelineCreatedPayload) bo
 
 // completed takes the final content of a timeline event that was streaming.
 func (s *Session) completed(p tarsy.TimelineCompletedPayload) {
-	item := s.find(p.EventID)
-	if item == nil || item.former == p.EventID {
+	item := s.Find(p.EventID)
+	if item == nil || item.Former == p.EventID {
 		return
 	}
 
@@ -98,13 +98,13 @@ func (s *Session) completed(p tarsy.TimelineCompletedPayload) {
 	item.setText(p.Content)
 
 	if p.Metadata != nil {
-		item.metadata = item.metadata.Merge(p.Metadata)
+		item.Metadata = item.Metadata.Merge(p.Metadata)
 	}
 }
 
 func (s *Session) lastOf(agent *Agent) *Item {
 	for _, item := range slices.Backward(s.Items) {
-		if item.kind == kindEvent && item.agent == agent {
+		if !item.IsStage && item.Agent == agent {
 			return item
 		}
 	}

@@ -1,4 +1,4 @@
-package watch
+package live
 
 import (
 	"encoding/json"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
 )
 
@@ -52,9 +51,6 @@ func NewSession(detail tarsy.SessionDetail) *Session {
 	return s
 }
 
-// title is what the session is called.
-func (s *Session) title() string { return terminal.Line(s.Facts.TitleOr(s.AlertType)) }
-
 // Apply takes one update. Updates that this version does not know change nothing.
 func (s *Session) Apply(update client.Update) {
 	switch {
@@ -72,39 +68,40 @@ func (s *Session) Apply(update client.Update) {
 func (s *Session) applyEvent(event tarsy.Event) {
 	switch event.Type {
 	case tarsy.TypeSessionStatus:
-		if p, ok := decode[tarsy.SessionStatusPayload](event); ok {
+		if p, ok := Decode[tarsy.SessionStatusPayload](event); ok {
 			s.sessionStatus(p)
 		}
 	case tarsy.TypeSessionVerdict:
-		if p, ok := decode[tarsy.SessionVerdictPayload](event); ok && s.Verdict == nil {
+		if p, ok := Decode[tarsy.SessionVerdictPayload](event); ok && s.Verdict == nil {
 			s.Verdict = &tarsy.Verdict{
 				SessionID: p.SessionID, Outcome: p.Outcome, Cause: tarsy.Claim{Text: p.Cause}, Confidence: p.Confidence, CreatedAt: p.Timestamp,
 			}
 		}
 	case tarsy.TypeStageStatus:
-		if p, ok := decode[tarsy.StageStatusPayload](event); ok {
+		if p, ok := Decode[tarsy.StageStatusPayload](event); ok {
 			s.stageStatus(p)
 		}
 	case tarsy.TypeExecutionStatus:
-		if p, ok := decode[tarsy.ExecutionStatusPayload](event); ok {
+		if p, ok := Decode[tarsy.ExecutionStatusPayload](event); ok {
 			s.agentStatus(p)
 		}
 	case tarsy.TypeTimelineCreated:
-		if p, ok := decode[tarsy.TimelineCreatedPayload](event); ok {
+		if p, ok := Decode[tarsy.TimelineCreatedPayload](event); ok {
 			s.created(p)
 		}
 	case tarsy.TypeApprovalStatus:
-		if p, ok := decode[tarsy.ApprovalStatusPayload](event); ok {
+		if p, ok := Decode[tarsy.ApprovalStatusPayload](event); ok {
 			s.decided(p)
 		}
 	case tarsy.TypeTimelineCompleted:
-		if p, ok := decode[tarsy.TimelineCompletedPayload](event); ok {
+		if p, ok := Decode[tarsy.TimelineCompletedPayload](event); ok {
 			s.completed(p)
 		}
 	}
 }
 
-func decode[P any](event tarsy.Event) (P, bool) {
+// Decode reads the payload of an event; false if it is of another form.
+func Decode[P any](event tarsy.Event) (P, bool) {
 	var payload P
 
 	err := json.Unmarshal(event.Payload, &payload)
@@ -131,9 +128,9 @@ func (s *Session) sessionStatus(p tarsy.SessionStatusPayload) {
 }
 
 func (s *Session) stageStatus(p tarsy.StageStatusPayload) {
-	item := s.find(p.StageID)
+	item := s.Find(p.StageID)
 	if item == nil {
-		item = &Item{kind: kindStage, ID: p.StageID, Stage: p.StageName, StageType: p.StageType, Index: p.StageIndex, Began: p.Timestamp}
+		item = &Item{IsStage: true, ID: p.StageID, Stage: p.StageName, StageType: p.StageType, Index: p.StageIndex, Began: p.Timestamp}
 		s.addStage(item)
 	}
 
@@ -165,9 +162,9 @@ func (s *Session) agentStatus(p tarsy.ExecutionStatusPayload) {
 		agent = &Agent{Name: p.AgentName, Began: p.Timestamp}
 		s.agents[p.ExecutionID] = agent
 
-		if stage := s.find(p.StageID); stage != nil {
-			agent.stage = stage
-			stage.agents = append(stage.agents, agent)
+		if stage := s.Find(p.StageID); stage != nil {
+			agent.Parent = stage
+			stage.Agents = append(stage.Agents, agent)
 		}
 	}
 
@@ -178,8 +175,9 @@ func (s *Session) agentStatus(p tarsy.ExecutionStatusPayload) {
 	}
 }
 
-func (s *Session) find(id string) *Item {
-	at := slices.IndexFunc(s.Items, func(i *Item) bool { return i.ID == id || i.former == id && id != "" })
+// Find returns a stage or an event of the timeline; nil if there is none.
+func (s *Session) Find(id string) *Item {
+	at := slices.IndexFunc(s.Items, func(i *Item) bool { return i.ID == id || i.Former == id && id != "" })
 	if at < 0 {
 		return nil
 	}
@@ -187,9 +185,12 @@ func (s *Session) find(id string) *Item {
 	return s.Items[at]
 }
 
+// Agent returns the agent of an execution; nil if there is none.
+func (s *Session) Agent(executionID string) *Agent { return s.agents[executionID] }
+
 // StageStatus is where a stage stands; empty if it has not begun.
 func (s *Session) StageStatus(id string) tarsy.Status {
-	if item := s.find(id); item != nil {
+	if item := s.Find(id); item != nil {
 		return tarsy.Status(item.Status)
 	}
 
@@ -199,7 +200,7 @@ func (s *Session) StageStatus(id string) tarsy.Status {
 // Refusal is why a question gets no answer although it was accepted; empty if it was not refused.
 func (s *Session) Refusal(messageID string) string {
 	for _, item := range s.Items {
-		if item.Type == tarsy.EventError && messageID != "" && tarsy.MetadataAs[tarsy.ErrorMetadata](item.metadata).MessageID == messageID {
+		if item.Type == tarsy.EventError && messageID != "" && tarsy.MetadataAs[tarsy.ErrorMetadata](item.Metadata).MessageID == messageID {
 			return item.Content
 		}
 	}
@@ -207,15 +208,15 @@ func (s *Session) Refusal(messageID string) string {
 	return ""
 }
 
-// answering reports whether a question is being answered.
-func (s *Session) answering() bool {
+// Answering reports whether a question is being answered.
+func (s *Session) Answering() bool {
 	return slices.ContainsFunc(s.Items, func(i *Item) bool {
 		return i.Question > 0 && i.Ended.IsZero()
 	})
 }
 
-// busy reports whether there is anything to be cancelled.
-func (s *Session) busy() bool { return !s.Status.Terminal() || s.answering() }
+// Busy reports whether there is anything to be cancelled.
+func (s *Session) Busy() bool { return !s.Status.Terminal() || s.Answering() }
 
 // Elapsed is how long the session has been worked on.
 func (s *Session) Elapsed(now time.Time) time.Duration {

@@ -1,13 +1,13 @@
-package watch
+package live
 
 import "tarsy.dev/tarsy"
 
-// gap stands where pieces of text were lost; the whole text comes when it is complete.
-const gap = " […] "
+// Gap stands where pieces of text were lost; the whole text comes when it is complete.
+const Gap = " […] "
 
 // applyChunk takes a piece of text. Pieces may be lost or come twice; a higher fence means that the text starts over.
 func (s *Session) applyChunk(chunk tarsy.StreamChunkPayload) {
-	item := s.find(chunk.EventID)
+	item := s.Find(chunk.EventID)
 	if item == nil || item.Status != string(tarsy.EventStreaming) || chunk.Fence < item.fence {
 		return
 	}
@@ -25,16 +25,16 @@ func (s *Session) applyChunk(chunk tarsy.StreamChunkPayload) {
 	case chunk.Offset == item.units:
 		item.setText(item.Content + chunk.Delta)
 	default:
-		item.setText(item.Content + gap + chunk.Delta)
+		item.setText(item.Content + Gap + chunk.Delta)
 		item.units = chunk.Offset + tarsy.UTF16Len(chunk.Delta)
 	}
 }
 
 func (i *Item) setText(text string) {
 	i.Content, i.units = text, tarsy.UTF16Len(text)
-	i.revision++
+	i.Revision++
 
-	if i.call != nil {
-		i.call.revision++
+	if i.Call != nil {
+		i.Call.Revision++
 	}
 }
