@@ -101,12 +101,7 @@ func approveCommand(t *tool) *cobra.Command {
 			return err
 		}
 
-		id, err := c.ResolveApproval(ctx, args[0])
-		if err != nil {
-			return err
-		}
-
-		decided, err := client.Call(ctx, c, client.Approve, client.Approval{Arguments: arguments, Reason: *reason}, id)
+		decided, err := decide(ctx, c, client.Approve, client.Approval{Arguments: arguments, Reason: *reason}, args[0])
 		if err != nil {
 			return err
 		}
@@ -115,6 +110,16 @@ func approveCommand(t *tool) *cobra.Command {
 	})
 
 	return cmd
+}
+
+// decide decides about the approval that a part of an id means.
+func decide[In any](ctx context.Context, c *client.Client, op client.Operation[In, client.Decision], decision In, part string) (client.Decision, error) {
+	id, err := c.ResolveApproval(ctx, part)
+	if err != nil {
+		return client.Decision{}, err
+	}
+
+	return client.Call(ctx, c, op, decision, id)
 }
 
 // readArguments reads the arguments of a tool call from a flag; nil if it is not set.
@@ -156,12 +161,7 @@ func rejectCommand(t *tool) *cobra.Command {
 			return usageError{errors.New("--reason is missing: the agent is told why its call was rejected")}
 		}
 
-		id, err := c.ResolveApproval(ctx, args[0])
-		if err != nil {
-			return err
-		}
-
-		decided, err := client.Call(ctx, c, client.Reject, client.Rejection{Reason: *reason}, id)
+		decided, err := decide(ctx, c, client.Reject, client.Rejection{Reason: *reason}, args[0])
 		if err != nil {
 			return err
 		}

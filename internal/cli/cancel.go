@@ -92,15 +92,9 @@ func cancelOne(ctx context.Context, r *remote, c *client.Client, part string) er
 }
 
 func cancelMany(ctx context.Context, r *remote, c *client.Client, flags *cancelFlags, parts []string) error {
-	var ids []string
-
-	for _, part := range parts {
-		id, err := c.Resolve(ctx, part)
-		if err != nil {
-			return err
-		}
-
-		ids = append(ids, id)
+	ids, err := resolveAll(ctx, c, parts)
+	if err != nil {
+		return err
 	}
 
 	if flags.all && !flags.dryRun && !flags.yes {

@@ -127,17 +127,17 @@ func describedTypes(ctx context.Context, c *client.Client, name func(client.Aler
 	return found, err
 }
 
-// completeStatuses completes --status.
-func completeStatuses(cmd *cobra.Command) {
-	var names []cobra.Completion
-	for _, status := range tarsy.SessionStatuses() {
-		names = append(names, string(status))
+// offer makes a flag complete with values that never change.
+func offer[Value ~string](cmd *cobra.Command, flag string, values []Value) {
+	names := make([]cobra.Completion, len(values))
+	for i, value := range values {
+		names[i] = string(value)
 	}
 
-	complete(cmd, "status", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// completeOutcomes completes --outcome.
+// completeOutcomes completes --outcome, with what the outcomes mean.
 func completeOutcomes(cmd *cobra.Command) {
 	var names []cobra.Completion
 	for _, outcome := range tarsy.Outcomes() {
@@ -145,15 +145,6 @@ func completeOutcomes(cmd *cobra.Command) {
 	}
 
 	complete(cmd, "outcome", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
-}
-
-func completeSeverities(cmd *cobra.Command) {
-	var names []cobra.Completion
-	for _, severity := range tarsy.Severities() {
-		names = append(names, string(severity))
-	}
-
-	complete(cmd, "severity", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // complete registers a completion for a flag that the command has, which cannot fail.

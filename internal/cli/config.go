@@ -14,17 +14,13 @@ import (
 )
 
 func configCommand(t *tool) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "config", Short: "Validate, show and reload the configuration", GroupID: groupHelp, Args: onlyCommands,
+	return group(&cobra.Command{
+		Use: "config", Short: "Validate, show and reload the configuration", GroupID: groupHelp,
 		Example: `  tarsy config check --config-dir ./config
   tarsy config show --config-dir ./config
   tarsy config reload --dry-run
   tarsy config schema > tarsy.schema.json`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(checkConfigCommand(t), showConfigCommand(t), routeAlertsCommand(t), reloadConfigCommand(t), configSchemaCommand(t))
-
-	return cmd
+	}, checkConfigCommand(t), showConfigCommand(t), routeAlertsCommand(t), reloadConfigCommand(t), configSchemaCommand(t))
 }
 
 // problem is one fault as config check prints it.

@@ -73,18 +73,14 @@ func privateConfig(t *tool, dir, pgBin string) private.Config {
 func (o *output) progress(text string) { o.infof("%s", text) }
 
 func databaseCommand(t *tool) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "database", Short: "Back up, restore and upgrade the database", GroupID: groupServer, Args: onlyCommands,
+	return group(&cobra.Command{
+		Use: "database", Short: "Back up, restore and upgrade the database", GroupID: groupServer,
 		Long: `Works on the database of a server: the one at --database-url, or the private PostgreSQL in --data-dir. The programs of PostgreSQL for
 backups, such as pg_dump, are not needed.`,
 		Example: `  tarsy database backup tarsy.backup
   tarsy database restore tarsy.backup --data-dir /var/lib/tarsy
   tarsy database upgrade`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(backupDatabaseCommand(t), restoreDatabaseCommand(t), upgradeDatabaseCommand(t))
-
-	return cmd
+	}, backupDatabaseCommand(t), restoreDatabaseCommand(t), upgradeDatabaseCommand(t))
 }
 
 // databaseReport is what backup and restore print with -o json.

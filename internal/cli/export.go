@@ -29,8 +29,7 @@ A file receives the server's response unchanged. An existing file is replaced on
 	r := &remote{tool: t, connection: connectionFlags(cmd)}
 	format := newChoice(formatJSON, formatMarkdown)
 	cmd.Flags().Var(format, "format", "export format")
-	// The flag's values complete by themselves; there is nothing that could fail.
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(format.allowed, cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "format", format.allowed)
 	file := cmd.Flags().StringP("file", "f", "", "file to write to (default: stdout)")
 
 	r.onSession(cmd, func(ctx context.Context, c *client.Client, id string, _ []string) error {

@@ -134,13 +134,9 @@ func handleSessions(t *tool, cmd *cobra.Command, fill func(*client.HandlingChang
 			return usageError{err}
 		}
 
-		for _, part := range args {
-			id, err := c.Resolve(ctx, part)
-			if err != nil {
-				return err
-			}
-
-			change.IDs = append(change.IDs, id)
+		var err error
+		if change.IDs, err = resolveAll(ctx, c, args); err != nil {
+			return err
 		}
 
 		results, err := c.Handle(ctx, change)
@@ -219,12 +215,7 @@ func handlingFlags(cmd *cobra.Command, filter *client.Filter) {
 	flags.StringVar(&filter.Assignee, "assignee", "", "only sessions of this assignee; me for yourself")
 	flags.StringArrayVar(&filter.Tags, "tag", nil, "only sessions with this tag; can be repeated")
 
-	var states []cobra.Completion
-	for _, state := range tarsy.HandlingStates() {
-		states = append(states, string(state))
-	}
-
-	complete(cmd, "handling", cobra.FixedCompletions(states, cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "handling", tarsy.HandlingStates())
 }
 
 // handlingCell is what a list shows of the handling of a session; nothing while it is open and nobody's.

@@ -120,7 +120,7 @@ func newMockFlags(cmd *cobra.Command) *mockFlags {
 	flags.StringVar(&f.smtp, "smtp", "", "address to accept mail on over SMTP, without encryption or login; mails are printed")
 	flags.StringVar(&f.mcpStdio, "mcp-stdio", "", "serve only this MCP server of the script, on stdin and stdout")
 
-	_ = cmd.RegisterFlagCompletionFunc("timing", cobra.FixedCompletions(f.timing.allowed, cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "timing", f.timing.allowed)
 
 	return f
 }

@@ -29,8 +29,7 @@ type output struct{ Process }
 func outputFlag(cmd *cobra.Command) *choice {
 	format := newChoice(formatText, formatJSON)
 	cmd.Flags().VarP(format, "output", "o", "output format")
-	// The flag's values complete by themselves; there is nothing that could fail.
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(format.allowed, cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "output", format.allowed)
 
 	return format
 }

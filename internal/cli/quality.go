@@ -34,7 +34,7 @@ row that took part in it.`,
 	r := newRemote(t, cmd)
 	by := newChoice(string(tarsy.QualityByChain), string(tarsy.QualityByAgent), string(tarsy.QualityByModel), string(tarsy.QualityByAlertType), byDay)
 	cmd.Flags().Var(by, "by", "what a row is about")
-	complete(cmd, "by", cobra.FixedCompletions(by.allowed, cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "by", by.allowed)
 
 	days := cmd.Flags().Int("days", usualDays, "how many days to count, at most 366")
 

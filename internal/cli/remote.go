@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,22 @@ func (r *remote) onSession(cmd *cobra.Command, do func(ctx context.Context, c *c
 
 		return do(ctx, c, id, args[1:])
 	})
+}
+
+// resolveAll returns the ids of the sessions that are named by parts of them; nil if there are none.
+func resolveAll(ctx context.Context, c *client.Client, parts []string) ([]string, error) {
+	var ids []string
+
+	for _, part := range parts {
+		id, err := c.Resolve(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+
+		ids = append(ids, id)
+	}
+
+	return ids, nil
 }
 
 // json reports whether data is printed as JSON.
@@ -118,7 +135,7 @@ func runList[Filter, Item any](r *remote, cmd *cobra.Command, items string, op c
 
 // group is a command that only has other commands. Without one it prints its help, or does what it is made to do.
 func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
-	cmd.GroupID, cmd.Args = groupClient, onlyCommands
+	cmd.GroupID, cmd.Args = cmp.Or(cmd.GroupID, groupClient), onlyCommands
 	if cmd.RunE == nil {
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}

@@ -67,10 +67,9 @@ func listing(t *tool, cmd *cobra.Command) {
 	flags.Var(order, "order", "what comes first: newest, or attention: sessions that wait for an approval, then running, failed, waiting and other ones")
 	paging := addListFlags(cmd, "sessions")
 
-	completeStatuses(cmd)
+	offer(cmd, "status", tarsy.SessionStatuses())
 	completeOutcomes(cmd)
-	// It cannot fail: the flag exists.
-	_ = cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(order.allowed, cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "order", order.allowed)
 
 	r.run(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
 		limit, err := paging.limit()
@@ -130,7 +129,7 @@ func filterFlags(r *remote, cmd *cobra.Command) *client.Filter {
 	flags.StringArrayVar(&filter.Labels, "label", nil, "only alerts with this label, as name=value; can be repeated")
 	flags.StringVar(&filter.Search, "search", "", "only sessions whose title, alert, cause, analysis, summary or error contain these words, best matches first")
 	r.completeTypes(cmd)
-	completeSeverities(cmd)
+	offer(cmd, "severity", tarsy.Severities())
 
 	return filter
 }

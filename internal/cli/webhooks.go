@@ -73,8 +73,7 @@ the server if that is not set.`,
 
 func sourceFlag(cmd *cobra.Command) *string {
 	source := cmd.Flags().String("source", "", "only this sender: "+strings.Join(webhookSources(), ", "))
-	// The values complete by themselves; there is nothing that could fail.
-	_ = cmd.RegisterFlagCompletionFunc("source", cobra.FixedCompletions(webhookSources(), cobra.ShellCompDirectiveNoFileComp))
+	offer(cmd, "source", webhookSources())
 
 	return source
 }

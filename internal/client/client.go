@@ -1,5 +1,7 @@
 // Package client talks to a TARSy server over its public HTTP API: it submits alerts, reads sessions and follows them
 // live. It knows the wire and the vocabulary, and nothing of terminals nor of how the server works.
+//
+// The operations of the API are a table, operations.go; Call, Create and List make the requests.
 package client
 
 import (

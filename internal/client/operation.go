@@ -77,7 +77,7 @@ func Create[In, Out any](ctx context.Context, c *Client, op Creation[In, Out], k
 func List[In, Item any](ctx context.Context, c *Client, op Listing[In, Item], in In, limit int, ids ...string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		words := strings.Fields(string(op))
-		field, paged := words[2], len(words) > 3 //nolint:mnd // as Listing describes it
+		field, paged := words[2], len(words) > 3
 
 		query, _ := split(in)
 		if query == nil {
