@@ -45,12 +45,12 @@ func listSilencesCommand(t *tool) *cobra.Command {
 
 func silenceState(s tarsy.Silence, now time.Time) string {
 	switch {
+	case s.EndedBy != "": // at once, by the server's clock, which may be a little ahead of this one
+		return "ended by " + s.EndedBy
 	case now.Before(s.StartsAt):
 		return "starts in " + terminal.Age(s.StartsAt.Sub(now))
 	case now.Before(s.EndsAt):
 		return "ends in " + terminal.Age(s.EndsAt.Sub(now))
-	case s.EndedBy != "":
-		return "ended by " + s.EndedBy
 	default:
 		return "over"
 	}
