@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/kit/mock/exchange"
+	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 	"tarsy.dev/tarsy/internal/nearest"
 	"tarsy.dev/tarsy/internal/problem"
 	"tarsy.dev/tarsy/llm/script"
@@ -37,7 +38,7 @@ func (s *Server) routeControl() {
 		"POST /_mock/gates/{name}/open": s.postGate,
 	} {
 		s.control.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			err := foreign(r)
+			err := virtual.RefuseWebPages(r)
 			if err == nil {
 				err = handle(w, r)
 			}
@@ -54,15 +55,6 @@ func (s *Server) routeControl() {
 				"DELETE journal, POST reset and gates/NAME/open, all below /_mock/; where Discord is served, also GET discord, GET discord/sent and "+
 				"POST discord/steps; where Slack is, GET slack, slack/messages, slack/journal and slack/modals, and POST slack/steps.", r.Method, r.URL.Path))
 	})
-}
-
-// foreign refuses web pages: they have no business in a test, and the browser of a developer would let them in.
-func foreign(r *http.Request) error {
-	if r.Header.Get("Origin") != "" {
-		return tarsy.Errorf(tarsy.CodeForbiddenOrigin, "Web pages may not control this server.")
-	}
-
-	return nil
 }
 
 func (s *Server) getHealth(w http.ResponseWriter, _ *http.Request) error {

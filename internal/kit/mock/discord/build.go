@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 )
 
 // Problem is something that is wrong with a setup. Path names the place in it, such as guilds[0].channels[1].name.
@@ -156,7 +158,7 @@ func (b *builder) channel(path string, g *guild, source Channel) {
 // step checks that a step does one thing, with users and routes that exist. Threads may be created later, so channels are
 // not checked.
 func (b *builder) step(path string, step Step) {
-	if n := len(step.kinds()); n != 1 {
+	if n := len(virtual.Given(step)); n != 1 {
 		b.fail(path, "a step does exactly one thing, this one %d", n)
 	}
 

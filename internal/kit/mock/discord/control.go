@@ -1,52 +1,23 @@
 package discord
 
 import (
-	"io"
+	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/problem"
-	"tarsy.dev/tarsy/internal/schema"
+	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 )
 
 // ControlPath is where people and tests in other languages see and steer the server.
 const ControlPath = "/_mock/discord"
 
-// maxStep is how long a step may be.
-const maxStep = 1 << 20
-
 // serveControl registers what is below ControlPath.
-func (s *Server) serveControl(mux *http.ServeMux) {
-	for pattern, handle := range map[string]func(r *http.Request) (any, error){
-		"GET " + ControlPath:             s.getState,
-		"GET " + ControlPath + "/sent":   func(*http.Request) (any, error) { return s.Sent(), nil },
-		"POST " + ControlPath + "/steps": s.postStep,
-	} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Origin") != "" {
-				problem.Write(w, r, s.logger, tarsy.Errorf(tarsy.CodeForbiddenOrigin, "Web pages may not control this server."))
-
-				return
-			}
-
-			result, err := handle(r)
-			if err != nil {
-				problem.Write(w, r, s.logger, err)
-
-				return
-			}
-
-			w.Header().Set("Cache-Control", "no-store")
-			respond(w, result, nil)
-		})
-	}
-
-	mux.HandleFunc(ControlPath+"/", func(w http.ResponseWriter, r *http.Request) {
-		problem.Write(w, r, s.logger, tarsy.Errorf(tarsy.CodeNotFound,
-			"There is no %s %s. Available below %s: GET (the state), GET sent, POST steps.", r.Method, r.URL.Path, ControlPath))
-	})
+func (s *Server) serveControl(logger *slog.Logger) {
+	virtual.Control{
+		Path: ControlPath, Logger: logger, State: s.state, Step: s.postStep,
+		Lists: []virtual.List{{Name: "sent", Read: func(*http.Request) any { return s.Sent() }}},
+	}.Register(s.mux)
 }
 
 // state is what there is, with ids, and how far the conversation is.
@@ -69,7 +40,7 @@ type progress struct {
 	Failed string `json:"failed,omitempty"`
 }
 
-func (s *Server) getState(*http.Request) (any, error) {
+func (s *Server) state() any {
 	s.serial.Lock()
 	defer s.serial.Unlock()
 
@@ -94,7 +65,7 @@ func (s *Server) getState(*http.Request) (any, error) {
 		st.Users[u.name] = u.id
 	}
 
-	return st, nil
+	return st
 }
 
 // result is what a step led to.
@@ -106,21 +77,17 @@ type result struct {
 	Interaction string `json:"interaction,omitempty"`
 }
 
-// postStep runs one step, written as in a script: YAML, of which JSON is a part.
+// postStep runs one step.
 func (s *Server) postStep(r *http.Request) (any, error) {
-	text, err := io.ReadAll(io.LimitReader(r.Body, maxStep))
-	if err != nil {
-		return nil, tarsy.Errorf(tarsy.CodeInvalidParameter, "The body could not be read.")
-	}
-
 	after := 0
 	if value := r.URL.Query().Get("after"); value != "" {
+		var err error
 		if after, err = strconv.Atoi(value); err != nil || after < 0 {
 			return nil, &tarsy.Error{Code: tarsy.CodeInvalidParameter, Message: "after is the number of an action.", Field: "after"}
 		}
 	}
 
-	step, err := parseStep(text)
+	step, err := virtual.ReadStep[Step](r, "say: {channel: general, author: alice, content: hello}")
 	if err != nil {
 		return nil, err
 	}
@@ -147,21 +114,4 @@ func (s *Server) postStep(r *http.Request) (any, error) {
 	}
 
 	return done, nil
-}
-
-// parseStep reads a step, or returns everything that is wrong with it.
-func parseStep(text []byte) (Step, error) {
-	var step Step
-
-	problems := schema.Read("step", text, &step)
-
-	if n := len(step.kinds()); n != 1 && len(problems) == 0 {
-		problems = append(problems, "a step does exactly one thing, such as say: {channel: general, author: alice, content: hello}")
-	}
-
-	if len(problems) > 0 {
-		return step, tarsy.Errorf(tarsy.CodeInvalidParameter, "%s", strings.Join(problems, "\n"))
-	}
-
-	return step, nil
 }

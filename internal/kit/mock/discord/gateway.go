@@ -12,6 +12,8 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 )
 
 // The operations of the gateway.
@@ -50,7 +52,7 @@ type gateway struct {
 	opened   int
 	stopAcks bool
 	log      []Connection
-	changed  chan struct{}
+	changes  virtual.Changes
 }
 
 // Connection is a connection that a client made to the gateway.
@@ -71,7 +73,6 @@ type Connection struct {
 func newGateway(setup *Setup, clock clockwork.Clock) *gateway {
 	g := &gateway{
 		setup: setup, clock: clock, interval: setup.Heartbeat, conns: map[*conn]*session{}, sessions: map[string]*session{},
-		changed: make(chan struct{}),
 	}
 	if g.interval == 0 {
 		g.interval = 41250 * time.Millisecond
@@ -158,15 +159,9 @@ func (g *gateway) open(socket *websocket.Conn, encoder encoder, resumeURL bool) 
 	c.alive = g.clock.AfterFunc(g.interval*3/2, func() { g.timeout(c) })
 	g.conns[c] = nil
 	g.log = append(g.log, Connection{Number: c.number, ResumeURL: resumeURL, Open: true})
-	g.notify()
+	g.changes.Notify()
 
 	return c
-}
-
-// notify wakes those who wait for a change; the lock is held.
-func (g *gateway) notify() {
-	close(g.changed)
-	g.changed = make(chan struct{})
 }
 
 // timeout ends a connection without heartbeats, and its session.
@@ -204,7 +199,7 @@ func (g *gateway) detach(c *conn) {
 		s.conn = nil
 		g.conns[c] = nil
 
-		g.notify()
+		g.changes.Notify()
 	}
 }
 
@@ -231,7 +226,7 @@ func (g *gateway) left(c *conn, err error) {
 	g.detach(c)
 	delete(g.conns, c)
 	_ = c.socket.CloseNow()
-	g.notify()
+	g.changes.Notify()
 }
 
 // dispatch tells all sessions that want it of an event.
@@ -324,16 +319,16 @@ func (g *gateway) setStopAcks(stop bool) {
 	g.stopAcks = stop
 }
 
-// connections are all that were made, and a channel that is closed when something changes.
-func (g *gateway) connections() ([]Connection, <-chan struct{}) {
+// connections are all that were made.
+func (g *gateway) connections() []Connection {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 
-	return slices.Clone(g.log), g.changed
+	return slices.Clone(g.log)
 }
 
-// connected is how many sessions have a connection, and a channel that is closed when something changes.
-func (g *gateway) connected() (int, <-chan struct{}) {
+// connected is how many sessions have a connection.
+func (g *gateway) connected() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 
@@ -344,7 +339,7 @@ func (g *gateway) connected() (int, <-chan struct{}) {
 		}
 	}
 
-	return n, g.changed
+	return n
 }
 
 // String describes a connection on one line.

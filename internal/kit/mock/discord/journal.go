@@ -1,11 +1,8 @@
 package discord
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -69,60 +66,6 @@ func (a Action) String() string {
 	}
 
 	return line
-}
-
-// journal is what the bot did, in order. Readers can wait for more.
-type journal struct {
-	mu      sync.Mutex
-	actions []Action
-	changed chan struct{}
-}
-
-func newJournal() *journal { return &journal{changed: make(chan struct{})} }
-
-func (j *journal) add(a Action) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-
-	a.Number = len(j.actions) + 1
-	j.actions = append(j.actions, a)
-	close(j.changed)
-	j.changed = make(chan struct{})
-}
-
-// list is everything so far.
-func (j *journal) list() []Action {
-	all, _ := j.after(0)
-
-	return all
-}
-
-// after is what came after an action, and a channel that is closed when there is more.
-func (j *journal) after(number int) ([]Action, <-chan struct{}) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-
-	return slices.Clone(j.actions[min(number, len(j.actions)):]), j.changed
-}
-
-// wait returns the first action after a number that fits, and waits for it as long as ctx lets it.
-func (j *journal) wait(ctx context.Context, number int, fits func(Action) bool) (Action, error) {
-	for {
-		actions, more := j.after(number)
-		for _, a := range actions {
-			if fits(a) {
-				return a, nil
-			}
-
-			number = a.Number
-		}
-
-		select {
-		case <-more:
-		case <-ctx.Done():
-			return Action{}, context.Cause(ctx)
-		}
-	}
 }
 
 // describe lists actions, one on a line.

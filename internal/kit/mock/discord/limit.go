@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 )
 
 const (
@@ -22,9 +25,10 @@ type limiter struct {
 	clock  clockwork.Clock
 	limits map[string]RateLimit
 
+	forced virtual.Faults[Force429]
+
 	mu      sync.Mutex
 	buckets map[string]*bucket
-	forced  []Force429
 }
 
 type bucket struct {
@@ -47,27 +51,14 @@ func newLimiter(clock clockwork.Clock, limits []RateLimit) *limiter {
 
 // force refuses the next requests.
 func (l *limiter) force(f Force429) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-
-	if f.Times == 0 {
-		f.Times = 1
-	}
-
-	if f.RetryAfter == 0 {
-		f.RetryAfter = time.Second
-	}
-
-	l.forced = append(l.forced, f)
+	f.RetryAfter = cmp.Or(f.RetryAfter, time.Second)
+	l.forced.Add(f, f.Times)
 }
 
 // pending is how many requests are still to be refused.
 func (l *limiter) pending() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-
 	n := 0
-	for _, f := range l.forced {
+	for _, f := range l.forced.Pending() {
 		n += f.Times
 	}
 
@@ -87,16 +78,8 @@ func (l *limiter) take(h http.Header, route, major string) *tooMany {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	for i := range l.forced {
-		if f := &l.forced[i]; f.Route == "" || f.Route == route {
-			refused := *f
-
-			if f.Times--; f.Times == 0 {
-				l.forced = append(l.forced[:i:i], l.forced[i+1:]...)
-			}
-
-			return refuse(h, route, refused.RetryAfter, refused.Global, l.clock.Now())
-		}
+	if f := l.forced.Take(func(f Force429) bool { return f.Route == "" || f.Route == route }); f != nil {
+		return refuse(h, route, f.RetryAfter, f.Global, l.clock.Now())
 	}
 
 	limit, ok := l.limits[route]

@@ -23,7 +23,11 @@ func (s *Server) record(a Action, c *channel) {
 		}
 	}
 
-	s.journal.add(a)
+	s.journal.AddNumbered(func(number int) Action {
+		a.Number = number
+
+		return a
+	})
 }
 
 // post puts a message into a channel and tells clients of it.

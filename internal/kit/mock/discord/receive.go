@@ -83,7 +83,7 @@ func (g *gateway) heartbeat(c *conn, data json.RawMessage) {
 
 	c.alive.Reset(g.interval * 3 / 2)
 	g.log[c.number-1].Heartbeats++
-	g.notify()
+	g.changes.Notify()
 
 	if !g.stopAcks {
 		c.sendOp(opHeartbeatAck, nil)
@@ -172,7 +172,7 @@ func (g *gateway) identify(c *conn, data json.RawMessage, host string) {
 		}
 	}
 
-	g.notify()
+	g.changes.Notify()
 }
 
 // attach joins a connection and a session. The lock is held.
@@ -239,7 +239,7 @@ func (g *gateway) resume(c *conn, data json.RawMessage) {
 	}
 
 	s.dispatch("RESUMED", object{"_trace": []string{"tarsy-mock"}})
-	g.notify()
+	g.changes.Notify()
 }
 
 // memberRequest is the data of a request for members.

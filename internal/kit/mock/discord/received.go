@@ -3,7 +3,6 @@ package discord
 import (
 	"context"
 	"fmt"
-	"strings"
 )
 
 // WaitReceived waits until the clients have got every event that there was until now. It asks them for a heartbeat, which
@@ -12,19 +11,12 @@ func (s *Server) WaitReceived(ctx context.Context) error {
 	targets := s.gateway.sent()
 	asked := map[*conn]bool{}
 
-	for {
-		done, changed := s.gateway.received(targets, asked)
-		if done {
-			return nil
-		}
-
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return fmt.Errorf("a client has not got all events (%w); connections:\n  %s", context.Cause(ctx),
-				strings.Join(mapped(s.Connections(), Connection.String), "\n  "))
-		}
+	err := s.gateway.changes.Wait(ctx, func() bool { return s.gateway.received(targets, asked) })
+	if err != nil {
+		return fmt.Errorf("a client has not got all events (%w); %s", err, s.describeConnections())
 	}
+
+	return nil
 }
 
 // sent is the number of the last event of each session.
@@ -41,8 +33,8 @@ func (g *gateway) sent() map[*session]int64 {
 }
 
 // received reports whether the sessions have got their events. It asks each connection of those that have not once, after
-// what was sent to it before, and returns a channel that is closed when something changes.
-func (g *gateway) received(targets map[*session]int64, asked map[*conn]bool) (bool, <-chan struct{}) {
+// what was sent to it before.
+func (g *gateway) received(targets map[*session]int64, asked map[*conn]bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 
@@ -62,5 +54,5 @@ func (g *gateway) received(targets map[*session]int64, asked map[*conn]bool) (bo
 		}
 	}
 
-	return done, g.changed
+	return done
 }

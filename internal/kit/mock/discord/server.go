@@ -1,18 +1,18 @@
 package discord
 
 import (
-	"context"
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 )
 
 // Config is what a server needs. The zero value is a guild with one channel, general, and a bot that any token fits.
@@ -29,43 +29,25 @@ type Config struct {
 type Server struct {
 	setup   Setup
 	clock   clockwork.Clock
-	logger  *slog.Logger
 	mux     *http.ServeMux
 	gateway *gateway
 	limiter *limiter
-	journal *journal
 	play    *conversation
 
 	// serial lets one request, message or step see and change the world at a time, in one order for all clients.
 	serial sync.Mutex
 	world  *world
 
-	surprises struct {
-		sync.Mutex
-
-		list []string
-	}
-
-	front struct {
-		sync.Mutex
-
-		server  *http.Server
-		url     string
-		serving sync.WaitGroup
-	}
+	host virtual.Host
+	// journal is what the bot did; surprises describe requests that nothing here answers.
+	journal   virtual.Journal[Action]
+	surprises virtual.Journal[string]
 }
 
 // New returns a server, or an error with everything that is wrong with its setup. It answers once its Handler is served;
 // Start does that on a port of its own. Stop ends either.
 func New(cfg Config) (*Server, error) {
-	s := &Server{setup: cfg.Setup, clock: cfg.Clock, logger: cfg.Logger, mux: http.NewServeMux(), journal: newJournal()}
-	if s.clock == nil {
-		s.clock = clockwork.NewRealClock()
-	}
-
-	if s.logger == nil {
-		s.logger = slog.New(slog.DiscardHandler)
-	}
+	s := &Server{setup: cfg.Setup, clock: cmp.Or(cfg.Clock, clockwork.NewRealClock()), mux: http.NewServeMux()}
 
 	world, problems := build(&s.setup, s.clock.Now())
 	if len(problems) > 0 {
@@ -80,7 +62,7 @@ func New(cfg Config) (*Server, error) {
 	s.gateway.snapshot, s.gateway.members = s.snapshot, s.memberChunk
 
 	s.serveREST(s.mux)
-	s.serveControl(s.mux)
+	s.serveControl(cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)))
 	s.mux.Handle("GET "+gatewayPath, s.gateway)
 	s.mux.Handle("GET "+gatewayPath+"/{$}", s.gateway)
 	s.mux.Handle("GET "+gatewayPath+resumePath, s.gateway)
@@ -95,45 +77,17 @@ func New(cfg Config) (*Server, error) {
 func (s *Server) Handler() http.Handler { return s.mux }
 
 // Start serves on a free port of the loopback interface.
-func (s *Server) Start() error {
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("start Discord: %w", err)
-	}
-
-	s.front.Lock()
-	defer s.front.Unlock()
-
-	s.front.url = "http://" + listener.Addr().String() + Path
-	s.front.server = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 30 * time.Second}
-	front := s.front.server
-
-	s.front.serving.Go(func() { _ = front.Serve(listener) })
-
-	return nil
-}
+func (s *Server) Start() error { return s.host.Start(s.mux) }
 
 // Stop ends the conversation, breaks all connections and waits for them. It may be called more than once, and before Start.
 func (s *Server) Stop() {
 	s.play.stop()
-
-	s.front.Lock()
-	if s.front.server != nil {
-		_ = s.front.server.Close()
-	}
-	s.front.Unlock()
-
+	s.host.Stop()
 	s.gateway.stop()
-	s.front.serving.Wait()
 }
 
 // URL is the root for clients, such as http://127.0.0.1:4711/discord: REST is below /api/v10.
-func (s *Server) URL() string {
-	s.front.Lock()
-	defer s.front.Unlock()
-
-	return s.front.url
-}
+func (s *Server) URL() string { return s.host.URL() + Path }
 
 // API is the base URL of the REST API.
 func (s *Server) API() string { return s.URL() + "/api/v10" }
@@ -163,21 +117,8 @@ func (s *Server) snapshot() (object, []event) {
 	return userObject(s.world.bot), guilds
 }
 
-// surprise notes a request that nothing here answers.
-func (s *Server) surprise(text string) {
-	s.surprises.Lock()
-	defer s.surprises.Unlock()
-
-	s.surprises.list = append(s.surprises.list, text)
-}
-
 // Unexpected describes each request to an operation that does not exist.
-func (s *Server) Unexpected() []string {
-	s.surprises.Lock()
-	defer s.surprises.Unlock()
-
-	return append([]string(nil), s.surprises.list...)
-}
+func (s *Server) Unexpected() []string { return s.surprises.List() }
 
 // Unused describes the steps of the conversation that were not reached, and 429s that were not used.
 func (s *Server) Unused() []string {

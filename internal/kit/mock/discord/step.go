@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy/internal/kit/mock/match"
+	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 )
 
 // Step is one thing that happens in a conversation: exactly one of its fields is given.
@@ -89,27 +90,6 @@ type Force429 struct {
 	Times      int           `yaml:"times" doc:"How many requests." default:"1" min:"1"`
 }
 
-// kinds are the fields of a step that are given, by their keys.
-func (s Step) kinds() []string {
-	var given []string
-
-	for _, field := range []struct {
-		key string
-		set bool
-	}{
-		{"say", s.Say != nil}, {"edit", s.Edit != nil}, {"react", s.React != nil}, {"command", s.Command != nil},
-		{"click", s.Click != nil}, {"expect", s.Expect != nil}, {"drop", s.Drop != nil}, {"reconnect", s.Reconnect},
-		{"invalid_session", s.InvalidSession != nil}, {"stop_acks", s.StopAcks != nil}, {"rate_limit", s.RateLimit != nil},
-		{"wait_ready", s.WaitReady},
-	} {
-		if field.set {
-			given = append(given, field.key)
-		}
-	}
-
-	return given
-}
-
 // String describes the step on one line.
 func (s Step) String() string {
 	switch {
@@ -118,7 +98,7 @@ func (s Step) String() string {
 	case s.Expect != nil:
 		return "expect " + s.Expect.String()
 	default:
-		return strings.Join(s.kinds(), ", ")
+		return strings.Join(virtual.Given(s), ", ")
 	}
 }
 

@@ -25,7 +25,7 @@ func (s *Server) Sent() Sent {
 	s.serial.Lock()
 	defer s.serial.Unlock()
 
-	sent := Sent{Messages: []Message{}, Threads: []Thread{}, Typing: []string{}, Actions: s.journal.list()}
+	sent := Sent{Messages: []Message{}, Threads: []Thread{}, Typing: []string{}, Actions: s.journal.List()}
 
 	for _, a := range sent.Actions {
 		switch a.Kind {
@@ -49,7 +49,7 @@ func (s *Server) Wait(ctx context.Context, reason string, e Expect) (Action, err
 
 // WaitAction is Wait for an action that a function accepts. Its error is the cause of the context.
 func (s *Server) WaitAction(ctx context.Context, accepts func(Action) bool) (Action, error) {
-	return s.journal.wait(ctx, 0, accepts)
+	return s.journal.Wait(ctx, 0, accepts)
 }
 
 // WaitMessage is Wait for a message, or an edit of one, whose content contains a text.
@@ -63,9 +63,9 @@ func (s *Server) WaitMessage(ctx context.Context, reason, channel, contains stri
 }
 
 func (s *Server) waitAfter(ctx context.Context, after int, reason string, e Expect) (Action, error) {
-	a, err := s.journal.wait(ctx, after, func(a Action) bool { return s.fits(e, a) })
+	a, err := s.journal.Wait(ctx, after, func(a Action) bool { return s.fits(e, a) })
 	if err != nil {
-		return Action{}, fmt.Errorf("%s: no %s (%w); %s", reason, e, err, describe(s.journal.list()))
+		return Action{}, fmt.Errorf("%s: no %s (%w); %s", reason, e, err, describe(s.journal.List()))
 	}
 
 	return a, nil
@@ -89,49 +89,40 @@ func (s *Server) fits(e Expect, a Action) bool {
 }
 
 // Connected is how many clients are identified and connected now.
-func (s *Server) Connected() int {
-	n, _ := s.gateway.connected()
-
-	return n
-}
+func (s *Server) Connected() int { return s.gateway.connected() }
 
 // Connections are all connections that were made to the gateway, oldest first.
-func (s *Server) Connections() []Connection {
-	all, _ := s.gateway.connections()
-
-	return all
-}
+func (s *Server) Connections() []Connection { return s.gateway.connections() }
 
 // WaitReady waits until a client is identified or has resumed.
 func (s *Server) WaitReady(ctx context.Context) error {
-	for {
-		n, changed := s.gateway.connected()
-		if n > 0 {
-			return nil
-		}
-
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return fmt.Errorf("no client is connected (%w); connections:\n  %s", context.Cause(ctx),
-				strings.Join(mapped(s.Connections(), Connection.String), "\n  "))
-		}
+	err := s.gateway.changes.Wait(ctx, func() bool { return s.Connected() > 0 })
+	if err != nil {
+		return fmt.Errorf("no client is connected (%w); %s", err, s.describeConnections())
 	}
+
+	return nil
 }
 
 // WaitConnection waits until a connection fits, such as one that resumed, and returns it.
-func (s *Server) WaitConnection(ctx context.Context, reason string, fits func(Connection) bool) (Connection, error) {
-	for {
-		all, changed := s.gateway.connections()
-		if i := slices.IndexFunc(all, fits); i >= 0 {
-			return all[i], nil
+func (s *Server) WaitConnection(ctx context.Context, reason string, fits func(Connection) bool) (found Connection, err error) {
+	err = s.gateway.changes.Wait(ctx, func() bool {
+		all := s.Connections()
+
+		i := slices.IndexFunc(all, fits)
+		if i >= 0 {
+			found = all[i]
 		}
 
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return Connection{}, fmt.Errorf("%s: no connection fits (%w); connections:\n  %s", reason, context.Cause(ctx),
-				strings.Join(mapped(all, Connection.String), "\n  "))
-		}
+		return i >= 0
+	})
+	if err != nil {
+		return Connection{}, fmt.Errorf("%s: no connection fits (%w); %s", reason, err, s.describeConnections())
 	}
+
+	return found, nil
+}
+
+func (s *Server) describeConnections() string {
+	return "connections:\n  " + strings.Join(mapped(s.Connections(), Connection.String), "\n  ")
 }

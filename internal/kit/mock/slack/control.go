@@ -2,24 +2,17 @@ package slack
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
+	"log/slog"
 	"net/http"
-	"reflect"
-	"strings"
 	"time"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/problem"
-	"tarsy.dev/tarsy/internal/schema"
+	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 )
 
 // ControlPath is where people and tests in other languages see and steer the server.
 const ControlPath = "/_mock/slack"
-
-// maxStep is how long a step may be.
-const maxStep = 1 << 20
 
 // Step is one thing that happens: exactly one of its fields is given.
 type Step struct {
@@ -77,39 +70,16 @@ type Disconnect struct {
 }
 
 // serveControl registers what is below ControlPath.
-func (s *Server) serveControl(mux *http.ServeMux) {
-	for pattern, handle := range map[string]func(r *http.Request) (any, error){
-		"GET " + ControlPath:               func(*http.Request) (any, error) { return s.state(), nil },
-		"GET " + ControlPath + "/messages": func(r *http.Request) (any, error) { return s.Messages(r.URL.Query().Get("channel")), nil },
-		"GET " + ControlPath + "/journal":  func(r *http.Request) (any, error) { return s.Journal(r.URL.Query().Get("method")), nil },
-		"GET " + ControlPath + "/modals":   func(*http.Request) (any, error) { return s.Modals(), nil },
-		"GET " + ControlPath + "/files":    func(*http.Request) (any, error) { return s.Files(), nil },
-		"POST " + ControlPath + "/steps":   s.postStep,
-	} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Origin") != "" {
-				problem.Write(w, r, s.logger, tarsy.Errorf(tarsy.CodeForbiddenOrigin, "Web pages may not control this server."))
-
-				return
-			}
-
-			result, err := handle(r)
-			if err != nil {
-				problem.Write(w, r, s.logger, err)
-
-				return
-			}
-
-			w.Header().Set("Cache-Control", "no-store")
-			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(result)
-		})
-	}
-
-	mux.HandleFunc(ControlPath+"/", func(w http.ResponseWriter, r *http.Request) {
-		problem.Write(w, r, s.logger, tarsy.Errorf(tarsy.CodeNotFound,
-			"There is no %s %s. Available below %s: GET (the state), GET messages, GET journal, GET modals, GET files, POST steps.", r.Method, r.URL.Path, ControlPath))
-	})
+func (s *Server) serveControl(logger *slog.Logger) {
+	virtual.Control{
+		Path: ControlPath, Logger: logger, State: s.state, Step: s.postStep,
+		Lists: []virtual.List{
+			{Name: "messages", Read: func(r *http.Request) any { return s.Messages(r.URL.Query().Get("channel")) }},
+			{Name: "journal", Read: func(r *http.Request) any { return s.Journal(r.URL.Query().Get("method")) }},
+			{Name: "modals", Read: func(*http.Request) any { return s.Modals() }},
+			{Name: "files", Read: func(*http.Request) any { return s.Files() }},
+		},
+	}.Register(s.mux)
 }
 
 // state is who and what there is.
@@ -129,14 +99,9 @@ func (s *Server) state() any {
 	}
 }
 
-// postStep runs one step, in YAML, of which JSON is a part.
+// postStep runs one step.
 func (s *Server) postStep(r *http.Request) (any, error) {
-	text, err := io.ReadAll(io.LimitReader(r.Body, maxStep))
-	if err != nil {
-		return nil, tarsy.Errorf(tarsy.CodeInvalidParameter, "The body could not be read.")
-	}
-
-	step, err := parseStep(text)
+	step, err := virtual.ReadStep[Step](r, "say: {channel: general, user: alice, text: hello}")
 	if err != nil {
 		return nil, err
 	}
@@ -147,31 +112,6 @@ func (s *Server) postStep(r *http.Request) (any, error) {
 	}
 
 	return result, nil
-}
-
-// parseStep reads a step, or returns everything that is wrong with it.
-func parseStep(text []byte) (Step, error) {
-	var step Step
-
-	problems := schema.Read("step", text, &step)
-
-	given := 0
-
-	for i, v := 0, reflect.ValueOf(step); i < v.NumField(); i++ {
-		if !v.Field(i).IsZero() {
-			given++
-		}
-	}
-
-	if given != 1 && len(problems) == 0 {
-		problems = append(problems, "a step does exactly one thing, such as say: {channel: general, user: alice, text: hello}")
-	}
-
-	if len(problems) > 0 {
-		return step, tarsy.Errorf(tarsy.CodeInvalidParameter, "%s", strings.Join(problems, "\n"))
-	}
-
-	return step, nil
 }
 
 // step runs a step and returns what it led to.

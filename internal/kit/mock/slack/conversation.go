@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -148,7 +149,7 @@ func (c *call) channelInfo() (object, error) {
 }
 
 func (c *call) listChannels() (object, error) {
-	kinds := strings.Split(or(c.args["types"], "public_channel"), ",")
+	kinds := strings.Split(cmp.Or(c.args["types"], "public_channel"), ",")
 	found := []object{}
 
 	for _, kind := range kinds {

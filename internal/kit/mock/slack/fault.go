@@ -20,28 +20,7 @@ type Fault struct {
 }
 
 // Break breaks the next requests.
-func (s *Server) Break(f Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	f.Times = max(f.Times, 1)
-	s.faults = append(s.faults, &f)
-}
-
-// takeFault is the fault of a request; the lock is held.
-func (s *Server) takeFault(method string) *Fault {
-	i := slices.IndexFunc(s.faults, func(f *Fault) bool { return f.Method == "" || f.Method == method })
-	if i < 0 {
-		return nil
-	}
-
-	f := *s.faults[i]
-	if s.faults[i].Times--; s.faults[i].Times == 0 {
-		s.faults = slices.Delete(s.faults, i, i+1)
-	}
-
-	return &f
-}
+func (s *Server) Break(f Fault) { s.faults.Add(f, f.Times) }
 
 // Disconnect ends all connections: with a message first, as Slack does before it restarts a server, or without, as a broken network.
 func (s *Server) Disconnect(graceful bool) {

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -37,7 +38,7 @@ type File struct {
 
 func (s *Server) fileObject(f *File) object {
 	address := s.address() + downloadPath + f.ID + "/" + f.Name
-	kind := or(mime.TypeByExtension(path.Ext(f.Name)), "application/octet-stream")
+	kind := cmp.Or(mime.TypeByExtension(path.Ext(f.Name)), "application/octet-stream")
 	kind, _, _ = strings.Cut(kind, ";")
 
 	return object{
@@ -167,7 +168,7 @@ func (c *call) completeUpload() (object, error) {
 
 	for _, w := range wanted {
 		f := c.server.files[w.ID]
-		f.Complete, f.Title = true, or(w.Title, f.Title)
+		f.Complete, f.Title = true, cmp.Or(w.Title, f.Title)
 	}
 
 	return object{"files": c.server.fileObjects(ids)}, nil
@@ -253,6 +254,6 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	w.Header().Set("Content-Type", or(mime.TypeByExtension(path.Ext(f.Name)), "application/octet-stream"))
+	w.Header().Set("Content-Type", cmp.Or(mime.TypeByExtension(path.Ext(f.Name)), "application/octet-stream"))
 	_, _ = w.Write(f.Data)
 }

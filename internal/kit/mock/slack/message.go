@@ -197,7 +197,7 @@ func (s *Server) Delete(channel, ts string) error {
 	}
 
 	s.messages = slices.Delete(s.messages, i, i+1)
-	s.notify()
+	s.changes.Notify()
 
 	return nil
 }

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -120,8 +121,8 @@ func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request) {
 
 	s.mu.Lock()
 	s.host = r.Host
-	fault := s.takeFault(method)
-	entry := Request{Number: len(s.journal) + 1, Method: method, At: s.clock.Now(), Status: http.StatusOK, Arguments: args}
+	fault := s.faults.Take(func(f Fault) bool { return f.Method == "" || f.Method == method })
+	entry := Request{Method: method, At: s.clock.Now(), Status: http.StatusOK, Arguments: args}
 
 	var result object
 
@@ -138,8 +139,12 @@ func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request) {
 		entry.Error = err.Error()
 	}
 
-	s.journal = append(s.journal, entry)
-	s.notify()
+	s.journal.AddNumbered(func(number int) Request {
+		entry.Number = number
+
+		return entry
+	})
+	s.changes.Notify()
 	s.mu.Unlock()
 
 	switch {
@@ -160,7 +165,7 @@ func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request) {
 func (s *Server) run(method, token string, c *call) (object, error) {
 	handle, ok := methods()[method]
 	if !ok {
-		s.strange = append(s.strange, "Slack: there is no method "+method)
+		s.strange.Add("Slack: there is no method " + method)
 
 		return nil, refusal("unknown_method")
 	}
@@ -273,7 +278,7 @@ func (c *call) flag(name string) bool { return c.args[name] == "1" || c.args[nam
 
 // page is the part of a list that limit and cursor ask for, and the cursor of the next one, empty at the end. Cursors are opaque to clients.
 func page[T any](c *call, all []T) ([]T, string, error) {
-	limit, err := strconv.Atoi(or(c.args["limit"], "100"))
+	limit, err := strconv.Atoi(cmp.Or(c.args["limit"], "100"))
 	if err != nil || limit < 1 || limit > 1000 {
 		return nil, "", refusal("invalid_limit")
 	}

@@ -48,7 +48,7 @@ func (s *Server) Say(channel, user, text, threadTS string) (Message, error) {
 		s.send("events_api", s.callback(mentioned))
 	}
 
-	s.notify()
+	s.changes.Notify()
 
 	return *m, nil
 }

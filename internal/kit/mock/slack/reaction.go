@@ -140,7 +140,7 @@ func (s *Server) React(channel, user, ts, name string) error {
 	}
 
 	s.sendReaction("reaction_added", m, u.ID, name)
-	s.notify()
+	s.changes.Notify()
 
 	return nil
 }

@@ -67,7 +67,7 @@ func (s *Server) serveResponse(w http.ResponseWriter, r *http.Request) {
 		err = u.use(sent)
 	}
 
-	s.notify()
+	s.changes.Notify()
 
 	if err != nil {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")

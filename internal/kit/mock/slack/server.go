@@ -5,17 +5,18 @@
 package slack
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 )
 
 const (
@@ -68,14 +69,18 @@ type Config struct {
 type Server struct {
 	setup  Setup
 	clock  clockwork.Clock
-	logger *slog.Logger
 	mux    *http.ServeMux
 	self   User
 	socket *socketMode
 
-	mu sync.Mutex
-	// changed is closed and replaced whenever something below changes.
-	changed       chan struct{}
+	listener virtual.Host
+	journal  virtual.Journal[Request]
+	strange  virtual.Journal[string]
+	faults   virtual.Faults[Fault]
+	// changes are those of everything below, of the journal and of Socket Mode.
+	changes virtual.Changes
+
+	mu            sync.Mutex
 	lastTS        int64
 	conversations []*conversation
 	messages      []*Message
@@ -83,39 +88,18 @@ type Server struct {
 	files         map[string]*File
 	triggers      map[string]*trigger
 	responses     map[string]*responseURL
-	journal       []Request
-	faults        []*Fault
-	strange       []string
 	made          int
 	// host is the name under which the last request reached this server, for the addresses that apps are given.
 	host string
-
-	front struct {
-		sync.Mutex
-
-		server  *http.Server
-		url     string
-		serving sync.WaitGroup
-	}
 }
 
 // New returns a server. It answers once its Handler is served; Start does that on a port of its own. Stop ends either.
 func New(cfg Config) (*Server, error) {
 	s := &Server{
-		setup: cfg.Setup, clock: cfg.Clock, logger: cfg.Logger, mux: http.NewServeMux(), changed: make(chan struct{}), triggers: map[string]*trigger{},
+		setup: cfg.Setup, clock: cmp.Or(cfg.Clock, clockwork.NewRealClock()), mux: http.NewServeMux(), triggers: map[string]*trigger{},
 		files: map[string]*File{}, responses: map[string]*responseURL{},
 	}
-	if s.clock == nil {
-		s.clock = clockwork.NewRealClock()
-	}
-
-	if s.logger == nil {
-		s.logger = slog.New(slog.DiscardHandler)
-	}
-
-	if s.setup.Bot == "" {
-		s.setup.Bot = "tarsy"
-	}
+	s.setup.Bot = cmp.Or(s.setup.Bot, "tarsy")
 
 	if len(s.setup.Channels) == 0 {
 		s.setup.Channels = []Channel{{Name: "general"}}
@@ -137,7 +121,7 @@ func New(cfg Config) (*Server, error) {
 	s.mux.HandleFunc("GET "+downloadPath+"{file}/{name}", s.serveDownload)
 	s.mux.HandleFunc("POST "+responsePath+teamID+"/{response}", s.serveResponse)
 	s.mux.Handle("GET "+socketPath, s.socket)
-	s.serveControl(s.mux)
+	s.serveControl(cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)))
 
 	return s, nil
 }
@@ -177,84 +161,35 @@ func (s *Server) name() error {
 func (s *Server) Handler() http.Handler { return s.mux }
 
 // Start serves on a free port of the loopback interface.
-func (s *Server) Start() error {
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("start Slack: %w", err)
-	}
-
-	s.front.Lock()
-	defer s.front.Unlock()
-
-	s.front.url = "http://" + listener.Addr().String() + Path
-	s.front.server = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 30 * time.Second}
-	front := s.front.server
-
-	s.front.serving.Go(func() { _ = front.Serve(listener) })
-
-	return nil
-}
+func (s *Server) Start() error { return s.listener.Start(s.mux) }
 
 // Stop breaks all connections and waits for them. It may be called more than once, and before Start.
 func (s *Server) Stop() {
-	s.front.Lock()
-	if s.front.server != nil {
-		_ = s.front.server.Close()
-	}
-	s.front.Unlock()
-
+	s.listener.Stop()
 	s.socket.stop()
-	s.front.serving.Wait()
 }
 
 // API is the base URL of the Web API.
-func (s *Server) API() string {
-	s.front.Lock()
-	defer s.front.Unlock()
-
-	return s.front.url + "/api"
-}
+func (s *Server) API() string { return s.listener.URL() + Path + "/api" }
 
 // Token is a bot token that is accepted, AppToken an app-level token.
-func (s *Server) Token() string { return or(s.setup.Token, "xoxb-mock") }
+func (s *Server) Token() string { return cmp.Or(s.setup.Token, "xoxb-mock") }
 
 // AppToken is an app-level token that is accepted.
-func (s *Server) AppToken() string { return or(s.setup.AppToken, "xapp-mock") }
-
-func or(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-
-	return value
-}
+func (s *Server) AppToken() string { return cmp.Or(s.setup.AppToken, "xapp-mock") }
 
 // Unexpected describes each request to a method that does not exist.
-func (s *Server) Unexpected() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	return append([]string(nil), s.strange...)
-}
+func (s *Server) Unexpected() []string { return s.strange.List() }
 
 // Unused describes faults that no request met.
 func (s *Server) Unused() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
 	var unused []string
 
-	for _, f := range s.faults {
-		unused = append(unused, fmt.Sprintf("Slack: a fault for %d requests to %s", f.Times, or(f.Method, "any method")))
+	for _, f := range s.faults.Pending() {
+		unused = append(unused, fmt.Sprintf("Slack: a fault for %d requests to %s", f.Times, cmp.Or(f.Fault.Method, "any method")))
 	}
 
 	return unused
-}
-
-// notify wakes those who wait for a change; the lock is held.
-func (s *Server) notify() {
-	close(s.changed)
-	s.changed = make(chan struct{})
 }
 
 // user finds a person or the bot by name or ID.

@@ -41,7 +41,6 @@ type socketMode struct {
 	running sync.WaitGroup
 
 	mu      sync.Mutex
-	changed chan struct{}
 	conns   []*conn
 	opened  int
 	stopped bool
@@ -58,7 +57,7 @@ type conn struct {
 }
 
 func newSocketMode(s *Server) *socketMode {
-	m := &socketMode{server: s, changed: make(chan struct{})}
+	m := &socketMode{server: s}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 
 	return m
@@ -85,12 +84,6 @@ func (m *socketMode) begin() bool {
 	m.running.Add(1)
 
 	return true
-}
-
-// notify wakes those who wait; the lock is held.
-func (m *socketMode) notify() {
-	close(m.changed)
-	m.changed = make(chan struct{})
 }
 
 // ServeHTTP is a connection, from its beginning to its end.
@@ -195,7 +188,7 @@ func (m *socketMode) join(c *conn) {
 		}
 	}
 
-	m.notify()
+	m.server.changes.Notify()
 	m.mu.Unlock()
 
 	for _, e := range waiting {
@@ -210,7 +203,7 @@ func (m *socketMode) leave(c *conn) {
 	defer m.mu.Unlock()
 
 	m.conns = slices.DeleteFunc(m.conns, func(other *conn) bool { return other == c })
-	m.notify()
+	m.server.changes.Notify()
 }
 
 // deliver sends a new envelope.
@@ -254,7 +247,7 @@ func (m *socketMode) attempt(e *Envelope, reason string) {
 
 	e.Attempts++
 	number := e.Attempts
-	m.notify()
+	m.server.changes.Notify()
 	m.mu.Unlock()
 
 	go func() {
@@ -321,7 +314,7 @@ func (m *socketMode) acknowledge(data []byte) {
 		e.Reply = ack.Payload
 	}
 
-	m.notify()
+	m.server.changes.Notify()
 	m.mu.Unlock()
 	m.server.submitted(*e)
 }
@@ -350,5 +343,5 @@ func (s *Server) submitted(e Envelope) {
 		s.settle(m, reply)
 	}
 
-	s.notify()
+	s.changes.Notify()
 }

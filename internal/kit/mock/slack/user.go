@@ -1,9 +1,12 @@
 package slack
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // email is the address of a person: the one of the setup, or one made from the name.
-func (u User) email() string { return or(u.Email, u.Name+"@example.com") }
+func (u User) email() string { return cmp.Or(u.Email, u.Name+"@example.com") }
 
 // userObject is a user as Slack writes it.
 func (s *Server) userObject(u User) object {

@@ -38,34 +38,17 @@ func (s *Server) Envelopes() []Envelope {
 
 // Journal are the requests so far; with a method, only those to it.
 func (s *Server) Journal(method string) []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	return slices.DeleteFunc(slices.Clone(s.journal), func(r Request) bool { return method != "" && r.Method != method })
+	return slices.DeleteFunc(s.journal.List(), func(r Request) bool { return method != "" && r.Method != method })
 }
 
 // Wait waits until a condition holds, which is looked at after every change. what describes it for the error.
 func (s *Server) Wait(ctx context.Context, what string, holds func() bool) error {
-	for {
-		s.mu.Lock()
-		changed := s.changed
-		s.mu.Unlock()
-
-		s.socket.mu.Lock()
-		connections := s.socket.changed
-		s.socket.mu.Unlock()
-
-		if holds() {
-			return nil
-		}
-
-		select {
-		case <-changed:
-		case <-connections:
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for %s: %w; %s", what, context.Cause(ctx), s.describe())
-		}
+	err := s.changes.Wait(ctx, holds)
+	if err != nil {
+		return fmt.Errorf("waiting for %s: %w; %s", what, err, s.describe())
 	}
+
+	return nil
 }
 
 // WaitMessage waits for a message of the bot that shows a text, in a channel or in any.

@@ -9,6 +9,8 @@ import (
 	"net/textproto"
 	"strings"
 	"sync"
+
+	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 )
 
 // Mail is a message that a client sent.
@@ -49,11 +51,11 @@ type Server struct {
 	cfg      Config
 	listener net.Listener
 	serving  sync.WaitGroup
+	mails    virtual.Journal[Mail]
 
-	mu    sync.Mutex
-	mails []Mail
-	open  map[net.Conn]struct{}
-	over  bool
+	mu   sync.Mutex
+	open map[net.Conn]struct{}
+	over bool
 }
 
 // Serve begins to accept connections.
@@ -72,17 +74,10 @@ func Serve(listener net.Listener, cfg Config) *Server {
 func (s *Server) Addr() *net.TCPAddr { return s.listener.Addr().(*net.TCPAddr) } //nolint:forcetypeassert // it listens on TCP
 
 // Mails returns the messages so far.
-func (s *Server) Mails() []Mail {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	return append([]Mail(nil), s.mails...)
-}
+func (s *Server) Mails() []Mail { return s.mails.List() }
 
 func (s *Server) keepMail(mail Mail) {
-	s.mu.Lock()
-	s.mails = append(s.mails, mail)
-	s.mu.Unlock()
+	s.mails.Add(mail)
 
 	if s.cfg.Accepted != nil {
 		s.cfg.Accepted(mail)
