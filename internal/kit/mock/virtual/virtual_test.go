@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,21 +19,22 @@ import (
 func TestJournalWaitReturnsFirstFittingEntryAfterNumber(t *testing.T) {
 	t.Parallel()
 
-	var journal virtual.Journal[string]
+	synctest.Test(t, func(t *testing.T) {
+		var journal virtual.Journal[string]
 
-	journal.Add("a")
-	journal.Add("b")
+		journal.Add("a")
+		journal.Add("b")
 
-	found := make(chan string)
+		go func() {
+			synctest.Wait() // until the test waits
+			journal.Add("c")
+		}()
 
-	go func() {
 		entry, err := journal.Wait(t.Context(), 1, func(s string) bool { return s != "b" })
-		found <- entry + errorText(err)
-	}()
-
-	journal.Add("c")
-	require.Equal(t, "c", <-found, "a is before, b does not fit")
-	require.Equal(t, []string{"a", "b", "c"}, journal.List())
+		require.NoError(t, err)
+		require.Equal(t, "c", entry, "a is before, b does not fit")
+		require.Equal(t, []string{"a", "b", "c"}, journal.List())
+	})
 }
 
 func TestJournalWaitReturnsCauseOfContext(t *testing.T) {
@@ -91,10 +96,37 @@ func TestHostServesBetweenStartAndStop(t *testing.T) {
 	require.Error(t, err)
 }
 
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
+type step struct {
+	Say  string `yaml:"say" doc:"Says something."`
+	Wait bool   `yaml:"wait" doc:"Waits."`
+}
 
-	return err.Error()
+func TestControlRunsStepsAndRefusesWebPages(t *testing.T) {
+	t.Parallel()
+
+	mux := http.NewServeMux()
+	virtual.Control{
+		Path: "/_mock/thing", Logger: slog.New(slog.DiscardHandler), State: func() any { return "state" },
+		Lists: []virtual.List{{Name: "sent", Read: func(r *http.Request) any { return r.URL.Query().Get("channel") }}},
+		Step:  func(r *http.Request) (any, error) { return virtual.ReadStep[step](r, "say: hello") },
+	}.Register(mux)
+
+	for _, c := range []struct{ method, path, body, origin, want string }{
+		{http.MethodGet, "", "", "", `"state"`},
+		{http.MethodGet, "/sent?channel=general", "", "", `"general"`},
+		{http.MethodPost, "/steps", "say: hello", "", `{"Say":"hello","Wait":false}`},
+		{http.MethodPost, "/steps", `{"say": "hello", "wait": true}`, "", "a step does exactly one thing, such as say: hello"},
+		{http.MethodPost, "/steps", "sya: hello", "", "did you mean say?"},
+		{http.MethodPost, "/steps", "say: hello", "https://example.com", "Web pages may not control this server."},
+		{http.MethodGet, "/none", "", "", "Available below /_mock/thing: GET (the state), GET sent, POST steps."},
+	} {
+		request := httptest.NewRequestWithContext(t.Context(), c.method, "/_mock/thing"+c.path, strings.NewReader(c.body))
+		if c.origin != "" {
+			request.Header.Set("Origin", c.origin)
+		}
+
+		response := httptest.NewRecorder()
+		mux.ServeHTTP(response, request)
+		require.Contains(t, response.Body.String(), c.want, "%s %s %s", c.method, c.path, c.body)
+	}
 }
