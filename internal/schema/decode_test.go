@@ -23,6 +23,7 @@ type document struct {
 	Object json.RawMessage `yaml:"object" doc:"An object." kinds:"object"`
 	Free   map[string]any  `yaml:"free" doc:"Whatever."`
 	Parts  []part          `yaml:"parts" doc:"Parts."`
+	Spare  *part           `yaml:"spare" doc:"A part."`
 	Names  []string        `yaml:"names" doc:"Names." enum:"a,b,7" nonempty:"true"`
 }
 
@@ -141,6 +142,7 @@ func TestSchemaMatchesTags(t *testing.T) {
 			"object": {"type": ["object"], "description": "An object."},
 			"free": {"type": "object", "additionalProperties": true, "description": "Whatever."},
 			"parts": {"type": "array", "items": {"$ref": "#/$defs/part"}, "description": "Parts."},
+			"spare": {"$ref": "#/$defs/part", "description": "A part."},
 			"names": {"type": "array", "items": {"enum": ["a", "b", "7", 7]}, "description": "Names."}
 		},
 		"$defs": {"part": {"anyOf": [
