@@ -127,11 +127,11 @@ agent_chains: {test: {alert_types: [test], stages: [{name: look, agents: [{name:
 	}
 }
 
-// The previous release does not know the reason. It shows the session as it is and answers questions about it.
-func TestPreviousReleaseReadsSessionOfResolvedAlert(t *testing.T) {
+// A release that does not know the reason shows the session as it is and answers questions about it.
+func TestReleaseWithoutReasonReadsSessionOfResolvedAlert(t *testing.T) {
 	t.Parallel()
 
-	previous := previousProgram(t)
+	previous := withoutVerdicts(t)
 	u := newUpgrade(t)
 	newer := u.Join(buildProgram(t))
 	id := newer.app.Run("test", "what is wrong with marker-1?").ID

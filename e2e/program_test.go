@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,8 +19,11 @@ import (
 type programs struct {
 	tests interface{ Run() int }
 
-	dir             string
-	built, previous func() (string, error)
+	dir   string
+	built func() (string, error)
+
+	mu       sync.Mutex
+	releases map[string]func() (string, error) // by commit
 }
 
 // theProgram is shared by all tests: nothing passes a value from TestMain to them.
@@ -28,7 +32,7 @@ var theProgram = &programs{} //nolint:gochecknoglobals // set once by TestMain, 
 func newPrograms(tests interface{ Run() int }) *programs {
 	theProgram.tests = tests
 	theProgram.built = sync.OnceValues(theProgram.build)
-	theProgram.previous = sync.OnceValues(buildPrevious)
+	theProgram.releases = map[string]func() (string, error){}
 
 	return theProgram
 }
@@ -88,17 +92,33 @@ func buildProgram(t *testing.T) string {
 	return binary
 }
 
-// previousRelease names the commit of the release that the upgrade test runs beside this version.
-const previousRelease = "testdata/previous-release"
-
-// errNoHistory says that the previous release's sources cannot be had here.
-var errNoHistory = errors.New("the previous release cannot be built here")
+// errNoHistory says that a release's sources cannot be had here.
+var errNoHistory = errors.New("an earlier release cannot be built here")
 
 // previousProgram returns the previous release's program.
 func previousProgram(t *testing.T) string {
 	t.Helper()
 
-	binary, err := theProgram.previous()
+	releases := listedReleases(t)
+
+	return releases[len(releases)-1].program(t)
+}
+
+// withoutVerdicts returns the program of the build that knows neither verdicts nor the reason resolved of an early conclusion.
+func withoutVerdicts(t *testing.T) string {
+	t.Helper()
+
+	releases := listedReleases(t)
+	at := slices.IndexFunc(releases, func(r listedRelease) bool { return r.version == unreleased })
+	require.GreaterOrEqual(t, at, 0, "%s has no line %s", releasesFile, unreleased)
+
+	return releases[at].program(t)
+}
+
+func (r listedRelease) program(t *testing.T) string {
+	t.Helper()
+
+	binary, err := theProgram.release(r.commit)
 	if errors.Is(err, errNoHistory) {
 		t.Skip(err)
 	}
@@ -108,15 +128,22 @@ func previousProgram(t *testing.T) string {
 	return binary
 }
 
-// buildPrevious builds the recorded commit and keeps the binary in .cache, which outlives the run.
-func buildPrevious() (string, error) {
-	raw, err := os.ReadFile(previousRelease)
-	if err != nil {
-		return "", fmt.Errorf("read which release was the previous one: %w", err)
+// release builds a commit, once in a run of the tests.
+func (p *programs) release(commit string) (string, error) {
+	p.mu.Lock()
+	build := p.releases[commit]
+
+	if build == nil {
+		build = sync.OnceValues(func() (string, error) { return buildRelease(commit) })
+		p.releases[commit] = build
 	}
+	p.mu.Unlock()
 
-	commit := strings.TrimSpace(string(raw))
+	return build()
+}
 
+// buildRelease builds a commit and keeps the binary in .cache, which outlives the run.
+func buildRelease(commit string) (string, error) {
 	cache, err := filepath.Abs(filepath.Join("..", ".cache", "releases"))
 	if err != nil {
 		return "", fmt.Errorf("find the cache: %w", err)

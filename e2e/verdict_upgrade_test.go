@@ -13,12 +13,12 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// The previous release knows no verdicts. It completes a session whose recipe asks for one, and reads a session that has one; this version
+// A release without verdicts completes a session whose recipe asks for one, and reads a session that has one; this version
 // shows both.
-func TestPreviousReleaseAndVerdictsOnOneDatabase(t *testing.T) {
+func TestReleaseWithoutVerdictsOnOneDatabase(t *testing.T) {
 	t.Parallel()
 
-	previous, current := previousProgram(t), buildProgram(t)
+	previous, current := withoutVerdicts(t), buildProgram(t)
 	u := newUpgrade(t)
 
 	// This version takes the alert and runs nothing.
