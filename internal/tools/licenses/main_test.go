@@ -55,7 +55,7 @@ func TestLicencesOfLinkedModulesAreUpToDate(t *testing.T) {
 
 	for i := range linked {
 		if linked[i].Name == standardLibrary {
-			continue // the text is that of whoever builds the program
+			continue // the text comes from the toolchain here
 		}
 
 		require.Equal(t, written[i], linked[i], "run make licenses")
