@@ -15,7 +15,7 @@ type progressOutput struct{ Body tarsy.SessionProgress }
 
 type summaryOutput struct{ Body tarsy.SessionSummary }
 
-func (s *Server) listActive(ctx context.Context, _ *struct{}) (*activeOutput, error) {
+func (s *sessions) listActive(ctx context.Context, _ *struct{}) (*activeOutput, error) {
 	found, err := s.store.ActiveSessions(ctx, callerOf(ctx).visible, maxLimit)
 	if err != nil {
 		return nil, fmt.Errorf("list active sessions: %w", err)
@@ -27,7 +27,7 @@ func (s *Server) listActive(ctx context.Context, _ *struct{}) (*activeOutput, er
 	return &activeOutput{Body: found}, nil
 }
 
-func (s *Server) listFilterOptions(ctx context.Context, _ *struct{}) (*filterOptionsOutput, error) {
+func (s *sessions) listFilterOptions(ctx context.Context, _ *struct{}) (*filterOptionsOutput, error) {
 	options, err := s.store.FilterOptions(ctx, callerOf(ctx).visible)
 	if err != nil {
 		return nil, fmt.Errorf("list filter options: %w", err)
@@ -36,7 +36,7 @@ func (s *Server) listFilterOptions(ctx context.Context, _ *struct{}) (*filterOpt
 	return &filterOptionsOutput{Body: options}, nil
 }
 
-func (s *Server) getProgress(ctx context.Context, in *sessionInput) (*progressOutput, error) {
+func (s *sessions) getProgress(ctx context.Context, in *sessionInput) (*progressOutput, error) {
 	err := in.check()
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Server) getProgress(ctx context.Context, in *sessionInput) (*progressOu
 	return &progressOutput{Body: *progress}, nil
 }
 
-func (s *Server) getSummary(ctx context.Context, in *sessionInput) (*summaryOutput, error) {
+func (s *sessions) getSummary(ctx context.Context, in *sessionInput) (*summaryOutput, error) {
 	err := in.check()
 	if err != nil {
 		return nil, err

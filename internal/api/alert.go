@@ -55,7 +55,7 @@ type alertTypeList struct {
 	AlertTypes []AlertType `json:"alert_types"`
 }
 
-func (s *Server) submitAlert(ctx context.Context, in *alertInput) (*acceptedOutput, error) {
+func (h *alerts) submitAlert(ctx context.Context, in *alertInput) (*acceptedOutput, error) {
 	who := callerOf(ctx)
 
 	key, err := in.Key.identify(who, "submit")
@@ -63,8 +63,8 @@ func (s *Server) submitAlert(ctx context.Context, in *alertInput) (*acceptedOutp
 		return nil, err
 	}
 
-	if source, ok := s.inbox.Recognize(who.body); ok {
-		return s.submitDelivery(ctx, source, who)
+	if source, ok := h.inbox.Recognize(who.body); ok {
+		return h.submitDelivery(ctx, source, who)
 	}
 
 	if len(who.body) > tarsy.MaxAlertBytes {
@@ -78,34 +78,35 @@ func (s *Server) submitAlert(ctx context.Context, in *alertInput) (*acceptedOutp
 
 	alert.Author, alert.Idempotency = who.author, key
 
-	if s.inbox.Identifies(alert) {
-		result, err := s.inbox.Accept(ctx, alert)
+	if h.inbox.Identifies(alert) {
+		result, err := h.inbox.Accept(ctx, alert)
 		if err != nil {
 			return nil, fmt.Errorf("submit alert: %w", err)
 		}
 
-		return s.acceptedDelivery(ctx, result)
+		return h.acceptedDelivery(ctx, result)
 	}
 
-	session, err := s.intake.Submit(ctx, alert)
+	session, err := h.intake.Submit(ctx, alert)
 	if err != nil {
 		return nil, fmt.Errorf("submit alert: %w", err)
 	}
 
-	return s.accepted(session), nil
+	return h.public.accepted(session), nil
 }
 
 // submitDelivery takes a body of a monitoring system as its default receiver would.
-func (s *Server) submitDelivery(ctx context.Context, source tarsy.AlertSource, who *caller) (*acceptedOutput, error) {
-	result, err := s.inbox.Deliver(ctx, string(source), defaultReceiver, who.author, who.body)
+func (h *alerts) submitDelivery(ctx context.Context, source tarsy.AlertSource, who *caller) (*acceptedOutput, error) {
+	result, err := h.inbox.Deliver(ctx, string(source), defaultReceiver, who.author, who.body)
 	if err != nil {
 		return nil, fmt.Errorf("deliver alerts: %w", err)
 	}
 
-	return s.acceptedDelivery(ctx, result)
+	return h.acceptedDelivery(ctx, result)
 }
 
-func (s *Server) accepted(session tarsy.Session) *acceptedOutput {
+// accepted answers that an alert became a session.
+func (p public) accepted(session tarsy.Session) *acceptedOutput {
 	message := "The alert is stored and waits to be investigated."
 	if session.Status != tarsy.SessionPending {
 		message = "The alert was submitted before with this idempotency key."
@@ -115,13 +116,13 @@ func (s *Server) accepted(session tarsy.Session) *acceptedOutput {
 		Location: "/api/v1/sessions/" + session.ID,
 		Body: alertAccepted{
 			SessionID: session.ID, Status: session.Status, Message: message,
-			SessionURL: tarsy.SessionURL(s.guard.public.url, session.ID),
+			SessionURL: tarsy.SessionURL(p.url, session.ID),
 		},
 	}
 }
 
-func (s *Server) listAlertTypes(context.Context, *struct{}) (*alertTypesOutput, error) {
-	return &alertTypesOutput{Body: alertTypeList{AlertTypes: append([]AlertType{}, s.alertTypes()...)}}, nil
+func (h *alerts) listAlertTypes(context.Context, *struct{}) (*alertTypesOutput, error) {
+	return &alertTypesOutput{Body: alertTypeList{AlertTypes: append([]AlertType{}, h.alertTypes()...)}}, nil
 }
 
 // readAlert reads an alert from a body. Whether its type and its servers exist is for intake to say.

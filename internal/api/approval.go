@@ -67,12 +67,12 @@ type decisionAccepted struct {
 	Status    tarsy.ApprovalStatus `doc:"What was decided: approved or rejected." json:"status"`
 }
 
-func (s *Server) listApprovals(ctx context.Context, in *approvalsInput) (*approvalListOutput, error) {
+func (d *desk) listApprovals(ctx context.Context, in *approvalsInput) (*approvalListOutput, error) {
 	if err := checkParameters(in); err != nil {
 		return nil, err
 	}
 
-	found, err := s.people.Approvals(ctx, string(in.SessionID), callerOf(ctx).visible)
+	found, err := d.people.Approvals(ctx, string(in.SessionID), callerOf(ctx).visible)
 	if err != nil {
 		return nil, fmt.Errorf("list approvals: %w", err)
 	}
@@ -80,8 +80,8 @@ func (s *Server) listApprovals(ctx context.Context, in *approvalsInput) (*approv
 	return &approvalListOutput{Body: approvalList{Approvals: append([]tarsy.ApprovalRequest{}, found...)}}, nil
 }
 
-func (s *Server) getApproval(ctx context.Context, in *approvalInput) (*approvalOutput, error) {
-	found, err := s.people.Approval(ctx, in.ID)
+func (d *desk) getApproval(ctx context.Context, in *approvalInput) (*approvalOutput, error) {
+	found, err := d.people.Approval(ctx, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("show approval: %w", err)
 	}
@@ -89,7 +89,7 @@ func (s *Server) getApproval(ctx context.Context, in *approvalInput) (*approvalO
 	return &approvalOutput{Body: found}, nil
 }
 
-func (s *Server) approve(ctx context.Context, in *approvalInput) (*decisionOutput, error) {
+func (d *desk) approve(ctx context.Context, in *approvalInput) (*decisionOutput, error) {
 	var (
 		who     = callerOf(ctx)
 		request approveRequest
@@ -103,7 +103,7 @@ func (s *Server) approve(ctx context.Context, in *approvalInput) (*decisionOutpu
 		}
 	}
 
-	decided, err := s.people.Approve(ctx, in.ID, who.author, json.RawMessage(request.Arguments), request.Reason)
+	decided, err := d.people.Approve(ctx, in.ID, who.author, json.RawMessage(request.Arguments), request.Reason)
 	if err != nil {
 		return nil, fmt.Errorf("approve tool call: %w", err)
 	}
@@ -111,7 +111,7 @@ func (s *Server) approve(ctx context.Context, in *approvalInput) (*decisionOutpu
 	return accepted(decided, tarsy.ApprovalApproved), nil
 }
 
-func (s *Server) reject(ctx context.Context, in *approvalInput) (*decisionOutput, error) {
+func (d *desk) reject(ctx context.Context, in *approvalInput) (*decisionOutput, error) {
 	who := callerOf(ctx)
 
 	request, err := readRequest[rejectRequest](who.body)
@@ -119,7 +119,7 @@ func (s *Server) reject(ctx context.Context, in *approvalInput) (*decisionOutput
 		return nil, err
 	}
 
-	decided, err := s.people.Reject(ctx, in.ID, who.author, request.Reason)
+	decided, err := d.people.Reject(ctx, in.ID, who.author, request.Reason)
 	if err != nil {
 		return nil, fmt.Errorf("reject tool call: %w", err)
 	}

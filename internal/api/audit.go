@@ -3,15 +3,19 @@ package api
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/requestid"
 )
 
@@ -27,6 +31,17 @@ const (
 type AuditLog interface {
 	AppendAudit(ctx context.Context, entry tarsy.AuditEntry) error
 	Audit(ctx context.Context, filter tarsy.AuditFilter) ([]tarsy.AuditEntry, error)
+}
+
+// auditor records requests.
+type auditor struct {
+	store    AuditLog
+	guard    *guard
+	mask     func(string) string
+	serverID string
+	denials  *limit.Rate
+	clock    clockwork.Clock
+	logger   *slog.Logger
 }
 
 // auditNotes is what the audit log is to know of a request.
@@ -47,34 +62,34 @@ type auditNotes struct {
 type auditRecord struct {
 	http.ResponseWriter
 
-	server *Server
-	r      *http.Request
-	who    *caller
-	begun  bool
+	log   *auditor
+	r     *http.Request
+	who   *caller
+	begun bool
 	// whole tells that the handler has returned.
 	whole bool
 }
 
 // audited returns where the answer to a request is to be written. The record is nil for operations that change nothing.
-func (s *Server) audited(w http.ResponseWriter, r *http.Request, found route, who *caller) (http.ResponseWriter, *auditRecord) {
+func (l *auditor) audited(w http.ResponseWriter, r *http.Request, found route, who *caller) (http.ResponseWriter, *auditRecord) {
 	if found.audit.name == "" {
 		return w, nil
 	}
 
 	who.audit.action, who.audit.target = found.audit, pathParameter(found.path, r.URL.EscapedPath())
-	record := &auditRecord{ResponseWriter: w, server: s, r: r, who: who}
+	record := &auditRecord{ResponseWriter: w, log: l, r: r, who: who}
 
 	return record, record
 }
 
 // decide returns a context in which the request makes its decision.
-func (s *Server) decide(ctx context.Context, who *caller) context.Context {
+func (l *auditor) decide(ctx context.Context, who *caller) context.Context {
 	if who.audit.action.name == "" || who.audit.action.onlyDenied {
 		return ctx
 	}
 
 	ctx, who.audit.decision = audit.Decide(ctx, func(target string, details map[string]string) tarsy.AuditEntry {
-		return s.auditEntry(ctx, who, tarsy.AuditOK, target, details)
+		return l.entry(ctx, who, tarsy.AuditOK, target, details)
 	})
 
 	return ctx
@@ -149,7 +164,7 @@ func (a *auditRecord) begin(status int) {
 	case decision.Stored(), decision.Settled() && status < http.StatusBadRequest:
 		return
 	case denied && a.who.known():
-		_, ok := a.server.denials.Allow(a.who.denialName(), a.server.clock.Now())
+		_, ok := a.log.denials.Allow(a.who.denialName(), a.log.clock.Now())
 		if !ok {
 			return
 		}
@@ -164,13 +179,13 @@ func (a *auditRecord) begin(status int) {
 		}
 	}
 
-	entry := a.server.auditEntry(a.r.Context(), a.who, outcome, "", nil)
+	entry := a.log.entry(a.r.Context(), a.who, outcome, "", nil)
 	if decision != nil {
 		entry = decision.Row()
 		entry.Outcome = outcome
 	}
 
-	a.server.record(a.r.Context(), entry)
+	a.log.record(a.r.Context(), entry)
 }
 
 // denialName is what the denials of a caller are counted by.
@@ -183,20 +198,20 @@ func (c *caller) denialName() string {
 }
 
 // record appends a row of what changed nothing in the database. If that fails, the log of the server has the row.
-func (s *Server) record(ctx context.Context, entry tarsy.AuditEntry) {
+func (l *auditor) record(ctx context.Context, entry tarsy.AuditEntry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
 	defer cancel()
 
-	err := s.store.AppendAudit(ctx, entry)
+	err := l.store.AppendAudit(ctx, entry)
 	if err != nil {
-		s.logger.ErrorContext(ctx, "could not append to the audit log", "error", err, "action", entry.Action, "actor", entry.Actor,
+		l.logger.ErrorContext(ctx, "could not append to the audit log", "error", err, "action", entry.Action, "actor", entry.Actor,
 			"actor_kind", entry.ActorKind, "key_id", entry.KeyID, "target_type", entry.TargetType, "target_id", entry.TargetID,
 			"remote", entry.Remote, "outcome", entry.Outcome)
 	}
 }
 
-// auditEntry is the row of a request, without its place in the log. The target is that of the path unless one is given.
-func (s *Server) auditEntry(ctx context.Context, who *caller, outcome, target string, details map[string]string) tarsy.AuditEntry {
+// entry is the row of a request, without its place in the log. The target is that of the path unless one is given.
+func (l *auditor) entry(ctx context.Context, who *caller, outcome, target string, details map[string]string) tarsy.AuditEntry {
 	notes := who.audit
 
 	actor := who
@@ -205,8 +220,8 @@ func (s *Server) auditEntry(ctx context.Context, who *caller, outcome, target st
 	}
 
 	entry := tarsy.AuditEntry{
-		At: s.clock.Now(), Actor: actor.author, ActorKind: actor.kind(), Role: s.guard.role(actor), Action: notes.action.name,
-		TargetType: notes.action.target, TargetID: s.mask(cmp.Or(target, notes.target)), RequestID: requestid.From(ctx), Remote: who.remote.address, Outcome: outcome,
+		At: l.clock.Now(), Actor: actor.author, ActorKind: actor.kind(), Role: l.guard.role(actor), Action: notes.action.name,
+		TargetType: notes.action.target, TargetID: l.mask(cmp.Or(target, notes.target)), RequestID: requestid.From(ctx), Remote: who.remote.address, Outcome: outcome,
 		Details: map[string]string{},
 	}
 
@@ -219,15 +234,15 @@ func (s *Server) auditEntry(ctx context.Context, who *caller, outcome, target st
 	}
 
 	if user := actor.user(); user != nil && (entry.TargetType == userTarget || entry.TargetType == "key" && entry.TargetID == "") {
-		entry.TargetType, entry.TargetID = userTarget, s.mask(user.Subject)
+		entry.TargetType, entry.TargetID = userTarget, l.mask(user.Subject)
 	}
 
 	if entry.TargetType == "server" {
-		entry.TargetID = s.info.ServerID
+		entry.TargetID = l.serverID
 	}
 
 	for name, value := range details {
-		entry.Details[name] = s.mask(value)
+		entry.Details[name] = l.mask(value)
 	}
 
 	return entry

@@ -32,7 +32,7 @@ type auditCursor struct {
 	Oldest bool  `json:"oldest"`
 }
 
-func (s *Server) listAudit(ctx context.Context, in *auditInput) (*auditOutput, error) {
+func (s *system) listAudit(ctx context.Context, in *auditInput) (*auditOutput, error) {
 	filter, err := in.filter()
 	if err != nil {
 		return nil, err

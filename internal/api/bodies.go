@@ -36,8 +36,8 @@ type bodies struct {
 	notice    *limit.Notice
 }
 
-func newBodies(limits BodyLimits, notice *limit.Notice) bodies {
-	return bodies{
+func newBodies(limits BodyLimits, notice *limit.Notice) *bodies {
+	return &bodies{
 		all: limit.NewCount(cmp.Or(limits.BytesPerNetwork, defaultBodyBytesPerNetwork), cmp.Or(limits.Bytes, defaultBodyBytes)),
 		untrusted: limit.NewCount(cmp.Or(limits.UntrustedBytesPerNetwork, defaultUntrustedBytesPerNetwork),
 			cmp.Or(limits.UntrustedBytes, defaultUntrustedBytes)),

@@ -18,9 +18,9 @@ const anonymousLimit = 4 << 10
 // firstBodyBytes is how much memory a body gets at first; it doubles when that is full.
 const firstBodyBytes = 4 << 10
 
-// readBody reads the caller's JSON body of a limited size. A request without a body has an empty one, whatever type it claims.
+// read reads the caller's JSON body of a limited size. A request without a body has an empty one, whatever type it claims.
 // trusted tells that the caller may send it; otherwise that is decided by the body, or anybody may.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request, who *caller, limit int64, trusted bool) error {
+func (b *bodies) read(w http.ResponseWriter, r *http.Request, who *caller, limit int64, trusted bool) error {
 	if r.ContentLength > limit {
 		discard(w, r, limit)
 
@@ -29,10 +29,10 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, who *caller, l
 
 	who.held = heldBody{network: who.remote.network, trusted: trusted}
 
-	err := s.receiveBody(w, r, who, limit)
+	err := b.receive(w, r, who, limit)
 	if err != nil {
 		who.body = nil
-		s.bodies.release(who)
+		b.release(who)
 	}
 
 	_, isTooLarge := errors.AsType[*http.MaxBytesError](err)
@@ -52,7 +52,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, who *caller, l
 		return tarsy.Errorf(tarsy.CodeInvalidRequest, "the body could not be read to its end")
 	case len(who.body) == 0:
 		who.body = nil
-		s.bodies.release(who)
+		b.release(who)
 
 		return nil
 	default:
@@ -60,9 +60,9 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, who *caller, l
 	}
 }
 
-// receiveBody reads a body into memory that is counted before it is used. It grows with what has arrived, because anybody can
+// receive reads a body into memory that is counted before it is used. It grows with what has arrived, because anybody can
 // announce a large body.
-func (s *Server) receiveBody(w http.ResponseWriter, r *http.Request, who *caller, limit int64) error {
+func (b *bodies) receive(w http.ResponseWriter, r *http.Request, who *caller, limit int64) error {
 	body := http.MaxBytesReader(w, r.Body, limit)
 
 	for {
@@ -76,13 +76,13 @@ func (s *Server) receiveBody(w http.ResponseWriter, r *http.Request, who *caller
 				}
 			}
 
-			err := s.bodies.hold(r.Context(), who, size)
+			err := b.hold(r.Context(), who, size)
 			if err != nil {
 				return err
 			}
 
 			who.body = append(make([]byte, 0, size), who.body...)
-			s.bodies.drop(who, have)
+			b.drop(who, have)
 		}
 
 		n, err := body.Read(who.body[len(who.body):cap(who.body)])

@@ -38,7 +38,7 @@ type cancelFilter struct {
 
 type cancelManyOutput struct{ Body tarsy.BulkCancel }
 
-func (s *Server) cancelSessions(ctx context.Context, _ *struct{}) (*cancelManyOutput, error) {
+func (s *sessions) cancelSessions(ctx context.Context, _ *struct{}) (*cancelManyOutput, error) {
 	who := callerOf(ctx)
 
 	request, err := readRequest[cancelManyRequest](who.body)
@@ -54,7 +54,7 @@ func (s *Server) cancelSessions(ctx context.Context, _ *struct{}) (*cancelManyOu
 	var hidden []string
 
 	if request.Filter == nil { // which finds visible sessions only
-		ids, hidden, err = s.splitHidden(ctx, who, ids)
+		ids, hidden, err = s.teams.splitHidden(ctx, who, ids)
 		if err != nil {
 			return nil, fmt.Errorf("cancel sessions: %w", err)
 		}
@@ -84,7 +84,7 @@ func (s *Server) cancelSessions(ctx context.Context, _ *struct{}) (*cancelManyOu
 }
 
 // cancelTargets are the ids of the sessions that a request is about, and whether there are more than one request cancels.
-func (s *Server) cancelTargets(ctx context.Context, request cancelManyRequest) (ids []string, more bool, err error) {
+func (s *sessions) cancelTargets(ctx context.Context, request cancelManyRequest) (ids []string, more bool, err error) {
 	switch {
 	case (request.IDs == nil) == (request.Filter == nil):
 		return nil, false, missing("ids", "a list of ids of sessions, or send filter instead")
@@ -104,7 +104,7 @@ func (s *Server) cancelTargets(ctx context.Context, request cancelManyRequest) (
 }
 
 // matchingActive finds the sessions of a filter that are not over, by the pages of the session list.
-func (s *Server) matchingActive(ctx context.Context, given cancelFilter) (ids []string, more bool, err error) {
+func (s *sessions) matchingActive(ctx context.Context, given cancelFilter) (ids []string, more bool, err error) {
 	filter, err := given.filter()
 	if err != nil || len(filter.Statuses) == 0 {
 		return nil, false, err

@@ -18,7 +18,7 @@ type questionAccepted struct {
 	StageID   string `doc:"The stage that answers it."     json:"stage_id"`
 }
 
-func (s *Server) ask(ctx context.Context, in *sessionInput) (*questionOutput, error) {
+func (d *desk) ask(ctx context.Context, in *sessionInput) (*questionOutput, error) {
 	who := callerOf(ctx)
 
 	request, err := readRequest[questionRequest](who.body)
@@ -35,7 +35,7 @@ func (s *Server) ask(ctx context.Context, in *sessionInput) (*questionOutput, er
 		return nil, err
 	}
 
-	question, err := s.intake.Ask(ctx, in.ID, who.author, request.Content)
+	question, err := d.intake.Ask(ctx, in.ID, who.author, request.Content)
 	if err != nil {
 		return nil, fmt.Errorf("ask about session: %w", err)
 	}

@@ -81,7 +81,7 @@ type MissingDiagnostic struct {
 
 type diagnosticsOutput struct{ Body Diagnostics }
 
-func (s *Server) getDiagnostics(ctx context.Context, _ *struct{}) (*diagnosticsOutput, error) {
+func (s *system) getDiagnostics(ctx context.Context, _ *struct{}) (*diagnosticsOutput, error) {
 	found := s.system.Diagnostics(ctx)
 	found.Version, found.ServerID, found.Time = s.info.Version, s.info.ServerID, tarsy.Time(s.clock.Now())
 	found.Warnings = append([]Warning{}, s.warnings()...)

@@ -74,12 +74,12 @@ func (s *Server) documented(method, path string) *huma.Operation {
 // eventSchema and the document are for few readers, and writing them down would be a third of a server's start.
 var eventSchema = sync.OnceValue(eventschema.Document)
 
-func (s *Server) showEventSchema(w http.ResponseWriter, r *http.Request) {
-	s.writeJSON(w, r, http.StatusOK, jsonType, json.RawMessage(eventSchema()))
+func (s *system) showEventSchema(w http.ResponseWriter, r *http.Request) {
+	writeJSON(s.logger, w, r, http.StatusOK, jsonType, json.RawMessage(eventSchema()))
 }
 
-func (s *Server) showDocument(w http.ResponseWriter, r *http.Request) {
-	s.writeJSON(w, r, http.StatusOK, jsonType, json.RawMessage(s.document()))
+func (s *system) showDocument(w http.ResponseWriter, r *http.Request) {
+	writeJSON(s.logger, w, r, http.StatusOK, jsonType, json.RawMessage(s.document()))
 }
 
 // eventsParams are the parameters of the stream of a session.

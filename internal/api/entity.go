@@ -23,7 +23,7 @@ type entityList struct {
 	Total      int                  `doc:"How many entities match in all pages."       json:"total"`
 }
 
-func (s *Server) listEntities(ctx context.Context, in *entitiesInput) (*entitiesOutput, error) {
+func (h *entities) listEntities(ctx context.Context, in *entitiesInput) (*entitiesOutput, error) {
 	query, err := in.query()
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (s *Server) listEntities(ctx context.Context, in *entitiesInput) (*entities
 
 	query.Visible = callerOf(ctx).visible
 
-	page, err := s.board.Entities(ctx, query)
+	page, err := h.board.Entities(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (s *Server) listEntities(ctx context.Context, in *entitiesInput) (*entities
 	return out, err
 }
 
-func (s *Server) createEntity(ctx context.Context, _ *struct{}) (*createdOutput[tarsy.EntityDetail], error) {
+func (h *entities) createEntity(ctx context.Context, _ *struct{}) (*createdOutput[tarsy.EntityDetail], error) {
 	who := callerOf(ctx)
 
 	body, err := readRequest[entityRequest](who.body)
@@ -53,7 +53,7 @@ func (s *Server) createEntity(ctx context.Context, _ *struct{}) (*createdOutput[
 		return nil, err
 	}
 
-	entity, err := s.board.CreateEntity(ctx, body.input(), who.author)
+	entity, err := h.board.CreateEntity(ctx, body.input(), who.author)
 	if err != nil {
 		return nil, fmt.Errorf("create entity: %w", err)
 	}
@@ -61,8 +61,8 @@ func (s *Server) createEntity(ctx context.Context, _ *struct{}) (*createdOutput[
 	return &createdOutput[tarsy.EntityDetail]{ETag: etag(entity.Version), Location: "/api/v1/entities/" + entity.ID, Body: entity}, nil
 }
 
-func (s *Server) getEntity(ctx context.Context, in *rowInput) (*rowOutput[tarsy.EntityDetail], error) {
-	entity, err := s.board.Entity(ctx, in.ID)
+func (h *entities) getEntity(ctx context.Context, in *rowInput) (*rowOutput[tarsy.EntityDetail], error) {
+	entity, err := h.board.Entity(ctx, in.ID)
 
 	return entityOutput(entity, "show entity", err)
 }
@@ -75,31 +75,31 @@ func entityOutput(entity tarsy.EntityDetail, doing string, err error) (*rowOutpu
 	return &rowOutput[tarsy.EntityDetail]{ETag: etag(entity.Version), Body: entity}, nil
 }
 
-func (s *Server) updateEntity(ctx context.Context, in *changeInput) (*rowOutput[tarsy.EntityDetail], error) {
+func (h *entities) updateEntity(ctx context.Context, in *changeInput) (*rowOutput[tarsy.EntityDetail], error) {
 	body, version, err := request[entityRequest](ctx, in)
 	if err != nil {
 		return nil, err
 	}
 
-	entity, err := s.board.UpdateEntity(ctx, in.ID, version, body.input(), callerOf(ctx).author)
+	entity, err := h.board.UpdateEntity(ctx, in.ID, version, body.input(), callerOf(ctx).author)
 
 	return entityOutput(entity, "change entity", err)
 }
 
-func (s *Server) deleteEntity(ctx context.Context, in *changeInput) (*noContent, error) {
+func (h *entities) deleteEntity(ctx context.Context, in *changeInput) (*noContent, error) {
 	version, err := in.IfMatch.version()
 	if err != nil {
 		return nil, err
 	}
 
-	if err := s.board.DeleteEntity(ctx, in.ID, version, callerOf(ctx).author); err != nil {
+	if err := h.board.DeleteEntity(ctx, in.ID, version, callerOf(ctx).author); err != nil {
 		return nil, fmt.Errorf("delete entity: %w", err)
 	}
 
 	return &noContent{}, nil
 }
 
-func (s *Server) moveEntity(ctx context.Context, in *rowInput) (*rowOutput[tarsy.EntityDetail], error) {
+func (h *entities) moveEntity(ctx context.Context, in *rowInput) (*rowOutput[tarsy.EntityDetail], error) {
 	who := callerOf(ctx)
 
 	body, err := readRequest[moveRequest](who.body)
@@ -107,11 +107,11 @@ func (s *Server) moveEntity(ctx context.Context, in *rowInput) (*rowOutput[tarsy
 		return nil, err
 	}
 
-	if err := s.checkNeighbours(ctx, who, body); err != nil {
+	if err := h.teams.checkNeighbours(ctx, who, body); err != nil {
 		return nil, err
 	}
 
-	entity, err := s.board.MoveEntity(ctx, in.ID, tarsy.EntityMove(body), who.author)
+	entity, err := h.board.MoveEntity(ctx, in.ID, tarsy.EntityMove(body), who.author)
 
 	return entityOutput(entity, "move entity", err)
 }

@@ -29,7 +29,7 @@ type entityFile struct {
 	Entities   []tarsy.EntityExport `json:"entities"`
 }
 
-func (s *Server) exportEntities(ctx context.Context, in *exportEntitiesInput) (*exportOutput, error) {
+func (h *entities) exportEntities(ctx context.Context, in *exportEntitiesInput) (*exportOutput, error) {
 	query, err := readEntityQuery(in)
 	if err != nil {
 		return nil, err
@@ -37,21 +37,21 @@ func (s *Server) exportEntities(ctx context.Context, in *exportEntitiesInput) (*
 
 	query.Visible = callerOf(ctx).visible
 
-	entities, err := begun(s.board.Export(ctx, query))
+	entities, err := begun(h.board.Export(ctx, query))
 	if err != nil {
 		return nil, fmt.Errorf("export entities: %w", err)
 	}
 
-	now := s.clock.Now().UTC()
+	now := h.clock.Now().UTC()
 	name := "tarsy-entities-" + now.Format(time.DateOnly)
 
 	switch in.Format {
 	case formatJSON:
-		return s.attached(name+".json", jsonType, func(w io.Writer) error { return writeEntities(w, now, entities) }), nil
+		return attached(h.logger, name+".json", jsonType, func(w io.Writer) error { return writeEntities(w, now, entities) }), nil
 	case formatMarkdown:
-		return s.attached(name+".md", markdownType, func(w io.Writer) error { return report.EntitiesMarkdown(w, entities) }), nil
+		return attached(h.logger, name+".md", markdownType, func(w io.Writer) error { return report.EntitiesMarkdown(w, entities) }), nil
 	default:
-		return s.attached(name+".csv", csvType, func(w io.Writer) error { return report.EntitiesCSV(w, entities) }), nil
+		return attached(h.logger, name+".csv", csvType, func(w io.Writer) error { return report.EntitiesCSV(w, entities) }), nil
 	}
 }
 

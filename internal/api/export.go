@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 
@@ -40,7 +41,7 @@ type exportOutput struct {
 	Body        func(huma.Context)
 }
 
-func (s *Server) exportSession(ctx context.Context, in *exportInput) (*exportOutput, error) {
+func (s *sessions) exportSession(ctx context.Context, in *exportInput) (*exportOutput, error) {
 	err := checkParameters(in)
 	if err != nil {
 		return nil, err
@@ -56,19 +57,19 @@ func (s *Server) exportSession(ctx context.Context, in *exportInput) (*exportOut
 		return nil, fmt.Errorf("export session: %w", err)
 	}
 
-	export.SessionURL = tarsy.SessionURL(s.guard.public.url, in.ID)
+	export.SessionURL = tarsy.SessionURL(s.public.url, in.ID)
 
 	name := fmt.Sprintf("tarsy-%s-%.8s", slug(export.Session.AlertType), export.Session.ID)
 
 	if in.Format == formatMarkdown {
-		return s.attached(name+".md", markdownType, func(w io.Writer) error {
+		return attached(s.logger, name+".md", markdownType, func(w io.Writer) error {
 			_, err := io.WriteString(w, report.Markdown(export))
 
 			return err
 		}), nil
 	}
 
-	return s.attached(name+".json", jsonType, func(w io.Writer) error { return writeExport(w, export) }), nil
+	return attached(s.logger, name+".json", jsonType, func(w io.Writer) error { return writeExport(w, export) }), nil
 }
 
 // writeExport writes an export as indented JSON, one event after the other: an encoder keeps the text of all that it is
@@ -141,7 +142,7 @@ func (p *pieces) value(value any, prefix string) {
 }
 
 // attached is an answer that browsers keep as a file.
-func (s *Server) attached(name, mediaType string, write func(io.Writer) error) *exportOutput {
+func attached(logger *slog.Logger, name, mediaType string, write func(io.Writer) error) *exportOutput {
 	return &exportOutput{
 		ContentType: mediaType, Disposition: `attachment; filename="` + name + `"`,
 		Body: func(answer huma.Context) {
@@ -149,7 +150,7 @@ func (s *Server) attached(name, mediaType string, write func(io.Writer) error) *
 
 			err := write(answer.BodyWriter())
 			if err != nil {
-				s.logger.DebugContext(answer.Context(), "answer not delivered", "error", err)
+				logger.DebugContext(answer.Context(), "answer not delivered", "error", err)
 				panic(http.ErrAbortHandler) // half a file must not pass for a whole one
 			}
 		},

@@ -22,12 +22,12 @@ type feedbackList struct {
 
 type feedbackOutput struct{ Body tarsy.Feedback }
 
-func (s *Server) listFeedback(ctx context.Context, in *sessionInput) (*feedbackListOutput, error) {
+func (d *desk) listFeedback(ctx context.Context, in *sessionInput) (*feedbackListOutput, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
 
-	found, err := s.people.Feedback(ctx, in.ID)
+	found, err := d.people.Feedback(ctx, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("list feedback: %w", err)
 	}
@@ -35,7 +35,7 @@ func (s *Server) listFeedback(ctx context.Context, in *sessionInput) (*feedbackL
 	return &feedbackListOutput{Body: feedbackList{Feedback: append([]tarsy.Feedback{}, found...)}}, nil
 }
 
-func (s *Server) giveFeedback(ctx context.Context, in *sessionInput) (*feedbackOutput, error) {
+func (d *desk) giveFeedback(ctx context.Context, in *sessionInput) (*feedbackOutput, error) {
 	who, by := callerOf(ctx), callerOf(ctx).person()
 
 	request, err := readRequest[feedbackRequest](who.body)
@@ -47,7 +47,7 @@ func (s *Server) giveFeedback(ctx context.Context, in *sessionInput) (*feedbackO
 		return nil, err
 	}
 
-	given, err := s.people.GiveFeedback(ctx, tarsy.Feedback{
+	given, err := d.people.GiveFeedback(ctx, tarsy.Feedback{
 		SessionID: in.ID, Author: by.Name, AuthorID: by.ID, Rating: tarsy.Rating(request.Rating), Why: request.Why, RealCause: request.RealCause,
 	})
 	if err != nil {
@@ -57,12 +57,12 @@ func (s *Server) giveFeedback(ctx context.Context, in *sessionInput) (*feedbackO
 	return &feedbackOutput{Body: given}, nil
 }
 
-func (s *Server) withdrawFeedback(ctx context.Context, in *sessionInput) (*struct{}, error) {
+func (d *desk) withdrawFeedback(ctx context.Context, in *sessionInput) (*struct{}, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
 
-	if _, err := s.people.WithdrawFeedback(ctx, in.ID, callerOf(ctx).person()); err != nil {
+	if _, err := d.people.WithdrawFeedback(ctx, in.ID, callerOf(ctx).person()); err != nil {
 		return nil, fmt.Errorf("withdraw feedback: %w", err)
 	}
 

@@ -58,12 +58,12 @@ func (r handlingRequest) change() tarsy.HandlingChange {
 	return c
 }
 
-func (s *Server) getHandling(ctx context.Context, in *sessionInput) (*handlingOutput, error) {
+func (d *desk) getHandling(ctx context.Context, in *sessionInput) (*handlingOutput, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
 
-	handling, err := s.people.Handling(ctx, in.ID)
+	handling, err := d.people.Handling(ctx, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("show handling: %w", err)
 	}
@@ -71,7 +71,7 @@ func (s *Server) getHandling(ctx context.Context, in *sessionInput) (*handlingOu
 	return &handlingOutput{ETag: etag(handling.Version), Body: handling}, nil
 }
 
-func (s *Server) handleSession(ctx context.Context, in *handlingInput) (*handlingOutput, error) {
+func (d *desk) handleSession(ctx context.Context, in *handlingInput) (*handlingOutput, error) {
 	who := callerOf(ctx)
 
 	request, err := readRequest[handlingRequest](who.body)
@@ -94,7 +94,7 @@ func (s *Server) handleSession(ctx context.Context, in *handlingInput) (*handlin
 		version = &seen
 	}
 
-	handling, _, err := s.people.Handle(ctx, in.ID, who.person(), version, request.change())
+	handling, _, err := d.people.Handle(ctx, in.ID, who.person(), version, request.change())
 	if err != nil {
 		return nil, fmt.Errorf("handle session: %w", err)
 	}
@@ -102,7 +102,7 @@ func (s *Server) handleSession(ctx context.Context, in *handlingInput) (*handlin
 	return &handlingOutput{ETag: etag(handling.Version), Body: handling}, nil
 }
 
-func (s *Server) handleSessions(ctx context.Context, _ *struct{}) (*handlingBulkOutput, error) {
+func (d *desk) handleSessions(ctx context.Context, _ *struct{}) (*handlingBulkOutput, error) {
 	who := callerOf(ctx)
 
 	request, err := readRequest[handlingBulkRequest](who.body)
@@ -118,13 +118,13 @@ func (s *Server) handleSessions(ctx context.Context, _ *struct{}) (*handlingBulk
 
 	change := handlingRequest{State: request.State, Assignee: request.Assignee, Resolution: request.Resolution, Tags: request.Tags}.change()
 
-	visible, hidden, err := s.splitHidden(ctx, who, request.IDs)
+	visible, hidden, err := d.teams.splitHidden(ctx, who, request.IDs)
 	if err != nil {
 		return nil, fmt.Errorf("handle sessions: %w", err)
 	}
 
-	results, err := s.people.HandleAll(ctx, visible, who.person(), change, func(err error) {
-		s.logger.ErrorContext(ctx, "session not handled", "error", err)
+	results, err := d.people.HandleAll(ctx, visible, who.person(), change, func(err error) {
+		d.logger.ErrorContext(ctx, "session not handled", "error", err)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("handle sessions: %w", err)

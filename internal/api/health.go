@@ -35,7 +35,7 @@ type queueCounts struct {
 	Leased  int `doc:"Sessions that are worked on, over all servers."     json:"leased"`
 }
 
-func (s *Server) getReady(ctx context.Context, _ *struct{}) (*aliveOutput, error) {
+func (s *system) getReady(ctx context.Context, _ *struct{}) (*aliveOutput, error) {
 	err := s.ready()
 	if err == nil {
 		return &aliveOutput{Body: alive{Status: "ok"}}, nil
@@ -57,7 +57,7 @@ func (s *Server) getReady(ctx context.Context, _ *struct{}) (*aliveOutput, error
 	return nil, tarsy.Errorf(code, "%s", reason.Message)
 }
 
-func (s *Server) getHealth(ctx context.Context, _ *struct{}) (*healthOutput, error) {
+func (s *system) getHealth(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 	within, cancel := context.WithTimeoutCause(ctx, databaseWithin, errors.New("the database took too long")) //nolint:err113 // told to nobody
 	defer cancel()
 

@@ -50,7 +50,7 @@ type jobCursor struct {
 	ID int64 `json:"i"`
 }
 
-func (s *Server) listJobs(ctx context.Context, in *jobListInput) (*jobListOutput, error) {
+func (s *system) listJobs(ctx context.Context, in *jobListInput) (*jobListOutput, error) {
 	query, err := in.query()
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (in *jobListInput) query() (query tarsy.JobQuery, err error) {
 	return query, err
 }
 
-func (s *Server) retryJob(ctx context.Context, in *jobInput) (*jobOutput, error) {
+func (s *system) retryJob(ctx context.Context, in *jobInput) (*jobOutput, error) {
 	who := callerOf(ctx)
 
 	err := checkNothing(who)
@@ -112,16 +112,16 @@ func (s *Server) retryJob(ctx context.Context, in *jobInput) (*jobOutput, error)
 	return &jobOutput{Body: job}, nil
 }
 
-func (s *Server) pauseQueue(ctx context.Context, in *queueInput) (*queueOutput, error) {
+func (s *system) pauseQueue(ctx context.Context, in *queueInput) (*queueOutput, error) {
 	return s.controlQueue(ctx, in, "queue paused", s.jobs.Pause)
 }
 
-func (s *Server) resumeQueue(ctx context.Context, in *queueInput) (*queueOutput, error) {
+func (s *system) resumeQueue(ctx context.Context, in *queueInput) (*queueOutput, error) {
 	return s.controlQueue(ctx, in, "queue resumed", s.jobs.Resume)
 }
 
 // controlQueue changes a queue and returns how it is then.
-func (s *Server) controlQueue(ctx context.Context, in *queueInput, message string, change func(context.Context, string) error) (*queueOutput, error) {
+func (s *system) controlQueue(ctx context.Context, in *queueInput, message string, change func(context.Context, string) error) (*queueOutput, error) {
 	who := callerOf(ctx)
 
 	err := checkNothing(who)

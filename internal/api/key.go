@@ -47,13 +47,13 @@ type keyInput struct {
 
 type keyOutput struct{ Body tarsy.APIKey }
 
-func (s *Server) createKey(ctx context.Context, _ *struct{}) (*createdKeyOutput, error) {
+func (a *account) createKey(ctx context.Context, _ *struct{}) (*createdKeyOutput, error) {
 	request, err := readRequest[keyRequest](callerOf(ctx).body)
 	if err != nil {
 		return nil, err
 	}
 
-	issued, err := auth.Issue(request.Name, request.Scopes, s.clock.Now())
+	issued, err := auth.Issue(request.Name, request.Scopes, a.clock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -69,24 +69,24 @@ func (s *Server) createKey(ctx context.Context, _ *struct{}) (*createdKeyOutput,
 			return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "expires_at", "expires_at must be a time such as 2027-01-31T00:00:00Z")
 		}
 
-		err = issued.ExpireAt(at, s.clock.Now())
+		err = issued.ExpireAt(at, a.clock.Now())
 		if err != nil {
 			return nil, err
 		}
 	}
 
-	err = s.store.CreateKey(ctx, issued.Key, issued.Hash)
+	err = a.store.CreateKey(ctx, issued.Key, issued.Hash)
 	if err != nil {
 		return nil, fmt.Errorf("make key: %w", err)
 	}
 
-	s.logKeyChange(ctx, "key created", issued.Key)
+	a.logKeyChange(ctx, "key created", issued.Key)
 
 	return &createdKeyOutput{Body: createdKey{Key: issued.Secret, APIKey: issued.Key}}, nil
 }
 
-func (s *Server) listKeys(ctx context.Context, _ *struct{}) (*keysOutput, error) {
-	keys, err := s.store.Keys(ctx)
+func (a *account) listKeys(ctx context.Context, _ *struct{}) (*keysOutput, error) {
+	keys, err := a.store.Keys(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}
@@ -94,28 +94,28 @@ func (s *Server) listKeys(ctx context.Context, _ *struct{}) (*keysOutput, error)
 	return &keysOutput{Body: keyList{Keys: append([]tarsy.APIKey{}, keys...)}}, nil
 }
 
-func (s *Server) revokeKey(ctx context.Context, in *keyInput) (*keyOutput, error) {
+func (a *account) revokeKey(ctx context.Context, in *keyInput) (*keyOutput, error) {
 	if !tarsy.ValidID(in.ID) && !auth.ValidPrefix(in.ID) {
 		return nil, tarsy.Errorf(tarsy.CodeKeyNotFound, "there is no key %q", shown(in.ID))
 	}
 
-	key, err := s.store.RevokeKey(ctx, in.ID, s.clock.Now())
+	key, err := a.store.RevokeKey(ctx, in.ID, a.clock.Now())
 	if err != nil {
 		return nil, fmt.Errorf("revoke key: %w", err)
 	}
 
-	s.logKeyChange(ctx, "key revoked", *key)
+	a.logKeyChange(ctx, "key revoked", *key)
 
 	return &keyOutput{Body: *key}, nil
 }
 
 // logKeyChange writes down who changed which key.
-func (s *Server) logKeyChange(ctx context.Context, message string, key tarsy.APIKey) {
+func (a *account) logKeyChange(ctx context.Context, message string, key tarsy.APIKey) {
 	attributes := append(callerOf(ctx).logged(), "changed_key_id", key.ID, "changed_key_name", key.Name, "changed_key_prefix", key.Prefix,
 		"scopes", key.Scopes)
 	if key.ExpiresAt != nil {
 		attributes = append(attributes, "expires_at", *key.ExpiresAt)
 	}
 
-	s.logger.InfoContext(ctx, message, attributes...)
+	a.logger.InfoContext(ctx, message, attributes...)
 }

@@ -29,11 +29,11 @@ func ParseLogLevel(name string) (slog.Level, error) {
 
 func levelName(level slog.Level) string { return strings.ToLower(level.String()) }
 
-func (s *Server) getLogLevel(context.Context, *struct{}) (*logLevelOutput, error) {
+func (s *system) getLogLevel(context.Context, *struct{}) (*logLevelOutput, error) {
 	return s.logLevelNow(), nil
 }
 
-func (s *Server) setLogLevel(ctx context.Context, _ *struct{}) (*logLevelOutput, error) {
+func (s *system) setLogLevel(ctx context.Context, _ *struct{}) (*logLevelOutput, error) {
 	who := callerOf(ctx)
 
 	request, err := readRequest[LogLevel](who.body)
@@ -57,6 +57,6 @@ func (s *Server) setLogLevel(ctx context.Context, _ *struct{}) (*logLevelOutput,
 	return s.logLevelNow(), nil
 }
 
-func (s *Server) logLevelNow() *logLevelOutput {
+func (s *system) logLevelNow() *logLevelOutput {
 	return &logLevelOutput{Body: LogLevel{Level: levelName(s.logLevel.Level())}}
 }

@@ -66,12 +66,12 @@ type visibility struct {
 }
 
 // me tells callers about themselves. Where no key is required everybody may do everything, with a key of any scope too.
-func (s *Server) me(who *caller) me {
-	answer := me{AuthRequired: s.guard.required, Role: s.guard.role(who), Scopes: []tarsy.Scope{}, Visibility: visibility{Teams: []string{}}}
+func (a *account) me(who *caller) me {
+	answer := me{AuthRequired: a.guard.required, Role: a.guard.role(who), Scopes: []tarsy.Scope{}, Visibility: visibility{Teams: []string{}}}
 
 	answer.Authenticated = answer.Role != ""
 	if !answer.Authenticated {
-		answer.OIDC = s.oidcLogin()
+		answer.OIDC = a.oidcLogin()
 
 		return answer
 	}
@@ -81,7 +81,7 @@ func (s *Server) me(who *caller) me {
 		return !answer.Role.Includes(scope.Role())
 	})
 
-	seen := s.guard.visibility(who)
+	seen := a.guard.visibility(who)
 	answer.Visibility.Limited, answer.Visibility.Teams = seen.Limited, append(answer.Visibility.Teams, seen.Teams...)
 
 	if who.browser != nil {
@@ -91,10 +91,10 @@ func (s *Server) me(who *caller) me {
 	return answer
 }
 
-func (s *Server) login(ctx context.Context, _ *struct{}) (*loginOutput, error) {
+func (a *account) login(ctx context.Context, _ *struct{}) (*loginOutput, error) {
 	who := callerOf(ctx)
 
-	err := s.attempts.fromNetwork(ctx, who.remote.network, s.clock.Now())
+	err := a.attempts.fromNetwork(ctx, who.remote.network, a.clock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +108,9 @@ func (s *Server) login(ctx context.Context, _ *struct{}) (*loginOutput, error) {
 		return nil, tarsy.FieldErrorf(tarsy.CodeMissingField, "key", "key is missing: log in with an API key")
 	}
 
-	key, inactive, err := s.guard.keyOf(ctx, request.Key)
+	key, inactive, err := a.guard.keyOf(ctx, request.Key)
 	if err != nil {
-		return nil, s.guard.unchecked(ctx, err)
+		return nil, a.guard.unchecked(ctx, err)
 	}
 
 	if key == nil {
@@ -119,35 +119,35 @@ func (s *Server) login(ctx context.Context, _ *struct{}) (*loginOutput, error) {
 		return nil, unknownKey()
 	}
 
-	err = s.attempts.withKey(ctx, key, s.clock.Now())
+	err = a.attempts.withKey(ctx, key, a.clock.Now())
 	if err != nil {
 		return nil, err
 	}
 
-	return s.open(ctx, who, key)
+	return a.open(ctx, who, key)
 }
 
 // open begins a browser's session. The one that it had is over: its secret may be known to whoever used the browser before.
-func (s *Server) open(ctx context.Context, who *caller, key *tarsy.APIKey) (*loginOutput, error) {
-	issued, now := auth.NewBrowserSecret(), s.clock.Now()
+func (a *account) open(ctx context.Context, who *caller, key *tarsy.APIKey) (*loginOutput, error) {
+	issued, now := auth.NewBrowserSecret(), a.clock.Now()
 
 	opened := &caller{remote: who.remote, cookie: issued.Secret, key: key, author: who.authorBy(key), named: who.named, browser: &postgres.BrowserSession{Key: key, CSRFToken: issued.CSRFToken}}
 	who.audit.actor = opened
 
-	err := s.store.CreateBrowserSession(ctx, issued.Hash, key.ID, issued.CSRFToken, now, now.Add(auth.BrowserSessionLife), s.sessionsPerKey, who.replaced()...)
+	err := a.store.CreateBrowserSession(ctx, issued.Hash, key.ID, issued.CSRFToken, now, now.Add(auth.BrowserSessionLife), a.sessionsPerKey, who.replaced()...)
 	if err != nil {
 		who.audit.actor = nil
 
 		return nil, fmt.Errorf("log in: %w", err)
 	}
 
-	s.guard.noteUse(ctx, key)
-	s.logger.InfoContext(ctx, "browser logged in", opened.logged()...)
+	a.guard.noteUse(ctx, key)
+	a.logger.InfoContext(ctx, "browser logged in", opened.logged()...)
 
-	return &loginOutput{SetCookie: cookie(who, issued.Secret, int(auth.BrowserSessionLife.Seconds())), Body: s.me(opened)}, nil
+	return &loginOutput{SetCookie: cookie(who, issued.Secret, int(auth.BrowserSessionLife.Seconds())), Body: a.me(opened)}, nil
 }
 
-func (s *Server) logout(ctx context.Context, _ *struct{}) (*logoutOutput, error) {
+func (a *account) logout(ctx context.Context, _ *struct{}) (*logoutOutput, error) {
 	who := callerOf(ctx)
 
 	err := who.checkToken()
@@ -156,14 +156,14 @@ func (s *Server) logout(ctx context.Context, _ *struct{}) (*logoutOutput, error)
 	}
 
 	for _, hash := range who.replaced() {
-		err = s.store.DeleteBrowserSession(ctx, hash)
+		err = a.store.DeleteBrowserSession(ctx, hash)
 		if err != nil {
 			return nil, fmt.Errorf("log out: %w", err)
 		}
 	}
 
 	if who.browser != nil {
-		s.logger.InfoContext(ctx, "browser logged out", who.logged()...)
+		a.logger.InfoContext(ctx, "browser logged out", who.logged()...)
 	} else {
 		audit.Unchanged(ctx)
 	}
@@ -187,6 +187,6 @@ func cookie(who *caller, secret string, seconds int) http.Cookie {
 	}
 }
 
-func (s *Server) getMe(ctx context.Context, _ *struct{}) (*meOutput, error) {
-	return &meOutput{Body: s.me(callerOf(ctx))}, nil
+func (a *account) getMe(ctx context.Context, _ *struct{}) (*meOutput, error) {
+	return &meOutput{Body: a.me(callerOf(ctx))}, nil
 }

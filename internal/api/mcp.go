@@ -12,7 +12,7 @@ import (
 const mcpLimit = tarsy.MaxAlertBytes + 64<<10
 
 // serveMCP answers a message. Whoever may read may connect; its tools make requests of their own, which need what their routes need.
-func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
+func (s *system) serveMCP(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(callerOf(r.Context()).body))
 	s.mcp.ServeHTTP(w, r)
 }

@@ -103,10 +103,10 @@ func (c *captures) allow(ctx context.Context, who *caller, now time.Time) error 
 	return tooManyAttempts(wait, "Too many notes with this API key. Try again later.")
 }
 
-func (s *Server) captureNote(ctx context.Context, in *captureInput) (*captureOutput, error) {
+func (n *notes) captureNote(ctx context.Context, in *captureInput) (*captureOutput, error) {
 	who := callerOf(ctx)
 
-	err := s.captures.allow(ctx, who, s.clock.Now())
+	err := n.captures.allow(ctx, who, n.clock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (s *Server) captureNote(ctx context.Context, in *captureInput) (*captureOut
 	}
 
 	if request.SessionID != "" {
-		if err := s.checkSession(ctx, who, request.SessionID); err != nil {
+		if err := n.teams.checkSession(ctx, who, request.SessionID); err != nil {
 			return nil, err
 		}
 	}
@@ -133,7 +133,7 @@ func (s *Server) captureNote(ctx context.Context, in *captureInput) (*captureOut
 		return nil, err
 	}
 
-	note, created, err := s.notes.Capture(ctx, input)
+	note, created, err := n.notes.Capture(ctx, input)
 	if err != nil {
 		return nil, fmt.Errorf("capture note: %w", err)
 	}
@@ -146,7 +146,7 @@ func (s *Server) captureNote(ctx context.Context, in *captureInput) (*captureOut
 	return out, nil
 }
 
-func (s *Server) listNotes(ctx context.Context, in *noteListInput) (*noteListOutput, error) {
+func (n *notes) listNotes(ctx context.Context, in *noteListInput) (*noteListOutput, error) {
 	query, err := in.query()
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (s *Server) listNotes(ctx context.Context, in *noteListInput) (*noteListOut
 
 	query.Visible = callerOf(ctx).visible
 
-	page, err := s.notes.Notes(ctx, query)
+	page, err := n.notes.Notes(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +179,8 @@ func (in *noteListInput) query() (query tarsy.NoteQuery, err error) {
 	return query, err
 }
 
-func (s *Server) getNote(ctx context.Context, in *noteInput) (*noteDetailOutput, error) {
-	detail, err := s.notes.Note(ctx, shown(in.ID))
+func (n *notes) getNote(ctx context.Context, in *noteInput) (*noteDetailOutput, error) {
+	detail, err := n.notes.Note(ctx, shown(in.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (s *Server) getNote(ctx context.Context, in *noteInput) (*noteDetailOutput,
 	return &noteDetailOutput{Body: detail}, nil
 }
 
-func (s *Server) reprocessNote(ctx context.Context, in *noteInput) (*noteOutput, error) {
+func (n *notes) reprocessNote(ctx context.Context, in *noteInput) (*noteOutput, error) {
 	who := callerOf(ctx)
 
 	err := checkNothing(who)
@@ -196,7 +196,7 @@ func (s *Server) reprocessNote(ctx context.Context, in *noteInput) (*noteOutput,
 		return nil, err
 	}
 
-	note, err := s.notes.Reprocess(ctx, shown(in.ID), who.author)
+	note, err := n.notes.Reprocess(ctx, shown(in.ID), who.author)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (s *Server) reprocessNote(ctx context.Context, in *noteInput) (*noteOutput,
 	return &noteOutput{Body: noteCaptured{Note: note}}, nil
 }
 
-func (s *Server) reprocessNotes(ctx context.Context, _ *struct{}) (*reprocessOutput, error) {
+func (n *notes) reprocessNotes(ctx context.Context, _ *struct{}) (*reprocessOutput, error) {
 	who := callerOf(ctx)
 
 	request, err := readRequest[reprocessRequest](who.body)
@@ -221,7 +221,7 @@ func (s *Server) reprocessNotes(ctx context.Context, _ *struct{}) (*reprocessOut
 		return nil, err
 	}
 
-	count, err := s.notes.ReprocessSince(ctx, since, who.author)
+	count, err := n.notes.ReprocessSince(ctx, since, who.author)
 	if err != nil {
 		return nil, err
 	}

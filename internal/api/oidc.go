@@ -43,12 +43,12 @@ type oidcLogin struct {
 }
 
 // oidcLogin is the login that is offered; nil if there is none, or where nobody needs one.
-func (s *Server) oidcLogin() *oidcLogin {
-	if s.oidc == nil || !s.guard.required {
+func (a *account) oidcLogin() *oidcLogin {
+	if a.oidc == nil || !a.guard.required {
 		return nil
 	}
 
-	return &oidcLogin{Label: s.oidc.Label, URL: oidcPath}
+	return &oidcLogin{Label: a.oidc.Label, URL: oidcPath}
 }
 
 // visit is what is known of a browser's navigation besides the parameters.
@@ -97,10 +97,10 @@ type redirectOutput struct {
 	SetCookie []string `header:"Set-Cookie"`
 }
 
-func (s *Server) beginOIDC(ctx context.Context, in *oidcBeginInput) (*redirectOutput, error) {
+func (a *account) beginOIDC(ctx context.Context, in *oidcBeginInput) (*redirectOutput, error) {
 	who := callerOf(ctx)
 
-	if s.oidc == nil {
+	if a.oidc == nil {
 		return nil, noOIDC()
 	}
 
@@ -109,22 +109,22 @@ func (s *Server) beginOIDC(ctx context.Context, in *oidcBeginInput) (*redirectOu
 		return nil, err
 	}
 
-	err = s.attempts.fromNetwork(ctx, who.remote.network, s.clock.Now())
+	err = a.attempts.fromNetwork(ctx, who.remote.network, a.clock.Now())
 	if err != nil {
-		return s.refuseLogin(ctx, who, &in.visit, returnTo, err)
+		return a.refuseLogin(ctx, who, &in.visit, returnTo, err)
 	}
 
-	redirect, err := s.redirectURL(who, in.visit.host)
+	redirect, err := a.redirectURL(who, in.visit.host)
 	if err != nil {
-		return s.refuseLogin(ctx, who, &in.visit, returnTo, err)
+		return a.refuseLogin(ctx, who, &in.visit, returnTo, err)
 	}
 
-	begun, target, err := s.oidc.Provider.Begin(ctx, redirect.String())
+	begun, target, err := a.oidc.Provider.Begin(ctx, redirect.String())
 	if err != nil {
-		return s.refuseLogin(ctx, who, &in.visit, returnTo, err)
+		return a.refuseLogin(ctx, who, &in.visit, returnTo, err)
 	}
 
-	started := attempt{Attempt: begun, ReturnTo: returnTo, At: s.clock.Now()}
+	started := attempt{Attempt: begun, ReturnTo: returnTo, At: a.clock.Now()}
 	if who.cookie != "" {
 		started.Replaces = auth.Hash(who.cookie)
 	}
@@ -136,53 +136,53 @@ func (s *Server) beginOIDC(ctx context.Context, in *oidcBeginInput) (*redirectOu
 
 // finishOIDC logs the user in whom the issuer sent back. It is a GET that changes something, so it records its own row in the audit log: the
 // attempt of this browser takes the place of the CSRF token.
-func (s *Server) finishOIDC(ctx context.Context, in *oidcCallbackInput) (*redirectOutput, error) {
+func (a *account) finishOIDC(ctx context.Context, in *oidcCallbackInput) (*redirectOutput, error) {
 	who := callerOf(ctx)
 	who.audit.recorded = true // with the session, or by refuseLogin
 
-	if s.oidc == nil {
+	if a.oidc == nil {
 		return nil, noOIDC()
 	}
 
 	var session string
 
-	begun, opened, err := s.authenticate(ctx, who, in)
+	begun, opened, err := a.authenticate(ctx, who, in)
 	if err == nil {
 		who.audit.actor = opened
-		err = s.admit(ctx, opened)
+		err = a.admit(ctx, opened)
 	}
 
 	if err == nil {
-		session, err = s.openUser(ctx, who, opened, begun.Replaces)
+		session, err = a.openUser(ctx, who, opened, begun.Replaces)
 	}
 
 	if err != nil {
-		return s.refuseLogin(ctx, who, &in.visit, begun.ReturnTo, err)
+		return a.refuseLogin(ctx, who, &in.visit, begun.ReturnTo, err)
 	}
 
-	s.logger.InfoContext(ctx, "browser logged in", opened.logged()...)
+	a.logger.InfoContext(ctx, "browser logged in", opened.logged()...)
 
 	return &redirectOutput{Location: begun.ReturnTo, SetCookie: []string{session, forgottenAttempt()}}, nil
 }
 
 // authenticate checks that this browser began the login, and who the issuer says logged in.
-func (s *Server) authenticate(ctx context.Context, who *caller, in *oidcCallbackInput) (attempt, *caller, error) {
-	err := s.attempts.fromNetwork(ctx, oidcCallbackPath+who.remote.network, s.clock.Now())
+func (a *account) authenticate(ctx context.Context, who *caller, in *oidcCallbackInput) (attempt, *caller, error) {
+	err := a.attempts.fromNetwork(ctx, oidcCallbackPath+who.remote.network, a.clock.Now())
 	if err != nil {
 		return attempt{}, nil, err
 	}
 
-	begun, err := readAttempt(in.visit.attempt, s.clock.Now())
+	begun, err := readAttempt(in.visit.attempt, a.clock.Now())
 	if err != nil {
 		return begun, nil, err
 	}
 
-	redirect, err := s.redirectURL(who, in.visit.host)
+	redirect, err := a.redirectURL(who, in.visit.host)
 	if err != nil {
 		return begun, nil, err
 	}
 
-	user, err := s.oidc.Provider.Finish(ctx, begun.Attempt,
+	user, err := a.oidc.Provider.Finish(ctx, begun.Attempt,
 		oidc.Answer{State: in.State, Code: in.Code, Issuer: in.Issuer, Error: in.Error}, redirect.String())
 	if err != nil {
 		return begun, nil, err
@@ -193,48 +193,48 @@ func (s *Server) authenticate(ctx context.Context, who *caller, in *oidcCallback
 	opened := &caller{remote: who.remote, author: user.Name, browser: &postgres.BrowserSession{User: &postgres.BrowserUser{
 		Issuer: user.Issuer, Subject: user.Subject, Name: user.Name, Groups: user.Groups, Teams: user.Teams,
 	}}}
-	s.guard.recognizeBrowser(opened)
+	a.guard.recognizeBrowser(opened)
 
 	return begun, opened, nil
 }
 
 // admit checks that a user whom the issuer identified may log in.
-func (s *Server) admit(ctx context.Context, user *caller) error {
-	if s.guard.role(user) == "" {
+func (a *account) admit(ctx context.Context, user *caller) error {
+	if a.guard.role(user) == "" {
 		return tarsy.Errorf(tarsy.CodeNoRole, "The user %q has no role here. An admin can add one of their groups to system.auth.roles.", user.author)
 	}
 
-	return s.attempts.ofUser(ctx, user, s.clock.Now())
+	return a.attempts.ofUser(ctx, user, a.clock.Now())
 }
 
 // openUser begins the browser session of a user and returns its cookie. The one that the browser had is over, also if its cookie came only with
 // the request that began the login.
-func (s *Server) openUser(ctx context.Context, who, opened *caller, replaced []byte) (string, error) {
-	issued, now := auth.NewBrowserSecret(), s.clock.Now()
+func (a *account) openUser(ctx context.Context, who, opened *caller, replaced []byte) (string, error) {
+	issued, now := auth.NewBrowserSecret(), a.clock.Now()
 
 	over := who.replaced()
 	if len(replaced) > 0 {
 		over = append(over, replaced)
 	}
 
-	err := s.store.CreateUserSession(ctx, issued.Hash, *opened.user(), issued.CSRFToken, now, now.Add(s.oidc.Lifetime), s.sessionsPerKey, over...)
+	err := a.store.CreateUserSession(ctx, issued.Hash, *opened.user(), issued.CSRFToken, now, now.Add(a.oidc.Lifetime), a.sessionsPerKey, over...)
 	if err != nil {
 		return "", fmt.Errorf("log in: %w", err)
 	}
 
-	set := cookie(who, issued.Secret, int(s.oidc.Lifetime.Seconds()))
+	set := cookie(who, issued.Secret, int(a.oidc.Lifetime.Seconds()))
 
 	return set.String(), nil
 }
 
 // redirectURL is where the issuer returns to. Without a configured address it is derived from the name that the browser used, if no stranger can
 // have chosen that.
-func (s *Server) redirectURL(who *caller, host string) (*url.URL, error) {
-	if s.oidc.RedirectURL != nil {
-		return s.oidc.RedirectURL, nil
+func (a *account) redirectURL(who *caller, host string) (*url.URL, error) {
+	if a.oidc.RedirectURL != nil {
+		return a.oidc.RedirectURL, nil
 	}
 
-	if !s.guard.public.isOwnHost(host) {
+	if !a.guard.public.isOwnHost(host) {
 		return nil, &tarsy.Error{
 			Code: tarsy.CodeLoginFailed, Message: "Logins need an address to return to. Ask your administrator to set system.dashboard_url.",
 			Err: fmt.Errorf("%w: the browser used the host %q", errNoRedirect, shown(host)),
@@ -263,7 +263,7 @@ func loginCodes() []tarsy.Code {
 }
 
 // refuseLogin logs and records a login that failed, and leads the browser back to the login page.
-func (s *Server) refuseLogin(ctx context.Context, who *caller, from *visit, returnTo string, err error) (*redirectOutput, error) {
+func (a *account) refuseLogin(ctx context.Context, who *caller, from *visit, returnTo string, err error) (*redirectOutput, error) {
 	code := tarsy.CodeOf(err)
 	if limited, ok := errors.AsType[*problem.Problem](err); ok {
 		code = limited.Code
@@ -280,18 +280,18 @@ func (s *Server) refuseLogin(ctx context.Context, who *caller, from *visit, retu
 		cause = told.Err
 	}
 
-	reason := s.mask(cause.Error())
+	reason := a.audit.mask(cause.Error())
 
 	if !slices.Contains(loginCodes(), code) {
-		s.logger.ErrorContext(ctx, "could not log a browser in", append(logged.logged(), "error", reason)...)
+		a.logger.ErrorContext(ctx, "could not log a browser in", append(logged.logged(), "error", reason)...)
 
 		code = tarsy.CodeLoginFailed
 	} else if code != tarsy.CodeTooManyRequests { // which has its own notice
-		s.refusals.log(ctx, logged, s.clock.Now(), "login failed", append(logged.logged(), "code", code, "reason", reason))
+		a.refusals.log(ctx, logged, a.clock.Now(), "login failed", append(logged.logged(), "code", code, "reason", reason))
 	}
 
 	if who.audit.action.name != "" && code != tarsy.CodeTooManyRequests {
-		s.recordRefusedLogin(ctx, who, code)
+		a.recordRefusedLogin(ctx, who, code)
 	}
 
 	if from.wantsProblem() {
@@ -307,13 +307,13 @@ func (s *Server) refuseLogin(ctx context.Context, who *caller, from *visit, retu
 }
 
 // recordRefusedLogin adds a row to the audit log. Of one user, and of all callers that are nobody in particular, there are so many per minute.
-func (s *Server) recordRefusedLogin(ctx context.Context, who *caller, code tarsy.Code) {
+func (a *account) recordRefusedLogin(ctx context.Context, who *caller, code tarsy.Code) {
 	name := unknownLogins
 	if who.audit.actor != nil {
 		name = who.audit.actor.denialName()
 	}
 
-	if _, ok := s.denials.Allow(name, s.clock.Now()); ok {
-		s.record(ctx, s.auditEntry(ctx, who, string(code), "", nil))
+	if _, ok := a.audit.denials.Allow(name, a.clock.Now()); ok {
+		a.audit.record(ctx, a.audit.entry(ctx, who, string(code), "", nil))
 	}
 }

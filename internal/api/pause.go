@@ -27,7 +27,7 @@ type pauseList struct {
 
 type pauseOutput struct{ Body tarsy.Pause }
 
-func (s *Server) listPauses(ctx context.Context, _ *struct{}) (*pauseListOutput, error) {
+func (s *system) listPauses(ctx context.Context, _ *struct{}) (*pauseListOutput, error) {
 	pauses, err := s.people.Pauses(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list pauses: %w", err)
@@ -36,7 +36,7 @@ func (s *Server) listPauses(ctx context.Context, _ *struct{}) (*pauseListOutput,
 	return &pauseListOutput{Body: pauseList{Pauses: append([]tarsy.Pause{}, pauses...)}}, nil
 }
 
-func (s *Server) putPause(ctx context.Context, in *pauseInput) (*pauseOutput, error) {
+func (s *system) putPause(ctx context.Context, in *pauseInput) (*pauseOutput, error) {
 	who := callerOf(ctx)
 
 	kind, err := in.kind()
@@ -87,7 +87,7 @@ func (r *pauseRequest) end() (at *time.Time, life time.Duration, err error) {
 	}
 }
 
-func (s *Server) deletePause(ctx context.Context, in *pauseInput) (*struct{}, error) {
+func (s *system) deletePause(ctx context.Context, in *pauseInput) (*struct{}, error) {
 	kind, err := in.kind()
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"log/slog"
 	"net/http"
 
 	"tarsy.dev/tarsy/internal/problem"
@@ -12,7 +13,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	problem.Write(w, r, s.logger, err)
 }
 
-func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, status int, mediaType string, body any) {
+func writeJSON(logger *slog.Logger, w http.ResponseWriter, r *http.Request, status int, mediaType string, body any) {
 	w.Header().Set("Content-Type", mediaType)
 	w.WriteHeader(status)
 
@@ -21,6 +22,6 @@ func (s *Server) writeJSON(w http.ResponseWriter, r *http.Request, status int, m
 
 	err := encoder.Encode(body)
 	if err != nil {
-		s.logger.DebugContext(r.Context(), "answer not delivered", "error", err)
+		logger.DebugContext(r.Context(), "answer not delivered", "error", err)
 	}
 }

@@ -40,7 +40,7 @@ type projectList struct {
 	Total      int                   `doc:"How many projects match in all pages."       json:"total"`
 }
 
-func (s *Server) listProjects(ctx context.Context, in *projectsInput) (*projectsOutput, error) {
+func (h *entities) listProjects(ctx context.Context, in *projectsInput) (*projectsOutput, error) {
 	var query tarsy.ProjectQuery
 
 	err := readParameters(in, &query)
@@ -53,7 +53,7 @@ func (s *Server) listProjects(ctx context.Context, in *projectsInput) (*projects
 		return nil, err
 	}
 
-	page, err := s.board.Projects(ctx, query)
+	page, err := h.board.Projects(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (s *Server) listProjects(ctx context.Context, in *projectsInput) (*projects
 	return out, err
 }
 
-func (s *Server) createProject(ctx context.Context, _ *struct{}) (*createdOutput[tarsy.ProjectDetail], error) {
+func (h *entities) createProject(ctx context.Context, _ *struct{}) (*createdOutput[tarsy.ProjectDetail], error) {
 	who := callerOf(ctx)
 
 	body, err := readRequest[projectRequest](who.body)
@@ -75,7 +75,7 @@ func (s *Server) createProject(ctx context.Context, _ *struct{}) (*createdOutput
 		return nil, err
 	}
 
-	project, err := s.board.CreateProject(ctx, tarsy.ProjectInput(body), who.author)
+	project, err := h.board.CreateProject(ctx, tarsy.ProjectInput(body), who.author)
 	if err != nil {
 		return nil, fmt.Errorf("create project: %w", err)
 	}
@@ -83,8 +83,8 @@ func (s *Server) createProject(ctx context.Context, _ *struct{}) (*createdOutput
 	return &createdOutput[tarsy.ProjectDetail]{ETag: etag(project.Version), Location: "/api/v1/projects/" + project.ID, Body: project}, nil
 }
 
-func (s *Server) getProject(ctx context.Context, in *rowInput) (*rowOutput[tarsy.ProjectDetail], error) {
-	project, err := s.board.Project(ctx, in.ID)
+func (h *entities) getProject(ctx context.Context, in *rowInput) (*rowOutput[tarsy.ProjectDetail], error) {
+	project, err := h.board.Project(ctx, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("show project: %w", err)
 	}
@@ -92,13 +92,13 @@ func (s *Server) getProject(ctx context.Context, in *rowInput) (*rowOutput[tarsy
 	return &rowOutput[tarsy.ProjectDetail]{ETag: etag(project.Version), Body: project}, nil
 }
 
-func (s *Server) updateProject(ctx context.Context, in *changeInput) (*rowOutput[tarsy.ProjectDetail], error) {
+func (h *entities) updateProject(ctx context.Context, in *changeInput) (*rowOutput[tarsy.ProjectDetail], error) {
 	body, version, err := request[projectRequest](ctx, in)
 	if err != nil {
 		return nil, err
 	}
 
-	project, err := s.board.UpdateProject(ctx, in.ID, version, tarsy.ProjectInput(body), callerOf(ctx).author)
+	project, err := h.board.UpdateProject(ctx, in.ID, version, tarsy.ProjectInput(body), callerOf(ctx).author)
 	if err != nil {
 		return nil, fmt.Errorf("change project: %w", err)
 	}
@@ -106,20 +106,20 @@ func (s *Server) updateProject(ctx context.Context, in *changeInput) (*rowOutput
 	return &rowOutput[tarsy.ProjectDetail]{ETag: etag(project.Version), Body: project}, nil
 }
 
-func (s *Server) deleteProject(ctx context.Context, in *changeInput) (*noContent, error) {
+func (h *entities) deleteProject(ctx context.Context, in *changeInput) (*noContent, error) {
 	version, err := in.IfMatch.version()
 	if err != nil {
 		return nil, err
 	}
 
-	if err := s.board.DeleteProject(ctx, in.ID, version, callerOf(ctx).author); err != nil {
+	if err := h.board.DeleteProject(ctx, in.ID, version, callerOf(ctx).author); err != nil {
 		return nil, fmt.Errorf("delete project: %w", err)
 	}
 
 	return &noContent{}, nil
 }
 
-func (s *Server) createEpic(ctx context.Context, in *rowInput) (*createdOutput[tarsy.Epic], error) {
+func (h *entities) createEpic(ctx context.Context, in *rowInput) (*createdOutput[tarsy.Epic], error) {
 	who := callerOf(ctx)
 
 	body, err := readRequest[epicRequest](who.body)
@@ -127,7 +127,7 @@ func (s *Server) createEpic(ctx context.Context, in *rowInput) (*createdOutput[t
 		return nil, err
 	}
 
-	epic, err := s.board.CreateEpic(ctx, in.ID, tarsy.EpicInput(body), who.author)
+	epic, err := h.board.CreateEpic(ctx, in.ID, tarsy.EpicInput(body), who.author)
 	if err != nil {
 		return nil, fmt.Errorf("create epic: %w", err)
 	}
@@ -135,8 +135,8 @@ func (s *Server) createEpic(ctx context.Context, in *rowInput) (*createdOutput[t
 	return &createdOutput[tarsy.Epic]{ETag: etag(epic.Version), Location: "/api/v1/epics/" + epic.ID, Body: epic}, nil
 }
 
-func (s *Server) getEpic(ctx context.Context, in *rowInput) (*rowOutput[tarsy.Epic], error) {
-	epic, err := s.board.Epic(ctx, in.ID)
+func (h *entities) getEpic(ctx context.Context, in *rowInput) (*rowOutput[tarsy.Epic], error) {
+	epic, err := h.board.Epic(ctx, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("show epic: %w", err)
 	}
@@ -144,13 +144,13 @@ func (s *Server) getEpic(ctx context.Context, in *rowInput) (*rowOutput[tarsy.Ep
 	return &rowOutput[tarsy.Epic]{ETag: etag(epic.Version), Body: epic}, nil
 }
 
-func (s *Server) updateEpic(ctx context.Context, in *changeInput) (*rowOutput[tarsy.Epic], error) {
+func (h *entities) updateEpic(ctx context.Context, in *changeInput) (*rowOutput[tarsy.Epic], error) {
 	body, version, err := request[epicRequest](ctx, in)
 	if err != nil {
 		return nil, err
 	}
 
-	epic, err := s.board.UpdateEpic(ctx, in.ID, version, tarsy.EpicInput(body), callerOf(ctx).author)
+	epic, err := h.board.UpdateEpic(ctx, in.ID, version, tarsy.EpicInput(body), callerOf(ctx).author)
 	if err != nil {
 		return nil, fmt.Errorf("change epic: %w", err)
 	}
@@ -158,13 +158,13 @@ func (s *Server) updateEpic(ctx context.Context, in *changeInput) (*rowOutput[ta
 	return &rowOutput[tarsy.Epic]{ETag: etag(epic.Version), Body: epic}, nil
 }
 
-func (s *Server) deleteEpic(ctx context.Context, in *changeInput) (*noContent, error) {
+func (h *entities) deleteEpic(ctx context.Context, in *changeInput) (*noContent, error) {
 	version, err := in.IfMatch.version()
 	if err != nil {
 		return nil, err
 	}
 
-	if err := s.board.DeleteEpic(ctx, in.ID, version, callerOf(ctx).author); err != nil {
+	if err := h.board.DeleteEpic(ctx, in.ID, version, callerOf(ctx).author); err != nil {
 		return nil, fmt.Errorf("delete epic: %w", err)
 	}
 

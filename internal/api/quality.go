@@ -16,7 +16,7 @@ type qualityInput struct {
 
 type qualityOutput struct{ Body tarsy.Quality }
 
-func (s *Server) getQuality(ctx context.Context, in *qualityInput) (*qualityOutput, error) {
+func (s *system) getQuality(ctx context.Context, in *qualityInput) (*qualityOutput, error) {
 	from, to, err := period(in, s.clock.Now())
 	if err != nil {
 		return nil, err

@@ -26,8 +26,8 @@ type refusals struct {
 	logger  *slog.Logger
 }
 
-func newRefusals(logger *slog.Logger, clock clockwork.Clock) refusals {
-	return refusals{
+func newRefusals(logger *slog.Logger, clock clockwork.Clock) *refusals {
+	return &refusals{
 		callers: limit.NewRate(refusalsPerCaller), all: limit.NewRate(refusalsInAll), notice: limit.NewNotice(logger, clock), logger: logger,
 	}
 }

@@ -30,7 +30,7 @@ type reloadInput struct {
 
 type reloadOutput struct{ Body ConfigReload }
 
-func (s *Server) reloadConfig(ctx context.Context, in *reloadInput) (*reloadOutput, error) {
+func (s *system) reloadConfig(ctx context.Context, in *reloadInput) (*reloadOutput, error) {
 	err := checkParameters(in)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ type rerunInput struct {
 	Key idempotencyKey `doc:"A name of your choice for this request. Repeating it within 24 hours returns the session that the first one created." header:"Idempotency-Key" maxLength:"255"`
 }
 
-func (s *Server) rerunSession(ctx context.Context, in *rerunInput) (*acceptedOutput, error) {
+func (s *sessions) rerunSession(ctx context.Context, in *rerunInput) (*acceptedOutput, error) {
 	who := callerOf(ctx)
 
 	request, err := readRerun(who.body)
@@ -52,7 +52,7 @@ func (s *Server) rerunSession(ctx context.Context, in *rerunInput) (*acceptedOut
 		return nil, fmt.Errorf("run session again: %w", err)
 	}
 
-	return s.accepted(session), nil
+	return s.public.accepted(session), nil
 }
 
 // readRerun reads what is different in a re-run; without a body, nothing is. Whether it is configured is for intake to check.

@@ -8,7 +8,7 @@ import (
 // noContent is the answer that has nothing to say.
 type noContent struct{}
 
-func (s *Server) deleteSession(ctx context.Context, in *sessionInput) (*noContent, error) {
+func (s *sessions) deleteSession(ctx context.Context, in *sessionInput) (*noContent, error) {
 	err := in.check()
 	if err != nil {
 		return nil, err

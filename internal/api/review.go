@@ -80,7 +80,7 @@ type bulkResults struct {
 	Results []tarsy.ReviewResult `doc:"One for each item, in the same order." json:"results"`
 }
 
-func (s *Server) listReviewItems(ctx context.Context, in *reviewListInput) (*reviewListOutput, error) {
+func (n *notes) listReviewItems(ctx context.Context, in *reviewListInput) (*reviewListOutput, error) {
 	query := tarsy.ReviewQuery{Visible: callerOf(ctx).visible}
 
 	err := readParameters(in, &query)
@@ -93,7 +93,7 @@ func (s *Server) listReviewItems(ctx context.Context, in *reviewListInput) (*rev
 		return nil, err
 	}
 
-	page, err := s.reviews.Items(ctx, query)
+	page, err := n.reviews.Items(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("list review items: %w", err)
 	}
@@ -107,13 +107,13 @@ func (s *Server) listReviewItems(ctx context.Context, in *reviewListInput) (*rev
 	return out, err
 }
 
-func (s *Server) getReviewItem(ctx context.Context, in *reviewInput) (*reviewOutput, error) {
-	item, err := s.reviews.Item(ctx, in.ID)
+func (n *notes) getReviewItem(ctx context.Context, in *reviewInput) (*reviewOutput, error) {
+	item, err := n.reviews.Item(ctx, in.ID)
 
 	return reviewAnswer(item, "show review item", err)
 }
 
-func (s *Server) resolveReviewItem(ctx context.Context, in *resolveInput) (*reviewOutput, error) {
+func (n *notes) resolveReviewItem(ctx context.Context, in *resolveInput) (*reviewOutput, error) {
 	who := callerOf(ctx)
 
 	version, err := in.IfMatch.version()
@@ -138,12 +138,12 @@ func (s *Server) resolveReviewItem(ctx context.Context, in *resolveInput) (*revi
 		decided.Entity = new(request.Entity.input())
 	}
 
-	item, err := s.reviews.Resolve(ctx, decided)
+	item, err := n.reviews.Resolve(ctx, decided)
 
 	return reviewAnswer(item, "decide review item", err)
 }
 
-func (s *Server) undoReviewItem(ctx context.Context, in *reviewInput) (*reviewOutput, error) {
+func (n *notes) undoReviewItem(ctx context.Context, in *reviewInput) (*reviewOutput, error) {
 	who := callerOf(ctx)
 
 	if who.body != nil {
@@ -152,12 +152,12 @@ func (s *Server) undoReviewItem(ctx context.Context, in *reviewInput) (*reviewOu
 		}
 	}
 
-	item, err := s.reviews.Undo(ctx, in.ID, who.author)
+	item, err := n.reviews.Undo(ctx, in.ID, who.author)
 
 	return reviewAnswer(item, "undo decision", err)
 }
 
-func (s *Server) resolveReviewItems(ctx context.Context, _ *struct{}) (*bulkOutput, error) {
+func (n *notes) resolveReviewItems(ctx context.Context, _ *struct{}) (*bulkOutput, error) {
 	who := callerOf(ctx)
 
 	request, err := readRequest[bulkRequest](who.body)
@@ -183,7 +183,7 @@ func (s *Server) resolveReviewItems(ctx context.Context, _ *struct{}) (*bulkOutp
 		}
 	}
 
-	results, err := s.resolveVisible(ctx, who, each)
+	results, err := n.resolveVisible(ctx, who, each)
 	if err != nil {
 		return nil, err
 	}
@@ -192,12 +192,12 @@ func (s *Server) resolveReviewItems(ctx context.Context, _ *struct{}) (*bulkOutp
 }
 
 // resolveVisible decides items. Those that the caller may not see do not exist to them.
-func (s *Server) resolveVisible(ctx context.Context, who *caller, each []tarsy.ReviewResolution) ([]tarsy.ReviewResult, error) {
+func (n *notes) resolveVisible(ctx context.Context, who *caller, each []tarsy.ReviewResolution) ([]tarsy.ReviewResult, error) {
 	hidden := make([]error, len(each))
 	visible := make([]tarsy.ReviewResolution, 0, len(each))
 
 	for i, item := range each {
-		switch err := s.checkReview(ctx, who, item.ItemID); {
+		switch err := n.teams.checkReview(ctx, who, item.ItemID); {
 		case err == nil:
 			visible = append(visible, item)
 		case tarsy.CodeOf(err) == tarsy.CodeReviewNotFound:
@@ -207,7 +207,7 @@ func (s *Server) resolveVisible(ctx context.Context, who *caller, each []tarsy.R
 		}
 	}
 
-	decided := s.reviews.ResolveAll(ctx, visible, func(err error) { s.logger.ErrorContext(ctx, "review item not decided", "error", err) })
+	decided := n.reviews.ResolveAll(ctx, visible, func(err error) { n.logger.ErrorContext(ctx, "review item not decided", "error", err) })
 	results := make([]tarsy.ReviewResult, len(each))
 
 	for i := range each {

@@ -76,11 +76,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	defer s.logRefusal(w, r, who)
 	defer s.bodies.release(who)
 
-	w, record := s.audited(w, r, found, who)
+	w, record := s.audit.audited(w, r, found, who)
 	defer record.finish()
 
 	if missing == nil && found.webhook && who.key == nil {
-		err = s.admitSender(w, r, who, found.bodyLimit, err)
+		err = s.alerts.admitSender(w, r, who, found.bodyLimit, err)
 	}
 
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	ctx := s.decide(context.WithValue(r.Context(), callerKey{}, who), who)
+	ctx := s.audit.decide(context.WithValue(r.Context(), callerKey{}, who), who)
 
 	if found.scope != "" {
 		limit.Work(ctx)
@@ -149,7 +149,7 @@ func (s *Server) prepare(w http.ResponseWriter, r *http.Request, who *caller, fo
 	who.visible = s.guard.visibility(who)
 
 	if err == nil {
-		err = s.checkVisible(r.Context(), who, found, r.URL.Path)
+		err = s.teams.checkVisible(r.Context(), who, found, r.URL.Path)
 	}
 
 	if err == nil {
@@ -157,7 +157,7 @@ func (s *Server) prepare(w http.ResponseWriter, r *http.Request, who *caller, fo
 	}
 
 	if err == nil && found.hasBody && who.body == nil {
-		err = s.readBody(w, r, who, found.bodyLimit, found.scope != "")
+		err = s.bodies.read(w, r, who, found.bodyLimit, found.scope != "")
 	}
 
 	return err

@@ -164,53 +164,37 @@ type Config struct {
 	Logger   *slog.Logger
 }
 
-// Server answers HTTP requests. Two requests share nothing but the Store, the page's files, the count of attempts to log
+// Server answers HTTP requests: it finds the operation of a request, sees who asks and whether they may, and hands it to the type that has the
+// operations of the resource. Two requests share nothing but the Store, the page's files, the count of attempts to log
 // in and the check of the logins behind open streams, whose goroutine ends with the last stream.
 type Server struct {
-	store      Store
-	intake     Intake
-	alertTypes func() []AlertType
-	notes      Notes
-	board      Board
-	reviews    Reviews
-	noteTeams  NoteTeams
-	jobs       Jobs
-	inbox      Inbox
-	triage     Triage
-	people     *people.Desk
-	ready      func() error
-	warnings   func() []Warning
-	mcpServers func() []MCPServerStatus
-	system     System
-	info       Info
-	clock      clockwork.Clock
-	logger     *slog.Logger
-	observe    Observe
-	logLevel   *slog.LevelVar
-	reload     func(ctx context.Context, dryRun bool, author string) (ConfigReload, error)
+	// The operations by resource.
+	sessions *sessions
+	desk     *desk
+	alerts   *alerts
+	notes    *notes
+	entities *entities
+	account  *account
+	system   *system
 
-	bodyTimeout    time.Duration
-	writeTimeout   time.Duration
-	bodies         bodies
-	attempts       attempts
-	captures       captures
-	refusals       refusals
-	denials        *limit.Rate
-	mask           func(string) string
-	sessionsPerKey int
-	dailyBudgetUSD func() float64
-
-	oidc *OIDC
-
-	webSocket, events, noteEvents, mcp, metrics http.Handler
-
-	guard    guard
+	guard    *guard
+	teams    *teamCheck
+	audit    *auditor
+	bodies   *bodies
 	logins   *loginWatch
+	refusals *refusals
 	page     *page
+
 	mux      *http.ServeMux
 	routes   map[string]route
 	huma     huma.API
 	document func() []byte
+
+	bodyTimeout  time.Duration
+	writeTimeout time.Duration
+	observe      Observe
+	clock        clockwork.Clock
+	logger       *slog.Logger
 }
 
 // New makes the server; every route is there when it returns.
@@ -252,62 +236,74 @@ func New(cfg Config) *Server {
 		s = Declare(cfg.Info.Version)
 	}
 
-	s.store = cfg.Store
-	s.intake = cfg.Intake
-	s.alertTypes = cfg.AlertTypes
-	s.notes = cfg.Notes
-	s.board = cfg.Board
-	s.reviews = cfg.Reviews
-	s.noteTeams = cfg.NoteTeams
-	s.jobs = cfg.Jobs
-	s.inbox = cfg.Inbox
-	s.triage = cfg.Triage
-	s.people = cfg.People
-	s.ready = cfg.Ready
-	s.warnings = cfg.Warnings
-	s.mcpServers = cfg.MCPServers
-	s.system = cfg.System
-	s.info = cfg.Info
-	s.clock = cfg.Clock
-	s.logger = cfg.Logger
-	s.observe = cfg.Observe
-	s.logLevel = cfg.LogLevel
-	s.reload = cfg.Reload
+	s.serveWith(cfg)
+	s.handleWith(cfg)
 
+	return s
+}
+
+// serveWith sets what every request needs.
+func (s *Server) serveWith(cfg Config) {
+	s.clock, s.logger, s.observe = cfg.Clock, cfg.Logger, cfg.Observe
 	s.bodyTimeout = cmp.Or(cfg.BodyTimeout, defaultBodyTimeout)
 	s.writeTimeout = cmp.Or(cfg.WriteTimeout, defaultWriteTimeout)
 	s.bodies = newBodies(cfg.Bodies, limit.NewNotice(cfg.Logger, cfg.Clock))
-	s.attempts = attempts{
+	s.refusals = newRefusals(cfg.Logger, cfg.Clock)
+	s.page = newPage(cfg.Dashboard)
+	s.guard = &guard{
+		store: cfg.Store, required: cfg.Auth.Required, users: cfg.Auth.Users, teams: cfg.Auth.Teams, proxies: cfg.TrustedProxies, public: public{cfg.PublicURL}, clock: cfg.Clock, logger: cfg.Logger,
+	}
+	s.teams = &teamCheck{store: cfg.Store, notes: cfg.NoteTeams, people: cfg.People}
+	s.logins = &loginWatch{store: cfg.Store, every: cmp.Or(cfg.LoginCheckEvery, loginCheckEvery), clock: cfg.Clock, logger: cfg.Logger}
+	s.audit = &auditor{
+		store: cfg.Store, guard: s.guard, mask: cfg.Mask, serverID: cfg.Info.ServerID, denials: limit.NewRate(denialsPerCaller), clock: cfg.Clock, logger: cfg.Logger,
+	}
+}
+
+// handleWith sets what the handlers of each resource need.
+func (s *Server) handleWith(cfg Config) {
+	dashboard := public{cfg.PublicURL}
+	tries := &attempts{
 		networks: limit.NewRate(cfg.Login.AttemptsPerMinute), keys: limit.NewRate(cfg.Login.AttemptsPerMinute), shares: limit.NewRate(sharesPerLogin * cfg.Login.AttemptsPerMinute),
 		notice: limit.NewNotice(cfg.Logger, cfg.Clock),
 	}
-	s.captures = captures{keys: limit.NewRate(cfg.NotesPerMinute), notice: limit.NewNotice(cfg.Logger, cfg.Clock)}
-	s.refusals = newRefusals(cfg.Logger, cfg.Clock)
-	s.denials = limit.NewRate(denialsPerCaller)
-	s.mask = cfg.Mask
-	s.sessionsPerKey = cfg.Login.SessionsPerKey
-	s.dailyBudgetUSD = cfg.DailyBudgetUSD
 
-	s.oidc = cfg.OIDC
-
-	s.guard = guard{
-		store: cfg.Store, required: cfg.Auth.Required, users: cfg.Auth.Users, teams: cfg.Auth.Teams, proxies: cfg.TrustedProxies, public: public{cfg.PublicURL}, clock: cfg.Clock, logger: cfg.Logger,
+	*s.sessions = sessions{store: cfg.Store, intake: cfg.Intake, teams: s.teams, public: dashboard, events: cfg.Events, logger: cfg.Logger}
+	*s.desk = desk{
+		store: cfg.Store, intake: cfg.Intake, people: cfg.People, teams: s.teams, public: dashboard, attempts: tries, clock: cfg.Clock, logger: cfg.Logger,
 	}
-	s.logins = &loginWatch{store: cfg.Store, every: cmp.Or(cfg.LoginCheckEvery, loginCheckEvery), clock: cfg.Clock, logger: cfg.Logger}
-	s.page = newPage(cfg.Dashboard)
-	s.webSocket, s.events, s.noteEvents, s.mcp, s.metrics = cfg.WebSocket, cfg.Events, cfg.NoteEvents, cfg.MCP, cfg.Metrics
-
-	return s
+	*s.alerts = alerts{
+		store: cfg.Store, intake: cfg.Intake, inbox: cfg.Inbox, triage: cfg.Triage, alertTypes: cfg.AlertTypes, teams: s.teams, public: dashboard, bodies: s.bodies,
+		clock: cfg.Clock,
+	}
+	*s.notes = notes{
+		notes: cfg.Notes, reviews: cfg.Reviews, teams: s.teams, events: cfg.NoteEvents, clock: cfg.Clock, logger: cfg.Logger,
+		captures: captures{keys: limit.NewRate(cfg.NotesPerMinute), notice: limit.NewNotice(cfg.Logger, cfg.Clock)},
+	}
+	*s.entities = entities{board: cfg.Board, teams: s.teams, clock: cfg.Clock, logger: cfg.Logger}
+	*s.account = account{
+		store: cfg.Store, guard: s.guard, audit: s.audit, attempts: tries, refusals: s.refusals, oidc: cfg.OIDC, sessionsPerKey: cfg.Login.SessionsPerKey,
+		clock: cfg.Clock, logger: cfg.Logger,
+	}
+	*s.system = system{
+		store: cfg.Store, people: cfg.People, jobs: cfg.Jobs, info: cfg.Info, system: cfg.System, ready: cfg.Ready, warnings: cfg.Warnings,
+		mcpServers: cfg.MCPServers, reload: cfg.Reload, dailyBudgetUSD: cfg.DailyBudgetUSD, document: s.document, logLevel: cfg.LogLevel,
+		clock: cfg.Clock, logger: cfg.Logger, webSocket: cfg.WebSocket, mcp: cfg.MCP, metrics: cfg.Metrics,
+	}
 }
 
 // Declare registers the routes of a server that New completes. It needs nothing of what the server stands on and takes most of the time of
 // making it, so that it can run while the database is opened.
 func Declare(version string) *Server {
-	s := &Server{mux: http.NewServeMux(), routes: map[string]route{}}
+	s := &Server{
+		sessions: &sessions{}, desk: &desk{}, alerts: &alerts{}, notes: &notes{}, entities: &entities{}, account: &account{}, system: &system{},
+		mux: http.NewServeMux(), routes: map[string]route{},
+	}
 	s.huma = newDocument(s.mux, version)
 
 	for _, operations := range [][]operation{
-		s.sessionOperations(), s.peopleOperations(), s.alertOperations(), s.noteOperations(), s.accountOperations(), s.systemOperations(),
+		s.sessions.operations(), s.desk.operations(), s.alerts.operations(), s.notes.operations(), s.entities.operations(), s.account.operations(),
+		s.system.operations(),
 	} {
 		for _, o := range operations {
 			s.register(o)

@@ -70,7 +70,7 @@ type cancelAccepted struct {
 // nothing is a body without fields.
 type nothing struct{}
 
-func (s *Server) listSessions(ctx context.Context, in *listInput) (*listOutput, error) {
+func (s *sessions) listSessions(ctx context.Context, in *listInput) (*listOutput, error) {
 	filter, err := in.filter(callerOf(ctx).person())
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (s *Server) listSessions(ctx context.Context, in *listInput) (*listOutput, 
 	return out, nil
 }
 
-func (s *Server) getSession(ctx context.Context, in *sessionInput) (*sessionOutput, error) {
+func (s *sessions) getSession(ctx context.Context, in *sessionInput) (*sessionOutput, error) {
 	err := in.check()
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (s *Server) getSession(ctx context.Context, in *sessionInput) (*sessionOutp
 	return &sessionOutput{Body: *detail}, nil
 }
 
-func (s *Server) cancelSession(ctx context.Context, in *sessionInput) (*cancelOutput, error) {
+func (s *sessions) cancelSession(ctx context.Context, in *sessionInput) (*cancelOutput, error) {
 	who := callerOf(ctx)
 
 	err := in.checkAction(who)

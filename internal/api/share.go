@@ -52,7 +52,7 @@ type shared struct {
 	NextCursor string               `doc:"Gets the next page of the timeline; the last page has none." json:"next_cursor,omitempty"`
 }
 
-func (s *Server) createShare(ctx context.Context, in *sessionInput) (*createdShareOutput, error) {
+func (d *desk) createShare(ctx context.Context, in *sessionInput) (*createdShareOutput, error) {
 	who := callerOf(ctx)
 
 	life, err := readShare(who.body)
@@ -60,12 +60,12 @@ func (s *Server) createShare(ctx context.Context, in *sessionInput) (*createdSha
 		return nil, err
 	}
 
-	share, secret, err := s.people.Share(ctx, in.ID, who.author, life)
+	share, secret, err := d.people.Share(ctx, in.ID, who.author, life)
 	if err != nil {
 		return nil, fmt.Errorf("share session: %w", err)
 	}
 
-	return &createdShareOutput{Body: createdShare{Share: share, Secret: secret, URL: s.sharedURL(secret)}}, nil
+	return &createdShareOutput{Body: createdShare{Share: share, Secret: secret, URL: d.sharedURL(secret)}}, nil
 }
 
 // readShare reads for how long a session is shared.
@@ -88,8 +88,8 @@ func readShare(body []byte) (time.Duration, error) {
 }
 
 // sharedURL is the address of the page that shows a share. The secret is behind the #: browsers send it to nobody.
-func (s *Server) sharedURL(secret string) string {
-	base := s.guard.public.url
+func (d *desk) sharedURL(secret string) string {
+	base := d.public.url
 	if base == nil {
 		return ""
 	}
@@ -100,8 +100,8 @@ func (s *Server) sharedURL(secret string) string {
 	return address.String() + "#" + url.PathEscape(secret)
 }
 
-func (s *Server) listShares(ctx context.Context, in *sessionInput) (*shareListOutput, error) {
-	shares, err := s.people.Shares(ctx, in.ID)
+func (d *desk) listShares(ctx context.Context, in *sessionInput) (*shareListOutput, error) {
+	shares, err := d.people.Shares(ctx, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("list shares: %w", err)
 	}
@@ -109,8 +109,8 @@ func (s *Server) listShares(ctx context.Context, in *sessionInput) (*shareListOu
 	return &shareListOutput{Body: shareList{Shares: append([]tarsy.Share{}, shares...)}}, nil
 }
 
-func (s *Server) revokeShare(ctx context.Context, in *shareInput) (*shareOutput, error) {
-	share, err := s.people.RevokeShare(ctx, in.ID, in.ShareID)
+func (d *desk) revokeShare(ctx context.Context, in *shareInput) (*shareOutput, error) {
+	share, err := d.people.RevokeShare(ctx, in.ID, in.ShareID)
 	if err != nil {
 		return nil, fmt.Errorf("revoke share: %w", err)
 	}
@@ -119,8 +119,8 @@ func (s *Server) revokeShare(ctx context.Context, in *shareInput) (*shareOutput,
 }
 
 // getShared answers whoever has the secret of a share. What is wrong with a share is not told.
-func (s *Server) getShared(ctx context.Context, in *sharedInput) (*sharedOutput, error) {
-	err := s.attempts.atShares(ctx, callerOf(ctx).remote.network, s.clock.Now())
+func (d *desk) getShared(ctx context.Context, in *sharedInput) (*sharedOutput, error) {
+	err := d.attempts.atShares(ctx, callerOf(ctx).remote.network, d.clock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -132,17 +132,17 @@ func (s *Server) getShared(ctx context.Context, in *sharedInput) (*sharedOutput,
 
 	query.Preview = maxPreview
 
-	share, err := s.useShare(ctx, in.Authorization)
+	share, err := d.useShare(ctx, in.Authorization)
 	if err != nil {
 		return nil, err
 	}
 
-	detail, err := s.store.SessionDetail(ctx, share.SessionID)
+	detail, err := d.store.SessionDetail(ctx, share.SessionID)
 	if err != nil {
 		return nil, hideSession(err)
 	}
 
-	page, err := s.store.Timeline(ctx, share.SessionID, query)
+	page, err := d.store.Timeline(ctx, share.SessionID, query)
 	if err != nil {
 		return nil, hideSession(err)
 	}
@@ -163,14 +163,14 @@ func (s *Server) getShared(ctx context.Context, in *sharedInput) (*sharedOutput,
 }
 
 // useShare finds the share of a secret and counts the use.
-func (s *Server) useShare(ctx context.Context, header string) (*tarsy.Share, error) {
+func (d *desk) useShare(ctx context.Context, header string) (*tarsy.Share, error) {
 	scheme, secret, _ := strings.Cut(header, " ")
 
 	if !strings.EqualFold(scheme, "Bearer") {
 		return nil, noShare()
 	}
 
-	share, err := s.people.OpenShare(ctx, strings.TrimSpace(secret))
+	share, err := d.people.OpenShare(ctx, strings.TrimSpace(secret))
 	if err != nil {
 		return nil, fmt.Errorf("use share: %w", err)
 	}

@@ -39,13 +39,13 @@ type silenceList struct {
 
 type silenceOutput struct{ Body tarsy.Silence }
 
-func (s *Server) listSilences(ctx context.Context, in *silenceListInput) (*silenceListOutput, error) {
+func (h *alerts) listSilences(ctx context.Context, in *silenceListInput) (*silenceListOutput, error) {
 	err := checkParameters(in)
 	if err != nil {
 		return nil, err
 	}
 
-	silences, err := s.triage.Silences(ctx, in.All == "true")
+	silences, err := h.triage.Silences(ctx, in.All == "true")
 	if err != nil {
 		return nil, fmt.Errorf("list silences: %w", err)
 	}
@@ -53,7 +53,7 @@ func (s *Server) listSilences(ctx context.Context, in *silenceListInput) (*silen
 	return &silenceListOutput{Body: silenceList{Silences: append([]tarsy.Silence{}, silences...)}}, nil
 }
 
-func (s *Server) addSilence(ctx context.Context, _ *struct{}) (*silenceOutput, error) {
+func (h *alerts) addSilence(ctx context.Context, _ *struct{}) (*silenceOutput, error) {
 	who := callerOf(ctx)
 
 	request, err := readRequest[silenceRequest](who.body)
@@ -61,7 +61,7 @@ func (s *Server) addSilence(ctx context.Context, _ *struct{}) (*silenceOutput, e
 		return nil, err
 	}
 
-	silence, err := request.silence(s.clock.Now())
+	silence, err := request.silence(h.clock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *Server) addSilence(ctx context.Context, _ *struct{}) (*silenceOutput, e
 	silence.Author = who.author
 	silence.Matchers = ownTeams(silence.Matchers, who.visible)
 
-	silence, err = s.triage.AddSilence(ctx, silence)
+	silence, err = h.triage.AddSilence(ctx, silence)
 	if err != nil {
 		return nil, fmt.Errorf("add silence: %w", err)
 	}
@@ -139,12 +139,12 @@ func parseTimeField(name, text string) (time.Time, error) {
 	return at.UTC(), nil
 }
 
-func (s *Server) endSilence(ctx context.Context, in *silenceInput) (*silenceOutput, error) {
+func (h *alerts) endSilence(ctx context.Context, in *silenceInput) (*silenceOutput, error) {
 	if !tarsy.ValidID(in.ID) {
 		return nil, tarsy.Errorf(tarsy.CodeNotFound, "there is no silence %q", shown(in.ID))
 	}
 
-	silence, err := s.triage.EndSilence(ctx, in.ID, callerOf(ctx).author)
+	silence, err := h.triage.EndSilence(ctx, in.ID, callerOf(ctx).author)
 	if err != nil {
 		return nil, fmt.Errorf("end silence: %w", err)
 	}

@@ -38,7 +38,7 @@ type similarList struct {
 	Sessions []tarsy.SimilarSession `json:"sessions"`
 }
 
-func (s *Server) listSimilar(ctx context.Context, in *similarInput) (*similarOutput, error) {
+func (s *sessions) listSimilar(ctx context.Context, in *similarInput) (*similarOutput, error) {
 	err := checkID(in.ID)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ type suppressedInput struct {
 	ID string `doc:"The id of a suppressed alert." path:"id"`
 }
 
-func (s *Server) listSuppressed(ctx context.Context, in *suppressedListInput) (*suppressedListOutput, error) {
+func (h *alerts) listSuppressed(ctx context.Context, in *suppressedListInput) (*suppressedListOutput, error) {
 	filter, err := in.filter()
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (s *Server) listSuppressed(ctx context.Context, in *suppressedListInput) (*
 	wanted := filter.Limit
 	filter.Limit++ // one more than is shown tells whether there is another page
 
-	alerts, err := s.triage.Suppressed(ctx, filter)
+	alerts, err := h.triage.Suppressed(ctx, filter)
 	if err != nil {
 		return nil, fmt.Errorf("list suppressed alerts: %w", err)
 	}
@@ -76,7 +76,7 @@ func (in *suppressedListInput) filter() (filter tarsy.SuppressedFilter, err erro
 	return filter, err
 }
 
-func (s *Server) investigateSuppressed(ctx context.Context, in *suppressedInput) (*acceptedOutput, error) {
+func (h *alerts) investigateSuppressed(ctx context.Context, in *suppressedInput) (*acceptedOutput, error) {
 	who := callerOf(ctx)
 
 	err := checkNothing(who)
@@ -88,10 +88,10 @@ func (s *Server) investigateSuppressed(ctx context.Context, in *suppressedInput)
 		return nil, tarsy.Errorf(tarsy.CodeNotFound, "there is no suppressed alert %q", shown(in.ID))
 	}
 
-	session, err := s.triage.Investigate(ctx, in.ID, who.author, who.visible)
+	session, err := h.triage.Investigate(ctx, in.ID, who.author, who.visible)
 	if err != nil {
 		return nil, fmt.Errorf("investigate suppressed alert: %w", err)
 	}
 
-	return s.accepted(session), nil
+	return h.public.accepted(session), nil
 }

@@ -105,19 +105,19 @@ type providersInput struct {
 	For string `doc:"The providers that chains use, or all that a re-run can choose: also those that no chain uses and that have the keys they need." default:"chains" enum:"chains,reruns" query:"for"`
 }
 
-func (s *Server) listWarnings(context.Context, *struct{}) (*warningsOutput, error) {
+func (s *system) listWarnings(context.Context, *struct{}) (*warningsOutput, error) {
 	return &warningsOutput{Body: warningList{Warnings: all(s.warnings)}}, nil
 }
 
-func (s *Server) listMCPServers(context.Context, *struct{}) (*mcpServersOutput, error) {
+func (s *system) listMCPServers(context.Context, *struct{}) (*mcpServersOutput, error) {
 	return &mcpServersOutput{Body: mcpServerList{Servers: all(s.system.MCPServers)}}, nil
 }
 
-func (s *Server) getConfig(context.Context, *struct{}) (*configOutput, error) {
+func (s *system) getConfig(context.Context, *struct{}) (*configOutput, error) {
 	return &configOutput{Body: settingList{Settings: all(s.system.Settings)}}, nil
 }
 
-func (s *Server) getDefaultTools(_ context.Context, in *defaultToolsInput) (*defaultToolsOutput, error) {
+func (s *system) getDefaultTools(_ context.Context, in *defaultToolsInput) (*defaultToolsOutput, error) {
 	var (
 		tools DefaultTools
 		err   error
@@ -136,7 +136,7 @@ func (s *Server) getDefaultTools(_ context.Context, in *defaultToolsInput) (*def
 	return &defaultToolsOutput{Body: tools}, nil
 }
 
-func (s *Server) listProviders(_ context.Context, in *providersInput) (*providersOutput, error) {
+func (s *system) listProviders(_ context.Context, in *providersInput) (*providersOutput, error) {
 	const reruns = "reruns"
 
 	err := checkParameters(in)

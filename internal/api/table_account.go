@@ -1,18 +1,34 @@
 package api
 
 import (
+	"log/slog"
 	"net/http"
+
+	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
 )
 
-// accountOperations are the operations of keys and logins.
-func (s *Server) accountOperations() []operation {
+// account logs people in and keeps their keys.
+type account struct {
+	store          Store
+	guard          *guard
+	audit          *auditor
+	attempts       *attempts
+	refusals       *refusals
+	oidc           *OIDC
+	sessionsPerKey int
+	clock          clockwork.Clock
+	logger         *slog.Logger
+}
+
+// operations are the operations of keys and logins.
+func (a *account) operations() []operation {
 	return []operation{
 		{
 			method: http.MethodGet, path: "/api/v1/me", id: "get-me",
 			summary: "Who asks, and what they may do",
-			handler: run(s.getMe),
+			handler: run(a.getMe),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/login", id: "login",
@@ -20,13 +36,13 @@ func (s *Server) accountOperations() []operation {
 			errors:      []tarsy.Code{tarsy.CodeUnauthenticated},
 			summary:     "Log a browser in with an API key",
 			description: "The answer sets a cookie that stands for the key until it is revoked or expires, for a week at most.",
-			status:      http.StatusOK, body: required[loginRequest](), handler: run(s.login),
+			status:      http.StatusOK, body: required[loginRequest](), handler: run(a.login),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/logout", id: "logout",
 			audit:   auditAction{name: "browser.logout", target: "key"},
 			summary: "Log a browser out",
-			status:  http.StatusNoContent, handler: run(s.logout),
+			status:  http.StatusNoContent, handler: run(a.logout),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/login/oidc", id: "begin-oidc-login",
@@ -34,7 +50,7 @@ func (s *Server) accountOperations() []operation {
 			summary: "Begin a login with OpenID Connect",
 			description: "For browsers: redirects to the issuer. A login that cannot begin redirects to the login page, with the code of the error; " +
 				"a program that accepts JSON only gets a problem.",
-			status: http.StatusSeeOther, handler: run(s.beginOIDC),
+			status: http.StatusSeeOther, handler: run(a.beginOIDC),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/login/oidc/callback", id: "finish-oidc-login",
@@ -43,24 +59,24 @@ func (s *Server) accountOperations() []operation {
 			summary: "Finish a login with OpenID Connect",
 			description: "The issuer redirects here. Sets the cookie of a browser session and redirects to return_to; a login that is refused redirects to the " +
 				"login page, with the code of the error. Parameters that are not known are ignored.",
-			status: http.StatusSeeOther, foreign: true, handler: run(s.finishOIDC),
+			status: http.StatusSeeOther, foreign: true, handler: run(a.finishOIDC),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/keys", id: "create-key", scope: tarsy.ScopeAdmin,
 			audit:   auditAction{name: "key.create", target: "key"},
 			summary: "Make an API key",
-			status:  http.StatusCreated, body: required[keyRequest](), handler: run(s.createKey),
+			status:  http.StatusCreated, body: required[keyRequest](), handler: run(a.createKey),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/keys", id: "list-keys", scope: tarsy.ScopeAdmin,
 			summary: "List the API keys, oldest first",
-			handler: run(s.listKeys),
+			handler: run(a.listKeys),
 		},
 		{
 			method: http.MethodDelete, path: "/api/v1/keys/{id}", id: "revoke-key", scope: tarsy.ScopeAdmin,
 			audit:   auditAction{name: "key.revoke", target: "key"},
 			summary: "Revoke an API key, at once and for good",
-			handler: run(s.revokeKey),
+			handler: run(a.revokeKey),
 		},
 	}
 }

@@ -3,11 +3,26 @@ package api
 import (
 	"net/http"
 
+	"github.com/jonboulle/clockwork"
+
 	"tarsy.dev/tarsy"
 )
 
-// alertOperations are the operations of alerts and of what keeps them from being investigated.
-func (s *Server) alertOperations() []operation {
+// alerts takes alerts, and shows and changes what keeps them from being investigated.
+type alerts struct {
+	store      Store
+	intake     Intake
+	inbox      Inbox
+	triage     Triage
+	alertTypes func() []AlertType
+	teams      *teamCheck
+	public     public
+	bodies     *bodies
+	clock      clockwork.Clock
+}
+
+// operations are the operations of alerts and of what keeps them from being investigated.
+func (h *alerts) operations() []operation {
 	return []operation{
 		{
 			method: http.MethodPost, path: "/api/v1/alerts", id: "submit-alert", scope: tarsy.ScopeWrite,
@@ -18,17 +33,17 @@ func (s *Server) alertOperations() []operation {
 				"Send an Idempotency-Key to be able to repeat a request whose answer was lost. " +
 				"A body of Alertmanager or Grafana, up to 8 MiB, is recognized and treated as a delivery to their default receiver. " +
 				"Its alerts, and those with a fingerprint, may be counted on a session that exists, or silenced; the message says so.",
-			status: http.StatusAccepted, body: required[alertRequest](), bodyLimit: webhookLimit, handler: run(s.submitAlert),
+			status: http.StatusAccepted, body: required[alertRequest](), bodyLimit: webhookLimit, handler: run(h.submitAlert),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/alert-types", id: "list-alert-types", scope: tarsy.ScopeRead,
 			summary: "List the alert types",
-			handler: run(s.listAlertTypes),
+			handler: run(h.listAlertTypes),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/webhooks", id: "list-webhooks", scope: tarsy.ScopeRead,
 			summary: "List the webhooks",
-			handler: run(s.listWebhooks),
+			handler: run(h.listWebhooks),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/webhooks/{source}/{name}", id: "deliver-alerts", scope: tarsy.ScopeWrite,
@@ -39,12 +54,12 @@ func (s *Server) alertOperations() []operation {
 				"200 is answered after everything was stored. A delivery that is repeated within ten minutes changes nothing. A body that is not " +
 				"valid changes nothing either. If the server has too much to do it answers 503, never 429, which Alertmanager would not repeat. " +
 				"Instead of an API key, the sender may use the receiver's own token or signature.",
-			body: foreignBody("As the sender documents it."), bodyLimit: webhookLimit, webhook: true, handler: run(s.deliver),
+			body: foreignBody("As the sender documents it."), bodyLimit: webhookLimit, webhook: true, handler: run(h.deliver),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/silences", id: "list-silences", scope: tarsy.ScopeRead,
 			summary: "List the silences that hold now or later",
-			handler: run(s.listSilences),
+			handler: run(h.listSilences),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/silences", id: "add-silence", scope: tarsy.ScopeWrite,
@@ -52,20 +67,20 @@ func (s *Server) alertOperations() []operation {
 			errors:      []tarsy.Code{tarsy.CodeConflict},
 			summary:     "Silence alerts",
 			description: "Alerts that match are not investigated while the silence holds. They are listed as suppressed.",
-			status:      http.StatusCreated, body: required[silenceRequest](), handler: run(s.addSilence),
+			status:      http.StatusCreated, body: required[silenceRequest](), handler: run(h.addSilence),
 		},
 		{
 			method: http.MethodDelete, path: "/api/v1/silences/{id}", id: "end-silence", scope: tarsy.ScopeWrite,
 			audit:   auditAction{name: "silence.end", target: "silence"},
 			errors:  []tarsy.Code{tarsy.CodeNotFound},
 			summary: "End a silence now",
-			handler: run(s.endSilence),
+			handler: run(h.endSilence),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/suppressed", id: "list-suppressed", scope: tarsy.ScopeRead,
 			summary:     "List alerts that were not investigated by themselves, latest first",
 			description: "Each is listed with the reason: it repeats another, belongs to a storm, matches a silence or a maintenance window, or is over.",
-			handler:     run(s.listSuppressed),
+			handler:     run(h.listSuppressed),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/suppressed/{id}/investigate", id: "investigate-suppressed", scope: tarsy.ScopeWrite,
@@ -73,7 +88,7 @@ func (s *Server) alertOperations() []operation {
 			errors:      append(submitErrors(), tarsy.CodeNotFound, tarsy.CodeConflict),
 			summary:     "Investigate a suppressed alert",
 			description: "Stores the alert as a pending session, whatever suppressed it. It is durable when 202 is answered.",
-			status:      http.StatusAccepted, body: optional[nothing](), handler: run(s.investigateSuppressed),
+			status:      http.StatusAccepted, body: optional[nothing](), handler: run(h.investigateSuppressed),
 		},
 	}
 }

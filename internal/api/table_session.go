@@ -2,14 +2,25 @@ package api
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"reflect"
 
 	"tarsy.dev/tarsy"
 )
 
-// sessionOperations are the operations of sessions: what was investigated, and how.
-func (s *Server) sessionOperations() []operation {
+// sessions shows, cancels, repeats and deletes sessions.
+type sessions struct {
+	store  Store
+	intake Intake
+	teams  *teamCheck
+	public public
+	events http.Handler
+	logger *slog.Logger
+}
+
+// operations are the operations of sessions: what was investigated, and how.
+func (s *sessions) operations() []operation {
 	return []operation{
 		{
 			method: http.MethodGet, path: "/api/v1/sessions", id: "list-sessions", scope: tarsy.ScopeRead,

@@ -1,13 +1,38 @@
 package api
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
 
+	"github.com/jonboulle/clockwork"
+
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/people"
 )
 
-// systemOperations are the operations of the server itself.
-func (s *Server) systemOperations() []operation {
+// system shows and changes the server itself.
+type system struct {
+	store          Store
+	people         *people.Desk
+	jobs           Jobs
+	info           Info
+	system         System
+	ready          func() error
+	warnings       func() []Warning
+	mcpServers     func() []MCPServerStatus
+	reload         func(ctx context.Context, dryRun bool, author string) (ConfigReload, error)
+	dailyBudgetUSD func() float64
+	document       func() []byte
+	logLevel       *slog.LevelVar
+	clock          clockwork.Clock
+	logger         *slog.Logger
+
+	webSocket, mcp, metrics http.Handler
+}
+
+// operations are the operations of the server itself.
+func (s *system) operations() []operation {
 	return []operation{
 		{
 			method: http.MethodGet, path: "/livez", id: "livez",

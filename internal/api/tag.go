@@ -43,7 +43,7 @@ type tagCursor struct {
 	Name string `json:"n"`
 }
 
-func (s *Server) listTags(ctx context.Context, in *tagsInput) (*tagsOutput, error) {
+func (h *entities) listTags(ctx context.Context, in *tagsInput) (*tagsOutput, error) {
 	query := tarsy.TagQuery{Visible: callerOf(ctx).visible}
 
 	err := readParameters(in, &query)
@@ -60,7 +60,7 @@ func (s *Server) listTags(ctx context.Context, in *tagsInput) (*tagsOutput, erro
 		query.After = place.Name
 	}
 
-	page, err := s.board.Tags(ctx, query)
+	page, err := h.board.Tags(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (s *Server) listTags(ctx context.Context, in *tagsInput) (*tagsOutput, erro
 	return out, err
 }
 
-func (s *Server) createTag(ctx context.Context, _ *struct{}) (*createdTagOutput, error) {
+func (h *entities) createTag(ctx context.Context, _ *struct{}) (*createdTagOutput, error) {
 	who := callerOf(ctx)
 
 	body, err := readRequest[tagRequest](who.body)
@@ -82,7 +82,7 @@ func (s *Server) createTag(ctx context.Context, _ *struct{}) (*createdTagOutput,
 		return nil, err
 	}
 
-	tag, err := s.board.CreateTag(ctx, body.Name, who.author)
+	tag, err := h.board.CreateTag(ctx, body.Name, who.author)
 	if err != nil {
 		return nil, fmt.Errorf("create tag: %w", err)
 	}
@@ -90,7 +90,7 @@ func (s *Server) createTag(ctx context.Context, _ *struct{}) (*createdTagOutput,
 	return &createdTagOutput{Location: "/api/v1/tags/" + url.PathEscape(tag.Name), Body: tag}, nil
 }
 
-func (s *Server) renameTag(ctx context.Context, in *tagInput) (*tagOutput, error) {
+func (h *entities) renameTag(ctx context.Context, in *tagInput) (*tagOutput, error) {
 	who := callerOf(ctx)
 
 	body, err := readRequest[tagRequest](who.body)
@@ -98,7 +98,7 @@ func (s *Server) renameTag(ctx context.Context, in *tagInput) (*tagOutput, error
 		return nil, err
 	}
 
-	tag, err := s.board.RenameTag(ctx, tarsy.CleanText(in.Name), body.Name, who.author)
+	tag, err := h.board.RenameTag(ctx, tarsy.CleanText(in.Name), body.Name, who.author)
 	if err != nil {
 		return nil, fmt.Errorf("rename tag: %w", err)
 	}
@@ -106,8 +106,8 @@ func (s *Server) renameTag(ctx context.Context, in *tagInput) (*tagOutput, error
 	return &tagOutput{Body: tag}, nil
 }
 
-func (s *Server) deleteTag(ctx context.Context, in *tagInput) (*noContent, error) {
-	if err := s.board.DeleteTag(ctx, tarsy.CleanText(in.Name), callerOf(ctx).author); err != nil {
+func (h *entities) deleteTag(ctx context.Context, in *tagInput) (*noContent, error) {
+	if err := h.board.DeleteTag(ctx, tarsy.CleanText(in.Name), callerOf(ctx).author); err != nil {
 		return nil, fmt.Errorf("delete tag: %w", err)
 	}
 

@@ -45,7 +45,7 @@ type eventInput struct {
 
 type eventOutput struct{ Body tarsy.TimelineItem }
 
-func (s *Server) getTimeline(ctx context.Context, in *timelineInput) (*timelineOutput, error) {
+func (s *sessions) getTimeline(ctx context.Context, in *timelineInput) (*timelineOutput, error) {
 	query, err := in.query()
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (in *timelineInput) query() (query tarsy.TimelineQuery, err error) {
 	return query, err
 }
 
-func (s *Server) getTimelineEvent(ctx context.Context, in *eventInput) (*eventOutput, error) {
+func (s *sessions) getTimelineEvent(ctx context.Context, in *eventInput) (*eventOutput, error) {
 	err := checkID(in.ID)
 	if err != nil {
 		return nil, err

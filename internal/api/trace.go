@@ -37,7 +37,7 @@ type llmInteractionOutput struct{ Body tarsy.LLMInteractionDetail }
 
 type mcpInteractionOutput struct{ Body tarsy.MCPInteraction }
 
-func (s *Server) getTrace(ctx context.Context, in *traceInput) (*traceOutput, error) {
+func (s *sessions) getTrace(ctx context.Context, in *traceInput) (*traceOutput, error) {
 	query, err := in.query()
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (in *traceInput) query() (query tarsy.TraceQuery, err error) {
 	return query, err
 }
 
-func (s *Server) getLLMInteraction(ctx context.Context, in *interactionInput) (*llmInteractionOutput, error) {
+func (s *sessions) getLLMInteraction(ctx context.Context, in *interactionInput) (*llmInteractionOutput, error) {
 	err := in.check("LLM")
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (s *Server) getLLMInteraction(ctx context.Context, in *interactionInput) (*
 	return &llmInteractionOutput{Body: *detail}, nil
 }
 
-func (s *Server) getMCPInteraction(ctx context.Context, in *interactionInput) (*mcpInteractionOutput, error) {
+func (s *sessions) getMCPInteraction(ctx context.Context, in *interactionInput) (*mcpInteractionOutput, error) {
 	err := in.check("MCP")
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ type usageInput struct {
 
 type usageOutput struct{ Body tarsy.UsageSummary }
 
-func (s *Server) getUsage(ctx context.Context, in *usageInput) (*usageOutput, error) {
+func (s *system) getUsage(ctx context.Context, in *usageInput) (*usageOutput, error) {
 	from, to, err := period(in, s.clock.Now())
 	if err != nil {
 		return nil, err

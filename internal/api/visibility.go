@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/people"
 )
 
 const (
@@ -31,6 +32,13 @@ type SessionTeams interface {
 	SessionTeam(ctx context.Context, id string) (string, error)
 	// HiddenSessions are those of these sessions that exist and are not visible.
 	HiddenSessions(ctx context.Context, ids []string, visible tarsy.Visibility) ([]string, error)
+}
+
+// teamCheck refuses what belongs to teams whose sessions a caller does not see.
+type teamCheck struct {
+	store  Store
+	notes  NoteTeams
+	people *people.Desk
 }
 
 // Teams decides whose sessions callers see.
@@ -78,7 +86,7 @@ func VisibilityOf(r *http.Request) tarsy.Visibility {
 
 // checkVisible refuses a request about one session, or about what came of one, that the caller may not see: to them it does not exist. It
 // looks at the address, so that no handler can forget it.
-func (s *Server) checkVisible(ctx context.Context, who *caller, found route, path string) error {
+func (t *teamCheck) checkVisible(ctx context.Context, who *caller, found route, path string) error {
 	if !who.visible.Limited {
 		return nil
 	}
@@ -87,7 +95,7 @@ func (s *Server) checkVisible(ctx context.Context, who *caller, found route, pat
 		path  string
 		check func(ctx context.Context, who *caller, id string) error
 	}{
-		{sessionPath, s.checkSession}, {approvalPath, s.checkApproval}, {notePath, s.checkNote}, {entityPath, s.checkEntity}, {reviewPath, s.checkReview},
+		{sessionPath, t.checkSession}, {approvalPath, t.checkApproval}, {notePath, t.checkNote}, {entityPath, t.checkEntity}, {reviewPath, t.checkReview},
 	} {
 		if found.path == known.path || strings.HasPrefix(found.path, known.path+"/") {
 			return known.check(ctx, who, idIn(path, known.path))
@@ -97,27 +105,27 @@ func (s *Server) checkVisible(ctx context.Context, who *caller, found route, pat
 	return nil
 }
 
-func (s *Server) checkNote(ctx context.Context, who *caller, id string) error {
-	return s.checkTeam(ctx, who, id, NoteTeams.NoteTeam, tarsy.Errorf(tarsy.CodeNoteNotFound, "there is no note %s", shown(id)))
+func (t *teamCheck) checkNote(ctx context.Context, who *caller, id string) error {
+	return t.checkTeam(ctx, who, id, NoteTeams.NoteTeam, tarsy.Errorf(tarsy.CodeNoteNotFound, "there is no note %s", shown(id)))
 }
 
-func (s *Server) checkEntity(ctx context.Context, who *caller, id string) error {
-	return s.checkTeam(ctx, who, id, NoteTeams.EntityTeam, tarsy.Errorf(tarsy.CodeEntityNotFound, "there is no entity %s", shown(id)))
+func (t *teamCheck) checkEntity(ctx context.Context, who *caller, id string) error {
+	return t.checkTeam(ctx, who, id, NoteTeams.EntityTeam, tarsy.Errorf(tarsy.CodeEntityNotFound, "there is no entity %s", shown(id)))
 }
 
-func (s *Server) checkReview(ctx context.Context, who *caller, id string) error {
-	return s.checkTeam(ctx, who, id, NoteTeams.ReviewTeam, tarsy.Errorf(tarsy.CodeReviewNotFound, "there is no review item %s", shown(id)))
+func (t *teamCheck) checkReview(ctx context.Context, who *caller, id string) error {
+	return t.checkTeam(ctx, who, id, NoteTeams.ReviewTeam, tarsy.Errorf(tarsy.CodeReviewNotFound, "there is no review item %s", shown(id)))
 }
 
 // checkTeam refuses what belongs to a team whose sessions the caller does not see. An id that nothing has is left to the handler.
-func (s *Server) checkTeam(
+func (t *teamCheck) checkTeam(
 	ctx context.Context, who *caller, id string, teamOf func(NoteTeams, context.Context, string) (string, error), hidden *tarsy.Error,
 ) error {
 	if !who.visible.Limited {
 		return nil
 	}
 
-	switch team, err := teamOf(s.noteTeams, ctx, id); {
+	switch team, err := teamOf(t.notes, ctx, id); {
 	case tarsy.CodeOf(err) == hidden.Code:
 		return nil
 	case err != nil:
@@ -130,13 +138,13 @@ func (s *Server) checkTeam(
 }
 
 // checkNeighbours refuses to place an entity beside one that the caller does not see.
-func (s *Server) checkNeighbours(ctx context.Context, who *caller, move moveRequest) error {
+func (t *teamCheck) checkNeighbours(ctx context.Context, who *caller, move moveRequest) error {
 	for field, id := range map[string]string{"before_id": move.BeforeID, "after_id": move.AfterID} {
 		if id == "" {
 			continue
 		}
 
-		if err := s.checkEntity(ctx, who, id); tarsy.CodeOf(err) == tarsy.CodeEntityNotFound {
+		if err := t.checkEntity(ctx, who, id); tarsy.CodeOf(err) == tarsy.CodeEntityNotFound {
 			return tarsy.FieldErrorf(tarsy.CodeConflict, field, "%s is not in this column any more; load the list and try again", id)
 		} else if err != nil {
 			return err
@@ -147,7 +155,7 @@ func (s *Server) checkNeighbours(ctx context.Context, who *caller, move moveRequ
 }
 
 // checkSession refuses a session that the caller may not see.
-func (s *Server) checkSession(ctx context.Context, who *caller, id string) error {
+func (t *teamCheck) checkSession(ctx context.Context, who *caller, id string) error {
 	if !who.visible.Limited {
 		return nil
 	}
@@ -156,7 +164,7 @@ func (s *Server) checkSession(ctx context.Context, who *caller, id string) error
 		return err
 	}
 
-	team, err := s.store.SessionTeam(ctx, id)
+	team, err := t.store.SessionTeam(ctx, id)
 	if err != nil {
 		return err //nolint:wrapcheck // it is explained or logged as it is
 	}
@@ -169,14 +177,14 @@ func (s *Server) checkSession(ctx context.Context, who *caller, id string) error
 }
 
 // splitHidden separates ids in the body of a request from those of sessions that the caller may not see. To them these do not exist.
-func (s *Server) splitHidden(ctx context.Context, who *caller, ids []string) (visible, hidden []string, err error) {
+func (t *teamCheck) splitHidden(ctx context.Context, who *caller, ids []string) (visible, hidden []string, err error) {
 	if !who.visible.Limited {
 		return ids, nil, nil
 	}
 
 	known := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !tarsy.ValidID(id) })
 
-	found, err := s.store.HiddenSessions(ctx, known, who.visible)
+	found, err := t.store.HiddenSessions(ctx, known, who.visible)
 	if err != nil {
 		return nil, nil, err //nolint:wrapcheck // it is explained or logged as it is
 	}
@@ -192,8 +200,8 @@ func (s *Server) splitHidden(ctx context.Context, who *caller, ids []string) (vi
 	return slices.DeleteFunc(slices.Clone(ids), isHidden), hidden, nil
 }
 
-func (s *Server) checkApproval(ctx context.Context, who *caller, id string) error {
-	found, err := s.people.Approval(ctx, id)
+func (t *teamCheck) checkApproval(ctx context.Context, who *caller, id string) error {
+	found, err := t.people.Approval(ctx, id)
 	if err != nil {
 		return err //nolint:wrapcheck // it is explained or logged as it is
 	}

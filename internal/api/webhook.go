@@ -82,34 +82,34 @@ type receiverList struct {
 
 // admitSender lets the sender of a receiver in, by the receiver's own token or signature. A receiver that has one accepts nobody
 // without, even where the server requires no API keys. refused is why the request would be refused without.
-func (s *Server) admitSender(w http.ResponseWriter, r *http.Request, who *caller, limit int64, refused error) error {
+func (h *alerts) admitSender(w http.ResponseWriter, r *http.Request, who *caller, limit int64, refused error) error {
 	source, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, webhookPrefix), "/")
 
-	receiver, ok := s.receiver(source, name)
+	receiver, ok := h.receiver(source, name)
 	if !ok || receiver.Auth == AuthAPIKey || tarsy.CodeOf(refused) == tarsy.CodeUnavailable {
 		return refused
 	}
 
 	if receiver.Auth == AuthSignature {
-		err := s.readBody(w, r, who, limit, false)
+		err := h.bodies.read(w, r, who, limit, false)
 		if err != nil {
 			return err
 		}
 	}
 
-	if !s.inbox.Trusts(r.Context(), source, name, r.Header, who.body) {
+	if !h.inbox.Trusts(r.Context(), source, name, r.Header, who.body) {
 		return tarsy.Errorf(tarsy.CodeUnauthenticated,
 			"the request has neither the token or signature of the receiver %s/%s nor an API key with the scope write", source, name)
 	}
 
 	who.author, who.isSender = webhookAuthor+name, true
-	s.bodies.trust(who)
+	h.bodies.trust(who)
 
 	return nil
 }
 
-func (s *Server) receiver(source, name string) (Receiver, bool) {
-	for _, r := range s.inbox.Receivers() {
+func (h *alerts) receiver(source, name string) (Receiver, bool) {
+	for _, r := range h.inbox.Receivers() {
 		if string(r.Source) == source && r.Name == name {
 			return r, true
 		}
@@ -118,10 +118,10 @@ func (s *Server) receiver(source, name string) (Receiver, bool) {
 	return Receiver{}, false
 }
 
-func (s *Server) listWebhooks(context.Context, *struct{}) (*receiversOutput, error) {
-	receivers := append([]Receiver{}, s.inbox.Receivers()...)
+func (h *alerts) listWebhooks(context.Context, *struct{}) (*receiversOutput, error) {
+	receivers := append([]Receiver{}, h.inbox.Receivers()...)
 
-	if public := s.guard.public.url; public != nil {
+	if public := h.public.url; public != nil {
 		for i := range receivers {
 			receivers[i].URL = public.JoinPath(receivers[i].Path).String()
 		}
@@ -130,8 +130,8 @@ func (s *Server) listWebhooks(context.Context, *struct{}) (*receiversOutput, err
 	return &receiversOutput{Body: receiverList{Receivers: receivers}}, nil
 }
 
-func (s *Server) deliver(ctx context.Context, in *webhookInput) (*deliveryOutput, error) {
-	if _, ok := s.receiver(string(in.Source), in.Name); !ok {
+func (h *alerts) deliver(ctx context.Context, in *webhookInput) (*deliveryOutput, error) {
+	if _, ok := h.receiver(string(in.Source), in.Name); !ok {
 		return nil, tarsy.Errorf(tarsy.CodeNotFound, "there is no receiver %s/%s; add it to alerts.receivers, or see /api/v1/webhooks for those that exist",
 			shown(string(in.Source)), shown(in.Name))
 	}
@@ -143,7 +143,7 @@ func (s *Server) deliver(ctx context.Context, in *webhookInput) (*deliveryOutput
 		author = webhookAuthor + in.Name
 	}
 
-	result, err := s.inbox.Deliver(ctx, string(in.Source), in.Name, author, who.body)
+	result, err := h.inbox.Deliver(ctx, string(in.Source), in.Name, author, who.body)
 	if err != nil {
 		return nil, fmt.Errorf("deliver alerts: %w", err)
 	}
@@ -152,8 +152,8 @@ func (s *Server) deliver(ctx context.Context, in *webhookInput) (*deliveryOutput
 }
 
 // acceptedDelivery answers POST /api/v1/alerts for alerts that have an identity.
-func (s *Server) acceptedDelivery(ctx context.Context, result tarsy.DeliveryResult) (*acceptedOutput, error) {
-	if err := s.hideSessions(ctx, result.Alerts); err != nil {
+func (h *alerts) acceptedDelivery(ctx context.Context, result tarsy.DeliveryResult) (*acceptedOutput, error) {
+	if err := h.hideSessions(ctx, result.Alerts); err != nil {
 		return nil, err
 	}
 
@@ -164,14 +164,14 @@ func (s *Server) acceptedDelivery(ctx context.Context, result tarsy.DeliveryResu
 			continue
 		}
 
-		progress, err := s.store.SessionProgress(ctx, *a.SessionID)
+		progress, err := h.store.SessionProgress(ctx, *a.SessionID)
 		if err != nil {
 			return nil, fmt.Errorf("read the session of an alert: %w", err)
 		}
 
 		out.Location = "/api/v1/sessions/" + progress.ID
 		out.Body.SessionID, out.Body.Status = progress.ID, progress.Status
-		out.Body.SessionURL = tarsy.SessionURL(s.guard.public.url, progress.ID)
+		out.Body.SessionURL = tarsy.SessionURL(h.public.url, progress.ID)
 
 		break
 	}
@@ -180,7 +180,7 @@ func (s *Server) acceptedDelivery(ctx context.Context, result tarsy.DeliveryResu
 }
 
 // hideSessions removes the ids of sessions that the caller may not see: an alert may be counted on a session of another team.
-func (s *Server) hideSessions(ctx context.Context, alerts []tarsy.DeliveredAlert) error {
+func (h *alerts) hideSessions(ctx context.Context, alerts []tarsy.DeliveredAlert) error {
 	var ids []string
 
 	for _, a := range alerts {
@@ -189,7 +189,7 @@ func (s *Server) hideSessions(ctx context.Context, alerts []tarsy.DeliveredAlert
 		}
 	}
 
-	_, hidden, err := s.splitHidden(ctx, callerOf(ctx), ids)
+	_, hidden, err := h.teams.splitHidden(ctx, callerOf(ctx), ids)
 	if err != nil {
 		return fmt.Errorf("read the teams of sessions: %w", err)
 	}

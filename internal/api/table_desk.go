@@ -1,13 +1,29 @@
 package api
 
 import (
+	"log/slog"
 	"net/http"
 
+	"github.com/jonboulle/clockwork"
+
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/people"
 )
 
-// peopleOperations are the operations of what people do with sessions: questions, approvals, handling, feedback and shares.
-func (s *Server) peopleOperations() []operation {
+// desk takes what people do with sessions: questions, approvals, handling, feedback and shares.
+type desk struct {
+	store    Store
+	intake   Intake
+	people   *people.Desk
+	teams    *teamCheck
+	public   public
+	attempts *attempts
+	clock    clockwork.Clock
+	logger   *slog.Logger
+}
+
+// operations are the operations of what people do with sessions: questions, approvals, handling, feedback and shares.
+func (d *desk) operations() []operation {
 	return []operation{
 		{
 			method: http.MethodPost, path: "/api/v1/sessions/{id}/chat/messages", id: "ask", scope: tarsy.ScopeWrite,
@@ -16,18 +32,18 @@ func (s *Server) peopleOperations() []operation {
 			summary: "Ask about a session that is over",
 			description: "The question is durable when 202 is answered; its answer comes in the session's journal and timeline. " +
 				"A session answers one question at a time, and only if its chain has a chat. Cancelling the session cancels the answer.",
-			status: http.StatusAccepted, body: required[questionRequest](), handler: run(s.ask),
+			status: http.StatusAccepted, body: required[questionRequest](), handler: run(d.ask),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/approvals", id: "list-approvals", scope: tarsy.ScopeRead,
 			summary:     "List tool calls that wait for an approval",
 			description: "Those that somebody can decide about, the first to expire first, and at most 500.",
-			handler:     run(s.listApprovals),
+			handler:     run(d.listApprovals),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/approvals/{id}", id: "get-approval", scope: tarsy.ScopeRead,
 			summary: "Show an approval, decided or not",
-			handler: run(s.getApproval),
+			handler: run(d.getApproval),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/approvals/{id}/approve", id: "approve", scope: tarsy.ScopeWrite,
@@ -36,7 +52,7 @@ func (s *Server) peopleOperations() []operation {
 			summary: "Approve a tool call",
 			description: "The call is made once, with exactly the arguments that are shown or that the body sets. The decision is durable when 202 is answered, and the first " +
 				"one counts: the answer to a later one is 409 approval_not_open. Arguments that contain a secret are refused.",
-			status: http.StatusAccepted, body: optional[approveRequest](), handler: run(s.approve),
+			status: http.StatusAccepted, body: optional[approveRequest](), handler: run(d.approve),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/approvals/{id}/reject", id: "reject", scope: tarsy.ScopeWrite,
@@ -44,13 +60,13 @@ func (s *Server) peopleOperations() []operation {
 			errors:      []tarsy.Code{tarsy.CodeApprovalNotOpen},
 			summary:     "Reject a tool call",
 			description: "The agent is told the reason and continues without the call. The decision is durable when 202 is answered, and the first one counts.",
-			status:      http.StatusAccepted, body: required[rejectRequest](), handler: run(s.reject),
+			status:      http.StatusAccepted, body: required[rejectRequest](), handler: run(d.reject),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/sessions/{id}/handling", id: "get-handling", scope: tarsy.ScopeRead,
 			summary:     "Show what people did with a session",
 			description: "A session that nobody has handled is open and has version 0.",
-			handler:     run(s.getHandling),
+			handler:     run(d.getHandling),
 		},
 		{
 			method: http.MethodPatch, path: "/api/v1/sessions/{id}/handling", id: "handle-session", scope: tarsy.ScopeWrite,
@@ -59,19 +75,19 @@ func (s *Server) peopleOperations() []operation {
 			summary: "Acknowledge, resolve, reopen, assign or tag a session",
 			description: "The investigation is not affected: a session that runs may be resolved and runs on. The same change again changes nothing. " +
 				"Without If-Match, the last change of each field stays, and tags that several people add or remove merge.",
-			body: required[handlingRequest](), handler: run(s.handleSession),
+			body: required[handlingRequest](), handler: run(d.handleSession),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/sessions/handling", id: "handle-sessions", scope: tarsy.ScopeWrite,
 			audit:       auditAction{name: "session.handle_many", target: "session"},
 			summary:     "Acknowledge, resolve, reopen, assign or tag many sessions",
 			description: "The same change for up to 500 sessions. Each session is changed by itself.",
-			body:        required[handlingBulkRequest](), handler: run(s.handleSessions),
+			body:        required[handlingBulkRequest](), handler: run(d.handleSessions),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/sessions/{id}/feedback", id: "list-feedback", scope: tarsy.ScopeRead,
 			summary: "List the feedback on a session",
-			handler: run(s.listFeedback),
+			handler: run(d.listFeedback),
 		},
 		{
 			method: http.MethodPut, path: "/api/v1/sessions/{id}/feedback", id: "give-feedback", scope: tarsy.ScopeWrite,
@@ -79,14 +95,14 @@ func (s *Server) peopleOperations() []operation {
 			errors:      []tarsy.Code{tarsy.CodeSessionNotOver},
 			summary:     "Give feedback on a session that has ended",
 			description: "Everybody has one opinion about a session: giving feedback again replaces it. The author is the caller.",
-			body:        required[feedbackRequest](), handler: run(s.giveFeedback),
+			body:        required[feedbackRequest](), handler: run(d.giveFeedback),
 		},
 		{
 			method: http.MethodDelete, path: "/api/v1/sessions/{id}/feedback", id: "withdraw-feedback", scope: tarsy.ScopeWrite,
 			audit:   auditAction{name: "feedback.withdraw", target: "session"},
 			errors:  []tarsy.Code{tarsy.CodeFeedbackNotFound},
 			summary: "Withdraw your feedback on a session",
-			status:  http.StatusNoContent, handler: run(s.withdrawFeedback),
+			status:  http.StatusNoContent, handler: run(d.withdrawFeedback),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/sessions/{id}/shares", id: "share-session", scope: tarsy.ScopeWrite,
@@ -94,19 +110,19 @@ func (s *Server) peopleOperations() []operation {
 			errors:      []tarsy.Code{tarsy.CodeConflict},
 			summary:     "Share a session by a read-only link",
 			description: "Whoever has the link can read the conclusion and the timeline of this session until it expires, without a login. The secret is in the answer and nowhere else.",
-			status:      http.StatusCreated, body: optional[shareRequest](), handler: run(s.createShare),
+			status:      http.StatusCreated, body: optional[shareRequest](), handler: run(d.createShare),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/sessions/{id}/shares", id: "list-shares", scope: tarsy.ScopeRead,
 			summary: "List the shares of a session, without their secrets",
-			handler: run(s.listShares),
+			handler: run(d.listShares),
 		},
 		{
 			method: http.MethodDelete, path: "/api/v1/sessions/{id}/shares/{share_id}", id: "revoke-share", scope: tarsy.ScopeWrite,
 			audit:       auditAction{name: "share.revoke", target: "session"},
 			summary:     "Revoke a share",
 			description: "Its link stops working at once.",
-			handler:     run(s.revokeShare),
+			handler:     run(d.revokeShare),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/shared", id: "get-shared",
@@ -114,7 +130,7 @@ func (s *Server) peopleOperations() []operation {
 			summary: "Read the session of a share",
 			description: "Send the secret of a share as \"Authorization: Bearer tarsyshare_…\". A share that expired or was revoked, one that never existed and one of a " +
 				"deleted session are answered alike. Attempts are limited like logins.",
-			handler: run(s.getShared),
+			handler: run(d.getShared),
 		},
 	}
 }
