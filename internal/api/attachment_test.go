@@ -132,10 +132,8 @@ func TestExportStreamsEventsAsOneDocument(t *testing.T) {
 	}
 }
 
-// unwritable is a store with an export that breaks off after its first event.
-type unwritable struct{ api.Store }
-
-func (unwritable) Export(context.Context, string) (*tarsy.Export, error) {
+// unwritable is an export that breaks off after its first event.
+func unwritable(context.Context, string) (*tarsy.Export, error) {
 	return &tarsy.Export{Timeline: []tarsy.TimelineEvent{
 		{Content: strings.Repeat("x", 100_000)}, {Metadata: tarsy.Metadata("{")},
 	}}, nil
@@ -144,7 +142,8 @@ func (unwritable) Export(context.Context, string) (*tarsy.Export, error) {
 func TestTruncatedExportIsDetectable(t *testing.T) {
 	t.Parallel()
 
-	f := newFixture(t, func(cfg *api.Config) { cfg.Store = unwritable{cfg.Store} })
+	f := newFixture(t)
+	f.api.ExportWith(unwritable)
 
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.http.URL+"/api/v1/sessions/"+tarsy.NewID()+"/export", nil)
 	require.NoError(t, err)

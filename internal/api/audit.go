@@ -16,6 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/auth"
 	"tarsy.dev/tarsy/internal/limit"
+	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/requestid"
 )
 
@@ -27,15 +28,9 @@ const (
 	auditTimeout = 10 * time.Second
 )
 
-// AuditLog is where it is kept who did what.
-type AuditLog interface {
-	AppendAudit(ctx context.Context, entry tarsy.AuditEntry) error
-	Audit(ctx context.Context, filter tarsy.AuditFilter) ([]tarsy.AuditEntry, error)
-}
-
 // auditor records requests.
 type auditor struct {
-	store    AuditLog
+	store    *postgres.DB
 	guard    *guard
 	mask     func(string) string
 	serverID string

@@ -1,8 +1,6 @@
 package api_test
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -171,15 +169,14 @@ func TestRequestsThatChangeNothingAreNotAuditedButDenialsAre(t *testing.T) {
 	require.LessOrEqual(t, len(f.audited(t))-before, 30, "denials are bounded per caller and minute")
 }
 
-// brokenLog is a store whose audit log cannot be written.
-type brokenLog struct{ api.Store }
-
-func (brokenLog) AppendAudit(context.Context, tarsy.AuditEntry) error { return errors.New("disk full") }
-
 func TestAuditRowThatCannotBeStoredIsLogged(t *testing.T) {
 	t.Parallel()
 
-	f := newFixture(t, func(cfg *api.Config) { cfg.Store = brokenLog{cfg.Store} })
+	f := newFixture(t)
+	_, err := f.connect(t).Exec(t.Context(), `CREATE FUNCTION no_row() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION 'disk full'; END $$;
+CREATE TRIGGER no_row BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION no_row()`)
+	require.NoError(t, err)
 
 	require.Equal(t, http.StatusOK, f.request(t, http.MethodPut, "/api/v1/system/log-level", `{"level":"debug"}`).status)
 	line := f.log.line(t, "could not append to the audit log")

@@ -87,7 +87,7 @@ func (c *caller) checkToken() error {
 
 // guard decides who may come in. A key is looked up for each request, so that a revocation holds at once.
 type guard struct {
-	store    Store
+	store    *postgres.DB
 	required bool
 	users    *Users
 	teams    *Teams

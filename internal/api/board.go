@@ -1,56 +1,6 @@
 package api
 
-import (
-	"context"
-	"iter"
-
-	"tarsy.dev/tarsy"
-)
-
-// Board reads and changes entities, projects, epics and tags. Its errors for people are *tarsy.Error.
-type Board interface {
-	Entities
-	Projects
-	Epics
-	Tags
-}
-
-// Entities are the operations of entities.
-type Entities interface {
-	Entities(ctx context.Context, query tarsy.EntityQuery) (tarsy.EntityPage, error)
-	Entity(ctx context.Context, id string) (tarsy.EntityDetail, error)
-	CreateEntity(ctx context.Context, in tarsy.EntityInput, author string) (tarsy.EntityDetail, error)
-	UpdateEntity(ctx context.Context, id string, version int64, in tarsy.EntityInput, author string) (tarsy.EntityDetail, error)
-	DeleteEntity(ctx context.Context, id string, version int64, author string) error
-	// Export reads all entities that match, newest first, in pieces.
-	Export(ctx context.Context, query tarsy.EntityQuery) iter.Seq2[tarsy.EntityExport, error]
-	MoveEntity(ctx context.Context, id string, move tarsy.EntityMove, author string) (tarsy.EntityDetail, error)
-}
-
-// Projects are the operations of projects.
-type Projects interface {
-	Projects(ctx context.Context, query tarsy.ProjectQuery) (tarsy.ProjectPage, error)
-	Project(ctx context.Context, id string) (tarsy.ProjectDetail, error)
-	CreateProject(ctx context.Context, in tarsy.ProjectInput, author string) (tarsy.ProjectDetail, error)
-	UpdateProject(ctx context.Context, id string, version int64, in tarsy.ProjectInput, author string) (tarsy.ProjectDetail, error)
-	DeleteProject(ctx context.Context, id string, version int64, author string) error
-}
-
-// Epics are the operations of epics.
-type Epics interface {
-	Epic(ctx context.Context, id string) (tarsy.Epic, error)
-	CreateEpic(ctx context.Context, projectID string, in tarsy.EpicInput, author string) (tarsy.Epic, error)
-	UpdateEpic(ctx context.Context, id string, version int64, in tarsy.EpicInput, author string) (tarsy.Epic, error)
-	DeleteEpic(ctx context.Context, id string, version int64, author string) error
-}
-
-// Tags are the operations of tags.
-type Tags interface {
-	Tags(ctx context.Context, query tarsy.TagQuery) (tarsy.TagPage, error)
-	CreateTag(ctx context.Context, name, author string) (tarsy.Tag, error)
-	RenameTag(ctx context.Context, old, name, author string) (tarsy.Tag, error)
-	DeleteTag(ctx context.Context, name, author string) error
-}
+import "context"
 
 // rowInput names a row of the board.
 type rowInput struct {

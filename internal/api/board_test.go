@@ -10,14 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
-	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/note/board"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // newBoard is the board on a database. What contains hunter2 is a secret.
-func newBoard(t *testing.T, db *postgres.DB, clock clockwork.Clock) api.Board {
+func newBoard(t *testing.T, db *postgres.DB, clock clockwork.Clock) *board.Service {
 	t.Helper()
 
 	rows, err := store.Open(t.Context(), store.Config{Write: db.Notes(), Read: db.Readers(), Clock: clock})

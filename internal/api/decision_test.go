@@ -23,7 +23,6 @@ import (
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/kit/mock/issuer"
 	"tarsy.dev/tarsy/internal/oidc"
-	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // decision is a request that changes something, and a server on whose rows it succeeds.
@@ -158,7 +157,7 @@ func sessionDecisions() map[string]func(*testing.T) decision {
 // withChats is the option of a server whose chains all accept questions.
 func withChats(cfg *api.Config) {
 	cfg.Intake = engine.NewIntake(engine.IntakeConfig{
-		DB: cfg.Store.(*postgres.DB), TakesQuestions: func(string) (takes, known bool) { return true, true },
+		DB: cfg.Store, TakesQuestions: func(string) (takes, known bool) { return true, true },
 		Mask: func(text string) string { return text }, Clock: cfg.Clock,
 	})
 }

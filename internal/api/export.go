@@ -52,7 +52,7 @@ func (s *sessions) exportSession(ctx context.Context, in *exportInput) (*exportO
 		return nil, err
 	}
 
-	export, err := s.store.Export(ctx, in.ID)
+	export, err := s.export(ctx, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("export session: %w", err)
 	}

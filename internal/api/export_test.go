@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -101,4 +102,9 @@ func OwnErrors() map[string][]tarsy.Code {
 	}
 
 	return codes
+}
+
+// ExportWith replaces the export of sessions.
+func (s *Server) ExportWith(export func(ctx context.Context, id string) (*tarsy.Export, error)) {
+	s.sessions.export = export
 }

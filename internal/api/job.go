@@ -7,16 +7,6 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Jobs shows and controls background jobs. Its errors for people are *tarsy.Error.
-type Jobs interface {
-	Overview(ctx context.Context) ([]tarsy.JobQueue, error)
-	Jobs(ctx context.Context, query tarsy.JobQuery) (tarsy.JobPage, error)
-	Job(ctx context.Context, id int64) (tarsy.Job, error)
-	Retry(ctx context.Context, id int64, author string) error
-	Pause(ctx context.Context, queue string) error
-	Resume(ctx context.Context, queue string) error
-}
-
 type jobListInput struct {
 	Queue  string              `doc:"Jobs of this queue only." query:"queue"`
 	State  one[tarsy.JobState] `doc:"Jobs in this state only." query:"state"`
@@ -99,7 +89,7 @@ func (s *system) retryJob(ctx context.Context, in *jobInput) (*jobOutput, error)
 		return nil, tarsy.Errorf(tarsy.CodeJobNotFound, "there is no job %q", shown(in.ID))
 	}
 
-	err = s.jobs.Retry(ctx, id, who.author)
+	err = s.notes.RetryJob(ctx, id, who.author)
 	if err != nil {
 		return nil, err
 	}

@@ -9,15 +9,6 @@ import (
 	"tarsy.dev/tarsy/internal/auth"
 )
 
-// Keys is where API keys are kept.
-type Keys interface {
-	CreateKey(ctx context.Context, key tarsy.APIKey, hash []byte) error
-	Keys(ctx context.Context) ([]tarsy.APIKey, error)
-	KeyByHash(ctx context.Context, hash []byte) (*tarsy.APIKey, error)
-	TouchKey(ctx context.Context, id string, at time.Time) error
-	RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*tarsy.APIKey, error)
-}
-
 // keyRequest is the body that asks for a key.
 type keyRequest struct {
 	Name   string        `doc:"Who uses the key; the author of what is done with it." json:"name"   maxLength:"100" minLength:"1"`

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
@@ -18,17 +17,6 @@ const (
 	csrfHeader = "X-CSRF-Token"
 	loginPath  = "/api/v1/login"
 )
-
-// BrowserSessions is where it is kept which browsers are logged in.
-type BrowserSessions interface {
-	CreateBrowserSession(ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time, most int, replaced ...[]byte) error
-	CreateUserSession(
-		ctx context.Context, hash []byte, user postgres.BrowserUser, csrfToken string, createdAt, expiresAt time.Time, most int, replaced ...[]byte,
-	) error
-	BrowserSession(ctx context.Context, hash []byte, now time.Time) (*postgres.BrowserSession, error)
-	DeleteBrowserSession(ctx context.Context, hash []byte) error
-	ActiveLogins(ctx context.Context, keyIDs []string, sessions [][]byte, now time.Time) ([]string, error)
-}
 
 // loginRequest is the body that logs a browser in.
 type loginRequest struct {

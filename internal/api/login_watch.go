@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/jonboulle/clockwork"
+
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // loginCheckEvery is how often the logins behind open streams are checked again. It is real time: what is checked is
@@ -50,7 +52,7 @@ func newLogin(who *caller) *login {
 // loginWatch ends streams whose login is no longer valid. All open streams of a server are checked by one query; its
 // goroutine runs while there are any, and the last stream to end waits for it.
 type loginWatch struct {
-	store  Store
+	store  *postgres.DB
 	every  time.Duration
 	clock  clockwork.Clock
 	logger *slog.Logger

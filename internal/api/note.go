@@ -11,15 +11,6 @@ import (
 	"tarsy.dev/tarsy/internal/limit"
 )
 
-// Notes captures notes and reads them. Its errors for people are *tarsy.Error.
-type Notes interface {
-	Capture(ctx context.Context, input tarsy.NoteInput) (note tarsy.Note, created bool, err error)
-	Notes(ctx context.Context, query tarsy.NoteQuery) (tarsy.NotePage, error)
-	Note(ctx context.Context, id string) (tarsy.NoteDetail, error)
-	Reprocess(ctx context.Context, id, author string) (tarsy.Note, error)
-	ReprocessSince(ctx context.Context, since time.Time, author string) (int, error)
-}
-
 // noteRequest is the body of a capture.
 type noteRequest struct {
 	Content   string           `doc:"The text, up to 64 KiB. It may be left out with source session: then the session's final analysis is kept." json:"content,omitempty"`

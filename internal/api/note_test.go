@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"tarsy.dev/tarsy/internal/note"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
-	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // noteFixture is a server with notes. Its queue does not run unless a test starts it.
@@ -39,8 +37,7 @@ func newNoteFixture(t *testing.T, options ...func(*api.Config)) *noteFixture {
 func (f *noteFixture) addNotes(t *testing.T, cfg *api.Config) {
 	t.Helper()
 
-	db, ok := cfg.Store.(*postgres.DB)
-	require.True(t, ok)
+	db := cfg.Store
 
 	rows, err := store.Open(t.Context(), store.Config{Write: db.Notes(), Read: db.Readers(), Clock: cfg.Clock})
 	require.NoError(t, err)
@@ -60,18 +57,7 @@ func (f *noteFixture) addNotes(t *testing.T, cfg *api.Config) {
 	})
 	cfg.Notes = notes
 	cfg.NotesPerMinute = 100
-	cfg.Jobs = jobControl{Queue: f.queue, notes: notes}
-}
-
-// jobControl is what the API controls jobs with.
-type jobControl struct {
-	*jobs.Queue
-
-	notes *note.Service
-}
-
-func (c jobControl) Retry(ctx context.Context, id int64, author string) error {
-	return c.notes.RetryJob(ctx, id, author)
+	cfg.Jobs = f.queue
 }
 
 type captured struct {

@@ -48,7 +48,7 @@ func streams(t *testing.T) func(*api.Config) {
 		deltas := stream.NewDeltas(stream.DeltasConfig{ServerID: "server-1", Clock: cfg.Clock})
 		t.Cleanup(deltas.Close)
 
-		hub := stream.New(stream.Config{Journals: cfg.Store.(*postgres.DB), Deltas: deltas, Logger: cfg.Logger})
+		hub := stream.New(stream.Config{Journals: cfg.Store, Deltas: deltas, Logger: cfg.Logger})
 		t.Cleanup(func() { require.NoError(t, hub.Close(context.Background())) })
 
 		cfg.Events = hub.SSE(func(r *http.Request) string { return r.PathValue("id") })

@@ -7,15 +7,6 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Reviews reads and decides review items. Its errors for people are *tarsy.Error.
-type Reviews interface {
-	Items(ctx context.Context, query tarsy.ReviewQuery) (tarsy.ReviewPage, error)
-	Item(ctx context.Context, id string) (tarsy.ReviewDetail, error)
-	Resolve(ctx context.Context, in tarsy.ReviewResolution) (tarsy.ReviewDetail, error)
-	ResolveAll(ctx context.Context, each []tarsy.ReviewResolution, log func(error)) []tarsy.ReviewResult
-	Undo(ctx context.Context, itemID, author string) (tarsy.ReviewDetail, error)
-}
-
 // maxBulk is how many items are decided with one request.
 const maxBulk = 100
 

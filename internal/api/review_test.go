@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
@@ -26,24 +25,19 @@ type reviewFixture struct {
 func newReviewFixture(t *testing.T, options ...func(*api.Config)) *reviewFixture {
 	t.Helper()
 
-	f, late := &reviewFixture{}, &lateReviews{}
-	f.fixture = newFixture(t, append(options, func(cfg *api.Config) { cfg.Reviews = late })...)
+	f := &reviewFixture{}
+	f.fixture = newFixture(t, append(options, func(cfg *api.Config) {
+		var err error
 
-	pool, err := pgxpool.New(t.Context(), f.url)
-	require.NoError(t, err)
-	t.Cleanup(pool.Close)
+		f.rows, err = store.Open(t.Context(), store.Config{Write: cfg.Store.Notes(), Read: cfg.Store.Readers(), Clock: cfg.Clock})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, f.rows.Close()) })
 
-	f.rows, err = store.Open(t.Context(), store.Config{Write: pool, Read: pool, Clock: f.clock})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, f.rows.Close()) })
-
-	late.Service = review.New(review.Config{Store: f.rows, Mask: func(text string) string { return text }})
+		cfg.Reviews = review.New(review.Config{Store: f.rows, Mask: func(text string) string { return text }})
+	})...)
 
 	return f
 }
-
-// lateReviews is a service that is made after the server, on its database.
-type lateReviews struct{ *review.Service }
 
 // item stores an entity with an open review item, and returns the item.
 func (f *reviewFixture) item(t *testing.T, title string) tarsy.ReviewItem {

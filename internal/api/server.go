@@ -14,35 +14,16 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/jobs"
 	"tarsy.dev/tarsy/internal/limit"
+	"tarsy.dev/tarsy/internal/note"
+	"tarsy.dev/tarsy/internal/note/board"
+	"tarsy.dev/tarsy/internal/note/review"
+	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/people"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/requestid"
 )
-
-// Store is what the API reads, and where it keeps keys; *postgres.DB is one.
-type Store interface {
-	Sessions
-	SessionTeams
-	SimilarSessions
-	Traces
-	Usages
-	Logins
-	AuditLog
-	Database
-}
-
-// Logins are what callers prove with who they are.
-type Logins interface {
-	Keys
-	BrowserSessions
-}
-
-// Database is what health is about.
-type Database interface {
-	Queue(ctx context.Context) (postgres.QueueCounts, error)
-	Ping(ctx context.Context) error
-}
 
 // Intake takes what people ask for. Its errors for people are *tarsy.Error; it returns after what it did is durable.
 type Intake interface {
@@ -96,16 +77,16 @@ type AuthConfig struct {
 
 // Config is everything the API stands on. Clock and Logger have defaults.
 type Config struct {
-	Store      Store
+	Store      *postgres.DB
 	Intake     Intake
 	AlertTypes func() []AlertType
 	// Notes, Board, Reviews and Jobs are the parts behind the operations of the same names.
-	Notes   Notes
-	Board   Board
-	Reviews Reviews
-	Jobs    Jobs
+	Notes   *note.Service
+	Board   *board.Service
+	Reviews *review.Service
+	Jobs    *jobs.Queue
 	// NoteTeams knows whose sessions notes, entities and review items come from.
-	NoteTeams NoteTeams
+	NoteTeams *store.DB
 	// Inbox and Triage are behind webhooks, silences and suppressed alerts.
 	Inbox  Inbox
 	Triage Triage
@@ -268,7 +249,7 @@ func (s *Server) handleWith(cfg Config) {
 		notice: limit.NewNotice(cfg.Logger, cfg.Clock),
 	}
 
-	*s.sessions = sessions{store: cfg.Store, intake: cfg.Intake, teams: s.teams, public: dashboard, events: cfg.Events, logger: cfg.Logger}
+	*s.sessions = sessions{store: cfg.Store, export: cfg.Store.Export, intake: cfg.Intake, teams: s.teams, public: dashboard, events: cfg.Events, logger: cfg.Logger}
 	*s.desk = desk{
 		store: cfg.Store, intake: cfg.Intake, people: cfg.People, teams: s.teams, public: dashboard, attempts: tries, clock: cfg.Clock, logger: cfg.Logger,
 	}
@@ -286,7 +267,7 @@ func (s *Server) handleWith(cfg Config) {
 		clock: cfg.Clock, logger: cfg.Logger,
 	}
 	*s.system = system{
-		store: cfg.Store, people: cfg.People, jobs: cfg.Jobs, info: cfg.Info, system: cfg.System, ready: cfg.Ready, warnings: cfg.Warnings,
+		store: cfg.Store, people: cfg.People, jobs: cfg.Jobs, notes: cfg.Notes, info: cfg.Info, system: cfg.System, ready: cfg.Ready, warnings: cfg.Warnings,
 		mcpServers: cfg.MCPServers, reload: cfg.Reload, dailyBudgetUSD: cfg.DailyBudgetUSD, document: s.document, logLevel: cfg.LogLevel,
 		clock: cfg.Clock, logger: cfg.Logger, webSocket: cfg.WebSocket, mcp: cfg.MCP, metrics: cfg.Metrics,
 	}

@@ -7,20 +7,6 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Sessions is what the API shows of sessions.
-type Sessions interface {
-	Sessions(ctx context.Context, filter tarsy.SessionFilter) ([]tarsy.SessionItem, error)
-	ActiveSessions(ctx context.Context, visible tarsy.Visibility, limit int) (tarsy.ActiveSessions, error)
-	FilterOptions(ctx context.Context, visible tarsy.Visibility) (tarsy.FilterOptions, error)
-	SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetail, error)
-	SessionProgress(ctx context.Context, id string) (*tarsy.SessionProgress, error)
-	SessionSummary(ctx context.Context, id string) (*tarsy.SessionSummary, error)
-	Timeline(ctx context.Context, sessionID string, query tarsy.TimelineQuery) (*tarsy.TimelinePage, error)
-	TimelineEvent(ctx context.Context, sessionID, id string) (*tarsy.TimelineItem, error)
-	Export(ctx context.Context, id string) (*tarsy.Export, error)
-	DeleteSession(ctx context.Context, id string) error
-}
-
 type listInput struct {
 	Order         string              `doc:"What comes first: the newest; or what waits for an approval, then what runs, failed, waits and is done. A search is ordered by relevance instead." enum:"newest,attention" default:"newest" query:"order"`
 	Statuses      string              `doc:"Statuses, separated by commas."                                         query:"status"`

@@ -14,11 +14,6 @@ const (
 	maxSimilar     = 20
 )
 
-// SimilarSessions finds past sessions that resemble one.
-type SimilarSessions interface {
-	Similar(ctx context.Context, id string, visible tarsy.Visibility, limit int) ([]tarsy.SimilarSession, error)
-}
-
 type similarInput struct {
 	ID    string       `doc:"The id of a session."           path:"id"`
 	Limit similarLimit `doc:"How many sessions to return at most." query:"limit"`

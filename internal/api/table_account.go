@@ -7,11 +7,12 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // account logs people in and keeps their keys.
 type account struct {
-	store          Store
+	store          *postgres.DB
 	guard          *guard
 	audit          *auditor
 	attempts       *attempts

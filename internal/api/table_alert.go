@@ -6,11 +6,12 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // alerts takes alerts, and shows and changes what keeps them from being investigated.
 type alerts struct {
-	store      Store
+	store      *postgres.DB
 	intake     Intake
 	inbox      Inbox
 	triage     Triage

@@ -8,11 +8,12 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/people"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // desk takes what people do with sessions: questions, approvals, handling, feedback and shares.
 type desk struct {
-	store    Store
+	store    *postgres.DB
 	intake   Intake
 	people   *people.Desk
 	teams    *teamCheck

@@ -8,11 +8,12 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/board"
 )
 
 // entities shows and changes entities and what they are filed under.
 type entities struct {
-	board  Board
+	board  *board.Service
 	teams  *teamCheck
 	clock  clockwork.Clock
 	logger *slog.Logger

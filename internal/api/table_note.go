@@ -7,12 +7,14 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note"
+	"tarsy.dev/tarsy/internal/note/review"
 )
 
 // notes captures notes, and decides the items to review that they leave.
 type notes struct {
-	notes    Notes
-	reviews  Reviews
+	notes    *note.Service
+	reviews  *review.Service
 	teams    *teamCheck
 	captures captures
 	events   http.Handler

@@ -1,21 +1,25 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"reflect"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // sessions shows, cancels, repeats and deletes sessions.
 type sessions struct {
-	store  Store
+	store  *postgres.DB
 	intake Intake
 	teams  *teamCheck
 	public public
 	events http.Handler
+	// export is that of the store; a test has another one, which breaks off.
+	export func(ctx context.Context, id string) (*tarsy.Export, error)
 	logger *slog.Logger
 }
 

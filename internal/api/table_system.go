@@ -8,14 +8,18 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/jobs"
+	"tarsy.dev/tarsy/internal/note"
 	"tarsy.dev/tarsy/internal/people"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 // system shows and changes the server itself.
 type system struct {
-	store          Store
+	store          *postgres.DB
 	people         *people.Desk
-	jobs           Jobs
+	jobs           *jobs.Queue
+	notes          *note.Service
 	info           Info
 	system         System
 	ready          func() error

@@ -7,13 +7,6 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Traces is what the API shows of the inside of a session.
-type Traces interface {
-	Trace(ctx context.Context, sessionID string, query tarsy.TraceQuery) (*tarsy.TracePage, error)
-	LLMInteraction(ctx context.Context, sessionID, id string) (*tarsy.LLMInteractionDetail, error)
-	MCPInteraction(ctx context.Context, sessionID, id string) (*tarsy.MCPInteraction, error)
-}
-
 type interactionInput struct {
 	ID            string `doc:"The id of a session."              path:"id"`
 	InteractionID string `doc:"The id of one of its interactions." path:"interaction_id"`

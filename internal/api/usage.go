@@ -14,11 +14,6 @@ const (
 	longestPeriod = 366 * 24 * time.Hour
 )
 
-// Usages is what the API shows of what was used.
-type Usages interface {
-	UsageSummary(ctx context.Context, from, to time.Time) (tarsy.UsageSummary, error)
-}
-
 type usageInput struct {
 	From moment `doc:"Used at this time or later; 30 days before the end if left out." query:"from"`
 	To   moment `doc:"Used before this time; now if left out."                       query:"to"`

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/people"
+	"tarsy.dev/tarsy/internal/postgres"
 )
 
 const (
@@ -18,26 +20,10 @@ const (
 	reviewPath   = "/api/v1/review/{id}"
 )
 
-// NoteTeams knows which team the sessions belong to that notes, entities and review items come from; empty means none. Errors about ids that do
-// not exist are those of the routes.
-type NoteTeams interface {
-	NoteTeam(ctx context.Context, id string) (string, error)
-	EntityTeam(ctx context.Context, id string) (string, error)
-	ReviewTeam(ctx context.Context, id string) (string, error)
-}
-
-// SessionTeams knows which team sessions belong to.
-type SessionTeams interface {
-	// SessionTeam is the team that a session belongs to; empty if it belongs to none.
-	SessionTeam(ctx context.Context, id string) (string, error)
-	// HiddenSessions are those of these sessions that exist and are not visible.
-	HiddenSessions(ctx context.Context, ids []string, visible tarsy.Visibility) ([]string, error)
-}
-
 // teamCheck refuses what belongs to teams whose sessions a caller does not see.
 type teamCheck struct {
-	store  Store
-	notes  NoteTeams
+	store  *postgres.DB
+	notes  *store.DB
 	people *people.Desk
 }
 
@@ -106,20 +92,20 @@ func (t *teamCheck) checkVisible(ctx context.Context, who *caller, found route, 
 }
 
 func (t *teamCheck) checkNote(ctx context.Context, who *caller, id string) error {
-	return t.checkTeam(ctx, who, id, NoteTeams.NoteTeam, tarsy.Errorf(tarsy.CodeNoteNotFound, "there is no note %s", shown(id)))
+	return t.checkTeam(ctx, who, id, (*store.DB).NoteTeam, tarsy.Errorf(tarsy.CodeNoteNotFound, "there is no note %s", shown(id)))
 }
 
 func (t *teamCheck) checkEntity(ctx context.Context, who *caller, id string) error {
-	return t.checkTeam(ctx, who, id, NoteTeams.EntityTeam, tarsy.Errorf(tarsy.CodeEntityNotFound, "there is no entity %s", shown(id)))
+	return t.checkTeam(ctx, who, id, (*store.DB).EntityTeam, tarsy.Errorf(tarsy.CodeEntityNotFound, "there is no entity %s", shown(id)))
 }
 
 func (t *teamCheck) checkReview(ctx context.Context, who *caller, id string) error {
-	return t.checkTeam(ctx, who, id, NoteTeams.ReviewTeam, tarsy.Errorf(tarsy.CodeReviewNotFound, "there is no review item %s", shown(id)))
+	return t.checkTeam(ctx, who, id, (*store.DB).ReviewTeam, tarsy.Errorf(tarsy.CodeReviewNotFound, "there is no review item %s", shown(id)))
 }
 
 // checkTeam refuses what belongs to a team whose sessions the caller does not see. An id that nothing has is left to the handler.
 func (t *teamCheck) checkTeam(
-	ctx context.Context, who *caller, id string, teamOf func(NoteTeams, context.Context, string) (string, error), hidden *tarsy.Error,
+	ctx context.Context, who *caller, id string, teamOf func(*store.DB, context.Context, string) (string, error), hidden *tarsy.Error,
 ) error {
 	if !who.visible.Limited {
 		return nil

@@ -333,7 +333,7 @@ func (a *App) wire(ctx context.Context) error {
 		Declared: declared,
 		Store:    a.db, Intake: door{a}, AlertTypes: a.alertTypes, Inbox: webhooks{a}, Triage: desk{a},
 		People: decisions,
-		Notes:  a.work.notes, Jobs: jobControl{Queue: a.work.queue, notes: a.work.notes}, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
+		Notes:  a.work.notes, Jobs: a.work.queue, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
 		DailyBudgetUSD: a.dailyBudgetUSD,
 		Board:          board.New(board.Config{Store: a.notes, Mask: a.maskText}),
 		NoteTeams:      a.notes,

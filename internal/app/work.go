@@ -88,15 +88,3 @@ func (w *backgroundWork) start() {
 	w.sweeper.Start(w.sweeper.Run)
 	w.writeBack.Start()
 }
-
-// jobControl is what the API shows and controls of jobs.
-type jobControl struct {
-	*jobs.Queue
-
-	notes *note.Service
-}
-
-// Retry runs a job again.
-func (c jobControl) Retry(ctx context.Context, id int64, author string) error {
-	return c.notes.RetryJob(ctx, id, author)
-}
