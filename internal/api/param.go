@@ -82,8 +82,8 @@ func parameterErrorf(name, format string, args ...any) error {
 // that are left out leave their field as it is, unless the document says a default.
 //
 // The types of parameter and field decide what is allowed: a value of the tag enum or of a type with few values, and for a field that is a list, some of
-// them, separated by commas; a number in the bounds of its schema; an id, a time, a date; labels. A cursor is left to readCursor, and a parameter
-// without a field is only checked.
+// them, separated by commas; a number in the bounds of its schema; an id, a time, a date; labels. A cursor is left to readCursor. A parameter
+// without a field is only checked; one that nothing checks needs a field.
 func readParameters(in, filter any) error {
 	given, into := reflect.ValueOf(in).Elem(), reflect.ValueOf(filter).Elem()
 
@@ -136,22 +136,29 @@ func (p parameter) read(target reflect.Value) error {
 		return parameterErrorf(p.name, "%s must be one of %s, not %q", p.name, listed(allowed), shown(text))
 	}
 
+	checked := len(allowed) > 0
+
 	switch p.given.Interface().(type) {
 	case identifier:
+		checked = true
 		if !tarsy.ValidID(text) {
 			return parameterErrorf(p.name, "%s must be an id", p.name)
 		}
 	case search:
+		checked = true
 		if utf8.RuneCountInString(text) > maxSearch {
 			return parameterErrorf(p.name, "%s is longer than %d characters", p.name, maxSearch)
 		}
 	}
 
-	if !target.IsValid() {
+	switch {
+	case target.IsValid():
+		return p.set(text, target)
+	case !checked:
+		panic("api: the filter has no field for the parameter " + p.name)
+	default:
 		return nil
 	}
-
-	return p.set(text, target)
 }
 
 // set sets a field of the filter to the value that a text means.
