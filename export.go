@@ -1,6 +1,9 @@
 package tarsy
 
-import "time"
+import (
+	"net/url"
+	"time"
+)
 
 // Export is everything that users see of a session, in one document.
 type Export struct {
@@ -14,4 +17,13 @@ type Export struct {
 	Timeline []TimelineEvent `json:"timeline"`
 	// All interactions, without pagination.
 	Trace Trace `json:"trace"`
+}
+
+// SessionURL is where people open a session, given the address of the dashboard. It is empty without an address.
+func SessionURL(dashboard *url.URL, sessionID string) string {
+	if dashboard == nil {
+		return ""
+	}
+
+	return dashboard.JoinPath("sessions", sessionID).String()
 }

@@ -14,13 +14,19 @@ import (
 // maxFieldGroup is how many adjacent fields one comment may document.
 const maxFieldGroup = 3
 
-// TestVocabularyFieldsAreDocumented requires a comment on every field of every exported struct of this package, above it or
+// TestVocabularyFieldsAreDocumented requires a comment on every field of every exported struct of this package and of notebook, above it or
 // at the end of its line. One comment may cover up to three fields on adjacent lines. Embedded fields are exempt.
 func TestVocabularyFieldsAreDocumented(t *testing.T) {
 	t.Parallel()
 
 	paths, err := filepath.Glob("*.go")
 	require.NoError(t, err)
+
+	notes, err := filepath.Glob("notebook/*.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, notes)
+
+	paths = append(paths, notes...)
 
 	checked := 0
 

@@ -20,6 +20,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/stream"
 )
 
@@ -199,7 +200,7 @@ func (j oneJournal) Status(context.Context, string) (tarsy.SessionStatus, error)
 func hubLoop(t *testing.T) fanOut {
 	t.Helper()
 
-	session, event := tarsy.NewID(), tarsy.NewID()
+	session, event := ident.New(), ident.New()
 	events := journal.NewMemory[tarsy.Event](clockwork.NewRealClock())
 	_, err := events.Append(t.Context(), tarsy.NewEvent(session, tarsy.TypeTimelineCreated, tarsy.TimelineCreatedPayload{
 		Type: tarsy.TypeTimelineCreated, SessionID: session, EventID: event, Status: tarsy.EventStreaming,

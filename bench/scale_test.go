@@ -19,6 +19,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/app"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/scale"
 	"tarsy.dev/tarsy/internal/postgres"
 )
@@ -154,7 +155,7 @@ func openClaimer(t *testing.T, url string) claimer {
 	for i := range 500 {
 		require.NoError(t, db.CreateSession(t.Context(), tarsy.Session{
 			AlertFacts: tarsy.AlertFacts{Labels: map[string]string{}, Links: []tarsy.AlertLink{}, Source: tarsy.SourceAPI},
-			ID:         tarsy.NewID(), AlertType: "test", AlertData: "app-1 was killed", ChainID: "test", Status: tarsy.SessionPending,
+			ID:         ident.New(), AlertType: "test", AlertData: "app-1 was killed", ChainID: "test", Status: tarsy.SessionPending,
 			Author: "bench", StageCount: 1, CreatedAt: time.Now().Add(-time.Duration(i) * time.Second),
 		}, postgres.Terms{}))
 	}

@@ -20,7 +20,7 @@ func TestGlossaryIsSortedAndNamesTypesOfVocabulary(t *testing.T) {
 	var words []string
 
 	types := vocabulary(t)
-	row := regexp.MustCompile("^\\| ([^|]+) \\| .* \\| (?:`tarsy\\.(\\w+)` )?\\|$")
+	row := regexp.MustCompile("^\\| ([^|]+) \\| .* \\| (?:`(\\w+\\.\\w+)` )?\\|$")
 
 	for _, line := range prose(read(t, "glossary.md")) {
 		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| word |") || strings.HasPrefix(line, "| --- |") {
@@ -30,14 +30,14 @@ func TestGlossaryIsSortedAndNamesTypesOfVocabulary(t *testing.T) {
 		m := row.FindStringSubmatch(line)
 		require.NotNil(t, m, line)
 		words = append(words, strings.ToLower(m[1]))
-		assert.True(t, m[2] == "" || types[m[2]], "%s: there is no tarsy.%s", m[1], m[2])
+		assert.True(t, m[2] == "" || types[m[2]], "%s: there is no %s", m[1], m[2])
 	}
 
 	require.NotEmpty(t, words)
 	assert.Equal(t, slices.Compact(slices.Sorted(slices.Values(words))), words)
 }
 
-// vocabulary lists the types of the root package.
+// vocabulary lists the types of the root package and of notebook, with their packages.
 func vocabulary(t *testing.T) map[string]bool {
 	t.Helper()
 
@@ -45,6 +45,11 @@ func vocabulary(t *testing.T) map[string]bool {
 
 	paths, err := filepath.Glob("../*.go")
 	require.NoError(t, err)
+
+	notes, err := filepath.Glob("../notebook/*.go")
+	require.NoError(t, err)
+
+	paths = append(paths, notes...)
 
 	for _, path := range paths {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
@@ -54,7 +59,7 @@ func vocabulary(t *testing.T) map[string]bool {
 			if d, ok := declaration.(*ast.GenDecl); ok {
 				for _, spec := range d.Specs {
 					if named, ok := spec.(*ast.TypeSpec); ok {
-						found[named.Name.Name] = true
+						found[file.Name.Name+"."+named.Name.Name] = true
 					}
 				}
 			}

@@ -4,7 +4,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	slashpath "path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,75 +17,264 @@ import (
 
 const module = "tarsy.dev/tarsy"
 
-// llm is a library of its own: its packages and their tests may import each other, the vocabulary, and the reader of event
-// streams, which imports nothing of this module; and nothing else of it. The mock server in particular knows llm, so the
-// tests that need both belong to the mock.
-func TestLLMImportsOnlyItselfAndRootPackage(t *testing.T) {
+// layer is a set of packages. They import packages of layers before theirs and of their own.
+type layer struct {
+	name string
+	// Directories; "x/..." includes those below. The first layer that names a package has it.
+	packages []string
+}
+
+// layers are in the order in which one would write the program. A package that is in none fails the test: choose the first
+// layer whose packages it needs nothing above of.
+var layers = []layer{
+	{"leaves, which know nothing of this program", []string{
+		"deploy", "web", "internal/background", "internal/batch", "internal/calendar", "internal/certificate", "internal/cli/terminal", "internal/ident",
+		"internal/licenses", "internal/release", "internal/limit", "internal/loopback", "internal/mask/...", "internal/nearest", "internal/origin", "internal/plaintext", "internal/postgres/private",
+		"internal/requestid", "internal/sse", "internal/schema", "internal/structured",
+	}},
+	{"the vocabulary, which does nothing", []string{".", "notebook"}},
+	{"the test kit, which only tests and the commands mock and demo import", []string{
+		"bench", "docs", "e2e", "examples/...", "flow/flowtest", "flow/journal/journaltest", "internal/kit/...", "internal/postgres/pgtest", "internal/tools/...", "llm/llmtest", "tarsytest",
+	}},
+	{"libraries, which other programs could use", []string{"flow/...", "llm/..."}},
+	{"what alerts, sessions and people are, without a database", []string{
+		"internal/alert/field", "internal/audit", "internal/auth", "internal/eventschema", "internal/match", "internal/metrics", "internal/notify/message", "internal/oidc",
+		"internal/price", "internal/progress", "internal/quiet", "internal/report", "internal/runbook", "internal/telemetry",
+	}},
+	{"agents and their tools", []string{"internal/agent/...", "internal/mcp"}},
+	{"the configuration, and what it decides", []string{"internal/alert", "internal/chain", "internal/config", "internal/engine/plan", "internal/inbox", "internal/provider"}},
+	{"the database", []string{"internal/note/store", "internal/postgres/...", "internal/triage/store"}},
+	{"what the product does", []string{
+		"internal/discord", "internal/engine", "internal/jobs", "internal/note/...", "internal/notify/...", "internal/people", "internal/problem", "internal/retention", "internal/slack",
+		"internal/stream", "internal/triage", "internal/writeback",
+	}},
+	{"how people and programs reach it", []string{"internal/api", "internal/cli/chat", "internal/cli/prompt", "internal/cli/watch", "internal/client/...", "internal/mcpserver", "internal/published"}},
+	{"the program", []string{"cmd/tarsy", "internal/app", "internal/cli"}},
+}
+
+// kitLayer is above all others for what it imports, and below none.
+const kitLayer = 2
+
+// kitUsers are the files of the product that may import the test kit.
+var kitUsers = []string{"internal/cli/demo*.go", "internal/cli/mock*.go"}
+
+// ban is what the packages of a directory do not import although their layer may.
+type ban struct {
+	packages, imports []string
+	reason            string
+	tests             bool // tests do not either
+}
+
+var bans = []ban{
+	{
+		packages: []string{"internal/agent/..."}, imports: []string{"internal/mcp", "net/http", "github.com/jackc/pgx/v5/..."},
+		reason: "the loop of an agent declares its tools and its store, so that it can be tested and continued without them",
+	},
+	{
+		packages: []string{"internal/engine/plan"}, imports: []string{"github.com/jackc/pgx/v5/...", "net/http", "time/tzdata", "sync"},
+		reason: "what a session does next is a function of its state",
+	},
+	{
+		packages: []string{"internal/engine"}, imports: []string{"internal/config", "internal/mcp", "net/http", "internal/notify/..."},
+		reason: "sessions run from their stored recipe, and know neither HTTP nor who is told about them",
+	},
+	{
+		packages: []string{"internal/chain", "internal/postgres"}, imports: []string{"net/http"},
+		reason: "resolving chains and storing rows sends no requests",
+	},
+	{
+		packages: []string{"internal/postgres/..."}, imports: []string{"internal/config", "internal/chain", "internal/agent/..."},
+		reason: "the database stores what it is given",
+	},
+	{
+		packages: []string{"internal/stream"}, imports: []string{"internal/api", "internal/auth", "internal/people", "internal/postgres"},
+		reason: "the hub delivers; who may read is decided before",
+	},
+	{
+		packages: []string{"internal/client", "internal/cli/watch", "internal/cli/chat", "internal/mcpserver"}, imports: []string{"internal/api", "internal/postgres/..."},
+		reason: "clients know the API by its document",
+	},
+	{packages: []string{"internal/slack"}, imports: []string{"internal/discord", "internal/api"}, reason: "what channels have in common is in internal/notify"},
+	{packages: []string{"internal/discord"}, imports: []string{"internal/slack", "internal/api"}, reason: "what channels have in common is in internal/notify"},
+	{
+		packages: []string{"llm/..."}, imports: []string{"flow/...", "internal/kit/mock/...", "internal/api", "internal/app", "internal/cli"}, tests: true,
+		reason: "the mock server knows llm, so tests that need both belong to the mock",
+	},
+	{
+		// They were most of the size of the program and of the time to compile it, for one streamed request each. Here they are
+		// other people's clients that check the mock server.
+		packages: []string{"..."}, imports: []string{"github.com/openai/openai-go/..."}, tests: true,
+		reason: "only internal/kit/mock/openai/sdktest does, so that no other test compiles it and the race detector never does",
+	},
+	{
+		packages: []string{"..."}, imports: []string{"github.com/anthropics/anthropic-sdk-go/..."}, tests: true,
+		reason: "only internal/kit/mock/anthropic/sdktest does, so that no other test compiles it and the race detector never does",
+	},
+}
+
+// exempt are the packages that a ban of their own names.
+var exempt = map[string]string{
+	"internal/kit/mock/openai/sdktest":    "github.com/openai/openai-go/...",
+	"internal/kit/mock/anthropic/sdktest": "github.com/anthropics/anthropic-sdk-go/...",
+}
+
+type source struct {
+	file, dir string
+	test      bool
+	imports   []string // those of this module without its path
+}
+
+func TestPackagesImportOnlyLowerLayers(t *testing.T) {
 	t.Parallel()
 
-	files := 0
+	used := map[string]bool{}
 
-	require.NoError(t, filepath.WalkDir("../llm", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") {
-			return err
+	for _, s := range sources(t) {
+		here, found := layerOf(s.dir, used)
+		if !assert.True(t, found, "%s is in no layer of docs/imports_test.go", s.dir) || s.test || here == kitLayer {
+			continue
 		}
 
-		files++
+		for _, imported := range s.imports {
+			there, ours := layerOf(imported, nil)
+			switch {
+			case !ours:
+			case there == kitLayer:
+				assert.True(t, slices.ContainsFunc(kitUsers, func(pattern string) bool {
+					ok, err := slashpath.Match(pattern, s.file)
+					return err == nil && ok
+				}), "%s imports %s of the test kit, which only tests and %s may", s.file, imported, strings.Join(kitUsers, " and "))
+			default:
+				assert.LessOrEqual(t, there, here, "%s (%s) imports %s, which is above it (%s)", s.file, layers[here].name, imported, layers[there].name)
+			}
+		}
+	}
 
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	for _, l := range layers {
+		for _, pattern := range l.packages {
+			assert.True(t, used[pattern], "there is no package %s", pattern)
+		}
+	}
+}
+
+func TestBannedImportsDoNotOccur(t *testing.T) {
+	t.Parallel()
+
+	all := sources(t)
+
+	for _, b := range bans {
+		concerned := 0
+
+		for _, s := range all {
+			if s.test && !b.tests || !matches(b.packages, s.dir) || exempt[s.dir] == b.imports[0] {
+				continue
+			}
+
+			concerned++
+
+			for _, imported := range s.imports {
+				assert.False(t, matches(b.imports, imported), "%s imports %s: %s", s.file, imported, b.reason)
+			}
+		}
+
+		assert.NotZero(t, concerned, "no package is %v", b.packages)
+	}
+
+	for dir, sdk := range exempt {
+		assert.True(t, slices.ContainsFunc(all, func(s source) bool {
+			return s.dir == dir && slices.ContainsFunc(s.imports, func(imported string) bool { return matches([]string{sdk}, imported) })
+		}), "%s does not import %s", dir, sdk)
+	}
+}
+
+// layerOf finds the layer of a package of this module, and marks the pattern that named it.
+func layerOf(dir string, used map[string]bool) (int, bool) {
+	// The kit first: it is inside the directories of what it tests.
+	order := []int{kitLayer}
+	for i := range layers {
+		if i != kitLayer {
+			order = append(order, i)
+		}
+	}
+
+	for _, exact := range []bool{true, false} {
+		for _, i := range order {
+			for _, pattern := range layers[i].packages {
+				if strings.HasSuffix(pattern, "...") != exact && matches([]string{pattern}, dir) {
+					if used != nil {
+						used[pattern] = true
+					}
+
+					return i, true
+				}
+			}
+		}
+	}
+
+	return 0, false
+}
+
+// matches reports whether a package is named by one of the patterns.
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		prefix, below := strings.CutSuffix(pattern, "...")
+		if !below {
+			return name == pattern
+		}
+
+		return strings.HasPrefix(name+"/", prefix)
+	})
+}
+
+// sources are the Go files of the module.
+func sources(t *testing.T) []source {
+	t.Helper()
+
+	var all []source
+
+	require.NoError(t, filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == "testdata" || strings.HasPrefix(entry.Name(), ".") && entry.Name() != ".."):
+			return fs.SkipDir
+		case entry.IsDir() && file == filepath.Join("..", "internal", "tools", "deploycheck"): // a module of its own
+			return fs.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(file, ".go"):
+			return nil
+		}
+
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 		if err != nil {
 			return err
 		}
 
-		for _, spec := range file.Imports {
+		name, err := filepath.Rel("..", file)
+		if err != nil {
+			return err
+		}
+
+		name = filepath.ToSlash(name)
+		s := source{file: name, dir: slashpath.Dir(name), test: strings.HasSuffix(name, "_test.go")}
+
+		for _, spec := range parsed.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
 				return err
 			}
 
-			ours := imported == module || strings.HasPrefix(imported, module+"/")
-			allowed := imported == module || imported == module+"/llm" || strings.HasPrefix(imported, module+"/llm/") || imported == module+"/internal/sse" || imported == module+"/internal/kit/slowness"
-			assert.True(t, !ours || allowed, "%s imports %s", path, imported)
+			if imported == module {
+				imported = "."
+			}
+
+			s.imports = append(s.imports, strings.TrimPrefix(imported, module+"/"))
 		}
+
+		all = append(all, s)
 
 		return nil
 	}))
-	require.NotZero(t, files)
-}
+	require.NotEmpty(t, all)
 
-// internal/kit/scale writes rows of sessions behind the engine's back, which only tests may do.
-func TestOnlyTestsImportScale(t *testing.T) {
-	t.Parallel()
-
-	importers := 0
-
-	require.NoError(t, filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			if err == nil && (entry.Name() == "node_modules" || entry.Name() == ".cache") {
-				return fs.SkipDir
-			}
-
-			return err
-		}
-
-		if !strings.HasSuffix(path, ".go") {
-			return nil
-		}
-
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-
-		for _, spec := range file.Imports {
-			if spec.Path.Value == strconv.Quote(module+"/internal/kit/scale") {
-				importers++
-
-				assert.True(t, strings.HasSuffix(path, "_test.go"), "%s imports internal/kit/scale", path)
-			}
-		}
-
-		return nil
-	}))
-	require.NotZero(t, importers)
+	return all
 }

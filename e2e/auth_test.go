@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -71,7 +72,7 @@ func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 func ask(t *testing.T, app *tarsytest.App, op operation, authorization string) tarsytest.Response {
 	t.Helper()
 
-	req, err := http.NewRequestWithContext(t.Context(), op.method, app.URL+op.address(tarsy.NewID()), nil)
+	req, err := http.NewRequestWithContext(t.Context(), op.method, app.URL+op.address(ident.New()), nil)
 	require.NoError(t, err)
 
 	if authorization != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -134,7 +135,7 @@ func TestBadInputGetsExactProblemAndChangesNothing(t *testing.T) {
 	app.Script.Add(says("Analysed."), says("Summed up."))
 
 	session := app.Run("test", "the only alert")
-	paths := strings.NewReplacer("{session}", "/api/v1/sessions/"+session.ID, "{stranger}", "/api/v1/sessions/"+tarsy.NewID())
+	paths := strings.NewReplacer("{session}", "/api/v1/sessions/"+session.ID, "{stranger}", "/api/v1/sessions/"+ident.New())
 
 	for _, bad := range append(badAlerts(), badOthers()...) {
 		var body any
@@ -180,7 +181,7 @@ func TestBadWebSocketMessagesGetErrorReplies(t *testing.T) {
 		{`{"action":"subscribe"}`, "unknown_channel"},
 		{`{"action":"subscribe","channel":"alerts"}`, "unknown_channel"},
 		{`{"action":"subscribe","channel":"session:1"}`, "session_not_found"},
-		{`{"action":"subscribe","channel":"session:` + tarsy.NewID() + `"}`, "session_not_found"},
+		{`{"action":"subscribe","channel":"session:` + ident.New() + `"}`, "session_not_found"},
 		{`{"action":"subscribe","channel":"` + channel + `","last_event_id":1000000}`, "invalid_parameter"},
 		{`{"action":"subscribe","channel":"` + channel + `","last_event_id":-1}`, "invalid_parameter"},
 		{`{"action":"catchup","channel":"` + channel + `","last_event_id":1}`, "not_subscribed"},

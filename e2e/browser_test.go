@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -214,7 +215,7 @@ func TestDashboardIsServedWithoutKey(t *testing.T) {
 
 	app := tarsytest.New(t, tarsytest.Options{RequireKey: true})
 
-	for _, path := range []string{"/", "/sessions/" + tarsy.NewID() + "?event=1"} {
+	for _, path := range []string{"/", "/sessions/" + ident.New() + "?event=1"} {
 		answer := app.Do(http.MethodGet, path, nil, "Accept", "text/html")
 		require.Equal(t, http.StatusOK, answer.Status, "%s", answer.Body)
 		require.Equal(t, "text/html; charset=utf-8", answer.Header.Get("Content-Type"))

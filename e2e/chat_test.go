@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -142,7 +143,7 @@ func TestRefusedQuestionsLeaveNothingBehind(t *testing.T) {
 		code    string
 	}{
 		"running session": {running, map[string]any{"content": "Why?"}, http.StatusConflict, "session_not_finished"},
-		"no session":      {tarsy.NewID(), map[string]any{"content": "Why?"}, http.StatusNotFound, "session_not_found"},
+		"no session":      {ident.New(), map[string]any{"content": "Why?"}, http.StatusNotFound, "session_not_found"},
 		"no id":           {"none", map[string]any{"content": "Why?"}, http.StatusNotFound, "session_not_found"},
 		"no content":      {sessionID, map[string]any{}, http.StatusBadRequest, "missing_field"},
 		"blank":           {sessionID, map[string]any{"content": " \n"}, http.StatusBadRequest, "invalid_field"},

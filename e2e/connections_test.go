@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
@@ -41,7 +41,7 @@ func newLimitedRole(t *testing.T, connections int) *limitedRole {
 	admin, err := pgx.Connect(t.Context(), database)
 	require.NoError(t, err)
 
-	r := &limitedRole{t: t, admin: admin, name: "limited_" + strings.ReplaceAll(tarsy.NewID(), "-", "")[16:]}
+	r := &limitedRole{t: t, admin: admin, name: "limited_" + strings.ReplaceAll(ident.New(), "-", "")[16:]}
 
 	r.exec(fmt.Sprintf("CREATE ROLE %s LOGIN PASSWORD 'limited' IN ROLE %s", r.name, pgx.Identifier{address.User.Username()}.Sanitize()))
 	t.Cleanup(func() {
@@ -172,7 +172,7 @@ func TestThreeServersWorkWithDefaultConnections(t *testing.T) { //nolint:paralle
 			send(server, http.MethodPost, "/api/v1/alerts", map[string]any{"alert_type": "test", "data": name}, http.StatusAccepted)
 			send(server, http.MethodPost, "/api/v1/notes", map[string]any{"content": name, "source": "cli"}, http.StatusCreated)
 			send(server, http.MethodPost, "/api/v1/webhooks/alertmanager/default", notification(fires(fmt.Sprint("Alert", n), fmt.Sprint("ns", i), "pod")), http.StatusOK)
-			send(server, http.MethodPost, "/api/v1/sessions/"+tarsy.NewID()+"/cancel", nil, http.StatusNotFound)
+			send(server, http.MethodPost, "/api/v1/sessions/"+ident.New()+"/cancel", nil, http.StatusNotFound)
 		}
 	}
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -66,7 +67,7 @@ func (c *contracts) problem(t *testing.T) {
 		"status": equal(500.0), "code": equal(string(tarsy.CodeInternal)), "instance": that(func(v any) bool {
 			id, ok := v.(string)
 
-			return ok && tarsy.ValidID(strings.TrimPrefix(id, "urn:uuid:"))
+			return ok && ident.Valid(strings.TrimPrefix(id, "urn:uuid:"))
 		}),
 	})
 }

@@ -12,9 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -49,7 +50,7 @@ func created(t *testing.T, app *tarsytest.App, path string, body any) string {
 	require.Equal(t, http.StatusCreated, answer.Status, "%s", answer.Body)
 
 	id, _ := decode[map[string]any](answer.Body)["id"].(string)
-	require.True(t, tarsy.ValidID(id), "%s", answer.Body)
+	require.True(t, ident.Valid(id), "%s", answer.Body)
 
 	return id
 }
@@ -277,7 +278,7 @@ func extractQueue(t *testing.T, page map[string]any) map[string]any {
 	t.Helper()
 
 	queues, _ := page["queues"].([]any)
-	at := slices.IndexFunc(queues, func(q any) bool { return within(t, q)["name"] == tarsy.QueueExtract })
+	at := slices.IndexFunc(queues, func(q any) bool { return within(t, q)["name"] == notebook.QueueExtract })
 	require.GreaterOrEqual(t, at, 0, "%v", page)
 
 	return within(t, queues[at])

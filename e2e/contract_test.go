@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -59,7 +59,7 @@ func isAbsent(value any) match { return equal(missing{})(value) }
 func isNull(value any) match { return equal(nil)(value) }
 
 func isID(value any) match {
-	return that(func(any) bool { text, ok := value.(string); return ok && tarsy.ValidID(text) })(value)
+	return that(func(any) bool { text, ok := value.(string); return ok && ident.Valid(text) })(value)
 }
 
 // isTime is a time of a real clock.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -113,7 +114,7 @@ func (c *contracts) preview(t *testing.T) {
 
 	require.Equal(t, 3, cut, "a call, an answer, and the analysis that it is")
 
-	missing := app.Do(http.MethodGet, "/api/v1/sessions/"+sessionID+"/timeline/"+tarsy.NewID(), nil)
+	missing := app.Do(http.MethodGet, "/api/v1/sessions/"+sessionID+"/timeline/"+ident.New(), nil)
 	require.Equal(t, http.StatusNotFound, missing.Status)
 	require.Equal(t, string(tarsy.CodeEventNotFound), missing.Problem(t).Code)
 }

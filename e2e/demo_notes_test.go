@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/kit/demo/story"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -22,7 +22,7 @@ func TestDemoNotesBecomeFiledWork(t *testing.T) {
 	notes := story.LoadNotes()
 
 	for _, p := range notes.Projects {
-		var project tarsy.Project
+		var project notebook.Project
 
 		created := a.Do(http.MethodPost, "/api/v1/projects", map[string]string{"name": p.Name, "description": p.Description})
 		require.Equal(t, http.StatusCreated, created.Status)
@@ -35,8 +35,8 @@ func TestDemoNotesBecomeFiledWork(t *testing.T) {
 	}
 
 	var (
-		entities []tarsy.EntityDetail
-		reviews  = map[tarsy.ReviewKind]int{}
+		entities []notebook.EntityDetail
+		reviews  = map[notebook.ReviewKind]int{}
 	)
 
 	for _, text := range notes.Notes {
@@ -50,7 +50,7 @@ func TestDemoNotesBecomeFiledWork(t *testing.T) {
 		}
 	}
 
-	types, filed := map[tarsy.EntityType]int{}, 0
+	types, filed := map[notebook.EntityType]int{}, 0
 
 	for _, e := range entities {
 		types[e.Type]++
@@ -60,28 +60,28 @@ func TestDemoNotesBecomeFiledWork(t *testing.T) {
 		}
 	}
 
-	require.Len(t, types, len(tarsy.EntityTypes()), "%v", types)
+	require.Len(t, types, len(notebook.EntityTypes()), "%v", types)
 	require.Greater(t, filed, len(entities)/2)
-	require.Equal(t, 1, reviews[tarsy.ReviewEntity])
-	require.Equal(t, 1, reviews[tarsy.ReviewDuplicate])
+	require.Equal(t, 1, reviews[notebook.ReviewEntity])
+	require.Equal(t, 1, reviews[notebook.ReviewDuplicate])
 }
 
 // captured captures a note and returns it when it is done.
-func captured(t *testing.T, a *tarsytest.App, text string) tarsy.NoteDetail {
+func captured(t *testing.T, a *tarsytest.App, text string) notebook.NoteDetail {
 	t.Helper()
 
 	var created struct {
-		Note tarsy.Note `json:"note"`
+		Note notebook.Note `json:"note"`
 	}
 
 	response := a.Do(http.MethodPost, "/api/v1/notes", map[string]string{"content": text, "source": "cli"})
 	require.Equal(t, http.StatusCreated, response.Status)
 	response.Decode(t, &created)
 
-	var detail tarsy.NoteDetail
+	var detail notebook.NoteDetail
 
 	a.WaitAnswer("/api/v1/notes/"+created.Note.ID, "the note is done", func(r tarsytest.Response) bool {
-		return json.Unmarshal(r.Body, &detail) == nil && detail.Status == tarsy.NoteDone
+		return json.Unmarshal(r.Body, &detail) == nil && detail.Status == notebook.NoteDone
 	})
 
 	return detail

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/mock/discord"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/llm/script"
@@ -280,6 +281,6 @@ func TestDiscordReportsLostQuestion(t *testing.T) {
 
 	app.Exec(`INSERT INTO announcements (id, session_id, channel, subject, stage_id, target, reply_to, due_at, created_at)
 VALUES ($1, $2, 'discord', 'answer', $3, $4, $5, now(), now() - interval '1 minute')`,
-		tarsy.NewID(), sessionID, tarsy.NewID(), thread.ID, question.ID)
+		ident.New(), sessionID, ident.New(), thread.ID, question.ID)
 	require.Equal(t, question.ID, w.Await(thread.ID, "The question was not answered. Ask again.").ReplyTo)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
@@ -177,7 +178,7 @@ func TestCallIDOfAnyLengthIsStored(t *testing.T) {
 
 	var id strings.Builder
 	for id.Len() < 10_000 {
-		id.WriteString(tarsy.NewID()) // does not compress, as a repeated letter would
+		id.WriteString(ident.New()) // does not compress, as a repeated letter would
 	}
 
 	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "logs", ReadOnly: true, Text: "all is well"})

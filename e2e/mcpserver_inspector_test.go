@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -104,7 +105,7 @@ func TestOfficialInspectorUsesTheTools(t *testing.T) {
 
 	app := tarsytest.New(t, tarsytest.Options{Config: withChatAndVerdict, RequireKey: true})
 	app.Token = app.Key("an assistant", tarsy.ScopeWrite)
-	app.Entity(tarsy.EntityTask, "Bound the cart cache")
+	app.Entity(notebook.EntityTask, "Bound the cart cache")
 	scriptTools(t, app, "It leaks.", "Since Tuesday.")
 
 	bearer := func(key string) []string {

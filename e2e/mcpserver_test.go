@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -113,7 +115,7 @@ func TestOwnMCPServerServesEveryToolOverBothTransports(t *testing.T) {
 
 	app := tarsytest.New(t, tarsytest.Options{Config: withChatAndVerdict, RequireKey: true})
 	app.Token = app.Key("an assistant", tarsy.ScopeWrite)
-	app.Entity(tarsy.EntityTask, "Bound the cart cache")
+	app.Entity(notebook.EntityTask, "Bound the cart cache")
 
 	for name, connect := range map[string]func(*testing.T, *tarsytest.App, string) *mcpsdk.ClientSession{"http": toolsOverHTTP, "stdio": toolsOverStdio} {
 		t.Run(name, func(t *testing.T) { // one after the other: they share the script
@@ -216,7 +218,7 @@ func TestToolReportsWhatIsWrong(t *testing.T) {
 		arguments map[string]any
 		want      string
 	}{
-		{"get_session", map[string]any{"session_id": tarsy.NewID()}, "session"},
+		{"get_session", map[string]any{"session_id": ident.New()}, "session"},
 		{"get_session", map[string]any{"session_id": "abcdef"}, "no session matches"},
 		{"get_session", map[string]any{}, "session_id"},
 		{"get_session", map[string]any{"session_id": "abcdef", "wait_seconds": 100000}, "wait_seconds"},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -21,7 +21,7 @@ func TestDroppedReaderOfNotesCatchesUp(t *testing.T) {
 	transports := map[string]func(app *tarsytest.App, last int64) follower{
 		"WebSocket": func(app *tarsytest.App, last int64) follower {
 			socket := app.Socket()
-			socket.SubscribeAfter(tarsy.ChannelNotes, last)
+			socket.SubscribeAfter(notebook.ChannelNotes, last)
 
 			return socket
 		},

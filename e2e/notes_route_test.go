@@ -5,9 +5,10 @@ import (
 	"strconv"
 	"testing"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -18,7 +19,7 @@ type success = struct {
 }
 
 // reviewed captures a note with one entity that a person must decide about.
-func reviewed(app *tarsytest.App) tarsy.NoteDetail {
+func reviewed(app *tarsytest.App) notebook.NoteDetail {
 	of := func(agent string) func(*llm.Request) bool {
 		return func(r *llm.Request) bool { return r.Agent == agent }
 	}
@@ -49,19 +50,19 @@ func noteSuccesses() map[string]success {
 			return app.Do(op.method, op.path, value)
 		}
 	}
-	project := func(app *tarsytest.App) string { return app.Project(tarsy.NewID()).ID }
+	project := func(app *tarsytest.App) string { return app.Project(ident.New()).ID }
 	epic := func(app *tarsytest.App) string { return app.Epic(project(app), "Login").ID }
-	entity := func(app *tarsytest.App) string { return app.Entity(tarsy.EntityTask, "Fix it").ID }
+	entity := func(app *tarsytest.App) string { return app.Entity(notebook.EntityTask, "Fix it").ID }
 	note := func(app *tarsytest.App) string { return reviewed(app).ID }
 	review := func(app *tarsytest.App) string { return reviewed(app).ReviewItems[0].ID }
-	queue := func(*tarsytest.App) string { return tarsy.QueueReprocess }
+	queue := func(*tarsytest.App) string { return notebook.QueueReprocess }
 	tag := func(app *tarsytest.App) string {
-		name := tarsy.NewID()
+		name := ident.New()
 		app.Do(http.MethodPost, "/api/v1/tags", map[string]any{"name": name})
 
 		return name
 	}
-	named := func() map[string]any { return map[string]any{"name": tarsy.NewID()} }
+	named := func() map[string]any { return map[string]any{"name": ident.New()} }
 	accept := map[string]any{"decision": "accept"}
 
 	return map[string]success{
@@ -73,7 +74,7 @@ func noteSuccesses() map[string]success {
 			reviewed(app)
 
 			answer := app.Do(op.method, op.path, map[string]any{"content": "Fix the login bug", "source": "web"})
-			app.WaitOrganized(decode[struct{ Note tarsy.Note }](answer.Body).Note.ID)
+			app.WaitOrganized(decode[struct{ Note notebook.Note }](answer.Body).Note.ID)
 
 			return answer
 		}},
@@ -130,12 +131,12 @@ func noteSuccesses() map[string]success {
 			failed := app.WaitNoteFailed(app.Capture("Fix the login bug").ID)
 			// The note has failed a moment before its job has.
 			app.WaitAnswer("/api/v1/jobs?state=failed", "the failed job", func(tarsytest.Response) bool {
-				return app.NoteJobs(failed.ID)[0].State == tarsy.JobFailed
+				return app.NoteJobs(failed.ID)[0].State == notebook.JobFailed
 			})
 
 			answer := app.Do(op.method, op.address(strconv.FormatInt(app.NoteJobs(failed.ID)[0].ID, 10)), nil)
 			app.WaitAnswer("/api/v1/notes/"+failed.ID, "the note to be done", func(r tarsytest.Response) bool {
-				return decode[tarsy.Note](r.Body).Status == tarsy.NoteDone
+				return decode[notebook.Note](r.Body).Status == notebook.NoteDone
 			})
 
 			return answer

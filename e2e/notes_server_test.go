@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -46,19 +46,19 @@ func TestNoteOfServerKilledAfterExtractionIsOrganizedByAnother(t *testing.T) {
 	servers.Script.Route(tarsytest.NoteOrganizer, tarsytest.Organizes(tarsytest.Place{ProjectID: project.ID}))
 
 	// Before the server starts: it finds the queue paused.
-	servers.PauseQueue(tarsy.QueueOrganize)
+	servers.PauseQueue(notebook.QueueOrganize)
 
 	first := servers.start()
 	events := servers.NoteEvents(0)
 	note := servers.Capture("Fix it")
-	require.Equal(t, tarsy.NoteExtracted, servers.WaitProcessed(note.ID).Status)
+	require.Equal(t, notebook.NoteExtracted, servers.WaitProcessed(note.ID).Status)
 	first.Kill()
 
-	servers.ResumeQueue(tarsy.QueueOrganize)
+	servers.ResumeQueue(notebook.QueueOrganize)
 	servers.start()
 
 	require.Equal(t, &project.ID, servers.WaitOrganized(note.ID).Entities[0].ProjectID)
-	events.WaitNoteEvent(tarsy.TypeEntityOrganized, note.ID)
+	events.WaitNoteEvent(notebook.TypeEntityOrganized, note.ID)
 	requireContiguous(t, events.Events())
 	require.Len(t, servers.Script.Calls(), 2, "a finished call is not made again")
 }
@@ -140,18 +140,18 @@ func TestPausedQueueHoldsNotesUntilResumed(t *testing.T) {
 
 	app := tarsytest.New(t, tarsytest.Options{WorkersOff: true})
 	app.Script.Route(tarsytest.NoteExtractor, tarsytest.Extracts())
-	app.PauseQueue(tarsy.QueueExtract)
+	app.PauseQueue(notebook.QueueExtract)
 	app.StartWorkers()
 
 	note := app.Capture("Captured while the queue is paused")
 	require.Empty(t, note.ProcessingError)
 
 	// A server that started since knows of the job and leaves it alone.
-	require.Equal(t, tarsy.JobWaiting, app.NoteJobs(note.ID)[0].State)
-	require.Equal(t, tarsy.NoteQueued, app.Note(note.ID).Status)
+	require.Equal(t, notebook.JobWaiting, app.NoteJobs(note.ID)[0].State)
+	require.Equal(t, notebook.NoteQueued, app.Note(note.ID).Status)
 	require.Empty(t, app.Script.Calls())
 
-	app.ResumeQueue(tarsy.QueueExtract)
+	app.ResumeQueue(notebook.QueueExtract)
 	app.WaitOrganized(note.ID)
 }
 
@@ -185,7 +185,7 @@ func TestNotesSurviveRestartOfDatabase(t *testing.T) {
 	)
 
 	for found := false; !found; {
-		_, end := events.WaitOrEnd("the organization", func(e tarsytest.Event) bool { return e.Type == tarsy.TypeEntityOrganized })
+		_, end := events.WaitOrEnd("the organization", func(e tarsytest.Event) bool { return e.Type == notebook.TypeEntityOrganized })
 		found = end == nil
 
 		for _, e := range events.Events() {

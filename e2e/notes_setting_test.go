@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -48,20 +48,20 @@ func TestThresholdsOfNotesAreConfigurable(t *testing.T) {
 
 	// By default a confidence of 0.9 is enough, and one word of three in common is too little.
 	app := configured(t, "confidence_threshold: 0.92, duplicate_threshold: 0.3")
-	first := app.Entity(tarsy.EntityTask, "Rotate keys")
+	first := app.Entity(notebook.EntityTask, "Rotate keys")
 
 	app.Script.Route(tarsytest.NoteExtractor, tarsytest.Extracts(tarsytest.ExtractedEntity{Title: "Rotate logs", Confidence: 0.9}))
 	app.Script.Route(tarsytest.NoteOrganizer, tarsytest.Organizes(tarsytest.Place{DuplicateOf: first.ID}))
 
 	note := app.CaptureAndProcess("Rotate logs")
-	require.Equal(t, tarsy.EntityProposed, note.Entities[0].State)
+	require.Equal(t, notebook.EntityProposed, note.Entities[0].State)
 
-	var kinds []tarsy.ReviewKind
+	var kinds []notebook.ReviewKind
 	for _, item := range note.ReviewItems {
 		kinds = append(kinds, item.Kind)
 	}
 
-	require.ElementsMatch(t, []tarsy.ReviewKind{tarsy.ReviewEntity, tarsy.ReviewDuplicate}, kinds)
+	require.ElementsMatch(t, []notebook.ReviewKind{notebook.ReviewEntity, notebook.ReviewDuplicate}, kinds)
 }
 
 func TestRateOfNotesIsConfigurable(t *testing.T) {
@@ -157,7 +157,7 @@ func requireTwoReprocessJobs(t *testing.T, app *tarsytest.App) {
 	defer conn.Close(t.Context())
 
 	for _, since := range []string{"2020-01-01T00:00:00Z", "2020-01-02T00:00:00Z"} {
-		app.PauseQueue(tarsy.QueueReprocess)
+		app.PauseQueue(notebook.QueueReprocess)
 		require.Equal(t, http.StatusAccepted, app.Do(http.MethodPost, "/api/v1/notes/reprocess", map[string]string{"since": since}).Status)
 	}
 
@@ -166,8 +166,8 @@ func requireTwoReprocessJobs(t *testing.T, app *tarsytest.App) {
 	_, err = tx.Exec(t.Context(), `LOCK TABLE notes IN EXCLUSIVE MODE`)
 	require.NoError(t, err)
 
-	app.ResumeQueue(tarsy.QueueReprocess)
-	app.WaitAnswer("/api/v1/jobs?state=running&queue="+tarsy.QueueReprocess, "two jobs to run", func(r tarsytest.Response) bool {
+	app.ResumeQueue(notebook.QueueReprocess)
+	app.WaitAnswer("/api/v1/jobs?state=running&queue="+notebook.QueueReprocess, "two jobs to run", func(r tarsytest.Response) bool {
 		return strings.Count(string(r.Body), `"kind":`) == 2
 	})
 	require.NoError(t, tx.Rollback(t.Context()))

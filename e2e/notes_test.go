@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -25,8 +25,8 @@ func TestCapturedNoteBecomesFiledEntities(t *testing.T) {
 
 	app.Script.Route(tarsytest.NoteExtractor, tarsytest.Extracts(
 		tarsytest.ExtractedEntity{Title: "Fix the login bug on Safari", Owner: "Ben", DueDate: "2026-11-20", Tags: []string{"safari", "login"}},
-		tarsytest.ExtractedEntity{Type: tarsy.EntityDecision, Title: "Safari 15 is not supported", Evidence: "Safari 15 is not supported any more"},
-		tarsytest.ExtractedEntity{Type: tarsy.EntityRisk, Title: "Customers may lose their carts", Confidence: 0.4},
+		tarsytest.ExtractedEntity{Type: notebook.EntityDecision, Title: "Safari 15 is not supported", Evidence: "Safari 15 is not supported any more"},
+		tarsytest.ExtractedEntity{Type: notebook.EntityRisk, Title: "Customers may lose their carts", Confidence: 0.4},
 		tarsytest.ExtractedEntity{Title: "Write a test for Safari", Evidence: "A test for Safari is missing."},
 	))
 	app.Script.Route(tarsytest.NoteOrganizer, tarsytest.Organizes(
@@ -45,7 +45,7 @@ func TestCapturedNoteBecomesFiledEntities(t *testing.T) {
 
 	// The last event that the organization commits.
 	events.Wait("the review item about the epic", func(e tarsytest.Event) bool {
-		return e.Type == tarsy.TypeReviewCreated && e.Fields["review_id"] == note.ReviewItems[len(note.ReviewItems)-1].ID
+		return e.Type == notebook.TypeReviewCreated && e.Fields["review_id"] == note.ReviewItems[len(note.ReviewItems)-1].ID
 	})
 	requireContiguous(t, events.Events())
 
@@ -67,14 +67,14 @@ func TestNoteWithoutEntitiesIsDoneWithoutOrganization(t *testing.T) {
 	require.Zero(t, note.EntityCount)
 	require.Empty(t, note.ProcessingError)
 
-	processed := events.WaitNoteEvent(tarsy.TypeNoteProcessed, note.ID)
+	processed := events.WaitNoteEvent(notebook.TypeNoteProcessed, note.ID)
 	require.Equal(t, "done", processed.Fields["status"])
 	require.NotContains(t, processed.Fields, "entity_count")
 
 	jobs := app.NoteJobs(note.ID)
 	require.Len(t, jobs, 1)
-	require.Equal(t, tarsy.QueueExtract, jobs[0].Queue)
-	require.Equal(t, tarsy.JobCompleted, jobs[0].State)
+	require.Equal(t, notebook.QueueExtract, jobs[0].Queue)
+	require.Equal(t, notebook.JobCompleted, jobs[0].State)
 }
 
 // itemPattern finds the work that the notes of answerItems mention.
@@ -143,7 +143,7 @@ func TestFailedAttemptsOfNoteAreRetried(t *testing.T) {
 	require.Equal(t, &project.ID, note.Entities[0].ProjectID)
 	require.Empty(t, note.ProcessingError)
 
-	events.WaitNoteEvent(tarsy.TypeEntityOrganized, note.ID)
+	events.WaitNoteEvent(notebook.TypeEntityOrganized, note.ID)
 
 	var seen []string
 
@@ -152,7 +152,7 @@ func TestFailedAttemptsOfNoteAreRetried(t *testing.T) {
 			seen = append(seen, fmt.Sprint(e.Type, " ", e.Fields["status"]))
 		}
 
-		if e.Type == tarsy.TypeNoteRequeued {
+		if e.Type == notebook.TypeNoteRequeued {
 			require.Contains(t, e.Fields["error"], "the key is not valid")
 		}
 	}
@@ -163,7 +163,7 @@ func TestFailedAttemptsOfNoteAreRetried(t *testing.T) {
 	}, seen)
 
 	for _, job := range app.NoteJobs(note.ID) {
-		require.Equal(t, tarsy.JobCompleted, job.State)
+		require.Equal(t, notebook.JobCompleted, job.State)
 		require.Equal(t, 2, job.Attempt)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/mock/issuer"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -241,11 +242,11 @@ func TestOIDCRolesHoldOnEveryRoute(t *testing.T) {
 			if !role.Includes(needed) {
 				refused++
 
-				requireRefused(t, page.ask(t, op.method, op.address(tarsy.NewID(), tarsy.NewID()), nil), http.StatusForbidden, tarsy.CodeForbidden)
+				requireRefused(t, page.ask(t, op.method, op.address(ident.New(), ident.New()), nil), http.StatusForbidden, tarsy.CodeForbidden)
 			} else if op.method == http.MethodGet {
 				read++
 
-				answer := page.ask(t, op.method, op.address(tarsy.NewID(), tarsy.NewID()), nil)
+				answer := page.ask(t, op.method, op.address(ident.New(), ident.New()), nil)
 				require.NotContains(t, []int{http.StatusUnauthorized, http.StatusForbidden}, answer.Status, "%s: %s", id, answer.Body)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -21,7 +21,7 @@ func TestServerIsNotReadyWithoutItsDatabase(t *testing.T) {
 	restore := pgtest.Interrupt(t, app.Database)
 	awaitProbe(t, app.URL+"/readyz", http.StatusServiceUnavailable)
 	require.Equal(t, http.StatusOK, probe(t, app.URL+"/livez"))
-	require.Equal(t, http.StatusServiceUnavailable, probe(t, app.URL+"/api/v1/sessions/"+tarsy.NewID()+"/events"))
+	require.Equal(t, http.StatusServiceUnavailable, probe(t, app.URL+"/api/v1/sessions/"+ident.New()+"/events"))
 
 	restore()
 	awaitProbe(t, app.URL+"/readyz", http.StatusOK)

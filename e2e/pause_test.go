@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
 )
@@ -65,7 +66,7 @@ func TestPausesHoldOnAllServersAndSurviveKill(t *testing.T) {
 func submitRacing(t *testing.T, app *tarsytest.App, byWebhook bool) (string, bool) {
 	t.Helper()
 
-	path, status, name := "/api/v1/alerts", http.StatusAccepted, tarsy.NewID()
+	path, status, name := "/api/v1/alerts", http.StatusAccepted, ident.New()
 	body := map[string]any{"alert_type": "test", "data": name}
 
 	if byWebhook {

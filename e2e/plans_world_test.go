@@ -14,6 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -116,7 +117,7 @@ func (w *plansWorld) answer(req *llm.Request, _ int) script.Reply {
 	case req.Agent == tarsytest.NoteExtractor:
 		return tarsytest.Extracts(
 			tarsytest.ExtractedEntity{Title: "Fix the login bug", Owner: "Ana", DueDate: "2026-11-20", Tags: []string{"safari"}},
-			tarsytest.ExtractedEntity{Type: tarsy.EntityRisk, Title: "Sessions may be lost", Confidence: 0.4})
+			tarsytest.ExtractedEntity{Type: notebook.EntityRisk, Title: "Sessions may be lost", Confidence: 0.4})
 	case req.Agent == tarsytest.NoteOrganizer:
 		return tarsytest.Organizes(tarsytest.Place{ProjectID: w.project}, tarsytest.Place{ProjectID: w.project, NewEpicName: "Login"})
 	case req.Agent == "Logs" && !called:

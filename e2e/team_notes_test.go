@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/notebook"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -93,7 +95,7 @@ func TestNotesOfAnotherTeamsSessionDoNotExist(t *testing.T) {
 		return asTeam(app, team, http.MethodPost, "/api/v1/notes", map[string]any{"source": "session", "session_id": sessionID})
 	}
 
-	unknown := tarsy.NewID()
+	unknown := ident.New()
 	refused, missing := keep("storage", session), keep("storage", unknown)
 	require.Equal(t, http.StatusNotFound, refused.Status, "%s", refused.Body)
 	require.Equal(t, missing.Problem(t).Code, refused.Problem(t).Code)
@@ -103,7 +105,7 @@ func TestNotesOfAnotherTeamsSessionDoNotExist(t *testing.T) {
 	require.Equal(t, http.StatusCreated, kept.Status, "%s", kept.Body)
 
 	type captured struct {
-		Note tarsy.Note `json:"note"`
+		Note notebook.Note `json:"note"`
 	}
 
 	app.Token = admin
@@ -151,7 +153,7 @@ func TestNotesOfAnotherTeamsSessionDoNotExist(t *testing.T) {
 func requireHiddenRow(t *testing.T, app *tarsytest.App, op operation, id string, code tarsy.Code) {
 	t.Helper()
 
-	other := tarsy.NewID()
+	other := ident.New()
 	refused := asTeam(app, "storage", op.method, op.address(id), nil)
 	require.Equal(t, http.StatusNotFound, refused.Status, "%s: %s", op.OperationID, refused.Body)
 	require.Equal(t, string(code), refused.Problem(t).Code, op.OperationID)
@@ -163,12 +165,12 @@ func requireHiddenRow(t *testing.T, app *tarsytest.App, op operation, id string,
 }
 
 // requireHiddenInBodies names hidden rows in the bodies of requests about others.
-func requireHiddenInBodies(t *testing.T, app *tarsytest.App, hidden tarsy.NoteDetail) {
+func requireHiddenInBodies(t *testing.T, app *tarsytest.App, hidden notebook.NoteDetail) {
 	t.Helper()
 
-	unknown := tarsy.NewID()
+	unknown := ident.New()
 	made := asTeam(app, "storage", http.MethodPost, "/api/v1/entities", map[string]any{"type": "task", "title": "Our own"})
-	own := decode[tarsy.EntityDetail](made.Body)
+	own := decode[notebook.EntityDetail](made.Body)
 
 	for _, field := range []string{"before_id", "after_id"} {
 		move := func(id string) tarsytest.Response {
@@ -182,7 +184,7 @@ func requireHiddenInBodies(t *testing.T, app *tarsytest.App, hidden tarsy.NoteDe
 	}
 
 	type results struct {
-		Results []tarsy.ReviewResult `json:"results"`
+		Results []notebook.ReviewResult `json:"results"`
 	}
 
 	answer := asTeam(app, "storage", http.MethodPost, "/api/v1/review/bulk", map[string]any{"decision": "accept", "items": []any{
@@ -227,7 +229,7 @@ func TestEventsOfNotesNameNoHiddenSession(t *testing.T) {
 	}
 
 	socket.Wait("the own note", func(e tarsytest.Event) bool {
-		return e.Type == tarsy.TypeNoteProcessed && e.Fields["note_id"] == notes[1]
+		return e.Type == notebook.TypeNoteProcessed && e.Fields["note_id"] == notes[1]
 	})
 
 	for _, event := range socket.Events() {
@@ -270,7 +272,7 @@ func TestStormHasAlertsOfOneTeam(t *testing.T) {
 
 	for _, team := range []string{"payments", "storage", "payments", "storage", "payments", "storage"} {
 		alert := alertOf(team)
-		alert["fingerprint"] = tarsy.NewID()
+		alert["fingerprint"] = ident.New()
 		alert["data"].(map[string]any)["labels"].(map[string]string)["alertname"] = "Slow"
 		response := app.Do(http.MethodPost, "/api/v1/alerts", alert)
 		require.Equal(t, http.StatusAccepted, response.Status, "%s", response.Body)

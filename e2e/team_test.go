@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/tarsytest"
@@ -81,7 +82,7 @@ func TestSessionOfAnotherTeamDoesNotExistOnAnyRoute(t *testing.T) {
 func requireUnknown(t *testing.T, app *tarsytest.App, op operation, id string, code tarsy.Code) {
 	t.Helper()
 
-	other := tarsy.NewID()
+	other := ident.New()
 	refused := asTeam(app, "storage", op.method, op.address(id, other), nil)
 	unknown := asTeam(app, "storage", op.method, op.address(other, other), nil)
 
@@ -227,7 +228,7 @@ func TestBulkChangesSkipSessionsOfOtherTeams(t *testing.T) {
 	app.Script.Add(script.Reply{Gate: first}, script.Reply{Gate: second})
 
 	app.Token = app.Key("root", tarsy.ScopeAdmin)
-	payments, storage, unknown := app.SubmitAlert(alertOf("payments")), app.SubmitAlert(alertOf("storage")), tarsy.NewID()
+	payments, storage, unknown := app.SubmitAlert(alertOf("payments")), app.SubmitAlert(alertOf("storage")), ident.New()
 	ids := []string{payments, storage, unknown}
 	app.WaitGate(first)
 	app.WaitGate(second)

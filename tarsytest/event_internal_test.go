@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // complaints takes what a test would fail with.
@@ -24,7 +24,7 @@ func (c *complaints) Errorf(format string, args ...any) {
 func TestMessageViolatingSchemaFailsTest(t *testing.T) {
 	t.Parallel()
 
-	established := `{"type":"connection.established","connection_id":"` + tarsy.NewID() + `"}`
+	established := `{"type":"connection.established","connection_id":"` + ident.New() + `"}`
 
 	for name, test := range map[string]struct{ message, reason string }{
 		"a good one":            {established, ""},

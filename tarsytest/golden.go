@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/kit/golden"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Golden compares data with the golden file testdata/golden/<name>, or writes it when -update is given.
@@ -131,7 +132,7 @@ func project(e Event) map[string]any {
 	case tarsy.TypeChatUserMessage:
 		keep = []string{"chat_id", "message_id", "stage_id", "content"}
 	default:
-		if !slices.Contains(tarsy.NoteEventTypes(), e.Type) {
+		if !slices.Contains(notebook.NoteEventTypes(), e.Type) {
 			return nil
 		}
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -18,7 +18,7 @@ func TestHeldStreamWithoutReaderFails(t *testing.T) {
 	model.Add(script.Reply{Text: "Hm."}, script.Reply{ToolCalls: []llm.ToolCall{{Name: "look", Arguments: "{}"}}})
 
 	held := newHolder(model, time.Millisecond)
-	req := &llm.Request{SessionID: tarsy.NewID(), ExecutionID: tarsy.NewID(), Agent: "Investigator"}
+	req := &llm.Request{SessionID: ident.New(), ExecutionID: ident.New(), Agent: "Investigator"}
 
 	_, err := llm.Collect(held.Generate(t.Context(), req), nil)
 	require.ErrorContains(t, err, "Options.HoldStreams needs one")

@@ -7,25 +7,25 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Capture captures a note, as `tarsy note` does.
-func (a *App) Capture(content string) tarsy.Note {
+func (a *App) Capture(content string) notebook.Note {
 	a.t.Helper()
 
-	return a.CaptureNote(map[string]any{"content": content, "source": tarsy.NoteFromCLI})
+	return a.CaptureNote(map[string]any{"content": content, "source": notebook.NoteFromCLI})
 }
 
 // CaptureNote captures a note as the body has it. Headers are names and values in turn.
-func (a *App) CaptureNote(body any, headers ...string) tarsy.Note {
+func (a *App) CaptureNote(body any, headers ...string) notebook.Note {
 	a.t.Helper()
 
 	answer := a.Do(http.MethodPost, "/api/v1/notes", body, headers...)
 	require.Equal(a.t, http.StatusCreated, answer.Status, "body: %s", answer.Body)
 
 	var captured struct {
-		Note tarsy.Note `json:"note"`
+		Note notebook.Note `json:"note"`
 	}
 
 	answer.Decode(a.t, &captured)
@@ -34,10 +34,10 @@ func (a *App) CaptureNote(body any, headers ...string) tarsy.Note {
 }
 
 // Note reads a note with its entities and review items.
-func (a *App) Note(noteID string) tarsy.NoteDetail {
+func (a *App) Note(noteID string) notebook.NoteDetail {
 	a.t.Helper()
 
-	var detail tarsy.NoteDetail
+	var detail notebook.NoteDetail
 
 	a.get("/api/v1/notes/"+noteID, &detail)
 
@@ -46,60 +46,60 @@ func (a *App) Note(noteID string) tarsy.NoteDetail {
 
 // CaptureAndProcess captures a note and waits until it is processed completely. Before, the script gets its answers: see Extracts and
 // Organizes. A note without entities is done after its extraction: there is no organization to wait for.
-func (a *App) CaptureAndProcess(content string) tarsy.NoteDetail {
+func (a *App) CaptureAndProcess(content string) notebook.NoteDetail {
 	a.t.Helper()
 
 	return a.WaitOrganized(a.Capture(content).ID)
 }
 
 // WaitProcessed waits until the entities of a note were extracted, also if there are none.
-func (a *App) WaitProcessed(noteID string) tarsy.NoteDetail {
+func (a *App) WaitProcessed(noteID string) notebook.NoteDetail {
 	a.t.Helper()
 
-	return a.waitNote(noteID, "the note to be processed", func(n tarsy.NoteDetail) bool { return n.Processed })
+	return a.waitNote(noteID, "the note to be processed", func(n notebook.NoteDetail) bool { return n.Processed })
 }
 
 // WaitEntities waits until a note has at least so many entities.
-func (a *App) WaitEntities(noteID string, count int) []tarsy.EntityDetail {
+func (a *App) WaitEntities(noteID string, count int) []notebook.EntityDetail {
 	a.t.Helper()
 
-	return a.waitNote(noteID, fmt.Sprintf("%d entities", count), func(n tarsy.NoteDetail) bool { return len(n.Entities) >= count }).Entities
+	return a.waitNote(noteID, fmt.Sprintf("%d entities", count), func(n notebook.NoteDetail) bool { return len(n.Entities) >= count }).Entities
 }
 
 // WaitOrganized waits until a note is done: its entities, if there are any, were organized.
-func (a *App) WaitOrganized(noteID string) tarsy.NoteDetail {
+func (a *App) WaitOrganized(noteID string) notebook.NoteDetail {
 	a.t.Helper()
 
-	return a.waitNote(noteID, "the note to be done", func(n tarsy.NoteDetail) bool { return n.Status == tarsy.NoteDone })
+	return a.waitNote(noteID, "the note to be done", func(n notebook.NoteDetail) bool { return n.Status == notebook.NoteDone })
 }
 
 // WaitNoteFailed waits until processing a note has failed for good.
-func (a *App) WaitNoteFailed(noteID string) tarsy.NoteDetail {
+func (a *App) WaitNoteFailed(noteID string) notebook.NoteDetail {
 	a.t.Helper()
 
-	return a.waitNote(noteID, "processing the note to fail", func(n tarsy.NoteDetail) bool { return n.Status == tarsy.NoteFailed })
+	return a.waitNote(noteID, "processing the note to fail", func(n notebook.NoteDetail) bool { return n.Status == notebook.NoteFailed })
 }
 
 // waitNote waits for what the database has of a note, which is there however fast the workers were. A note that has failed changes no
 // more, so then the test fails at once.
-func (a *App) waitNote(noteID, what string, fits func(tarsy.NoteDetail) bool) tarsy.NoteDetail {
+func (a *App) waitNote(noteID, what string, fits func(notebook.NoteDetail) bool) notebook.NoteDetail {
 	a.t.Helper()
 
-	var found tarsy.NoteDetail
+	var found notebook.NoteDetail
 
 	a.WaitAnswer("/api/v1/notes/"+noteID, what, func(answer Response) bool {
 		if answer.Status != http.StatusOK { // the database may be restarting
 			return false
 		}
 
-		found = tarsy.NoteDetail{}
+		found = notebook.NoteDetail{}
 		require.NoError(a.t, json.Unmarshal(answer.Body, &found))
 
 		if fits(found) {
 			return true
 		}
 
-		require.NotEqual(a.t, tarsy.NoteFailed, found.Status, "waiting for %s, but: %s", what, found.ProcessingError)
+		require.NotEqual(a.t, notebook.NoteFailed, found.Status, "waiting for %s, but: %s", what, found.ProcessingError)
 
 		return false
 	})

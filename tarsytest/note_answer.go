@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // The names in llm.Request.Agent of the two calls that process a note, for routes of a script.
@@ -21,7 +21,7 @@ const certain = 0.95
 // ExtractedEntity is what the model finds in a note. Only Title is required.
 type ExtractedEntity struct {
 	// A task if empty.
-	Type  tarsy.EntityType
+	Type  notebook.EntityType
 	Title string
 	// May be empty.
 	Content string
@@ -43,7 +43,7 @@ func Extracts(entities ...ExtractedEntity) script.Reply {
 
 	for _, e := range entities {
 		answer.Entities = append(answer.Entities, infer.EntityAnswer{
-			Type: cmp.Or(e.Type, tarsy.EntityTask), Title: e.Title, Content: e.Content, Owner: e.Owner, DueDate: e.DueDate, Tags: append([]string{}, e.Tags...),
+			Type: cmp.Or(e.Type, notebook.EntityTask), Title: e.Title, Content: e.Content, Owner: e.Owner, DueDate: e.DueDate, Tags: append([]string{}, e.Tags...),
 			Evidence: cmp.Or(e.Evidence, e.Title), Confidence: cmp.Or(e.Confidence, certain),
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // User is the App as seen by a person with an API key of this name, which is the author of whatever they do. Without scopes they may read
@@ -24,24 +25,24 @@ func (a *App) User(name string, scopes ...tarsy.Scope) *App {
 }
 
 // Project makes a project.
-func (a *App) Project(name string) tarsy.Project {
+func (a *App) Project(name string) notebook.Project {
 	a.t.Helper()
 
-	return create[tarsy.Project](a, "/api/v1/projects", map[string]any{"name": name})
+	return create[notebook.Project](a, "/api/v1/projects", map[string]any{"name": name})
 }
 
 // Epic makes an epic of a project.
-func (a *App) Epic(projectID, name string) tarsy.Epic {
+func (a *App) Epic(projectID, name string) notebook.Epic {
 	a.t.Helper()
 
-	return create[tarsy.Epic](a, "/api/v1/projects/"+projectID+"/epics", map[string]any{"name": name})
+	return create[notebook.Epic](a, "/api/v1/projects/"+projectID+"/epics", map[string]any{"name": name})
 }
 
 // Entity makes an entity, as a person does on the board.
-func (a *App) Entity(entityType tarsy.EntityType, title string) tarsy.EntityDetail {
+func (a *App) Entity(entityType notebook.EntityType, title string) notebook.EntityDetail {
 	a.t.Helper()
 
-	return create[tarsy.EntityDetail](a, "/api/v1/entities", map[string]any{"type": entityType, "title": title})
+	return create[notebook.EntityDetail](a, "/api/v1/entities", map[string]any{"type": entityType, "title": title})
 }
 
 func create[T any](a *App, path string, body any) T {

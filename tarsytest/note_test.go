@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 	"tarsy.dev/tarsy/tarsytest"
 )
 
@@ -20,7 +20,7 @@ func TestCaptureAndProcessReturnsFiledEntities(t *testing.T) {
 
 	app.Script.Route(tarsytest.NoteExtractor, tarsytest.Extracts(
 		tarsytest.ExtractedEntity{Title: "Fix the login bug", Owner: "Ana", DueDate: "2026-11-20", Tags: []string{"safari"}},
-		tarsytest.ExtractedEntity{Type: tarsy.EntityRisk, Title: "Sessions may be lost", Confidence: 0.4},
+		tarsytest.ExtractedEntity{Type: notebook.EntityRisk, Title: "Sessions may be lost", Confidence: 0.4},
 	))
 	app.Script.Route(tarsytest.NoteOrganizer, tarsytest.Organizes(
 		tarsytest.Place{ProjectID: project.ID, EpicID: epic.ID},
@@ -30,15 +30,15 @@ func TestCaptureAndProcessReturnsFiledEntities(t *testing.T) {
 	note := app.User("Ben").CaptureAndProcess("Fix the login bug. Sessions may be lost.")
 
 	require.Equal(t, "Ben", note.Author)
-	require.Equal(t, tarsy.NoteDone, note.Status)
+	require.Equal(t, notebook.NoteDone, note.Status)
 	require.Len(t, note.Entities, 2)
 	require.Equal(t, &epic.ID, note.Entities[0].EpicID)
 	require.Equal(t, []string{"safari"}, note.Entities[0].Tags)
 
 	// The model was not sure of the risk, so a person decides.
-	require.Equal(t, tarsy.EntityProposed, note.Entities[1].State)
+	require.Equal(t, notebook.EntityProposed, note.Entities[1].State)
 	require.Len(t, note.ReviewItems, 1)
-	require.Equal(t, tarsy.ReviewEntity, note.ReviewItems[0].Kind)
+	require.Equal(t, notebook.ReviewEntity, note.ReviewItems[0].Kind)
 }
 
 func TestNoteWithoutEntitiesNeedsNoOrganization(t *testing.T) {
@@ -61,15 +61,15 @@ func TestWorkersOffKeepsNotesWaiting(t *testing.T) {
 
 	events := app.NoteEvents(0)
 	note := app.Capture("Fix it")
-	events.WaitNoteEvent(tarsy.TypeNoteCaptured, note.ID)
-	require.Equal(t, tarsy.NoteQueued, app.Note(note.ID).Status)
+	events.WaitNoteEvent(notebook.TypeNoteCaptured, note.ID)
+	require.Equal(t, notebook.NoteQueued, app.Note(note.ID).Status)
 	require.Empty(t, app.Script.Calls())
 
 	app.StartWorkers()
 	require.Len(t, app.WaitEntities(note.ID, 1), 1)
 	require.True(t, app.WaitProcessed(note.ID).Processed)
 	app.WaitOrganized(note.ID)
-	events.WaitNoteEvent(tarsy.TypeEntityOrganized, note.ID)
+	events.WaitNoteEvent(notebook.TypeEntityOrganized, note.ID)
 }
 
 func TestAnswerThatBreaksTheSchemaFailsTheNote(t *testing.T) {

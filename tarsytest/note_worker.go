@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // StartWorkers begins to run background jobs on a server that was booted with Options.WorkersOff.
@@ -14,7 +14,7 @@ func (a *App) StartWorkers() {
 	a.app.StartJobs()
 }
 
-// PauseQueue keeps all servers from starting jobs of a queue, such as tarsy.QueueExtract. Those that run go on.
+// PauseQueue keeps all servers from starting jobs of a queue, such as notebook.QueueExtract. Those that run go on.
 func (a *App) PauseQueue(name string) {
 	a.t.Helper()
 	a.controlQueue(name, "pause")
@@ -34,16 +34,16 @@ func (a *App) controlQueue(name, action string) {
 }
 
 // NoteJobs reads the jobs of a note, newest first.
-func (a *App) NoteJobs(noteID string) []tarsy.Job {
+func (a *App) NoteJobs(noteID string) []notebook.Job {
 	a.t.Helper()
 
 	var page struct {
-		Jobs []tarsy.Job `json:"jobs"`
+		Jobs []notebook.Job `json:"jobs"`
 	}
 
 	a.get("/api/v1/jobs?limit=200", &page)
 
-	var jobs []tarsy.Job
+	var jobs []notebook.Job
 
 	for _, job := range page.Jobs {
 		if job.NoteID != nil && *job.NoteID == noteID {

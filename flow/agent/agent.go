@@ -13,8 +13,8 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -185,7 +185,7 @@ func (a *Agent) respond(ctx context.Context, prompt Prompt) error {
 	}
 
 	meta := Meta{
-		Conversation: prompt.Conversation, ResponseID: tarsy.NewID(), Model: a.config.Model,
+		Conversation: prompt.Conversation, ResponseID: ident.New(), Model: a.config.Model,
 		Timestamp: a.config.Clock.Now().UTC(),
 	}
 

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/internal/cli/terminal"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // maxLine is the longest line that is read, in bytes.
@@ -136,7 +136,7 @@ func (c *Console) scan(ctx context.Context) error {
 }
 
 func (c *Console) produce(ctx context.Context, text string) error {
-	text = strings.TrimRight(tarsy.CleanText(text), "\r")
+	text = strings.TrimRight(plaintext.Clean(text), "\r")
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}

@@ -10,8 +10,9 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 const (
@@ -180,7 +181,7 @@ func (d *Discord) deliver(ctx context.Context, draft Draft) error {
 		return d.addToStream(ctx, draft)
 	}
 
-	for _, part := range d.config.Shatter(tarsy.CleanText(draft.Text)) {
+	for _, part := range d.config.Shatter(plaintext.Clean(draft.Text)) {
 		_, delivered, err := d.send(ctx, draft, part)
 		if err != nil || !delivered {
 			return err
@@ -199,7 +200,7 @@ func (d *Discord) send(ctx context.Context, draft Draft, text string) (messageID
 		return "", true, nil
 	}
 
-	post := Post{Text: text, ReplyTo: draft.ReplyTo, Nonce: tarsy.NewID()}
+	post := Post{Text: text, ReplyTo: draft.ReplyTo, Nonce: ident.New()}
 
 	failure := d.persist(ctx, func() error {
 		messageID, err = d.client.Send(ctx, draft.ChannelID, post)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // Message is a message that a person wrote.
@@ -70,12 +70,12 @@ func (o messageObject) fromPerson(botID string) bool {
 func (o messageObject) message(botID string) Message {
 	m := Message{
 		GuildID: o.GuildID, ChannelID: o.ChannelID, MessageID: o.ID, AuthorID: o.Author.ID,
-		Author: tarsy.CleanText(cmp.Or(o.Member.Nick, o.Author.GlobalName, o.Author.Username)), RoleIDs: o.Member.Roles,
+		Author: plaintext.Clean(cmp.Or(o.Member.Nick, o.Author.GlobalName, o.Author.Username)), RoleIDs: o.Member.Roles,
 		Timestamp: o.Timestamp.UTC(), IsBot: o.Author.Bot,
 		Mentioned: slices.ContainsFunc(o.Mentions, func(u userObject) bool { return u.ID == botID }),
 	}
 
-	m.Content = strings.TrimSpace(tarsy.CleanText(o.Content))
+	m.Content = strings.TrimSpace(plaintext.Clean(o.Content))
 
 	for _, mention := range []string{"<@" + botID + ">", "<@!" + botID + ">"} {
 		if rest, found := strings.CutPrefix(m.Content, mention); found {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 const (
@@ -49,7 +49,7 @@ func (d *Discord) addToStream(ctx context.Context, draft Draft) error {
 	}
 
 	s.channelID, s.added = draft.ChannelID, d.config.Clock.Now()
-	s.text += tarsy.CleanText(draft.Text)
+	s.text += plaintext.Clean(draft.Text)
 
 	messages := flow.ShatterMaxLength(maxContent)(s.text)
 	for i, text := range messages {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // splitName takes a name apart that means no tool, for people to read.
@@ -60,7 +61,7 @@ func depth(value any) int {
 func cleanValue(value any) any {
 	switch v := value.(type) {
 	case string:
-		return tarsy.CleanText(v)
+		return plaintext.Clean(v)
 	case []any:
 		for i := range v {
 			v[i] = cleanValue(v[i])
@@ -68,7 +69,7 @@ func cleanValue(value any) any {
 	case map[string]any:
 		clean := make(map[string]any, len(v))
 		for k, e := range v {
-			clean[tarsy.CleanText(k)] = cleanValue(e)
+			clean[plaintext.Clean(k)] = cleanValue(e)
 		}
 
 		return clean

@@ -9,6 +9,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -126,7 +127,7 @@ func (in ClosingInput) askModel(ctx context.Context, cfg Config, call closingCal
 		},
 	}
 
-	started := tarsy.Time(cfg.Clock.Now())
+	started := calendar.Time(cfg.Clock.Now())
 	response, attempts, err := cfg.collectContained(limited, request, func(llm.Chunk) error { return nil })
 
 	// What came before an error is read too: it is shown with the error.

@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
@@ -207,7 +208,7 @@ func (r *run) digested(u undigested, live *liveText, summary string, status tars
 		u.call.Summary = summary
 		content = wrappedSummary(u, summary)
 	} else {
-		live.rewrite(tarsy.EventToolSummary, tarsy.CleanText(fmt.Sprintf("%s (%v)", notSummarised, err)))
+		live.rewrite(tarsy.EventToolSummary, plaintext.Clean(fmt.Sprintf("%s (%v)", notSummarised, err)))
 	}
 
 	u.message.Content = r.Spec.resultPrefix(u.number) + quote.Truncate(content, r.Spec.resultTokens()) + r.repeatNotice(u.call)

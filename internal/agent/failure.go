@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -53,12 +54,12 @@ func (f *failure) Unwrap() error { return f.err }
 func (c Config) failure(err error) error {
 	const spare = 8 // a secret that is cut in two cannot be found, so it is cut far behind what is kept
 
-	text := tarsy.CutText(tarsy.CleanText(err.Error()), spare*maxFailure)
+	text := plaintext.Cut(plaintext.Clean(err.Error()), spare*maxFailure)
 	if c.Mask != nil {
 		text = c.Mask(text)
 	}
 
-	if kept := tarsy.CutText(text, maxFailure); len(kept) < len(text) {
+	if kept := plaintext.Cut(text, maxFailure); len(kept) < len(text) {
 		text = kept + " …"
 	}
 
@@ -71,7 +72,7 @@ func noteFailure(interaction *tarsy.LLMInteraction, err error) tarsy.EventStatus
 		return tarsy.EventCompleted
 	}
 
-	interaction.ErrorCode, interaction.ErrorMessage = codeOf(err), tarsy.CleanText(err.Error())
+	interaction.ErrorCode, interaction.ErrorMessage = codeOf(err), plaintext.Clean(err.Error())
 
 	if errors.Is(err, errIterationTimeout) || errors.Is(err, errDeadline) {
 		return tarsy.EventTimedOut

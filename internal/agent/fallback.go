@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
@@ -58,7 +59,7 @@ func (x *execution) fallBack(step *progress.Step, code, reason string) {
 }
 
 func fallbackText(from, to, reason string) string {
-	return fmt.Sprintf("%s failed; %s takes over. %s", from, to, tarsy.CleanText(reason))
+	return fmt.Sprintf("%s failed; %s takes over. %s", from, to, plaintext.Clean(reason))
 }
 
 func fallbackMetadata(from, to, code string) tarsy.Metadata {

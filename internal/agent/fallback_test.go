@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -216,7 +217,7 @@ func TestCallRecordsItsCost(t *testing.T) {
 
 	cfg := b.config()
 	cfg.Price = func(model string, at time.Time, used tarsy.Usage) tarsy.Usage {
-		require.Equal(t, tarsy.Time(b.clock.Now()), at)
+		require.Equal(t, calendar.Time(b.clock.Now()), at)
 		require.Equal(t, "m-1", model)
 
 		used.CostUSD = 0.5 * float64(used.TotalTokens)

@@ -12,6 +12,9 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/react"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
@@ -93,7 +96,7 @@ func (c Config) collect(limited context.Context, req *llm.Request, each func(llm
 	}
 
 	response, err = llm.Collect(c.Retry.Generate(limited, calls, req, again), bounded(each))
-	response.Text, response.Thinking = tarsy.CleanText(response.Text), tarsy.CleanText(response.Thinking)
+	response.Text, response.Thinking = plaintext.Clean(response.Text), plaintext.Clean(response.Thinking)
 
 	cause := context.Cause(limited)
 	timedOut := cause == errIterationTimeout || cause == errDeadline //nolint:errorlint // the very cause of withLimit
@@ -226,7 +229,7 @@ const maxStopReason = 100
 
 // interaction is the record of a call that began at started and is over now.
 func (c Config) interaction(purpose tarsy.InteractionType, req *llm.Request, response llm.Response, started time.Time) tarsy.LLMInteraction {
-	now := tarsy.Time(c.Clock.Now())
+	now := calendar.Time(c.Clock.Now())
 
 	usage := UsageOf(response.Usage)
 	if c.Price != nil {
@@ -234,9 +237,9 @@ func (c Config) interaction(purpose tarsy.InteractionType, req *llm.Request, res
 	}
 
 	return tarsy.LLMInteraction{
-		ID: tarsy.NewID(), SessionID: req.SessionID, InteractionType: purpose, Provider: req.Provider, ModelName: req.Model,
+		ID: ident.New(), SessionID: req.SessionID, InteractionType: purpose, Provider: req.Provider, ModelName: req.Model,
 		LLMResponse: encodeResponse(response), ThinkingContent: response.Thinking, Usage: usage,
-		StopReason: tarsy.CutText(tarsy.CleanText(string(response.End.Reason)), maxStopReason), Attempts: 1, DurationMs: elapsed(started, now), CreatedAt: now,
+		StopReason: plaintext.Cut(plaintext.Clean(string(response.End.Reason)), maxStopReason), Attempts: 1, DurationMs: elapsed(started, now), CreatedAt: now,
 	}
 }
 
@@ -245,7 +248,7 @@ func encodeResponse(response llm.Response) json.RawMessage {
 	calls := make([]llm.ToolCall, 0, len(response.ToolCalls))
 	for _, c := range response.ToolCalls {
 		calls = append(calls, llm.ToolCall{
-			ID: tarsy.CleanText(c.ID), Name: tarsy.CleanText(c.Name), Arguments: tarsy.CleanText(c.Arguments),
+			ID: plaintext.Clean(c.ID), Name: plaintext.Clean(c.Name), Arguments: plaintext.Clean(c.Arguments),
 		})
 	}
 
@@ -262,8 +265,8 @@ func (x *execution) nativeEvents(step *progress.Step, response llm.Response) {
 	var events []tarsy.TimelineEvent
 
 	for _, c := range response.CodeExecutions {
-		e := x.newEvent(tarsy.EventCodeExecution, tarsy.EventCompleted, tarsy.CleanText(c.Result))
-		e.Metadata = tarsy.NewMetadata(tarsy.CodeExecutionMetadata{Code: tarsy.CleanText(c.Code)})
+		e := x.newEvent(tarsy.EventCodeExecution, tarsy.EventCompleted, plaintext.Clean(c.Result))
+		e.Metadata = tarsy.NewMetadata(tarsy.CodeExecutionMetadata{Code: plaintext.Clean(c.Code)})
 		events = append(events, e)
 	}
 
@@ -277,7 +280,7 @@ func (x *execution) nativeEvents(step *progress.Step, response llm.Response) {
 		lines := make([]string, 0, len(g.Sources))
 
 		for _, s := range g.Sources {
-			title, url := tarsy.CleanText(s.Title), tarsy.CleanText(s.URL)
+			title, url := plaintext.Clean(s.Title), plaintext.Clean(s.URL)
 			sources = append(sources, tarsy.GroundingSource{Title: title, URL: url})
 			lines = append(lines, title+" "+url)
 		}
@@ -295,7 +298,7 @@ func (x *execution) nativeEvents(step *progress.Step, response llm.Response) {
 func cleanAll(texts []string) []string {
 	clean := make([]string, 0, len(texts))
 	for _, t := range texts {
-		clean = append(clean, tarsy.CleanText(t))
+		clean = append(clean, plaintext.Clean(t))
 	}
 
 	return clean

@@ -7,6 +7,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/react"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
@@ -129,14 +131,14 @@ func uniqueCalls(messages []tarsy.Message, calls []llm.ToolCall) []tarsy.ToolCal
 	unique := make([]tarsy.ToolCall, 0, len(calls))
 
 	for _, c := range calls {
-		id := tarsy.CleanText(c.ID)
+		id := plaintext.Clean(c.ID)
 		if id == "" || len(id) > maxCallID || used[id] {
-			id = "call_" + tarsy.NewID()
+			id = "call_" + ident.New()
 		}
 
 		used[id] = true
 
-		unique = append(unique, tarsy.ToolCall{ID: id, Name: tarsy.CleanText(c.Name), Arguments: tarsy.CleanText(c.Arguments)})
+		unique = append(unique, tarsy.ToolCall{ID: id, Name: plaintext.Clean(c.Name), Arguments: plaintext.Clean(c.Arguments)})
 	}
 
 	return unique
@@ -178,7 +180,7 @@ func analysisMetadata(in *Input, answer answer, analysis string) tarsy.FinalAnal
 
 // fail ends the execution with an error that people see in the timeline.
 func (x *execution) fail(ctx context.Context, step progress.Step, status tarsy.Status, code, message string) error {
-	message = tarsy.CleanText(message)
+	message = plaintext.Clean(message)
 	event := x.newEvent(tarsy.EventError, tarsy.EventCompleted, message)
 	event.Metadata = tarsy.NewMetadata(tarsy.ErrorMetadata{Code: code})
 	create(&step, event)

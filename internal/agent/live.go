@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
@@ -111,7 +112,7 @@ func (l *liveText) partial() progress.Step {
 
 	for _, e := range l.open {
 		row := e.row
-		row.Content, row.UpdatedAt = tarsy.CleanText(e.text.String()), l.execution.now()
+		row.Content, row.UpdatedAt = plaintext.Clean(e.text.String()), l.execution.now()
 		step.Timeline = append(step.Timeline, row)
 	}
 

@@ -9,6 +9,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // pastIntroduction stands before the past sessions in a prompt.
@@ -32,7 +33,7 @@ func pastText(past []tarsy.SimilarSession) string {
 	return strings.Join(lines, "\n")
 }
 
-func pastLine(text string) string { return quote.OneLine(tarsy.CutText(text, maxPastText)) }
+func pastLine(text string) string { return quote.OneLine(plaintext.Cut(text, maxPastText)) }
 
 func likenessText(s tarsy.SimilarSession) string {
 	switch s.Likeness {
@@ -178,7 +179,7 @@ func readPastArguments(text string) (arguments pastArguments, ok bool) {
 		return arguments, false
 	}
 
-	arguments.Query = tarsy.CutText(tarsy.CleanText(arguments.Query), maxPastText)
+	arguments.Query = plaintext.Cut(plaintext.Clean(arguments.Query), maxPastText)
 
 	if arguments.Limit == 0 {
 		arguments.Limit = defaultPastLimit

@@ -8,6 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
 	"tarsy.dev/tarsy/internal/agent/react"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -88,7 +89,7 @@ func (r *run) compose() progress.Step {
 	}
 
 	if text := r.tools.unavailableText(); text != "" {
-		event := r.newEvent(tarsy.EventError, tarsy.EventCompleted, tarsy.CleanText(text))
+		event := r.newEvent(tarsy.EventError, tarsy.EventCompleted, plaintext.Clean(text))
 		event.Metadata = tarsy.NewMetadata(tarsy.ErrorMetadata{Code: tarsy.ErrorMCPUnavailable})
 		create(&step, event)
 	}
@@ -130,7 +131,7 @@ func systemPrompt(in *Input, tools *toolset) string {
 		b.WriteString("\n\n" + react.Instructions(listed(tools.list)))
 	}
 
-	return tarsy.CleanText(b.String())
+	return plaintext.Clean(b.String())
 }
 
 // userPrompt is the task and what it rests on, of which others' work takes at most so many tokens. It also returns how many
@@ -151,7 +152,7 @@ func userPrompt(in Input, tokens int) (text string, shortened int) {
 		text = investigationPrompt(in, earlier)
 	}
 
-	return tarsy.CleanText(text), cut + shortened
+	return plaintext.Clean(text), cut + shortened
 }
 
 // investigationPrompt gives the alert, the runbook and what earlier stages found.

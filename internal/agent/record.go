@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -17,7 +19,7 @@ type execution struct {
 	applier progress.Applier
 }
 
-func (x *execution) now() time.Time { return tarsy.Time(x.Clock.Now()) }
+func (x *execution) now() time.Time { return calendar.Time(x.Clock.Now()) }
 
 // commit records a step and waits for it. Finished work is recorded even if the execution is being cancelled.
 func (x *execution) commit(ctx context.Context, step progress.Step) error {
@@ -45,7 +47,7 @@ func (x *execution) remember(step progress.Step) {
 
 // addMessage adds a message to the conversation, after those that the step already adds.
 func (x *execution) addMessage(step *progress.Step, message tarsy.Message) {
-	message.ID, message.CreatedAt = tarsy.NewID(), x.now()
+	message.ID, message.CreatedAt = ident.New(), x.now()
 	message.SessionID, message.StageID, message.ExecutionID = x.Session.ID, x.Stage.ID, x.Execution.ID
 	message.SequenceNumber = len(x.Messages) + len(step.Messages) + 1
 	step.Messages = append(step.Messages, message)
@@ -55,7 +57,7 @@ func (x *execution) addMessage(step *progress.Step, message tarsy.Message) {
 func (x *execution) newEvent(eventType tarsy.EventType, status tarsy.EventStatus, content string) tarsy.TimelineEvent {
 	now := x.now()
 	e := tarsy.TimelineEvent{
-		ID: tarsy.NewID(), SessionID: x.Session.ID, StageID: &x.Stage.ID, ExecutionID: &x.Execution.ID,
+		ID: ident.New(), SessionID: x.Session.ID, StageID: &x.Stage.ID, ExecutionID: &x.Execution.ID,
 		SequenceNumber: x.Recorder.Sequence(), EventType: eventType, Status: status, Content: content,
 		CreatedAt: now, UpdatedAt: now,
 	}

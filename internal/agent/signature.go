@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"unicode/utf8"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -23,7 +23,7 @@ func (a answer) signature() json.RawMessage {
 		return nil
 	}
 
-	raw, err := json.Marshal(storedSignature{By: tarsy.CleanText(signature.By), Data: string(signature.Data)})
+	raw, err := json.Marshal(storedSignature{By: plaintext.Clean(signature.By), Data: string(signature.Data)})
 	if err != nil {
 		return nil
 	}

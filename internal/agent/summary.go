@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -50,7 +51,7 @@ func Summarise(ctx context.Context, cfg Config, in ClosingInput) Summary {
 // withInstructions is a system prompt: ours, then what the configuration adds.
 func withInstructions(prompt, instructions string) string {
 	if instructions = strings.TrimSpace(instructions); instructions != "" {
-		return prompt + "\n\n" + tarsy.CleanText(instructions)
+		return prompt + "\n\n" + plaintext.Clean(instructions)
 	}
 
 	return prompt

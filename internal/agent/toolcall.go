@@ -6,6 +6,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -40,7 +42,7 @@ func (r *run) callNext(ctx context.Context) error {
 	}
 
 	step := r.finishCall(interaction, call, result)
-	if !r.Spec.digests(interaction.ServerName, tarsy.CleanText(result.Content)) {
+	if !r.Spec.digests(interaction.ServerName, plaintext.Clean(result.Content)) {
 		r.startNext(ctx, &step, pending[1:])
 	}
 
@@ -69,7 +71,7 @@ func (r *run) startNext(ctx context.Context, step *progress.Step, calls []tarsy.
 // startCall writes a call down.
 func (r *run) startCall(step *progress.Step, call tarsy.ToolCall) tarsy.MCPInteraction {
 	tool, known := Resolve(r.tools.all, call.Name)
-	server, name := tarsy.CleanText(tool.Server), tarsy.CleanText(tool.Name)
+	server, name := plaintext.Clean(tool.Server), plaintext.Clean(tool.Name)
 
 	if !known {
 		server, name = splitName(call.Name)
@@ -79,7 +81,7 @@ func (r *run) startCall(step *progress.Step, call tarsy.ToolCall) tarsy.MCPInter
 	arguments := encodeArguments(call)
 
 	interaction := tarsy.MCPInteraction{
-		ID: tarsy.NewID(), SessionID: r.Session.ID, StageID: r.Stage.ID, ExecutionID: r.Execution.ID,
+		ID: ident.New(), SessionID: r.Session.ID, StageID: r.Stage.ID, ExecutionID: r.Execution.ID,
 		TimelineEventID: event.ID, ToolCallID: call.ID, ServerName: server, ToolName: name,
 		ToolArguments: arguments, AvailableTools: r.tools.names, ReadOnly: tool.ReadOnly,
 		Attempt: 1, Status: tarsy.CallStarted, CreatedAt: r.now(),
@@ -160,7 +162,7 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 // tool is called: the name means none, or another one than it did when the call was written down.
 func (r *run) judged(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) Tool {
 	tool, _ := Resolve(r.tools.all, call.Name)
-	if tarsy.CleanText(tool.Server) != interaction.ServerName || tarsy.CleanText(tool.Name) != interaction.ToolName {
+	if plaintext.Clean(tool.Server) != interaction.ServerName || plaintext.Clean(tool.Name) != interaction.ToolName {
 		return Tool{}
 	}
 
@@ -171,7 +173,7 @@ func (r *run) judged(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) Too
 // it is there for whoever goes on after a crash.
 func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, result Result) progress.Step {
 	now := r.now()
-	content := tarsy.CleanText(result.Content)
+	content := plaintext.Clean(result.Content)
 
 	interaction.Status, interaction.CompletedAt = tarsy.CallCompleted, &now
 	interaction.ToolResult, interaction.IsError = quote.Truncate(content, storedTokens), result.IsError
@@ -213,7 +215,7 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 func withResult(started tarsy.Metadata, result Result, interaction tarsy.MCPInteraction) tarsy.Metadata {
 	ended := tarsy.ToolCallResult{
 		IsError: result.IsError, Attempt: interaction.Attempt, DurationMs: interaction.DurationMs,
-		ResultTokens: quote.Tokens(tarsy.CleanText(result.Content)),
+		ResultTokens: quote.Tokens(plaintext.Clean(result.Content)),
 	}
 
 	if result.Unknown {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -53,7 +54,7 @@ func TestCalledToolIsTheOneThatWasJudged(t *testing.T) {
 		written := spelled(rt, rapid.SampledFrom([]string{meant.WireName(), meant.textName(), meant.Name}).Draw(rt, "form"))
 
 		// What cannot be stored is removed from names first.
-		exact := tarsy.CleanText(written)
+		exact := plaintext.Clean(written)
 
 		b := newBench(t)
 		b.tools.list, b.spec.Approvals.ExpiresAfter = tools, time.Hour

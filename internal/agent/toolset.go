@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // toolset is the tools that one execution has opened. The zero value has none.
@@ -31,7 +31,7 @@ func (s *toolset) load(ctx context.Context, approvals Approvals) error {
 	s.all, s.names = all, nil
 	s.list = slices.DeleteFunc(slices.Clone(s.all), func(t Tool) bool { return approvals.forbids(t.Server, t.Name) })
 	for _, t := range s.list {
-		s.names = append(s.names, tarsy.CleanText(t.WireName()))
+		s.names = append(s.names, plaintext.Clean(t.WireName()))
 	}
 
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/schema"
 	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm"
@@ -123,8 +124,8 @@ func readVerdict(response llm.Response, calls []tarsy.Citation) (*tarsy.Verdict,
 
 	for _, s := range found.NextSteps[:min(len(found.NextSteps), tarsy.MaxVerdictItems)] {
 		step := tarsy.NextStep{
-			Title: tarsy.CutText(oneLine(s.Title), tarsy.MaxVerdictLine), Why: c.text(s.Why), Risk: s.Risk, Reversible: s.Reversible,
-			Command: tarsy.CutText(strings.TrimSpace(tarsy.CleanText(s.Command)), tarsy.MaxVerdictText), URL: webAddress(s.URL),
+			Title: plaintext.Cut(oneLine(s.Title), tarsy.MaxVerdictLine), Why: c.text(s.Why), Risk: s.Risk, Reversible: s.Reversible,
+			Command: plaintext.Cut(strings.TrimSpace(plaintext.Clean(s.Command)), tarsy.MaxVerdictText), URL: webAddress(s.URL),
 		}
 		if step.Title != "" {
 			verdict.NextSteps = append(verdict.NextSteps, step)
@@ -157,11 +158,11 @@ func checkVerdict(v *tarsy.Verdict) error {
 type claims struct{ events map[string]string }
 
 func (c claims) line(text string) tarsy.Claim {
-	return c.claim(tarsy.CutText(oneLine(text), tarsy.MaxVerdictLine))
+	return c.claim(plaintext.Cut(oneLine(text), tarsy.MaxVerdictLine))
 }
 
 func (c claims) text(text string) tarsy.Claim {
-	return c.claim(tarsy.CutText(strings.TrimSpace(tarsy.CleanText(text)), tarsy.MaxVerdictText))
+	return c.claim(plaintext.Cut(strings.TrimSpace(plaintext.Clean(text)), tarsy.MaxVerdictText))
 }
 
 func (c claims) claim(text string) tarsy.Claim {
@@ -176,7 +177,7 @@ func (c claims) claim(text string) tarsy.Claim {
 	return claim
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(tarsy.CleanText(text)), " ") }
+func oneLine(text string) string { return strings.Join(strings.Fields(plaintext.Clean(text)), " ") }
 
 // webAddress returns an address that a page may link to, or nothing.
 func webAddress(text string) string {

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // HasContent reports whether JSON says anything: it contains a text that is not blank, a number or a truth value.
@@ -21,7 +22,7 @@ func hasContent(value any) bool {
 	case nil:
 		return false
 	case string:
-		return strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsSpace(r) && !tarsy.Invisible(r) })
+		return strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsSpace(r) && !plaintext.Invisible(r) })
 	case []any:
 		return slices.ContainsFunc(value, hasContent)
 	case map[string]any:

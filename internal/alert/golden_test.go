@@ -15,6 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/alert"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/kit/golden"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // genericMapping is the mapping for testdata/generic.json.
@@ -97,7 +98,7 @@ func requireReadable(t require.TestingT, a tarsy.Alert) {
 	require.NotEmpty(t, a.Data)
 	require.LessOrEqual(t, len(a.Data), tarsy.MaxAlertBytes)
 	require.NotContains(t, a.Data, "\x00")
-	require.Equal(t, tarsy.CleanText(a.Data), a.Data)
+	require.Equal(t, plaintext.Clean(a.Data), a.Data)
 }
 
 // requireBounded checks what holds for facts whatever a sender writes.
@@ -128,7 +129,7 @@ func requireBounded(t require.TestingT, a tarsy.Alert) {
 	}
 
 	for _, line := range lines {
-		require.False(t, strings.ContainsFunc(line, tarsy.Invisible), "%q", line)
-		require.Equal(t, tarsy.CleanText(line), line)
+		require.False(t, strings.ContainsFunc(line, plaintext.Invisible), "%q", line)
+		require.Equal(t, plaintext.Clean(line), line)
 	}
 }

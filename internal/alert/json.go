@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // maxDepth is how deep a body may be nested. Those of senders have less than ten levels.
@@ -101,12 +103,12 @@ func readable(value any) string {
 	encoder.SetEscapeHTML(false)
 
 	if err := encoder.Encode(value); err != nil {
-		return tarsy.CutText(tarsy.CleanText(fmt.Sprint(value)), tarsy.MaxAlertBytes)
+		return plaintext.Cut(plaintext.Clean(fmt.Sprint(value)), tarsy.MaxAlertBytes)
 	}
 
-	text := tarsy.CleanText(Indent(tarsy.EscapeInvisible(bytes.TrimSpace(compact.Bytes()))))
+	text := plaintext.Clean(Indent(plaintext.EscapeInvisible(bytes.TrimSpace(compact.Bytes()))))
 
-	return tarsy.CutMiddle(text, tarsy.MaxAlertBytes, "\n… the middle of this alert was left out: it is too large …\n")
+	return plaintext.CutMiddle(text, tarsy.MaxAlertBytes, "\n… the middle of this alert was left out: it is too large …\n")
 }
 
 // word is a text of a sender's body. Numbers and truth values are taken as text, null and everything else as none: a sender that
@@ -126,7 +128,7 @@ func (w *word) UnmarshalJSON(raw []byte) error {
 			return err
 		}
 
-		*w = word(tarsy.CleanText(text))
+		*w = word(plaintext.Clean(text))
 	default:
 		*w = word(raw)
 	}
@@ -150,8 +152,8 @@ func (w *words) UnmarshalJSON(raw []byte) error {
 		*w = make(words, len(plain))
 
 		for name, value := range plain {
-			if value = tarsy.CleanText(value); value != "" {
-				(*w)[tarsy.CleanText(name)] = value
+			if value = plaintext.Clean(value); value != "" {
+				(*w)[plaintext.Clean(name)] = value
 			}
 		}
 
@@ -172,11 +174,11 @@ func (w *words) UnmarshalJSON(raw []byte) error {
 		}
 
 		if raw[0] == '{' || raw[0] == '[' {
-			value = word(tarsy.CleanText(string(raw)))
+			value = word(plaintext.Clean(string(raw)))
 		}
 
 		if value != "" {
-			(*w)[tarsy.CleanText(name)] = string(value)
+			(*w)[plaintext.Clean(name)] = string(value)
 		}
 	}
 
@@ -210,7 +212,7 @@ func parseTime(s string) *time.Time {
 		return nil
 	}
 
-	t = tarsy.Time(t)
+	t = calendar.Time(t)
 
 	return &t
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // maxURL is the longest link. Those of Prometheus contain the whole expression of a rule.
@@ -59,7 +60,7 @@ func linkOrder(kind tarsy.AlertLinkKind) int {
 func cleanURL(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > maxURL || strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsSpace(r) || tarsy.Invisible(r) || r == unicode.ReplacementChar || r == '\\'
+		return unicode.IsSpace(r) || plaintext.Invisible(r) || r == unicode.ReplacementChar || r == '\\'
 	}) {
 		return "", false
 	}

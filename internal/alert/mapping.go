@@ -8,6 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/alert/field"
 	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // mapping is config.Mapping with its templates parsed.
@@ -86,7 +87,7 @@ func texts(object map[string]any) map[string]string {
 
 	for name, value := range object {
 		if text := field.Scalar(value); text != "" {
-			all[tarsy.CleanText(name)] = text
+			all[plaintext.Clean(name)] = text
 		}
 	}
 

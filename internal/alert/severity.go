@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // severityWords maps the words of senders, without anything but letters and digits.
@@ -31,7 +32,7 @@ var severityWords = func() map[string]tarsy.Severity {
 func ParseSeverity(word string) tarsy.Severity {
 	const longest = 64
 
-	word = strings.ToLower(tarsy.CutText(strings.TrimSpace(word), longest))
+	word = strings.ToLower(plaintext.Cut(strings.TrimSpace(word), longest))
 	parts := strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 
 	if severity, ok := severityWords[strings.Join(parts, "")]; ok {

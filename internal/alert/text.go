@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // maxFact is the length in bytes of a service, namespace, cluster, team and of a sender's fingerprint. They are indexed.
@@ -21,14 +21,14 @@ func oneLine(s string, limit int) string {
 
 	// A space may stand for several bytes, but text that is much longer than the limit need not be read to its end.
 	const most = 64
-	s = tarsy.CleanText(tarsy.CutText(s, limit*most))
+	s = plaintext.Clean(plaintext.Cut(s, limit*most))
 
 	var out strings.Builder
 
 	space := false
 
 	for _, r := range s {
-		if unicode.IsSpace(r) || tarsy.Invisible(r) {
+		if unicode.IsSpace(r) || plaintext.Invisible(r) {
 			space = out.Len() > 0
 
 			continue
@@ -43,7 +43,7 @@ func oneLine(s string, limit int) string {
 		out.WriteRune(r)
 
 		if out.Len() > limit {
-			return strings.TrimSpace(tarsy.CutText(out.String(), limit-len(ellipsis))) + ellipsis
+			return strings.TrimSpace(plaintext.Cut(out.String(), limit-len(ellipsis))) + ellipsis
 		}
 	}
 

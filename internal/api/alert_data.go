@@ -7,6 +7,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/alert"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // alertData is the data of an alert: text as it is, and an object or a list as JSON text that people can read.
@@ -34,7 +35,7 @@ func (d *alertData) readValue(v value) error {
 	case kindText:
 		text, err = v.text()
 	case kindObject, kindList:
-		text = tarsy.CleanText(alert.Indent(v.raw))
+		text = plaintext.Clean(alert.Indent(v.raw))
 	default:
 		return v.wrong(dataKinds)
 	}

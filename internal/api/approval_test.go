@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -34,11 +35,11 @@ func (f *fixture) waiting(t *testing.T) tarsy.MCPInteraction {
 
 	session := claims[0].State.Session
 	session.Status, session.StartedAt = tarsy.SessionInProgress, &now
-	stage := tarsy.Stage{ID: tarsy.NewID(), SessionID: id, StageName: "fix", StageType: tarsy.StageInvestigation, StageIndex: 1, ExpectedAgentCount: 1, Status: tarsy.StatusActive, CreatedAt: now}
-	execution := tarsy.Execution{ID: tarsy.NewID(), SessionID: id, StageID: stage.ID, AgentName: "fixer", AgentIndex: 1, IterationStrategy: "native-thinking", Status: tarsy.StatusActive, CreatedAt: now}
+	stage := tarsy.Stage{ID: ident.New(), SessionID: id, StageName: "fix", StageType: tarsy.StageInvestigation, StageIndex: 1, ExpectedAgentCount: 1, Status: tarsy.StatusActive, CreatedAt: now}
+	execution := tarsy.Execution{ID: ident.New(), SessionID: id, StageID: stage.ID, AgentName: "fixer", AgentIndex: 1, IterationStrategy: "native-thinking", Status: tarsy.StatusActive, CreatedAt: now}
 	expires := now.Add(time.Hour)
 	call := tarsy.MCPInteraction{
-		ID: tarsy.NewID(), SessionID: id, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: tarsy.NewID(), ToolCallID: "c1",
+		ID: ident.New(), SessionID: id, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: ident.New(), ToolCallID: "c1",
 		ServerName: "k8s", ToolName: "scale", ToolArguments: json.RawMessage(`{"replicas": 3}`), AvailableTools: []string{"scale"}, Attempt: 1,
 		Status: tarsy.CallWaiting, CreatedAt: now,
 		Approval: &tarsy.Approval{Status: tarsy.ApprovalWaiting, Scope: tarsy.ScopeCall, Rule: "approvals.rules[0]", ExpiresAt: expires},
@@ -223,7 +224,7 @@ func TestBadDecisionIsRefusedAndNotStored(t *testing.T) {
 		{reject, `{"reason": " \u0000 "}`, http.StatusBadRequest, tarsy.CodeMissingField, "reason"},
 		{reject, `{"reason": "` + long + `"}`, http.StatusBadRequest, tarsy.CodeInvalidField, "reason"},
 		{reject, `{"reason": "x", "arguments": {}}`, http.StatusBadRequest, tarsy.CodeUnknownField, "arguments"},
-		{approvalsPath + "/" + tarsy.NewID() + "/approve", ``, http.StatusNotFound, tarsy.CodeApprovalNotFound, ""},
+		{approvalsPath + "/" + ident.New() + "/approve", ``, http.StatusNotFound, tarsy.CodeApprovalNotFound, ""},
 		{approvalsPath + "/none/reject", `{"reason": "x"}`, http.StatusNotFound, tarsy.CodeApprovalNotFound, ""},
 	} {
 		problem := f.requireProblem(t, f.request(t, http.MethodPost, bad.path, bad.body), bad.status, bad.code)

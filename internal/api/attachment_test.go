@@ -14,6 +14,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -33,7 +34,7 @@ func (f *fixture) called(t *testing.T, result string, arguments any) (string, ta
 
 	now := f.clock.Now().UTC()
 	event := tarsy.TimelineEvent{
-		ID: tarsy.NewID(), SessionID: id, SequenceNumber: 1, EventType: tarsy.EventToolCall, Status: tarsy.EventCompleted, Content: result,
+		ID: ident.New(), SessionID: id, SequenceNumber: 1, EventType: tarsy.EventToolCall, Status: tarsy.EventCompleted, Content: result,
 		Metadata:  tarsy.NewMetadata(tarsy.ToolCallMetadata{Call: "1.1.1", ServerName: "kubernetes", ToolName: "get_pods", Arguments: raw}),
 		CreatedAt: now, UpdatedAt: now, CompletedAt: &now,
 	}
@@ -145,7 +146,7 @@ func TestTruncatedExportIsDetectable(t *testing.T) {
 	f := newFixture(t)
 	f.api.ExportWith(unwritable)
 
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.http.URL+"/api/v1/sessions/"+tarsy.NewID()+"/export", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.http.URL+"/api/v1/sessions/"+ident.New()+"/export", nil)
 	require.NoError(t, err)
 
 	response, err := f.http.Client().Do(request)

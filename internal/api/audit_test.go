@@ -12,6 +12,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // audited returns the whole audit log, oldest first, and checks its chain.
@@ -136,7 +137,7 @@ func TestRequestsThatChangeNothingAreNotAuditedButDenialsAre(t *testing.T) {
 	f := newFixture(t, locked)
 	readKey, read := f.key(t, "reader", tarsy.ScopeRead)
 	_, write := f.key(t, "writer", tarsy.ScopeWrite)
-	id := tarsy.NewID()
+	id := ident.New()
 
 	f.request(t, http.MethodPost, "/api/v1/sessions/"+id+"/cancel", "", write...)          // 404
 	f.request(t, http.MethodPost, "/api/v1/silences", `{}`, write...)                      // 400

@@ -15,6 +15,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // operation is a route of the document.
@@ -43,7 +44,7 @@ func (f *fixture) operations(t *testing.T) []operation {
 
 	for path, methods := range document.Paths {
 		for method, op := range methods {
-			one := operation{method: strings.ToUpper(method), path: strings.ReplaceAll(path, "{id}", tarsy.NewID()), pattern: path, role: op.Role}
+			one := operation{method: strings.ToUpper(method), path: strings.ReplaceAll(path, "{id}", ident.New()), pattern: path, role: op.Role}
 			if len(op.Security) > 0 {
 				one.scope = op.Security[0]["api_key"][0]
 			}

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // maxAuthor is how many characters of an author's name are kept.
@@ -45,7 +46,7 @@ func cleanAuthor(name string) string {
 		}
 
 		return r
-	}, tarsy.CleanText(name))
+	}, plaintext.Clean(name))
 
 	runes := []rune(strings.TrimSpace(name))
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // badRequest is a request that is refused, and how.
@@ -124,7 +125,7 @@ func badQueries() []badRequest {
 		}
 	}
 	cursor := func(text string) string { return "cursor=" + base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	id := tarsy.NewID()
+	id := ident.New()
 	ofSession := func(name, rest, field, says string) badRequest {
 		return badRequest{
 			name: name, method: http.MethodGet, path: "/api/v1/sessions/" + id + rest,
@@ -204,7 +205,7 @@ func badAddresses() []badRequest {
 			status: http.StatusMethodNotAllowed, code: tarsy.CodeMethodNotAllowed, says: allow,
 		}
 	}
-	stranger := "/api/v1/sessions/" + tarsy.NewID()
+	stranger := "/api/v1/sessions/" + ident.New()
 
 	return []badRequest{
 		missing(http.MethodGet, "/", tarsy.CodeNotFound),
@@ -214,7 +215,7 @@ func badAddresses() []badRequest {
 		missing(http.MethodGet, "/docs", tarsy.CodeNotFound),
 		missing(http.MethodGet, stranger, tarsy.CodeSessionNotFound),
 		missing(http.MethodGet, stranger+"/timeline", tarsy.CodeSessionNotFound),
-		missing(http.MethodGet, stranger+"/timeline/"+tarsy.NewID(), tarsy.CodeSessionNotFound),
+		missing(http.MethodGet, stranger+"/timeline/"+ident.New(), tarsy.CodeSessionNotFound),
 		missing(http.MethodGet, stranger+"/timeline/nothing", tarsy.CodeEventNotFound),
 		missing(http.MethodGet, stranger+"/status", tarsy.CodeSessionNotFound),
 		missing(http.MethodGet, stranger+"/summary", tarsy.CodeSessionNotFound),
@@ -230,7 +231,7 @@ func badAddresses() []badRequest {
 		missing(http.MethodGet, "/api/v1/sessions/1", tarsy.CodeSessionNotFound),
 		missing(http.MethodGet, "/api/v1/sessions/%00/timeline", tarsy.CodeSessionNotFound),
 		missing(http.MethodPost, "/api/v1/sessions/nothing/cancel", tarsy.CodeSessionNotFound),
-		missing(http.MethodDelete, "/api/v1/keys/"+tarsy.NewID(), tarsy.CodeKeyNotFound),
+		missing(http.MethodDelete, "/api/v1/keys/"+ident.New(), tarsy.CodeKeyNotFound),
 		missing(http.MethodDelete, "/api/v1/keys/abcdefgh", tarsy.CodeKeyNotFound),
 		missing(http.MethodDelete, "/api/v1/keys/%00", tarsy.CodeKeyNotFound),
 		method(http.MethodGet, "/api/v1/alerts", "POST"),
@@ -258,20 +259,20 @@ func badKeys() []badRequest {
 		key("key with a text for scopes", `{"name":"ci","scopes":"read"}`, tarsy.CodeInvalidField, "scopes", "must be a list, not text"),
 		key("key with unknown field", `{"name":"ci","scope":["read"]}`, tarsy.CodeUnknownField, "scope", "did you mean scopes?"),
 		{
-			name: "re-run with another alert", method: http.MethodPost, path: "/api/v1/sessions/" + tarsy.NewID() + "/rerun", body: `{"data":"x"}`,
+			name: "re-run with another alert", method: http.MethodPost, path: "/api/v1/sessions/" + ident.New() + "/rerun", body: `{"data":"x"}`,
 			status: http.StatusBadRequest, code: tarsy.CodeUnknownField, field: "data", says: "known fields: ",
 		},
 		{
-			name: "re-run with two selections", method: http.MethodPost, path: "/api/v1/sessions/" + tarsy.NewID() + "/rerun",
+			name: "re-run with two selections", method: http.MethodPost, path: "/api/v1/sessions/" + ident.New() + "/rerun",
 			body:   `{"mcp":{"servers":[{"name":"a"}]},"mcp_selection":{"servers":[{"name":"a"}]}}`,
 			status: http.StatusBadRequest, code: tarsy.CodeInvalidField, field: "mcp", says: "send one of them",
 		},
 		{
-			name: "re-run with an empty selection", method: http.MethodPost, path: "/api/v1/sessions/" + tarsy.NewID() + "/rerun", body: `{"mcp":{"servers":[]}}`,
+			name: "re-run with an empty selection", method: http.MethodPost, path: "/api/v1/sessions/" + ident.New() + "/rerun", body: `{"mcp":{"servers":[]}}`,
 			status: http.StatusBadRequest, code: tarsy.CodeMissingField, field: "mcp_selection.servers", says: "at least one server",
 		},
 		{
-			name: "cancel with a reason", method: http.MethodPost, path: "/api/v1/sessions/" + tarsy.NewID() + "/cancel", body: `{"reason":"x"}`,
+			name: "cancel with a reason", method: http.MethodPost, path: "/api/v1/sessions/" + ident.New() + "/cancel", body: `{"reason":"x"}`,
 			status: http.StatusBadRequest, code: tarsy.CodeUnknownField, field: "reason", says: "there are no ",
 		},
 	}

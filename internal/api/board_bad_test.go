@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func badBoardQueries() []badRequest {
@@ -21,7 +23,7 @@ func badBoardQueries() []badRequest {
 	cursor := func(name, path, text string) badRequest {
 		return list(name, path+"cursor="+base64.RawURLEncoding.EncodeToString([]byte(text)), tarsy.CodeInvalidCursor, "cursor", "next_cursor")
 	}
-	id := tarsy.NewID()
+	id := ident.New()
 
 	return []badRequest{
 		parameter("entities of unknown type", "type=idea", "type", "risk"),
@@ -60,7 +62,7 @@ func badBoardBodies() []badRequest {
 	post := func(name, path, body string, code tarsy.Code, field, says string) badRequest {
 		return badRequest{name: name, method: http.MethodPost, path: "/api/v1" + path, body: body, status: http.StatusBadRequest, code: code, field: field, says: says}
 	}
-	id := tarsy.NewID()
+	id := ident.New()
 
 	return []badRequest{
 		post("entity from nothing", "/entities", "", tarsy.CodeInvalidJSON, "", "empty"),
@@ -89,7 +91,7 @@ func badBoardBodies() []badRequest {
 }
 
 func badBoardRows() []badRequest {
-	id := tarsy.NewID()
+	id := ident.New()
 
 	var bad []badRequest
 
@@ -147,9 +149,9 @@ func TestChangeOfOldVersionIsRefused(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	project := created[tarsy.ProjectDetail](t, f, "/api/v1/projects", `{"name":"Login"}`)
-	epic := created[tarsy.Epic](t, f, "/api/v1/projects/"+project.ID+"/epics", `{"name":"Safari"}`)
-	entity := created[tarsy.EntityDetail](t, f, "/api/v1/entities", `{"type":"task","title":"password is hunter2"}`)
+	project := created[notebook.ProjectDetail](t, f, "/api/v1/projects", `{"name":"Login"}`)
+	epic := created[notebook.Epic](t, f, "/api/v1/projects/"+project.ID+"/epics", `{"name":"Safari"}`)
+	entity := created[notebook.EntityDetail](t, f, "/api/v1/entities", `{"type":"task","title":"password is hunter2"}`)
 	require.Equal(t, "password is [MASKED]", entity.Title)
 
 	for path, body := range map[string]string{
@@ -168,7 +170,7 @@ func TestChangeOfOldVersionIsRefused(t *testing.T) {
 		f.requireProblem(t, f.request(t, http.MethodDelete, path, "", "If-Match", `"1"`), http.StatusPreconditionFailed, tarsy.CodeChangedMeanwhile)
 	}
 
-	created[tarsy.ProjectDetail](t, f, "/api/v1/projects", `{"name":"Billing"}`)
+	created[notebook.ProjectDetail](t, f, "/api/v1/projects", `{"name":"Billing"}`)
 	problem := f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/projects", `{"name":"BILLING"}`), http.StatusConflict, tarsy.CodeNameTaken)
 	require.Equal(t, "name", problem.Field)
 }
@@ -178,13 +180,13 @@ func TestEntityListShowsAcceptedOnesPageByPage(t *testing.T) {
 
 	f := newFixture(t)
 	for _, title := range []string{"a", "b", "c"} {
-		created[tarsy.EntityDetail](t, f, "/api/v1/entities", `{"type":"task","title":`+quoted(title)+`}`)
+		created[notebook.EntityDetail](t, f, "/api/v1/entities", `{"type":"task","title":`+quoted(title)+`}`)
 	}
 
 	type list struct {
-		Entities   []tarsy.EntityDetail `json:"entities"`
-		NextCursor string               `json:"next_cursor"`
-		Total      int                  `json:"total"`
+		Entities   []notebook.EntityDetail `json:"entities"`
+		NextCursor string                  `json:"next_cursor"`
+		Total      int                     `json:"total"`
 	}
 
 	for _, order := range []string{"newest", "board"} {
@@ -212,9 +214,9 @@ func TestEntitiesAreExportedInEachFormat(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	project := created[tarsy.ProjectDetail](t, f, "/api/v1/projects", `{"name":"Login"}`)
-	created[tarsy.EntityDetail](t, f, "/api/v1/entities", `{"type":"task","title":"=1+1 | <b>","project_id":"`+project.ID+`"}`)
-	created[tarsy.EntityDetail](t, f, "/api/v1/entities", `{"type":"risk","title":"other"}`)
+	project := created[notebook.ProjectDetail](t, f, "/api/v1/projects", `{"name":"Login"}`)
+	created[notebook.EntityDetail](t, f, "/api/v1/entities", `{"type":"task","title":"=1+1 | <b>","project_id":"`+project.ID+`"}`)
+	created[notebook.EntityDetail](t, f, "/api/v1/entities", `{"type":"risk","title":"other"}`)
 
 	for format, expected := range map[string]struct{ mediaType, file, text string }{
 		"":         {"text/csv; charset=utf-8", "tarsy-entities-2026-11-15.csv", "'=1+1 | <b>"},

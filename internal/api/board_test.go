@@ -9,10 +9,10 @@ import (
 	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/board"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // newBoard is the board on a database. What contains hunter2 is a secret.
@@ -48,10 +48,10 @@ func TestEveryBoardRouteReturnsSuccessCodeAndDocumentedBody(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	project := created[tarsy.ProjectDetail](t, f, "/api/v1/projects", `{"name":"Login"}`)
-	epic := created[tarsy.Epic](t, f, "/api/v1/projects/"+project.ID+"/epics", `{"name":"Safari"}`)
-	first := created[tarsy.EntityDetail](t, f, "/api/v1/entities", `{"type":"task","title":"Fix it","tags":["web"],"due_on":"2026-12-01"}`)
-	second := created[tarsy.EntityDetail](t, f, "/api/v1/entities", `{"type":"risk","title":"It breaks again"}`)
+	project := created[notebook.ProjectDetail](t, f, "/api/v1/projects", `{"name":"Login"}`)
+	epic := created[notebook.Epic](t, f, "/api/v1/projects/"+project.ID+"/epics", `{"name":"Safari"}`)
+	first := created[notebook.EntityDetail](t, f, "/api/v1/entities", `{"type":"task","title":"Fix it","tags":["web"],"due_on":"2026-12-01"}`)
+	second := created[notebook.EntityDetail](t, f, "/api/v1/entities", `{"type":"risk","title":"It breaks again"}`)
 
 	for _, c := range []struct {
 		method, route, path, body, ifMatch string

@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // cancelManyRequest is the body that cancels several sessions.
@@ -95,7 +96,7 @@ func (s *sessions) cancelTargets(ctx context.Context, request cancelManyRequest)
 	}
 
 	for _, id := range request.IDs {
-		if !tarsy.ValidID(id) {
+		if !ident.Valid(id) {
 			return nil, false, tarsy.FieldErrorf(tarsy.CodeInvalidField, "ids", "%q is not the id of a session", shown(id))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 const cancelPath = "/api/v1/sessions/cancel"
@@ -74,7 +75,7 @@ func TestIDsAreCancelledOrSkippedWithReason(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	done, pending, nobody := f.over(t, tarsy.SessionCompleted), f.session(t, func(*tarsy.Session) {}), tarsy.NewID()
+	done, pending, nobody := f.over(t, tarsy.SessionCompleted), f.session(t, func(*tarsy.Session) {}), ident.New()
 
 	got := f.cancelMany(t, fmt.Sprintf(`{"ids": [%q, %q, %q, %q]}`, done, pending, nobody, pending))
 	require.Equal(t, []int{2, 1}, []int{got.Matched, got.Requested})

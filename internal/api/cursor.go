@@ -9,6 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // encodeCursor writes a place in a list down. What it looks like is nobody's business but ours.
@@ -68,8 +70,8 @@ func readNumberCursor[C any](text cursor, number func(place C) int64) (int64, er
 }
 
 // validTimeCursor reports whether a place can be one of a list that is ordered by time.
-func validTimeCursor(place tarsy.TimeCursor) bool {
-	return !place.CreatedAt.IsZero() && tarsy.ValidID(place.ID)
+func validTimeCursor(place notebook.TimeCursor) bool {
+	return !place.CreatedAt.IsZero() && ident.Valid(place.ID)
 }
 
 const (

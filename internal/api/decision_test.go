@@ -23,6 +23,7 @@ import (
 	"tarsy.dev/tarsy/internal/engine"
 	"tarsy.dev/tarsy/internal/kit/mock/issuer"
 	"tarsy.dev/tarsy/internal/oidc"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // decision is a request that changes something, and a server on whose rows it succeeds.
@@ -252,7 +253,7 @@ func boardDecisions() map[string]func(*testing.T) decision {
 			t.Helper()
 
 			d := with("/api/v1/projects", `{"name":"Login"}`, body)(t)
-			d.params[0] = created[tarsy.Epic](t, d.f, "/api/v1/projects/"+d.params[0]+"/epics", `{"name":"Safari"}`).ID
+			d.params[0] = created[notebook.Epic](t, d.f, "/api/v1/projects/"+d.params[0]+"/epics", `{"name":"Safari"}`).ID
 
 			return d
 		}

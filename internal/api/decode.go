@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // readRequest decodes a body into the struct that documents it. Unlike encoding/json it compares names exactly, refuses
@@ -216,7 +217,7 @@ func (v value) text() (string, error) {
 		return "", v.wrong(kindText)
 	}
 
-	return tarsy.CleanText(text), nil
+	return plaintext.Clean(text), nil
 }
 
 // joined is the path of a field of an object.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
 )
 
 // Diagnostics is how one server is, for people who look for the cause of a problem. Secrets in its texts are masked.
@@ -83,7 +83,7 @@ type diagnosticsOutput struct{ Body Diagnostics }
 
 func (s *system) getDiagnostics(ctx context.Context, _ *struct{}) (*diagnosticsOutput, error) {
 	found := s.system.Diagnostics(ctx)
-	found.Version, found.ServerID, found.Time = s.info.Version, s.info.ServerID, tarsy.Time(s.clock.Now())
+	found.Version, found.ServerID, found.Time = s.info.Version, s.info.ServerID, calendar.Time(s.clock.Now())
 	found.Warnings = append([]Warning{}, s.warnings()...)
 
 	return &diagnosticsOutput{Body: found}, nil

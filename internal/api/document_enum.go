@@ -9,6 +9,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // enum is a type that has few values. The document lists them wherever the type is, and parameters take them.
@@ -31,17 +33,17 @@ var enums = sync.OnceValue(func() []enum {
 		enumOf(append(tarsy.Ratings(), "")...),
 		enumOf(tarsy.QualityBys()...),
 		enumOf(tarsy.HandlingStates()...),
-		enumOf(tarsy.NoteSources()...),
-		enumOf(tarsy.NoteStatuses()...),
-		enumOf(tarsy.EntityTypes()...),
-		enumOf(tarsy.EntityStatuses()...),
-		enumOf(tarsy.EntityStates()...),
-		enumOf(tarsy.ProjectStatuses()...),
-		enumOf(tarsy.EpicStatuses()...),
-		enumOf(tarsy.ReviewKinds()...),
-		enumOf(tarsy.ReviewStatuses()...),
-		enumOf(tarsy.Decisions()...),
-		enumOf(tarsy.JobStates()...),
+		enumOf(notebook.NoteSources()...),
+		enumOf(notebook.NoteStatuses()...),
+		enumOf(notebook.EntityTypes()...),
+		enumOf(notebook.EntityStatuses()...),
+		enumOf(notebook.EntityStates()...),
+		enumOf(notebook.ProjectStatuses()...),
+		enumOf(notebook.EpicStatuses()...),
+		enumOf(notebook.ReviewKinds()...),
+		enumOf(notebook.ReviewStatuses()...),
+		enumOf(notebook.Decisions()...),
+		enumOf(notebook.JobStates()...),
 		enumOf(append(tarsy.Outcomes(), tarsy.OutcomeNone)...), // of a session without a verdict
 		enumOf(tarsy.Confidences()...),
 		enumOf(tarsy.Risks()...),
@@ -77,7 +79,7 @@ func valuesOf(of reflect.Type) []string {
 	return nil
 }
 
-// dateSchema documents tarsy.Date, and that every date may be missing.
+// dateSchema documents calendar.Date, and that every date may be missing.
 type dateSchema string
 
 // Schema implements huma.SchemaProvider.
@@ -91,7 +93,7 @@ func registerTypes(registry huma.Registry) {
 		registry.RegisterTypeAlias(e.of, e.documented)
 	}
 
-	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Date](), reflect.TypeFor[dateSchema]())
+	registry.RegisterTypeAlias(reflect.TypeFor[calendar.Date](), reflect.TypeFor[dateSchema]())
 	registry.RegisterTypeAlias(reflect.TypeFor[tarsy.Metadata](), reflect.TypeFor[map[string]any]())
 }
 

@@ -4,23 +4,23 @@ import (
 	"context"
 	"fmt"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // moveRequest is a new place of an entity.
 type moveRequest struct {
-	Status   *tarsy.EntityStatus `doc:"The column; without it the entity stays in its own."                                     json:"status,omitempty"`
-	EpicID   *string             `doc:"The epic, and with it its project; an empty text removes the epic."                      json:"epic_id,omitempty"`
-	BeforeID string              `doc:"The entity of the column that it comes directly before."                                 json:"before_id,omitempty"`
-	AfterID  string              `doc:"The entity of the column that it comes directly after. With neither, the end is meant." json:"after_id,omitempty"`
+	Status   *notebook.EntityStatus `doc:"The column; without it the entity stays in its own."                                     json:"status,omitempty"`
+	EpicID   *string                `doc:"The epic, and with it its project; an empty text removes the epic."                      json:"epic_id,omitempty"`
+	BeforeID string                 `doc:"The entity of the column that it comes directly before."                                 json:"before_id,omitempty"`
+	AfterID  string                 `doc:"The entity of the column that it comes directly after. With neither, the end is meant." json:"after_id,omitempty"`
 }
 
 type entitiesOutput struct{ Body entityList }
 
 type entityList struct {
-	Entities   []tarsy.EntityDetail `json:"entities"`
-	NextCursor string               `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
-	Total      int                  `doc:"How many entities match in all pages."       json:"total"`
+	Entities   []notebook.EntityDetail `json:"entities"`
+	NextCursor string                  `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+	Total      int                     `doc:"How many entities match in all pages."       json:"total"`
 }
 
 func (h *entities) listEntities(ctx context.Context, in *entitiesInput) (*entitiesOutput, error) {
@@ -45,7 +45,7 @@ func (h *entities) listEntities(ctx context.Context, in *entitiesInput) (*entiti
 	return out, err
 }
 
-func (h *entities) createEntity(ctx context.Context, _ *struct{}) (*createdOutput[tarsy.EntityDetail], error) {
+func (h *entities) createEntity(ctx context.Context, _ *struct{}) (*createdOutput[notebook.EntityDetail], error) {
 	who := callerOf(ctx)
 
 	body, err := readRequest[entityRequest](who.body)
@@ -58,24 +58,24 @@ func (h *entities) createEntity(ctx context.Context, _ *struct{}) (*createdOutpu
 		return nil, fmt.Errorf("create entity: %w", err)
 	}
 
-	return &createdOutput[tarsy.EntityDetail]{ETag: etag(entity.Version), Location: "/api/v1/entities/" + entity.ID, Body: entity}, nil
+	return &createdOutput[notebook.EntityDetail]{ETag: etag(entity.Version), Location: "/api/v1/entities/" + entity.ID, Body: entity}, nil
 }
 
-func (h *entities) getEntity(ctx context.Context, in *rowInput) (*rowOutput[tarsy.EntityDetail], error) {
+func (h *entities) getEntity(ctx context.Context, in *rowInput) (*rowOutput[notebook.EntityDetail], error) {
 	entity, err := h.board.Entity(ctx, in.ID)
 
 	return entityOutput(entity, "show entity", err)
 }
 
-func entityOutput(entity tarsy.EntityDetail, doing string, err error) (*rowOutput[tarsy.EntityDetail], error) {
+func entityOutput(entity notebook.EntityDetail, doing string, err error) (*rowOutput[notebook.EntityDetail], error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
 
-	return &rowOutput[tarsy.EntityDetail]{ETag: etag(entity.Version), Body: entity}, nil
+	return &rowOutput[notebook.EntityDetail]{ETag: etag(entity.Version), Body: entity}, nil
 }
 
-func (h *entities) updateEntity(ctx context.Context, in *changeInput) (*rowOutput[tarsy.EntityDetail], error) {
+func (h *entities) updateEntity(ctx context.Context, in *changeInput) (*rowOutput[notebook.EntityDetail], error) {
 	body, version, err := request[entityRequest](ctx, in)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (h *entities) deleteEntity(ctx context.Context, in *changeInput) (*noConten
 	return &noContent{}, nil
 }
 
-func (h *entities) moveEntity(ctx context.Context, in *rowInput) (*rowOutput[tarsy.EntityDetail], error) {
+func (h *entities) moveEntity(ctx context.Context, in *rowInput) (*rowOutput[notebook.EntityDetail], error) {
 	who := callerOf(ctx)
 
 	body, err := readRequest[moveRequest](who.body)
@@ -111,7 +111,7 @@ func (h *entities) moveEntity(ctx context.Context, in *rowInput) (*rowOutput[tar
 		return nil, err
 	}
 
-	entity, err := h.board.MoveEntity(ctx, in.ID, tarsy.EntityMove(body), who.author)
+	entity, err := h.board.MoveEntity(ctx, in.ID, notebook.EntityMove(body), who.author)
 
 	return entityOutput(entity, "move entity", err)
 }

@@ -7,8 +7,8 @@ import (
 	"iter"
 	"time"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/report"
+	"tarsy.dev/tarsy/notebook"
 )
 
 const (
@@ -25,8 +25,8 @@ type exportEntitiesInput struct {
 
 // entityFile is the JSON of an export.
 type entityFile struct {
-	ExportedAt time.Time            `json:"exported_at"`
-	Entities   []tarsy.EntityExport `json:"entities"`
+	ExportedAt time.Time               `json:"exported_at"`
+	Entities   []notebook.EntityExport `json:"entities"`
 }
 
 func (h *entities) exportEntities(ctx context.Context, in *exportEntitiesInput) (*exportOutput, error) {
@@ -76,7 +76,7 @@ func begun[T any](all iter.Seq2[T, error]) (iter.Seq2[T, error], error) {
 }
 
 // writeEntities writes entities as indented JSON, one after the other.
-func writeEntities(w io.Writer, now time.Time, entities iter.Seq2[tarsy.EntityExport, error]) error {
+func writeEntities(w io.Writer, now time.Time, entities iter.Seq2[notebook.EntityExport, error]) error {
 	p := newPieces(w)
 	p.text("{\n  \"exported_at\": ").value(now, indent)
 	p.text(",\n  \"entities\": [")

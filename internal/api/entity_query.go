@@ -3,7 +3,8 @@ package api
 import (
 	"slices"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // EntityFilter are the parameters that choose entities, of lists and exports. Its name begins with a capital because the document leaves
@@ -36,23 +37,23 @@ type entitiesInput struct {
 const orderBoard = "board"
 
 // query turns the parameters of a list into a query.
-func (in *entitiesInput) query() (tarsy.EntityQuery, error) {
+func (in *entitiesInput) query() (notebook.EntityQuery, error) {
 	q, err := readEntityQuery(in)
 	if err != nil {
 		return q, err
 	}
 
 	q.Board = in.Order == orderBoard
-	q.After, err = readCursor(in.Cursor, func(place tarsy.EntityCursor) bool {
-		return tarsy.ValidID(place.ID) && q.Board == place.CreatedAt.IsZero() && q.Board == slices.Contains(tarsy.EntityStatuses(), place.Status)
+	q.After, err = readCursor(in.Cursor, func(place notebook.EntityCursor) bool {
+		return ident.Valid(place.ID) && q.Board == place.CreatedAt.IsZero() && q.Board == slices.Contains(notebook.EntityStatuses(), place.Status)
 	})
 
 	return q, err
 }
 
 // readEntityQuery reads the parameters that choose entities, and those of the list if there are any.
-func readEntityQuery(in any) (tarsy.EntityQuery, error) {
-	q := tarsy.EntityQuery{States: []tarsy.EntityState{tarsy.EntityAccepted}}
+func readEntityQuery(in any) (notebook.EntityQuery, error) {
+	q := notebook.EntityQuery{States: []notebook.EntityState{notebook.EntityAccepted}}
 
 	err := readParameters(in, &q)
 	if err == nil && q.Unfiled && (q.ProjectID != "" || q.EpicID != "") {

@@ -1,19 +1,21 @@
 package api
 
-import "tarsy.dev/tarsy"
+import (
+	"tarsy.dev/tarsy/notebook"
+)
 
 // entityRequest is what a person writes about an entity: to create, change or accept it. Fields that are left out stay as they are.
 type entityRequest struct {
-	Type      *tarsy.EntityType   `doc:"What kind of thing it is."                                            json:"type,omitempty"`
-	Title     *string             `doc:"One line."                                                            json:"title,omitempty"      maxLength:"300"`
-	Content   *string             `doc:"More about it."                                                       json:"content,omitempty"    maxLength:"20000"`
-	Owner     *string             `doc:"Who is responsible; empty for nobody."                                json:"owner,omitempty"      maxLength:"100"`
-	DueOn     *string             `doc:"When it is due, as YYYY-MM-DD; empty removes the date."               json:"due_on,omitempty"`
-	Status    *tarsy.EntityStatus `doc:"Progress of the work."                                                json:"status,omitempty"`
-	Tags      *[]string           `doc:"All tags; they replace those that it has."                            json:"tags,omitempty"       maxItems:"20"`
-	ProjectID *string             `doc:"The project it is filed under; empty removes it and the epic."        json:"project_id,omitempty"`
-	EpicID    *string             `doc:"The epic it is filed under, which also sets its project; empty removes it." json:"epic_id,omitempty"`
+	Type      *notebook.EntityType   `doc:"What kind of thing it is."                                            json:"type,omitempty"`
+	Title     *string                `doc:"One line."                                                            json:"title,omitempty"      maxLength:"300"`
+	Content   *string                `doc:"More about it."                                                       json:"content,omitempty"    maxLength:"20000"`
+	Owner     *string                `doc:"Who is responsible; empty for nobody."                                json:"owner,omitempty"      maxLength:"100"`
+	DueOn     *string                `doc:"When it is due, as YYYY-MM-DD; empty removes the date."               json:"due_on,omitempty"`
+	Status    *notebook.EntityStatus `doc:"Progress of the work."                                                json:"status,omitempty"`
+	Tags      *[]string              `doc:"All tags; they replace those that it has."                            json:"tags,omitempty"       maxItems:"20"`
+	ProjectID *string                `doc:"The project it is filed under; empty removes it and the epic."        json:"project_id,omitempty"`
+	EpicID    *string                `doc:"The epic it is filed under, which also sets its project; empty removes it." json:"epic_id,omitempty"`
 }
 
 // input is the same as the vocabulary has it.
-func (r entityRequest) input() tarsy.EntityInput { return tarsy.EntityInput(r) }
+func (r entityRequest) input() notebook.EntityInput { return notebook.EntityInput(r) }

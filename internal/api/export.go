@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/report"
 )
 
@@ -137,7 +138,7 @@ func (p *pieces) value(value any, prefix string) {
 
 	p.err = p.encoder.Encode(value)
 	if p.err == nil {
-		_, p.err = p.w.Write(tarsy.EscapeInvisible(bytes.TrimSuffix(p.buffer.Bytes(), []byte("\n"))))
+		_, p.err = p.w.Write(plaintext.EscapeInvisible(bytes.TrimSuffix(p.buffer.Bytes(), []byte("\n"))))
 	}
 }
 
@@ -165,7 +166,7 @@ func slug(name string) string {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	})
 
-	text := strings.Trim(tarsy.CutText(strings.Join(words, "-"), longest), "-")
+	text := strings.Trim(plaintext.Cut(strings.Join(words, "-"), longest), "-")
 	if text == "" {
 		return "alert"
 	}

@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
@@ -49,7 +50,7 @@ func TestInternalErrorsAreNotExposed(t *testing.T) {
 			require.NotContains(t, got.body, "hunter2")
 
 			id := strings.TrimPrefix(problem.Instance, "urn:uuid:")
-			require.True(t, tarsy.ValidID(id))
+			require.True(t, ident.Valid(id))
 			require.Contains(t, problem.Detail, id)
 			require.Contains(t, f.log.String(), id)
 			require.Contains(t, f.log.String(), "hunter2")
@@ -111,9 +112,9 @@ func TestRequestsDuringDatabaseOutageAreUnavailable(t *testing.T) {
 	requests := map[string][2]string{
 		"submit":   {http.MethodPost, "/api/v1/alerts"},
 		"list":     {http.MethodGet, "/api/v1/sessions"},
-		"session":  {http.MethodGet, "/api/v1/sessions/" + tarsy.NewID()},
-		"timeline": {http.MethodGet, "/api/v1/sessions/" + tarsy.NewID() + "/timeline"},
-		"trace":    {http.MethodGet, "/api/v1/sessions/" + tarsy.NewID() + "/trace"},
+		"session":  {http.MethodGet, "/api/v1/sessions/" + ident.New()},
+		"timeline": {http.MethodGet, "/api/v1/sessions/" + ident.New() + "/timeline"},
+		"trace":    {http.MethodGet, "/api/v1/sessions/" + ident.New() + "/trace"},
 		"usage":    {http.MethodGet, "/api/v1/usage/summary"},
 	}
 
@@ -161,7 +162,7 @@ func TestPanicDuringResponseClosesConnection(t *testing.T) {
 		})
 	})
 
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.http.URL+"/api/v1/sessions/"+tarsy.NewID()+"/events", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.http.URL+"/api/v1/sessions/"+ident.New()+"/events", nil)
 	require.NoError(t, err)
 
 	response, err := f.http.Client().Do(request)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 type feedbackPage struct {
@@ -45,7 +46,7 @@ func TestFeedbackIsGivenReplacedAndWithdrawnByItsAuthor(t *testing.T) {
 		ID: first.ID, SessionID: id, Author: "ana", AuthorID: owner.ID, Rating: tarsy.RatingRight, Why: "It is the disk; the password is [MASKED].",
 		CreatedAt: now, UpdatedAt: now,
 	}, first)
-	require.True(t, tarsy.ValidID(first.ID))
+	require.True(t, ident.Valid(first.ID))
 
 	f.clock.Advance(time.Minute)
 
@@ -92,7 +93,7 @@ func TestBadFeedbackIsRefusedAndChangesNothing(t *testing.T) {
 	f := newFixture(t)
 	_, path := f.ended(t)
 	running := "/api/v1/sessions/" + f.session(t, func(*tarsy.Session) {}) + "/feedback"
-	missing := "/api/v1/sessions/" + tarsy.NewID() + "/feedback"
+	missing := "/api/v1/sessions/" + ident.New() + "/feedback"
 
 	kept := decode[tarsy.Feedback](t, f.request(t, http.MethodPut, path, `{"rating": "wrong", "why": "kept"}`))
 	require.Equal(t, tarsy.DefaultAuthor, kept.Author)

@@ -21,7 +21,9 @@ import (
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/auth"
 	"tarsy.dev/tarsy/internal/engine"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/people"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/problem"
@@ -230,9 +232,9 @@ func (f *fixture) session(t *testing.T, change func(*tarsy.Session)) string {
 
 func newSession(alert tarsy.Alert, now time.Time) tarsy.Session {
 	return tarsy.Session{
-		ID: tarsy.NewID(), AlertType: alert.AlertType, AlertData: alert.Data, ChainID: "k8s", Status: tarsy.SessionPending,
+		ID: ident.New(), AlertType: alert.AlertType, AlertData: alert.Data, ChainID: "k8s", Status: tarsy.SessionPending,
 		Author: alert.Author, Runbook: alert.Runbook, RunbookURL: alert.RunbookURL, MCPSelection: alert.MCPSelection,
-		SlackMessageFingerprint: tarsy.CleanText(alert.SlackMessageFingerprint), RerunOf: alert.RerunOf, CreatedAt: now.UTC(),
+		SlackMessageFingerprint: plaintext.Clean(alert.SlackMessageFingerprint), RerunOf: alert.RerunOf, CreatedAt: now.UTC(),
 		AlertFacts: noFacts(),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 func handlingPath(id string) string { return "/api/v1/sessions/" + id + "/handling" }
@@ -167,7 +168,7 @@ func TestBadHandlingIsRefusedAndChangesNothing(t *testing.T) {
 		{path, `{"tags": {"set": ["a"], "add": ["b"]}}`, http.StatusBadRequest, tarsy.CodeInvalidField, "tags.set"},
 		{path, `{"tags": {"set": [` + list + `, "more"]}}`, http.StatusBadRequest, tarsy.CodeInvalidField, "tags.set"},
 		{path, `{"tags": {"add": [` + list + `]}}`, http.StatusConflict, tarsy.CodeConflict, "tags"},
-		{handlingPath(tarsy.NewID()), `{"state": "open"}`, http.StatusNotFound, tarsy.CodeSessionNotFound, ""},
+		{handlingPath(ident.New()), `{"state": "open"}`, http.StatusNotFound, tarsy.CodeSessionNotFound, ""},
 		{handlingPath("none"), `{"state": "open"}`, http.StatusNotFound, tarsy.CodeSessionNotFound, ""},
 	} {
 		problem := f.requireProblem(t, f.request(t, http.MethodPatch, bad.path, bad.body), bad.status, bad.code)
@@ -175,7 +176,7 @@ func TestBadHandlingIsRefusedAndChangesNothing(t *testing.T) {
 	}
 
 	require.Equal(t, kept, *f.listed(t, nil).Handling)
-	f.requireProblem(t, f.request(t, http.MethodGet, handlingPath(tarsy.NewID()), ""), http.StatusNotFound, tarsy.CodeSessionNotFound)
+	f.requireProblem(t, f.request(t, http.MethodGet, handlingPath(ident.New()), ""), http.StatusNotFound, tarsy.CodeSessionNotFound)
 	f.requireProblem(t, f.request(t, http.MethodGet, handlingPath("none"), ""), http.StatusNotFound, tarsy.CodeSessionNotFound)
 
 	longest := `{"state": "resolved", "assignee": "` + strings.Repeat("é", tarsy.MaxAssignee) + `", "resolution": "a\u0000` + strings.Repeat("é", tarsy.MaxResolution-1) +
@@ -213,7 +214,7 @@ func TestManySessionsAreHandledEachByItself(t *testing.T) {
 		}](t, got).Results
 	}
 
-	missing := tarsy.NewID()
+	missing := ident.New()
 	list := `["` + strings.Join(slices.Concat(ids, []string{missing, "none"}), `", "`) + `"]`
 	results := handle(`{"ids": ` + list + `, "state": "resolved", "tags": {"add": ["storm"]}}`)
 	require.Len(t, results, 5)

@@ -5,35 +5,36 @@ import (
 	"strconv"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 )
 
 type jobListInput struct {
-	Queue  string              `doc:"Jobs of this queue only." query:"queue"`
-	State  one[tarsy.JobState] `doc:"Jobs in this state only." query:"state"`
-	Limit  integer             `doc:"How many jobs a page has." query:"limit"`
-	Cursor cursor              `doc:"The next_cursor of the previous page." query:"cursor"`
+	Queue  string                 `doc:"Jobs of this queue only." query:"queue"`
+	State  one[notebook.JobState] `doc:"Jobs in this state only." query:"state"`
+	Limit  integer                `doc:"How many jobs a page has." query:"limit"`
+	Cursor cursor                 `doc:"The next_cursor of the previous page." query:"cursor"`
 }
 
 type jobListOutput struct{ Body jobList }
 
 type jobList struct {
-	Queues     []tarsy.JobQueue `doc:"All queues of the server with the number of their jobs." json:"queues"`
-	Jobs       []tarsy.Job      `doc:"Newest first."                                          json:"jobs"`
-	NextCursor string           `doc:"Gets the next page; the last page has none."            json:"next_cursor,omitempty"`
-	Total      int              `doc:"How many jobs match in all pages."                      json:"total"`
+	Queues     []notebook.JobQueue `doc:"All queues of the server with the number of their jobs." json:"queues"`
+	Jobs       []notebook.Job      `doc:"Newest first."                                          json:"jobs"`
+	NextCursor string              `doc:"Gets the next page; the last page has none."            json:"next_cursor,omitempty"`
+	Total      int                 `doc:"How many jobs match in all pages."                      json:"total"`
 }
 
 type jobInput struct {
 	ID string `doc:"The id of a job." path:"id"`
 }
 
-type jobOutput struct{ Body tarsy.Job }
+type jobOutput struct{ Body notebook.Job }
 
 type queueInput struct {
 	Name string `doc:"The name of a queue." path:"name"`
 }
 
-type queueOutput struct{ Body tarsy.JobQueue }
+type queueOutput struct{ Body notebook.JobQueue }
 
 // jobCursor is a position in the list of jobs.
 type jobCursor struct {
@@ -56,7 +57,7 @@ func (s *system) listJobs(ctx context.Context, in *jobListInput) (*jobListOutput
 		return nil, err
 	}
 
-	out := &jobListOutput{Body: jobList{Queues: append([]tarsy.JobQueue{}, queues...), Jobs: append([]tarsy.Job{}, page.Jobs...), Total: page.Total}}
+	out := &jobListOutput{Body: jobList{Queues: append([]notebook.JobQueue{}, queues...), Jobs: append([]notebook.Job{}, page.Jobs...), Total: page.Total}}
 
 	if page.Next != 0 {
 		out.Body.NextCursor, err = encodeCursor(jobCursor{ID: page.Next})
@@ -65,7 +66,7 @@ func (s *system) listJobs(ctx context.Context, in *jobListInput) (*jobListOutput
 	return out, err
 }
 
-func (in *jobListInput) query() (query tarsy.JobQuery, err error) {
+func (in *jobListInput) query() (query notebook.JobQuery, err error) {
 	if err = readParameters(in, &query); err != nil {
 		return query, err
 	}

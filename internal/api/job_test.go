@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 )
 
 type jobPage struct {
-	Queues     []tarsy.JobQueue `json:"queues"`
-	Jobs       []tarsy.Job      `json:"jobs"`
-	NextCursor string           `json:"next_cursor"`
-	Total      int              `json:"total"`
+	Queues     []notebook.JobQueue `json:"queues"`
+	Jobs       []notebook.Job      `json:"jobs"`
+	NextCursor string              `json:"next_cursor"`
+	Total      int                 `json:"total"`
 }
 
 // execute changes rows as the queue would.
@@ -35,7 +36,7 @@ func TestJobsAreListedWithTheirNotesAndErrors(t *testing.T) {
 
 	f := newNoteFixture(t)
 
-	var notes []tarsy.Note
+	var notes []notebook.Note
 	for i := range 4 {
 		notes = append(notes, f.capture(t, fmt.Sprintf("note %d", i)))
 	}
@@ -47,20 +48,20 @@ WHERE args->>'note_id' = '`+notes[0].ID+`'`)
 	f.execute(t, `UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() WHERE args->>'note_id' = '`+notes[2].ID+`'`)
 
 	page := get[jobPage](t, f.fixture, "/api/v1/jobs")
-	require.Equal(t, []tarsy.JobQueue{
+	require.Equal(t, []notebook.JobQueue{
 		{Name: "entities-organize"}, {Name: "notes-extract", Waiting: 1, Running: 1, Retrying: 1, Failed: 1}, {Name: "notes-reprocess"},
 	}, page.Queues)
 	require.Equal(t, 4, page.Total)
-	require.Equal(t, tarsy.JobWaiting, page.Jobs[0].State)
+	require.Equal(t, notebook.JobWaiting, page.Jobs[0].State)
 
 	failed := get[jobPage](t, f.fixture, "/api/v1/jobs?state=failed&queue=notes-extract")
 	require.Equal(t, 1, failed.Total)
 	require.Equal(t, notes[0].ID, *failed.Jobs[0].NoteID)
 	require.Equal(t, int64(1), failed.Jobs[0].NoteVersion)
 	require.Equal(t, "overloaded", failed.Jobs[0].Error)
-	require.Equal(t, tarsy.JobFailed, failed.Jobs[0].State)
+	require.Equal(t, notebook.JobFailed, failed.Jobs[0].State)
 
-	for state, note := range map[tarsy.JobState]tarsy.Note{tarsy.JobRetrying: notes[1], tarsy.JobRunning: notes[2], tarsy.JobWaiting: notes[3]} {
+	for state, note := range map[notebook.JobState]notebook.Note{notebook.JobRetrying: notes[1], notebook.JobRunning: notes[2], notebook.JobWaiting: notes[3]} {
 		found := get[jobPage](t, f.fixture, "/api/v1/jobs?state="+string(state))
 		require.Equal(t, 1, found.Total, state)
 		require.Equal(t, note.ID, *found.Jobs[0].NoteID)
@@ -83,10 +84,10 @@ func TestFailedJobIsRetried(t *testing.T) {
 	job := get[jobPage](t, f.fixture, "/api/v1/jobs").Jobs[0]
 	got := f.request(t, http.MethodPost, fmt.Sprintf("/api/v1/jobs/%d/retry", job.ID), "")
 	require.Equal(t, http.StatusAccepted, got.status, got.body)
-	require.Equal(t, tarsy.JobRetrying, decode[tarsy.Job](t, got).State)
+	require.Equal(t, notebook.JobRetrying, decode[notebook.Job](t, got).State)
 
-	detail := get[tarsy.NoteDetail](t, f.fixture, "/api/v1/notes/"+n.ID)
-	require.Equal(t, tarsy.NoteQueued, detail.Status)
+	detail := get[notebook.NoteDetail](t, f.fixture, "/api/v1/notes/"+n.ID)
+	require.Equal(t, notebook.NoteQueued, detail.Status)
 	require.Empty(t, detail.ProcessingError)
 
 	f.execute(t, `UPDATE river_job SET state = 'completed', finalized_at = now()`)
@@ -106,7 +107,7 @@ func TestQueueIsPausedAndResumed(t *testing.T) {
 		for range 2 { // the second time changes nothing
 			got := f.request(t, http.MethodPost, "/api/v1/queues/notes-extract/"+action, "", admin...)
 			require.Equal(t, http.StatusOK, got.status, got.body)
-			require.Equal(t, paused, decode[tarsy.JobQueue](t, got).Paused)
+			require.Equal(t, paused, decode[notebook.JobQueue](t, got).Paused)
 			require.Equal(t, paused, get[jobPage](t, f.fixture, "/api/v1/jobs", writer...).Queues[1].Paused)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // keyRequest is the body that asks for a key.
@@ -86,7 +87,7 @@ func (a *account) listKeys(ctx context.Context, _ *struct{}) (*keysOutput, error
 }
 
 func (a *account) revokeKey(ctx context.Context, in *keyInput) (*keyOutput, error) {
-	if !tarsy.ValidID(in.ID) && !auth.ValidPrefix(in.ID) {
+	if !ident.Valid(in.ID) && !auth.ValidPrefix(in.ID) {
 		return nil, tarsy.Errorf(tarsy.CodeKeyNotFound, "there is no key %q", shown(in.ID))
 	}
 

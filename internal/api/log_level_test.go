@@ -9,6 +9,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/requestid"
 )
 
@@ -43,7 +44,7 @@ func TestProblemsAndAnswersHaveTheRequestID(t *testing.T) {
 
 	f := newFixture(t)
 
-	got := f.request(t, http.MethodGet, "/api/v1/sessions/"+tarsy.NewID(), "", requestid.Header, "from-the-proxy")
+	got := f.request(t, http.MethodGet, "/api/v1/sessions/"+ident.New(), "", requestid.Header, "from-the-proxy")
 	require.Equal(t, "from-the-proxy", got.header.Get(requestid.Header))
 	require.Equal(t, "from-the-proxy", f.requireProblem(t, got, http.StatusNotFound, tarsy.CodeSessionNotFound).RequestID)
 

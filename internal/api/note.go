@@ -7,15 +7,15 @@ import (
 	"strings"
 	"time"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/limit"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // noteRequest is the body of a capture.
 type noteRequest struct {
-	Content   string           `doc:"The text, up to 64 KiB. It may be left out with source session: then the session's final analysis is kept." json:"content,omitempty"`
-	Source    tarsy.NoteSource `doc:"Where it is captured." json:"source"`
-	SessionID string           `doc:"The session that the note is about; required with source session." json:"session_id,omitempty"`
+	Content   string              `doc:"The text, up to 64 KiB. It may be left out with source session: then the session's final analysis is kept." json:"content,omitempty"`
+	Source    notebook.NoteSource `doc:"Where it is captured." json:"source"`
+	SessionID string              `doc:"The session that the note is about; required with source session." json:"session_id,omitempty"`
 }
 
 type captureInput struct {
@@ -35,10 +35,10 @@ type captureOutput struct {
 type noteOutput struct{ Body noteCaptured }
 
 type noteCaptured struct {
-	Note tarsy.Note `json:"note"`
+	Note notebook.Note `json:"note"`
 }
 
-type noteDetailOutput struct{ Body tarsy.NoteDetail }
+type noteDetailOutput struct{ Body notebook.NoteDetail }
 
 type noteListInput struct {
 	Statuses  string     `doc:"Statuses, separated by commas." query:"status"`
@@ -52,9 +52,9 @@ type noteListInput struct {
 type noteListOutput struct{ Body noteList }
 
 type noteList struct {
-	Notes      []tarsy.Note `json:"notes"`
-	NextCursor string       `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
-	Total      int          `doc:"How many notes match in all pages." json:"total"`
+	Notes      []notebook.Note `json:"notes"`
+	NextCursor string          `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+	Total      int             `doc:"How many notes match in all pages." json:"total"`
 }
 
 // reprocessRequest is the body that asks for notes to be processed again.
@@ -108,7 +108,7 @@ func (n *notes) captureNote(ctx context.Context, in *captureInput) (*captureOutp
 	}
 
 	if request.Source == "" {
-		return nil, missing("source", "one of "+listed(names(tarsy.NoteSources())))
+		return nil, missing("source", "one of "+listed(names(notebook.NoteSources())))
 	}
 
 	if request.SessionID != "" {
@@ -117,7 +117,7 @@ func (n *notes) captureNote(ctx context.Context, in *captureInput) (*captureOutp
 		}
 	}
 
-	input := tarsy.NoteInput{Content: request.Content, Source: request.Source, SessionID: request.SessionID, Author: who.author}
+	input := notebook.NoteInput{Content: request.Content, Source: request.Source, SessionID: request.SessionID, Author: who.author}
 
 	input.Idempotency, err = in.Key.identify(who, "capture")
 	if err != nil {
@@ -150,7 +150,7 @@ func (n *notes) listNotes(ctx context.Context, in *noteListInput) (*noteListOutp
 		return nil, err
 	}
 
-	out := &noteListOutput{Body: noteList{Notes: append([]tarsy.Note{}, page.Notes...), Total: page.Total}}
+	out := &noteListOutput{Body: noteList{Notes: append([]notebook.Note{}, page.Notes...), Total: page.Total}}
 
 	if page.Next != nil {
 		out.Body.NextCursor, err = encodeCursor(page.Next)
@@ -159,7 +159,7 @@ func (n *notes) listNotes(ctx context.Context, in *noteListInput) (*noteListOutp
 	return out, err
 }
 
-func (in *noteListInput) query() (query tarsy.NoteQuery, err error) {
+func (in *noteListInput) query() (query notebook.NoteQuery, err error) {
 	if err = readParameters(in, &query); err != nil {
 		return query, err
 	}

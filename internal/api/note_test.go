@@ -11,10 +11,12 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/jobs"
 	"tarsy.dev/tarsy/internal/note"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // noteFixture is a server with notes. Its queue does not run unless a test starts it.
@@ -61,17 +63,17 @@ func (f *noteFixture) addNotes(t *testing.T, cfg *api.Config) {
 }
 
 type captured struct {
-	Note tarsy.Note `json:"note"`
+	Note notebook.Note `json:"note"`
 }
 
 type notePage struct {
-	Notes      []tarsy.Note `json:"notes"`
-	NextCursor string       `json:"next_cursor"`
-	Total      int          `json:"total"`
+	Notes      []notebook.Note `json:"notes"`
+	NextCursor string          `json:"next_cursor"`
+	Total      int             `json:"total"`
 }
 
 // capture captures a note.
-func (f *noteFixture) capture(t *testing.T, content string, headers ...string) tarsy.Note {
+func (f *noteFixture) capture(t *testing.T, content string, headers ...string) notebook.Note {
 	t.Helper()
 
 	got := f.request(t, http.MethodPost, "/api/v1/notes", `{"content": `+strconv.Quote(content)+`, "source": "cli"}`, headers...)
@@ -91,18 +93,18 @@ func TestCapturedNoteIsStoredMaskedAndQueued(t *testing.T) {
 
 	n := decode[captured](t, got).Note
 	require.Equal(t, "/api/v1/notes/"+n.ID, got.header.Get("Location"))
-	require.Equal(t, tarsy.Note{
-		ID: n.ID, Content: "rotate [MASKED] today", Source: tarsy.NoteFromWeb, Author: "ana", Status: tarsy.NoteQueued, Version: 1,
+	require.Equal(t, notebook.Note{
+		ID: n.ID, Content: "rotate [MASKED] today", Source: notebook.NoteFromWeb, Author: "ana", Status: notebook.NoteQueued, Version: 1,
 		CreatedAt: f.clock.Now().UTC(), UpdatedAt: f.clock.Now().UTC(),
 	}, n)
 
-	detail := get[tarsy.NoteDetail](t, f.fixture, "/api/v1/notes/"+n.ID, ana...)
+	detail := get[notebook.NoteDetail](t, f.fixture, "/api/v1/notes/"+n.ID, ana...)
 	require.Equal(t, n, detail.Note)
 	require.Empty(t, detail.Entities)
 	require.NotNil(t, detail.ReviewItems)
 
 	list := get[notePage](t, f.fixture, "/api/v1/notes", ana...)
-	require.Equal(t, notePage{Notes: []tarsy.Note{n}, Total: 1}, list)
+	require.Equal(t, notePage{Notes: []notebook.Note{n}, Total: 1}, list)
 }
 
 func TestRepeatedCaptureReturnsSameNote(t *testing.T) {
@@ -169,7 +171,7 @@ func TestNotesAreListedByFilterAndPage(t *testing.T) {
 		"status=done,failed":              nil,
 		"status=queued,done&source=cli":   {ids[2], ids[1], ids[0]},
 		"source=cli&limit=200&q=vendor":   {ids[2]},
-		"session_id=" + tarsy.NewID():     nil,
+		"session_id=" + ident.New():       nil,
 		"status=extracted&source=session": nil,
 	} {
 		page := get[notePage](t, f.fixture, "/api/v1/notes?"+filter)
@@ -186,7 +188,7 @@ func TestNotesAreListedByFilterAndPage(t *testing.T) {
 	require.Empty(t, last.NextCursor)
 }
 
-func noteIDs(notes []tarsy.Note) (ids []string) {
+func noteIDs(notes []notebook.Note) (ids []string) {
 	for _, n := range notes {
 		ids = append(ids, n.ID)
 	}
@@ -214,7 +216,7 @@ func TestWrongRequestsAboutNotesAreRefused(t *testing.T) {
 
 	f := newNoteFixture(t)
 	running := f.session(t, func(*tarsy.Session) {})
-	missing := tarsy.NewID()
+	missing := ident.New()
 
 	for _, c := range []struct {
 		method, path, body string
@@ -228,7 +230,7 @@ func TestWrongRequestsAboutNotesAreRefused(t *testing.T) {
 		{http.MethodPost, "/api/v1/notes", `{"content": " ", "source": "cli"}`, http.StatusBadRequest, tarsy.CodeMissingField, "content"},
 		{http.MethodPost, "/api/v1/notes", `{"content": 7, "source": "cli"}`, http.StatusBadRequest, tarsy.CodeInvalidField, "content"},
 		{http.MethodPost, "/api/v1/notes", `{"content": "x", "source": "cli", "author": "me"}`, http.StatusBadRequest, tarsy.CodeUnknownField, "author"},
-		{http.MethodPost, "/api/v1/notes", `{"content": "` + strings.Repeat("x", tarsy.MaxNoteBytes+1) + `", "source": "cli"}`, http.StatusRequestEntityTooLarge, tarsy.CodeTooLarge, "content"},
+		{http.MethodPost, "/api/v1/notes", `{"content": "` + strings.Repeat("x", notebook.MaxNoteBytes+1) + `", "source": "cli"}`, http.StatusRequestEntityTooLarge, tarsy.CodeTooLarge, "content"},
 		{http.MethodPost, "/api/v1/notes", `{"source": "session"}`, http.StatusBadRequest, tarsy.CodeMissingField, "session_id"},
 		{http.MethodPost, "/api/v1/notes", `{"source": "session", "session_id": "` + missing + `"}`, http.StatusNotFound, tarsy.CodeSessionNotFound, ""},
 		{http.MethodPost, "/api/v1/notes", `{"source": "session", "session_id": "` + running + `"}`, http.StatusConflict, tarsy.CodeSessionNotOver, ""},

@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // observation is a request without its duration.
@@ -48,9 +49,9 @@ func TestRequestsAreObservedByPatternOfRoute(t *testing.T) {
 		{http.MethodGet, "/livez", nil, observation{"/livez", "GET", http.StatusOK, false}},
 		{http.MethodGet, "/metrics", nil, observation{"/metrics", "GET", http.StatusUnauthorized, false}},
 		{http.MethodGet, "/metrics", key, observation{"/metrics", "GET", http.StatusOK, false}},
-		{http.MethodGet, "/api/v1/sessions/" + tarsy.NewID(), key, observation{"/api/v1/sessions/{id}", "GET", http.StatusNotFound, false}},
+		{http.MethodGet, "/api/v1/sessions/" + ident.New(), key, observation{"/api/v1/sessions/{id}", "GET", http.StatusNotFound, false}},
 		{http.MethodGet, "/api/v1/ws", key, observation{"/api/v1/ws", "GET", http.StatusOK, true}},
-		{http.MethodGet, "/api/v1/" + tarsy.NewID(), key, observation{"", "GET", http.StatusNotFound, false}},
+		{http.MethodGet, "/api/v1/" + ident.New(), key, observation{"", "GET", http.StatusNotFound, false}},
 		{http.MethodPut, "/api/v1/sessions", key, observation{"", "PUT", http.StatusMethodNotAllowed, false}},
 	} {
 		got := f.request(t, c.method, c.path, "", c.header...)

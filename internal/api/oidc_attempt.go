@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/oidc"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 const (
@@ -81,7 +82,7 @@ func localPath(text string) (string, error) {
 	}
 
 	if len(text) > maxReturnTo || !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || strings.Contains(text, `\`) ||
-		text != tarsy.CleanText(text) || strings.ContainsFunc(text, func(r rune) bool { return tarsy.Invisible(r) || r == ' ' }) {
+		text != plaintext.Clean(text) || strings.ContainsFunc(text, func(r rune) bool { return plaintext.Invisible(r) || r == ' ' }) {
 		return "", wrong
 	}
 

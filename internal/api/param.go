@@ -14,7 +14,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 const (
@@ -66,7 +69,7 @@ func checkQuery(r *http.Request, known, repeatable []string) error {
 			return parameterErrorf(shown(name), "there is no parameter %q; %s", shown(name), nearest.Hint(name, known, "parameters"))
 		case len(given) > 1 && !slices.Contains(repeatable, name):
 			return parameterErrorf(name, "%s is given more than once", name)
-		case slices.ContainsFunc(given, func(value string) bool { return value != tarsy.CleanText(value) }):
+		case slices.ContainsFunc(given, func(value string) bool { return value != plaintext.Clean(value) }):
 			return parameterErrorf(name, "%s is not text in UTF-8", name)
 		}
 	}
@@ -141,7 +144,7 @@ func (p parameter) read(target reflect.Value) error {
 	switch p.given.Interface().(type) {
 	case identifier:
 		checked = true
-		if !tarsy.ValidID(text) {
+		if !ident.Valid(text) {
 			return parameterErrorf(p.name, "%s must be an id", p.name)
 		}
 	case search:
@@ -171,8 +174,8 @@ func (p parameter) set(text string, target reflect.Value) error {
 		}
 
 		*to = &at
-	case **tarsy.Date:
-		day, err := tarsy.ParseDate(text)
+	case **calendar.Date:
+		day, err := calendar.ParseDate(text)
 		if err != nil {
 			return parameterErrorf(p.name, "%s must be a date such as 2026-11-30", p.name)
 		}

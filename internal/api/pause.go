@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
 )
 
 // pauseRequest is the body that pauses something.
@@ -81,7 +82,7 @@ func (r *pauseRequest) end() (at *time.Time, life time.Duration, err error) {
 	case r.EndsAt != "":
 		end, err := parseTimeField("ends_at", r.EndsAt)
 
-		return new(tarsy.Time(end)), 0, err
+		return new(calendar.Time(end)), 0, err
 	default:
 		return nil, 0, nil
 	}

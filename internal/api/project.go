@@ -4,25 +4,26 @@ import (
 	"context"
 	"fmt"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // projectRequest is what a person writes about a project.
 type projectRequest struct {
-	Name        *string              `doc:"Required to create a project. Unique, ignoring case."                          json:"name,omitempty"        maxLength:"200" minLength:"1"`
-	Description *string              `doc:"Read by the model that files entities."                                       json:"description,omitempty" maxLength:"20000"`
-	Status      *tarsy.ProjectStatus `doc:"The pipeline files nothing under an archived project."                        json:"status,omitempty"`
-	BeforeID    string               `doc:"The project that it comes directly before."                                   json:"before_id,omitempty"`
-	AfterID     string               `doc:"The project that it comes directly after. With neither, it stays where it is." json:"after_id,omitempty"`
+	Name        *string                 `doc:"Required to create a project. Unique, ignoring case."                          json:"name,omitempty"        maxLength:"200" minLength:"1"`
+	Description *string                 `doc:"Read by the model that files entities."                                       json:"description,omitempty" maxLength:"20000"`
+	Status      *notebook.ProjectStatus `doc:"The pipeline files nothing under an archived project."                        json:"status,omitempty"`
+	BeforeID    string                  `doc:"The project that it comes directly before."                                   json:"before_id,omitempty"`
+	AfterID     string                  `doc:"The project that it comes directly after. With neither, it stays where it is." json:"after_id,omitempty"`
 }
 
 // epicRequest is what a person writes about an epic.
 type epicRequest struct {
-	Name        *string           `doc:"Required to create an epic. Unique in the project, ignoring case."                json:"name,omitempty"        maxLength:"200" minLength:"1"`
-	Description *string           `doc:"Read by the model that files entities."                                          json:"description,omitempty" maxLength:"20000"`
-	Status      *tarsy.EpicStatus `doc:"The pipeline files nothing under an epic that is done."                          json:"status,omitempty"`
-	BeforeID    string            `doc:"The epic of the project that it comes directly before."                          json:"before_id,omitempty"`
-	AfterID     string            `doc:"The epic of the project that it comes directly after. With neither, it stays where it is." json:"after_id,omitempty"`
+	Name        *string              `doc:"Required to create an epic. Unique in the project, ignoring case."                json:"name,omitempty"        maxLength:"200" minLength:"1"`
+	Description *string              `doc:"Read by the model that files entities."                                          json:"description,omitempty" maxLength:"20000"`
+	Status      *notebook.EpicStatus `doc:"The pipeline files nothing under an epic that is done."                          json:"status,omitempty"`
+	BeforeID    string               `doc:"The epic of the project that it comes directly before."                          json:"before_id,omitempty"`
+	AfterID     string               `doc:"The epic of the project that it comes directly after. With neither, it stays where it is." json:"after_id,omitempty"`
 }
 
 type projectsInput struct {
@@ -35,20 +36,20 @@ type projectsInput struct {
 type projectsOutput struct{ Body projectList }
 
 type projectList struct {
-	Projects   []tarsy.ProjectDetail `json:"projects"`
-	NextCursor string                `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
-	Total      int                   `doc:"How many projects match in all pages."       json:"total"`
+	Projects   []notebook.ProjectDetail `json:"projects"`
+	NextCursor string                   `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+	Total      int                      `doc:"How many projects match in all pages."       json:"total"`
 }
 
 func (h *entities) listProjects(ctx context.Context, in *projectsInput) (*projectsOutput, error) {
-	var query tarsy.ProjectQuery
+	var query notebook.ProjectQuery
 
 	err := readParameters(in, &query)
 	if err != nil {
 		return nil, err
 	}
 
-	query.After, err = readCursor(in.Cursor, func(place tarsy.PlaceCursor) bool { return tarsy.ValidID(place.ID) })
+	query.After, err = readCursor(in.Cursor, func(place notebook.PlaceCursor) bool { return ident.Valid(place.ID) })
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (h *entities) listProjects(ctx context.Context, in *projectsInput) (*projec
 	return out, err
 }
 
-func (h *entities) createProject(ctx context.Context, _ *struct{}) (*createdOutput[tarsy.ProjectDetail], error) {
+func (h *entities) createProject(ctx context.Context, _ *struct{}) (*createdOutput[notebook.ProjectDetail], error) {
 	who := callerOf(ctx)
 
 	body, err := readRequest[projectRequest](who.body)
@@ -75,35 +76,35 @@ func (h *entities) createProject(ctx context.Context, _ *struct{}) (*createdOutp
 		return nil, err
 	}
 
-	project, err := h.board.CreateProject(ctx, tarsy.ProjectInput(body), who.author)
+	project, err := h.board.CreateProject(ctx, notebook.ProjectInput(body), who.author)
 	if err != nil {
 		return nil, fmt.Errorf("create project: %w", err)
 	}
 
-	return &createdOutput[tarsy.ProjectDetail]{ETag: etag(project.Version), Location: "/api/v1/projects/" + project.ID, Body: project}, nil
+	return &createdOutput[notebook.ProjectDetail]{ETag: etag(project.Version), Location: "/api/v1/projects/" + project.ID, Body: project}, nil
 }
 
-func (h *entities) getProject(ctx context.Context, in *rowInput) (*rowOutput[tarsy.ProjectDetail], error) {
+func (h *entities) getProject(ctx context.Context, in *rowInput) (*rowOutput[notebook.ProjectDetail], error) {
 	project, err := h.board.Project(ctx, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("show project: %w", err)
 	}
 
-	return &rowOutput[tarsy.ProjectDetail]{ETag: etag(project.Version), Body: project}, nil
+	return &rowOutput[notebook.ProjectDetail]{ETag: etag(project.Version), Body: project}, nil
 }
 
-func (h *entities) updateProject(ctx context.Context, in *changeInput) (*rowOutput[tarsy.ProjectDetail], error) {
+func (h *entities) updateProject(ctx context.Context, in *changeInput) (*rowOutput[notebook.ProjectDetail], error) {
 	body, version, err := request[projectRequest](ctx, in)
 	if err != nil {
 		return nil, err
 	}
 
-	project, err := h.board.UpdateProject(ctx, in.ID, version, tarsy.ProjectInput(body), callerOf(ctx).author)
+	project, err := h.board.UpdateProject(ctx, in.ID, version, notebook.ProjectInput(body), callerOf(ctx).author)
 	if err != nil {
 		return nil, fmt.Errorf("change project: %w", err)
 	}
 
-	return &rowOutput[tarsy.ProjectDetail]{ETag: etag(project.Version), Body: project}, nil
+	return &rowOutput[notebook.ProjectDetail]{ETag: etag(project.Version), Body: project}, nil
 }
 
 func (h *entities) deleteProject(ctx context.Context, in *changeInput) (*noContent, error) {
@@ -119,7 +120,7 @@ func (h *entities) deleteProject(ctx context.Context, in *changeInput) (*noConte
 	return &noContent{}, nil
 }
 
-func (h *entities) createEpic(ctx context.Context, in *rowInput) (*createdOutput[tarsy.Epic], error) {
+func (h *entities) createEpic(ctx context.Context, in *rowInput) (*createdOutput[notebook.Epic], error) {
 	who := callerOf(ctx)
 
 	body, err := readRequest[epicRequest](who.body)
@@ -127,35 +128,35 @@ func (h *entities) createEpic(ctx context.Context, in *rowInput) (*createdOutput
 		return nil, err
 	}
 
-	epic, err := h.board.CreateEpic(ctx, in.ID, tarsy.EpicInput(body), who.author)
+	epic, err := h.board.CreateEpic(ctx, in.ID, notebook.EpicInput(body), who.author)
 	if err != nil {
 		return nil, fmt.Errorf("create epic: %w", err)
 	}
 
-	return &createdOutput[tarsy.Epic]{ETag: etag(epic.Version), Location: "/api/v1/epics/" + epic.ID, Body: epic}, nil
+	return &createdOutput[notebook.Epic]{ETag: etag(epic.Version), Location: "/api/v1/epics/" + epic.ID, Body: epic}, nil
 }
 
-func (h *entities) getEpic(ctx context.Context, in *rowInput) (*rowOutput[tarsy.Epic], error) {
+func (h *entities) getEpic(ctx context.Context, in *rowInput) (*rowOutput[notebook.Epic], error) {
 	epic, err := h.board.Epic(ctx, in.ID)
 	if err != nil {
 		return nil, fmt.Errorf("show epic: %w", err)
 	}
 
-	return &rowOutput[tarsy.Epic]{ETag: etag(epic.Version), Body: epic}, nil
+	return &rowOutput[notebook.Epic]{ETag: etag(epic.Version), Body: epic}, nil
 }
 
-func (h *entities) updateEpic(ctx context.Context, in *changeInput) (*rowOutput[tarsy.Epic], error) {
+func (h *entities) updateEpic(ctx context.Context, in *changeInput) (*rowOutput[notebook.Epic], error) {
 	body, version, err := request[epicRequest](ctx, in)
 	if err != nil {
 		return nil, err
 	}
 
-	epic, err := h.board.UpdateEpic(ctx, in.ID, version, tarsy.EpicInput(body), callerOf(ctx).author)
+	epic, err := h.board.UpdateEpic(ctx, in.ID, version, notebook.EpicInput(body), callerOf(ctx).author)
 	if err != nil {
 		return nil, fmt.Errorf("change epic: %w", err)
 	}
 
-	return &rowOutput[tarsy.Epic]{ETag: etag(epic.Version), Body: epic}, nil
+	return &rowOutput[notebook.Epic]{ETag: etag(epic.Version), Body: epic}, nil
 }
 
 func (h *entities) deleteEpic(ctx context.Context, in *changeInput) (*noContent, error) {

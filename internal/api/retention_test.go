@@ -9,6 +9,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/internal/stream"
@@ -73,7 +74,7 @@ func TestDeletedSessionIsNotFoundAnywhere(t *testing.T) {
 	require.Equal(t, kept, list.Sessions[0].ID)
 
 	for _, path := range []string{
-		"", "/timeline", "/events", "/trace", "/trace/llm/" + tarsy.NewID(), "/trace/mcp/" + tarsy.NewID(),
+		"", "/timeline", "/events", "/trace", "/trace/llm/" + ident.New(), "/trace/mcp/" + ident.New(),
 	} {
 		f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/sessions/"+id+path, ""), http.StatusNotFound, tarsy.CodeSessionNotFound)
 	}
@@ -89,7 +90,7 @@ func TestDeletingMissingSessionIsNotFound(t *testing.T) {
 
 	f := newFixture(t)
 
-	for _, id := range []string{tarsy.NewID(), "x", "%00", "%27%20OR%201=1"} {
+	for _, id := range []string{ident.New(), "x", "%00", "%27%20OR%201=1"} {
 		f.requireProblem(t, f.request(t, http.MethodDelete, "/api/v1/sessions/"+id, ""), http.StatusNotFound, tarsy.CodeSessionNotFound)
 	}
 }
@@ -113,8 +114,8 @@ func TestRunningSessionIsNotDeleted(t *testing.T) {
 	f = newFixture(t)
 	asked := f.over(t, tarsy.SessionCompleted)
 	_, ok, err := f.db.AddQuestion(t.Context(), tarsy.Request{
-		ID: tarsy.NewID(), SessionID: asked, Kind: tarsy.RequestChat, Author: "someone", CreatedAt: f.clock.Now(),
-	}, tarsy.Question{ChatID: tarsy.NewID(), MessageID: tarsy.NewID(), StageID: tarsy.NewID(), Content: "why?"})
+		ID: ident.New(), SessionID: asked, Kind: tarsy.RequestChat, Author: "someone", CreatedAt: f.clock.Now(),
+	}, tarsy.Question{ChatID: ident.New(), MessageID: ident.New(), StageID: ident.New(), Content: "why?"})
 	require.NoError(t, err)
 	require.True(t, ok)
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // maxBulk is how many items are decided with one request.
@@ -23,10 +24,10 @@ type reviewListInput struct {
 type reviewListOutput struct{ Body reviewList }
 
 type reviewList struct {
-	Items      []tarsy.ReviewDetail `json:"items"`
-	NextCursor string               `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
-	Total      int                  `doc:"How many items match in all pages."          json:"total"`
-	OpenCount  int                  `doc:"How many items are open, whether they match or not." json:"open_count"`
+	Items      []notebook.ReviewDetail `json:"items"`
+	NextCursor string                  `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+	Total      int                     `doc:"How many items match in all pages."          json:"total"`
+	OpenCount  int                     `doc:"How many items are open, whether they match or not." json:"open_count"`
 }
 
 type reviewInput struct {
@@ -40,24 +41,24 @@ type resolveInput struct {
 
 type reviewOutput struct {
 	ETag string `doc:"The version, for If-Match." header:"ETag"`
-	Body tarsy.ReviewDetail
+	Body notebook.ReviewDetail
 }
 
 // resolveRequest is the body of a decision.
 type resolveRequest struct {
-	Decision        tarsy.Decision `doc:"What is decided. Only duplicates are merged, and they are not edited; to accept one merges it too." json:"decision"`
-	Entity          *entityRequest `doc:"With edit of an entity or an assignment: the fields of the entity to change."           json:"entity,omitempty"`
-	EpicName        *string        `doc:"With edit of a new epic: its name."                                                     json:"epic_name,omitempty"        maxLength:"200"`
-	EpicDescription *string        `doc:"With edit of a new epic: its description."                                              json:"epic_description,omitempty" maxLength:"20000"`
-	KeepID          string         `doc:"With merge: the entity that stays; without it the one that was there before."           json:"keep_id,omitempty"`
-	Reason          string         `doc:"Why; kept with the decision."                                                           json:"reason,omitempty"           maxLength:"2000"`
+	Decision        notebook.Decision `doc:"What is decided. Only duplicates are merged, and they are not edited; to accept one merges it too." json:"decision"`
+	Entity          *entityRequest    `doc:"With edit of an entity or an assignment: the fields of the entity to change."           json:"entity,omitempty"`
+	EpicName        *string           `doc:"With edit of a new epic: its name."                                                     json:"epic_name,omitempty"        maxLength:"200"`
+	EpicDescription *string           `doc:"With edit of a new epic: its description."                                              json:"epic_description,omitempty" maxLength:"20000"`
+	KeepID          string            `doc:"With merge: the entity that stays; without it the one that was there before."           json:"keep_id,omitempty"`
+	Reason          string            `doc:"Why; kept with the decision."                                                           json:"reason,omitempty"           maxLength:"2000"`
 }
 
 // bulkRequest is the body of one decision about many items.
 type bulkRequest struct {
-	Decision tarsy.Decision `doc:"What is decided about each item. None can be edited here."     json:"decision"`
-	Reason   string         `doc:"Why; kept with each decision."                                json:"reason,omitempty" maxLength:"2000"`
-	Items    []bulkItem     `doc:"The items. Each is decided by itself, whether others fail or not." json:"items"        maxItems:"100" minItems:"1"`
+	Decision notebook.Decision `doc:"What is decided about each item. None can be edited here."     json:"decision"`
+	Reason   string            `doc:"Why; kept with each decision."                                json:"reason,omitempty" maxLength:"2000"`
+	Items    []bulkItem        `doc:"The items. Each is decided by itself, whether others fail or not." json:"items"        maxItems:"100" minItems:"1"`
 }
 
 type bulkItem struct {
@@ -68,11 +69,11 @@ type bulkItem struct {
 type bulkOutput struct{ Body bulkResults }
 
 type bulkResults struct {
-	Results []tarsy.ReviewResult `doc:"One for each item, in the same order." json:"results"`
+	Results []notebook.ReviewResult `doc:"One for each item, in the same order." json:"results"`
 }
 
 func (n *notes) listReviewItems(ctx context.Context, in *reviewListInput) (*reviewListOutput, error) {
-	query := tarsy.ReviewQuery{Visible: callerOf(ctx).visible}
+	query := notebook.ReviewQuery{Visible: callerOf(ctx).visible}
 
 	err := readParameters(in, &query)
 	if err != nil {
@@ -118,10 +119,10 @@ func (n *notes) resolveReviewItem(ctx context.Context, in *resolveInput) (*revie
 	}
 
 	if request.Decision == "" {
-		return nil, missing("decision", "one of "+listed(names(tarsy.Decisions())))
+		return nil, missing("decision", "one of "+listed(names(notebook.Decisions())))
 	}
 
-	decided := tarsy.ReviewResolution{
+	decided := notebook.ReviewResolution{
 		ItemID: in.ID, Version: version, Decision: request.Decision, EpicName: request.EpicName, EpicDescription: request.EpicDescription,
 		KeepID: request.KeepID, Reason: request.Reason, Author: who.author,
 	}
@@ -158,8 +159,8 @@ func (n *notes) resolveReviewItems(ctx context.Context, _ *struct{}) (*bulkOutpu
 
 	switch {
 	case request.Decision == "":
-		return nil, missing("decision", "one of "+listed(names(tarsy.Decisions())))
-	case request.Decision == tarsy.DecisionEdit:
+		return nil, missing("decision", "one of "+listed(names(notebook.Decisions())))
+	case request.Decision == notebook.DecisionEdit:
 		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "decision", "items are edited one by one; accept, reject or merge many")
 	case len(request.Items) == 0:
 		return nil, missing("items", "a list of at least one item")
@@ -167,9 +168,9 @@ func (n *notes) resolveReviewItems(ctx context.Context, _ *struct{}) (*bulkOutpu
 		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "items", "items has %d items; at most %d are decided at once", len(request.Items), maxBulk)
 	}
 
-	each := make([]tarsy.ReviewResolution, len(request.Items))
+	each := make([]notebook.ReviewResolution, len(request.Items))
 	for i, item := range request.Items {
-		each[i] = tarsy.ReviewResolution{
+		each[i] = notebook.ReviewResolution{
 			ItemID: item.ID, Version: item.Version, Decision: request.Decision, Reason: request.Reason, Author: who.author,
 		}
 	}
@@ -183,9 +184,9 @@ func (n *notes) resolveReviewItems(ctx context.Context, _ *struct{}) (*bulkOutpu
 }
 
 // resolveVisible decides items. Those that the caller may not see do not exist to them.
-func (n *notes) resolveVisible(ctx context.Context, who *caller, each []tarsy.ReviewResolution) ([]tarsy.ReviewResult, error) {
+func (n *notes) resolveVisible(ctx context.Context, who *caller, each []notebook.ReviewResolution) ([]notebook.ReviewResult, error) {
 	hidden := make([]error, len(each))
-	visible := make([]tarsy.ReviewResolution, 0, len(each))
+	visible := make([]notebook.ReviewResolution, 0, len(each))
 
 	for i, item := range each {
 		switch err := n.teams.checkReview(ctx, who, item.ItemID); {
@@ -199,11 +200,11 @@ func (n *notes) resolveVisible(ctx context.Context, who *caller, each []tarsy.Re
 	}
 
 	decided := n.reviews.ResolveAll(ctx, visible, func(err error) { n.logger.ErrorContext(ctx, "review item not decided", "error", err) })
-	results := make([]tarsy.ReviewResult, len(each))
+	results := make([]notebook.ReviewResult, len(each))
 
 	for i := range each {
 		if err := hidden[i]; err != nil {
-			results[i] = tarsy.ReviewResult{ItemID: each[i].ItemID, Code: tarsy.CodeReviewNotFound, Message: err.Error()}
+			results[i] = notebook.ReviewResult{ItemID: each[i].ItemID, Code: tarsy.CodeReviewNotFound, Message: err.Error()}
 		} else {
 			results[i], decided = decided[0], decided[1:]
 		}
@@ -212,7 +213,7 @@ func (n *notes) resolveVisible(ctx context.Context, who *caller, each []tarsy.Re
 	return results, nil
 }
 
-func reviewAnswer(item tarsy.ReviewDetail, doing string, err error) (*reviewOutput, error) {
+func reviewAnswer(item notebook.ReviewDetail, doing string, err error) (*reviewOutput, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}

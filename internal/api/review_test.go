@@ -11,8 +11,10 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/review"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // reviewFixture is a server with review items.
@@ -40,22 +42,22 @@ func newReviewFixture(t *testing.T, options ...func(*api.Config)) *reviewFixture
 }
 
 // item stores an entity with an open review item, and returns the item.
-func (f *reviewFixture) item(t *testing.T, title string) tarsy.ReviewItem {
+func (f *reviewFixture) item(t *testing.T, title string) notebook.ReviewItem {
 	t.Helper()
 
 	now := f.rows.Now()
-	note := tarsy.Note{
-		ID: tarsy.NewID(), Content: title, Source: tarsy.NoteFromWeb, Author: "ana", Status: tarsy.NoteDone, Version: 1, CreatedAt: now, UpdatedAt: now,
+	note := notebook.Note{
+		ID: ident.New(), Content: title, Source: notebook.NoteFromWeb, Author: "ana", Status: notebook.NoteDone, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
-	entity := tarsy.EntityDetail{
-		Entity: tarsy.Entity{
-			ID: tarsy.NewID(), NoteID: &note.ID, NoteVersion: 1, Type: tarsy.EntityTask, Title: title, Status: tarsy.EntityOpen, State: tarsy.EntityProposed,
+	entity := notebook.EntityDetail{
+		Entity: notebook.Entity{
+			ID: ident.New(), NoteID: &note.ID, NoteVersion: 1, Type: notebook.EntityTask, Title: title, Status: notebook.EntityOpen, State: notebook.EntityProposed,
 			CreatedBy: "tarsy", CreatedAt: now, UpdatedAt: now, Version: 1,
 		},
 		Tags: []string{"x"},
 	}
-	item := tarsy.ReviewItem{
-		ID: tarsy.NewID(), Kind: tarsy.ReviewEntity, Status: tarsy.ReviewOpen, NoteID: &note.ID, EntityID: &entity.ID, CreatedAt: now, Version: 1,
+	item := notebook.ReviewItem{
+		ID: ident.New(), Kind: notebook.ReviewEntity, Status: notebook.ReviewOpen, NoteID: &note.ID, EntityID: &entity.ID, CreatedAt: now, Version: 1,
 	}
 
 	require.NoError(t, f.rows.Change(t.Context(), func(tx *store.Tx) error {
@@ -71,10 +73,10 @@ func (f *reviewFixture) item(t *testing.T, title string) tarsy.ReviewItem {
 }
 
 type reviewPage struct {
-	Items      []tarsy.ReviewDetail `json:"items"`
-	NextCursor string               `json:"next_cursor"`
-	Total      int                  `json:"total"`
-	OpenCount  int                  `json:"open_count"`
+	Items      []notebook.ReviewDetail `json:"items"`
+	NextCursor string                  `json:"next_cursor"`
+	Total      int                     `json:"total"`
+	OpenCount  int                     `json:"open_count"`
 }
 
 func TestReviewItemIsDecidedAndUndoneOverHTTP(t *testing.T) {
@@ -96,8 +98,8 @@ func TestReviewItemIsDecidedAndUndoneOverHTTP(t *testing.T) {
 	require.Equal(t, `"2"`, decided.header.Get("ETag"))
 	require.Empty(t, f.api.CheckAnswer(http.MethodPost, route+"/resolve", http.StatusOK, []byte(decided.body)))
 
-	detail := decode[tarsy.ReviewDetail](t, decided)
-	require.Equal(t, tarsy.ReviewEdited, detail.Status)
+	detail := decode[notebook.ReviewDetail](t, decided)
+	require.Equal(t, notebook.ReviewEdited, detail.Status)
 	require.Equal(t, "bea", detail.ResolvedBy)
 	require.Equal(t, "Rotate all keys", detail.Entity.Title)
 	require.Equal(t, "why not", detail.Decisions[0].Reason)
@@ -108,7 +110,7 @@ func TestReviewItemIsDecidedAndUndoneOverHTTP(t *testing.T) {
 	undone := f.request(t, http.MethodPost, path+"/undo", "", key...)
 	require.Equal(t, http.StatusOK, undone.status, undone.body)
 	require.Empty(t, f.api.CheckAnswer(http.MethodPost, route+"/undo", http.StatusOK, []byte(undone.body)))
-	require.Equal(t, "Rotate the keys", decode[tarsy.ReviewDetail](t, undone).Entity.Title)
+	require.Equal(t, "Rotate the keys", decode[notebook.ReviewDetail](t, undone).Entity.Title)
 
 	stale := f.request(t, http.MethodPost, path+"/resolve", `{"decision":"accept"}`, append(key, "If-Match", `"1"`)...)
 	f.requireProblem(t, stale, http.StatusPreconditionFailed, tarsy.CodeChangedMeanwhile)
@@ -116,7 +118,7 @@ func TestReviewItemIsDecidedAndUndoneOverHTTP(t *testing.T) {
 	f.requireProblem(t, f.request(t, http.MethodPost, path+"/undo", `{}`, key...), http.StatusConflict, tarsy.CodeUndoConflict)
 
 	require.Equal(t, http.StatusOK, f.request(t, http.MethodPost, path+"/resolve", `{"decision":"accept"}`, append(key, "If-Match", `"3"`)...).status)
-	f.clock.Advance(tarsy.UndoPeriod + time.Second)
+	f.clock.Advance(notebook.UndoPeriod + time.Second)
 	f.requireProblem(t, f.request(t, http.MethodPost, path+"/undo", "", key...), http.StatusConflict, tarsy.CodeUndoExpired)
 }
 
@@ -177,10 +179,10 @@ func TestBulkAnswersPerItem(t *testing.T) {
 	require.Empty(t, f.api.CheckAnswer(http.MethodPost, "/api/v1/review/bulk", http.StatusOK, []byte(got.body)))
 
 	results := decode[struct {
-		Results []tarsy.ReviewResult `json:"results"`
+		Results []notebook.ReviewResult `json:"results"`
 	}](t, got).Results
 	require.Len(t, results, 3)
-	require.Equal(t, tarsy.ReviewRejected, results[0].Item.Status)
+	require.Equal(t, notebook.ReviewRejected, results[0].Item.Status)
 	require.Equal(t, tarsy.CodeReviewNotFound, results[1].Code)
 	require.Equal(t, tarsy.CodeChangedMeanwhile, results[2].Code)
 }
@@ -190,7 +192,7 @@ func TestReviewListIsFilteredAndPaged(t *testing.T) {
 
 	f := newReviewFixture(t)
 
-	var items []tarsy.ReviewItem
+	var items []notebook.ReviewItem
 
 	for i := range 5 {
 		items = append(items, f.item(t, fmt.Sprintf("Task %d", i)))
@@ -230,7 +232,7 @@ func TestReviewListIsFilteredAndPaged(t *testing.T) {
 	require.Empty(t, pages("kind=epic,duplicate"))
 	require.Equal(t, []string{items[1].ID}, pages("note_id="+*items[1].NoteID))
 	require.Equal(t, []string{items[3].ID}, pages("entity_id="+*items[3].EntityID))
-	require.Empty(t, pages("project_id="+tarsy.NewID()))
+	require.Empty(t, pages("project_id="+ident.New()))
 
 	for parameter, wrong := range map[string]string{"kind": "bug", "status": "open,late", "note_id": "x", "project_id": "x", "entity_id": "x", "limit": "0"} {
 		got := f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/review?"+parameter+"="+wrong, ""), http.StatusBadRequest, tarsy.CodeInvalidParameter)

@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/limit"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/problem"
 )
 
@@ -219,7 +220,7 @@ func (d *discarded) WriteHeader(int)                {}
 func shown(text string) string {
 	const longest = 100
 
-	runes := []rune(tarsy.CleanText(text))
+	runes := []rune(plaintext.Clean(text))
 	if len(runes) > longest {
 		return string(runes[:longest]) + "…"
 	}

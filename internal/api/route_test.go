@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -33,14 +34,14 @@ func (f *fixture) investigated(t *testing.T) string {
 
 		now := f.clock.Now()
 		stage := tarsy.Stage{
-			ID: tarsy.NewID(), SessionID: id, StageName: "look", StageType: tarsy.StageInvestigation, StageIndex: 1, ExpectedAgentCount: 1, Status: tarsy.StatusActive, CreatedAt: now,
+			ID: ident.New(), SessionID: id, StageName: "look", StageType: tarsy.StageInvestigation, StageIndex: 1, ExpectedAgentCount: 1, Status: tarsy.StatusActive, CreatedAt: now,
 		}
 		execution := tarsy.Execution{
-			ID: tarsy.NewID(), SessionID: id, StageID: stage.ID, AgentName: "KubernetesAgent", AgentIndex: 1,
+			ID: ident.New(), SessionID: id, StageID: stage.ID, AgentName: "KubernetesAgent", AgentIndex: 1,
 			IterationStrategy: "native-thinking", Status: tarsy.StatusActive, CreatedAt: now,
 		}
 		event := tarsy.TimelineEvent{
-			ID: tarsy.NewID(), SessionID: id, StageID: &stage.ID, ExecutionID: &execution.ID, SequenceNumber: 1,
+			ID: ident.New(), SessionID: id, StageID: &stage.ID, ExecutionID: &execution.ID, SequenceNumber: 1,
 			EventType: tarsy.EventThinking, Status: tarsy.EventStreaming, Content: "hm", CreatedAt: now, UpdatedAt: now,
 		}
 		_, err := f.db.Hold(claim.Lease).Commit(t.Context(), progress.Step{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 type listInput struct {
@@ -124,7 +125,7 @@ func (s *sessions) cancelSession(ctx context.Context, in *sessionInput) (*cancel
 func (in *sessionInput) check() error { return checkID(in.ID) }
 
 func checkID(sessionID string) error {
-	if tarsy.ValidID(sessionID) {
+	if ident.Valid(sessionID) {
 		return nil
 	}
 

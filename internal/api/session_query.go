@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // filter turns the parameters of the session list into a filter. Me is the caller.
@@ -66,7 +67,7 @@ func parseCursor(text string, order tarsy.SessionOrder) (*tarsy.SessionCursor, e
 
 	var cursor tarsy.SessionCursor
 
-	if !decodeCursor(text, &cursor) || cursor.CreatedAt.IsZero() || !tarsy.ValidID(cursor.ID) ||
+	if !decodeCursor(text, &cursor) || cursor.CreatedAt.IsZero() || !ident.Valid(cursor.ID) ||
 		(cursor.Rank != nil) != (order == tarsy.OrderAttention) || cursor.Rank != nil && !isRank(*cursor.Rank) ||
 		(cursor.Tier != nil) != (order == tarsy.OrderRelevance) || cursor.Tier != nil && *cursor.Tier != 0 && *cursor.Tier != 1 {
 		return nil, wrong

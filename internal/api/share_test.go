@@ -13,6 +13,8 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 const sharedPath = "/api/v1/shared"
@@ -38,9 +40,9 @@ func (f *fixture) shared(t *testing.T) (id, secret string) {
 
 	id = f.investigated(t)
 	secret, hash := auth.NewShareSecret()
-	now := tarsy.Time(f.clock.Now())
+	now := calendar.Time(f.clock.Now())
 	require.NoError(t, f.db.CreateShare(t.Context(), tarsy.Share{
-		ID: tarsy.NewID(), SessionID: id, Author: "ana", CreatedAt: now, ExpiresAt: now.Add(time.Hour),
+		ID: ident.New(), SessionID: id, Author: "ana", CreatedAt: now, ExpiresAt: now.Add(time.Hour),
 	}, hash))
 
 	return id, secret
@@ -126,7 +128,7 @@ func TestShareThatIsOverIsAnsweredLikeUnknownOne(t *testing.T) {
 	require.Equal(t, "share.revoke", f.lastAudited(t).Action)
 	require.Equal(t, id, f.lastAudited(t).TargetID)
 	refused("revoked", revoked)
-	f.requireProblem(t, f.request(t, http.MethodDelete, path+tarsy.NewID(), "", admin...), http.StatusNotFound, tarsy.CodeShareNotFound)
+	f.requireProblem(t, f.request(t, http.MethodDelete, path+ident.New(), "", admin...), http.StatusNotFound, tarsy.CodeShareNotFound)
 
 	over := f.over(t, tarsy.SessionCompleted)
 	got := f.request(t, http.MethodPost, "/api/v1/sessions/"+over+"/shares", "", admin...)

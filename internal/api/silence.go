@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // maxSilence is how long a silence may last: what nobody wants to hear of for longer belongs into the configuration.
@@ -140,7 +141,7 @@ func parseTimeField(name, text string) (time.Time, error) {
 }
 
 func (h *alerts) endSilence(ctx context.Context, in *silenceInput) (*silenceOutput, error) {
-	if !tarsy.ValidID(in.ID) {
+	if !ident.Valid(in.ID) {
 		return nil, tarsy.Errorf(tarsy.CodeNotFound, "there is no silence %q", shown(in.ID))
 	}
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/problem"
 )
 
@@ -125,10 +126,10 @@ func TestBadSilencesAreRefused(t *testing.T) {
 		status       int
 	}{
 		{http.MethodDelete, "/api/v1/silences/x", http.StatusNotFound},
-		{http.MethodDelete, "/api/v1/silences/" + tarsy.NewID(), http.StatusNotFound},
+		{http.MethodDelete, "/api/v1/silences/" + ident.New(), http.StatusNotFound},
 		{http.MethodGet, "/api/v1/silences?all=maybe", http.StatusBadRequest},
 		{http.MethodPost, "/api/v1/suppressed/x/investigate", http.StatusNotFound},
-		{http.MethodPost, "/api/v1/suppressed/" + tarsy.NewID() + "/investigate", http.StatusNotFound},
+		{http.MethodPost, "/api/v1/suppressed/" + ident.New() + "/investigate", http.StatusNotFound},
 		{http.MethodGet, "/api/v1/suppressed?reason=boredom", http.StatusBadRequest},
 		{http.MethodGet, "/api/v1/suppressed?severity=bad", http.StatusBadRequest},
 		{http.MethodGet, "/api/v1/suppressed?session_id=x", http.StatusBadRequest},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // Triage is what is known about alerts that are not investigated by themselves. Its errors for people are *tarsy.Error.
@@ -70,7 +71,7 @@ func (in *suppressedListInput) filter() (filter tarsy.SuppressedFilter, err erro
 
 	filter.Search = strings.TrimSpace(filter.Search)
 	filter.After, err = readCursor(in.Cursor, func(place tarsy.SuppressedCursor) bool {
-		return !place.LastAt.IsZero() && tarsy.ValidID(place.ID)
+		return !place.LastAt.IsZero() && ident.Valid(place.ID)
 	})
 
 	return filter, err
@@ -84,7 +85,7 @@ func (h *alerts) investigateSuppressed(ctx context.Context, in *suppressedInput)
 		return nil, err
 	}
 
-	if !tarsy.ValidID(in.ID) {
+	if !ident.Valid(in.ID) {
 		return nil, tarsy.Errorf(tarsy.CodeNotFound, "there is no suppressed alert %q", shown(in.ID))
 	}
 

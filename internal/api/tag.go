@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"net/url"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // tagRequest is the name of a tag.
@@ -22,20 +23,20 @@ type tagsInput struct {
 type tagsOutput struct{ Body tagList }
 
 type tagList struct {
-	Tags       []tarsy.Tag `json:"tags"`
-	NextCursor string      `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
-	Total      int         `doc:"How many tags match in all pages."           json:"total"`
+	Tags       []notebook.Tag `json:"tags"`
+	NextCursor string         `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+	Total      int            `doc:"How many tags match in all pages."           json:"total"`
 }
 
 type tagInput struct {
 	Name string `doc:"The name of a tag." path:"name"`
 }
 
-type tagOutput struct{ Body tarsy.Tag }
+type tagOutput struct{ Body notebook.Tag }
 
 type createdTagOutput struct {
 	Location string `doc:"The new tag." header:"Location"`
-	Body     tarsy.Tag
+	Body     notebook.Tag
 }
 
 // tagCursor is a place in the list of tags.
@@ -44,14 +45,14 @@ type tagCursor struct {
 }
 
 func (h *entities) listTags(ctx context.Context, in *tagsInput) (*tagsOutput, error) {
-	query := tarsy.TagQuery{Visible: callerOf(ctx).visible}
+	query := notebook.TagQuery{Visible: callerOf(ctx).visible}
 
 	err := readParameters(in, &query)
 	if err != nil {
 		return nil, err
 	}
 
-	place, err := readCursor(in.Cursor, func(place tagCursor) bool { return place.Name != "" && place.Name == tarsy.CleanText(place.Name) })
+	place, err := readCursor(in.Cursor, func(place tagCursor) bool { return place.Name != "" && place.Name == plaintext.Clean(place.Name) })
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func (h *entities) renameTag(ctx context.Context, in *tagInput) (*tagOutput, err
 		return nil, err
 	}
 
-	tag, err := h.board.RenameTag(ctx, tarsy.CleanText(in.Name), body.Name, who.author)
+	tag, err := h.board.RenameTag(ctx, plaintext.Clean(in.Name), body.Name, who.author)
 	if err != nil {
 		return nil, fmt.Errorf("rename tag: %w", err)
 	}
@@ -107,7 +108,7 @@ func (h *entities) renameTag(ctx context.Context, in *tagInput) (*tagOutput, err
 }
 
 func (h *entities) deleteTag(ctx context.Context, in *tagInput) (*noContent, error) {
-	if err := h.board.DeleteTag(ctx, tarsy.CleanText(in.Name), callerOf(ctx).author); err != nil {
+	if err := h.board.DeleteTag(ctx, plaintext.Clean(in.Name), callerOf(ctx).author); err != nil {
 		return nil, fmt.Errorf("delete tag: %w", err)
 	}
 

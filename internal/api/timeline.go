@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 const maxPreview = 10_000
@@ -86,7 +87,7 @@ func (s *sessions) getTimelineEvent(ctx context.Context, in *eventInput) (*event
 		return nil, err
 	}
 
-	if !tarsy.ValidID(in.EventID) {
+	if !ident.Valid(in.EventID) {
 		return nil, tarsy.Errorf(tarsy.CodeEventNotFound, "session %s has no timeline event %q", in.ID, shown(in.EventID))
 	}
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -41,7 +42,7 @@ func TestPreviewTruncatesEventsAndEachIsAvailableInFull(t *testing.T) {
 
 	other := f.session(t, func(*tarsy.Session) {})
 
-	for _, missing := range []string{id + "/timeline/" + tarsy.NewID(), id + "/timeline/x", other + "/timeline/" + event.ID} {
+	for _, missing := range []string{id + "/timeline/" + ident.New(), id + "/timeline/x", other + "/timeline/" + event.ID} {
 		f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/sessions/"+missing, ""), http.StatusNotFound, tarsy.CodeEventNotFound)
 	}
 }
@@ -55,7 +56,7 @@ func TestTimelinePagesFollowTheirCursor(t *testing.T) {
 	var step progress.Step
 	for i := range 5 {
 		step.Timeline = append(step.Timeline, tarsy.TimelineEvent{
-			ID: tarsy.NewID(), SessionID: claim.SessionID, SequenceNumber: int64(i + 1), EventType: tarsy.EventResponse,
+			ID: ident.New(), SessionID: claim.SessionID, SequenceNumber: int64(i + 1), EventType: tarsy.EventResponse,
 			Status: tarsy.EventCompleted, Content: "text", CreatedAt: f.clock.Now(), UpdatedAt: f.clock.Now(),
 		})
 	}

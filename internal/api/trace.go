@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 type interactionInput struct {
@@ -60,7 +61,7 @@ func (in *traceInput) query() (query tarsy.TraceQuery, err error) {
 		return query, err
 	}
 
-	query.After, err = readCursor(in.Cursor, func(place tarsy.TraceCursor) bool { return !place.CreatedAt.IsZero() && tarsy.ValidID(place.ID) })
+	query.After, err = readCursor(in.Cursor, func(place tarsy.TraceCursor) bool { return !place.CreatedAt.IsZero() && ident.Valid(place.ID) })
 
 	return query, err
 }
@@ -96,7 +97,7 @@ func (s *sessions) getMCPInteraction(ctx context.Context, in *interactionInput) 
 // check answers for ids that no session or interaction can have.
 func (in *interactionInput) check(kind string) error {
 	err := checkID(in.ID)
-	if err != nil || tarsy.ValidID(in.InteractionID) {
+	if err != nil || ident.Valid(in.InteractionID) {
 		return err
 	}
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -43,7 +44,7 @@ func (f *fixture) traced(t *testing.T) tracedSession {
 	claim := f.heldSession(t)
 	s := tracedSession{id: claim.SessionID}
 	for _, id := range []*string{&s.stage, &s.execution, &s.event, &s.ask, &s.digest, &s.end, &s.summary, &s.call, &s.open} {
-		*id = tarsy.NewID()
+		*id = ident.New()
 	}
 
 	step := s.step(f.clock.Now())
@@ -75,7 +76,7 @@ func (s tracedSession) step(now time.Time) progress.Step {
 	}
 	message := func(number int, role tarsy.Role, content string) tarsy.Message {
 		return tarsy.Message{
-			ID: tarsy.NewID(), SessionID: s.id, StageID: s.stage, ExecutionID: s.execution, SequenceNumber: number, Role: role,
+			ID: ident.New(), SessionID: s.id, StageID: s.stage, ExecutionID: s.execution, SequenceNumber: number, Role: role,
 			Content: content, CreatedAt: now,
 		}
 	}
@@ -267,7 +268,7 @@ func TestMissingTraceIsNotFound(t *testing.T) {
 	f := newFixture(t)
 	mine, other := f.traced(t), f.traced(t)
 	deleted := f.session(t, func(s *tarsy.Session) { s.DeletedAt = new(f.clock.Now()) })
-	nobody := tarsy.NewID()
+	nobody := ident.New()
 
 	for path, want := range map[string]struct {
 		code tarsy.Code

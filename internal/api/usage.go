@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
 )
 
 // The period that a summary is about: how long it is by default, and at most.
@@ -46,7 +47,7 @@ func period(in any, now time.Time) (from, to time.Time, err error) {
 		return from, to, err
 	}
 
-	to = tarsy.Time(now)
+	to = calendar.Time(now)
 	if given.To != nil {
 		to = given.To.UTC()
 	}

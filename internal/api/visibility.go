@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/people"
 	"tarsy.dev/tarsy/internal/postgres"
@@ -168,7 +169,7 @@ func (t *teamCheck) splitHidden(ctx context.Context, who *caller, ids []string) 
 		return ids, nil, nil
 	}
 
-	known := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !tarsy.ValidID(id) })
+	known := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !ident.Valid(id) })
 
 	found, err := t.store.HiddenSessions(ctx, known, who.visible)
 	if err != nil {

@@ -20,9 +20,11 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/discord"
 	"tarsy.dev/tarsy/internal/engine"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/limit"
 	"tarsy.dev/tarsy/internal/mcpserver"
 	"tarsy.dev/tarsy/internal/metrics"
@@ -94,7 +96,7 @@ func serverID() string {
 		host = "tarsy"
 	}
 
-	id := tarsy.NewID()
+	id := ident.New()
 
 	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), id[len(id)-6:])
 }
@@ -206,7 +208,7 @@ func newApp(options Options) *App {
 	}
 
 	return &App{
-		options: options, startedAt: tarsy.Time(options.Clock.Now()), serverID: serverID(), logger: options.Logger, clock: options.Clock, databaseTime: databaseTime,
+		options: options, startedAt: calendar.Time(options.Clock.Now()), serverID: serverID(), logger: options.Logger, clock: options.Clock, databaseTime: databaseTime,
 		failed: make(chan error, 1),
 		notice: limit.NewNotice(options.Logger, options.Clock),
 	}

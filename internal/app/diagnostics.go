@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"slices"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/mask"
 )
 
@@ -50,7 +50,7 @@ func (l *errorLog) masked(masker *mask.Masker) []api.LoggedError {
 			text = withheld
 		}
 
-		masked = append(masked, api.LoggedError{Time: tarsy.Time(line.at), Text: text})
+		masked = append(masked, api.LoggedError{Time: calendar.Time(line.at), Text: text})
 	}
 
 	return masked

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 const (
@@ -70,7 +70,7 @@ func (h errorHandler) Handle(ctx context.Context, record slog.Record) error {
 
 			return true
 		})
-		h.log.add(loggedLine{at: record.Time, text: cutAtSpace(tarsy.CleanText(text.String()))})
+		h.log.add(loggedLine{at: record.Time, text: cutAtSpace(plaintext.Clean(text.String()))})
 	}
 
 	if !h.Handler.Enabled(ctx, record.Level) {
@@ -97,7 +97,7 @@ func cutAtSpace(text string) string {
 		return text
 	}
 
-	text = tarsy.CutText(text, maxErrorBytes)
+	text = plaintext.Cut(text, maxErrorBytes)
 
 	return text[:max(strings.LastIndexAny(text, " \n"), 0)] + " …"
 }

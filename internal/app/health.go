@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/mcp"
 )
@@ -162,7 +163,7 @@ func (a *App) mcpStatuses() []api.MCPServerStatus {
 		shown := api.MCPServerStatus{ID: id, Healthy: s.Healthy, Checked: s.Checked, Error: s.Error, ToolCount: s.Tools}
 
 		if s.Checked {
-			at := tarsy.Time(s.LastCheck)
+			at := calendar.Time(s.LastCheck)
 			shown.LastCheck = &at
 		}
 

@@ -5,8 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/api"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // The categories of warnings.
@@ -33,7 +34,7 @@ func (w *warnings) set(category, serverID, message, details string, at time.Time
 		return o.Category == category && o.ServerID == serverID && (serverID != "" || o.Message == message)
 	})
 	w.all = append(w.all, api.Warning{
-		ID: tarsy.NewID(), Category: category, ServerID: serverID, Message: message, Details: details, CreatedAt: tarsy.Time(at),
+		ID: ident.New(), Category: category, ServerID: serverID, Message: message, Details: details, CreatedAt: calendar.Time(at),
 	})
 }
 

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // version begins every encoding, so that a later encoding of the same fields has other hashes.
@@ -27,7 +29,7 @@ func FirstHash() string { return strings.Repeat("0", hex.EncodedLen(sha256.Size)
 // Link completes an entry as the next row of a chain, after the row with this id and hash. The first row has the id 1.
 func Link(entry tarsy.AuditEntry, lastID int64, lastHash string) tarsy.AuditEntry {
 	entry.ID, entry.PrevHash = lastID+1, lastHash
-	entry.At = tarsy.Time(entry.At)
+	entry.At = calendar.Time(entry.At)
 	entry.Actor, entry.TargetID, entry.Remote = clean(entry.Actor), clean(entry.TargetID), clean(entry.Remote)
 
 	details := make(map[string]string, len(entry.Details))
@@ -42,7 +44,7 @@ func Link(entry tarsy.AuditEntry, lastID int64, lastHash string) tarsy.AuditEntr
 }
 
 // clean makes a text one that a database and JSON return unchanged, and bounds it.
-func clean(text string) string { return tarsy.CutText(tarsy.CleanText(text), maxText) }
+func clean(text string) string { return plaintext.Cut(plaintext.Clean(text), maxText) }
 
 // Hash is the hash of a row, over all of its fields but the hash itself.
 func Hash(entry tarsy.AuditEntry) string {

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // A secret is "tarsy_", the key's prefix, "_" and 52 random characters of base32, which is 260 bits.
@@ -47,7 +49,7 @@ func Issue(name string, scopes []tarsy.Scope, now time.Time) (Issued, error) {
 	secret := secretStart + prefix + "_" + strings.ToLower(rand.Text()+rand.Text())
 
 	return Issued{
-		Key:    tarsy.APIKey{ID: tarsy.NewID(), Name: name, Prefix: prefix, Scopes: scopes, CreatedAt: now.UTC(), Teams: []string{}},
+		Key:    tarsy.APIKey{ID: ident.New(), Name: name, Prefix: prefix, Scopes: scopes, CreatedAt: now.UTC(), Teams: []string{}},
 		Secret: secret,
 		Hash:   Hash(secret),
 	}, nil
@@ -71,7 +73,7 @@ func (i *Issued) LimitTo(teams []string) error {
 	}
 
 	for _, team := range teams {
-		switch team = strings.TrimSpace(tarsy.CleanText(team)); {
+		switch team = strings.TrimSpace(plaintext.Clean(team)); {
 		case team == "" || utf8.RuneCountInString(team) > maxName || strings.ContainsFunc(team, unicode.IsControl):
 			return tarsy.FieldErrorf(tarsy.CodeInvalidField, "teams", "the name of a team has 1 to %d characters and no control characters", maxName)
 		case !slices.Contains(i.Key.Teams, team):
@@ -116,7 +118,7 @@ func Allows(scopes []tarsy.Scope, needed tarsy.Scope) bool {
 }
 
 func cleanName(name string) (string, error) {
-	name = strings.TrimSpace(tarsy.CleanText(name))
+	name = strings.TrimSpace(plaintext.Clean(name))
 
 	switch {
 	case name == "":

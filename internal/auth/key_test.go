@@ -9,6 +9,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 func TestIssuedKeyCarriesItsPrefixAndMatchesItsHash(t *testing.T) {
@@ -22,7 +23,7 @@ func TestIssuedKeyCarriesItsPrefixAndMatchesItsHash(t *testing.T) {
 	require.Equal(t, "ci", issued.Key.Name)
 	require.Equal(t, []tarsy.Scope{tarsy.ScopeRead, tarsy.ScopeAdmin}, issued.Key.Scopes)
 	require.Equal(t, now, issued.Key.CreatedAt)
-	require.True(t, tarsy.ValidID(issued.Key.ID))
+	require.True(t, ident.Valid(issued.Key.ID))
 	require.True(t, auth.ValidPrefix(issued.Key.Prefix))
 	require.True(t, strings.HasPrefix(issued.Secret, "tarsy_"+issued.Key.Prefix+"_"))
 	require.True(t, auth.MayBeSecret(issued.Secret))

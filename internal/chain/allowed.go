@@ -8,6 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/config"
 	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/llm"
 )
 
@@ -146,9 +147,9 @@ func (c *Catalog) checkSelection(chain Chain, selection *tarsy.MCPSelection, off
 }
 
 func (c *Catalog) refuseServer(chain Chain, name string, allowed []string) error {
-	code, what := tarsy.CodeMCPServerNotAllowed, fmt.Sprintf("the chain %q does not allow the MCP server %q", chain.ID, tarsy.CleanText(name))
+	code, what := tarsy.CodeMCPServerNotAllowed, fmt.Sprintf("the chain %q does not allow the MCP server %q", chain.ID, plaintext.Clean(name))
 	if _, configured := c.servers[name]; !configured {
-		code, what = tarsy.CodeUnknownMCPServer, fmt.Sprintf("there is no MCP server %q", tarsy.CleanText(name))
+		code, what = tarsy.CodeUnknownMCPServer, fmt.Sprintf("there is no MCP server %q", plaintext.Clean(name))
 	}
 
 	hint := "its agents use no MCP servers"
@@ -171,7 +172,7 @@ func (c *Catalog) checkTool(chain Chain, server, name string, offered Offered) *
 		}
 
 		return tarsy.Errorf(tarsy.CodeToolNotAllowed, "the chain %q does not allow the tool %q of the MCP server %q",
-			chain.ID, tarsy.CleanText(name), server)
+			chain.ID, plaintext.Clean(name), server)
 	}
 
 	var names []string
@@ -190,9 +191,9 @@ func (c *Catalog) checkTool(chain Chain, server, name string, offered Offered) *
 		return nil
 	}
 
-	code, what := tarsy.CodeUnknownTool, fmt.Sprintf("the MCP server %q offers no tool %q", server, tarsy.CleanText(name))
+	code, what := tarsy.CodeUnknownTool, fmt.Sprintf("the MCP server %q offers no tool %q", server, plaintext.Clean(name))
 	if exists || !c.rules[server].AllowsName(server, name) {
-		code, what = tarsy.CodeToolNotAllowed, fmt.Sprintf("the chain %q does not allow the tool %q of the MCP server %q", chain.ID, tarsy.CleanText(name), server)
+		code, what = tarsy.CodeToolNotAllowed, fmt.Sprintf("the chain %q does not allow the tool %q of the MCP server %q", chain.ID, plaintext.Clean(name), server)
 	}
 
 	hint := "it allows none of that server's tools"

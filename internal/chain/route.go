@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -56,7 +57,7 @@ func (c *Catalog) Route(alert tarsy.Alert, offered Offered) (Route, error) {
 func (c *Catalog) withProvider(chainID, provider string) (Chain, error) {
 	if !c.hasProvider(provider) {
 		return Chain{}, tarsy.FieldErrorf(tarsy.CodeUnknownLLMProvider, "llm_provider", "there is no LLM provider %q; %s",
-			tarsy.CleanText(provider), nearest.HintWithList(provider, slices.Sorted(maps.Keys(c.cfg.LLMProviders)), "LLM providers"))
+			plaintext.Clean(provider), nearest.HintWithList(provider, slices.Sorted(maps.Keys(c.cfg.LLMProviders)), "LLM providers"))
 	}
 
 	return resolver{cfg: c.cfg, provider: provider}.chain(c.cfg.Chains[chainID]), nil
@@ -64,7 +65,7 @@ func (c *Catalog) withProvider(chainID, provider string) (Chain, error) {
 
 func (c *Catalog) unknownChain(id string) error {
 	return tarsy.FieldErrorf(tarsy.CodeUnknownChain, "chain_id", "there is no chain %q; %s",
-		tarsy.CleanText(id), nearest.HintWithList(id, slices.Sorted(maps.Keys(c.chains)), "chains"))
+		plaintext.Clean(id), nearest.HintWithList(id, slices.Sorted(maps.Keys(c.chains)), "chains"))
 }
 
 // forAlert returns the chain that investigates an alert, and its type. Unless a person chose it, a chain that is not configured any more is
@@ -103,5 +104,5 @@ func (c *Catalog) forType(alertType string) (Chain, string, error) {
 	}
 
 	return Chain{}, "", tarsy.FieldErrorf(tarsy.CodeUnknownAlertType, "alert_type",
-		"there is no alert type %q; %s", tarsy.CleanText(alertType), nearest.HintWithList(alertType, names, "alert types"))
+		"there is no alert type %q; %s", plaintext.Clean(alertType), nearest.HintWithList(alertType, names, "alert types"))
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/cli"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -21,11 +23,11 @@ import (
 func (s *server) waiting(t *testing.T) tarsy.MCPInteraction {
 	t.Helper()
 
-	now := tarsy.Time(tarsyNow())
+	now := calendar.Time(tarsyNow())
 	session := tarsy.Session{
-		ID: tarsy.NewID(), AlertType: "kubernetes", AlertData: "pod down", ChainID: "elsewhere", Status: tarsy.SessionPending, Author: "ana",
+		ID: ident.New(), AlertType: "kubernetes", AlertData: "pod down", ChainID: "elsewhere", Status: tarsy.SessionPending, Author: "ana",
 		// The server's clock is the database's, which it knows to within a slow round trip: a session of this moment may be of its future.
-		CreatedAt:  tarsy.Time(now.Add(-time.Minute)),
+		CreatedAt:  calendar.Time(now.Add(-time.Minute)),
 		AlertFacts: tarsy.AlertFacts{Title: "Pod down", Labels: map[string]string{}, Links: []tarsy.AlertLink{}, Source: tarsy.SourceAPI},
 	}
 	require.NoError(t, s.DB().CreateSession(t.Context(), session, postgres.Terms{}))
@@ -38,11 +40,11 @@ func (s *server) waiting(t *testing.T) tarsy.MCPInteraction {
 
 	session = claims[0].State.Session
 	session.Status, session.StartedAt = tarsy.SessionInProgress, &now
-	stage := tarsy.Stage{ID: tarsy.NewID(), SessionID: session.ID, StageName: "fix", StageType: tarsy.StageInvestigation, StageIndex: 1, ExpectedAgentCount: 1, Status: tarsy.StatusActive, CreatedAt: now}
-	execution := tarsy.Execution{ID: tarsy.NewID(), SessionID: session.ID, StageID: stage.ID, AgentName: "fixer", AgentIndex: 1, IterationStrategy: "native-thinking", Status: tarsy.StatusActive, CreatedAt: now}
+	stage := tarsy.Stage{ID: ident.New(), SessionID: session.ID, StageName: "fix", StageType: tarsy.StageInvestigation, StageIndex: 1, ExpectedAgentCount: 1, Status: tarsy.StatusActive, CreatedAt: now}
+	execution := tarsy.Execution{ID: ident.New(), SessionID: session.ID, StageID: stage.ID, AgentName: "fixer", AgentIndex: 1, IterationStrategy: "native-thinking", Status: tarsy.StatusActive, CreatedAt: now}
 	expires := now.Add(90 * time.Minute)
 	call := tarsy.MCPInteraction{
-		ID: tarsy.NewID(), SessionID: session.ID, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: tarsy.NewID(), ToolCallID: "c1",
+		ID: ident.New(), SessionID: session.ID, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: ident.New(), ToolCallID: "c1",
 		ServerName: "cluster", ToolName: "scale", ToolArguments: json.RawMessage(`{"note": "a\u001b[31mb", "replicas": 3}`), AvailableTools: []string{"scale"}, Attempt: 1,
 		Status: tarsy.CallWaiting, CreatedAt: now,
 		Approval: &tarsy.Approval{Status: tarsy.ApprovalWaiting, Scope: tarsy.ScopeCall, Rule: "approvals.rules[0]", ExpiresAt: expires},

@@ -13,6 +13,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/postgres"
 )
@@ -143,7 +144,7 @@ func TestAskWithoutWaitingPrintsIDs(t *testing.T) {
 	id := s.investigated(t)
 	got := tarsyWith(t, s.env, "", "ask", id, "WAIT", "--no-wait")
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
-	require.True(t, tarsy.ValidID(strings.TrimSpace(got.stdout)), "stdout is the id alone: %q", got.stdout)
+	require.True(t, ident.Valid(strings.TrimSpace(got.stdout)), "stdout is the id alone: %q", got.stdout)
 	require.Contains(t, got.stderr, "tarsy watch "+id)
 	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "sessions", "cancel", id).code)
 }

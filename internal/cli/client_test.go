@@ -14,6 +14,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
@@ -66,7 +67,7 @@ func TestSubmitAcceptsFilesStdinTypesRunbooksAndServers(t *testing.T) {
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 
 	id := strings.TrimSpace(got.stdout)
-	require.True(t, tarsy.ValidID(id), "stdout is the id alone: %q", got.stdout)
+	require.True(t, ident.Valid(id), "stdout is the id alone: %q", got.stdout)
 	require.Contains(t, got.stderr, "tarsy watch "+id)
 	require.Contains(t, got.stderr, "https://tarsy.example/sessions/"+id, "the page of the session")
 

@@ -19,6 +19,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/demo/cluster"
 	"tarsy.dev/tarsy/internal/kit/demo/story"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 )
 
 const (
@@ -224,7 +225,7 @@ func captureNotes(ctx context.Context, c *client.Client, sent *demoSent) error {
 	}
 
 	for i, text := range notes.Notes {
-		note := client.NewNote{Content: text, Source: tarsy.NoteFromCLI}
+		note := client.NewNote{Content: text, Source: notebook.NoteFromCLI}
 		if i == 0 {
 			note.SessionID = sent.sessionOf(notes.Session)
 		}

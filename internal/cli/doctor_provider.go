@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/kit/demo/story"
 	"tarsy.dev/tarsy/internal/provider"
 	"tarsy.dev/tarsy/llm"
-	"tarsy.dev/tarsy/llm/script"
 )
 
 // livePatience is how long a provider may take to answer one word.
@@ -21,7 +19,7 @@ const livePatience = time.Minute
 // the files configure and whose keys are set.
 func checkProviders(ctx context.Context, t *tool, cfg *config.Config, used []string, live bool) []finding {
 	providers := provider.New(provider.Config{
-		Providers: cfg.LLMProviders, Env: t.lookup, CachePrompts: cfg.System.PromptCaching.Enabled, Scripted: story.Client(script.Pace{}),
+		Providers: cfg.LLMProviders, Env: t.lookup, CachePrompts: cfg.System.PromptCaching.Enabled, Scripted: scriptedModel(),
 	})
 	defer providers.Close()
 

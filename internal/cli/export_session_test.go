@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 func TestRerunIsNewSessionOfSameAlert(t *testing.T) {
@@ -24,7 +25,7 @@ func TestRerunIsNewSessionOfSameAlert(t *testing.T) {
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 
 	again := strings.TrimSpace(got.stdout)
-	require.True(t, tarsy.ValidID(again), "stdout is the id alone: %q", got.stdout)
+	require.True(t, ident.Valid(again), "stdout is the id alone: %q", got.stdout)
 	require.NotEqual(t, first, again)
 	require.Contains(t, got.stderr, "tarsy watch "+again)
 	require.Contains(t, got.stderr, "https://tarsy.example/sessions/"+again, "the page of the new session")
@@ -47,7 +48,7 @@ func TestRerunIsNewSessionOfSameAlert(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &accepted))
 	require.Equal(t, "pending", accepted.Status)
 
-	require.Equal(t, cli.ExitNotFound, tarsyWith(t, s.env, "", "rerun", tarsy.NewID()).code)
+	require.Equal(t, cli.ExitNotFound, tarsyWith(t, s.env, "", "rerun", ident.New()).code)
 }
 
 func TestRerunTakesAnotherChainProviderAndTools(t *testing.T) {
@@ -124,7 +125,7 @@ func TestExportWritesToStdoutOrFileWithoutEscapeSequences(t *testing.T) {
 	require.Contains(t, string(text), "The cache has no bound.\n")
 	require.NotContains(t, string(text), "\x1b", "the server leaves out escape sequences")
 
-	got = tarsyWith(t, s.env, "", "export", tarsy.NewID(), "-f", file)
+	got = tarsyWith(t, s.env, "", "export", ident.New(), "-f", file)
 	require.Equal(t, cli.ExitNotFound, got.code)
 
 	kept, err := os.ReadFile(file)

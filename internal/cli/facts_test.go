@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -20,7 +21,7 @@ func (s *server) putSession(t *testing.T, facts tarsy.AlertFacts) tarsy.Session 
 
 	at := tarsyNow()
 	session := tarsy.Session{
-		ID: tarsy.NewID(), AlertType: "latency", AlertData: "p99 is 4s", ChainID: "test", Status: tarsy.SessionCompleted, Author: "alertmanager",
+		ID: ident.New(), AlertType: "latency", AlertData: "p99 is 4s", ChainID: "test", Status: tarsy.SessionCompleted, Author: "alertmanager",
 		CreatedAt: at, StartedAt: &at, CompletedAt: &at, ExecutiveSummary: "A cold cache.", AlertFacts: facts,
 	}
 	require.NoError(t, s.DB().CreateSession(t.Context(), session, postgres.Terms{}))

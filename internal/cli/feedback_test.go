@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 func TestFeedbackIsGivenListedAndWithdrawn(t *testing.T) {
@@ -59,7 +60,7 @@ func TestFeedbackIsGivenListedAndWithdrawn(t *testing.T) {
 	require.Equal(t, cli.ExitNotFound, tarsyWith(t, bob, "", "feedback", part, "--delete").code)
 	require.Len(t, jsonOf[[]tarsy.Feedback](t, ana, "feedback", part), 1)
 
-	require.Equal(t, cli.ExitNotFound, tarsyWith(t, ana, "", "feedback", tarsy.NewID(), "right").code)
+	require.Equal(t, cli.ExitNotFound, tarsyWith(t, ana, "", "feedback", ident.New(), "right").code)
 	require.Equal(t, cli.ExitAuth, tarsyWith(t, s.key(t, "reader", tarsy.ScopeRead), "", "feedback", part, "right").code)
 }
 

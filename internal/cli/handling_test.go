@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 func TestSessionsAreAcknowledgedAssignedTaggedResolvedAndReopened(t *testing.T) {
@@ -74,7 +75,7 @@ func TestHandlingReportsWhichSessionFailed(t *testing.T) {
 	s := startServer(t, true)
 	ana := s.key(t, "ana", tarsy.ScopeWrite)
 	id := jsonOf[tarsy.SessionDetail](t, ana, "submit", "-m", "disk full", "--wait").ID
-	missing := tarsy.NewID()
+	missing := ident.New()
 
 	got := tarsyWith(t, ana, "", "sessions", "ack", id, missing)
 	require.Equal(t, cli.ExitNotFound, got.code, got.stderr)

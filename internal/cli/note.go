@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // noteEvery is how often --wait looks whether a note is processed.
@@ -61,7 +61,7 @@ var (
 )
 
 func (c *capture) capture(ctx context.Context, server *client.Client, args []string) error {
-	note := client.NewNote{Source: tarsy.NoteFromCLI}
+	note := client.NewNote{Source: notebook.NoteFromCLI}
 
 	var err error
 
@@ -76,7 +76,7 @@ func (c *capture) capture(ctx context.Context, server *client.Client, args []str
 	}
 
 	if c.from != "" {
-		note.Source = tarsy.NoteFromSession
+		note.Source = notebook.NoteFromSession
 	}
 
 	captured, err := client.Create(ctx, server, client.CaptureNote, c.key, note)
@@ -105,7 +105,7 @@ func (c *capture) text(args []string) (string, error) {
 	}
 
 	// One byte more than is allowed, so that the server can say so.
-	text, err := io.ReadAll(io.LimitReader(c.Stdin, tarsy.MaxNoteBytes+1))
+	text, err := io.ReadAll(io.LimitReader(c.Stdin, notebook.MaxNoteBytes+1))
 	if err != nil {
 		return "", fmt.Errorf("read the note from stdin: %w", err)
 	}
@@ -118,7 +118,7 @@ func (c *capture) text(args []string) (string, error) {
 }
 
 // follow waits until the note is processed and prints what became of it.
-func (c *capture) follow(ctx context.Context, server *client.Client, note tarsy.Note) error {
+func (c *capture) follow(ctx context.Context, server *client.Client, note notebook.Note) error {
 	c.infof("Note %s. Ctrl-C stops waiting; the note is processed all the same.", note.ID)
 
 	tick := time.NewTicker(noteEvery)
@@ -130,7 +130,7 @@ func (c *capture) follow(ctx context.Context, server *client.Client, note tarsy.
 			return err
 		}
 
-		if detail.Status == tarsy.NoteDone || detail.Status == tarsy.NoteFailed {
+		if detail.Status == notebook.NoteDone || detail.Status == notebook.NoteFailed {
 			return c.printNote(detail)
 		}
 
@@ -143,7 +143,7 @@ func (c *capture) follow(ctx context.Context, server *client.Client, note tarsy.
 }
 
 // printNote prints what was extracted from a note.
-func (c *capture) printNote(detail tarsy.NoteDetail) error {
+func (c *capture) printNote(detail notebook.NoteDetail) error {
 	if c.json() {
 		if err := c.printJSON(detail); err != nil {
 			return err
@@ -152,7 +152,7 @@ func (c *capture) printNote(detail tarsy.NoteDetail) error {
 		return err
 	}
 
-	if detail.Status == tarsy.NoteFailed {
+	if detail.Status == notebook.NoteFailed {
 		c.infof("The note could not be processed: %s", terminal.Line(detail.ProcessingError))
 
 		return notCompletedError{string(detail.Status)}
@@ -161,7 +161,7 @@ func (c *capture) printNote(detail tarsy.NoteDetail) error {
 	return nil
 }
 
-func (c *capture) printExtracted(detail tarsy.NoteDetail) error {
+func (c *capture) printExtracted(detail notebook.NoteDetail) error {
 	if len(detail.Entities) == 0 {
 		c.infof("Nothing was extracted from the note.")
 	} else {
@@ -185,7 +185,7 @@ func (c *capture) printExtracted(detail tarsy.NoteDetail) error {
 	open := 0
 
 	for _, item := range detail.ReviewItems {
-		if item.Status == tarsy.ReviewOpen {
+		if item.Status == notebook.ReviewOpen {
 			open++
 
 			c.infof("Review: %s (%s) %s", item.Kind, short(item.ID), terminal.Line(item.Reason))

@@ -9,6 +9,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func TestNoteIsCapturedFromArgumentAndStdin(t *testing.T) {
@@ -19,18 +21,18 @@ func TestNoteIsCapturedFromArgumentAndStdin(t *testing.T) {
 	got := tarsyWith(t, s.env, "", "note", "nothing to see")
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	id := strings.TrimSpace(got.stdout)
-	require.True(t, tarsy.ValidID(id), got.stdout)
+	require.True(t, ident.Valid(id), got.stdout)
 	require.Contains(t, got.stderr, "http://"+s.Addr()+"/notes/"+id)
 
 	for _, args := range [][]string{{"note", "-", "-o", "json"}, {"note", "-o", "json"}} {
 		got = tarsyWith(t, s.env, "nothing from stdin\n", args...)
 		require.Equal(t, cli.ExitOK, got.code, got.stderr)
 
-		var note tarsy.Note
+		var note notebook.Note
 
 		require.NoError(t, json.Unmarshal([]byte(got.stdout), &note))
 		require.Equal(t, "nothing from stdin", strings.TrimSpace(note.Content))
-		require.Equal(t, tarsy.NoteFromCLI, note.Source)
+		require.Equal(t, notebook.NoteFromCLI, note.Source)
 	}
 
 	same := tarsyWith(t, s.env, "", "note", "nothing twice", "--idempotency-key", "k1")
@@ -43,7 +45,7 @@ func TestNoteIsCapturedFromArgumentAndStdin(t *testing.T) {
 	require.Contains(t, list.stdout, "nothing to see")
 	require.Contains(t, list.stdout, id[len(id)-12:])
 
-	var notes []tarsy.Note
+	var notes []notebook.Note
 
 	list = tarsyWith(t, s.env, "", "notes", "--search", "stdin", "--all", "-o", "json")
 	require.NoError(t, json.Unmarshal([]byte(list.stdout), &notes))
@@ -59,7 +61,7 @@ func TestNoteIsCapturedFromArgumentAndStdin(t *testing.T) {
 		{[]string{"note"}, cli.ExitUsage, "no note given"},
 		{[]string{"note", "x", "--from-session", "5f3a9c21"}, cli.ExitUsage, "given twice"},
 		{[]string{"note", "x", "--session", "5f3a9c21"}, cli.ExitNotFound, "no session matches"},
-		{[]string{"note", strings.Repeat("x", tarsy.MaxNoteBytes+1)}, cli.ExitFailed, "larger"},
+		{[]string{"note", strings.Repeat("x", notebook.MaxNoteBytes+1)}, cli.ExitFailed, "larger"},
 		{[]string{"notes", "--limit", "0"}, cli.ExitUsage, "--limit"},
 		{[]string{"notes", "--status", "late"}, cli.ExitUsage, `"late"`},
 	} {
@@ -90,10 +92,10 @@ func TestNoteWaitsForWhatWasExtracted(t *testing.T) {
 	require.Equal(t, cli.ExitNotCompleted, got.code, got.stderr)
 	require.Contains(t, got.stderr, "could not be processed")
 
-	var detail tarsy.NoteDetail
+	var detail notebook.NoteDetail
 
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &detail))
-	require.Equal(t, tarsy.NoteFailed, detail.Status)
+	require.Equal(t, notebook.NoteFailed, detail.Status)
 	require.NotEmpty(t, detail.ProcessingError)
 }
 
@@ -107,10 +109,10 @@ func TestNoteKeepsAnalysisOfFinishedSession(t *testing.T) {
 	got := tarsyWith(t, s.env, "", "note", "--from-session", session[len(session)-12:], "-o", "json")
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 
-	var note tarsy.Note
+	var note notebook.Note
 
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &note))
-	require.Equal(t, tarsy.NoteFromSession, note.Source)
+	require.Equal(t, notebook.NoteFromSession, note.Source)
 	require.Equal(t, &session, note.SessionID)
 	require.Contains(t, note.Content, "The cache has no bound.")
 

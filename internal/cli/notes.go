@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func notesCommand(t *tool) *cobra.Command {
@@ -28,13 +28,13 @@ func notesCommand(t *tool) *cobra.Command {
 	flags.StringVar(&filter.Source, "source", "", "only this source: cli, web, discord, session")
 	flags.StringVar(&filter.SessionID, "session", "", "only notes about this session")
 	flags.StringVar(&filter.Search, "search", "", "only notes that contain these words")
-	runList(r, cmd, "notes", client.ListNotes, &filter, &filter.SessionID, view[tarsy.Note]{
+	runList(r, cmd, "notes", client.ListNotes, &filter, &filter.SessionID, view[notebook.Note]{
 		none: "No notes found.",
 		columns: []column{
 			{name: "ID"}, {name: "STATUS", style: noteStyle}, {name: "SOURCE", optional: true}, {name: "AUTHOR", cut: true, optional: true}, {name: "AGE"},
 			{name: "ENTITIES", optional: true}, {name: "NOTE", cut: true},
 		},
-		row: func(n tarsy.Note) []string {
+		row: func(n notebook.Note) []string {
 			const width = 60
 
 			return []string{
@@ -48,10 +48,10 @@ func notesCommand(t *tool) *cobra.Command {
 }
 
 func noteStyle(cell string) terminal.Style {
-	switch tarsy.NoteStatus(cell) {
-	case tarsy.NoteDone:
+	switch notebook.NoteStatus(cell) {
+	case notebook.NoteDone:
 		return terminal.Green
-	case tarsy.NoteFailed:
+	case notebook.NoteFailed:
 		return terminal.Red
 	default:
 		return terminal.Plain

@@ -11,6 +11,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 func TestIntakeIsPausedAndResumedByCommand(t *testing.T) {
@@ -159,5 +160,5 @@ func TestShareIsPrintedOnceListedAndRevoked(t *testing.T) {
 	created := jsonOf[client.CreatedShare](t, env, "sessions", "share", id)
 	require.NotEmpty(t, created.Secret)
 	require.Equal(t, cli.ExitUsage, tarsyWith(t, env, "", "sessions", "share", id, "--list", "--for", "1h").code)
-	require.Equal(t, cli.ExitNotFound, tarsyWith(t, env, "", "sessions", "share", id, "--revoke", tarsy.NewID()).code)
+	require.Equal(t, cli.ExitNotFound, tarsyWith(t, env, "", "sessions", "share", id, "--revoke", ident.New()).code)
 }

@@ -17,10 +17,8 @@ import (
 	"tarsy.dev/tarsy/internal/app"
 	"tarsy.dev/tarsy/internal/cli/terminal"
 	"tarsy.dev/tarsy/internal/config"
-	"tarsy.dev/tarsy/internal/kit/demo/story"
 	"tarsy.dev/tarsy/internal/mcp"
 	"tarsy.dev/tarsy/internal/postgres"
-	"tarsy.dev/tarsy/llm/script"
 	"tarsy.dev/tarsy/web"
 )
 
@@ -206,7 +204,7 @@ func (f *serverFlags) options(cfg *config.Config) (app.Options, error) {
 	return app.Options{
 		Config: cfg, DatabaseURL: f.databaseURL, DatabaseWait: f.databaseWait, DataDir: dir, PGBinDir: f.pgBin, Listen: f.listen,
 		RequireKey: requireKey(f.auth.value, f.listen), Logger: f.logger(level), LogLevel: level, Version: buildVersion().Version, Env: f.lookup,
-		Progress: func(text string) { f.infof("%s", text) }, Scripted: story.Client(script.Pace{}),
+		Progress: func(text string) { f.infof("%s", text) }, Scripted: scriptedModel(),
 	}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/cli"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // jsonOf runs a command with -o json and decodes what it prints.
@@ -38,7 +39,7 @@ func TestSilencesAreAddedListedAndEnded(t *testing.T) {
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 
 	id := strings.TrimSpace(got.stdout)
-	require.True(t, tarsy.ValidID(id), got.stdout)
+	require.True(t, ident.Valid(id), got.stdout)
 	require.Contains(t, got.stderr, "tarsy silences end "+id)
 
 	until := tarsyNow().Add(48 * time.Hour).UTC().Truncate(time.Second)
@@ -77,7 +78,7 @@ func TestSilencesAreAddedListedAndEnded(t *testing.T) {
 	require.Equal(t, later.ID, listed[0].ID)
 	require.Regexp(t, `(?m)^`+id+` +ended by ana `, tarsyWith(t, env, "", "silences", "list", "--all").stdout)
 
-	require.Equal(t, cli.ExitNotFound, tarsyWith(t, env, "", "silences", "end", tarsy.NewID()).code)
+	require.Equal(t, cli.ExitNotFound, tarsyWith(t, env, "", "silences", "end", ident.New()).code)
 
 	reader := s.key(t, "reader", tarsy.ScopeRead)
 	require.Equal(t, cli.ExitAuth, tarsyWith(t, reader, "", "silences", "add", "a=b", "--for", "2h", "--reason", "r").code)
@@ -138,7 +139,7 @@ func TestSuppressedAlertsAreListedAndInvestigated(t *testing.T) {
 
 	got = tarsyWith(t, s.env, "", "suppressed", "investigate", duplicate.ID)
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
-	require.True(t, tarsy.ValidID(strings.TrimSpace(got.stdout)), got.stdout)
+	require.True(t, ident.Valid(strings.TrimSpace(got.stdout)), got.stdout)
 
-	require.Equal(t, cli.ExitNotFound, tarsyWith(t, s.env, "", "suppressed", "investigate", tarsy.NewID()).code)
+	require.Equal(t, cli.ExitNotFound, tarsyWith(t, s.env, "", "suppressed", "investigate", ident.New()).code)
 }

@@ -1,18 +1,20 @@
 package client
 
-import "tarsy.dev/tarsy"
+import (
+	"tarsy.dev/tarsy/notebook"
+)
 
 // NewNote is the body that captures a note.
 type NewNote struct {
 	// Content may be empty with source session: then the session's final analysis is kept.
-	Content   string           `json:"content,omitempty"`
-	Source    tarsy.NoteSource `json:"source"`
-	SessionID string           `json:"session_id,omitempty"`
+	Content   string              `json:"content,omitempty"`
+	Source    notebook.NoteSource `json:"source"`
+	SessionID string              `json:"session_id,omitempty"`
 }
 
 // CapturedNote is the answer to a note.
 type CapturedNote struct {
-	Note tarsy.Note `json:"note"`
+	Note notebook.Note `json:"note"`
 }
 
 // NewProject is the body that creates a project, or an epic of one.

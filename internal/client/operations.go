@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // The operations that the client knows. Each has the name of the operation in docs/openapi.json, with which a test compares the table.
@@ -43,12 +44,12 @@ const (
 	Reject           Operation[Rejection, Decision]                 = "POST /api/v1/approvals/{id}/reject"
 
 	// Notes and what was extracted from them, newest first.
-	ListNotes     Listing[NoteFilter, tarsy.Note]           = "GET /api/v1/notes notes paged"
-	GetNote       Operation[None, tarsy.NoteDetail]         = "GET /api/v1/notes/{id}"
-	CaptureNote   Creation[NewNote, CapturedNote]           = "POST /api/v1/notes"
-	ListEntities  Listing[EntityFilter, tarsy.EntityDetail] = "GET /api/v1/entities entities paged"
-	CreateProject Operation[NewProject, tarsy.Project]      = "POST /api/v1/projects"
-	CreateEpic    Operation[NewProject, tarsy.Epic]         = "POST /api/v1/projects/{id}/epics"
+	ListNotes     Listing[NoteFilter, notebook.Note]           = "GET /api/v1/notes notes paged"
+	GetNote       Operation[None, notebook.NoteDetail]         = "GET /api/v1/notes/{id}"
+	CaptureNote   Creation[NewNote, CapturedNote]              = "POST /api/v1/notes"
+	ListEntities  Listing[EntityFilter, notebook.EntityDetail] = "GET /api/v1/entities entities paged"
+	CreateProject Operation[NewProject, notebook.Project]      = "POST /api/v1/projects"
+	CreateEpic    Operation[NewProject, notebook.Epic]         = "POST /api/v1/projects/{id}/epics"
 
 	// The server and the people who use it.
 	Health        Operation[None, ServerHealth]          = "GET /health"

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 const (
@@ -49,7 +50,7 @@ func (c *Client) ResolveApproval(ctx context.Context, part string) (string, erro
 func resolve(part, what string, code tarsy.Code, list func() ([]string, error), missing error) (string, error) {
 	digits := idDigits(part)
 
-	if id := withDashes(digits); tarsy.ValidID(id) {
+	if id := withDashes(digits); ident.Valid(id) {
 		return id, nil
 	}
 

@@ -13,6 +13,7 @@ import (
 	"tarsy.dev/tarsy/flow/discord"
 	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/notify/message"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 const (
@@ -76,7 +77,7 @@ func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d
 
 	at := slices.IndexFunc(open, func(a tarsy.ApprovalRequest) bool { return a.Call == d.call })
 	if at < 0 {
-		b.say(ctx, m, "No call with the number "+literal(tarsy.CutText(d.call, maxFact))+" waits for an approval: somebody decided already, or the request expired.")
+		b.say(ctx, m, "No call with the number "+literal(plaintext.Cut(d.call, maxFact))+" waits for an approval: somebody decided already, or the request expired.")
 
 		return
 	}
@@ -142,7 +143,7 @@ func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *dra
 
 	if err != nil {
 		// The announcement itself is there, and people can decide elsewhere.
-		a.Error = tarsy.CleanText(err.Error())
+		a.Error = plaintext.Clean(err.Error())
 		s.cfg.Logger.Error("could not open a thread under a request for an approval; nobody can decide there", "session_id", a.SessionID, "error", err)
 	}
 
@@ -150,7 +151,7 @@ func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *dra
 }
 
 func (s *sender) approvalText(call tarsy.ApprovalRequest) string {
-	name := func(text string) string { return literal(tarsy.CutText(oneLine(text), maxThreadName)) }
+	name := func(text string) string { return literal(plaintext.Cut(oneLine(text), maxThreadName)) }
 	text, cut := codeBlock(call.ToolArguments)
 
 	lines := []string{
@@ -184,7 +185,7 @@ func codeBlock(raw json.RawMessage) (block string, cut bool) {
 		text.Write(raw)
 	}
 
-	whole := codeText(string(tarsy.EscapeInvisible(text.Bytes())))
+	whole := codeText(string(plaintext.EscapeInvisible(text.Bytes())))
 	shown := tarsy.CutUTF16(whole, maxArguments)
 
 	return fence + "json\n" + shown + "\n" + fence, !message.ShowsAll(shown, whole)

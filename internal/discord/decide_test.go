@@ -14,6 +14,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/notify"
 )
@@ -60,12 +61,12 @@ func TestOnlyListedUsersAndRolesApproveWhatIsShown(t *testing.T) {
 		"without role": {"9", nil, `{}`, 0},
 		"cut":          {"1", nil, cut, 0},
 	} {
-		desk := &approvals{call: tarsy.ApprovalRequest{ID: tarsy.NewID(), Call: "1.1.1", ToolArguments: json.RawMessage(test.arguments)}}
+		desk := &approvals{call: tarsy.ApprovalRequest{ID: ident.New(), Call: "1.1.1", ToolArguments: json.RawMessage(test.arguments)}}
 		b := New(Config{
 			Client: client, Desk: desk, Clock: clockwork.NewRealClock(), Approve: []string{"1", "2"}, Mask: func(text string) string { return text }, Logger: slog.New(slog.DiscardHandler),
 		})
 
-		b.decide(wait.Context(t), discord.Message{ChannelID: "3", MessageID: "4", AuthorID: test.author, RoleIDs: test.roles}, tarsy.NewID(), decision{approve: true, call: "1.1.1"})
+		b.decide(wait.Context(t), discord.Message{ChannelID: "3", MessageID: "4", AuthorID: test.author, RoleIDs: test.roles}, ident.New(), decision{approve: true, call: "1.1.1"})
 		require.Equal(t, test.want, desk.approved, name)
 	}
 }

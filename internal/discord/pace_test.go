@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/internal/ident"
 	mock "tarsy.dev/tarsy/internal/kit/mock/discord"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
@@ -81,7 +82,7 @@ func TestMessageOfAnotherServerIsUpdatedAfterTakeover(t *testing.T) {
 	channelID, err := server.ID("alerts")
 	require.NoError(t, err)
 
-	a := tarsy.Announcement{ID: tarsy.NewID(), Target: channelID, CreatedAt: clock.Now()}
+	a := tarsy.Announcement{ID: ident.New(), Target: channelID, CreatedAt: clock.Now()}
 	_, err = client.Send(ctx, channelID, discord.Post{Text: "The disk", Nonce: nonce(a.ID, 0)})
 	require.NoError(t, err)
 	clock.Advance(time.Second)

@@ -9,6 +9,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/discord"
 	"tarsy.dev/tarsy/internal/notify"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // permanent reports whether trying again is pointless. An operator can fix a token, a permission or a channel, so an end is announced
@@ -83,7 +84,7 @@ func (s *sender) sendEnd(ctx context.Context, a *tarsy.Announcement, d *draft) (
 	case err == nil:
 	case discord.IsPermanent(err):
 		// The announcement itself is there.
-		a.Error = tarsy.CleanText(err.Error())
+		a.Error = plaintext.Clean(err.Error())
 		s.cfg.Logger.Error("could not open a thread under an announcement; questions cannot be asked there", "session_id", a.SessionID, "error", err)
 	default:
 		return false, err
@@ -116,7 +117,7 @@ func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, text str
 		a.MessageIDs = append(a.MessageIDs, id)
 	case discord.IsPermanent(err):
 		// The announcement itself is there.
-		a.Error = tarsy.CleanText(err.Error())
+		a.Error = plaintext.Clean(err.Error())
 		s.cfg.Logger.Warn("could not reply to a mention with the result of its session", "session_id", a.SessionID, "error", err)
 	default:
 		return err

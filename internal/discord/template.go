@@ -9,6 +9,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/notify/message"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // saidCut is what people must know before they decide.
@@ -53,7 +54,7 @@ func render(template *message.Template, m message.Message) string {
 		return ""
 	}
 
-	whole := strings.TrimSpace(tarsy.CleanText(string(raw)))
+	whole := strings.TrimSpace(plaintext.Clean(string(raw)))
 	if tarsy.UTF16Len(whole) <= maxMessage {
 		return whole
 	}

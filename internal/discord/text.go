@@ -11,6 +11,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow"
 	"tarsy.dev/tarsy/internal/notify"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -53,7 +54,7 @@ func conclusion(v tarsy.Verdict) string {
 
 	line := func(name, text string, limit int, more string) {
 		if text = oneLine(tarsy.WithoutMarks(text)); text != "" {
-			cut := tarsy.CutText(text, limit)
+			cut := plaintext.Cut(text, limit)
 			if len(cut) < len(text) {
 				cut += "…"
 			}
@@ -78,13 +79,13 @@ func conclusion(v tarsy.Verdict) string {
 // subject is what an alert is about, in one line.
 func subject(outcome postgres.SessionOutcome) string {
 	facts := tarsy.AlertFacts{Title: outcome.Title, Service: outcome.Service, Namespace: outcome.Namespace}
-	line := literal(tarsy.CutText(facts.TitleOr(outcome.AlertType), maxThreadName))
+	line := literal(plaintext.Cut(facts.TitleOr(outcome.AlertType), maxThreadName))
 
 	var more []string
 
 	for _, fact := range []string{string(outcome.Severity), facts.Place()} {
 		if fact != "" {
-			more = append(more, literal(tarsy.CutText(fact, maxFact)))
+			more = append(more, literal(plaintext.Cut(fact, maxFact)))
 		}
 	}
 
@@ -106,7 +107,7 @@ func threadName(outcome postgres.SessionOutcome, sessionID string) string {
 func answerMarkup() notify.Markup {
 	return notify.Markup{
 		Call: func(tool string) string {
-			return "-# Tool call: " + literal(oneLine(tarsy.CutText(tool, maxThreadName)))
+			return "-# Tool call: " + literal(oneLine(plaintext.Cut(tool, maxThreadName)))
 		},
 		Text:   inert,
 		Failed: func(reason string) string { return "**The answer failed:** " + inert(reason) },
@@ -148,7 +149,7 @@ const fence = "```"
 // inert makes text of models and alerts harmless in a message: links show where they lead, nothing is mentioned, and invisible characters are
 // visible. Code blocks stay as they are; a block that does not end is none for Discord.
 func inert(text string) string {
-	parts := strings.Split(string(tarsy.EscapeInvisible([]byte(text))), fence)
+	parts := strings.Split(string(plaintext.EscapeInvisible([]byte(text))), fence)
 
 	for i := range parts {
 		if code := i%2 == 1 && i < len(parts)-1; !code {

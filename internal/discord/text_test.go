@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	client "tarsy.dev/tarsy/flow/discord"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -69,7 +70,7 @@ func TestVeryLongAnswerIsCutWithLink(t *testing.T) {
 func TestNoncesAreDistinctAndShort(t *testing.T) {
 	t.Parallel()
 
-	a, b := tarsy.NewID(), tarsy.NewID()
+	a, b := ident.New(), ident.New()
 	seen := map[string]bool{}
 
 	for _, id := range []string{a, b} {

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -52,7 +54,7 @@ func (i *Intake) cancelBatch(ctx context.Context, ids []string, author string, d
 		return i.cfg.DB.CancelTargets(ctx, ids)
 	}
 
-	return i.cfg.DB.AddCancels(ctx, ids, tarsy.CleanText(author), tarsy.Time(i.cfg.Clock.Now()))
+	return i.cfg.DB.AddCancels(ctx, ids, plaintext.Clean(author), calendar.Time(i.cfg.Clock.Now()))
 }
 
 // skipReason is why a session gets no request; empty if it gets one.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -174,10 +175,10 @@ func TestRenewalDetectsQuestionAfterLostSignal(t *testing.T) {
 	_, gate := h.busy(s)
 
 	// Written by a server whose NOTIFY never arrived.
-	question := tarsy.Question{ChatID: tarsy.NewID(), MessageID: tarsy.NewID(), StageID: tarsy.NewID(), Content: "why?"}
+	question := tarsy.Question{ChatID: ident.New(), MessageID: ident.New(), StageID: ident.New(), Content: "why?"}
 	h.exec(`WITH asked AS (UPDATE sessions SET open_requests = 1, runnable_at = $3 WHERE id = $1)
 INSERT INTO requests (id, session_id, kind, status, author, payload, created_at) VALUES ($2, $1, 'chat', 'open', 'x', $4, $3)`,
-		id, tarsy.NewID(), clock.Now(), question)
+		id, ident.New(), clock.Now(), question)
 	clock.Advance(s.RenewEvery)
 	require.Equal(t, tarsy.StatusCompleted, s.answered(id, question).Status)
 	gate.Open()

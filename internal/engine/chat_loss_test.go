@@ -13,6 +13,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/chain"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -107,7 +108,7 @@ func TestAnswerOfLostServerIsCompletedByAnother(t *testing.T) {
 
 				if cancelled {
 					want = tarsy.StatusCancelled
-					_, err := frozen.DB.AddCancel(h.ctx, tarsy.Request{ID: tarsy.NewID(), SessionID: id, Author: "somebody", CreatedAt: clock.Now()})
+					_, err := frozen.DB.AddCancel(h.ctx, tarsy.Request{ID: ident.New(), SessionID: id, Author: "somebody", CreatedAt: clock.Now()})
 					require.NoError(t, err)
 				}
 

@@ -14,6 +14,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/chain"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -110,7 +111,7 @@ func TestRefusedQuestionSaysWhyAndLeavesNothingBehind(t *testing.T) {
 	refused(tarsy.CodeChatDisabled, waiting, "why?")
 	enabled.Store(true)
 	refused(tarsy.CodeSessionNotOver, waiting, "why?")
-	refused(tarsy.CodeSessionNotFound, tarsy.NewID(), "why?")
+	refused(tarsy.CodeSessionNotFound, ident.New(), "why?")
 	refused(tarsy.CodeSessionNotFound, "no id", "why?")
 	refused(tarsy.CodeInvalidField, waiting, " \x00\n")
 	refused(tarsy.CodeTooLarge, waiting, strings.Repeat("x", tarsy.MaxQuestionBytes+1))

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
 )
@@ -166,7 +167,7 @@ func TestRenewalDetectsCancellationAfterLostSignal(t *testing.T) {
 
 			// Written by a server whose NOTIFY never arrived.
 			h.exec(`WITH asked AS (UPDATE sessions SET open_requests = 1 WHERE id = $1)
-INSERT INTO requests (id, session_id, kind, status, author, created_at) VALUES ($2, $1, 'cancel', 'open', 'x', $3)`, id, tarsy.NewID(), clock.Now())
+INSERT INTO requests (id, session_id, kind, status, author, created_at) VALUES ($2, $1, 'cancel', 'open', 'x', $3)`, id, ident.New(), clock.Now())
 			clock.Advance(s.RenewEvery)
 			require.Contains(t, s.ended(id), "cancelled")
 			gate.Open()

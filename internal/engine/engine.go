@@ -15,6 +15,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/background"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -231,7 +232,7 @@ func (e *Engine) Running() int {
 	return len(e.runs)
 }
 
-func (e *Engine) now() time.Time { return tarsy.Time(e.Clock.Now()) }
+func (e *Engine) now() time.Time { return calendar.Time(e.Clock.Now()) }
 
 func wake(c chan struct{}) {
 	select {

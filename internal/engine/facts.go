@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // maskFacts cleans and masks what an alert is about. A link that contains a secret is left out: masked, it leads nowhere.
@@ -72,23 +74,23 @@ func cleanFacts(facts tarsy.AlertFacts) tarsy.AlertFacts {
 	for _, text := range []*string{
 		&facts.Title, &facts.Service, &facts.Namespace, &facts.Cluster, &facts.Team, &facts.Fingerprint, &facts.GroupKey, &facts.Receiver,
 	} {
-		*text = tarsy.CleanText(*text)
+		*text = plaintext.Clean(*text)
 	}
 
 	labels := make(map[string]string, len(facts.Labels))
 	for _, name := range slices.Sorted(maps.Keys(facts.Labels)) {
-		labels[tarsy.CleanText(name)] = tarsy.CleanText(facts.Labels[name])
+		labels[plaintext.Clean(name)] = plaintext.Clean(facts.Labels[name])
 	}
 
 	facts.Labels = labels
 	facts.Links = slices.Clone(facts.Links)
 
 	for i := range facts.Links {
-		facts.Links[i].URL = tarsy.CleanText(facts.Links[i].URL)
+		facts.Links[i].URL = plaintext.Clean(facts.Links[i].URL)
 	}
 
 	if facts.StartsAt != nil {
-		at := tarsy.Time(*facts.StartsAt)
+		at := calendar.Time(*facts.StartsAt)
 		facts.StartsAt = &at
 	}
 

@@ -10,7 +10,10 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/chain"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -120,8 +123,8 @@ func runbookOf(alert tarsy.Alert, route chain.Route) string {
 
 // mask masks what the sender of an alert wrote.
 func (i *Intake) mask(alert *tarsy.Alert) {
-	alert.Data, alert.Runbook = i.cfg.Mask(tarsy.CleanText(alert.Data)), i.cfg.Mask(tarsy.CleanText(alert.Runbook))
-	alert.SlackMessageFingerprint = i.cfg.Mask(tarsy.CleanText(alert.SlackMessageFingerprint))
+	alert.Data, alert.Runbook = i.cfg.Mask(plaintext.Clean(alert.Data)), i.cfg.Mask(plaintext.Clean(alert.Runbook))
+	alert.SlackMessageFingerprint = i.cfg.Mask(plaintext.Clean(alert.SlackMessageFingerprint))
 	alert.Facts = maskFacts(alert.Facts, i.cfg.Mask)
 }
 
@@ -132,10 +135,10 @@ func (i *Intake) session(alert tarsy.Alert, route chain.Route) (postgres.Prepare
 	}
 
 	session := tarsy.Session{
-		ID: tarsy.NewID(), AlertType: route.AlertType, AlertData: alert.Data, ChainID: route.Chain.ID, AgentType: route.AgentType,
-		Status: tarsy.SessionPending, Author: tarsy.CleanText(cmp.Or(alert.Author, tarsy.DefaultAuthor)), Runbook: alert.Runbook,
-		RunbookURL: tarsy.CleanText(alert.RunbookURL), MCPSelection: alert.MCPSelection, RerunOf: alert.RerunOf, LLMProvider: alert.LLMProvider,
-		SlackMessageFingerprint: alert.SlackMessageFingerprint, StageCount: route.Chain.StageCount(), CreatedAt: tarsy.Time(i.cfg.Clock.Now()),
+		ID: ident.New(), AlertType: route.AlertType, AlertData: alert.Data, ChainID: route.Chain.ID, AgentType: route.AgentType,
+		Status: tarsy.SessionPending, Author: plaintext.Clean(cmp.Or(alert.Author, tarsy.DefaultAuthor)), Runbook: alert.Runbook,
+		RunbookURL: plaintext.Clean(alert.RunbookURL), MCPSelection: alert.MCPSelection, RerunOf: alert.RerunOf, LLMProvider: alert.LLMProvider,
+		SlackMessageFingerprint: alert.SlackMessageFingerprint, StageCount: route.Chain.StageCount(), CreatedAt: calendar.Time(i.cfg.Clock.Now()),
 		AlertFacts: alert.Facts,
 	}
 
@@ -170,12 +173,12 @@ func (i *Intake) store(ctx context.Context, session *tarsy.Session, key *tarsy.I
 // Ask asks a question about a session that is over. It returns once the question is durable; whoever claims the
 // session answers it. A question that is refused leaves nothing behind.
 func (i *Intake) Ask(ctx context.Context, sessionID, author, content string) (tarsy.Question, error) {
-	return i.AskForStage(ctx, sessionID, author, content, tarsy.NewID())
+	return i.AskForStage(ctx, sessionID, author, content, ident.New())
 }
 
 // AskForStage is Ask by a caller that chose the id of the answering stage, and so can store what depends on it first.
 func (i *Intake) AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error) {
-	content = tarsy.CleanText(content)
+	content = plaintext.Clean(content)
 
 	switch {
 	case strings.TrimSpace(content) == "":
@@ -203,11 +206,11 @@ func (i *Intake) AskForStage(ctx context.Context, sessionID, author, content, st
 		return tarsy.Question{}, err
 	}
 
-	now := tarsy.Time(i.cfg.Clock.Now())
+	now := calendar.Time(i.cfg.Clock.Now())
 
 	question, asked, err := i.cfg.DB.AddQuestion(ctx,
-		tarsy.Request{ID: tarsy.NewID(), SessionID: sessionID, Kind: tarsy.RequestChat, Author: tarsy.CleanText(author), CreatedAt: now},
-		tarsy.Question{ChatID: tarsy.NewID(), MessageID: tarsy.NewID(), StageID: stageID, Content: content})
+		tarsy.Request{ID: ident.New(), SessionID: sessionID, Kind: tarsy.RequestChat, Author: plaintext.Clean(author), CreatedAt: now},
+		tarsy.Question{ChatID: ident.New(), MessageID: ident.New(), StageID: stageID, Content: content})
 	if err != nil {
 		return tarsy.Question{}, fmt.Errorf("ask about session: %w", err)
 	}
@@ -268,7 +271,7 @@ func (i *Intake) Cancel(ctx context.Context, sessionID, author string) (tarsy.Se
 	}
 
 	asked, err := i.cfg.DB.AddCancel(ctx, tarsy.Request{
-		ID: tarsy.NewID(), SessionID: sessionID, Kind: tarsy.RequestCancel, Author: tarsy.CleanText(author), CreatedAt: tarsy.Time(i.cfg.Clock.Now()),
+		ID: ident.New(), SessionID: sessionID, Kind: tarsy.RequestCancel, Author: plaintext.Clean(author), CreatedAt: calendar.Time(i.cfg.Clock.Now()),
 	})
 	if err != nil {
 		return "", fmt.Errorf("cancel session: %w", err)

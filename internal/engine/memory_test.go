@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -41,8 +42,8 @@ func TestMemoryBuildsAndQueuesStepAsOneOperation(t *testing.T) {
 				runtime.Gosched() // anybody who could come in between does so here
 
 				return progress.Step{
-					Stages:   []tarsy.Stage{{ID: tarsy.NewID(), StageIndex: index}},
-					Timeline: []tarsy.TimelineEvent{{ID: tarsy.NewID(), SequenceNumber: sequence()}},
+					Stages:   []tarsy.Stage{{ID: ident.New(), StageIndex: index}},
+					Timeline: []tarsy.TimelineEvent{{ID: ident.New(), SequenceNumber: sequence()}},
 				}
 			})
 		})

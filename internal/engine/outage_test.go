@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
@@ -42,7 +42,7 @@ func TestRenewalAndAnnouncementReportDatabaseOutageOnceAndItsEnd(t *testing.T) {
 
 	f := newFixture(t)
 	s := f.open("server", func(cfg *Config) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) }) // works when it is told to
-	s.runs["run"] = &sessionRun{engine: s.Engine, lease: postgres.Lease{SessionID: tarsy.NewID()}}
+	s.runs["run"] = &sessionRun{engine: s.Engine, lease: postgres.Lease{SessionID: ident.New()}}
 	restore := pgtest.Interrupt(t, f.url)
 
 	for range 3 {

@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/schema"
+	"tarsy.dev/tarsy/notebook"
 )
 
 const idPattern = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -89,9 +90,9 @@ func valueSchema(t reflect.Type, f schema.Field) *jsonschema.Schema {
 func taggedSchema(name string) *jsonschema.Schema {
 	switch name {
 	case "channel":
-		return anyOf(schema.Constant(tarsy.ChannelSessions), schema.Constant(tarsy.ChannelNotes), schema.Ref("session_channel"))
+		return anyOf(schema.Constant(tarsy.ChannelSessions), schema.Constant(notebook.ChannelNotes), schema.Ref("session_channel"))
 	case "journal_channel":
-		return anyOf(schema.Constant(tarsy.ChannelNotes), schema.Ref("session_channel"))
+		return anyOf(schema.Constant(notebook.ChannelNotes), schema.Ref("session_channel"))
 	case "terminal_status":
 		return enum(chosen(tarsy.SessionStatuses(), tarsy.SessionStatus.Terminal))
 	case "early_conclusion":

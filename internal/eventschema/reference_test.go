@@ -13,8 +13,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/eventschema"
+	"tarsy.dev/tarsy/notebook"
 )
 
 //nolint:gochecknoglobals // a flag of the test binary
@@ -42,7 +42,7 @@ func reference(defs map[string]*jsonschema.Schema) string {
 	var out strings.Builder
 
 	for _, k := range eventschema.Kinds() {
-		if k.Channel == tarsy.ChannelNotes {
+		if k.Channel == notebook.ChannelNotes {
 			continue // below, all in one table
 		}
 
@@ -78,7 +78,7 @@ func writeNotes(out *strings.Builder, defs map[string]*jsonschema.Schema) {
 	var shared *jsonschema.Schema
 
 	for _, k := range eventschema.Kinds() {
-		if k.Channel != tarsy.ChannelNotes {
+		if k.Channel != notebook.ChannelNotes {
 			continue
 		}
 

@@ -10,6 +10,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/eventschema"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/notebook"
 )
 
 type message = map[string]any
@@ -32,7 +34,7 @@ func decoded(t *testing.T, value any) message {
 func samples(t *testing.T) []message {
 	t.Helper()
 
-	session := tarsy.Session{ID: tarsy.NewID(), Status: tarsy.SessionInProgress}
+	session := tarsy.Session{ID: ident.New(), Status: tarsy.SessionInProgress}
 	channel := tarsy.SessionChannel(session.ID)
 	now := time.Now()
 
@@ -46,12 +48,12 @@ func samples(t *testing.T) []message {
 
 	for i, e := range noteEvents(session.ID, now) {
 		m := decoded(t, e.Payload)
-		m["db_event_id"], m["channel"] = float64(i+1), tarsy.ChannelNotes
+		m["db_event_id"], m["channel"] = float64(i+1), notebook.ChannelNotes
 		all = append(all, m)
 	}
 
 	chunk := decoded(t, tarsy.StreamChunkPayload{
-		Type: tarsy.TypeStreamChunk, SessionID: session.ID, EventID: tarsy.NewID(), EventType: tarsy.EventResponse,
+		Type: tarsy.TypeStreamChunk, SessionID: session.ID, EventID: ident.New(), EventType: tarsy.EventResponse,
 		Delta: "The", Fence: 1, Timestamp: now.UTC(),
 	})
 	chunk["channel"] = channel
@@ -61,7 +63,7 @@ func samples(t *testing.T) []message {
 
 	return append(all, chunk, changed,
 		message{"type": "session.changed", "behind": true, "channel": "sessions"},
-		message{"type": "connection.established", "connection_id": tarsy.NewID()},
+		message{"type": "connection.established", "connection_id": ident.New()},
 		message{"type": "subscription.confirmed", "channel": channel},
 		message{"type": "subscription.confirmed", "channel": "sessions"},
 		message{"type": "subscription.confirmed", "channel": "notes"},
@@ -78,13 +80,13 @@ func samples(t *testing.T) []message {
 
 // events returns journal events of every type.
 func events(sessionID string, now time.Time) []tarsy.Event {
-	stage := tarsy.Stage{ID: tarsy.NewID(), SessionID: sessionID, StageName: "analysis", StageType: tarsy.StageSynthesis, StageIndex: 2, ExpectedAgentCount: 1, Status: tarsy.StatusActive}
+	stage := tarsy.Stage{ID: ident.New(), SessionID: sessionID, StageName: "analysis", StageType: tarsy.StageSynthesis, StageIndex: 2, ExpectedAgentCount: 1, Status: tarsy.StatusActive}
 	execution := tarsy.Execution{
-		ID: tarsy.NewID(), SessionID: sessionID, StageID: stage.ID, AgentName: "Agent-2", AgentIndex: 2, Status: tarsy.StatusFailed,
+		ID: ident.New(), SessionID: sessionID, StageID: stage.ID, AgentName: "Agent-2", AgentIndex: 2, Status: tarsy.StatusFailed,
 		ErrorMessage: "no",
 	}
-	chat := tarsy.Chat{ID: tarsy.NewID(), SessionID: sessionID, CreatedBy: "me", CreatedAt: now}
-	question := tarsy.ChatUserMessage{ID: tarsy.NewID(), ChatID: chat.ID, SessionID: sessionID, Author: "me", Content: "why?", CreatedAt: now}
+	chat := tarsy.Chat{ID: ident.New(), SessionID: sessionID, CreatedBy: "me", CreatedAt: now}
+	question := tarsy.ChatUserMessage{ID: ident.New(), ChatID: chat.ID, SessionID: sessionID, Author: "me", Content: "why?", CreatedAt: now}
 	ended := tarsy.Session{ID: sessionID, Status: tarsy.SessionCompleted, ConcludedEarly: "deadline"}
 	failed := tarsy.Session{ID: sessionID, Status: tarsy.SessionFailed, ErrorCode: "llm_error", ErrorMessage: "no"}
 
@@ -93,7 +95,7 @@ func events(sessionID string, now time.Time) []tarsy.Event {
 	}
 
 	call := tarsy.MCPInteraction{
-		ID: tarsy.NewID(), SessionID: sessionID, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: tarsy.NewID(),
+		ID: ident.New(), SessionID: sessionID, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: ident.New(),
 		ServerName: "s", ToolName: "t", ToolArguments: json.RawMessage(`{"a":1}`), Approval: &tarsy.Approval{
 			Status: tarsy.ApprovalApproved, Scope: tarsy.ScopeCall, Rule: "approvals.rules[0]", ExpiresAt: now.UTC(), Arguments: json.RawMessage(`{"a":2}`),
 			DecidedBy: "me", DecidedAt: &now, Reason: "fine",
@@ -108,7 +110,7 @@ func events(sessionID string, now time.Time) []tarsy.Event {
 
 	for number, shown := range eventschema.Timeline() {
 		e := tarsy.TimelineEvent{
-			ID: tarsy.NewID(), SessionID: sessionID, StageID: &stage.ID, ExecutionID: &execution.ID, SequenceNumber: int64(number + 1),
+			ID: ident.New(), SessionID: sessionID, StageID: &stage.ID, ExecutionID: &execution.ID, SequenceNumber: int64(number + 1),
 			EventType: shown.Type, Status: tarsy.EventStreaming, Metadata: metadata()[shown.Type], CreatedAt: now, UpdatedAt: now,
 		}
 		all = append(all, tarsy.TimelineCreated(e))
@@ -128,20 +130,20 @@ func events(sessionID string, now time.Time) []tarsy.Event {
 func noteEvents(sessionID string, now time.Time) []tarsy.Event {
 	var all []tarsy.Event
 
-	for _, kind := range tarsy.NoteEventTypes() {
+	for _, kind := range notebook.NoteEventTypes() {
 		object, _, _ := strings.Cut(kind, ".")
 		status := map[string]string{
-			"note": string(tarsy.NoteDone), "entity": string(tarsy.EntityMerged), "review": string(tarsy.ReviewObsolete), "project": tarsy.StatusDeleted,
-			"epic": tarsy.StatusDeleted,
+			"note": string(notebook.NoteDone), "entity": string(notebook.EntityMerged), "review": string(notebook.ReviewObsolete), "project": notebook.StatusDeleted,
+			"epic": notebook.StatusDeleted,
 		}[object]
 
-		all = append(all, tarsy.NewNoteEvent(tarsy.NotePayload{
-			Type: kind, NoteID: tarsy.NewID(), EntityID: tarsy.NewID(), ReviewID: tarsy.NewID(), ProjectID: tarsy.NewID(), EpicID: tarsy.NewID(), Tag: "login",
+		all = append(all, notebook.NewNoteEvent(notebook.NotePayload{
+			Type: kind, NoteID: ident.New(), EntityID: ident.New(), ReviewID: ident.New(), ProjectID: ident.New(), EpicID: ident.New(), Tag: "login",
 			SessionID: sessionID, Status: status, EntityCount: 2, Error: "no", Author: "me", Timestamp: now,
 		}))
 	}
 
-	return append(all, tarsy.NewNoteEvent(tarsy.NotePayload{Type: tarsy.TypeNoteProcessed, NoteID: tarsy.NewID(), Timestamp: now}))
+	return append(all, notebook.NewNoteEvent(notebook.NotePayload{Type: notebook.TypeNoteProcessed, NoteID: ident.New(), Timestamp: now}))
 }
 
 // metadata is what timeline events are created with.
@@ -153,13 +155,13 @@ func metadata() map[tarsy.EventType]tarsy.Metadata {
 			Call: "1.2.3", ServerName: "s", ToolName: "t", Arguments: json.RawMessage(`{"a":[1,null]}`),
 		}),
 		tarsy.EventToolSummary: tarsy.NewMetadata(tarsy.ToolSummaryMetadata{
-			ServerName: "s", ToolName: "t", ToolCallEventID: tarsy.NewID(), OriginalTokens: 9000,
+			ServerName: "s", ToolName: "t", ToolCallEventID: ident.New(), OriginalTokens: 9000,
 		}),
 		tarsy.EventError:        tarsy.NewMetadata(tarsy.ErrorMetadata{Code: "llm_error"}),
-		tarsy.EventUserQuestion: tarsy.NewMetadata(tarsy.QuestionMetadata{Author: "me", ChatID: tarsy.NewID(), MessageID: tarsy.NewID()}),
+		tarsy.EventUserQuestion: tarsy.NewMetadata(tarsy.QuestionMetadata{Author: "me", ChatID: ident.New(), MessageID: ident.New()}),
 		tarsy.EventFinalAnalysis: tarsy.NewMetadata(tarsy.FinalAnalysisMetadata{
 			ForcedConclusion: true, Reason: tarsy.ForcedIterations, MaxIterations: 3, CutOff: true,
-			Citations: []tarsy.Citation{{Call: "1.2.3", EventID: tarsy.NewID()}}, UnknownCitations: []string{"9.9.9"},
+			Citations: []tarsy.Citation{{Call: "1.2.3", EventID: ident.New()}}, UnknownCitations: []string{"9.9.9"},
 		}),
 		tarsy.EventCodeExecution:    tarsy.NewMetadata(tarsy.CodeExecutionMetadata{Code: "1+1"}),
 		tarsy.EventGoogleSearch:     found,

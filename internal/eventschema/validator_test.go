@@ -10,6 +10,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/eventschema"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func TestMessagesOfEveryTypeAreValid(t *testing.T) {
@@ -112,11 +114,11 @@ func TestWrongValuesAreNamed(t *testing.T) {
 		tarsy.TypeTimelineCompleted: {"status": {"active"}, "metadata": {message{}, nil, message{"code": 7.0}}},
 		tarsy.TypeStreamChunk:       {"offset": {-1.0}, "fence": {0.0}},
 		tarsy.TypeSessionChanged:    {"version": {0.0}, "channel": {"notes"}, "behind": {false, true}},
-		tarsy.TypeNoteProcessed:     {"status": {"deleted", "open"}},
-		tarsy.TypeEntityUpdated:     {"status": {"done", "deleted"}},
-		tarsy.TypeReviewResolved:    {"status": {"done"}},
-		tarsy.TypeProjectChanged:    {"status": {"open"}},
-		tarsy.TypeEpicChanged:       {"status": {"active"}},
+		notebook.TypeNoteProcessed:  {"status": {"deleted", "open"}},
+		notebook.TypeEntityUpdated:  {"status": {"done", "deleted"}},
+		notebook.TypeReviewResolved: {"status": {"done"}},
+		notebook.TypeProjectChanged: {"status": {"open"}},
+		notebook.TypeEpicChanged:    {"status": {"active"}},
 		"end":                       {"status": {"in_progress"}},
 		"subscription.confirmed":    {"channel": {"", "session:x"}},
 	} {
@@ -162,10 +164,10 @@ func sampleOf(t *testing.T, kind string) message {
 func BenchmarkValidate(b *testing.B) {
 	validator := eventschema.NewValidator()
 	m := message{
-		"type": "timeline_event.created", "event_id": tarsy.NewID(), "session_id": tarsy.NewID(), "sequence_number": 3.0,
+		"type": "timeline_event.created", "event_id": ident.New(), "session_id": ident.New(), "sequence_number": 3.0,
 		"event_type": "llm_tool_call", "status": "streaming", "content": "", "timestamp": "2026-11-15T05:00:00Z",
 		"metadata":    message{"call": "1.1.1", "server_name": "s", "tool_name": "t", "arguments": message{"a": "b"}},
-		"db_event_id": 4.0, "channel": tarsy.SessionChannel(tarsy.NewID()),
+		"db_event_id": 4.0, "channel": tarsy.SessionChannel(ident.New()),
 	}
 	require.NoError(b, validator.Validate(m))
 

@@ -17,6 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/jobs"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/notebook"
 )
 
 type ping struct {
@@ -171,9 +172,9 @@ func TestOnlyQueuesOfServerAreShownAndControlled(t *testing.T) {
 
 	overview, err := queue.Overview(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []tarsy.JobQueue{{Name: "one", Waiting: 1}}, overview)
+	require.Equal(t, []notebook.JobQueue{{Name: "one", Waiting: 1}}, overview)
 
-	page, err := queue.Jobs(t.Context(), tarsy.JobQuery{Limit: 10})
+	page, err := queue.Jobs(t.Context(), notebook.JobQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Equal(t, 1, page.Total)
 	require.Nil(t, page.Jobs[0].NoteID)
@@ -197,10 +198,10 @@ func TestErrorOfCancelledJobHasNoPrefixInListAndByID(t *testing.T) {
 	queue.Start()
 	insert(t, queue, "one")
 
-	var listed tarsy.Job
+	var listed notebook.Job
 
 	wait.Until(t, "the job fails", func() bool {
-		page, err := queue.Jobs(t.Context(), tarsy.JobQuery{Limit: 10, State: tarsy.JobFailed})
+		page, err := queue.Jobs(t.Context(), notebook.JobQuery{Limit: 10, State: notebook.JobFailed})
 		require.NoError(t, err)
 
 		if len(page.Jobs) == 0 {
@@ -233,7 +234,7 @@ func TestPausedQueueStartsNothing(t *testing.T) {
 
 	overview, err := queue.Overview(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []tarsy.JobQueue{{Name: "one", Paused: true, Waiting: 1}}, overview)
+	require.Equal(t, []notebook.JobQueue{{Name: "one", Paused: true, Waiting: 1}}, overview)
 	require.Empty(t, ran)
 	require.NoError(t, queue.Resume(t.Context(), "one"))
 	await(t, ran)

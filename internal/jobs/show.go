@@ -12,9 +12,10 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/notebook"
 )
 
-// state translates a job's state, SQL for an expression of type tarsy.JobState. River makes a job that failed available at once if it is
+// state translates a job's state, SQL for an expression of type notebook.JobState. River makes a job that failed available at once if it is
 // tried again within seconds, so a job with errors is one that is being retried.
 const state = `CASE
     WHEN j.state = 'running' THEN 'running'
@@ -25,7 +26,7 @@ const state = `CASE
 END`
 
 // Overview returns the queues of this server and how many jobs they have.
-func (q *Queue) Overview(ctx context.Context) ([]tarsy.JobQueue, error) {
+func (q *Queue) Overview(ctx context.Context) ([]notebook.JobQueue, error) {
 	rows, err := q.cfg.Readers.Query(ctx, `
 SELECT n.name, coalesce(p.paused_at IS NOT NULL, false) AS paused, c.waiting, c.running, c.retrying, c.failed
 FROM unnest($1::text[]) AS n (name) LEFT JOIN river_queue p ON p.name = n.name
@@ -39,7 +40,7 @@ ORDER BY n.name`, q.names)
 		return nil, fmt.Errorf("count jobs: %w", err)
 	}
 
-	queues, err := pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.JobQueue])
+	queues, err := pgx.CollectRows(rows, pgx.RowToStructByName[notebook.JobQueue])
 	if err != nil {
 		return nil, fmt.Errorf("count jobs: %w", err)
 	}
@@ -47,18 +48,18 @@ ORDER BY n.name`, q.names)
 	return queues, nil
 }
 
-// columns are those of tarsy.Job. A note's id is checked, because it is shown as a link.
+// columns are those of notebook.Job. A note's id is checked, because it is shown as a link.
 const columns = `j.id, j.kind, j.queue, ` + state + ` AS state, j.attempt, j.max_attempts, j.args->>'note_id' AS note_id,
     coalesce((j.args->>'version')::bigint, 0) AS note_version, coalesce(j.errors[cardinality(j.errors)]->>'error', '') AS error,
     j.created_at, j.scheduled_at, j.attempted_at, j.finalized_at`
 
 // Jobs returns a page of jobs.
-func (q *Queue) Jobs(ctx context.Context, query tarsy.JobQuery) (tarsy.JobPage, error) {
+func (q *Queue) Jobs(ctx context.Context, query notebook.JobQuery) (notebook.JobPage, error) {
 	names := q.names
 
 	if query.Queue != "" {
 		if err := q.check(query.Queue); err != nil {
-			return tarsy.JobPage{}, err
+			return notebook.JobPage{}, err
 		}
 
 		names = []string{query.Queue}
@@ -69,7 +70,7 @@ func (q *Queue) Jobs(ctx context.Context, query tarsy.JobQuery) (tarsy.JobPage, 
 
 	states := statesOf(query.State)
 
-	var page tarsy.JobPage
+	var page notebook.JobPage
 
 	err := pgx.BeginTxFunc(ctx, q.cfg.Readers, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		if err := tx.QueryRow(ctx, `SELECT count(*) `+matching, names, query.State, states).Scan(&page.Total); err != nil {
@@ -88,7 +89,7 @@ func (q *Queue) Jobs(ctx context.Context, query tarsy.JobQuery) (tarsy.JobPage, 
 		return err
 	})
 	if err != nil {
-		return tarsy.JobPage{}, fmt.Errorf("list jobs: %w", err)
+		return notebook.JobPage{}, fmt.Errorf("list jobs: %w", err)
 	}
 
 	if len(page.Jobs) > query.Limit {
@@ -100,15 +101,15 @@ func (q *Queue) Jobs(ctx context.Context, query tarsy.JobQuery) (tarsy.JobPage, 
 }
 
 // statesOf are the states of River in which a job can have a state; empty means any.
-func statesOf(state tarsy.JobState) []rivertype.JobState {
+func statesOf(state notebook.JobState) []rivertype.JobState {
 	switch state {
-	case tarsy.JobWaiting, tarsy.JobRetrying:
+	case notebook.JobWaiting, notebook.JobRetrying:
 		return []rivertype.JobState{rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateScheduled}
-	case tarsy.JobRunning:
+	case notebook.JobRunning:
 		return []rivertype.JobState{rivertype.JobStateRunning}
-	case tarsy.JobFailed:
+	case notebook.JobFailed:
 		return []rivertype.JobState{rivertype.JobStateCancelled, rivertype.JobStateDiscarded}
-	case tarsy.JobCompleted:
+	case notebook.JobCompleted:
 		return []rivertype.JobState{rivertype.JobStateCompleted}
 	default:
 		return rivertype.JobStates()
@@ -116,10 +117,10 @@ func statesOf(state tarsy.JobState) []rivertype.JobState {
 }
 
 // Job returns a job.
-func (q *Queue) Job(ctx context.Context, id int64) (tarsy.Job, error) {
+func (q *Queue) Job(ctx context.Context, id int64) (notebook.Job, error) {
 	rows, err := q.cfg.Readers.Query(ctx, `SELECT `+columns+` FROM river_job j WHERE j.id = $1`, id)
 	if err != nil {
-		return tarsy.Job{}, fmt.Errorf("read job: %w", err)
+		return notebook.Job{}, fmt.Errorf("read job: %w", err)
 	}
 
 	job, err := pgx.CollectExactlyOneRow(rows, readJob)
@@ -131,8 +132,8 @@ func (q *Queue) Job(ctx context.Context, id int64) (tarsy.Job, error) {
 }
 
 // readJob reads a row of columns. River marks the error of a job that it must not try again with a prefix that means nothing to people.
-func readJob(row pgx.CollectableRow) (tarsy.Job, error) {
-	job, err := pgx.RowToStructByName[tarsy.Job](row)
+func readJob(row pgx.CollectableRow) (notebook.Job, error) {
+	job, err := pgx.RowToStructByName[notebook.Job](row)
 	job.Error = strings.TrimPrefix(job.Error, "JobCancelError: ")
 
 	return job, err

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // callName is what names of tools are made of: a server and a tool, joined by a dot or by two underscores.
@@ -38,7 +38,7 @@ func (t *toolset) refusal(name string, shown []string) agent.Result {
 	result := agent.Result{IsError: true}
 	if !callName.MatchString(name) {
 		result.Content = t.suggest(name, shown, fmt.Sprintf(
-			"%+q is not the name of a tool: write server__tool, in letters, digits, '_', '-', '.' and '/', exactly as it is listed.", tarsy.CutText(name, shortBytes)))
+			"%+q is not the name of a tool: write server__tool, in letters, digits, '_', '-', '.' and '/', exactly as it is listed.", plaintext.Cut(name, shortBytes)))
 
 		return result
 	}

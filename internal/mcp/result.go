@@ -7,7 +7,7 @@ import (
 
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // withheld stands for a text that could not be masked: better no text than a secret.
@@ -34,12 +34,12 @@ func (f *Factory) received(serverID, text string) string {
 
 // receivedPart is received for the beginning of a text that had whole bytes, which may end with half a secret.
 func (f *Factory) receivedPart(serverID, text string, whole int) string {
-	text, ok := f.masked(serverID, tarsy.CutText(clean(text), f.maskedBytes()))
+	text, ok := f.masked(serverID, plaintext.Cut(clean(text), f.maskedBytes()))
 	if !ok {
 		return withheld
 	}
 
-	return withTruncationNote(tarsy.CutText(text, min(f.limits.ResultBytes, max(len(text)-longestSecret, 0))), whole)
+	return withTruncationNote(plaintext.Cut(text, min(f.limits.ResultBytes, max(len(text)-longestSecret, 0))), whole)
 }
 
 // maskedBytes is how much of a text is masked at most.
@@ -58,7 +58,7 @@ func (f *Factory) masked(serverID, text string) (string, bool) {
 	return text, err == nil
 }
 
-// clean replaces what neither PostgreSQL nor JSON can hold. It differs from tarsy.CleanText in that NUL leaves a sign:
+// clean replaces what neither PostgreSQL nor JSON can hold. It differs from plaintext.Clean in that NUL leaves a sign:
 // a model must see that its tool wrote something there.
 func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
@@ -66,7 +66,7 @@ func clean(text string) string {
 
 // cut keeps the head and the tail of a text that is longer than limit bytes: the end of a log usually matters most.
 func cut(text string, limit int) string {
-	return tarsy.CutMiddle(text, limit, fmt.Sprintf("\n[… cut: about %d of %d bytes left out …]\n", len(text)-limit, len(text)))
+	return plaintext.CutMiddle(text, limit, fmt.Sprintf("\n[… cut: about %d of %d bytes left out …]\n", len(text)-limit, len(text)))
 }
 
 // withTruncationNote says that text is the beginning of a longer one.
@@ -83,7 +83,7 @@ func short(text string) string {
 		return text
 	}
 
-	return tarsy.CutText(text, shortBytes) + "…"
+	return plaintext.Cut(text, shortBytes) + "…"
 }
 
 // textOf is what a model can read of a result.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 const (
@@ -98,7 +98,7 @@ func stderrExcerpt(text string) string {
 		}
 		shown := line
 		if len(shown) > maxErrorLineBytes {
-			shown = tarsy.CutText(shown, maxErrorLineBytes) + "…"
+			shown = plaintext.Cut(shown, maxErrorLineBytes) + "…"
 		}
 		switch {
 		case !tellsError(line) || size+len(shown) > maxErrorBytes:
@@ -110,7 +110,7 @@ func stderrExcerpt(text string) string {
 	}
 	rest := strings.Join(others, "\n")
 	if len(rest) > maxContextBytes {
-		rest = tarsy.CutMiddle(rest, maxContextBytes, "\n[…]\n")
+		rest = plaintext.CutMiddle(rest, maxContextBytes, "\n[…]\n")
 	}
 
 	return strings.TrimSpace(strings.Join(append(errors, rest), "\n"))

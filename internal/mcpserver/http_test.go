@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // apiOf is an API with one session that never ends. Watched gets a value when somebody waits for it, left when they have gone.
@@ -52,7 +53,7 @@ func waitingCall(ctx context.Context, t *testing.T, h *Handler, progress chan<- 
 	})
 
 	ended := make(chan error, 1)
-	params := &mcpsdk.CallToolParams{Name: "get_session", Arguments: map[string]any{"session_id": tarsy.NewID(), "wait_seconds": 300}}
+	params := &mcpsdk.CallToolParams{Name: "get_session", Arguments: map[string]any{"session_id": ident.New(), "wait_seconds": 300}}
 	params.SetProgressToken("token")
 
 	go func() {

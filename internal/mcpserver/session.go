@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 const (
@@ -125,7 +126,7 @@ func (p *pieces) verdict(detail tarsy.SessionDetail) {
 // command writes what a model proposes to run; its lines are kept.
 func (p *pieces) command(text string) {
 	if text != "" {
-		p.printf("  Command, proposed by a model: %s\n", strings.ReplaceAll(tarsy.CutText(text, maxText), "\n", "\n    "))
+		p.printf("  Command, proposed by a model: %s\n", strings.ReplaceAll(plaintext.Cut(text, maxText), "\n", "\n    "))
 	}
 }
 

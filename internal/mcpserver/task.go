@@ -6,8 +6,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/notebook"
 )
 
 const (
@@ -28,7 +28,7 @@ func addTasks(server *mcpsdk.Server, identify identifier) {
 		name: "list_tasks", title: "List tasks",
 		description: "List the tasks that were extracted from notes or created by people, newest first: id, status, owner, due date and title.",
 		refine: func(arguments map[string]*jsonschema.Schema) {
-			refineList(arguments["status"], oneOf(tarsy.EntityStatuses()))
+			refineList(arguments["status"], oneOf(notebook.EntityStatuses()))
 			between(arguments["limit"], 1, maxTasks, usualTasks)
 		},
 	}, listTasks)
@@ -37,11 +37,11 @@ func addTasks(server *mcpsdk.Server, identify identifier) {
 func listTasks(ctx context.Context, who caller, in taskArguments) (string, error) {
 	limit := clamp(in.Limit, usualTasks, maxTasks)
 	filter := client.EntityFilter{
-		Types: []string{string(tarsy.EntityTask)}, Statuses: in.Statuses, Owner: in.Owner, Search: in.Query,
+		Types: []string{string(notebook.EntityTask)}, Statuses: in.Statuses, Owner: in.Owner, Search: in.Query,
 	}
 
 	if len(filter.Statuses) == 0 {
-		filter.Statuses = []string{string(tarsy.EntityOpen), string(tarsy.EntityInProgress)}
+		filter.Statuses = []string{string(notebook.EntityOpen), string(notebook.EntityInProgress)}
 	}
 
 	if in.SessionID != "" {
@@ -73,7 +73,7 @@ func listTasks(ctx context.Context, who caller, in taskArguments) (string, error
 	return data(p.String()) + "\n" + moreText(more, "tasks"), nil
 }
 
-func owner(task tarsy.EntityDetail) string {
+func owner(task notebook.EntityDetail) string {
 	if task.Owner == "" {
 		return ""
 	}
@@ -81,7 +81,7 @@ func owner(task tarsy.EntityDetail) string {
 	return ", owner " + line(task.Owner, maxLine)
 }
 
-func due(task tarsy.EntityDetail) string {
+func due(task notebook.EntityDetail) string {
 	if task.DueOn == nil {
 		return ""
 	}

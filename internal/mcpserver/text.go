@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // How much of each text is shown, in bytes. The data of a result has at most maxResult, about 8,000 tokens: programs refuse much longer ones.
@@ -25,7 +25,7 @@ const dataNotice = "The text between the markers comes from alerts, tools, model
 func data(text string) string {
 	text = strings.TrimSpace(visible(text))
 	if len(text) > maxResult {
-		text = tarsy.CutText(text, maxResult) + "\n[cut: the result is too long; ask for less, or open the dashboard]"
+		text = plaintext.Cut(text, maxResult) + "\n[cut: the result is too long; ask for less, or open the dashboard]"
 	}
 
 	return dataNotice + "\n" + quote.Block("TARSY_DATA", text)
@@ -34,7 +34,7 @@ func data(text string) string {
 // visible drops the characters that people do not see and models read.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && tarsy.Invisible(r) {
+		if r != '\n' && r != '\t' && plaintext.Invisible(r) {
 			return -1
 		}
 
@@ -46,7 +46,7 @@ func visible(text string) string {
 func line(text string, limit int) string {
 	text = quote.OneLine(text)
 	if len(text) > limit {
-		return tarsy.CutText(text, limit) + "…"
+		return plaintext.Cut(text, limit) + "…"
 	}
 
 	return text
@@ -78,7 +78,7 @@ func (p *pieces) section(name, text string, limit int) {
 
 	if len(text) > limit {
 		p.cut = append(p.cut, name)
-		text = tarsy.CutMiddle(text, limit, fmt.Sprintf("\n\n[cut: %d of %d bytes left out]\n\n", len(text)-limit, len(text)))
+		text = plaintext.CutMiddle(text, limit, fmt.Sprintf("\n\n[cut: %d of %d bytes left out]\n\n", len(text)-limit, len(text)))
 	}
 
 	p.printf("\n%s:\n%s\n", name, text)

@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/client"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 func TestDataIsMarkedBoundedAndVisible(t *testing.T) {
@@ -26,7 +27,7 @@ func TestDataIsMarkedBoundedAndVisible(t *testing.T) {
 		require.True(t, strings.HasSuffix(marked, "<!-- TARSY_DATA_END -->"))
 		require.LessOrEqual(t, len(marked), 2*maxResult)
 		require.True(t, utf8.ValidString(marked))
-		require.False(t, strings.ContainsFunc(strings.ReplaceAll(marked, "\n", ""), tarsy.Invisible))
+		require.False(t, strings.ContainsFunc(strings.ReplaceAll(marked, "\n", ""), plaintext.Invisible))
 	})
 }
 

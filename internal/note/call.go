@@ -3,7 +3,7 @@ package note
 import (
 	"context"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
 )
@@ -11,7 +11,7 @@ import (
 // priced is a call of the model about a note that is over now, with its price. It failed with err if that is not nil.
 func (p *Processor) priced(noteID string, made infer.Call, err error) store.Call {
 	call := store.Call{
-		ID: tarsy.NewID(), NoteID: noteID, Purpose: made.Purpose, Provider: made.Provider, ModelName: made.Model, Usage: made.Usage, CreatedAt: p.Store.Now(),
+		ID: ident.New(), NoteID: noteID, Purpose: made.Purpose, Provider: made.Provider, ModelName: made.Model, Usage: made.Usage, CreatedAt: p.Store.Now(),
 	}
 	if p.Price != nil {
 		call.Usage = p.Price(call.ModelName, call.CreatedAt, call.Usage)

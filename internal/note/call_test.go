@@ -14,6 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // paid is a stored call as these tests compare it.
@@ -67,7 +68,7 @@ func TestEveryCallOfModelIsStoredWithItsPrice(t *testing.T) {
 	// An answer that cannot be used and one whose result is not stored were paid for too.
 	p.script.Add(used("nothing", 10), used(entity, 20), used(entity, 30), used(place, 40))
 
-	fails := func(*store.Tx, []tarsy.EntityDetail) error { return errors.New("not stored") }
+	fails := func(*store.Tx, []notebook.EntityDetail) error { return errors.New("not stored") }
 	require.ErrorIs(t, p.Extract(t.Context(), n.ID, 1, fails), structured.ErrSchema)
 	require.ErrorContains(t, p.Extract(t.Context(), n.ID, 1, fails), "not stored")
 	p.extract(n.ID, 1)
@@ -86,7 +87,7 @@ func TestEveryCallOfModelIsStoredWithItsPrice(t *testing.T) {
 
 	done := make(chan error, 1)
 	go func() {
-		done <- p.Extract(t.Context(), n.ID, version, func(*store.Tx, []tarsy.EntityDetail) error { return nil })
+		done <- p.Extract(t.Context(), n.ID, version, func(*store.Tx, []notebook.EntityDetail) error { return nil })
 	}()
 
 	<-gate.Reached()

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // How many choices the model gets.
@@ -121,6 +121,6 @@ func noChoice(in infer.OrganizeInput) bool {
 }
 
 // counts reports whether an entity is one that people work with.
-func counts(e tarsy.Entity) bool {
-	return e.State == tarsy.EntityProposed || e.State == tarsy.EntityAccepted
+func counts(e notebook.Entity) bool {
+	return e.State == notebook.EntityProposed || e.State == notebook.EntityAccepted
 }

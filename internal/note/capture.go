@@ -12,14 +12,17 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/plaintext"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // notQueued is the error of a note whose job could not be written.
 const notQueued = "The note could not be queued. It is tried again."
 
 // Capture stores a note and queues its extraction. created is false if the note was captured before with the same idempotency key.
-func (s *Service) Capture(ctx context.Context, input tarsy.NoteInput) (note tarsy.Note, created bool, err error) {
+func (s *Service) Capture(ctx context.Context, input notebook.NoteInput) (note notebook.Note, created bool, err error) {
 	if key := input.Idempotency; key != nil {
 		// First, because the answer to a repeated request does not depend on the session, which may be gone.
 		if found, err := s.captured(ctx, key); found != nil || err != nil {
@@ -31,7 +34,7 @@ func (s *Service) Capture(ctx context.Context, input tarsy.NoteInput) (note tars
 
 	note, err = s.prepare(ctx, input)
 	if err != nil {
-		return tarsy.Note{}, false, err
+		return notebook.Note{}, false, err
 	}
 
 	err = s.cfg.Store.Change(ctx, func(tx *store.Tx) error { return s.insert(ctx, tx, &note, input.Idempotency) })
@@ -50,12 +53,12 @@ func (s *Service) Capture(ctx context.Context, input tarsy.NoteInput) (note tars
 
 		return valueOf(found), false, err
 	default:
-		return tarsy.Note{}, false, fmt.Errorf("store note: %w", err)
+		return notebook.Note{}, false, fmt.Errorf("store note: %w", err)
 	}
 }
 
 // captured is the note that was captured with an idempotency key, or nil.
-func (s *Service) captured(ctx context.Context, key *tarsy.IdempotencyKey) (*tarsy.Note, error) {
+func (s *Service) captured(ctx context.Context, key *tarsy.IdempotencyKey) (*notebook.Note, error) {
 	found, fingerprint, err := store.NoteByKey(ctx, s.cfg.Store.Writer(), key.Hash)
 
 	switch {
@@ -71,16 +74,16 @@ func (s *Service) captured(ctx context.Context, key *tarsy.IdempotencyKey) (*tar
 	}
 }
 
-func valueOf(n *tarsy.Note) tarsy.Note {
+func valueOf(n *notebook.Note) notebook.Note {
 	if n == nil {
-		return tarsy.Note{}
+		return notebook.Note{}
 	}
 
 	return *n
 }
 
 // insert stores a note, its job and its event. The job is written in a savepoint: if that fails the note is kept, and the sweep queues it.
-func (s *Service) insert(ctx context.Context, tx *store.Tx, n *tarsy.Note, key *tarsy.IdempotencyKey) error {
+func (s *Service) insert(ctx context.Context, tx *store.Tx, n *notebook.Note, key *tarsy.IdempotencyKey) error {
 	n.CreatedAt, n.UpdatedAt = tx.Now, tx.Now
 
 	failure := pgx.BeginFunc(ctx, tx, func(savepoint pgx.Tx) error { return s.cfg.Tries.add(ctx, s.cfg.Jobs, savepoint, next(*n)) })
@@ -100,8 +103,8 @@ func (s *Service) insert(ctx context.Context, tx *store.Tx, n *tarsy.Note, key *
 
 	audit.Target(ctx, n.ID)
 
-	tx.Emit(tarsy.NotePayload{
-		Type: tarsy.TypeNoteCaptured, NoteID: n.ID, SessionID: store.IDText(n.SessionID), Status: string(n.Status), Error: n.ProcessingError,
+	tx.Emit(notebook.NotePayload{
+		Type: notebook.TypeNoteCaptured, NoteID: n.ID, SessionID: store.IDText(n.SessionID), Status: string(n.Status), Error: n.ProcessingError,
 		Author: n.Author,
 	})
 
@@ -109,19 +112,19 @@ func (s *Service) insert(ctx context.Context, tx *store.Tx, n *tarsy.Note, key *
 }
 
 // prepare checks what is captured and makes the note.
-func (s *Service) prepare(ctx context.Context, input tarsy.NoteInput) (tarsy.Note, error) {
-	note := tarsy.Note{ID: tarsy.NewID(), Source: input.Source, Author: input.Author, Status: tarsy.NoteQueued, Version: 1}
+func (s *Service) prepare(ctx context.Context, input notebook.NoteInput) (notebook.Note, error) {
+	note := notebook.Note{ID: ident.New(), Source: input.Source, Author: input.Author, Status: notebook.NoteQueued, Version: 1}
 
-	if !slices.Contains(tarsy.NoteSources(), input.Source) {
+	if !slices.Contains(notebook.NoteSources(), input.Source) {
 		return note, tarsy.FieldErrorf(tarsy.CodeInvalidField, "source", "source must be one of cli, web, discord, session")
 	}
 
-	content := strings.TrimSpace(tarsy.CleanText(input.Content))
-	if len(content) > tarsy.MaxNoteBytes {
-		return note, tarsy.FieldErrorf(tarsy.CodeTooLarge, "content", "content is larger than %d bytes: split it into several notes", tarsy.MaxNoteBytes)
+	content := strings.TrimSpace(plaintext.Clean(input.Content))
+	if len(content) > notebook.MaxNoteBytes {
+		return note, tarsy.FieldErrorf(tarsy.CodeTooLarge, "content", "content is larger than %d bytes: split it into several notes", notebook.MaxNoteBytes)
 	}
 
-	if input.SessionID == "" && input.Source == tarsy.NoteFromSession {
+	if input.SessionID == "" && input.Source == notebook.NoteFromSession {
 		return note, tarsy.FieldErrorf(tarsy.CodeMissingField, "session_id", "session_id is missing: source session needs the session")
 	}
 
@@ -133,7 +136,7 @@ func (s *Service) prepare(ctx context.Context, input tarsy.NoteInput) (tarsy.Not
 
 		note.SessionID = &session.ID
 
-		if content == "" && input.Source == tarsy.NoteFromSession {
+		if content == "" && input.Source == notebook.NoteFromSession {
 			content, err = analysisOf(session)
 			if err != nil {
 				return note, err
@@ -161,5 +164,5 @@ func analysisOf(session *tarsy.SessionDetail) (string, error) {
 		return "", tarsy.FieldErrorf(tarsy.CodeMissingField, "content", "the session has no final analysis: write content")
 	}
 
-	return tarsy.CutMiddle(analysis, tarsy.MaxNoteBytes, "\n\n[…]\n\n"), nil
+	return plaintext.CutMiddle(analysis, notebook.MaxNoteBytes, "\n\n[…]\n\n"), nil
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func TestCaptureStoresNoteJobAndEventTogether(t *testing.T) {
@@ -19,24 +21,24 @@ func TestCaptureStoresNoteJobAndEventTogether(t *testing.T) {
 	require.Equal(t, []string{"notes_extract available 0/5"}, s.jobs())
 
 	events := s.events(1)
-	require.Equal(t, tarsy.NotePayload{
-		Type: tarsy.TypeNoteCaptured, NoteID: n.ID, Status: "queued", Author: "ana", Timestamp: captured,
+	require.Equal(t, notebook.NotePayload{
+		Type: notebook.TypeNoteCaptured, NoteID: n.ID, Status: "queued", Author: "ana", Timestamp: captured,
 	}, events[0])
 
 	s.execute(`ALTER TABLE pgjournal_entries RENAME TO elsewhere`)
 
-	_, _, err := s.service.Capture(t.Context(), tarsy.NoteInput{Content: "x", Source: tarsy.NoteFromCLI})
+	_, _, err := s.service.Capture(t.Context(), notebook.NoteInput{Content: "x", Source: notebook.NoteFromCLI})
 	require.Error(t, err)
 	s.execute(`ALTER TABLE elsewhere RENAME TO pgjournal_entries`)
 	require.Len(t, s.jobs(), 1, "without the event there is no job")
 
-	page, err := s.service.Notes(t.Context(), tarsy.NoteQuery{Limit: 10})
+	page, err := s.service.Notes(t.Context(), notebook.NoteQuery{Limit: 10})
 	require.NoError(t, err)
 	require.Equal(t, 1, page.Total, "and no note")
 }
 
 // stored is a note as it was captured: times in UTC.
-func (s *server) stored(id string) tarsy.Note {
+func (s *server) stored(id string) notebook.Note {
 	s.Helper()
 
 	n := s.note(id)
@@ -48,25 +50,25 @@ func (s *server) stored(id string) tarsy.Note {
 func TestCaptureRefusesWhatIsWrong(t *testing.T) {
 	s := newServer(t, 5)
 
-	running, silent, long := session(tarsy.SessionInProgress, ""), session(tarsy.SessionFailed, " "), session(tarsy.SessionCompleted, strings.Repeat("ä", tarsy.MaxNoteBytes))
+	running, silent, long := session(tarsy.SessionInProgress, ""), session(tarsy.SessionFailed, " "), session(tarsy.SessionCompleted, strings.Repeat("ä", notebook.MaxNoteBytes))
 	for _, one := range []tarsy.SessionDetail{running, silent, long} {
 		s.sessions[one.ID] = one
 	}
 
 	for name, c := range map[string]struct {
-		input tarsy.NoteInput
+		input notebook.NoteInput
 		code  tarsy.Code
 		field string
 	}{
-		"no source":           {tarsy.NoteInput{Content: "x"}, tarsy.CodeInvalidField, "source"},
-		"unknown source":      {tarsy.NoteInput{Content: "x", Source: "mail"}, tarsy.CodeInvalidField, "source"},
-		"no content":          {tarsy.NoteInput{Content: " \n\x00", Source: tarsy.NoteFromWeb}, tarsy.CodeMissingField, "content"},
-		"too large":           {tarsy.NoteInput{Content: strings.Repeat("x", tarsy.MaxNoteBytes+1), Source: tarsy.NoteFromWeb}, tarsy.CodeTooLarge, "content"},
-		"no session":          {tarsy.NoteInput{Content: "x", Source: tarsy.NoteFromSession}, tarsy.CodeMissingField, "session_id"},
-		"unknown session":     {tarsy.NoteInput{Content: "x", Source: tarsy.NoteFromWeb, SessionID: tarsy.NewID()}, tarsy.CodeSessionNotFound, ""},
-		"no content of web":   {tarsy.NoteInput{Source: tarsy.NoteFromWeb, SessionID: long.ID}, tarsy.CodeMissingField, "content"},
-		"session not over":    {tarsy.NoteInput{Source: tarsy.NoteFromSession, SessionID: running.ID}, tarsy.CodeSessionNotOver, ""},
-		"session has no text": {tarsy.NoteInput{Source: tarsy.NoteFromSession, SessionID: silent.ID}, tarsy.CodeMissingField, "content"},
+		"no source":           {notebook.NoteInput{Content: "x"}, tarsy.CodeInvalidField, "source"},
+		"unknown source":      {notebook.NoteInput{Content: "x", Source: "mail"}, tarsy.CodeInvalidField, "source"},
+		"no content":          {notebook.NoteInput{Content: " \n\x00", Source: notebook.NoteFromWeb}, tarsy.CodeMissingField, "content"},
+		"too large":           {notebook.NoteInput{Content: strings.Repeat("x", notebook.MaxNoteBytes+1), Source: notebook.NoteFromWeb}, tarsy.CodeTooLarge, "content"},
+		"no session":          {notebook.NoteInput{Content: "x", Source: notebook.NoteFromSession}, tarsy.CodeMissingField, "session_id"},
+		"unknown session":     {notebook.NoteInput{Content: "x", Source: notebook.NoteFromWeb, SessionID: ident.New()}, tarsy.CodeSessionNotFound, ""},
+		"no content of web":   {notebook.NoteInput{Source: notebook.NoteFromWeb, SessionID: long.ID}, tarsy.CodeMissingField, "content"},
+		"session not over":    {notebook.NoteInput{Source: notebook.NoteFromSession, SessionID: running.ID}, tarsy.CodeSessionNotOver, ""},
+		"session has no text": {notebook.NoteInput{Source: notebook.NoteFromSession, SessionID: silent.ID}, tarsy.CodeMissingField, "content"},
 	} {
 		_, _, err := s.service.Capture(t.Context(), c.input)
 		require.Equal(t, c.code, tarsy.CodeOf(err), "%s: %v", name, err)
@@ -79,22 +81,22 @@ func TestCaptureRefusesWhatIsWrong(t *testing.T) {
 
 	require.Empty(t, s.jobs())
 
-	n, _, err := s.service.Capture(t.Context(), tarsy.NoteInput{Source: tarsy.NoteFromSession, SessionID: running.ID, Content: "look later"})
+	n, _, err := s.service.Capture(t.Context(), notebook.NoteInput{Source: notebook.NoteFromSession, SessionID: running.ID, Content: "look later"})
 	require.NoError(t, err, "what a person writes needs no end")
 	require.Equal(t, running.ID, *n.SessionID)
 
-	n, _, err = s.service.Capture(t.Context(), tarsy.NoteInput{Source: tarsy.NoteFromSession, SessionID: long.ID})
+	n, _, err = s.service.Capture(t.Context(), notebook.NoteInput{Source: notebook.NoteFromSession, SessionID: long.ID})
 	require.NoError(t, err)
-	require.LessOrEqual(t, len(n.Content), tarsy.MaxNoteBytes)
+	require.LessOrEqual(t, len(n.Content), notebook.MaxNoteBytes)
 	require.True(t, strings.HasPrefix(n.Content, "ää") && strings.HasSuffix(n.Content, "ää"))
 
-	n, _, err = s.service.Capture(t.Context(), tarsy.NoteInput{Source: tarsy.NoteFromWeb, Content: strings.Repeat("x", tarsy.MaxNoteBytes)})
+	n, _, err = s.service.Capture(t.Context(), notebook.NoteInput{Source: notebook.NoteFromWeb, Content: strings.Repeat("x", notebook.MaxNoteBytes)})
 	require.NoError(t, err)
-	require.Len(t, n.Content, tarsy.MaxNoteBytes)
+	require.Len(t, n.Content, notebook.MaxNoteBytes)
 }
 
 func session(status tarsy.SessionStatus, analysis string) tarsy.SessionDetail {
-	return tarsy.SessionDetail{Session: tarsy.Session{ID: tarsy.NewID(), Status: status, FinalAnalysis: analysis}}
+	return tarsy.SessionDetail{Session: tarsy.Session{ID: ident.New(), Status: status, FinalAnalysis: analysis}}
 }
 
 func TestIdempotencyKeyReturnsSameNote(t *testing.T) {
@@ -102,8 +104,8 @@ func TestIdempotencyKeyReturnsSameNote(t *testing.T) {
 	about := session(tarsy.SessionCompleted, "the disk is full")
 	s.sessions[about.ID] = about
 
-	input := tarsy.NoteInput{
-		Source: tarsy.NoteFromSession, SessionID: about.ID, Idempotency: &tarsy.IdempotencyKey{Hash: []byte("key"), Fingerprint: []byte("body")},
+	input := notebook.NoteInput{
+		Source: notebook.NoteFromSession, SessionID: about.ID, Idempotency: &tarsy.IdempotencyKey{Hash: []byte("key"), Fingerprint: []byte("body")},
 	}
 
 	first, created, err := s.service.Capture(t.Context(), input)
@@ -137,8 +139,8 @@ func TestConcurrentCapturesWithSameKeyMakeOneNote(t *testing.T) {
 
 	for range callers {
 		running.Go(func() {
-			n, isNew, err := s.service.Capture(t.Context(), tarsy.NoteInput{
-				Content: "x", Source: tarsy.NoteFromCLI, Author: "ana", Idempotency: &tarsy.IdempotencyKey{Hash: []byte("key"), Fingerprint: []byte("body")},
+			n, isNew, err := s.service.Capture(t.Context(), notebook.NoteInput{
+				Content: "x", Source: notebook.NoteFromCLI, Author: "ana", Idempotency: &tarsy.IdempotencyKey{Hash: []byte("key"), Fingerprint: []byte("body")},
 			})
 			if err != nil {
 				t.Error(err)

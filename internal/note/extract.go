@@ -4,9 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // pipeline is the author of what the pipeline creates.
@@ -21,9 +22,9 @@ const unprovenConfidence = 0.3
 //
 // A note that does not exist, has another version or is extracted already is left alone; finish then runs without entities. Errors are
 // those of infer.Model.Extract, the database and finish; see Permanent.
-func (p *Processor) Extract(ctx context.Context, noteID string, version int64, finish func(tx *store.Tx, entities []tarsy.EntityDetail) error) error {
-	waits := func(n tarsy.Note) bool {
-		return n.Version == version && (n.Status == tarsy.NoteQueued || n.Status == tarsy.NoteFailed && !n.Processed)
+func (p *Processor) Extract(ctx context.Context, noteID string, version int64, finish func(tx *store.Tx, entities []notebook.EntityDetail) error) error {
+	waits := func(n notebook.Note) bool {
+		return n.Version == version && (n.Status == notebook.NoteQueued || n.Status == notebook.NoteFailed && !n.Processed)
 	}
 
 	note, err := p.load(ctx, noteID, waits)
@@ -42,13 +43,13 @@ func (p *Processor) Extract(ctx context.Context, noteID string, version int64, f
 		return p.keepCall(ctx, call, err)
 	}
 
-	finishPaid := func(tx *store.Tx, entities []tarsy.EntityDetail) error {
+	finishPaid := func(tx *store.Tx, entities []notebook.EntityDetail) error {
 		store.InsertCall(tx, call)
 
 		return finish(tx, entities)
 	}
 
-	err = p.changeNote(ctx, noteID, waits, func(tx *store.Tx) error { return finishPaid(tx, nil) }, func(tx *store.Tx, note tarsy.Note) error {
+	err = p.changeNote(ctx, noteID, waits, func(tx *store.Tx) error { return finishPaid(tx, nil) }, func(tx *store.Tx, note notebook.Note) error {
 		waiting, err := p.storeExtracted(ctx, tx, note, found)
 		if err != nil {
 			return err
@@ -61,13 +62,13 @@ func (p *Processor) Extract(ctx context.Context, noteID string, version int64, f
 }
 
 // storeExtracted stores entities and the end of the extraction. It returns the entities that wait to be organized.
-func (p *Processor) storeExtracted(ctx context.Context, tx *store.Tx, note tarsy.Note, found []infer.Extracted) ([]tarsy.EntityDetail, error) {
+func (p *Processor) storeExtracted(ctx context.Context, tx *store.Tx, note notebook.Note, found []infer.Extracted) ([]notebook.EntityDetail, error) {
 	known, err := replaceEntities(ctx, tx, note)
 	if err != nil {
 		return nil, err
 	}
 
-	var waiting []tarsy.EntityDetail
+	var waiting []notebook.EntityDetail
 
 	for _, e := range known {
 		if e.OrganizedAt == nil && counts(e.Entity) {
@@ -92,12 +93,12 @@ func (p *Processor) storeExtracted(ctx context.Context, tx *store.Tx, note tarsy
 		created++
 	}
 
-	note.Status, note.Processed, note.ProcessedAt, note.ProcessingError, note.EntityCount = tarsy.NoteDone, true, &tx.Now, "", created
+	note.Status, note.Processed, note.ProcessedAt, note.ProcessingError, note.EntityCount = notebook.NoteDone, true, &tx.Now, "", created
 	if len(waiting) > 0 {
-		note.Status = tarsy.NoteExtracted
+		note.Status = notebook.NoteExtracted
 	}
 
-	tx.Emit(noteEvent(tarsy.TypeNoteProcessed, note))
+	tx.Emit(noteEvent(notebook.TypeNoteProcessed, note))
 
 	store.UpdateNote(tx, note)
 
@@ -105,14 +106,14 @@ func (p *Processor) storeExtracted(ctx context.Context, tx *store.Tx, note tarsy
 }
 
 // storeEntity stores an entity, and a review item if a person must decide about it.
-func (p *Processor) storeEntity(tx *store.Tx, note tarsy.Note, f infer.Extracted) tarsy.EntityDetail {
-	e := tarsy.EntityDetail{
-		Entity: tarsy.Entity{
-			ID: tarsy.NewID(), NoteID: &note.ID, NoteVersion: note.Version, SessionID: note.SessionID, Type: f.Type, Title: f.Title, Content: f.Content,
-			Owner: f.Owner, DueOn: f.DueOn, Status: tarsy.EntityOpen, State: tarsy.EntityAccepted, Confidence: &f.Confidence,
+func (p *Processor) storeEntity(tx *store.Tx, note notebook.Note, f infer.Extracted) notebook.EntityDetail {
+	e := notebook.EntityDetail{
+		Entity: notebook.Entity{
+			ID: ident.New(), NoteID: &note.ID, NoteVersion: note.Version, SessionID: note.SessionID, Type: f.Type, Title: f.Title, Content: f.Content,
+			Owner: f.Owner, DueOn: f.DueOn, Status: notebook.EntityOpen, State: notebook.EntityAccepted, Confidence: &f.Confidence,
 			Position: store.PositionAt(tx.Now), CreatedBy: pipeline, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 		},
-		Tags: f.Tags, Sources: []tarsy.EntitySource{},
+		Tags: f.Tags, Sources: []notebook.EntitySource{},
 	}
 
 	reason := ""
@@ -121,7 +122,7 @@ func (p *Processor) storeEntity(tx *store.Tx, note tarsy.Note, f infer.Extracted
 	}
 
 	if f.Passage != nil {
-		e.Sources = append(e.Sources, tarsy.EntitySource{
+		e.Sources = append(e.Sources, notebook.EntitySource{
 			EntityID: e.ID, NoteID: note.ID, Quote: f.Passage.Quote, StartOffset: f.Passage.Start, EndOffset: f.Passage.End,
 		})
 	} else {
@@ -131,15 +132,15 @@ func (p *Processor) storeEntity(tx *store.Tx, note tarsy.Note, f infer.Extracted
 	}
 
 	if reason != "" {
-		e.State = tarsy.EntityProposed
+		e.State = notebook.EntityProposed
 	}
 
 	store.InsertEntity(tx, e)
-	tx.Emit(store.EntityEvent(tarsy.TypeEntityCreated, e.Entity, ""))
+	tx.Emit(store.EntityEvent(notebook.TypeEntityCreated, e.Entity, ""))
 
 	if reason != "" {
-		store.InsertReviewItem(tx, tarsy.ReviewItem{
-			ID: tarsy.NewID(), Kind: tarsy.ReviewEntity, Status: tarsy.ReviewOpen, NoteID: &note.ID, EntityID: &e.ID, Reason: reason,
+		store.InsertReviewItem(tx, notebook.ReviewItem{
+			ID: ident.New(), Kind: notebook.ReviewEntity, Status: notebook.ReviewOpen, NoteID: &note.ID, EntityID: &e.ID, Reason: reason,
 			Confidence: e.Confidence, CreatedAt: tx.Now, Version: 1,
 		})
 	}

@@ -4,15 +4,16 @@ import (
 	"context"
 	"slices"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // filing stores an organization. It is used once, within a transaction.
 type filing struct {
 	tx         *store.Tx
-	note       tarsy.Note
+	note       notebook.Note
 	confidence float64
 	in         infer.OrganizeInput
 	// places are in the order of the input's entities.
@@ -47,7 +48,7 @@ func (f *filing) run(ctx context.Context) (int, error) {
 		return 0, err
 	}
 
-	byID := make(map[string]tarsy.Entity, len(locked))
+	byID := make(map[string]notebook.Entity, len(locked))
 	for _, e := range locked {
 		byID[e.ID] = e
 	}
@@ -121,7 +122,7 @@ func (f *filing) lockPlaces(ctx context.Context) error {
 }
 
 // organize files one entity, or leaves the decision to a person.
-func (f *filing) organize(ctx context.Context, i int, entity tarsy.Entity) error {
+func (f *filing) organize(ctx context.Context, i int, entity notebook.Entity) error {
 	place := f.places[i]
 	// What a person filed meanwhile stays.
 	proposes := place.ProjectID != "" && entity.ProjectID == nil
@@ -137,12 +138,12 @@ func (f *filing) organize(ctx context.Context, i int, entity tarsy.Entity) error
 	entity.OrganizedAt = &f.tx.Now
 
 	entity = store.UpdateEntity(f.tx, entity)
-	f.tx.Emit(store.EntityEvent(tarsy.TypeEntityOrganized, entity, ""))
+	f.tx.Emit(store.EntityEvent(notebook.TypeEntityOrganized, entity, ""))
 
 	if proposes && !sure {
-		item := f.item(tarsy.ReviewAssignment, place)
+		item := f.item(notebook.ReviewAssignment, place)
 		item.EntityID = &entity.ID
-		item.Proposal = tarsy.Proposal{AssignProjectID: place.ProjectID, AssignEpicID: place.EpicID}
+		item.Proposal = notebook.Proposal{AssignProjectID: place.ProjectID, AssignEpicID: place.EpicID}
 		store.InsertReviewItem(f.tx, item)
 	}
 
@@ -154,7 +155,7 @@ func (f *filing) organize(ctx context.Context, i int, entity tarsy.Entity) error
 }
 
 // proposeDuplicate asks a person whether an entity is the same as another, unless the question is open already.
-func (f *filing) proposeDuplicate(ctx context.Context, i int, entity tarsy.Entity) error {
+func (f *filing) proposeDuplicate(ctx context.Context, i int, entity notebook.Entity) error {
 	place := f.places[i]
 	if place.DuplicateOf == "" {
 		return nil
@@ -170,9 +171,9 @@ func (f *filing) proposeDuplicate(ctx context.Context, i int, entity tarsy.Entit
 	candidates := f.in.Entities[i].Candidates
 	at := slices.IndexFunc(candidates, func(c infer.Candidate) bool { return c.Entity.ID == place.DuplicateOf })
 
-	item := f.item(tarsy.ReviewDuplicate, place)
+	item := f.item(notebook.ReviewDuplicate, place)
 	item.EntityID = &entity.ID
-	item.Proposal = tarsy.Proposal{DuplicateOf: place.DuplicateOf}
+	item.Proposal = notebook.Proposal{DuplicateOf: place.DuplicateOf}
 	item.Score = &candidates[at].Score
 	// The confidence of the answer is about the place.
 	item.Confidence = nil
@@ -183,9 +184,9 @@ func (f *filing) proposeDuplicate(ctx context.Context, i int, entity tarsy.Entit
 }
 
 // item is a new review item about a place.
-func (f *filing) item(kind tarsy.ReviewKind, place infer.Place) tarsy.ReviewItem {
-	return tarsy.ReviewItem{
-		ID: tarsy.NewID(), Kind: kind, Status: tarsy.ReviewOpen, NoteID: &f.note.ID, Reason: place.Reason, Confidence: &place.Confidence,
+func (f *filing) item(kind notebook.ReviewKind, place infer.Place) notebook.ReviewItem {
+	return notebook.ReviewItem{
+		ID: ident.New(), Kind: kind, Status: notebook.ReviewOpen, NoteID: &f.note.ID, Reason: place.Reason, Confidence: &place.Confidence,
 		CreatedAt: f.tx.Now, Version: 1,
 	}
 }

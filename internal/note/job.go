@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // extractJob finds the entities of a note.
@@ -35,7 +35,7 @@ type reprocessJob struct {
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`
 	// The last note of the previous batch.
-	After *tarsy.TimeCursor `json:"after,omitempty"`
+	After *notebook.TimeCursor `json:"after,omitempty"`
 	// Who asked for it.
 	Author string `json:"author"`
 }
@@ -52,11 +52,11 @@ func (t Tries) add(ctx context.Context, client *river.Client[pgx.Tx], tx pgx.Tx,
 
 	switch job.(type) {
 	case extractJob:
-		options.Queue, options.UniqueOpts = tarsy.QueueExtract, river.UniqueOpts{ByArgs: true}
+		options.Queue, options.UniqueOpts = notebook.QueueExtract, river.UniqueOpts{ByArgs: true}
 	case organizeJob:
-		options.Queue, options.UniqueOpts = tarsy.QueueOrganize, river.UniqueOpts{ByArgs: true}
+		options.Queue, options.UniqueOpts = notebook.QueueOrganize, river.UniqueOpts{ByArgs: true}
 	case reprocessJob:
-		options.Queue = tarsy.QueueReprocess
+		options.Queue = notebook.QueueReprocess
 	}
 
 	_, err := client.InsertTx(ctx, tx, job, &options)
@@ -65,13 +65,13 @@ func (t Tries) add(ctx context.Context, client *river.Client[pgx.Tx], tx pgx.Tx,
 }
 
 // next is the job that a note of a status waits for; nil if it waits for none.
-func next(n tarsy.Note) river.JobArgs {
+func next(n notebook.Note) river.JobArgs {
 	switch n.Status {
-	case tarsy.NoteQueued:
+	case notebook.NoteQueued:
 		return extractJob{NoteID: n.ID, Version: n.Version}
-	case tarsy.NoteExtracted:
+	case notebook.NoteExtracted:
 		return organizeJob{NoteID: n.ID, Version: n.Version}
-	case tarsy.NoteDone, tarsy.NoteFailed:
+	case notebook.NoteDone, notebook.NoteFailed:
 	}
 
 	return nil

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Notes returns a page of notes.
-func (s *Service) Notes(ctx context.Context, query tarsy.NoteQuery) (tarsy.NotePage, error) {
-	var page tarsy.NotePage
+func (s *Service) Notes(ctx context.Context, query notebook.NoteQuery) (notebook.NotePage, error) {
+	var page notebook.NotePage
 
 	err := s.cfg.Store.Snapshot(ctx, func(q store.Querier) (err error) {
 		page, err = store.Notes(ctx, q, query)
@@ -18,19 +19,19 @@ func (s *Service) Notes(ctx context.Context, query tarsy.NoteQuery) (tarsy.NoteP
 		return err
 	})
 	if err != nil {
-		return tarsy.NotePage{}, fmt.Errorf("list notes: %w", err)
+		return notebook.NotePage{}, fmt.Errorf("list notes: %w", err)
 	}
 
 	return page, nil
 }
 
 // Note returns a note with its entities and review items.
-func (s *Service) Note(ctx context.Context, id string) (tarsy.NoteDetail, error) {
-	if !tarsy.ValidID(id) {
-		return tarsy.NoteDetail{}, store.NoNote(id)
+func (s *Service) Note(ctx context.Context, id string) (notebook.NoteDetail, error) {
+	if !ident.Valid(id) {
+		return notebook.NoteDetail{}, store.NoNote(id)
 	}
 
-	var detail tarsy.NoteDetail
+	var detail notebook.NoteDetail
 
 	err := s.cfg.Store.Snapshot(ctx, func(q store.Querier) (err error) {
 		if detail.Note, err = store.Note(ctx, q, id); err != nil {
@@ -48,7 +49,7 @@ func (s *Service) Note(ctx context.Context, id string) (tarsy.NoteDetail, error)
 		return err
 	})
 	if err != nil {
-		return tarsy.NoteDetail{}, fmt.Errorf("show note: %w", err)
+		return notebook.NoteDetail{}, fmt.Errorf("show note: %w", err)
 	}
 
 	return detail, nil

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // errMeanwhile is the error of an organization whose projects or epics were closed while the model chose. The next attempt has other
@@ -19,8 +19,8 @@ var errMeanwhile = errors.New("a project or an epic was closed or deleted meanwh
 // A note that does not exist, has another version or does not wait to be organized is left alone; finish runs nevertheless. Errors are
 // those of infer.Model.Organize, the database and finish; see Permanent.
 func (p *Processor) Organize(ctx context.Context, noteID string, version int64, finish func(tx *store.Tx) error) error {
-	waits := func(n tarsy.Note) bool {
-		return n.Version == version && (n.Status == tarsy.NoteExtracted || n.Status == tarsy.NoteFailed && n.Processed)
+	waits := func(n notebook.Note) bool {
+		return n.Version == version && (n.Status == notebook.NoteExtracted || n.Status == notebook.NoteFailed && n.Processed)
 	}
 
 	note, err := p.load(ctx, noteID, waits)
@@ -39,7 +39,7 @@ func (p *Processor) Organize(ctx context.Context, noteID string, version int64, 
 	}
 
 	file := func(places []infer.Place, finish func(*store.Tx) error) error {
-		return p.changeNote(ctx, noteID, waits, finish, func(tx *store.Tx, note tarsy.Note) error {
+		return p.changeNote(ctx, noteID, waits, finish, func(tx *store.Tx, note notebook.Note) error {
 			return storeOrganized(ctx, &filing{tx: tx, note: note, confidence: p.confidence(), in: in, places: places}, finish)
 		})
 	}
@@ -69,11 +69,11 @@ func storeOrganized(ctx context.Context, f *filing, finish func(*store.Tx) error
 		return err
 	}
 
-	f.note.Status, f.note.ProcessingError = tarsy.NoteDone, ""
+	f.note.Status, f.note.ProcessingError = notebook.NoteDone, ""
 
 	// Otherwise the events of the entities tell that the note is done.
 	if organized == 0 {
-		f.tx.Emit(noteEvent(tarsy.TypeNoteProcessed, f.note))
+		f.tx.Emit(noteEvent(notebook.TypeNoteProcessed, f.note))
 	}
 
 	store.UpdateNote(f.tx, f.note)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/note"
 	"tarsy.dev/tarsy/internal/note/infer"
@@ -17,6 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func TestOrganizeFilesEntityUnderProjectAndEpic(t *testing.T) {
@@ -39,11 +40,11 @@ func TestOrganizeFilesEntityUnderProjectAndEpic(t *testing.T) {
 	require.Nil(t, unfiled.ProjectID)
 	require.NotNil(t, unfiled.OrganizedAt)
 
-	require.Equal(t, tarsy.NoteDone, p.note(n.ID).Status)
+	require.Equal(t, notebook.NoteDone, p.note(n.ID).Status)
 	require.Empty(t, p.reviews())
 
 	events := p.events(2)
-	require.Equal(t, []string{tarsy.TypeEntityOrganized, tarsy.TypeEntityOrganized}, eventTypes(events))
+	require.Equal(t, []string{notebook.TypeEntityOrganized, notebook.TypeEntityOrganized}, eventTypes(events))
 	require.Equal(t, project.ID, events[0].ProjectID)
 	require.Equal(t, epics[0].ID, events[0].EpicID)
 }
@@ -51,16 +52,16 @@ func TestOrganizeFilesEntityUnderProjectAndEpic(t *testing.T) {
 func TestOrganizeWithoutChoicesAsksNobody(t *testing.T) {
 	p := newProcessing(t)
 	_, err := p.pool.Exec(t.Context(), `INSERT INTO projects (id, name, status, created_by, created_at, updated_at) VALUES ($1, 'Old', 'archived', 'ana', $2, $2)`,
-		tarsy.NewID(), captured)
+		ident.New(), captured)
 	require.NoError(t, err)
 
 	n, created := p.extracted("Fix the login bug.", task("Fix the login bug", "Fix the login bug."))
 	p.organize(n.ID, 1)
 
 	require.NotNil(t, p.entity(created[0].ID).OrganizedAt)
-	require.Equal(t, tarsy.NoteDone, p.note(n.ID).Status)
+	require.Equal(t, notebook.NoteDone, p.note(n.ID).Status)
 	require.Equal(t, 1, p.script.CallCount())
-	require.Equal(t, []string{tarsy.TypeEntityCreated, tarsy.TypeNoteProcessed, tarsy.TypeEntityOrganized}, eventTypes(p.events(3)))
+	require.Equal(t, []string{notebook.TypeEntityCreated, notebook.TypeNoteProcessed, notebook.TypeEntityOrganized}, eventTypes(p.events(3)))
 }
 
 func TestOrganizeLeavesUncertainAssignmentToPerson(t *testing.T) {
@@ -77,12 +78,12 @@ func TestOrganizeLeavesUncertainAssignmentToPerson(t *testing.T) {
 
 	items := p.reviews()
 	require.Len(t, items, 1)
-	require.Equal(t, tarsy.ReviewAssignment, items[0].Kind)
+	require.Equal(t, notebook.ReviewAssignment, items[0].Kind)
 	require.Equal(t, created[0].ID, *items[0].EntityID)
-	require.Equal(t, tarsy.Proposal{AssignProjectID: project.ID, AssignEpicID: epics[0].ID}, items[0].Proposal)
+	require.Equal(t, notebook.Proposal{AssignProjectID: project.ID, AssignEpicID: epics[0].ID}, items[0].Proposal)
 	require.InDelta(t, 0.4, *items[0].Confidence, 0)
 	require.Equal(t, "It may be about login.", items[0].Reason)
-	require.Equal(t, []string{tarsy.TypeEntityCreated, tarsy.TypeNoteProcessed, tarsy.TypeEntityOrganized, tarsy.TypeReviewCreated}, eventTypes(p.events(4)))
+	require.Equal(t, []string{notebook.TypeEntityCreated, notebook.TypeNoteProcessed, notebook.TypeEntityOrganized, notebook.TypeReviewCreated}, eventTypes(p.events(4)))
 }
 
 func TestOrganizeProposesDuplicateWithItsScore(t *testing.T) {
@@ -97,16 +98,16 @@ func TestOrganizeProposesDuplicateWithItsScore(t *testing.T) {
 
 	items := p.reviews()
 	require.Len(t, items, 1)
-	require.Equal(t, tarsy.ReviewDuplicate, items[0].Kind)
+	require.Equal(t, notebook.ReviewDuplicate, items[0].Kind)
 	require.Equal(t, created[0].ID, *items[0].EntityID)
-	require.Equal(t, tarsy.Proposal{DuplicateOf: old[0].ID}, items[0].Proposal)
+	require.Equal(t, notebook.Proposal{DuplicateOf: old[0].ID}, items[0].Proposal)
 	require.InDelta(t, 5.0/6, *items[0].Score, 1e-9)
 	require.Nil(t, items[0].Confidence)
 	require.Equal(t, "It is the same bug.", items[0].Reason)
 
 	// Nothing is merged.
-	require.Equal(t, tarsy.EntityAccepted, p.entity(created[0].ID).State)
-	require.Equal(t, tarsy.EntityAccepted, p.entity(old[0].ID).State)
+	require.Equal(t, notebook.EntityAccepted, p.entity(created[0].ID).State)
+	require.Equal(t, notebook.EntityAccepted, p.entity(old[0].ID).State)
 }
 
 func TestOrganizeOffersOnlySimilarOpenEntitiesAsDuplicates(t *testing.T) {
@@ -155,14 +156,14 @@ func TestOrganizeSuggestsOneEpicPerNameAndProject(t *testing.T) {
 
 	items := p.reviews()
 	require.Len(t, items, 2)
-	require.Equal(t, tarsy.ReviewAssignment, items[0].Kind)
+	require.Equal(t, notebook.ReviewAssignment, items[0].Kind)
 	require.Equal(t, created[1].ID, *items[0].EntityID)
 
 	epic := items[1]
-	require.Equal(t, tarsy.ReviewEpic, epic.Kind)
+	require.Equal(t, notebook.ReviewEpic, epic.Kind)
 	require.Nil(t, epic.EntityID)
 	require.Equal(t, project.ID, *epic.ProjectID)
-	require.Equal(t, tarsy.Proposal{
+	require.Equal(t, notebook.Proposal{
 		EpicName: "Passkeys", EpicDescription: "Sign in without a password.", EntityIDs: []string{created[0].ID, created[1].ID},
 	}, epic.Proposal)
 
@@ -181,7 +182,7 @@ func TestOrganizeSuggestsOneEpicPerNameAndProject(t *testing.T) {
 	require.Equal(t, int64(2), items[1].Version)
 
 	types := eventTypes(p.events(11))
-	require.Equal(t, []string{tarsy.TypeEntityOrganized, tarsy.TypeReviewUpdated}, types[len(types)-2:])
+	require.Equal(t, []string{notebook.TypeEntityOrganized, notebook.TypeReviewUpdated}, types[len(types)-2:])
 }
 
 func TestSuggestedEpicThatExistsIsUsed(t *testing.T) {
@@ -203,7 +204,7 @@ func TestOrganizeRejectsInventedIDs(t *testing.T) {
 	p := newProcessing(t)
 	n, created := p.extracted("Fix the login bug.", task("Fix the login bug", "Fix the login bug."))
 	p.project("Login", "")
-	p.organizationAnswers(infer.PlaceAnswer{ProjectID: tarsy.NewID(), Confidence: 1})
+	p.organizationAnswers(infer.PlaceAnswer{ProjectID: ident.New(), Confidence: 1})
 
 	err := p.Organize(t.Context(), n.ID, 1, func(*store.Tx) error { return errors.New("finish must not run") })
 	require.ErrorIs(t, err, structured.ErrSchema)
@@ -211,13 +212,13 @@ func TestOrganizeRejectsInventedIDs(t *testing.T) {
 	require.Nil(t, p.entity(created[0].ID).OrganizedAt)
 
 	require.NoError(t, p.Fail(t.Context(), n.ID, 1, err, true))
-	require.Equal(t, tarsy.NoteFailed, p.note(n.ID).Status)
+	require.Equal(t, notebook.NoteFailed, p.note(n.ID).Status)
 	require.True(t, p.note(n.ID).Processed)
 
 	// Someone retries the job.
 	p.organizationAnswers(infer.PlaceAnswer{})
 	p.organize(n.ID, 1)
-	require.Equal(t, tarsy.NoteDone, p.note(n.ID).Status)
+	require.Equal(t, notebook.NoteDone, p.note(n.ID).Status)
 	require.Empty(t, p.note(n.ID).ProcessingError)
 }
 
@@ -232,7 +233,7 @@ func TestOrganizeReturnsFailureOfModel(t *testing.T) {
 	require.ErrorIs(t, err, overloaded)
 
 	require.NoError(t, p.Fail(t.Context(), n.ID, 1, err, false))
-	require.Equal(t, tarsy.NoteExtracted, p.note(n.ID).Status)
+	require.Equal(t, notebook.NoteExtracted, p.note(n.ID).Status)
 	require.Contains(t, p.note(n.ID).ProcessingError, "too many requests")
 }
 
@@ -243,9 +244,9 @@ func TestOrganizeLeavesOtherVersionsAndOtherNotesAlone(t *testing.T) {
 
 	p.organize(n.ID, 1)
 	p.organize(n.ID, version)
-	p.organize(tarsy.NewID(), 1)
+	p.organize(ident.New(), 1)
 	require.Nil(t, p.entity(created[0].ID).OrganizedAt)
-	require.Equal(t, tarsy.NoteQueued, p.note(n.ID).Status)
+	require.Equal(t, notebook.NoteQueued, p.note(n.ID).Status)
 }
 
 func TestOrganizeKeepsWhatPersonFiledMeanwhile(t *testing.T) {
@@ -270,7 +271,7 @@ func TestOrganizeKeepsWhatPersonFiledMeanwhile(t *testing.T) {
 	require.NotNil(t, p.entity(created[0].ID).OrganizedAt)
 	require.Nil(t, p.entity(created[1].ID).ProjectID)
 	require.Empty(t, p.reviews())
-	require.Equal(t, tarsy.NoteDone, p.note(n.ID).Status)
+	require.Equal(t, notebook.NoteDone, p.note(n.ID).Status)
 }
 
 func TestProjectArchivedWhileModelAnswersIsRetried(t *testing.T) {
@@ -333,11 +334,11 @@ func TestOrganizeOfNoteWithoutEntitiesFinishesIt(t *testing.T) {
 	p.execute(`DELETE FROM entities WHERE id = $1`, created[0].ID)
 	p.organize(n.ID, 1)
 
-	require.Equal(t, tarsy.NoteDone, p.note(n.ID).Status)
+	require.Equal(t, notebook.NoteDone, p.note(n.ID).Status)
 
 	events := p.events(1)
-	require.Equal(t, tarsy.TypeNoteProcessed, events[0].Type)
-	require.Equal(t, string(tarsy.NoteDone), events[0].Status)
+	require.Equal(t, notebook.TypeNoteProcessed, events[0].Type)
+	require.Equal(t, string(notebook.NoteDone), events[0].Status)
 }
 
 func TestDuplicateRejectedWhileModelAnswersIsNotProposed(t *testing.T) {

@@ -10,8 +10,10 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // The default thresholds.
@@ -53,7 +55,7 @@ func (p *Processor) similarity() float64 {
 
 // changeNote runs a change of a note that still waits for it, in one transaction. Other notes are left alone; skipped runs instead.
 func (p *Processor) changeNote(
-	ctx context.Context, noteID string, waits func(tarsy.Note) bool, skipped func(*store.Tx) error, change func(*store.Tx, tarsy.Note) error,
+	ctx context.Context, noteID string, waits func(notebook.Note) bool, skipped func(*store.Tx) error, change func(*store.Tx, notebook.Note) error,
 ) error {
 	return p.Store.Change(ctx, func(tx *store.Tx) error {
 		note, err := store.LockNote(ctx, tx, noteID)
@@ -70,7 +72,7 @@ func (p *Processor) changeNote(
 }
 
 // load reads a note; nil if it does not exist or does not wait for the job.
-func (p *Processor) load(ctx context.Context, noteID string, waits func(tarsy.Note) bool) (*tarsy.Note, error) {
+func (p *Processor) load(ctx context.Context, noteID string, waits func(notebook.Note) bool) (*notebook.Note, error) {
 	note, err := store.Note(ctx, p.Store.Writer(), noteID)
 
 	switch {
@@ -96,15 +98,15 @@ func (p *Processor) Fail(ctx context.Context, noteID string, version int64, caus
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 
-	waits := func(n tarsy.Note) bool { return n.Version == version && n.Status != tarsy.NoteDone }
+	waits := func(n notebook.Note) bool { return n.Version == version && n.Status != notebook.NoteDone }
 
-	return p.changeNote(ctx, noteID, waits, func(*store.Tx) error { return nil }, func(tx *store.Tx, note tarsy.Note) error {
+	return p.changeNote(ctx, noteID, waits, func(*store.Tx) error { return nil }, func(tx *store.Tx, note notebook.Note) error {
 		note.ProcessingError = errorForPeople(cause)
-		event := tarsy.TypeNoteRequeued
+		event := notebook.TypeNoteRequeued
 
 		if final {
-			note.Status = tarsy.NoteFailed
-			event = tarsy.TypeNoteFailed
+			note.Status = notebook.NoteFailed
+			event = notebook.TypeNoteFailed
 		}
 
 		payload := noteEvent(event, note)
@@ -141,11 +143,11 @@ func errorForPeople(err error) string {
 		text = err.Error()
 	}
 
-	return tarsy.CutText(tarsy.CleanText(text), maxError)
+	return plaintext.Cut(plaintext.Clean(text), maxError)
 }
 
-func noteEvent(eventType string, n tarsy.Note) tarsy.NotePayload {
-	return tarsy.NotePayload{
+func noteEvent(eventType string, n notebook.Note) notebook.NotePayload {
+	return notebook.NotePayload{
 		Type: eventType, NoteID: n.ID, SessionID: store.IDText(n.SessionID), Status: string(n.Status), EntityCount: n.EntityCount,
 	}
 }

@@ -10,14 +10,15 @@ import (
 	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/note"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 )
 
 var patience = slowness.Scale(20 * time.Second)
@@ -69,11 +70,11 @@ func (p *processing) change(change func(*store.Tx)) {
 }
 
 // capture stores a note that waits for its extraction.
-func (p *processing) capture(content string) tarsy.Note {
+func (p *processing) capture(content string) notebook.Note {
 	p.Helper()
 
-	n := tarsy.Note{
-		ID: tarsy.NewID(), Content: content, Source: tarsy.NoteFromCLI, Author: "ana", Status: tarsy.NoteQueued, Version: 1, CreatedAt: captured,
+	n := notebook.Note{
+		ID: ident.New(), Content: content, Source: notebook.NoteFromCLI, Author: "ana", Status: notebook.NoteQueued, Version: 1, CreatedAt: captured,
 		UpdatedAt: captured,
 	}
 	p.change(func(tx *store.Tx) { require.NoError(p, store.InsertNote(p.Context(), tx, n, nil)) })
@@ -86,7 +87,7 @@ func (p *processing) requeue(id string) int64 {
 	p.Helper()
 
 	n := p.note(id)
-	n.Version, n.Status, n.Processed, n.ProcessedAt, n.ProcessingError = n.Version+1, tarsy.NoteQueued, false, nil, ""
+	n.Version, n.Status, n.Processed, n.ProcessedAt, n.ProcessingError = n.Version+1, notebook.NoteQueued, false, nil, ""
 	p.change(func(tx *store.Tx) { store.UpdateNote(tx, n) })
 
 	return n.Version
@@ -94,7 +95,7 @@ func (p *processing) requeue(id string) int64 {
 
 // task is an answer about a task that is stated in the note.
 func task(title, evidence string) infer.EntityAnswer {
-	return infer.EntityAnswer{Type: tarsy.EntityTask, Title: title, Tags: []string{}, Evidence: evidence, Confidence: 0.9}
+	return infer.EntityAnswer{Type: notebook.EntityTask, Title: title, Tags: []string{}, Evidence: evidence, Confidence: 0.9}
 }
 
 func (p *processing) answers(agent string, answer any) {
@@ -126,14 +127,14 @@ func (p *processing) organizationAnswers(places ...infer.PlaceAnswer) {
 }
 
 // extract runs the extraction of a note's version and returns what finish got.
-func (p *processing) extract(id string, version int64) []tarsy.EntityDetail {
+func (p *processing) extract(id string, version int64) []notebook.EntityDetail {
 	p.Helper()
 
 	finished := 0
 
-	var entities []tarsy.EntityDetail
+	var entities []notebook.EntityDetail
 
-	require.NoError(p, p.Extract(p.Context(), id, version, func(_ *store.Tx, got []tarsy.EntityDetail) error {
+	require.NoError(p, p.Extract(p.Context(), id, version, func(_ *store.Tx, got []notebook.EntityDetail) error {
 		finished++
 		entities = got
 
@@ -145,7 +146,7 @@ func (p *processing) extract(id string, version int64) []tarsy.EntityDetail {
 }
 
 // extracted is a note with one entity for each answer.
-func (p *processing) extracted(content string, entities ...infer.EntityAnswer) (tarsy.Note, []tarsy.EntityDetail) {
+func (p *processing) extracted(content string, entities ...infer.EntityAnswer) (notebook.Note, []notebook.EntityDetail) {
 	p.Helper()
 
 	n := p.capture(content)
@@ -169,7 +170,7 @@ func (p *processing) organize(id string, version int64) {
 	require.Equal(p, 1, finished)
 }
 
-func (p *processing) note(id string) tarsy.Note {
+func (p *processing) note(id string) notebook.Note {
 	p.Helper()
 
 	n, err := store.Note(p.Context(), p.Store.Reader(), id)
@@ -178,7 +179,7 @@ func (p *processing) note(id string) tarsy.Note {
 	return n
 }
 
-func (p *processing) entity(id string) tarsy.EntityDetail {
+func (p *processing) entity(id string) notebook.EntityDetail {
 	p.Helper()
 
 	e, err := store.Entity(p.Context(), p.Store.Reader(), id)
@@ -203,7 +204,7 @@ func (p *processing) titles() []string {
 }
 
 // reviews are all review items, oldest first.
-func (p *processing) reviews() []tarsy.ReviewItem {
+func (p *processing) reviews() []notebook.ReviewItem {
 	p.Helper()
 
 	items, err := store.ReviewItems(p.Context(), p.Store.Reader(), `ORDER BY r.id`)
@@ -212,19 +213,19 @@ func (p *processing) reviews() []tarsy.ReviewItem {
 	return items
 }
 
-func (p *processing) project(name, description string, epics ...string) (tarsy.Project, []tarsy.Epic) {
+func (p *processing) project(name, description string, epics ...string) (notebook.Project, []notebook.Epic) {
 	p.Helper()
 
-	project := tarsy.Project{ID: tarsy.NewID(), Name: name, Description: description, Status: tarsy.ProjectActive}
+	project := notebook.Project{ID: ident.New(), Name: name, Description: description, Status: notebook.ProjectActive}
 	_, err := p.pool.Exec(p.Context(), `INSERT INTO projects (id, name, description, created_by, created_at, updated_at) VALUES ($1, $2, $3, 'ana', $4, $4)`,
 		project.ID, name, description, captured)
 	require.NoError(p, err)
 
-	var created []tarsy.Epic
+	var created []notebook.Epic
 
 	for _, epic := range epics {
-		created = append(created, tarsy.Epic{
-			ID: tarsy.NewID(), ProjectID: project.ID, Name: epic, Status: tarsy.EpicOpen, CreatedBy: "ana", CreatedAt: captured, UpdatedAt: captured, Version: 1,
+		created = append(created, notebook.Epic{
+			ID: ident.New(), ProjectID: project.ID, Name: epic, Status: notebook.EpicOpen, CreatedBy: "ana", CreatedAt: captured, UpdatedAt: captured, Version: 1,
 		})
 	}
 
@@ -247,18 +248,18 @@ func (p *processing) skipEvents(n int) {
 }
 
 // events returns the next n events of the journal.
-func (p *processing) events(n int) []tarsy.NotePayload {
+func (p *processing) events(n int) []notebook.NotePayload {
 	p.Helper()
 
 	ctx, cancel := context.WithTimeout(p.Context(), patience)
 	defer cancel()
 
-	var payloads []tarsy.NotePayload
+	var payloads []notebook.NotePayload
 
 	for record, err := range p.Store.Journal().Tail(ctx, p.head) {
 		require.NoError(p, err)
 
-		var payload tarsy.NotePayload
+		var payload notebook.NotePayload
 
 		require.NoError(p, json.Unmarshal(record.Entry.Payload, &payload))
 		p.head = record.Position
@@ -271,7 +272,7 @@ func (p *processing) events(n int) []tarsy.NotePayload {
 	return payloads
 }
 
-func eventTypes(payloads []tarsy.NotePayload) []string {
+func eventTypes(payloads []notebook.NotePayload) []string {
 	types := make([]string, len(payloads))
 	for i, payload := range payloads {
 		types[i] = payload.Type

@@ -14,6 +14,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/jobs"
 	"tarsy.dev/tarsy/internal/note"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // server is a processor with everything around it: capture, queue and sweep.
@@ -74,10 +75,10 @@ func (s *server) start(queue *jobs.Queue) {
 }
 
 // add captures a note.
-func (s *server) add(content string) tarsy.Note {
+func (s *server) add(content string) notebook.Note {
 	s.Helper()
 
-	n, created, err := s.service.Capture(s.Context(), tarsy.NoteInput{Content: content, Source: tarsy.NoteFromCLI, Author: "ana"})
+	n, created, err := s.service.Capture(s.Context(), notebook.NoteInput{Content: content, Source: notebook.NoteFromCLI, Author: "ana"})
 	require.NoError(s, err)
 	require.True(s, created)
 
@@ -85,7 +86,7 @@ func (s *server) add(content string) tarsy.Note {
 }
 
 // await returns a note when it has a status.
-func (s *server) await(id string, status tarsy.NoteStatus) tarsy.Note {
+func (s *server) await(id string, status notebook.NoteStatus) notebook.Note {
 	s.Helper()
 
 	s.awaitf(func() bool { return s.note(id).Status == status }, "note to be %s", status)

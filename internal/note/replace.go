@@ -6,9 +6,9 @@ import (
 	"strings"
 	"unicode"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // sameSimilarity is that of the words of two entities with overlapping evidence from which they are the same.
@@ -28,7 +28,7 @@ const affectedSQL = `WHERE r.status = 'open' AND (r.entity_id IN (SELECT id FROM
 
 // replaceEntities removes the entities of earlier versions of a note that no person has touched, with their open review items. It returns the
 // others.
-func replaceEntities(ctx context.Context, tx *store.Tx, note tarsy.Note) ([]tarsy.EntityDetail, error) {
+func replaceEntities(ctx context.Context, tx *store.Tx, note notebook.Note) ([]notebook.EntityDetail, error) {
 	if note.Version == 1 {
 		return nil, nil
 	}
@@ -58,18 +58,18 @@ func replaceEntities(ctx context.Context, tx *store.Tx, note tarsy.Note) ([]tars
 	}
 
 	for _, e := range replaced {
-		tx.Emit(store.EntityEvent(tarsy.TypeEntityDeleted, e.Entity, ""))
+		tx.Emit(store.EntityEvent(notebook.TypeEntityDeleted, e.Entity, ""))
 	}
 
 	return store.Entities(ctx, tx, `WHERE e.note_id = $1 ORDER BY e.id`, note.ID)
 }
 
 // releaseReviewItems removes entities from open review items. Items of which nothing is left become obsolete.
-func releaseReviewItems(ctx context.Context, tx *store.Tx, items []tarsy.ReviewItem, entityIDs []string) error {
+func releaseReviewItems(ctx context.Context, tx *store.Tx, items []notebook.ReviewItem, entityIDs []string) error {
 	var obsolete []string
 
 	for _, item := range items {
-		if item.Kind != tarsy.ReviewEpic {
+		if item.Kind != notebook.ReviewEpic {
 			if slices.Contains(entityIDs, *item.EntityID) || slices.Contains(entityIDs, item.Proposal.DuplicateOf) {
 				obsolete = append(obsolete, item.ID)
 			}
@@ -99,7 +99,7 @@ func releaseReviewItems(ctx context.Context, tx *store.Tx, items []tarsy.ReviewI
 
 // isKnown reports whether an entity equals one that the note has already: one that a person kept, or one of the same answer, which is
 // compared by its title only, because one sentence may contain several tasks.
-func isKnown(ctx context.Context, tx *store.Tx, known []tarsy.EntityDetail, note tarsy.Note, f infer.Extracted) (bool, error) {
+func isKnown(ctx context.Context, tx *store.Tx, known []notebook.EntityDetail, note notebook.Note, f infer.Extracted) (bool, error) {
 	title := plainTitle(f.Title)
 
 	for _, k := range known {
@@ -124,8 +124,8 @@ func isKnown(ctx context.Context, tx *store.Tx, known []tarsy.EntityDetail, note
 	return false, nil
 }
 
-func overlaps(sources []tarsy.EntitySource, noteID string, p *infer.Passage) bool {
-	return p != nil && slices.ContainsFunc(sources, func(s tarsy.EntitySource) bool {
+func overlaps(sources []notebook.EntitySource, noteID string, p *infer.Passage) bool {
+	return p != nil && slices.ContainsFunc(sources, func(s notebook.EntitySource) bool {
 		return s.NoteID == noteID && s.StartOffset < p.End && p.Start < s.EndOffset
 	})
 }

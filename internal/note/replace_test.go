@@ -5,9 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func TestReprocessReplacesUntouchedEntities(t *testing.T) {
@@ -27,8 +28,8 @@ func TestReprocessReplacesUntouchedEntities(t *testing.T) {
 	require.Empty(t, p.reviews())
 
 	events := p.events(4)
-	require.Equal(t, []string{tarsy.TypeReviewResolved, tarsy.TypeEntityDeleted, tarsy.TypeEntityCreated, tarsy.TypeNoteProcessed}, eventTypes(events))
-	require.Equal(t, string(tarsy.ReviewObsolete), events[0].Status)
+	require.Equal(t, []string{notebook.TypeReviewResolved, notebook.TypeEntityDeleted, notebook.TypeEntityCreated, notebook.TypeNoteProcessed}, eventTypes(events))
+	require.Equal(t, string(notebook.ReviewObsolete), events[0].Status)
 	require.Equal(t, old[0].ID, events[1].EntityID)
 }
 
@@ -85,7 +86,7 @@ func TestReprocessOrganizesKeptEntityThatWasNot(t *testing.T) {
 
 	require.Len(t, waiting, 1)
 	require.Equal(t, old[0].ID, waiting[0].ID)
-	require.Equal(t, tarsy.NoteExtracted, p.note(n.ID).Status)
+	require.Equal(t, notebook.NoteExtracted, p.note(n.ID).Status)
 	require.Zero(t, p.note(n.ID).EntityCount)
 
 	p.organize(n.ID, version)
@@ -98,7 +99,7 @@ func TestReprocessKeepsEntityWithDecision(t *testing.T) {
 	unsure.Confidence = 0.2
 	n, _ := p.extracted("Check the disk.", unsure)
 	p.execute(`INSERT INTO review_decisions (id, item_id, decision, author, decided_at, before, after) SELECT $1, id, 'accept', 'ana', $2, '{}', '{}' FROM review_items`,
-		tarsy.NewID(), captured)
+		ident.New(), captured)
 
 	version := p.requeue(n.ID)
 	p.extractionAnswers()
@@ -127,12 +128,12 @@ func TestReprocessReleasesReviewItemsOfOtherNotes(t *testing.T) {
 
 	for _, item := range p.reviews() {
 		switch item.Kind {
-		case tarsy.ReviewEpic:
-			require.Equal(t, tarsy.ReviewOpen, item.Status)
+		case notebook.ReviewEpic:
+			require.Equal(t, notebook.ReviewOpen, item.Status)
 			require.Equal(t, []string{kept[0].ID}, item.Proposal.EntityIDs)
 		default:
-			require.Equal(t, tarsy.ReviewDuplicate, item.Kind)
-			require.Equal(t, tarsy.ReviewObsolete, item.Status)
+			require.Equal(t, notebook.ReviewDuplicate, item.Kind)
+			require.Equal(t, notebook.ReviewObsolete, item.Status)
 		}
 	}
 

@@ -9,21 +9,22 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // reprocessBatch is how many notes one transaction queues again.
 const reprocessBatch = 100
 
 // Reprocess has a note processed again from the beginning, whatever its status is. Jobs of its earlier versions store nothing any more.
-func (s *Service) Reprocess(ctx context.Context, id, author string) (tarsy.Note, error) {
-	if !tarsy.ValidID(id) {
-		return tarsy.Note{}, store.NoNote(id)
+func (s *Service) Reprocess(ctx context.Context, id, author string) (notebook.Note, error) {
+	if !ident.Valid(id) {
+		return notebook.Note{}, store.NoNote(id)
 	}
 
-	var note tarsy.Note
+	var note notebook.Note
 
 	err := s.cfg.Store.Change(ctx, func(tx *store.Tx) (err error) {
 		if note, err = store.LockNote(ctx, tx, id); err != nil {
@@ -35,16 +36,16 @@ func (s *Service) Reprocess(ctx context.Context, id, author string) (tarsy.Note,
 		return err
 	})
 	if err != nil {
-		return tarsy.Note{}, fmt.Errorf("process note again: %w", err)
+		return notebook.Note{}, fmt.Errorf("process note again: %w", err)
 	}
 
 	return note, nil
 }
 
 // requeue gives a locked note its next version and queues it.
-func requeue(ctx context.Context, tx *store.Tx, client *river.Client[pgx.Tx], tries Tries, n tarsy.Note, author string) (tarsy.Note, error) {
+func requeue(ctx context.Context, tx *store.Tx, client *river.Client[pgx.Tx], tries Tries, n notebook.Note, author string) (notebook.Note, error) {
 	n.Version++
-	n.Status, n.Processed, n.ProcessedAt, n.ProcessingError, n.UpdatedAt = tarsy.NoteQueued, false, nil, "", tx.Now
+	n.Status, n.Processed, n.ProcessedAt, n.ProcessingError, n.UpdatedAt = notebook.NoteQueued, false, nil, "", tx.Now
 
 	if err := tries.add(ctx, client, tx, next(n)); err != nil {
 		return n, fmt.Errorf("queue the note: %w", err)
@@ -57,9 +58,9 @@ func requeue(ctx context.Context, tx *store.Tx, client *river.Client[pgx.Tx], tr
 	return n, nil
 }
 
-func requeued(n tarsy.Note, author string) tarsy.NotePayload {
-	return tarsy.NotePayload{
-		Type: tarsy.TypeNoteRequeued, NoteID: n.ID, SessionID: store.IDText(n.SessionID), Status: string(n.Status), Author: author,
+func requeued(n notebook.Note, author string) notebook.NotePayload {
+	return notebook.NotePayload{
+		Type: notebook.TypeNoteRequeued, NoteID: n.ID, SessionID: store.IDText(n.SessionID), Status: string(n.Status), Author: author,
 	}
 }
 
@@ -108,7 +109,7 @@ func (w *reprocessWorker) Work(ctx context.Context, job *river.Job[reprocessJob]
 				return err
 			}
 
-			following.After = &tarsy.TimeCursor{CreatedAt: n.CreatedAt, ID: n.ID}
+			following.After = &notebook.TimeCursor{CreatedAt: n.CreatedAt, ID: n.ID}
 		}
 
 		if len(notes) == reprocessBatch {

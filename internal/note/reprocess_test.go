@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func TestReprocessSinceQueuesFinishedNotesOfPeriod(t *testing.T) {
@@ -20,7 +22,7 @@ SELECT gen_random_uuid(), 'note ' || i, 'cli', 'ana', CASE WHEN i % 2 = 0 THEN '
 INSERT INTO notes (id, content, source, author, status, created_at, updated_at) VALUES (gen_random_uuid(), 'old', 'cli', 'ana', 'failed', $1, $1)`,
 		captured.Add(-2*time.Hour))
 	s.add("being processed")
-	require.NoError(t, s.queue.Pause(t.Context(), tarsy.QueueExtract))
+	require.NoError(t, s.queue.Pause(t.Context(), notebook.QueueExtract))
 
 	count, err := s.service.ReprocessSince(t.Context(), captured.Add(-time.Hour), "ben")
 	require.NoError(t, err)
@@ -48,7 +50,7 @@ INSERT INTO notes (id, content, source, author, status, created_at, updated_at) 
 func TestReprocessOfMissingNoteIsRefused(t *testing.T) {
 	s := newServer(t, 5)
 
-	for _, id := range []string{tarsy.NewID(), "x"} {
+	for _, id := range []string{ident.New(), "x"} {
 		_, err := s.service.Reprocess(t.Context(), id, "ben")
 		require.Equal(t, tarsy.CodeNoteNotFound, tarsy.CodeOf(err))
 	}

@@ -11,6 +11,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/jobs"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // RetryJob runs a job again that failed, or now one that is to be retried later. The note of a failed job waits for it again.
@@ -48,7 +49,7 @@ func (s *Service) RetryJob(ctx context.Context, id int64, author string) error {
 
 // revive makes the note of a job wait for it again. Jobs about no note are left alone.
 func (s *Service) revive(ctx context.Context, tx *store.Tx, job *rivertype.JobRow, author string) error {
-	status := map[string]tarsy.NoteStatus{extractJob{}.Kind(): tarsy.NoteQueued, organizeJob{}.Kind(): tarsy.NoteExtracted}[job.Kind]
+	status := map[string]notebook.NoteStatus{extractJob{}.Kind(): notebook.NoteQueued, organizeJob{}.Kind(): notebook.NoteExtracted}[job.Kind]
 	if status == "" {
 		return nil
 	}
@@ -64,7 +65,7 @@ func (s *Service) revive(ctx context.Context, tx *store.Tx, job *rivertype.JobRo
 		return err
 	}
 
-	if note.Version != args.Version || note.Status != tarsy.NoteFailed && note.Status != status {
+	if note.Version != args.Version || note.Status != notebook.NoteFailed && note.Status != status {
 		return tarsy.Errorf(tarsy.CodeConflict, "the note was processed again since: this job has nothing more to do")
 	}
 

@@ -5,16 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // suggestedEpic is a new epic of a project: one review item for all entities that would be filed under it.
 type suggestedEpic struct {
 	place infer.Place
 	// open is the review item of an earlier note with the same suggestion; nil if there is none.
-	open *tarsy.ReviewItem
+	open *notebook.ReviewItem
 	// added are the entities of this note.
 	added []string
 }
@@ -76,7 +76,7 @@ func (f *filing) resolveSuggestion(ctx context.Context, place *infer.Place) erro
 
 	if len(existing) > 0 {
 		// It is not new. Nothing is filed under an epic that is done, and a second one with its name cannot be created.
-		if existing[0].Status == tarsy.EpicOpen {
+		if existing[0].Status == notebook.EpicOpen {
 			place.EpicID = existing[0].ID
 		}
 
@@ -110,9 +110,9 @@ func (f *filing) storeSuggestions(ctx context.Context) error {
 			s.open.Proposal.EntityIDs = append(s.open.Proposal.EntityIDs, s.added...)
 			err = store.UpdateProposal(ctx, f.tx, *s.open)
 		default:
-			item := f.item(tarsy.ReviewEpic, s.place)
+			item := f.item(notebook.ReviewEpic, s.place)
 			item.ProjectID = &s.place.ProjectID
-			item.Proposal = tarsy.Proposal{EpicName: s.place.NewEpicName, EpicDescription: s.place.NewEpicDescription, EntityIDs: s.added}
+			item.Proposal = notebook.Proposal{EpicName: s.place.NewEpicName, EpicDescription: s.place.NewEpicDescription, EntityIDs: s.added}
 			store.InsertReviewItem(f.tx, item)
 		}
 

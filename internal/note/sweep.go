@@ -11,6 +11,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/background"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 const (
@@ -77,7 +78,7 @@ WHERE j.kind IS NULL LIMIT $1`
 
 // Sweep looks for notes without a job once, and returns how many it gave one.
 func (s *Sweeper) Sweep(ctx context.Context) (int, error) {
-	rows, err := s.service.cfg.Store.Writer().Query(ctx, orphansSQL, sweepBatch, []string{tarsy.QueueExtract, tarsy.QueueOrganize})
+	rows, err := s.service.cfg.Store.Writer().Query(ctx, orphansSQL, sweepBatch, []string{notebook.QueueExtract, notebook.QueueOrganize})
 	if err != nil {
 		return 0, fmt.Errorf("look for notes without a job: %w", err)
 	}

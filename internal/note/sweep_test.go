@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func TestNoteIsKeptWithoutJobAndQueuedLater(t *testing.T) {
@@ -31,14 +31,14 @@ func TestNoteIsKeptWithoutJobAndQueuedLater(t *testing.T) {
 	require.Equal(t, 1, swept)
 	require.Equal(t, []string{"notes_extract available 0/5"}, s.jobs())
 	require.Empty(t, s.note(n.ID).ProcessingError)
-	require.Equal(t, []string{tarsy.TypeNoteRequeued}, eventTypes(s.events(1)))
+	require.Equal(t, []string{notebook.TypeNoteRequeued}, eventTypes(s.events(1)))
 
 	swept, err = s.sweeper.Sweep(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, swept)
 
 	s.start(s.queue)
-	s.await(n.ID, tarsy.NoteDone)
+	s.await(n.ID, notebook.NoteDone)
 }
 
 func TestConcurrentSweepsQueueNoteOnce(t *testing.T) {
@@ -89,6 +89,6 @@ func TestNoteWhoseAttemptsAreUsedUpFails(t *testing.T) {
 	swept, err := s.sweeper.Sweep(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, swept)
-	require.Contains(t, s.await(n.ID, tarsy.NoteFailed).ProcessingError, "its server is gone")
+	require.Contains(t, s.await(n.ID, notebook.NoteFailed).ProcessingError, "its server is gone")
 	require.Len(t, s.jobs(), 1)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // tripTracer counts the round trips to the database of calls whose context has a counter: statements and batches.
@@ -76,7 +76,7 @@ func TestRoundTripsDoNotGrowWithEntities(t *testing.T) {
 
 		// Load the note; begin, lock the note, store everything, append the events, commit.
 		require.Equal(t, 6, trips(func(ctx context.Context) error {
-			return p.Extract(ctx, n.ID, 1, func(*store.Tx, []tarsy.EntityDetail) error { return nil })
+			return p.Extract(ctx, n.ID, 1, func(*store.Tx, []notebook.EntityDetail) error { return nil })
 		}), "extraction of %d entities", entities)
 
 		// Load the note, entities, tags and sources, words, duplicates, projects, epics; begin, lock the note, its place and its entities,
@@ -85,7 +85,7 @@ func TestRoundTripsDoNotGrowWithEntities(t *testing.T) {
 			return p.Organize(ctx, n.ID, 1, func(*store.Tx) error { return nil })
 		}), "organization of %d entities", entities)
 
-		require.Equal(t, tarsy.NoteDone, p.note(n.ID).Status)
+		require.Equal(t, notebook.NoteDone, p.note(n.ID).Status)
 	}
 
 	require.Len(t, p.reviews(), 2*(1+7))

@@ -15,6 +15,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/jobs"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // WorkersConfig says how notes are processed. Everything is required except Logger.
@@ -48,9 +49,9 @@ func (w *Workers) AddTo(workers *river.Workers, queues map[string]river.QueueCon
 		river.AddWorkerSafely(workers, &organizeWorker{workersOf: workersOf[organizeJob]{cfg: w.cfg}}),
 		river.AddWorkerSafely(workers, &reprocessWorker{workersOf: workersOf[reprocessJob]{cfg: w.cfg}}),
 	)
-	queues[tarsy.QueueExtract] = river.QueueConfig{MaxWorkers: w.cfg.Extract}
-	queues[tarsy.QueueOrganize] = river.QueueConfig{MaxWorkers: w.cfg.Organize}
-	queues[tarsy.QueueReprocess] = river.QueueConfig{MaxWorkers: w.cfg.Reprocess, FetchPollInterval: jobs.SlowPoll}
+	queues[notebook.QueueExtract] = river.QueueConfig{MaxWorkers: w.cfg.Extract}
+	queues[notebook.QueueOrganize] = river.QueueConfig{MaxWorkers: w.cfg.Organize}
+	queues[notebook.QueueReprocess] = river.QueueConfig{MaxWorkers: w.cfg.Reprocess, FetchPollInterval: jobs.SlowPoll}
 
 	return err
 }
@@ -79,7 +80,7 @@ type extractWorker struct{ workersOf[extractJob] }
 
 // Work implements river.Worker.
 func (w *extractWorker) Work(ctx context.Context, job *river.Job[extractJob]) error {
-	err := w.cfg.Processor.Extract(ctx, job.Args.NoteID, job.Args.Version, func(tx *store.Tx, entities []tarsy.EntityDetail) error {
+	err := w.cfg.Processor.Extract(ctx, job.Args.NoteID, job.Args.Version, func(tx *store.Tx, entities []notebook.EntityDetail) error {
 		if len(entities) > 0 {
 			following := organizeJob{NoteID: job.Args.NoteID, Version: job.Args.Version}
 			if err := w.cfg.Tries.add(ctx, river.ClientFromContext[pgx.Tx](ctx), tx, following); err != nil {

@@ -11,6 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // overloaded is a failure that passes.
@@ -24,7 +25,7 @@ func TestQueueExtractsAndOrganizesCapturedNote(t *testing.T) {
 	s.start(s.queue)
 
 	n := s.add("Check the disk.")
-	done := s.await(n.ID, tarsy.NoteDone)
+	done := s.await(n.ID, notebook.NoteDone)
 	require.True(t, done.Processed)
 	require.Equal(t, 1, done.EntityCount)
 	s.awaitJobs("notes_extract completed 1/5", "entities_organize completed 1/5")
@@ -37,7 +38,7 @@ func TestNoteWithoutEntitiesHasNoOrganizeJob(t *testing.T) {
 	s.start(s.queue)
 
 	n := s.add("Nothing to see here.")
-	require.True(t, s.await(n.ID, tarsy.NoteDone).Processed)
+	require.True(t, s.await(n.ID, notebook.NoteDone).Processed)
 	s.awaitJobs("notes_extract completed 1/5")
 
 	var together bool
@@ -54,9 +55,9 @@ func TestFailedAttemptIsRetried(t *testing.T) {
 
 	n := s.add("Check the disk.")
 	s.awaitf(func() bool { return s.note(n.ID).ProcessingError != "" || s.note(n.ID).Processed }, "the first attempt to fail")
-	require.Empty(t, s.await(n.ID, tarsy.NoteDone).ProcessingError)
+	require.Empty(t, s.await(n.ID, notebook.NoteDone).ProcessingError)
 	s.awaitJobs("notes_extract completed 2/5")
-	require.Equal(t, []string{tarsy.TypeNoteCaptured, tarsy.TypeNoteRequeued, tarsy.TypeNoteProcessed}, eventTypes(s.events(3)))
+	require.Equal(t, []string{notebook.TypeNoteCaptured, notebook.TypeNoteRequeued, notebook.TypeNoteProcessed}, eventTypes(s.events(3)))
 }
 
 func TestAnswerThatDoesNotFitSchemaIsNotRetried(t *testing.T) {
@@ -65,10 +66,10 @@ func TestAnswerThatDoesNotFitSchemaIsNotRetried(t *testing.T) {
 	s.start(s.queue)
 
 	n := s.add("Check the disk.")
-	require.Contains(t, s.await(n.ID, tarsy.NoteFailed).ProcessingError, "does not fit the schema")
+	require.Contains(t, s.await(n.ID, notebook.NoteFailed).ProcessingError, "does not fit the schema")
 	s.awaitJobs("notes_extract cancelled 1/5")
 
-	page, err := s.queue.Jobs(t.Context(), tarsy.JobQuery{State: tarsy.JobFailed, Limit: 10})
+	page, err := s.queue.Jobs(t.Context(), notebook.JobQuery{State: notebook.JobFailed, Limit: 10})
 	require.NoError(t, err)
 	require.Equal(t, n.ID, *page.Jobs[0].NoteID)
 	require.True(t, strings.HasPrefix(page.Jobs[0].Error, "the model's answer does not fit the schema"), page.Jobs[0].Error)
@@ -81,17 +82,17 @@ func TestJobWithoutAttemptsLeftFailsUntilSomeoneRetriesIt(t *testing.T) {
 	s.start(s.queue)
 
 	n := s.add("Check the disk.")
-	require.Contains(t, s.await(n.ID, tarsy.NoteFailed).ProcessingError, "overloaded")
+	require.Contains(t, s.await(n.ID, notebook.NoteFailed).ProcessingError, "overloaded")
 	s.awaitJobs("notes_extract discarded 1/1")
 
-	page, err := s.queue.Jobs(t.Context(), tarsy.JobQuery{Limit: 10})
+	page, err := s.queue.Jobs(t.Context(), notebook.JobQuery{Limit: 10})
 	require.NoError(t, err)
 	require.NoError(t, s.service.RetryJob(t.Context(), page.Jobs[0].ID, "ben"))
-	s.await(n.ID, tarsy.NoteDone)
+	s.await(n.ID, notebook.NoteDone)
 	s.awaitJobs("notes_extract completed 2/2")
 
 	events := s.events(4)
-	require.Equal(t, []string{tarsy.TypeNoteCaptured, tarsy.TypeNoteFailed, tarsy.TypeNoteRequeued, tarsy.TypeNoteProcessed}, eventTypes(events))
+	require.Equal(t, []string{notebook.TypeNoteCaptured, notebook.TypeNoteFailed, notebook.TypeNoteRequeued, notebook.TypeNoteProcessed}, eventTypes(events))
 	require.Equal(t, "ben", events[2].Author)
 
 	require.Equal(t, tarsy.CodeConflict, tarsy.CodeOf(s.service.RetryJob(t.Context(), page.Jobs[0].ID, "ben")), "it is completed")
@@ -104,14 +105,14 @@ func TestJobOfEarlierVersionCannotBeRetried(t *testing.T) {
 	s.start(s.queue)
 
 	n := s.add("Check the disk.")
-	s.await(n.ID, tarsy.NoteFailed)
+	s.await(n.ID, notebook.NoteFailed)
 	s.awaitJobs("notes_extract discarded 1/1")
-	require.NoError(t, s.queue.Pause(t.Context(), tarsy.QueueExtract))
+	require.NoError(t, s.queue.Pause(t.Context(), notebook.QueueExtract))
 
 	_, err := s.service.Reprocess(t.Context(), n.ID, "ben")
 	require.NoError(t, err)
 
-	page, err := s.queue.Jobs(t.Context(), tarsy.JobQuery{State: tarsy.JobFailed, Limit: 10})
+	page, err := s.queue.Jobs(t.Context(), notebook.JobQuery{State: notebook.JobFailed, Limit: 10})
 	require.NoError(t, err)
 	require.Equal(t, tarsy.CodeConflict, tarsy.CodeOf(s.service.RetryJob(t.Context(), page.Jobs[0].ID, "ben")))
 }
@@ -119,7 +120,7 @@ func TestJobOfEarlierVersionCannotBeRetried(t *testing.T) {
 func TestPausedQueueKeepsNotesUntilResumed(t *testing.T) {
 	s := newServer(t, 5)
 	s.extractionAnswers()
-	require.NoError(t, s.queue.Pause(t.Context(), tarsy.QueueExtract))
+	require.NoError(t, s.queue.Pause(t.Context(), notebook.QueueExtract))
 	s.start(s.queue)
 
 	n := s.add("Check the disk.")
@@ -127,8 +128,8 @@ func TestPausedQueueKeepsNotesUntilResumed(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, swept, "it has a job")
 	s.awaitJobs("notes_extract available 0/5")
-	require.NoError(t, s.queue.Resume(t.Context(), tarsy.QueueExtract))
-	s.await(n.ID, tarsy.NoteDone)
+	require.NoError(t, s.queue.Resume(t.Context(), notebook.QueueExtract))
+	s.await(n.ID, notebook.NoteDone)
 }
 
 // A note that is processed again while the model answers gets the result of its new version only.
@@ -147,10 +148,10 @@ func TestReprocessingDuringExtractionStoresOneResult(t *testing.T) {
 	again, err := s.service.Reprocess(t.Context(), n.ID, "ben")
 	require.NoError(t, err)
 	require.Equal(t, int64(2), again.Version)
-	require.Equal(t, tarsy.NoteQueued, again.Status)
+	require.Equal(t, notebook.NoteQueued, again.Status)
 	gate.Open()
 
-	s.await(n.ID, tarsy.NoteDone)
+	s.await(n.ID, notebook.NoteDone)
 	s.awaitJobs("notes_extract completed 1/5", "notes_extract completed 1/5", "entities_organize completed 1/5")
 	require.Equal(t, []string{"New"}, s.titles())
 }
@@ -170,6 +171,6 @@ func TestStoppedServerHandsJobOver(t *testing.T) {
 	require.Empty(t, s.note(n.ID).ProcessingError, "nothing failed")
 
 	s.start(s.newQueue(5))
-	s.await(n.ID, tarsy.NoteDone)
+	s.await(n.ID, notebook.NoteDone)
 	s.awaitJobs("notes_extract completed 1/5")
 }

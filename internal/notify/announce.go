@@ -4,6 +4,8 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/notify/message"
 )
 
@@ -14,10 +16,10 @@ func Announce(channel tarsy.AnnouncementChannel, routes Routes, clock clockwork.
 			return nil
 		}
 
-		now := tarsy.Time(clock.Now())
+		now := calendar.Time(clock.Now())
 
 		return []tarsy.Announcement{{
-			ID: tarsy.NewID(), SessionID: session.ID, Channel: channel, Subject: subject, Target: routes.Of(session.Team),
+			ID: ident.New(), SessionID: session.ID, Channel: channel, Subject: subject, Target: routes.Of(session.Team),
 			State: tarsy.AnnouncementPending, DueAt: routes.DueAt(session.Severity, now), CreatedAt: now,
 		}}
 	}

@@ -14,6 +14,9 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -72,7 +75,7 @@ func (p People) Discuss(ctx context.Context, sessionID string, m Message) (reply
 // ask asks a question. The announcement of its answer is stored first, with the id of the stage that will answer: a crash in between leaves
 // an answer that reports that the question was lost, and never an answer that nobody delivers.
 func (p People) ask(ctx context.Context, sessionID string, m Message) (reply string) {
-	answer, stageID := p.reply(sessionID, tarsy.SubjectAnswer, m), tarsy.NewID()
+	answer, stageID := p.reply(sessionID, tarsy.SubjectAnswer, m), ident.New()
 	answer.StageID = &stageID
 
 	added, err := p.DB.AddAnnouncement(ctx, answer)
@@ -141,10 +144,10 @@ func (p People) Submit(ctx context.Context, m Message, alertType string) (reply 
 
 // reply is an announcement that replies to a message.
 func (p People) reply(sessionID string, subject tarsy.AnnouncementSubject, m Message) tarsy.Announcement {
-	now := tarsy.Time(p.Clock.Now())
+	now := calendar.Time(p.Clock.Now())
 
 	return tarsy.Announcement{
-		ID: tarsy.NewID(), SessionID: sessionID, Channel: p.Channel, Subject: subject, Target: m.Target, ReplyTo: m.Key,
+		ID: ident.New(), SessionID: sessionID, Channel: p.Channel, Subject: subject, Target: m.Target, ReplyTo: m.Key,
 		State: tarsy.AnnouncementPending, DueAt: now, CreatedAt: now,
 	}
 }
@@ -163,14 +166,14 @@ func (p People) Author(userName string) string {
 	const most = 100
 
 	name := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || tarsy.Invisible(r) {
+		if unicode.IsControl(r) || plaintext.Invisible(r) {
 			return -1
 		}
 
 		return r
-	}, tarsy.CleanText(userName))
+	}, plaintext.Clean(userName))
 
-	return string(p.Channel) + ":" + tarsy.CutText(p.Mask(strings.TrimSpace(name)), most)
+	return string(p.Channel) + ":" + plaintext.Cut(p.Mask(strings.TrimSpace(name)), most)
 }
 
 // person is who wrote a message. Names change and are not unique.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/quiet"
 )
@@ -51,5 +52,5 @@ func (r Routes) Announces(event message.Event) bool { return slices.Contains(r.O
 
 // DueAt is when an announcement may be sent that is made now.
 func (r Routes) DueAt(severity tarsy.Severity, now time.Time) time.Time {
-	return tarsy.Time(r.Quiet.DueAt(severity, now))
+	return calendar.Time(r.Quiet.DueAt(severity, now))
 }

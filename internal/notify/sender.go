@@ -11,7 +11,10 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/background"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/notify/message"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -148,13 +151,13 @@ func (s *Sender[D]) announceApprovals(ctx context.Context) error {
 	}
 
 	for _, call := range waiting {
-		now, to := tarsy.Time(s.cfg.Clock.Now()), s.cfg.Routes.Of(call.Team)
+		now, to := calendar.Time(s.cfg.Clock.Now()), s.cfg.Routes.Of(call.Team)
 		if s.cfg.ApprovalsInThreads && call.ThreadID != "" {
 			to = call.ThreadID
 		}
 
 		if _, err := s.cfg.DB.AddAnnouncement(ctx, tarsy.Announcement{
-			ID: tarsy.NewID(), SessionID: call.SessionID, Channel: s.cfg.Channel, Subject: tarsy.SubjectApproval, ApprovalID: &call.ID,
+			ID: ident.New(), SessionID: call.SessionID, Channel: s.cfg.Channel, Subject: tarsy.SubjectApproval, ApprovalID: &call.ID,
 			Target: to, State: tarsy.AnnouncementPending, DueAt: s.cfg.Routes.DueAt(call.Severity, now), CreatedAt: now,
 		}); err != nil {
 			return err
@@ -244,10 +247,10 @@ func (s *Sender[D]) tooOld(a tarsy.Announcement) error {
 
 // settle notes the result of an attempt in the row.
 func (s *Sender[D]) settle(a *tarsy.Announcement, done bool, err error) {
-	now, logger := tarsy.Time(s.cfg.Clock.Now()), s.cfg.Logger.With("session_id", a.SessionID, "subject", a.Subject)
+	now, logger := calendar.Time(s.cfg.Clock.Now()), s.cfg.Logger.With("session_id", a.SessionID, "subject", a.Subject)
 
 	if err != nil {
-		a.Error = tarsy.CleanText(err.Error())
+		a.Error = plaintext.Clean(err.Error())
 	}
 
 	switch pause, limited := s.cfg.Target.RetryAfter(err); {

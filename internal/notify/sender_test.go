@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/postgres"
@@ -54,7 +56,7 @@ func TestResultOfAnAttemptDecidesWhenTheNextOneIs(t *testing.T) {
 
 	clock := clockwork.NewFakeClock()
 	s := newSender(clock)
-	now := tarsy.Time(clock.Now())
+	now := calendar.Time(clock.Now())
 	pending := tarsy.Announcement{Subject: tarsy.SubjectEnd, State: tarsy.AnnouncementPending, DueAt: now.Add(-time.Hour)}
 
 	settled := func(change func(*tarsy.Announcement), done bool, err error) tarsy.Announcement {
@@ -187,7 +189,7 @@ func TestMessagesFollowTheParts(t *testing.T) {
 	db.Start()
 	t.Cleanup(db.Stop)
 
-	s, a, d := newSender(clockwork.NewFakeClock()), &tarsy.Announcement{ID: tarsy.NewID()}, &Draft[int]{}
+	s, a, d := newSender(clockwork.NewFakeClock()), &tarsy.Announcement{ID: ident.New()}, &Draft[int]{}
 	s.cfg.DB = db
 
 	post := func(doubtful bool, parts ...string) []string {
@@ -251,7 +253,7 @@ func TestAnnouncementsFollowTheRoutes(t *testing.T) {
 func TestCancelledSessionIsAnnouncedOnlyAfterItsBeginning(t *testing.T) {
 	t.Parallel()
 
-	cancelled := tarsy.Session{ID: tarsy.NewID(), Status: tarsy.SessionCancelled}
+	cancelled := tarsy.Session{ID: ident.New(), Status: tarsy.SessionCancelled}
 
 	for _, test := range []struct {
 		routes Routes

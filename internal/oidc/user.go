@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // The bounds of claims. What exceeds them is dropped, never changed: a shortened group may be another one's name.
@@ -107,18 +107,18 @@ func list(claims map[string]any, name string) []string {
 
 // isPlain reports whether a text can be compared and shown as it is.
 func isPlain(text string, limit int) bool {
-	return text != "" && len(text) <= limit && utf8.ValidString(text) && text == strings.TrimSpace(text) && !strings.ContainsFunc(text, tarsy.Invisible)
+	return text != "" && len(text) <= limit && utf8.ValidString(text) && text == strings.TrimSpace(text) && !strings.ContainsFunc(text, plaintext.Invisible)
 }
 
 // cleanName makes a name fit for a line: nothing in it acts on what stands beside it.
 func cleanName(name string) string {
 	name = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if tarsy.Invisible(r) {
+		if plaintext.Invisible(r) {
 			return ' '
 		}
 
 		return r
-	}, tarsy.CleanText(name))), " ")
+	}, plaintext.Clean(name))), " ")
 
 	runes := []rune(name)
 
@@ -127,11 +127,11 @@ func cleanName(name string) string {
 
 // short makes text of the issuer fit for the log.
 func short(text string) string {
-	return tarsy.CutText(strings.Map(func(r rune) rune {
-		if tarsy.Invisible(r) {
+	return plaintext.Cut(strings.Map(func(r rune) rune {
+		if plaintext.Invisible(r) {
 			return ' '
 		}
 
 		return r
-	}, tarsy.CleanText(text)), maxShown)
+	}, plaintext.Clean(text)), maxShown)
 }

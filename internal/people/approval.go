@@ -9,6 +9,9 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // Approvals returns the approvals that somebody can decide about, the first to expire first. If sessionID is not empty, only those of one session.
@@ -56,7 +59,7 @@ func (d *Desk) Reject(ctx context.Context, id, by, reason string) (tarsy.Approva
 }
 
 func (d *Desk) reason(text string) (string, error) {
-	text = strings.TrimSpace(tarsy.CleanText(text))
+	text = strings.TrimSpace(plaintext.Clean(text))
 	if utf8.RuneCountInString(text) > tarsy.MaxApprovalReason {
 		return "", tarsy.FieldErrorf(tarsy.CodeInvalidField, "reason", "reason is longer than %d characters", tarsy.MaxApprovalReason)
 	}
@@ -74,7 +77,7 @@ func (d *Desk) decide(ctx context.Context, by string, decision tarsy.ApprovalDec
 	audit.Target(ctx, found.ID)
 
 	added, err := d.cfg.DB.AddDecision(ctx, tarsy.Request{
-		ID: tarsy.NewID(), SessionID: found.SessionID, Kind: tarsy.RequestApproval, Author: tarsy.CleanText(by), CreatedAt: tarsy.Time(d.cfg.Clock.Now()),
+		ID: ident.New(), SessionID: found.SessionID, Kind: tarsy.RequestApproval, Author: plaintext.Clean(by), CreatedAt: calendar.Time(d.cfg.Clock.Now()),
 	}, decision)
 	if err != nil {
 		return tarsy.ApprovalRequest{}, fmt.Errorf("decide about a tool call: %w", err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // maxDepth bounds how deeply arguments are nested.
@@ -61,7 +62,7 @@ func storable(value any, depth int) bool {
 
 	switch v := value.(type) {
 	case string:
-		return v == tarsy.CleanText(v) && !strings.ContainsRune(v, '\ufffd')
+		return v == plaintext.Clean(v) && !strings.ContainsRune(v, '\ufffd')
 	case json.Number:
 		_, err := strconv.ParseFloat(v.String(), 64)
 

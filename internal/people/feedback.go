@@ -9,21 +9,24 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // GiveFeedback stores the feedback of its author, and replaces what the same identity said about the session before. ID and times are chosen here.
 // When it returns without error the feedback is durable and readers have been notified.
 func (d *Desk) GiveFeedback(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback, error) {
-	f.Author = tarsy.CleanText(f.Author)
-	f.Why = strings.TrimSpace(tarsy.CleanText(f.Why))
-	f.RealCause = strings.TrimSpace(tarsy.CleanText(f.RealCause))
+	f.Author = plaintext.Clean(f.Author)
+	f.Why = strings.TrimSpace(plaintext.Clean(f.Why))
+	f.RealCause = strings.TrimSpace(plaintext.Clean(f.RealCause))
 
 	if err := checkFeedback(f); err != nil {
 		return tarsy.Feedback{}, err
 	}
 
-	f.ID, f.UpdatedAt = tarsy.NewID(), tarsy.Time(d.cfg.Clock.Now())
+	f.ID, f.UpdatedAt = ident.New(), calendar.Time(d.cfg.Clock.Now())
 	f.Why, f.RealCause = d.cfg.Mask(f.Why), d.cfg.Mask(f.RealCause)
 
 	audit.Detail(ctx, "rating", string(f.Rating))
@@ -42,7 +45,7 @@ func checkFeedback(f tarsy.Feedback) error {
 		return tarsy.FieldErrorf(tarsy.CodeMissingField, "rating", "rating is missing; it must be one of %s", strings.Join(known, ", "))
 	case !slices.Contains(tarsy.Ratings(), f.Rating):
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "rating", "there is no rating %q; %s",
-			tarsy.CutText(string(f.Rating), 40), nearest.Hint(string(f.Rating), known, "ratings")) //nolint:mnd // a word and a bit
+			plaintext.Cut(string(f.Rating), 40), nearest.Hint(string(f.Rating), known, "ratings")) //nolint:mnd // a word and a bit
 	case utf8.RuneCountInString(f.Why) > tarsy.MaxFeedbackText:
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "why", "why is longer than %d characters", tarsy.MaxFeedbackText)
 	case utf8.RuneCountInString(f.RealCause) > tarsy.MaxFeedbackText:
@@ -56,7 +59,7 @@ func checkFeedback(f tarsy.Feedback) error {
 
 // WithdrawFeedback removes the feedback that a person gave on a session, and returns it.
 func (d *Desk) WithdrawFeedback(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error) {
-	by.Name = tarsy.CleanText(by.Name)
+	by.Name = plaintext.Clean(by.Name)
 
 	return d.cfg.DB.DeleteFeedback(ctx, sessionID, by)
 }

@@ -10,7 +10,9 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/nearest"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // Handling returns what people did with a session.
@@ -23,7 +25,7 @@ func (d *Desk) Handling(ctx context.Context, sessionID string) (tarsy.Handling, 
 func (d *Desk) Handle(
 	ctx context.Context, sessionID string, by tarsy.Person, version *int64, change tarsy.HandlingChange,
 ) (handling tarsy.Handling, changed bool, err error) {
-	by.Name = tarsy.CleanText(by.Name)
+	by.Name = plaintext.Clean(by.Name)
 
 	change, err = d.checkHandling(change, by)
 	if err != nil {
@@ -42,7 +44,7 @@ func (d *Desk) handle(
 				"the handling was changed meanwhile: its version is %d, not %d; look at it again", h.Version, *version)
 		}
 
-		h, err := h.Change(change, author, tarsy.Time(d.cfg.Clock.Now()))
+		h, err := h.Change(change, author, calendar.Time(d.cfg.Clock.Now()))
 		describe(ctx, change, h)
 
 		return h, err
@@ -76,7 +78,7 @@ func describe(ctx context.Context, change tarsy.HandlingChange, stored tarsy.Han
 func (d *Desk) HandleAll(
 	ctx context.Context, ids []string, by tarsy.Person, change tarsy.HandlingChange, log func(error),
 ) ([]tarsy.HandlingResult, error) {
-	by.Name = tarsy.CleanText(by.Name)
+	by.Name = plaintext.Clean(by.Name)
 
 	change, err := d.checkHandling(change, by)
 	if err != nil {
@@ -151,13 +153,13 @@ func checkState(state *tarsy.HandlingState) error {
 	}
 
 	return tarsy.FieldErrorf(tarsy.CodeInvalidField, "state", "there is no state %q; %s",
-		tarsy.CutText(string(*state), 40), nearest.Hint(string(*state), known, "states")) //nolint:mnd // a word and a bit
+		plaintext.Cut(string(*state), 40), nearest.Hint(string(*state), known, "states")) //nolint:mnd // a word and a bit
 }
 
 // assignee checks a name and returns it with the identity of whom it stands for. Only AssigneeMe stands for the caller: their name may be that of
 // others too. It is not masked, as it is in all they do.
 func (d *Desk) assignee(name string, by tarsy.Person) (assignee *string, id string, err error) {
-	name = strings.TrimSpace(tarsy.CleanText(name))
+	name = strings.TrimSpace(plaintext.Clean(name))
 
 	switch {
 	case name == tarsy.AssigneeMe:
@@ -166,7 +168,7 @@ func (d *Desk) assignee(name string, by tarsy.Person) (assignee *string, id stri
 		return &by.Name, "", nil
 	case utf8.RuneCountInString(name) > tarsy.MaxAssignee:
 		return nil, "", tarsy.FieldErrorf(tarsy.CodeInvalidField, "assignee", "assignee is longer than %d characters", tarsy.MaxAssignee)
-	case strings.ContainsFunc(name, tarsy.Invisible):
+	case strings.ContainsFunc(name, plaintext.Invisible):
 		return nil, "", tarsy.FieldErrorf(tarsy.CodeInvalidField, "assignee", "assignee has characters that cannot be seen, such as a line break")
 	}
 
@@ -174,7 +176,7 @@ func (d *Desk) assignee(name string, by tarsy.Person) (assignee *string, id stri
 }
 
 func (d *Desk) resolution(text string) (*string, error) {
-	text = strings.TrimSpace(tarsy.CleanText(text))
+	text = strings.TrimSpace(plaintext.Clean(text))
 
 	if utf8.RuneCountInString(text) > tarsy.MaxResolution {
 		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "resolution", "resolution is longer than %d characters", tarsy.MaxResolution)
@@ -220,14 +222,14 @@ func (d *Desk) tags(field string, given []string) ([]string, error) {
 	tags := make([]string, 0, len(given))
 
 	for _, tag := range given {
-		tag = strings.TrimSpace(tarsy.CleanText(tag))
+		tag = strings.TrimSpace(plaintext.Clean(tag))
 
 		switch {
 		case tag == "":
 			return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, field, "a tag must not be empty")
 		case utf8.RuneCountInString(tag) > tarsy.MaxTag:
 			return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, field, "a tag has at most %d characters, not %d", tarsy.MaxTag, utf8.RuneCountInString(tag))
-		case strings.ContainsFunc(tag, tarsy.Invisible):
+		case strings.ContainsFunc(tag, plaintext.Invisible):
 			return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, field, "a tag has characters that cannot be seen, such as a line break")
 		}
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // maxPause is how long a pause with an end may last: a longer one is meant to be ended by a person.
@@ -14,8 +16,8 @@ const maxPause = 30 * 24 * time.Hour
 // Pause begins a pause on all servers, or changes the one of its kind. It ends by itself at a time, or after a time if ends is nil; for ever if
 // both are left out. When it returns without error, the pause holds on every server.
 func (d *Desk) Pause(ctx context.Context, p tarsy.Pause, life time.Duration) (tarsy.Pause, error) {
-	p.PausedAt = tarsy.Time(d.cfg.Clock.Now())
-	p.Reason = d.cfg.Mask(strings.TrimSpace(tarsy.CleanText(p.Reason)))
+	p.PausedAt = calendar.Time(d.cfg.Clock.Now())
+	p.Reason = d.cfg.Mask(strings.TrimSpace(plaintext.Clean(p.Reason)))
 
 	if len(p.Reason) > tarsy.MaxPauseReason {
 		return p, tarsy.FieldErrorf(tarsy.CodeTooLarge, "reason", "the reason is longer than %d bytes", tarsy.MaxPauseReason)

@@ -6,6 +6,9 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/auth"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // Share makes a link by which anybody can read a session for a while, and returns it with its secret, which is stored nowhere.
@@ -14,8 +17,8 @@ func (d *Desk) Share(ctx context.Context, sessionID, author string, life time.Du
 		return tarsy.Share{}, "", err
 	}
 
-	now := tarsy.Time(d.cfg.Clock.Now())
-	share := tarsy.Share{ID: tarsy.NewID(), SessionID: sessionID, Author: author, CreatedAt: now, ExpiresAt: now.Add(life)}
+	now := calendar.Time(d.cfg.Clock.Now())
+	share := tarsy.Share{ID: ident.New(), SessionID: sessionID, Author: author, CreatedAt: now, ExpiresAt: now.Add(life)}
 	secret, hash := auth.NewShareSecret()
 
 	return share, secret, d.cfg.DB.CreateShare(ctx, share, hash)
@@ -38,17 +41,17 @@ func (d *Desk) RevokeShare(ctx context.Context, sessionID, id string) (tarsy.Sha
 
 	var share *tarsy.Share
 
-	if tarsy.ValidID(id) {
+	if ident.Valid(id) {
 		var err error
 
-		share, err = d.cfg.DB.RevokeShare(ctx, sessionID, id, tarsy.Time(d.cfg.Clock.Now()))
+		share, err = d.cfg.DB.RevokeShare(ctx, sessionID, id, calendar.Time(d.cfg.Clock.Now()))
 		if err != nil {
 			return tarsy.Share{}, err
 		}
 	}
 
 	if share == nil {
-		return tarsy.Share{}, tarsy.Errorf(tarsy.CodeShareNotFound, "the session has no share %q", tarsy.CutText(tarsy.CleanText(id), 40)) //nolint:mnd // an id and a bit
+		return tarsy.Share{}, tarsy.Errorf(tarsy.CodeShareNotFound, "the session has no share %q", plaintext.Cut(plaintext.Clean(id), 40)) //nolint:mnd // an id and a bit
 	}
 
 	return *share, nil
@@ -67,5 +70,5 @@ func (d *Desk) OpenShare(ctx context.Context, secret string) (*tarsy.Share, erro
 		return nil, nil //nolint:nilnil // none is an answer
 	}
 
-	return d.cfg.DB.UseShare(ctx, auth.Hash(secret), tarsy.Time(d.cfg.Clock.Now()))
+	return d.cfg.DB.UseShare(ctx, auth.Hash(secret), calendar.Time(d.cfg.Clock.Now()))
 }

@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
 func newAnnouncement(sessionID string, at time.Time) tarsy.Announcement {
 	return tarsy.Announcement{
-		ID: tarsy.NewID(), SessionID: sessionID, Channel: tarsy.ChannelDiscord, Subject: tarsy.SubjectEnd, Target: "1100",
+		ID: ident.New(), SessionID: sessionID, Channel: tarsy.ChannelDiscord, Subject: tarsy.SubjectEnd, Target: "1100",
 		State: tarsy.AnnouncementPending, DueAt: at, CreatedAt: at,
 	}
 }
@@ -55,7 +56,7 @@ func TestAnnouncementOfStartIsStoredOnce(t *testing.T) {
 
 	for _, a := range []tarsy.Announcement{newAnnouncement(claim.SessionID, f.clock.Now()), newAnnouncement(claim.SessionID, f.clock.Now())} {
 		for _, channel := range []tarsy.AnnouncementChannel{tarsy.WebhookChannel("a"), tarsy.WebhookChannel("b")} {
-			a.ID, a.Channel, a.Subject = tarsy.NewID(), channel, tarsy.SubjectStart
+			a.ID, a.Channel, a.Subject = ident.New(), channel, tarsy.SubjectStart
 
 			_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Announcements: []tarsy.Announcement{a}})
 			require.NoError(t, err)
@@ -79,7 +80,7 @@ func TestSentAnnouncementStaysSent(t *testing.T) {
 	require.True(t, added)
 
 	again := a
-	again.ID = tarsy.NewID()
+	again.ID = ident.New()
 	added, err = db.AddAnnouncement(t.Context(), again)
 	require.NoError(t, err)
 	require.False(t, added, "a message has one reply")

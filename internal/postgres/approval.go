@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // maxApprovals bounds the list of approvals: people decide about them one by one.
@@ -59,7 +61,7 @@ FROM mcp_interactions c JOIN approvals a ON a.id = c.id JOIN executions e ON e.i
 // Approvals returns the visible approvals that somebody can decide about, the first to expire first, and at most 500. If sessionID is not
 // empty, only those of one session.
 func (db *DB) Approvals(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error) {
-	if sessionID != "" && !tarsy.ValidID(sessionID) {
+	if sessionID != "" && !ident.Valid(sessionID) {
 		return nil, sessionNotFound(sessionID)
 	}
 
@@ -75,7 +77,7 @@ ORDER BY (a.approval ->> 'expires_at')::timestamptz, c.id LIMIT $3`, db.clock.No
 
 // Approval returns one approval, decided or not.
 func (db *DB) Approval(ctx context.Context, id string) (tarsy.ApprovalRequest, error) {
-	if !tarsy.ValidID(id) {
+	if !ident.Valid(id) {
 		return tarsy.ApprovalRequest{}, approvalNotFound(id)
 	}
 
@@ -93,7 +95,7 @@ func (db *DB) Approval(ctx context.Context, id string) (tarsy.ApprovalRequest, e
 }
 
 func approvalNotFound(id string) error {
-	return tarsy.Errorf(tarsy.CodeApprovalNotFound, "there is no approval %q", tarsy.CleanText(id))
+	return tarsy.Errorf(tarsy.CodeApprovalNotFound, "there is no approval %q", plaintext.Clean(id))
 }
 
 // UnannouncedApproval is an open approval that a channel has not been told of.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -133,7 +134,7 @@ func TestOpenApprovalsAreListedFirstToExpireFirst(t *testing.T) {
 
 	require.Equal(t, []string{sooner.ID, soon.ID, late.ID}, approvalIDs(t, db, ""))
 	require.Equal(t, []string{soon.ID}, approvalIDs(t, db, soon.SessionID))
-	require.Empty(t, approvalIDs(t, db, tarsy.NewID()))
+	require.Empty(t, approvalIDs(t, db, ident.New()))
 
 	_, err := db.Approvals(t.Context(), "none", tarsy.Visibility{})
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
@@ -283,7 +284,7 @@ func TestDecisionOnClosedApprovalIsRefusedAndNotStored(t *testing.T) {
 
 	for name, call := range map[string]tarsy.MCPInteraction{
 		"expired": expired, "decided": decided, "ended": ended, "deleted": deleted, "of another session": strange,
-		"unknown": {ID: tarsy.NewID(), SessionID: expired.SessionID}, "of no session": {ID: expired.ID, SessionID: tarsy.NewID()},
+		"unknown": {ID: ident.New(), SessionID: expired.SessionID}, "of no session": {ID: expired.ID, SessionID: ident.New()},
 	} {
 		require.False(t, f.decide(t, db, call, tarsy.ApprovalApproved), name)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
@@ -74,14 +74,14 @@ func TestMissingReadOnlyOrFullDatabaseErrorsAreUnavailable(t *testing.T) {
 		require.False(t, postgres.IsUnavailable(err), state)
 	}
 
-	_, err := db.SessionDetail(canceled(t), tarsy.NewID())
+	_, err := db.SessionDetail(canceled(t), ident.New())
 	require.Error(t, err)
 	require.False(t, postgres.IsUnavailable(err), "a caller that went away")
 
 	pgtest.Interrupt(t, f.url)
 
 	for range 20 { // of connections that are ended and of those that are not made
-		_, err := db.SessionDetail(t.Context(), tarsy.NewID())
+		_, err := db.SessionDetail(t.Context(), ident.New())
 		require.True(t, postgres.IsUnavailable(err), "%v", err)
 	}
 

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -101,7 +102,7 @@ func TestBadRowLeavesOthersOfGroupUnaffected(t *testing.T) {
 		},
 		"JSON that cannot be encoded": func(claim postgres.Claim, step *progress.Step) {
 			step.LLMInteractions = []tarsy.LLMInteraction{{
-				ID: tarsy.NewID(), SessionID: claim.SessionID, InteractionType: tarsy.InteractionIteration,
+				ID: ident.New(), SessionID: claim.SessionID, InteractionType: tarsy.InteractionIteration,
 				LLMResponse: json.RawMessage(`{"cut": "o`), CreatedAt: epoch(),
 			}}
 		},
@@ -373,7 +374,7 @@ func TestRowsAreEncodedBeforeSessionIsLocked(t *testing.T) {
 	f := newFixture(t)
 	db := f.server(t)
 	claim := f.hold(t, db)
-	message := tarsy.Message{ID: tarsy.NewID(), SessionID: claim.SessionID, Signature: json.RawMessage("{")}
+	message := tarsy.Message{ID: ident.New(), SessionID: claim.SessionID, Signature: json.RawMessage("{")}
 
 	defer f.lock(t, claim.SessionID)()
 

@@ -7,11 +7,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // Export returns all that people see of a session, as of one moment.
 func (db *DB) Export(ctx context.Context, id string) (*tarsy.Export, error) {
-	if !tarsy.ValidID(id) {
+	if !ident.Valid(id) {
 		return nil, sessionNotFound(id)
 	}
 
@@ -34,7 +36,7 @@ func (db *DB) Export(ctx context.Context, id string) (*tarsy.Export, error) {
 	}
 
 	return &tarsy.Export{
-		ExportedAt: tarsy.Time(db.clock.Now()), Session: *session.detail(), Timeline: append([]tarsy.TimelineEvent{}, timeline...),
+		ExportedAt: calendar.Time(db.clock.Now()), Session: *session.detail(), Timeline: append([]tarsy.TimelineEvent{}, timeline...),
 		Trace: *trace.trace(id),
 	}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 var (
@@ -86,7 +87,7 @@ func (db *DB) Feedback(ctx context.Context, sessionID string) ([]tarsy.Feedback,
 // PutFeedback stores what a person thinks of a session that is over, and replaces what they said before. Of several at once one remains. Somebody
 // else with the same name keeps theirs: a number follows the name of whoever came later.
 func (db *DB) PutFeedback(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback, error) {
-	if !tarsy.ValidID(f.SessionID) {
+	if !ident.Valid(f.SessionID) {
 		return f, sessionNotFound(f.SessionID)
 	}
 
@@ -114,7 +115,7 @@ func (db *DB) PutFeedback(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback
 
 // DeleteFeedback removes what a person said about a session and returns it.
 func (db *DB) DeleteFeedback(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error) {
-	if !tarsy.ValidID(sessionID) {
+	if !ident.Valid(sessionID) {
 		return tarsy.Feedback{}, sessionNotFound(sessionID)
 	}
 

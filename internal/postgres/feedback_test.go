@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
 func newFeedback(sessionID, author string, rating tarsy.Rating, at time.Time) tarsy.Feedback {
-	return tarsy.Feedback{ID: tarsy.NewID(), SessionID: sessionID, Author: author, Rating: rating, Why: "because", UpdatedAt: at}
+	return tarsy.Feedback{ID: ident.New(), SessionID: sessionID, Author: author, Rating: rating, Why: "because", UpdatedAt: at}
 }
 
 // Two servers store the opinions of one author at once, again and again.

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
@@ -273,7 +274,7 @@ func (f *fixture) transactions(t *testing.T, ids ...string) []string {
 
 func newSession(at time.Time) tarsy.Session {
 	return tarsy.Session{
-		ID: tarsy.NewID(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent",
+		ID: ident.New(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent",
 		Status: tarsy.SessionPending, Author: "somebody", CreatedAt: at,
 		MCPSelection: &tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{{Name: "kubernetes-server", Tools: []string{"get"}}}},
 		AlertFacts:   tarsy.AlertFacts{Labels: map[string]string{}, Links: []tarsy.AlertLink{}, Source: tarsy.SourceAPI},
@@ -282,21 +283,21 @@ func newSession(at time.Time) tarsy.Session {
 
 func newStage(sessionID string, index int, at time.Time) tarsy.Stage {
 	return tarsy.Stage{
-		ID: tarsy.NewID(), SessionID: sessionID, StageName: "stage", StageType: tarsy.StageInvestigation, StageIndex: index, ExpectedAgentCount: 1,
+		ID: ident.New(), SessionID: sessionID, StageName: "stage", StageType: tarsy.StageInvestigation, StageIndex: index, ExpectedAgentCount: 1,
 		Status: tarsy.StatusActive, CreatedAt: at, StartedAt: &at,
 	}
 }
 
 func newExecution(stage tarsy.Stage, index int, at time.Time) tarsy.Execution {
 	return tarsy.Execution{
-		ID: tarsy.NewID(), SessionID: stage.SessionID, StageID: stage.ID, AgentName: "agent", AgentIndex: index,
+		ID: ident.New(), SessionID: stage.SessionID, StageID: stage.ID, AgentName: "agent", AgentIndex: index,
 		IterationStrategy: "native-thinking", Status: tarsy.StatusActive, CreatedAt: at,
 	}
 }
 
 func newMessage(execution tarsy.Execution, number int, content string, at time.Time) tarsy.Message {
 	return tarsy.Message{
-		ID: tarsy.NewID(), SessionID: execution.SessionID, StageID: execution.StageID, ExecutionID: execution.ID,
+		ID: ident.New(), SessionID: execution.SessionID, StageID: execution.StageID, ExecutionID: execution.ID,
 		SequenceNumber: number, Role: tarsy.RoleAssistant, Content: content, CreatedAt: at,
 		ToolCalls: []tarsy.ToolCall{{ID: "call-1", Name: "server__tool", Arguments: `{"a":1}`}},
 	}
@@ -304,7 +305,7 @@ func newMessage(execution tarsy.Execution, number int, content string, at time.T
 
 func newTimelineEvent(sessionID string, number int64, at time.Time) tarsy.TimelineEvent {
 	return tarsy.TimelineEvent{
-		ID: tarsy.NewID(), SessionID: sessionID, SequenceNumber: number, EventType: tarsy.EventResponse,
+		ID: ident.New(), SessionID: sessionID, SequenceNumber: number, EventType: tarsy.EventResponse,
 		Status: tarsy.EventStreaming, Content: "so far", Metadata: tarsy.Metadata(fmt.Sprintf(`{"number":%d}`, number)),
 		CreatedAt: at, UpdatedAt: at,
 	}
@@ -326,7 +327,7 @@ func newEvents(name string, n int) []tarsy.Event {
 }
 
 func newRequest(sessionID string, kind tarsy.RequestKind, at time.Time) tarsy.Request {
-	return tarsy.Request{ID: tarsy.NewID(), SessionID: sessionID, Kind: kind, Status: tarsy.RequestOpen, Author: "somebody", CreatedAt: at}
+	return tarsy.Request{ID: ident.New(), SessionID: sessionID, Kind: kind, Status: tarsy.RequestOpen, Author: "somebody", CreatedAt: at}
 }
 
 func closed(r tarsy.Request, at time.Time) tarsy.Request {
@@ -378,7 +379,7 @@ func addRequest(db *postgres.DB, ctx context.Context, r tarsy.Request) (bool, er
 }
 
 func newQuestion() tarsy.Question {
-	return tarsy.Question{ChatID: tarsy.NewID(), MessageID: tarsy.NewID(), StageID: tarsy.NewID(), Content: "why «so»?"}
+	return tarsy.Question{ChatID: ident.New(), MessageID: ident.New(), StageID: ident.New(), Content: "why «so»?"}
 }
 
 // over stores a session that has ended with a status and that nobody holds.

@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // tagsOf are the tags of the session that an expression names.
@@ -80,7 +81,7 @@ func (db *DB) Handling(ctx context.Context, sessionID string) (tarsy.Handling, e
 func (db *DB) ChangeHandling(
 	ctx context.Context, sessionID string, change func(tarsy.Handling) (tarsy.Handling, error),
 ) (before, after tarsy.Handling, err error) {
-	if !tarsy.ValidID(sessionID) {
+	if !ident.Valid(sessionID) {
 		return before, after, sessionNotFound(sessionID)
 	}
 

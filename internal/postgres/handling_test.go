@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -207,7 +208,7 @@ func TestHandlingOfDeletedOrMissingSessionIsRefused(t *testing.T) {
 	id := f.ended(t, db, 2).ID
 	require.NoError(t, db.DeleteSession(t.Context(), id))
 
-	for _, id := range []string{id, tarsy.NewID(), "none"} {
+	for _, id := range []string{id, ident.New(), "none"} {
 		_, _, err := db.ChangeHandling(t.Context(), id, func(h tarsy.Handling) (tarsy.Handling, error) {
 			return h.Change(acknowledge(), "ana", f.clock.Now())
 		})
@@ -335,7 +336,7 @@ func TestListByHandlingReadsOneIndexRangePerState(t *testing.T) {
 	t.Parallel()
 
 	db := newFixture(t).server(t)
-	after := &tarsy.SessionCursor{CreatedAt: epoch(), ID: tarsy.NewID()}
+	after := &tarsy.SessionCursor{CreatedAt: epoch(), ID: ident.New()}
 
 	for _, test := range []struct {
 		index  string

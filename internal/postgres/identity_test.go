@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -110,7 +111,7 @@ func TestFeedbackOfPreviousReleaseBelongsToItsName(t *testing.T) {
 	db := f.server(t)
 	id := f.ended(t, db, 2).ID
 	previous := func(author string) {
-		f.exec(t, previousPutSQL, tarsy.NewID(), id, author, tarsy.RatingRight, f.clock.Now())
+		f.exec(t, previousPutSQL, ident.New(), id, author, tarsy.RatingRight, f.clock.Now())
 	}
 
 	previous("Ana")
@@ -159,7 +160,7 @@ func TestConcurrentFeedbackOfIdentitiesWithOneName(t *testing.T) {
 	servers := []*postgres.DB{f.server(t), f.server(t)}
 	id := f.ended(t, servers[0], 2).ID
 
-	f.exec(t, previousPutSQL, tarsy.NewID(), id, "Ana", tarsy.RatingRight, f.clock.Now())
+	f.exec(t, previousPutSQL, ident.New(), id, "Ana", tarsy.RatingRight, f.clock.Now())
 
 	var wg sync.WaitGroup
 

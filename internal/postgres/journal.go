@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // journalPage is how many records a reader takes at once.
@@ -74,7 +75,7 @@ func (j *sessionJournal) trimmed(ctx context.Context, after journal.Position, pa
 
 	if len(page) > 0 {
 		first = journal.Position(page[0].Seq)
-	} else if tarsy.ValidID(j.sessionID) {
+	} else if ident.Valid(j.sessionID) {
 		var trimmed journal.Position
 
 		err := j.db.readers.QueryRow(ctx, `SELECT trimmed_seq FROM sessions WHERE id = $1`, j.sessionID).Scan(&trimmed)
@@ -141,7 +142,7 @@ func (j *sessionJournal) Backward(ctx context.Context, before journal.Position) 
 
 // Head implements journal.Reader. A session that does not exist is an error with CodeSessionNotFound.
 func (j *sessionJournal) Head(ctx context.Context) (journal.Position, error) {
-	if !tarsy.ValidID(j.sessionID) {
+	if !ident.Valid(j.sessionID) {
 		return 0, sessionNotFound(j.sessionID)
 	}
 

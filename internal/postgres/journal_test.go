@@ -12,6 +12,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/flow/journal/journaltest"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -119,7 +120,7 @@ func TestHeadOfMissingSessionIsNotFound(t *testing.T) {
 	deleted := f.create(t, db)
 	f.exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, deleted.ID, epoch())
 
-	for _, id := range []string{tarsy.NewID(), "no-id", "", "' OR 1=1", deleted.ID} {
+	for _, id := range []string{ident.New(), "no-id", "", "' OR 1=1", deleted.ID} {
 		_, err := db.Journal(id).Head(t.Context())
 		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err), "head of %q", id)
 	}

@@ -8,10 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 func newKey(name string, scopes ...tarsy.Scope) tarsy.APIKey {
-	return tarsy.APIKey{ID: tarsy.NewID(), Name: name, Prefix: "tarsy_" + name, Scopes: scopes, CreatedAt: epoch()}
+	return tarsy.APIKey{ID: ident.New(), Name: name, Prefix: "tarsy_" + name, Scopes: scopes, CreatedAt: epoch()}
 }
 
 func TestKeyFromCreationToRevocation(t *testing.T) {
@@ -74,7 +75,7 @@ func TestUnknownKeys(t *testing.T) {
 	db := f.server(t)
 	require.NoError(t, db.CreateKey(t.Context(), newKey("key", tarsy.ScopeRead), []byte("hash")))
 
-	for _, name := range []string{tarsy.NewID(), "tarsy_nobody", "", "%"} {
+	for _, name := range []string{ident.New(), "tarsy_nobody", "", "%"} {
 		_, err := db.RevokeKey(t.Context(), name, epoch())
 		require.Equal(t, tarsy.CodeKeyNotFound, tarsy.CodeOf(err), "revoke %q", name)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -109,7 +110,7 @@ func TestListReadsOneIndexRangePerStatusForAnyFilterAndOrder(t *testing.T) {
 	t.Parallel()
 
 	db := newFixture(t).server(t)
-	after := &tarsy.SessionCursor{CreatedAt: epoch(), ID: tarsy.NewID()}
+	after := &tarsy.SessionCursor{CreatedAt: epoch(), ID: ident.New()}
 
 	for index, filter := range map[string]tarsy.SessionFilter{
 		"session_list_status":      {},
@@ -150,7 +151,7 @@ func TestListOfOutcomesReadsOneIndexRangePerOutcome(t *testing.T) {
 	for _, order := range []tarsy.SessionOrder{tarsy.OrderNewest, tarsy.OrderAttention} {
 		plan, err := db.ListPlan(t.Context(), tarsy.SessionFilter{
 			Order: order, Outcomes: []tarsy.Outcome{tarsy.OutcomeNeedsHuman, tarsy.OutcomeFalseAlarm}, Limit: 50, CreatedAfter: new(epoch()),
-			After: &tarsy.SessionCursor{CreatedAt: epoch(), ID: tarsy.NewID()},
+			After: &tarsy.SessionCursor{CreatedAt: epoch(), ID: ident.New()},
 		})
 		require.NoError(t, err)
 		require.Equal(t, 2, strings.Count(plan, "Index Only Scan Backward using session_list_outcome on session_list"), plan)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 	"tarsy.dev/tarsy/internal/progress"
@@ -26,7 +27,7 @@ func emptyDatabase(t *testing.T) string {
 	conn, err := pgx.Connect(t.Context(), server)
 	require.NoError(t, err)
 
-	name := "empty_" + strings.ReplaceAll(tarsy.NewID(), "-", "")
+	name := "empty_" + strings.ReplaceAll(ident.New(), "-", "")
 	_, err = conn.Exec(t.Context(), "CREATE DATABASE "+name+" TEMPLATE template0")
 	require.NoError(t, err)
 
@@ -158,10 +159,10 @@ func TestSchemaRefusesInvalidStates(t *testing.T) {
 		Timeline: []tarsy.TimelineEvent{newTimelineEvent(claim.SessionID, 1, epoch())},
 		Messages: []tarsy.Message{newMessage(execution, 1, "text", epoch())},
 		LLMInteractions: []tarsy.LLMInteraction{{
-			ID: tarsy.NewID(), SessionID: claim.SessionID, InteractionType: tarsy.InteractionIteration, CreatedAt: epoch(),
+			ID: ident.New(), SessionID: claim.SessionID, InteractionType: tarsy.InteractionIteration, CreatedAt: epoch(),
 		}},
 		MCPInteractions: []tarsy.MCPInteraction{{
-			ID: tarsy.NewID(), SessionID: claim.SessionID, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: tarsy.NewID(),
+			ID: ident.New(), SessionID: claim.SessionID, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: ident.New(),
 			ToolCallID: "call", Status: tarsy.CallStarted, CreatedAt: epoch(),
 		}},
 		Events: newEvents("event", 1),

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -42,11 +43,11 @@ func (f *fixture) life(t *testing.T, db *postgres.DB) string {
 	event := newTimelineEvent(id, 1, now)
 	message := newMessage(execution, 1, "«text»", now)
 	call := tarsy.LLMInteraction{
-		ID: tarsy.NewID(), SessionID: id, StageID: &stage.ID, ExecutionID: &execution.ID, InteractionType: tarsy.InteractionIteration,
+		ID: ident.New(), SessionID: id, StageID: &stage.ID, ExecutionID: &execution.ID, InteractionType: tarsy.InteractionIteration,
 		MessageCount: 1, LLMResponse: json.RawMessage(`{"text":"hello"}`), Usage: tarsy.Usage{InputTokens: 3}, CreatedAt: now,
 	}
 	tool := tarsy.MCPInteraction{
-		ID: tarsy.NewID(), SessionID: id, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: event.ID, ToolCallID: "call",
+		ID: ident.New(), SessionID: id, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: event.ID, ToolCallID: "call",
 		ServerName: "server", ToolName: "tool", ToolArguments: json.RawMessage(`{"a":1}`), Status: tarsy.CallStarted, CreatedAt: now,
 	}
 	first := progress.Step{

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // notifyChannel is the one PostgreSQL channel: listeners on further channels slow every NOTIFY down.
@@ -303,7 +304,7 @@ func (s *Signals) pollOnce(ctx context.Context) {
 	var ids []string
 
 	for channel := range s.watches {
-		if id, ok := strings.CutPrefix(channel, tarsy.ChannelSessionPrefix); ok && tarsy.ValidID(id) {
+		if id, ok := strings.CutPrefix(channel, tarsy.ChannelSessionPrefix); ok && ident.Valid(id) {
 			ids = append(ids, id)
 		}
 	}

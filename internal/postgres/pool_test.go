@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -87,7 +88,7 @@ func TestSlowReadEndsAtItsTimeLimit(t *testing.T) {
 	_, err = db.SessionDetail(t.Context(), session.ID)
 	require.NoError(t, err, "the connection is as good as before")
 
-	_, err = db.SessionDetail(t.Context(), tarsy.NewID())
+	_, err = db.SessionDetail(t.Context(), ident.New())
 	require.False(t, postgres.IsReadTimeout(err))
 }
 

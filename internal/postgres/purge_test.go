@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -66,7 +67,7 @@ func (f *fixture) full(t *testing.T, db *postgres.DB) string {
 
 	f.handle(t, db, claim.SessionID, "ana", tarsy.HandlingChange{State: new(tarsy.HandlingAcknowledged), AddTags: []string{"disk"}})
 	require.NoError(t, db.CreateShare(t.Context(), tarsy.Share{
-		ID: tarsy.NewID(), SessionID: claim.SessionID, Author: "ana", CreatedAt: f.clock.Now(), ExpiresAt: f.clock.Now().Add(time.Hour),
+		ID: ident.New(), SessionID: claim.SessionID, Author: "ana", CreatedAt: f.clock.Now(), ExpiresAt: f.clock.Now().Add(time.Hour),
 	}, []byte(claim.SessionID)))
 
 	return claim.SessionID
@@ -79,7 +80,7 @@ func (f *fixture) suppress(t *testing.T, sessionID *string, at time.Time) {
 	f.exec(t, `INSERT INTO suppressed_alerts (id, reason, owner, session_id, alert_type, title, severity, service, namespace, cluster, team, labels, links,
     fingerprint, group_key, source, receiver, alert, firing, occurrences, first_at, last_at, times)
 VALUES ($1, 'duplicate', $2, $3, '', '', '', '', '', '', '', '{}', '[]', '', '', '', '', '{}', true, 1, $4, $4, '{}')`,
-		tarsy.NewID(), tarsy.NewID(), sessionID, at)
+		ident.New(), ident.New(), sessionID, at)
 }
 
 func TestPurgeRemovesOldSuppressedAlertsAndSilences(t *testing.T) {
@@ -93,7 +94,7 @@ func TestPurgeRemovesOldSuppressedAlertsAndSilences(t *testing.T) {
 	f.suppress(t, nil, old.Add(time.Hour))
 
 	for _, end := range []time.Time{old, old.Add(time.Hour)} {
-		f.exec(t, `INSERT INTO silences (id, matchers, reason, author, starts_at, ends_at, created_at) VALUES ($1, '{a=b}', '', '', $2, $2, $2)`, tarsy.NewID(), end)
+		f.exec(t, `INSERT INTO silences (id, matchers, reason, author, starts_at, ends_at, created_at) VALUES ($1, '{a=b}', '', '', $2, $2, $2)`, ident.New(), end)
 	}
 
 	_, err := db.PurgeSessions(t.Context(), old.Add(time.Minute), 10, nothing)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -316,7 +317,7 @@ func TestReleaseFailsWhileRequestIsOpen(t *testing.T) {
 
 // newRequestLike is the same request of somebody else.
 func newRequestLike(r tarsy.Request) tarsy.Request {
-	r.ID = tarsy.NewID()
+	r.ID = ident.New()
 
 	return r
 }

@@ -12,6 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // The statements of a request come after a lock of the session's row in a transaction of their own, as a release does
@@ -136,7 +137,7 @@ func (db *DB) AddCancels(ctx context.Context, sessionIDs []string, author string
 	)
 
 	for i := range ids {
-		ids[i] = tarsy.NewID()
+		ids[i] = ident.New()
 	}
 
 	ctx = audit.Each(ctx, "")
@@ -274,7 +275,7 @@ type RequestTarget struct {
 
 // RequestTarget returns the target of a request. Unlike SessionDetail it never waits behind readers.
 func (db *DB) RequestTarget(ctx context.Context, sessionID string) (RequestTarget, error) {
-	if !tarsy.ValidID(sessionID) {
+	if !ident.Valid(sessionID) {
 		return RequestTarget{}, sessionNotFound(sessionID)
 	}
 

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -48,11 +49,11 @@ func TestRequestsAreAcceptedByStatus(t *testing.T) {
 		require.Equal(t, status != tarsy.SessionCancelled, cancel, "cancel in %s: the investigation, or what was just asked", status)
 	}
 
-	ok, err := addRequest(db, t.Context(), newRequest(tarsy.NewID(), tarsy.RequestCancel, f.clock.Now()))
+	ok, err := addRequest(db, t.Context(), newRequest(ident.New(), tarsy.RequestCancel, f.clock.Now()))
 	require.NoError(t, err)
 	require.False(t, ok, "there is no such session")
 
-	ok, err = addRequest(db, t.Context(), newRequest(tarsy.NewID(), tarsy.RequestChat, f.clock.Now()))
+	ok, err = addRequest(db, t.Context(), newRequest(ident.New(), tarsy.RequestChat, f.clock.Now()))
 	require.NoError(t, err)
 	require.False(t, ok, "there is no such session")
 }

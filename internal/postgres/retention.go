@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // Besides the step commit only what is in this file writes sessions that were taken in: it drops journals and marks
@@ -173,7 +174,7 @@ func (db *DB) ExpireSessions(ctx context.Context, before time.Time, batch Batch,
 // DeleteSession marks a session as deleted, because somebody asked for it. A session that is not over, or is asked
 // something, is a *tarsy.Error with CodeConflict.
 func (db *DB) DeleteSession(ctx context.Context, id string) error {
-	if !tarsy.ValidID(id) {
+	if !ident.Valid(id) {
 		return sessionNotFound(id)
 	}
 

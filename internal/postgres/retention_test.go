@@ -15,6 +15,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/flow/journal/journaltest"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
@@ -102,8 +103,8 @@ func (f *fixture) everyState(t *testing.T, db *postgres.DB) (free string, alone 
 	}
 
 	// From here on nothing is claimed any more, or these would be.
-	free = tarsy.NewID()
-	for name, id := range map[string]string{"": free, "talked about lately": tarsy.NewID(), "ended lately": tarsy.NewID()} {
+	free = ident.New()
+	for name, id := range map[string]string{"": free, "talked about lately": ident.New(), "ended lately": ident.New()} {
 		session := newSession(f.clock.Now())
 		session.ID, session.Status, session.CompletedAt = id, tarsy.SessionFailed, &session.CreatedAt
 		require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}, newEvents("intake", 4)...))
@@ -114,7 +115,7 @@ func (f *fixture) everyState(t *testing.T, db *postgres.DB) (free string, alone 
 		}
 	}
 
-	asked := tarsy.NewID()
+	asked := ident.New()
 	session := newSession(f.clock.Now())
 	session.ID, session.Status, session.CompletedAt = asked, tarsy.SessionCompleted, &session.CreatedAt
 	require.NoError(t, db.CreateSession(t.Context(), session, postgres.Terms{}, newEvents("intake", 4)...))
@@ -478,9 +479,9 @@ func TestDeletedSessionIsInNoQuery(t *testing.T) {
 
 	_, err = db.Trace(t.Context(), session.ID, tarsy.TraceQuery{Limit: 1})
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
-	_, err = db.LLMInteraction(t.Context(), session.ID, tarsy.NewID())
+	_, err = db.LLMInteraction(t.Context(), session.ID, ident.New())
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
-	_, err = db.MCPInteraction(t.Context(), session.ID, tarsy.NewID())
+	_, err = db.MCPInteraction(t.Context(), session.ID, ident.New())
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 
 	for _, kind := range []tarsy.RequestKind{tarsy.RequestCancel, tarsy.RequestChat} {
@@ -510,7 +511,7 @@ func TestRunningSessionsAreNotDeleted(t *testing.T) {
 	db := f.server(t)
 	_, alone := f.everyState(t, db)
 
-	for _, id := range []string{tarsy.NewID(), "no-id", ""} {
+	for _, id := range []string{ident.New(), "no-id", ""} {
 		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(db.DeleteSession(t.Context(), id)), id)
 	}
 

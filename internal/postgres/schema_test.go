@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
@@ -100,8 +101,8 @@ func TestSchemaWorksWithEmptySearchPath(t *testing.T) {
 	exec("SET search_path = ''")
 
 	// Whatever triggers do happens: rows of lists, of words, of sums and of quality are written and removed.
-	exec("INSERT INTO public.notes (id, content, source, author, created_at, updated_at) VALUES ($1, 'Ana restarts db-7', 'cli', 'ana', now(), now())", tarsy.NewID())
-	exec("INSERT INTO public.entities (id, type, title, state, created_by, created_at, updated_at) VALUES ($1, 'task', 'Restart db-7', 'accepted', 'ana', now(), now())", tarsy.NewID())
+	exec("INSERT INTO public.notes (id, content, source, author, created_at, updated_at) VALUES ($1, 'Ana restarts db-7', 'cli', 'ana', now(), now())", ident.New())
+	exec("INSERT INTO public.entities (id, type, title, state, created_by, created_at, updated_at) VALUES ($1, 'task', 'Restart db-7', 'accepted', 'ana', now(), now())", ident.New())
 	exec("UPDATE public.sessions SET completed_at = now(), status = 'failed' WHERE id = $1", waiting.ID)
 	exec("UPDATE public.sessions SET deleted_at = now() WHERE id = $1", ended.ID)
 
@@ -190,7 +191,7 @@ func TestDatabaseWithoutPlaceForTablesIsRefusedWithAdvice(t *testing.T) {
 func asGuest(t *testing.T, address, schema string) string {
 	t.Helper()
 
-	role := "tarsy_guest_" + strings.ReplaceAll(tarsy.NewID(), "-", "")[20:]
+	role := "tarsy_guest_" + strings.ReplaceAll(ident.New(), "-", "")[20:]
 	execAt(t, address, "CREATE ROLE "+role+" LOGIN PASSWORD 'guest'")
 	t.Cleanup(func() {
 		execAt(t, address, "DROP OWNED BY "+role)

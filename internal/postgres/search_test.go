@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
@@ -279,7 +280,7 @@ func TestHostileTextFailsNeitherIntakeNorCompletion(t *testing.T) {
 
 	var lines strings.Builder
 	for i := range 40_000 {
-		fmt.Fprintf(&lines, "key%d=%s ", i, tarsy.NewID())
+		fmt.Fprintf(&lines, "key%d=%s ", i, ident.New())
 	}
 
 	for name, text := range map[string]string{
@@ -314,7 +315,7 @@ func TestSessionsOlderThanSearchAreFound(t *testing.T) {
 	for i, status := range []string{"completed", "failed", "pending"} {
 		_, err = conn.Exec(t.Context(), `
 INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, final_analysis, created_at, completed_at)
-VALUES ($1, 'disk', 'volume needle-' || $2::int, 'c', $3::text, 'ann', 'full', $4::timestamptz, CASE WHEN $3::text <> 'pending' THEN $4::timestamptz END)`, tarsy.NewID(), i, status, epoch())
+VALUES ($1, 'disk', 'volume needle-' || $2::int, 'c', $3::text, 'ann', 'full', $4::timestamptz, CASE WHEN $3::text <> 'pending' THEN $4::timestamptz END)`, ident.New(), i, status, epoch())
 		require.NoError(t, err)
 	}
 

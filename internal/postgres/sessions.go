@@ -8,11 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // SessionDetail returns one session with its stages and executions, as of one moment.
 func (db *DB) SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetail, error) {
-	if !tarsy.ValidID(id) {
+	if !ident.Valid(id) {
 		return nil, sessionNotFound(id)
 	}
 
@@ -162,7 +163,7 @@ FROM sessions WHERE id = $1 AND deleted_at IS NULL`, db.clock.Now())
 
 // one returns the row that a query about one session has; the session's id is its first argument.
 func one[R any](ctx context.Context, db *DB, id, sql string, args ...any) (*R, error) {
-	if !tarsy.ValidID(id) {
+	if !ident.Valid(id) {
 		return nil, sessionNotFound(id)
 	}
 

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -162,7 +163,7 @@ func TestSessionDetailHasStagesAndExecutionsInOrder(t *testing.T) {
 	require.Equal(t, []string{a.ID, b.ID}, []string{detail.Stages[0].Executions[0].ID, detail.Stages[0].Executions[1].ID})
 	require.NotNil(t, detail.Stages[1].Executions, "JSON shows an empty list")
 
-	for _, id := range []string{tarsy.NewID(), "no-id", ""} {
+	for _, id := range []string{ident.New(), "no-id", ""} {
 		_, err = db.SessionDetail(t.Context(), id)
 		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 
@@ -294,7 +295,7 @@ func TestSummaryHasResultAndDuration(t *testing.T) {
 	require.Equal(t, int64(1500), summary.DurationMs, "it does not grow after the end")
 	require.Equal(t, []string{"It was the disk.", "Disk."}, []string{summary.FinalAnalysis, summary.ExecutiveSummary})
 
-	for _, id := range []string{tarsy.NewID(), "no-id", ""} {
+	for _, id := range []string{ident.New(), "no-id", ""} {
 		_, err = db.SessionSummary(t.Context(), id)
 		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 

@@ -10,6 +10,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/background"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 const (
@@ -67,7 +68,7 @@ func newSignals(pools *pools, cfg Config) *Signals {
 		lost:      pools.reset,
 		pollEvery: cfg.PollEvery,
 		jitter:    cfg.PollJitter,
-		origin:    tarsy.NewID(),
+		origin:    ident.New(),
 		watches:   map[string]map[*Watch]struct{}{},
 		receivers: map[string]map[*receiver]struct{}{},
 		outgoing:  newOutgoing(),

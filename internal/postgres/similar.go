@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 // Similar returns past sessions that resemble one, at most limit: those of the same alert, then those with similar labels, then
 // those with similar text, each newest first. Only sessions that have ended and that the reader may see count.
 func (db *DB) Similar(ctx context.Context, id string, visible tarsy.Visibility, limit int) ([]tarsy.SimilarSession, error) {
-	if !tarsy.ValidID(id) {
+	if !ident.Valid(id) {
 		return nil, sessionNotFound(id)
 	}
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -79,7 +80,7 @@ func TestSimilarSessionsAreOrderedByReasonThenNewest(t *testing.T) {
 	f.exec(t, `ANALYZE session_list`)
 	require.Equal(t, want, alike(t, db, id, 20), "with statistics")
 
-	_, err := db.Similar(t.Context(), tarsy.NewID(), tarsy.Visibility{}, 5)
+	_, err := db.Similar(t.Context(), ident.New(), tarsy.Visibility{}, 5)
 	require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 }
 
@@ -95,13 +96,13 @@ func TestSimilarSessionHasItsVerdictAndSharedLabels(t *testing.T) {
 	})
 	at := f.clock.Now()
 	f.exec(t, `INSERT INTO verdicts (id, session_id, outcome, cause, confidence, confidence_reason, impact, next_steps, not_checked, created_at)
-VALUES ($1, $2, 'cause_found', '{}', 'high', '{}', '{}', '[]', '[]', $3)`, tarsy.NewID(), past, at)
+VALUES ($1, $2, 'cause_found', '{}', 'high', '{}', '{}', '[]', '[]', $3)`, ident.New(), past, at)
 
 	for _, opinion := range []struct{ author, rating, cause string }{
 		{"ann", "partly", "The limit is right, the cache leaks."}, {"bob", "right", ""}, {"cy", "wrong", "A memory leak."},
 	} {
 		f.exec(t, `INSERT INTO feedback (id, session_id, author, rating, why, real_cause, created_at, updated_at) VALUES ($1, $2, $3, $4, '', $5, $6, $6)`,
-			tarsy.NewID(), past, opinion.author, opinion.rating, opinion.cause, f.clock.Now())
+			ident.New(), past, opinion.author, opinion.rating, opinion.cause, f.clock.Now())
 		f.clock.Advance(time.Second)
 	}
 

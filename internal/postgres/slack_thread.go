@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // SlackThread is a thread in Slack: what is announced about one alert in one channel.
@@ -55,7 +56,7 @@ func (db *DB) JoinSlackThread(ctx context.Context, a tarsy.Announcement, fingerp
 			return err
 		}
 
-		if _, err := tx.Exec(ctx, addSlackThreadSQL, tarsy.NewID(), a.Target, fingerprint, a.SessionID, a.ID, now); err != nil {
+		if _, err := tx.Exec(ctx, addSlackThreadSQL, ident.New(), a.Target, fingerprint, a.SessionID, a.ID, now); err != nil {
 			return err
 		}
 

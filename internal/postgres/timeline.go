@@ -8,6 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // A timeline as a list. The length of a content is counted here, and what a preview leaves out is cut off row by row:
@@ -34,7 +36,7 @@ const pageBytes = 8 << 20
 
 // Timeline returns a page of a session's timeline. With a preview, arguments whose JSON is longer are left out.
 func (db *DB) Timeline(ctx context.Context, sessionID string, query tarsy.TimelineQuery) (*tarsy.TimelinePage, error) {
-	if !tarsy.ValidID(sessionID) {
+	if !ident.Valid(sessionID) {
 		return nil, sessionNotFound(sessionID)
 	}
 
@@ -112,12 +114,12 @@ func cutPreview(item tarsy.TimelineItem, preview int) string {
 		return tarsy.CutUTF16(item.Content, preview)
 	}
 
-	return tarsy.CutMiddle(item.Content, preview, note)
+	return plaintext.CutMiddle(item.Content, preview, note)
 }
 
 // TimelineEvent returns one event of a session's timeline in full.
 func (db *DB) TimelineEvent(ctx context.Context, sessionID, id string) (*tarsy.TimelineItem, error) {
-	if !tarsy.ValidID(sessionID) {
+	if !ident.Valid(sessionID) {
 		return nil, sessionNotFound(sessionID)
 	}
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -83,7 +84,7 @@ func TestPreviewOfToolResultKeepsHeadAndTail(t *testing.T) {
 	}
 
 	streaming := step.Timeline[1]
-	streaming.ID, streaming.SequenceNumber, streaming.Status = tarsy.NewID(), 5, tarsy.EventStreaming
+	streaming.ID, streaming.SequenceNumber, streaming.Status = ident.New(), 5, tarsy.EventStreaming
 	commit(t, db, claim, progress.Step{Timeline: append(step.Timeline, streaming)})
 
 	items, _ := wholeTimeline(t, db, claim.SessionID, 400)
@@ -168,7 +169,7 @@ func TestTimelineEventIsFoundOnlyInItsSession(t *testing.T) {
 	require.NoError(t, err)
 	requireSame(t, tarsy.TimelineItem{TimelineEvent: event, ContentLength: units(event.Content)}, *found)
 
-	for _, id := range []string{tarsy.NewID(), "no-id", ""} {
+	for _, id := range []string{ident.New(), "no-id", ""} {
 		_, err = db.TimelineEvent(t.Context(), claim.SessionID, id)
 		require.Equal(t, tarsy.CodeEventNotFound, tarsy.CodeOf(err))
 	}
@@ -176,7 +177,7 @@ func TestTimelineEventIsFoundOnlyInItsSession(t *testing.T) {
 	_, err = db.TimelineEvent(t.Context(), other.SessionID, event.ID)
 	require.Equal(t, tarsy.CodeEventNotFound, tarsy.CodeOf(err))
 
-	for _, id := range []string{tarsy.NewID(), "no-id", ""} {
+	for _, id := range []string{ident.New(), "no-id", ""} {
 		_, err = db.TimelineEvent(t.Context(), id, event.ID)
 		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 	}

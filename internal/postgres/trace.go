@@ -11,11 +11,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // Trace returns a page of a session's interactions, without the texts, as of one moment.
 func (db *DB) Trace(ctx context.Context, sessionID string, query tarsy.TraceQuery) (*tarsy.TracePage, error) {
-	if !tarsy.ValidID(sessionID) {
+	if !ident.Valid(sessionID) {
 		return nil, sessionNotFound(sessionID)
 	}
 
@@ -38,7 +39,7 @@ func (db *DB) Trace(ctx context.Context, sessionID string, query tarsy.TraceQuer
 
 // LLMInteraction returns one LLM call of a session with the conversation that the model saw.
 func (db *DB) LLMInteraction(ctx context.Context, sessionID, id string) (*tarsy.LLMInteractionDetail, error) {
-	if !tarsy.ValidID(sessionID) {
+	if !ident.Valid(sessionID) {
 		return nil, sessionNotFound(sessionID)
 	}
 
@@ -85,7 +86,7 @@ func conversation(ctx context.Context, tx pgx.Tx, call tarsy.LLMInteraction) ([]
 
 // MCPInteraction returns one MCP call of a session.
 func (db *DB) MCPInteraction(ctx context.Context, sessionID, id string) (*tarsy.MCPInteraction, error) {
-	if !tarsy.ValidID(sessionID) {
+	if !ident.Valid(sessionID) {
 		return nil, sessionNotFound(sessionID)
 	}
 
@@ -126,7 +127,7 @@ func interaction[R any](ctx context.Context, tx pgx.Tx, sessionID, id, sql strin
 
 	batch := traceBatch(sessionID, &version)
 
-	if tarsy.ValidID(id) {
+	if ident.Valid(id) {
 		queueRows(batch, &found, sql, id)
 	}
 

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -23,7 +24,7 @@ func tokens(n int) tarsy.Usage {
 func typed(stage tarsy.Stage, name string, kind tarsy.StageType) tarsy.Stage {
 	stage.StageName, stage.StageType = name, kind
 	if kind == tarsy.StageChat {
-		stage.ChatID, stage.ChatUserMessageID = new(tarsy.NewID()), new(tarsy.NewID())
+		stage.ChatID, stage.ChatUserMessageID = new(ident.New()), new(ident.New())
 	}
 
 	return stage
@@ -32,7 +33,7 @@ func typed(stage tarsy.Stage, name string, kind tarsy.StageType) tarsy.Stage {
 // newLLMInteraction is a call of an execution; without one it is the session's own.
 func newLLMInteraction(sessionID string, of *tarsy.Execution, usage tarsy.Usage, minute int) tarsy.LLMInteraction {
 	call := tarsy.LLMInteraction{
-		ID: tarsy.NewID(), SessionID: sessionID, InteractionType: tarsy.InteractionIteration, Provider: "google", ModelName: "gemini",
+		ID: ident.New(), SessionID: sessionID, InteractionType: tarsy.InteractionIteration, Provider: "google", ModelName: "gemini",
 		MessageCount: minute, LLMResponse: json.RawMessage(`{"text":"So.","tool_calls":[]}`), ThinkingContent: "hm", Usage: usage,
 		DurationMs: 1200, CreatedAt: epoch().Add(time.Duration(minute) * time.Minute),
 	}
@@ -47,7 +48,7 @@ func newMCPInteraction(of tarsy.Execution, call string, minute int) tarsy.MCPInt
 	at := epoch().Add(time.Duration(minute) * time.Minute)
 
 	return tarsy.MCPInteraction{
-		ID: tarsy.NewID(), SessionID: of.SessionID, StageID: of.StageID, ExecutionID: of.ID, TimelineEventID: tarsy.NewID(),
+		ID: ident.New(), SessionID: of.SessionID, StageID: of.StageID, ExecutionID: of.ID, TimelineEventID: ident.New(),
 		ToolCallID: call, ServerName: "kubernetes", ToolName: "get_pods", ToolArguments: json.RawMessage(`{"namespace":"shop"}`),
 		ToolResult: "a long list", Summary: "web-1 is down", AvailableTools: []string{"get_pods", "get_logs"}, ReadOnly: true, Attempt: 2,
 		Status: tarsy.CallCompleted, DurationMs: 42, CreatedAt: at, CompletedAt: new(at.Add(time.Second)),
@@ -364,11 +365,11 @@ func TestInteractionsAreFoundOnlyInTheirSession(t *testing.T) {
 	require.Equal(t, both(tarsy.CodeInteractionNotFound), ask(mine, otherLLM, otherMCP), "of another session")
 	require.Equal(t, both(tarsy.CodeInteractionNotFound), ask(mine, mcp, llm), "of the other kind")
 	require.Equal(t, both(tarsy.CodeInteractionNotFound), ask(mine, "no-id", ""))
-	require.Equal(t, both(tarsy.CodeSessionNotFound), ask(tarsy.NewID(), llm, mcp))
+	require.Equal(t, both(tarsy.CodeSessionNotFound), ask(ident.New(), llm, mcp))
 	require.Equal(t, both(tarsy.CodeSessionNotFound), ask("no-id", llm, mcp))
 	require.Equal(t, both(tarsy.CodeSessionNotFound), ask(deleted, deletedLLM, deletedMCP))
 
-	for _, id := range []string{deleted, tarsy.NewID(), "no-id", ""} {
+	for _, id := range []string{deleted, ident.New(), "no-id", ""} {
 		_, err := db.Trace(t.Context(), id, tarsy.TraceQuery{Limit: 1})
 		require.Equal(t, tarsy.CodeSessionNotFound, tarsy.CodeOf(err))
 	}

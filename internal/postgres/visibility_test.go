@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 func ofTeam(team string) func(*tarsy.Session) {
@@ -110,7 +111,7 @@ func TestListOfTeamsReadsOneIndexRangePerStatusAndTeam(t *testing.T) {
 
 	for _, order := range []tarsy.SessionOrder{tarsy.OrderNewest, tarsy.OrderAttention} {
 		plan, err := db.ListPlan(t.Context(), tarsy.SessionFilter{
-			Order: order, Limit: 50, CreatedAfter: new(epoch()), After: &tarsy.SessionCursor{CreatedAt: epoch(), ID: tarsy.NewID()},
+			Order: order, Limit: 50, CreatedAfter: new(epoch()), After: &tarsy.SessionCursor{CreatedAt: epoch(), ID: ident.New()},
 			Visible: tarsy.Visibility{Limited: true, Teams: []string{"payments", "storage"}},
 		})
 		require.NoError(t, err)
@@ -127,7 +128,7 @@ func TestKeyKeepsItsTeams(t *testing.T) {
 	db := newFixture(t).server(t)
 
 	for hash, teams := range map[string][]string{"one": {"payments", "storage"}, "two": {}} {
-		key := tarsy.APIKey{ID: tarsy.NewID(), Name: "ci", Scopes: []tarsy.Scope{tarsy.ScopeRead}, CreatedAt: epoch(), Teams: teams}
+		key := tarsy.APIKey{ID: ident.New(), Name: "ci", Scopes: []tarsy.Scope{tarsy.ScopeRead}, CreatedAt: epoch(), Teams: teams}
 		key.Prefix = hash + "00000"
 		require.NoError(t, db.CreateKey(t.Context(), key, []byte(hash)))
 

@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/requestid"
 )
@@ -188,7 +189,7 @@ func explain(ctx context.Context, logger *slog.Logger, err error) *Problem {
 		return New(e)
 	}
 
-	id := tarsy.NewID()
+	id := ident.New()
 	if ctx.Err() != nil {
 		// The client went away, which is the likely cause and nobody's fault.
 		logger.DebugContext(ctx, "request abandoned", "error_id", id, "error", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/published"
 )
 
@@ -106,13 +107,13 @@ func ask(t *testing.T, method, path string, header http.Header, answer func(*htt
 func TestTimelineHasTheEventsOfAllPages(t *testing.T) {
 	t.Parallel()
 
-	id := tarsy.NewID()
+	id := ident.New()
 	got := ask(t, http.MethodGet, "/api/v1/sessions/"+id+"/timeline", nil, func(r *http.Request) (int, any) {
 		assert.Equal(t, "/api/v1/sessions/"+id+"/timeline", r.URL.Path)
 
 		next := map[string]string{"": "a", "a": "b", "b": ""}[r.URL.Query().Get("cursor")]
 
-		return http.StatusOK, map[string]any{"events": []tarsy.TimelineEvent{{ID: tarsy.NewID()}}, "next_cursor": next}
+		return http.StatusOK, map[string]any{"events": []tarsy.TimelineEvent{{ID: ident.New()}}, "next_cursor": next}
 	})
 	require.Len(t, got["list"], 3)
 }
@@ -129,7 +130,7 @@ func TestSpendCountsThinkingAsOutputAndSaysWhetherItIsComplete(t *testing.T) {
 		"partly":  {tarsy.Usage{InputTokens: 5, OutputTokens: 20, ThinkingTokens: 3, TotalTokens: 28, CostUSD: 0.5, UnpricedTokens: 1}, 0.5, "partial"},
 		"without": {tarsy.Usage{InputTokens: 5, OutputTokens: 20, ThinkingTokens: 3, TotalTokens: 28, UnpricedTokens: 28}, nil, "none"},
 	} {
-		got := ask(t, http.MethodGet, "/api/v1/sessions/"+tarsy.NewID(), nil, func(*http.Request) (int, any) {
+		got := ask(t, http.MethodGet, "/api/v1/sessions/"+ident.New(), nil, func(*http.Request) (int, any) {
 			return http.StatusOK, tarsy.SessionDetail{Spend: tarsy.Spend{Usage: c.usage}}
 		})
 		require.Equal(t, []any{5.0, 23.0, 28.0, c.cost, c.completeness},

@@ -11,11 +11,12 @@ import (
 	"time"
 	"unicode"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // EntitiesCSV writes entities as CSV, one after the other. No cell becomes a formula where a spreadsheet opens it.
-func EntitiesCSV(w io.Writer, entities iter.Seq2[tarsy.EntityExport, error]) error {
+func EntitiesCSV(w io.Writer, entities iter.Seq2[notebook.EntityExport, error]) error {
 	table := csv.NewWriter(w)
 
 	err := table.Write([]string{
@@ -61,7 +62,7 @@ func cell(text string) string {
 	text = innerFormula.ReplaceAllString(text, "$1'$2")
 
 	visible := strings.TrimLeftFunc(text, func(r rune) bool {
-		return r != '\t' && r != '\r' && (unicode.IsSpace(r) || tarsy.Invisible(r) || r == '"')
+		return r != '\t' && r != '\r' && (unicode.IsSpace(r) || plaintext.Invisible(r) || r == '"')
 	})
 	if visible != "" && strings.ContainsRune(formulaStart, []rune(visible)[0]) {
 		return "'" + text
@@ -72,7 +73,7 @@ func cell(text string) string {
 
 // EntitiesMarkdown writes entities as a table in Markdown, one after the other. Texts of people and models are text there: no HTML, no
 // links, no images, no cells of their own.
-func EntitiesMarkdown(w io.Writer, entities iter.Seq2[tarsy.EntityExport, error]) error {
+func EntitiesMarkdown(w io.Writer, entities iter.Seq2[notebook.EntityExport, error]) error {
 	_, err := io.WriteString(w, "# Entities\n\n"+
 		"| type | title | status | owner | due | project | epic | tags | content |\n"+
 		"| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
@@ -112,7 +113,7 @@ func plain(text string) string {
 	})
 }
 
-func dueOn(e tarsy.EntityExport) string {
+func dueOn(e notebook.EntityExport) string {
 	if e.DueOn == nil {
 		return ""
 	}
@@ -120,7 +121,7 @@ func dueOn(e tarsy.EntityExport) string {
 	return e.DueOn.String()
 }
 
-func confidence(e tarsy.EntityExport) string {
+func confidence(e notebook.EntityExport) string {
 	if e.Confidence == nil {
 		return ""
 	}

@@ -9,18 +9,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/report"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // exported is a sequence of one entity per title, each with the title in every text.
-func exported(titles ...string) iter.Seq2[tarsy.EntityExport, error] {
-	return func(yield func(tarsy.EntityExport, error) bool) {
+func exported(titles ...string) iter.Seq2[notebook.EntityExport, error] {
+	return func(yield func(notebook.EntityExport, error) bool) {
 		for _, title := range titles {
-			due, _ := tarsy.ParseDate("2026-11-30")
-			e := tarsy.EntityExport{Project: title, Epic: title}
-			e.Entity = tarsy.Entity{
-				ID: "1", Type: tarsy.EntityTask, Title: title, Content: title, Owner: title, DueOn: &due, Status: tarsy.EntityInProgress, State: tarsy.EntityAccepted,
+			due, _ := calendar.ParseDate("2026-11-30")
+			e := notebook.EntityExport{Project: title, Epic: title}
+			e.Entity = notebook.Entity{
+				ID: "1", Type: notebook.EntityTask, Title: title, Content: title, Owner: title, DueOn: &due, Status: notebook.EntityInProgress, State: notebook.EntityAccepted,
 				Confidence: new(0.5), CreatedBy: title, EditedBy: title, CreatedAt: at(0), UpdatedAt: at(1), Version: 2,
 			}
 			e.Tags = []string{title}
@@ -131,7 +132,7 @@ func TestEntityReportsStopAtError(t *testing.T) {
 	t.Parallel()
 
 	failure := errors.New("failed on purpose")
-	broken := func(yield func(tarsy.EntityExport, error) bool) { yield(tarsy.EntityExport{}, failure) }
+	broken := func(yield func(notebook.EntityExport, error) bool) { yield(notebook.EntityExport{}, failure) }
 
 	var b strings.Builder
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // shortestFence is how many backticks open code.
@@ -20,7 +20,7 @@ func readable(text string) string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
 
 	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && tarsy.Invisible(r) {
+		if r != '\n' && r != '\t' && plaintext.Invisible(r) {
 			return -1
 		}
 
@@ -51,7 +51,7 @@ func fence(language, text string) string {
 // HTML is written as an entity: behind a bare address a backslash counts as part of the address, and escapes nothing.
 func inline(text string, limit int) string {
 	text = strings.Join(strings.Fields(readable(text)), " ")
-	shown := tarsy.CutText(text, limit)
+	shown := plaintext.Cut(text, limit)
 	cut := len(shown) < len(text)
 
 	var b strings.Builder

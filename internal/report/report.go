@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // How much of a text a report has; the export as JSON has all of it.
@@ -63,7 +64,7 @@ func (r *writer) prose(title, text string) {
 
 // fenced writes a text as it is, up to a limit.
 func (r *writer) fenced(what, language, text string, limit int) {
-	shown := tarsy.CutMiddle(text, limit, fmt.Sprintf("\n[cut: about %s of %s bytes left out]\n", count(len(text)-limit), count(len(text))))
+	shown := plaintext.CutMiddle(text, limit, fmt.Sprintf("\n[cut: about %s of %s bytes left out]\n", count(len(text)-limit), count(len(text))))
 	r.printf("%s\n", fence(language, shown))
 
 	if len(shown) < len(text) {

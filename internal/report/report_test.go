@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/report"
 )
 
@@ -326,7 +328,7 @@ func TestReportOfManyQuestionsHasEveryAnswer(t *testing.T) {
 	export := investigation()
 
 	for number := range questions {
-		id := tarsy.NewID()
+		id := ident.New()
 		question := event(number%60, id, answerer, tarsy.EventUserQuestion, "Why now?", tarsy.NewMetadata(tarsy.QuestionMetadata{Author: "bob"}))
 		answer := event(number%60, id, answerer, tarsy.EventFinalAnalysis, "Because.", nil)
 
@@ -359,7 +361,7 @@ func TestReportHasNoInvisibleCharacters(t *testing.T) {
 	require.Contains(t, got, "btxt.exec")
 
 	for _, r := range got {
-		require.True(t, r == '\n' || r == '\t' || !tarsy.Invisible(r), "%U in %q", r, got)
+		require.True(t, r == '\n' || r == '\t' || !plaintext.Invisible(r), "%U in %q", r, got)
 	}
 }
 

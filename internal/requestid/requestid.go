@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // Header carries the id, in requests and in answers.
@@ -31,7 +31,7 @@ func Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := clean(r.Header.Get(Header))
 		if id == "" {
-			id = tarsy.NewID()
+			id = ident.New()
 		}
 
 		w.Header().Set(Header, id)

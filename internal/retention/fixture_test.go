@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/jobs"
 	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/postgres"
@@ -175,7 +176,7 @@ func (f *fixture) ended(t *testing.T, db *postgres.DB) string {
 
 	now := f.clock.Now()
 	session := tarsy.Session{
-		ID: tarsy.NewID(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent", Author: "somebody",
+		ID: ident.New(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent", Author: "somebody",
 		Status: tarsy.SessionCompleted, CreatedAt: now, CompletedAt: &now, FinalAnalysis: "it is full",
 		AlertFacts: tarsy.AlertFacts{Labels: map[string]string{}, Links: []tarsy.AlertLink{}},
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // read returns the text of an answer, if it is a text and small enough.
@@ -33,7 +34,7 @@ func (f *Fetcher) read(resp *http.Response, at *url.URL) (string, error) {
 	if kind == opaque && (!utf8.ValidString(text) || strings.Contains(text, "\x00")) {
 		return "", failure(tarsy.CodeUnsupportedMedia, at, nil, "it is not text")
 	}
-	text = strings.TrimPrefix(tarsy.CleanText(text), "\uFEFF")
+	text = strings.TrimPrefix(plaintext.Clean(text), "\uFEFF")
 	if strings.TrimSpace(text) == "" {
 		return "", failure(tarsy.CodeUnavailable, at, nil, "it is empty")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/notify"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // The names of buttons, of the modal for a reason and of its input.
@@ -101,7 +102,7 @@ func (b *Bot) askReason(ctx context.Context, i slack.InteractionCallback, where 
 		return
 	}
 
-	b.cfg.Logger.Warn("could not open the modal for a rejection", "approval_id", tarsy.CleanText(call.ApprovalID), "error", err)
+	b.cfg.Logger.Warn("could not open the modal for a rejection", "approval_id", plaintext.Clean(call.ApprovalID), "error", err)
 	b.tell(ctx, where, i.User.ID, "The form for the reason could not be opened. Try again.")
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/notify"
 )
@@ -46,7 +47,7 @@ func TestCallWhoseArgumentsAreCutIsNotApprovedByClick(t *testing.T) {
 		"whole": {`{"command": "ls"}`, 1},
 		"cut":   {`{"command": "echo` + strings.Repeat(" ", 3000) + `; rm -rf /"}`, 0},
 	} {
-		desk := &approvals{call: tarsy.ApprovalRequest{ID: tarsy.NewID(), ToolArguments: json.RawMessage(test.arguments)}}
+		desk := &approvals{call: tarsy.ApprovalRequest{ID: ident.New(), ToolArguments: json.RawMessage(test.arguments)}}
 		b := New(Config{
 			Client: client, Desk: desk, Approve: []string{"U1"}, Mask: func(text string) string { return text }, Clock: clock, Logger: slog.New(slog.DiscardHandler),
 		})

@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/notify/message"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -98,7 +99,7 @@ func (s *sender) sessionContent(m message.Message) (content, error) {
 func facts(m message.Message) string {
 	all := m.Facts()
 	for i, fact := range all {
-		all[i] = literal(tarsy.CutText(fact, maxFact))
+		all[i] = literal(plaintext.Cut(fact, maxFact))
 	}
 
 	return strings.Join(all, " · ")
@@ -138,7 +139,7 @@ func (s *sender) approvalContent(call tarsy.ApprovalRequest, m message.Message, 
 		blocks = append(blocks[:0], s.sections(string(text), call.SessionID)...)
 	}
 
-	name := func(text string) string { return literal(tarsy.CutText(oneLine(text), maxFact)) }
+	name := func(text string) string { return literal(plaintext.Cut(oneLine(text), maxFact)) }
 	arguments, cut := codeBlock(call.ToolArguments)
 
 	blocks = append(blocks,

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	mock "tarsy.dev/tarsy/internal/kit/mock/slack"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/notify"
@@ -181,7 +182,7 @@ func TestMessageThatArrivesLateIsFoundAfterRefusedAttempt(t *testing.T) {
 	clock.Advance(skew + time.Second)
 
 	shown := text("hello")
-	a := &tarsy.Announcement{ID: tarsy.NewID(), CreatedAt: clock.Now()}
+	a := &tarsy.Announcement{ID: ident.New(), CreatedAt: clock.Now()}
 	w := &writer{s: s, a: a, d: &draft{}, to: place{channel: channelID}, messages: []content{shown}}
 	create := func() (string, bool, error) { return w.Create(wait.Context(t), 0) }
 

@@ -11,6 +11,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/notify/message"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // maxParts is how many messages an answer has before it is cut.
@@ -93,7 +94,7 @@ func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, d *draft
 		a.MessageIDs = append(a.MessageIDs, ts)
 	case IsRefused(err):
 		// The announcement itself is there.
-		a.Error = tarsy.CleanText(err.Error())
+		a.Error = plaintext.Clean(err.Error())
 		s.cfg.Logger.Warn("could not reply to a mention with the result of its session", "session_id", a.SessionID, "error", err)
 	default:
 		return err
@@ -111,7 +112,7 @@ func (s *sender) sendReceipt(ctx context.Context, a *tarsy.Announcement, d *draf
 
 	channelID, thread, _ := strings.Cut(a.Target, "/")
 	title := tarsy.AlertFacts{Title: session.Title}.TitleOr(session.AlertType)
-	err = s.post(ctx, a, d, place{channel: channelID, thread: thread}, text("Investigating: "+literal(tarsy.CutText(title, maxNotice))+"\n"+s.link(session.ID)))
+	err = s.post(ctx, a, d, place{channel: channelID, thread: thread}, text("Investigating: "+literal(plaintext.Cut(title, maxNotice))+"\n"+s.link(session.ID)))
 
 	return err == nil, err
 }
@@ -249,7 +250,7 @@ func (s *sender) paceAnswer(ctx context.Context, d *draft) error {
 // answerMarkup is how parts of an answer are written.
 func answerMarkup() notify.Markup {
 	return notify.Markup{
-		Call:   func(tool string) string { return "Tool call: " + literal(tarsy.CutText(tool, maxFact)) },
+		Call:   func(tool string) string { return "Tool call: " + literal(plaintext.Cut(tool, maxFact)) },
 		Text:   mrkdwn,
 		Failed: func(reason string) string { return "*The answer failed:* " + literal(reason) },
 	}

@@ -7,6 +7,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 const (
@@ -31,7 +32,7 @@ func inert(text string) string {
 
 // visible shows invisible characters as escapes and drops what no text may contain.
 func visible(text string) string {
-	return string(tarsy.EscapeInvisible([]byte(tarsy.CleanText(text))))
+	return string(plaintext.EscapeInvisible([]byte(plaintext.Clean(text))))
 }
 
 // literal shows a text on one line, without any markup.

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 	mock "tarsy.dev/tarsy/internal/kit/mock/slack"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/notify"
@@ -33,9 +35,9 @@ func newThread(t *testing.T) (*Bot, *mock.Server, *clockwork.FakeClock, tarsy.An
 	db.Start()
 	t.Cleanup(db.Stop)
 
-	now := tarsy.Time(clock.Now())
+	now := calendar.Time(clock.Now())
 	session := tarsy.Session{
-		ID: tarsy.NewID(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent", Author: "ann",
+		ID: ident.New(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent", Author: "ann",
 		Status: tarsy.SessionCompleted, CreatedAt: now, StartedAt: &now, CompletedAt: &now, AlertFacts: tarsy.AlertFacts{Labels: map[string]string{}, Links: []tarsy.AlertLink{}},
 	}
 	require.NoError(t, db.CreateSession(ctx, session, postgres.Terms{}))
@@ -44,7 +46,7 @@ func newThread(t *testing.T) (*Bot, *mock.Server, *clockwork.FakeClock, tarsy.An
 	require.NoError(t, err)
 
 	started := tarsy.Announcement{
-		ID: tarsy.NewID(), SessionID: session.ID, Channel: tarsy.ChannelSlack, Subject: tarsy.SubjectStart, Target: channelID, State: tarsy.AnnouncementSent,
+		ID: ident.New(), SessionID: session.ID, Channel: tarsy.ChannelSlack, Subject: tarsy.SubjectStart, Target: channelID, State: tarsy.AnnouncementSent,
 		MessageIDs: []string{ts}, ThreadID: ts, DueAt: now, CreatedAt: now, SentAt: &now,
 	}
 	_, err = db.AddAnnouncement(ctx, started)

@@ -5,6 +5,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // channel is what a reader follows: a journal, or the feed of all sessions.
@@ -24,7 +26,7 @@ func (h *Hub) channel(name string, visible tarsy.Visibility) (channel, error) {
 	switch name {
 	case tarsy.ChannelSessions:
 		return channel{name: name}, nil
-	case tarsy.ChannelNotes:
+	case notebook.ChannelNotes:
 		return h.notesChannel(visible), nil
 	}
 
@@ -39,15 +41,15 @@ func (h *Hub) channel(name string, visible tarsy.Visibility) (channel, error) {
 // notesChannel is the journal of notes as a reader may see it.
 func (h *Hub) notesChannel(visible tarsy.Visibility) channel {
 	if !visible.Limited {
-		return channel{name: tarsy.ChannelNotes, journal: h.notes}
+		return channel{name: notebook.ChannelNotes, journal: h.notes}
 	}
 
-	return channel{name: tarsy.ChannelNotes, journal: &visibleNotes{Reader: h.notes, visible: visible, teamOf: h.teamOf}}
+	return channel{name: notebook.ChannelNotes, journal: &visibleNotes{Reader: h.notes, visible: visible, teamOf: h.teamOf}}
 }
 
 // sessionChannel is the channel of a session's journal. Whether the session exists is found out by the journal's Head.
 func (h *Hub) sessionChannel(id string) (channel, error) {
-	if !tarsy.ValidID(id) {
+	if !ident.Valid(id) {
 		return channel{}, tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session with this id")
 	}
 

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/stream"
 )
 
@@ -399,7 +400,7 @@ func TestReaderWaitingForRemoteSessionGetsItsText(t *testing.T) {
 
 		sessions := []*stream.DeltaReader{}
 		for range 250 { // more than one message of interest
-			sessions = append(sessions, reading.Subscribe(tarsy.NewID()))
+			sessions = append(sessions, reading.Subscribe(ident.New()))
 		}
 
 		reader := reading.Subscribe("s")
@@ -424,7 +425,7 @@ func TestRelayedChunksFitNotification(t *testing.T) {
 
 			synctest.Wait()
 
-			delta := running.Open("s", stream.Chunk{EventID: tarsy.NewID()})
+			delta := running.Open("s", stream.Chunk{EventID: ident.New()})
 			delta.Append(whole)
 			delta.Close()
 
@@ -440,7 +441,7 @@ func TestRelayedChunksFitNotification(t *testing.T) {
 
 			synctest.Wait()
 
-			delta := running.Open("s", stream.Chunk{EventID: tarsy.NewID()})
+			delta := running.Open("s", stream.Chunk{EventID: ident.New()})
 			delta.Append(whole)
 			delta.Close()
 			require.Equal(t, units(whole), assemble(t, []uint16{}, received(reader)))

@@ -23,8 +23,10 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/stream"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -185,7 +187,7 @@ func (h *hub) session() string {
 	h.journals.mu.Lock()
 	defer h.journals.mu.Unlock()
 
-	id := tarsy.NewID()
+	id := ident.New()
 	h.journals.byID[id] = journal.NewMemory[tarsy.Event](clockwork.NewRealClock())
 
 	return id
@@ -240,8 +242,8 @@ func (h *hub) completed(t require.TestingT, sessionID, eventID string) {
 // capture appends n events to the journal of notes.
 func (h *hub) capture(t require.TestingT, n int) {
 	for range n {
-		_, err := h.notes.Append(context.Background(), tarsy.NewNoteEvent(tarsy.NotePayload{
-			Type: tarsy.TypeNoteCaptured, NoteID: tarsy.NewID(), Timestamp: time.Now(),
+		_, err := h.notes.Append(context.Background(), notebook.NewNoteEvent(notebook.NotePayload{
+			Type: notebook.TypeNoteCaptured, NoteID: ident.New(), Timestamp: time.Now(),
 		}))
 		require.NoError(t, err)
 	}
@@ -287,7 +289,7 @@ func (h *hub) dial(t require.TestingT, ctx context.Context, options *websocket.D
 	c := &client{Conn: conn, t: t, ctx: ctx}
 	hello := c.next()
 	require.Equal(t, "connection.established", hello.Type)
-	require.True(t, tarsy.ValidID(hello.ConnectionID))
+	require.True(t, ident.Valid(hello.ConnectionID))
 
 	return c
 }

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/stream"
 )
 
@@ -169,7 +170,7 @@ func TestEventStreamRefusesBadRequests(t *testing.T) {
 		status                       int
 		code                         string
 	}{
-		{"unknown session", tarsy.NewID(), "", "", 404, "session_not_found"},
+		{"unknown session", ident.New(), "", "", 404, "session_not_found"},
 		{"bad session", "x", "", "", 404, "session_not_found"},
 		{"bad header", id, "", "abc", 400, "invalid_parameter"},
 		{"negative", id, "", "-1", 400, "invalid_parameter"},

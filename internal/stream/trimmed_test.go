@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/stream"
 )
 
@@ -52,7 +53,7 @@ func TestSocketOfTrimmedSessionReceivesChat(t *testing.T) {
 	h.stages(t, id, 4)
 	h.trim(id, 5)
 
-	answer := tarsy.NewID()
+	answer := ident.New()
 	h.created(t, id, answer)
 
 	c := h.connect(t)

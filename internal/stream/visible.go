@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // maxKnownTeams is how many sessions a reader remembers the visibility of.
@@ -103,7 +104,7 @@ func (n *visibleNotes) redact(ctx context.Context, records iter.Seq2[journal.Rec
 
 // redact leaves of an event about a note of a hidden session that something changed, and the id of the note, which does not exist for the reader.
 func (s *sight) redact(ctx context.Context, event *tarsy.Event) error {
-	var payload tarsy.NotePayload
+	var payload notebook.NotePayload
 	if err := json.Unmarshal(event.Payload, &payload); err != nil {
 		return fmt.Errorf("read event of notes: %w", err)
 	}
@@ -118,7 +119,7 @@ func (s *sight) redact(ctx context.Context, event *tarsy.Event) error {
 	}
 
 	payload.SessionID, payload.Error, payload.Tag, payload.Author = "", "", "", ""
-	event.Payload = tarsy.NewNoteEvent(payload).Payload
+	event.Payload = notebook.NewNoteEvent(payload).Payload
 
 	return nil
 }

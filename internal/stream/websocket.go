@@ -13,6 +13,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/problem"
 )
 
@@ -97,7 +98,7 @@ func (h *Hub) newConn(parent context.Context, owner string, socket *websocket.Co
 	ctx, cancel := context.WithCancelCause(parent)
 
 	return &conn{
-		hub: h, id: tarsy.NewID(), owner: owner, socket: socket, outbox: newOutbox(), loginEnded: loginEnded, ctx: ctx, cancel: cancel,
+		hub: h, id: ident.New(), owner: owner, socket: socket, outbox: newOutbox(), loginEnded: loginEnded, ctx: ctx, cancel: cancel,
 		subscriptions: map[string]*running{},
 	}
 }

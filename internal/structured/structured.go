@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/schema"
 )
 
@@ -64,7 +64,7 @@ func (s Schema[T]) Decode(text string) (T, error) {
 	}
 
 	if err := s.resolved.Validate(value); err != nil {
-		return answer, fmt.Errorf("%w: %s", ErrSchema, tarsy.CutText(err.Error(), maxReason))
+		return answer, fmt.Errorf("%w: %s", ErrSchema, plaintext.Cut(err.Error(), maxReason))
 	}
 
 	// The schema allows no other fields; numbers such as 1.0 fit it and not the type.

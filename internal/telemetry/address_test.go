@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/wait"
 	"tarsy.dev/tarsy/internal/telemetry"
 )
@@ -73,12 +74,12 @@ func TestSpansHaveAddressWithoutRestOfURL(t *testing.T) {
 				ServerTransport: func(name string) string { return map[string]string{"remote": "http", "local": "stdio"}[name] },
 			})
 
-			step := stepOf(tarsy.NewID())
+			step := stepOf(ident.New())
 			for _, name := range []string{"remote", "local"} {
-				now, event := time.Now(), tarsy.NewID()
+				now, event := time.Now(), ident.New()
 				step.Timeline = append(step.Timeline, tarsy.TimelineEvent{ID: event})
 				step.MCPInteractions = append(step.MCPInteractions, tarsy.MCPInteraction{
-					ID: tarsy.NewID(), SessionID: step.LLMInteractions[0].SessionID, ExecutionID: tarsy.NewID(), TimelineEventID: event, ServerName: name, ToolName: name,
+					ID: ident.New(), SessionID: step.LLMInteractions[0].SessionID, ExecutionID: ident.New(), TimelineEventID: event, ServerName: name, ToolName: name,
 					Status: tarsy.CallCompleted, CreatedAt: now, CompletedAt: &now,
 				})
 			}

@@ -7,6 +7,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/llm"
 )
@@ -88,7 +89,7 @@ func textAndCalls(text string, calls []llm.ToolCall) []part {
 	return parts
 }
 
-func cut(text string) string { return tarsy.CutText(text, maxText) }
+func cut(text string) string { return plaintext.Cut(text, maxText) }
 
 func encode(value any) string {
 	raw, err := json.Marshal(value)

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/progress"
 	"tarsy.dev/tarsy/internal/telemetry"
 )
@@ -32,7 +33,7 @@ func newTracer(t *testing.T, cfg telemetry.Config) *telemetry.Tracer {
 
 // stepOf is a step with one LLM call.
 func stepOf(sessionID string) progress.Step {
-	return progress.Step{LLMInteractions: []tarsy.LLMInteraction{{ID: tarsy.NewID(), SessionID: sessionID, ModelName: "m", CreatedAt: time.Now()}}}
+	return progress.Step{LLMInteractions: []tarsy.LLMInteraction{{ID: ident.New(), SessionID: sessionID, ModelName: "m", CreatedAt: time.Now()}}}
 }
 
 // Ids of sessions are UUIDs, whose bits are not all random: a tenth of them must be a tenth of them.
@@ -48,7 +49,7 @@ func TestSampleRatioHoldsForSessionIDs(t *testing.T) {
 		sampled := 0
 
 		for range sessions {
-			id := tarsy.NewID()
+			id := ident.New()
 			if trace.SpanContextFromContext(tracer.Context(t.Context(), id, id)).IsSampled() {
 				sampled++
 			}
@@ -70,7 +71,7 @@ func TestSessionsThatAreNotSampledAreNotExported(t *testing.T) {
 	want := 0
 
 	for range 50 {
-		id := tarsy.NewID()
+		id := ident.New()
 		tracer.Committed(stepOf(id))
 		tracer.Committed(stepOf(id))
 
@@ -124,7 +125,7 @@ func TestSpansAreDroppedWhileCollectorHangs(t *testing.T) {
 	t.Cleanup(server.Close)
 
 	tracer := newTracer(t, telemetry.Config{Endpoint: server.URL, SampleRatio: 1})
-	sessionID := tarsy.NewID()
+	sessionID := ident.New()
 
 	tracer.Committed(stepOf(sessionID))
 	<-asked
@@ -161,7 +162,7 @@ func TestStandardVariablesApplyWithoutConfiguration(t *testing.T) {
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=staging")
 
 	tracer := newTracer(t, telemetry.Config{SampleRatio: 1})
-	tracer.Committed(stepOf(tarsy.NewID()))
+	tracer.Committed(stepOf(ident.New()))
 	require.NoError(t, tracer.Stop(t.Context()))
 
 	request, body := <-requests, <-bodies
@@ -173,7 +174,7 @@ func TestStandardVariablesApplyWithoutConfiguration(t *testing.T) {
 	t.Setenv(telemetry.EnvEndpoint, "http://127.0.0.1:1")
 
 	tracer = newTracer(t, telemetry.Config{Endpoint: server.URL, Headers: map[string]string{"x-team": "dev"}, SampleRatio: 1})
-	tracer.Committed(stepOf(tarsy.NewID()))
+	tracer.Committed(stepOf(ident.New()))
 	require.NoError(t, tracer.Stop(t.Context()))
 
 	request = <-requests

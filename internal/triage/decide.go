@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/match"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/triage/store"
@@ -403,7 +404,7 @@ func (d *decider) add(alert store.Alert) {
 
 // beginStorm gives a group a session for its storm.
 func (d *decider) beginStorm(g *store.Group, alerts []int) {
-	id, fp := tarsy.NewID(), stormFingerprint(g.Key)
+	id, fp := ident.New(), stormFingerprint(g.Key)
 	d.Storms = append(d.Storms, Storm{SessionID: id, GroupKey: g.Key, Alerts: alerts, Earlier: g.Created})
 	d.add(store.Alert{SessionID: id, Fingerprint: fp, GroupKey: g.Key, AlertState: tarsy.AlertState{
 		Storm: true, Times: []time.Time{}, EarlierSessionID: d.earlier(fp),
@@ -490,7 +491,7 @@ func (d *decider) suppress(n int, reason tarsy.SuppressionReason, owner, silence
 	}
 
 	row := store.Suppressed{Owner: owner, Alert: a.Stored, SuppressedAlert: tarsy.SuppressedAlert{
-		ID: tarsy.NewID(), Reason: reason, SessionID: d.Results[n].SessionID, Silence: silence, AlertType: a.Session.AlertType,
+		ID: ident.New(), Reason: reason, SessionID: d.Results[n].SessionID, Silence: silence, AlertType: a.Session.AlertType,
 		AlertFacts: a.Session.AlertFacts, Firing: !a.Resolved, Occurrences: 1, FirstAt: d.Now, LastAt: d.Now, Times: []time.Time{d.Now},
 	}}
 

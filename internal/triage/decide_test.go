@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/triage"
 	"tarsy.dev/tarsy/internal/triage/store"
@@ -138,7 +139,7 @@ func (m *model) check(t require.TestingT) {
 }
 
 func incoming(group, name string, over bool) triage.Incoming {
-	return triage.Incoming{Resolved: over, Prepared: postgres.Prepared{Session: tarsy.Session{ID: tarsy.NewID(), AlertFacts: tarsy.AlertFacts{
+	return triage.Incoming{Resolved: over, Prepared: postgres.Prepared{Session: tarsy.Session{ID: ident.New(), AlertFacts: tarsy.AlertFacts{
 		Title: name, Fingerprint: name, GroupKey: group, Labels: map[string]string{"alertname": name},
 	}}}}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/match"
 	"tarsy.dev/tarsy/internal/postgres"
 	"tarsy.dev/tarsy/internal/triage/store"
@@ -52,7 +53,7 @@ func New(cfg Config) *Desk {
 	return &Desk{cfg: cfg, store: store.New(cfg.DB.Alerts(), cfg.DB.Readers()), matchers: map[string]match.Set{}}
 }
 
-func (d *Desk) now() time.Time { return tarsy.Time(d.cfg.Clock.Now()) }
+func (d *Desk) now() time.Time { return calendar.Time(d.cfg.Clock.Now()) }
 
 // Receive decides on the alerts of a delivery and stores what follows, in one transaction. When it returns without error everything is
 // durable; with an error nothing is stored. A delivery that is repeated within a few minutes changes nothing.

@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/match"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // The limits of a silence.
@@ -68,10 +71,10 @@ func (d *Desk) Silences(ctx context.Context, all bool) ([]tarsy.Silence, error) 
 func (d *Desk) AddSilence(ctx context.Context, s tarsy.Silence) (tarsy.Silence, error) {
 	now := d.now()
 
-	s.ID, s.CreatedAt, s.EndedBy = tarsy.NewID(), now, ""
-	s.Reason = d.cfg.Mask(strings.TrimSpace(tarsy.CleanText(s.Reason)))
-	s.Author = tarsy.CleanText(s.Author)
-	s.StartsAt, s.EndsAt = tarsy.Time(s.StartsAt), tarsy.Time(s.EndsAt)
+	s.ID, s.CreatedAt, s.EndedBy = ident.New(), now, ""
+	s.Reason = d.cfg.Mask(strings.TrimSpace(plaintext.Clean(s.Reason)))
+	s.Author = plaintext.Clean(s.Author)
+	s.StartsAt, s.EndsAt = calendar.Time(s.StartsAt), calendar.Time(s.EndsAt)
 
 	if s.StartsAt.IsZero() {
 		s.StartsAt = now
@@ -101,7 +104,7 @@ func checkSilence(s tarsy.Silence, now time.Time) error {
 			return tarsy.FieldErrorf(tarsy.CodeInvalidField, "matchers", "a matcher is longer than %d bytes", maxMatcher)
 		}
 
-		if tarsy.CleanText(matcher) != matcher {
+		if plaintext.Clean(matcher) != matcher {
 			return tarsy.FieldErrorf(tarsy.CodeInvalidField, "matchers", "a matcher is not valid text")
 		}
 	}
@@ -128,5 +131,5 @@ func checkSilence(s tarsy.Silence, now time.Time) error {
 
 // EndSilence ends a silence before its time. One that is over stays as it is.
 func (d *Desk) EndSilence(ctx context.Context, id, author string) (tarsy.Silence, error) {
-	return d.store.EndSilence(ctx, id, tarsy.CleanText(author), d.now())
+	return d.store.EndSilence(ctx, id, plaintext.Clean(author), d.now())
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/triage"
 )
 
@@ -74,7 +75,7 @@ func TestSilenceHoldsFromItsBeginningToItsEnd(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, ended, again, "one that is over stays as it is")
 
-	_, err = f.EndSilence(t.Context(), tarsy.NewID(), "bob")
+	_, err = f.EndSilence(t.Context(), ident.New(), "bob")
 	require.Equal(t, tarsy.CodeNotFound, tarsy.CodeOf(err))
 
 	active, err := f.Silences(t.Context(), false)

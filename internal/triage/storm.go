@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 const (
@@ -36,7 +37,7 @@ func stormAlert(storm Storm, delivery []Incoming, author string) tarsy.Alert {
 
 	first := members[0]
 	facts := commonFacts(members)
-	facts.Title = tarsy.CutText("Storm: "+groupTitle(storm.GroupKey, facts), tarsy.MaxTitle)
+	facts.Title = plaintext.Cut("Storm: "+groupTitle(storm.GroupKey, facts), tarsy.MaxTitle)
 	facts.Fingerprint, facts.GroupKey = stormFingerprint(storm.GroupKey), storm.GroupKey
 	facts.Source, facts.Receiver = first.Session.Source, first.Session.Receiver
 
@@ -162,14 +163,14 @@ func stormText(storm Storm, facts tarsy.AlertFacts, members []Incoming) string {
 		}
 
 		if own := labelText(s.Labels, facts.Labels); own != "" {
-			fmt.Fprintf(&text, " (%s)", tarsy.CutText(own, maxStormDetail))
+			fmt.Fprintf(&text, " (%s)", plaintext.Cut(own, maxStormDetail))
 		}
 
 		text.WriteByte('\n')
 	}
 
 	for i, m := range members[:min(len(members), maxStormDetails)] {
-		fmt.Fprintf(&text, "\nAlert %d in full:\n%s\n", i+1, tarsy.CutText(m.Session.AlertData, maxStormDetail))
+		fmt.Fprintf(&text, "\nAlert %d in full:\n%s\n", i+1, plaintext.Cut(m.Session.AlertData, maxStormDetail))
 	}
 
 	return text.String()

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 func TestSuppressedAlertIsInvestigatedOnce(t *testing.T) {
@@ -56,7 +57,7 @@ func TestSuppressedAlertIsInvestigatedOnce(t *testing.T) {
 	require.Equal(t, tarsy.ActionCount, again.Action)
 	require.Equal(t, session.ID, *again.SessionID)
 
-	_, err = f.Investigate(t.Context(), tarsy.NewID(), "ann", tarsy.Visibility{})
+	_, err = f.Investigate(t.Context(), ident.New(), "ann", tarsy.Visibility{})
 	require.Equal(t, tarsy.CodeNotFound, tarsy.CodeOf(err))
 }
 

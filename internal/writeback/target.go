@@ -15,6 +15,8 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/match"
 	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/notify/outgoing"
@@ -59,11 +61,11 @@ func (t Target) wants(session tarsy.Session, event message.Event) bool {
 
 // announcement is what is stored for the target.
 func (t Target) announcement(session tarsy.Session, subject tarsy.AnnouncementSubject, now time.Time) tarsy.Announcement {
-	now = tarsy.Time(now)
+	now = calendar.Time(now)
 
 	return tarsy.Announcement{
-		ID: tarsy.NewID(), SessionID: session.ID, Channel: t.channel(), Subject: subject, Target: t.Name,
-		State: tarsy.AnnouncementPending, DueAt: tarsy.Time(t.Quiet.DueAt(session.Severity, now)), CreatedAt: now,
+		ID: ident.New(), SessionID: session.ID, Channel: t.channel(), Subject: subject, Target: t.Name,
+		State: tarsy.AnnouncementPending, DueAt: calendar.Time(t.Quiet.DueAt(session.Severity, now)), CreatedAt: now,
 	}
 }
 

@@ -12,9 +12,11 @@ import (
 	"github.com/riverqueue/river"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/notify"
 	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/notify/outgoing"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -175,11 +177,11 @@ func (w *Workers) settle(ctx context.Context, j *river.Job[job], a tarsy.Announc
 		return fmt.Errorf("%w: %w", context.Canceled, err)
 	}
 
-	now := tarsy.Time(w.cfg.Clock.Now())
+	now := calendar.Time(w.cfg.Clock.Now())
 	partly, accepted := errors.AsType[*outgoing.PartlyError](err)
 
 	if accepted {
-		a.Error = w.cfg.Mask(tarsy.CleanText(partly.Reason))
+		a.Error = w.cfg.Mask(plaintext.Clean(partly.Reason))
 		w.cfg.Logger.WarnContext(ctx, "an e-mail was not accepted for all recipients", "session_id", a.SessionID, "target", a.Target, "error", a.Error)
 	}
 
@@ -196,7 +198,7 @@ func (w *Workers) settle(ctx context.Context, j *river.Job[job], a tarsy.Announc
 		return w.record(ctx, a)
 	}
 
-	reason := errors.New(w.cfg.Mask(tarsy.CleanText(err.Error())))
+	reason := errors.New(w.cfg.Mask(plaintext.Clean(err.Error())))
 	final := permanent(err) || j.Attempt >= j.MaxAttempts
 
 	a.Attempts++

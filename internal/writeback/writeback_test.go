@@ -20,6 +20,8 @@ import (
 	"go.uber.org/goleak"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/jobs"
 	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/kit/wait"
@@ -115,11 +117,11 @@ func (f *fixture) start() {
 func (f *fixture) announce(facts tarsy.AlertFacts) []tarsy.Announcement {
 	f.t.Helper()
 
-	now := tarsy.Time(time.Now())
+	now := calendar.Time(time.Now())
 	facts.Labels = map[string]string{"incident_id": facts.Labels["incident_id"]}
 	facts.Links = []tarsy.AlertLink{}
 	session := tarsy.Session{
-		ID: tarsy.NewID(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent", Author: "somebody",
+		ID: ident.New(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent", Author: "somebody",
 		Status: tarsy.SessionCompleted, CreatedAt: now, StartedAt: &now, CompletedAt: &now, FinalAnalysis: "It is full.", AlertFacts: facts,
 	}
 	require.NoError(f.t, f.db.CreateSession(f.t.Context(), session, postgres.Terms{}))
@@ -451,9 +453,9 @@ func sinceMidnight(t time.Time) time.Duration { return t.Sub(t.Truncate(24 * tim
 func (f *fixture) ask() tarsy.Announcement {
 	f.t.Helper()
 
-	now := tarsy.Time(f.clock.Now())
+	now := calendar.Time(f.clock.Now())
 	session := tarsy.Session{
-		ID: tarsy.NewID(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent", Author: "somebody",
+		ID: ident.New(), AlertType: "test", AlertData: "disk full", ChainID: "chain", AgentType: "agent", Author: "somebody",
 		Status: tarsy.SessionPending, CreatedAt: now, AlertFacts: tarsy.AlertFacts{Labels: map[string]string{}, Links: []tarsy.AlertLink{}},
 	}
 	require.NoError(f.t, f.db.CreateSession(f.t.Context(), session, postgres.Terms{}))
@@ -465,19 +467,19 @@ func (f *fixture) ask() tarsy.Announcement {
 	require.Len(f.t, claims, 1)
 
 	stage := tarsy.Stage{
-		ID: tarsy.NewID(), SessionID: session.ID, StageName: "stage", StageType: tarsy.StageInvestigation, StageIndex: 1, ExpectedAgentCount: 1,
+		ID: ident.New(), SessionID: session.ID, StageName: "stage", StageType: tarsy.StageInvestigation, StageIndex: 1, ExpectedAgentCount: 1,
 		Status: tarsy.StatusActive, CreatedAt: now, StartedAt: &now,
 	}
 	execution := tarsy.Execution{
-		ID: tarsy.NewID(), SessionID: session.ID, StageID: stage.ID, AgentName: "agent", AgentIndex: 1, IterationStrategy: "native-thinking",
+		ID: ident.New(), SessionID: session.ID, StageID: stage.ID, AgentName: "agent", AgentIndex: 1, IterationStrategy: "native-thinking",
 		Status: tarsy.StatusActive, CreatedAt: now,
 	}
 	event := tarsy.TimelineEvent{
-		ID: tarsy.NewID(), SessionID: session.ID, StageID: &stage.ID, ExecutionID: &execution.ID, SequenceNumber: 1, EventType: tarsy.EventToolCall,
+		ID: ident.New(), SessionID: session.ID, StageID: &stage.ID, ExecutionID: &execution.ID, SequenceNumber: 1, EventType: tarsy.EventToolCall,
 		Status: tarsy.EventStreaming, CreatedAt: now, UpdatedAt: now,
 	}
 	call := tarsy.MCPInteraction{
-		ID: tarsy.NewID(), SessionID: session.ID, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: event.ID, ToolCallID: "1",
+		ID: ident.New(), SessionID: session.ID, StageID: stage.ID, ExecutionID: execution.ID, TimelineEventID: event.ID, ToolCallID: "1",
 		ServerName: "box", ToolName: "change", ToolArguments: json.RawMessage(`{}`), Attempt: 1, Status: tarsy.CallWaiting, CreatedAt: now,
 		Approval: &tarsy.Approval{Status: tarsy.ApprovalWaiting, Scope: tarsy.ScopeCall, Rule: "rule", ExpiresAt: now.Add(time.Hour)},
 	}
@@ -488,7 +490,7 @@ func (f *fixture) ask() tarsy.Announcement {
 	require.NoError(f.t, err)
 
 	a := tarsy.Announcement{
-		ID: tarsy.NewID(), SessionID: session.ID, Channel: tarsy.WebhookChannel(f.target.Name), Target: f.target.Name, Subject: tarsy.SubjectApproval,
+		ID: ident.New(), SessionID: session.ID, Channel: tarsy.WebhookChannel(f.target.Name), Target: f.target.Name, Subject: tarsy.SubjectApproval,
 		ApprovalID: &call.ID, State: tarsy.AnnouncementPending, MessageIDs: []string{}, CreatedAt: now, DueAt: now,
 	}
 	_, err = f.db.AddAnnouncement(f.t.Context(), a)

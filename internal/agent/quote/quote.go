@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // BytesPerToken is the estimate that every limit in tokens is based on: close enough for a threshold, not for a bill.
@@ -34,7 +34,7 @@ func Neutral(text string) string {
 
 // hidden reports whether a character takes part in a text that nobody sees. Control characters and line separators are read as such.
 func hidden(r rune) bool {
-	return tarsy.Invisible(r) && !unicode.IsControl(r) && r != '\u2028' && r != '\u2029'
+	return plaintext.Invisible(r) && !unicode.IsControl(r) && r != '\u2028' && r != '\u2029'
 }
 
 // OneLine joins a text to one line, for places where a line has a meaning.
@@ -48,7 +48,7 @@ func Tokens(text string) int { return (len(text) + BytesPerToken - 1) / BytesPer
 func Truncate(text string, tokens int) string {
 	whole := Tokens(text)
 
-	return tarsy.CutMiddle(text, tokens*BytesPerToken,
+	return plaintext.CutMiddle(text, tokens*BytesPerToken,
 		fmt.Sprintf("\n\n[cut: about %d of %d tokens left out]\n\n", whole-tokens, whole))
 }
 

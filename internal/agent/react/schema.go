@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // maxSchemaDepth is how deep a description of arguments goes; deeper ones are named by their type alone.
@@ -37,14 +37,14 @@ func describeSchema(raw json.RawMessage) string {
 			return "unknown"
 		}
 
-		return quote.Truncate(tarsy.CleanText(quote.OneLine(compact.String())), schemaTokens)
+		return quote.Truncate(plaintext.Clean(quote.OneLine(compact.String())), schemaTokens)
 	}
 
 	if len(s.Properties) == 0 {
 		return "none"
 	}
 
-	return quote.Truncate(tarsy.CleanText(quote.OneLine(s.describe(0))), schemaTokens)
+	return quote.Truncate(plaintext.Clean(quote.OneLine(s.describe(0))), schemaTokens)
 }
 
 func (s schema) describe(depth int) string {

@@ -11,6 +11,7 @@ import (
 	"text/template"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // Field is where a fact is: at a path, or made by a template. The zero Field finds nothing.
@@ -85,7 +86,7 @@ func (f Field) execute(item any) string {
 		return ""
 	}
 
-	return tarsy.CleanText(strings.ReplaceAll(out.String(), "<no value>", ""))
+	return plaintext.Clean(strings.ReplaceAll(out.String(), "<no value>", ""))
 }
 
 // limited stops a template whose text grows too large.
@@ -153,7 +154,7 @@ func Scalar(value any) string {
 	case nil:
 		return ""
 	case string:
-		return tarsy.CleanText(value)
+		return plaintext.Clean(value)
 	case json.Number:
 		return value.String()
 	case bool:
@@ -164,6 +165,6 @@ func Scalar(value any) string {
 			return ""
 		}
 
-		return tarsy.CleanText(string(raw))
+		return plaintext.Clean(string(raw))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 const (
@@ -47,7 +47,7 @@ func Clean(text string) string {
 			out.WriteString(strings.Repeat(" ", n))
 
 			column += n
-		case !tarsy.Invisible(r):
+		case !plaintext.Invisible(r):
 			out.WriteRune(r)
 
 			column++
@@ -152,7 +152,7 @@ func untilStringEnd(text string) int {
 }
 
 // JSON escapes what Clean would remove, in JSON that is already valid: programs get all of it, terminals none.
-func JSON(raw []byte) []byte { return tarsy.EscapeInvisible(raw) }
+func JSON(raw []byte) []byte { return plaintext.EscapeInvisible(raw) }
 
 // Compact shows a JSON value on one line, cleaned.
 func Compact(value any) string {

@@ -11,11 +11,12 @@ import (
 	"pgregory.net/rapid"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // ask is what AddQuestion does, without the database.
 func (p *play) ask(content string) {
-	question := tarsy.Question{ChatID: tarsy.NewID(), MessageID: tarsy.NewID(), StageID: tarsy.NewID(), Content: content}
+	question := tarsy.Question{ChatID: ident.New(), MessageID: ident.New(), StageID: ident.New(), Content: content}
 	if len(p.state.Chats) > 0 {
 		question.ChatID = p.state.Chats[0].ID
 	}
@@ -27,7 +28,7 @@ func (p *play) ask(content string) {
 
 	p.released = false
 	p.state.Requests = append(p.state.Requests, tarsy.Request{
-		ID: tarsy.NewID(), Kind: tarsy.RequestChat, Status: tarsy.RequestOpen, Author: "asker", Payload: payload,
+		ID: ident.New(), Kind: tarsy.RequestChat, Status: tarsy.RequestOpen, Author: "asker", Payload: payload,
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -162,7 +164,7 @@ func (s Steps) Complete(summary agent.Summary, judgement agent.Judgement) progre
 	}
 
 	if summary.Err != nil {
-		session.ExecutiveSummaryError = tarsy.CleanText(summary.Err.Error())
+		session.ExecutiveSummaryError = plaintext.Clean(summary.Err.Error())
 	} else {
 		session.ExecutiveSummary = summary.Text
 		event := s.newEvent(tarsy.EventExecutiveSummary, summary.Text)
@@ -172,10 +174,10 @@ func (s Steps) Complete(summary agent.Summary, judgement agent.Judgement) progre
 
 	switch {
 	case judgement.Err != nil:
-		session.VerdictError = tarsy.CleanText(judgement.Err.Error())
+		session.VerdictError = plaintext.Clean(judgement.Err.Error())
 	case judgement.Verdict != nil:
 		verdict := *judgement.Verdict
-		verdict.ID, verdict.SessionID, verdict.CreatedAt = tarsy.NewID(), session.ID, now
+		verdict.ID, verdict.SessionID, verdict.CreatedAt = ident.New(), session.ID, now
 		// Lists and search results show one line, in which nobody can open a call.
 		session.Outcome, session.Cause = verdict.Outcome, tarsy.WithoutMarks(verdict.Cause.Text)
 		step.Verdicts = []tarsy.Verdict{verdict}

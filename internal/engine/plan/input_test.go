@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/chain"
 	"tarsy.dev/tarsy/internal/progress"
 )
@@ -84,7 +85,7 @@ func TestAnswersSkipServersNoLongerConfigured(t *testing.T) {
 func TestOnlyEarlierStagesCallsMayBeCited(t *testing.T) {
 	t.Parallel()
 
-	started := tarsy.Time(time.Now())
+	started := calendar.Time(time.Now())
 	call := func(id, stage, number string) tarsy.TimelineEvent {
 		return tarsy.TimelineEvent{
 			ID: id, StageID: &stage, EventType: tarsy.EventToolCall, Metadata: tarsy.NewMetadata(tarsy.ToolCallMetadata{Call: number}),

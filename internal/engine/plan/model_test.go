@@ -17,6 +17,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/chain"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -98,7 +99,7 @@ func (m *model) drawRecipe(t *rapid.T) {
 }
 
 func (m *model) begin() *play {
-	session := tarsy.Session{ID: tarsy.NewID(), ChainID: "chain", Status: tarsy.SessionPending, CreatedAt: m.clock.Now()}
+	session := tarsy.Session{ID: ident.New(), ChainID: "chain", Status: tarsy.SessionPending, CreatedAt: m.clock.Now()}
 	if m.runbook {
 		session.RunbookURL = "https://runbooks.example/it-hurts"
 	}
@@ -198,7 +199,7 @@ func (m *model) agentStep(p *play, id string) progress.Step {
 	}
 
 	if !slices.ContainsFunc(p.state.Messages, func(g tarsy.Message) bool { return g.ExecutionID == id }) {
-		return progress.Step{Messages: []tarsy.Message{{ID: tarsy.NewID(), ExecutionID: id, SequenceNumber: 1, Role: tarsy.RoleUser}}}
+		return progress.Step{Messages: []tarsy.Message{{ID: ident.New(), ExecutionID: id, SequenceNumber: 1, Role: tarsy.RoleUser}}}
 	}
 
 	at := slices.IndexFunc(p.state.Timeline, mine)
@@ -208,7 +209,7 @@ func (m *model) agentStep(p *play, id string) progress.Step {
 
 		return progress.Step{
 			Timeline: []tarsy.TimelineEvent{event}, Events: []tarsy.Event{tarsy.TimelineCreated(event)},
-			MCPInteractions: []tarsy.MCPInteraction{{ID: tarsy.NewID(), ExecutionID: id, Status: tarsy.CallStarted, TimelineEventID: event.ID}},
+			MCPInteractions: []tarsy.MCPInteraction{{ID: ident.New(), ExecutionID: id, Status: tarsy.CallStarted, TimelineEventID: event.ID}},
 		}
 	}
 
@@ -377,7 +378,7 @@ func picker(t *rapid.T) func(int) int {
 
 // requestCancel is what the engine does when it reads a request to cancel.
 func (m *model) requestCancel(p *play) {
-	p.state.Requests = append(p.state.Requests, tarsy.Request{ID: tarsy.NewID(), Kind: tarsy.RequestCancel, Status: tarsy.RequestOpen})
+	p.state.Requests = append(p.state.Requests, tarsy.Request{ID: ident.New(), Kind: tarsy.RequestCancel, Status: tarsy.RequestOpen})
 	if step, _ := Cancelling(p.state, m.clock.Now()); step != nil {
 		p.apply(*step)
 	}

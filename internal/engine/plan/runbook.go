@@ -2,6 +2,7 @@ package plan
 
 import (
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -9,7 +10,7 @@ import (
 // used instead and an event tells why.
 func (s Steps) Runbook(text string, failure error, fallback string) progress.Step {
 	step := s.createStage(s.Chain.Stages[0])
-	step.Session.Runbook = tarsy.CleanText(text)
+	step.Session.Runbook = plaintext.Clean(text)
 
 	if failure != nil {
 		event := s.newEvent(tarsy.EventError,

@@ -8,6 +8,8 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/chain"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/progress"
 )
 
@@ -106,7 +108,7 @@ func (s Steps) synthesize(index int) progress.Step {
 
 func (s Steps) newStage(stageType tarsy.StageType, name string, agents int) tarsy.Stage {
 	return tarsy.Stage{
-		ID: tarsy.NewID(), SessionID: s.State.Session.ID, StageName: name, StageType: stageType, StageIndex: len(s.State.Stages) + 1,
+		ID: ident.New(), SessionID: s.State.Session.ID, StageName: name, StageType: stageType, StageIndex: len(s.State.Stages) + 1,
 		ExpectedAgentCount: agents, Status: tarsy.StatusActive, CreatedAt: s.Now, StartedAt: &s.Now,
 	}
 }
@@ -114,8 +116,8 @@ func (s Steps) newStage(stageType tarsy.StageType, name string, agents int) tars
 // newEvent makes a completed timeline event of the session.
 func (s Steps) newEvent(eventType tarsy.EventType, content string) tarsy.TimelineEvent {
 	return tarsy.TimelineEvent{
-		ID: tarsy.NewID(), SessionID: s.State.Session.ID, SequenceNumber: s.Sequence(), EventType: eventType,
-		Status: tarsy.EventCompleted, Content: tarsy.CleanText(content), CreatedAt: s.Now, UpdatedAt: s.Now, CompletedAt: &s.Now,
+		ID: ident.New(), SessionID: s.State.Session.ID, SequenceNumber: s.Sequence(), EventType: eventType,
+		Status: tarsy.EventCompleted, Content: plaintext.Clean(content), CreatedAt: s.Now, UpdatedAt: s.Now, CompletedAt: &s.Now,
 	}
 }
 
@@ -150,7 +152,7 @@ func addStage(step *progress.Step, stage tarsy.Stage, agents []chain.Agent, now 
 
 	for i, a := range agents {
 		execution := tarsy.Execution{
-			ID: tarsy.NewID(), SessionID: stage.SessionID, StageID: stage.ID, AgentName: a.Spec.Name, AgentIndex: i + 1,
+			ID: ident.New(), SessionID: stage.SessionID, StageID: stage.ID, AgentName: a.Spec.Name, AgentIndex: i + 1,
 			IterationStrategy: string(a.Spec.Strategy), LLMProvider: a.Spec.Provider, Status: tarsy.StatusActive, CreatedAt: now, StartedAt: &now,
 		}
 		step.Executions = append(step.Executions, execution)

@@ -5,8 +5,9 @@
 package board
 
 import (
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // maxDescription is how many characters a description of a project or an epic has.
@@ -30,11 +31,11 @@ func New(cfg Config) *Service { return &Service{db: cfg.Store, mask: cfg.Mask} }
 
 // checkID answers for ids that no row can have.
 func checkID(id string, missing func(string) error) error {
-	if tarsy.ValidID(id) {
+	if ident.Valid(id) {
 		return nil
 	}
 
 	const shown = 100
 
-	return missing(tarsy.CutText(tarsy.CleanText(id), shown))
+	return missing(plaintext.Cut(plaintext.Clean(id), shown))
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/note/board"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/notebook"
 )
 
 var patience = slowness.Scale(20 * time.Second)
@@ -50,10 +50,10 @@ func newFixture(t *testing.T) *fixture {
 }
 
 // task creates a task; each is one second younger than the previous one.
-func (f *fixture) task(t *testing.T, title string, change ...func(*tarsy.EntityInput)) tarsy.EntityDetail {
+func (f *fixture) task(t *testing.T, title string, change ...func(*notebook.EntityInput)) notebook.EntityDetail {
 	t.Helper()
 
-	in := tarsy.EntityInput{Type: new(tarsy.EntityTask), Title: &title}
+	in := notebook.EntityInput{Type: new(notebook.EntityTask), Title: &title}
 	for _, c := range change {
 		c(&in)
 	}
@@ -66,19 +66,19 @@ func (f *fixture) task(t *testing.T, title string, change ...func(*tarsy.EntityI
 	return entity
 }
 
-func (f *fixture) project(t *testing.T, name string) tarsy.ProjectDetail {
+func (f *fixture) project(t *testing.T, name string) notebook.ProjectDetail {
 	t.Helper()
 
-	project, err := f.CreateProject(t.Context(), tarsy.ProjectInput{Name: &name}, "ana")
+	project, err := f.CreateProject(t.Context(), notebook.ProjectInput{Name: &name}, "ana")
 	require.NoError(t, err)
 
 	return project
 }
 
-func (f *fixture) epic(t *testing.T, projectID, name string) tarsy.Epic {
+func (f *fixture) epic(t *testing.T, projectID, name string) notebook.Epic {
 	t.Helper()
 
-	epic, err := f.CreateEpic(t.Context(), projectID, tarsy.EpicInput{Name: &name}, "ana")
+	epic, err := f.CreateEpic(t.Context(), projectID, notebook.EpicInput{Name: &name}, "ana")
 	require.NoError(t, err)
 
 	return epic
@@ -91,7 +91,7 @@ func (f *fixture) change(t *testing.T, change func(*store.Tx) error) {
 }
 
 // titles lists the titles of all entities that a query finds, page by page.
-func (f *fixture) titles(t *testing.T, q tarsy.EntityQuery) []string {
+func (f *fixture) titles(t *testing.T, q notebook.EntityQuery) []string {
 	t.Helper()
 
 	titles := []string{}
@@ -116,25 +116,25 @@ func (f *fixture) titles(t *testing.T, q tarsy.EntityQuery) []string {
 }
 
 // column lists the titles in a column of the board.
-func (f *fixture) column(t *testing.T, status tarsy.EntityStatus) []string {
+func (f *fixture) column(t *testing.T, status notebook.EntityStatus) []string {
 	t.Helper()
 
-	return f.titles(t, tarsy.EntityQuery{Board: true, Statuses: []tarsy.EntityStatus{status}, Limit: 200})
+	return f.titles(t, notebook.EntityQuery{Board: true, Statuses: []notebook.EntityStatus{status}, Limit: 200})
 }
 
 // events returns the first n events of the journal.
-func (f *fixture) events(t *testing.T, n int) []tarsy.NotePayload {
+func (f *fixture) events(t *testing.T, n int) []notebook.NotePayload {
 	t.Helper()
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 
-	var payloads []tarsy.NotePayload
+	var payloads []notebook.NotePayload
 
 	for record, err := range f.rows.Journal().Tail(ctx, journal.Position(0)) {
 		require.NoError(t, err)
 
-		var payload tarsy.NotePayload
+		var payload notebook.NotePayload
 
 		require.NoError(t, json.Unmarshal(record.Entry.Payload, &payload))
 

@@ -5,16 +5,18 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Entity reads an entity with its tags and sources.
-func (s *Service) Entity(ctx context.Context, id string) (tarsy.EntityDetail, error) {
+func (s *Service) Entity(ctx context.Context, id string) (notebook.EntityDetail, error) {
 	if err := checkID(id, store.NoEntity); err != nil {
-		return tarsy.EntityDetail{}, err
+		return notebook.EntityDetail{}, err
 	}
 
-	var found tarsy.EntityDetail
+	var found notebook.EntityDetail
 
 	err := s.db.Snapshot(ctx, func(q store.Querier) (err error) {
 		found, err = store.Entity(ctx, q, id)
@@ -26,24 +28,24 @@ func (s *Service) Entity(ctx context.Context, id string) (tarsy.EntityDetail, er
 }
 
 // CreateEntity stores an entity that a person wrote. It is accepted, and last in its column.
-func (s *Service) CreateEntity(ctx context.Context, in tarsy.EntityInput, author string) (tarsy.EntityDetail, error) {
+func (s *Service) CreateEntity(ctx context.Context, in notebook.EntityInput, author string) (notebook.EntityDetail, error) {
 	if in.Type == nil {
-		return tarsy.EntityDetail{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "type", "type is missing")
+		return notebook.EntityDetail{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "type", "type is missing")
 	}
 
 	if in.Title == nil {
-		return tarsy.EntityDetail{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "title", "title is missing")
+		return notebook.EntityDetail{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "title", "title is missing")
 	}
 
-	var created tarsy.EntityDetail
+	var created notebook.EntityDetail
 
 	err := s.db.Change(ctx, func(tx *store.Tx) error {
-		entity, err := store.EditEntity(ctx, tx, tarsy.EntityDetail{
-			Entity: tarsy.Entity{
-				ID: tarsy.NewID(), Status: tarsy.EntityOpen, State: tarsy.EntityAccepted, CreatedBy: author, EditedBy: author,
+		entity, err := store.EditEntity(ctx, tx, notebook.EntityDetail{
+			Entity: notebook.Entity{
+				ID: ident.New(), Status: notebook.EntityOpen, State: notebook.EntityAccepted, CreatedBy: author, EditedBy: author,
 				CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 			},
-			Tags: []string{}, Sources: []tarsy.EntitySource{},
+			Tags: []string{}, Sources: []notebook.EntitySource{},
 		}, in, s.mask)
 		if err != nil {
 			return err
@@ -55,7 +57,7 @@ func (s *Service) CreateEntity(ctx context.Context, in tarsy.EntityInput, author
 
 		store.InsertEntity(tx, entity)
 		audit.Target(ctx, entity.ID)
-		tx.Emit(store.EntityEvent(tarsy.TypeEntityCreated, entity.Entity, author))
+		tx.Emit(store.EntityEvent(notebook.TypeEntityCreated, entity.Entity, author))
 
 		created = entity
 
@@ -66,12 +68,12 @@ func (s *Service) CreateEntity(ctx context.Context, in tarsy.EntityInput, author
 }
 
 // UpdateEntity changes an entity that a person saw in a version. With a new status it goes to the end of that column.
-func (s *Service) UpdateEntity(ctx context.Context, id string, version int64, in tarsy.EntityInput, author string) (tarsy.EntityDetail, error) {
+func (s *Service) UpdateEntity(ctx context.Context, id string, version int64, in notebook.EntityInput, author string) (notebook.EntityDetail, error) {
 	if err := checkID(id, store.NoEntity); err != nil {
-		return tarsy.EntityDetail{}, err
+		return notebook.EntityDetail{}, err
 	}
 
-	var updated tarsy.EntityDetail
+	var updated notebook.EntityDetail
 
 	err := s.db.Change(ctx, func(tx *store.Tx) error {
 		seen, err := store.LockEntity(ctx, tx, id)
@@ -103,7 +105,7 @@ func (s *Service) UpdateEntity(ctx context.Context, id string, version int64, in
 }
 
 // save stores an entity that a person changed, with its event.
-func (s *Service) save(tx *store.Tx, e tarsy.EntityDetail, tags bool, author string) tarsy.EntityDetail {
+func (s *Service) save(tx *store.Tx, e notebook.EntityDetail, tags bool, author string) notebook.EntityDetail {
 	e.EditedBy = author
 	e.Entity = store.UpdateEntity(tx, e.Entity)
 
@@ -111,7 +113,7 @@ func (s *Service) save(tx *store.Tx, e tarsy.EntityDetail, tags bool, author str
 		store.SetTags(tx, e.ID, e.Tags)
 	}
 
-	tx.Emit(store.EntityEvent(tarsy.TypeEntityUpdated, e.Entity, author))
+	tx.Emit(store.EntityEvent(notebook.TypeEntityUpdated, e.Entity, author))
 
 	return e
 }
@@ -141,30 +143,30 @@ func (s *Service) DeleteEntity(ctx context.Context, id string, version int64, au
 			return err
 		}
 
-		tx.Emit(store.EntityEvent(tarsy.TypeEntityDeleted, entity.Entity, author))
+		tx.Emit(store.EntityEvent(notebook.TypeEntityDeleted, entity.Entity, author))
 
 		return nil
 	})
 }
 
 // MoveEntity moves an entity on the board. The last of two people who move it at once decides where it is.
-func (s *Service) MoveEntity(ctx context.Context, id string, move tarsy.EntityMove, author string) (tarsy.EntityDetail, error) {
+func (s *Service) MoveEntity(ctx context.Context, id string, move notebook.EntityMove, author string) (notebook.EntityDetail, error) {
 	if err := checkID(id, store.NoEntity); err != nil {
-		return tarsy.EntityDetail{}, err
+		return notebook.EntityDetail{}, err
 	}
 
 	beside := neighbour{move.BeforeID, move.AfterID}
 
 	anchor, _, err := beside.check()
 	if err != nil {
-		return tarsy.EntityDetail{}, err
+		return notebook.EntityDetail{}, err
 	}
 
 	if move.Status == nil && move.EpicID == nil && anchor == "" {
-		return tarsy.EntityDetail{}, tarsy.Errorf(tarsy.CodeMissingField, "nothing to move; send status, epic_id, before_id or after_id")
+		return notebook.EntityDetail{}, tarsy.Errorf(tarsy.CodeMissingField, "nothing to move; send status, epic_id, before_id or after_id")
 	}
 
-	var moved tarsy.EntityDetail
+	var moved notebook.EntityDetail
 
 	err = s.ordered(ctx, func(tx *store.Tx) error {
 		seen, err := lockWithAnchor(ctx, tx, id, anchor)
@@ -172,7 +174,7 @@ func (s *Service) MoveEntity(ctx context.Context, id string, move tarsy.EntityMo
 			return err
 		}
 
-		entity, err := store.EditEntity(ctx, tx, seen, tarsy.EntityInput{Status: move.Status, EpicID: move.EpicID}, s.mask)
+		entity, err := store.EditEntity(ctx, tx, seen, notebook.EntityInput{Status: move.Status, EpicID: move.EpicID}, s.mask)
 		if err != nil {
 			return err
 		}
@@ -197,7 +199,7 @@ func (s *Service) MoveEntity(ctx context.Context, id string, move tarsy.EntityMo
 }
 
 // lockWithAnchor locks an entity and the one that it is placed beside, so that the anchor stays in its column.
-func lockWithAnchor(ctx context.Context, tx *store.Tx, id, anchor string) (tarsy.EntityDetail, error) {
+func lockWithAnchor(ctx context.Context, tx *store.Tx, id, anchor string) (notebook.EntityDetail, error) {
 	ids := []string{id}
 	if anchor != "" {
 		ids = append(ids, anchor)
@@ -205,7 +207,7 @@ func lockWithAnchor(ctx context.Context, tx *store.Tx, id, anchor string) (tarsy
 
 	locked, err := store.LockEntities(ctx, tx, ids...)
 	if err != nil {
-		return tarsy.EntityDetail{}, err
+		return notebook.EntityDetail{}, err
 	}
 
 	for _, entity := range locked {
@@ -214,5 +216,5 @@ func lockWithAnchor(ctx context.Context, tx *store.Tx, id, anchor string) (tarsy
 		}
 	}
 
-	return tarsy.EntityDetail{}, store.NoEntity(id)
+	return notebook.EntityDetail{}, store.NoEntity(id)
 }

@@ -6,43 +6,45 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Epic reads an epic.
-func (s *Service) Epic(ctx context.Context, id string) (tarsy.Epic, error) {
+func (s *Service) Epic(ctx context.Context, id string) (notebook.Epic, error) {
 	if err := checkID(id, store.NoEpic); err != nil {
-		return tarsy.Epic{}, err
+		return notebook.Epic{}, err
 	}
 
 	return epic(ctx, s.db.Reader(), id, "")
 }
 
 // epic reads an epic; the rest of the statement locks it.
-func epic(ctx context.Context, q store.Querier, id, lock string) (tarsy.Epic, error) {
+func epic(ctx context.Context, q store.Querier, id, lock string) (notebook.Epic, error) {
 	found, err := store.Epics(ctx, q, `WHERE e.id = $1 `+lock, id)
 	if err != nil {
-		return tarsy.Epic{}, err
+		return notebook.Epic{}, err
 	}
 
 	if len(found) == 0 {
-		return tarsy.Epic{}, store.NoEpic(id)
+		return notebook.Epic{}, store.NoEpic(id)
 	}
 
 	return found[0], nil
 }
 
 // CreateEpic stores a new epic of a project, the last one unless the input names a neighbour.
-func (s *Service) CreateEpic(ctx context.Context, projectID string, in tarsy.EpicInput, author string) (tarsy.Epic, error) {
+func (s *Service) CreateEpic(ctx context.Context, projectID string, in notebook.EpicInput, author string) (notebook.Epic, error) {
 	if err := checkID(projectID, store.NoProject); err != nil {
-		return tarsy.Epic{}, err
+		return notebook.Epic{}, err
 	}
 
 	if in.Name == nil {
-		return tarsy.Epic{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "name", "name is missing")
+		return notebook.Epic{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "name", "name is missing")
 	}
 
-	var created tarsy.Epic
+	var created notebook.Epic
 
 	err := s.ordered(ctx, func(tx *store.Tx) error {
 		projects, err := store.Projects(ctx, tx, `WHERE p.id = $1 FOR KEY SHARE`, projectID)
@@ -54,8 +56,8 @@ func (s *Service) CreateEpic(ctx context.Context, projectID string, in tarsy.Epi
 			return store.NoProject(projectID)
 		}
 
-		created, err = s.editEpic(ctx, tx, tarsy.Epic{
-			ID: tarsy.NewID(), ProjectID: projectID, Status: tarsy.EpicOpen, CreatedBy: author, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
+		created, err = s.editEpic(ctx, tx, notebook.Epic{
+			ID: ident.New(), ProjectID: projectID, Status: notebook.EpicOpen, CreatedBy: author, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 		}, in)
 		if err != nil {
 			return err
@@ -70,7 +72,7 @@ func (s *Service) CreateEpic(ctx context.Context, projectID string, in tarsy.Epi
 }
 
 // editEpic returns an epic with what a person wrote. An epic without a position gets one.
-func (s *Service) editEpic(ctx context.Context, tx *store.Tx, e tarsy.Epic, in tarsy.EpicInput) (_ tarsy.Epic, err error) {
+func (s *Service) editEpic(ctx context.Context, tx *store.Tx, e notebook.Epic, in notebook.EpicInput) (_ notebook.Epic, err error) {
 	if in.Name != nil {
 		if e.Name, err = store.Name("name", *in.Name, store.MaxName, s.mask); err != nil {
 			return e, err
@@ -84,7 +86,7 @@ func (s *Service) editEpic(ctx context.Context, tx *store.Tx, e tarsy.Epic, in t
 	}
 
 	if in.Status != nil {
-		if e.Status = *in.Status; !slices.Contains(tarsy.EpicStatuses(), e.Status) {
+		if e.Status = *in.Status; !slices.Contains(notebook.EpicStatuses(), e.Status) {
 			return e, tarsy.FieldErrorf(tarsy.CodeInvalidField, "status", "status must be open or done")
 		}
 	}
@@ -95,12 +97,12 @@ func (s *Service) editEpic(ctx context.Context, tx *store.Tx, e tarsy.Epic, in t
 }
 
 // UpdateEpic changes an epic that a person saw in a version.
-func (s *Service) UpdateEpic(ctx context.Context, id string, version int64, in tarsy.EpicInput, author string) (tarsy.Epic, error) {
+func (s *Service) UpdateEpic(ctx context.Context, id string, version int64, in notebook.EpicInput, author string) (notebook.Epic, error) {
 	if err := checkID(id, store.NoEpic); err != nil {
-		return tarsy.Epic{}, err
+		return notebook.Epic{}, err
 	}
 
-	var updated tarsy.Epic
+	var updated notebook.Epic
 
 	err := s.ordered(ctx, func(tx *store.Tx) error {
 		e, err := epic(ctx, tx, id, "FOR UPDATE")
@@ -134,8 +136,8 @@ func (s *Service) UpdateEpic(ctx context.Context, id string, version int64, in t
 	return updated, err
 }
 
-func epicEvent(e tarsy.Epic, status, author string) tarsy.NotePayload {
-	return tarsy.NotePayload{Type: tarsy.TypeEpicChanged, EpicID: e.ID, ProjectID: e.ProjectID, Status: status, Author: author}
+func epicEvent(e notebook.Epic, status, author string) notebook.NotePayload {
+	return notebook.NotePayload{Type: notebook.TypeEpicChanged, EpicID: e.ID, ProjectID: e.ProjectID, Status: status, Author: author}
 }
 
 // DeleteEpic deletes an epic that a person saw in a version. Its entities stay in the project. Open review items that would file
@@ -172,7 +174,7 @@ func (s *Service) DeleteEpic(ctx context.Context, id string, version int64, auth
 			return err
 		}
 
-		tx.Emit(epicEvent(e, tarsy.StatusDeleted, author))
+		tx.Emit(epicEvent(e, notebook.StatusDeleted, author))
 
 		return nil
 	})

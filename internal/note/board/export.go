@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // exportPage is how many entities of an export are in memory at once.
@@ -17,14 +17,14 @@ const exportPage = 500
 // Export reads all entities that a query finds, newest first, whatever its order and limit. It reads page by page and holds no
 // connection between two pages, so a slow reader keeps nobody waiting. The order never changes, so an entity that exists all the time
 // is read exactly once, as it is at that moment.
-func (s *Service) Export(ctx context.Context, q tarsy.EntityQuery) iter.Seq2[tarsy.EntityExport, error] {
+func (s *Service) Export(ctx context.Context, q notebook.EntityQuery) iter.Seq2[notebook.EntityExport, error] {
 	q.Board, q.Limit, q.After = false, exportPage, nil
 
-	return func(yield func(tarsy.EntityExport, error) bool) {
+	return func(yield func(notebook.EntityExport, error) bool) {
 		for {
 			page, err := s.exportPage(ctx, q)
 			if err != nil {
-				yield(tarsy.EntityExport{}, fmt.Errorf("export entities: %w", err))
+				yield(notebook.EntityExport{}, fmt.Errorf("export entities: %w", err))
 
 				return
 			}
@@ -40,14 +40,14 @@ func (s *Service) Export(ctx context.Context, q tarsy.EntityQuery) iter.Seq2[tar
 			}
 
 			last := page[q.Limit-1]
-			q.After = &tarsy.EntityCursor{CreatedAt: last.CreatedAt, ID: last.ID}
+			q.After = &notebook.EntityCursor{CreatedAt: last.CreatedAt, ID: last.ID}
 		}
 	}
 }
 
 // exportPage reads one entity more than a page has, if there are that many.
-func (s *Service) exportPage(ctx context.Context, q tarsy.EntityQuery) ([]tarsy.EntityExport, error) {
-	var page []tarsy.EntityExport
+func (s *Service) exportPage(ctx context.Context, q notebook.EntityQuery) ([]notebook.EntityExport, error) {
+	var page []notebook.EntityExport
 
 	err := s.db.Snapshot(ctx, func(tx store.Querier) error {
 		found, err := entities(ctx, tx, q)
@@ -58,7 +58,7 @@ func (s *Service) exportPage(ctx context.Context, q tarsy.EntityQuery) ([]tarsy.
 		var ids []string
 
 		for _, e := range found {
-			page = append(page, tarsy.EntityExport{EntityDetail: e})
+			page = append(page, notebook.EntityExport{EntityDetail: e})
 
 			for _, id := range []*string{e.ProjectID, e.EpicID} {
 				if id != nil {

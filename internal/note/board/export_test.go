@@ -5,7 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Statement is one that a list of entities runs.
@@ -17,7 +17,7 @@ type Statement struct {
 }
 
 // Statements are those that a list of entities runs on the table of entities.
-func Statements(q tarsy.EntityQuery) []Statement {
+func Statements(q notebook.EntityQuery) []Statement {
 	all := matching(q)
 	anyOf(all, "e.status", q.Statuses)
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // conditions are the parts of a WHERE clause and their parameters.
@@ -39,7 +39,7 @@ func (c *conditions) with(condition string, arg any) *conditions {
 }
 
 // matching turns a query into conditions on entities e, without its statuses: they are columns in the order of the board.
-func matching(q tarsy.EntityQuery) *conditions {
+func matching(q notebook.EntityQuery) *conditions {
 	c := &conditions{}
 
 	anyOf(c, "e.type", q.Types)
@@ -96,8 +96,8 @@ func anyOf[S ~string](c *conditions, name string, values []S) {
 }
 
 // Entities lists entities, newest first or in the order of the board.
-func (s *Service) Entities(ctx context.Context, q tarsy.EntityQuery) (tarsy.EntityPage, error) {
-	var page tarsy.EntityPage
+func (s *Service) Entities(ctx context.Context, q notebook.EntityQuery) (notebook.EntityPage, error) {
+	var page notebook.EntityPage
 
 	err := s.db.Snapshot(ctx, func(tx store.Querier) (err error) {
 		all := matching(q)
@@ -112,15 +112,15 @@ func (s *Service) Entities(ctx context.Context, q tarsy.EntityQuery) (tarsy.Enti
 		return err
 	})
 	if err != nil {
-		return tarsy.EntityPage{}, fmt.Errorf("list entities: %w", err)
+		return notebook.EntityPage{}, fmt.Errorf("list entities: %w", err)
 	}
 
 	if len(page.Entities) > q.Limit {
 		page.Entities = page.Entities[:q.Limit]
 		last := page.Entities[q.Limit-1]
 
-		if page.Next = (&tarsy.EntityCursor{CreatedAt: last.CreatedAt, ID: last.ID}); q.Board {
-			page.Next = &tarsy.EntityCursor{Status: last.Status, Position: last.Position, ID: last.ID}
+		if page.Next = (&notebook.EntityCursor{CreatedAt: last.CreatedAt, ID: last.ID}); q.Board {
+			page.Next = &notebook.EntityCursor{Status: last.Status, Position: last.Position, ID: last.ID}
 		}
 	}
 
@@ -128,7 +128,7 @@ func (s *Service) Entities(ctx context.Context, q tarsy.EntityQuery) (tarsy.Enti
 }
 
 // entities reads one entity more than the limit of a query, if there are that many.
-func entities(ctx context.Context, tx store.Querier, q tarsy.EntityQuery) ([]tarsy.EntityDetail, error) {
+func entities(ctx context.Context, tx store.Querier, q notebook.EntityQuery) ([]notebook.EntityDetail, error) {
 	if q.Board {
 		return boardEntities(ctx, tx, q)
 	}
@@ -145,11 +145,11 @@ func entities(ctx context.Context, tx store.Querier, q tarsy.EntityQuery) ([]tar
 }
 
 // boardEntities reads one column after the other: an index has their order, but not that of the columns.
-func boardEntities(ctx context.Context, tx store.Querier, q tarsy.EntityQuery) ([]tarsy.EntityDetail, error) {
-	found := []tarsy.EntityDetail{}
+func boardEntities(ctx context.Context, tx store.Querier, q notebook.EntityQuery) ([]notebook.EntityDetail, error) {
+	found := []notebook.EntityDetail{}
 	after := q.After
 
-	for _, status := range tarsy.EntityStatuses() {
+	for _, status := range notebook.EntityStatuses() {
 		if len(q.Statuses) > 0 && !slices.Contains(q.Statuses, status) || after != nil && after.Status != status {
 			continue
 		}

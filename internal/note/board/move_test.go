@@ -10,10 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
-func (f *fixture) move(t *testing.T, id string, move tarsy.EntityMove) tarsy.EntityDetail {
+func (f *fixture) move(t *testing.T, id string, move notebook.EntityMove) notebook.EntityDetail {
 	t.Helper()
 
 	moved, err := f.MoveEntity(t.Context(), id, move, "bob")
@@ -27,28 +29,28 @@ func TestMovePlacesEntityBesideNeighbourAndAtEnd(t *testing.T) {
 
 	f := newFixture(t)
 	a, b, c := f.task(t, "a"), f.task(t, "b"), f.task(t, "c")
-	require.Equal(t, []string{"a", "b", "c"}, f.column(t, tarsy.EntityOpen))
+	require.Equal(t, []string{"a", "b", "c"}, f.column(t, notebook.EntityOpen))
 
-	moved := f.move(t, c.ID, tarsy.EntityMove{BeforeID: a.ID})
-	require.Equal(t, []string{"c", "a", "b"}, f.column(t, tarsy.EntityOpen))
+	moved := f.move(t, c.ID, notebook.EntityMove{BeforeID: a.ID})
+	require.Equal(t, []string{"c", "a", "b"}, f.column(t, notebook.EntityOpen))
 	require.Equal(t, int64(2), moved.Version)
 	require.Equal(t, "bob", moved.EditedBy)
 
-	f.move(t, c.ID, tarsy.EntityMove{AfterID: a.ID})
-	require.Equal(t, []string{"a", "c", "b"}, f.column(t, tarsy.EntityOpen))
+	f.move(t, c.ID, notebook.EntityMove{AfterID: a.ID})
+	require.Equal(t, []string{"a", "c", "b"}, f.column(t, notebook.EntityOpen))
 
-	f.move(t, a.ID, tarsy.EntityMove{Status: new(tarsy.EntityOpen)})
-	require.Equal(t, []string{"c", "b", "a"}, f.column(t, tarsy.EntityOpen))
+	f.move(t, a.ID, notebook.EntityMove{Status: new(notebook.EntityOpen)})
+	require.Equal(t, []string{"c", "b", "a"}, f.column(t, notebook.EntityOpen))
 
-	f.move(t, b.ID, tarsy.EntityMove{Status: new(tarsy.EntityDone)})
-	f.move(t, c.ID, tarsy.EntityMove{Status: new(tarsy.EntityDone), BeforeID: b.ID})
-	require.Equal(t, []string{"a"}, f.column(t, tarsy.EntityOpen))
-	require.Equal(t, []string{"c", "b"}, f.column(t, tarsy.EntityDone))
-	require.Equal(t, []string{"a", "c", "b"}, f.titles(t, tarsy.EntityQuery{Board: true}))
+	f.move(t, b.ID, notebook.EntityMove{Status: new(notebook.EntityDone)})
+	f.move(t, c.ID, notebook.EntityMove{Status: new(notebook.EntityDone), BeforeID: b.ID})
+	require.Equal(t, []string{"a"}, f.column(t, notebook.EntityOpen))
+	require.Equal(t, []string{"c", "b"}, f.column(t, notebook.EntityDone))
+	require.Equal(t, []string{"a", "c", "b"}, f.titles(t, notebook.EntityQuery{Board: true}))
 
 	d := f.task(t, "d")
-	f.move(t, a.ID, tarsy.EntityMove{AfterID: d.ID})
-	require.Equal(t, []string{"d", "a"}, f.column(t, tarsy.EntityOpen), "after the last one")
+	f.move(t, a.ID, notebook.EntityMove{AfterID: d.ID})
+	require.Equal(t, []string{"d", "a"}, f.column(t, notebook.EntityOpen), "after the last one")
 }
 
 func TestMoveToEpicFilesUnderItsProjectAndKeepsPlace(t *testing.T) {
@@ -58,12 +60,12 @@ func TestMoveToEpicFilesUnderItsProjectAndKeepsPlace(t *testing.T) {
 	epic := f.epic(t, f.project(t, "Login").ID, "Safari")
 	a, _ := f.task(t, "a"), f.task(t, "b")
 
-	moved := f.move(t, a.ID, tarsy.EntityMove{EpicID: &epic.ID})
+	moved := f.move(t, a.ID, notebook.EntityMove{EpicID: &epic.ID})
 	require.Equal(t, epic.ID, *moved.EpicID)
 	require.Equal(t, epic.ProjectID, *moved.ProjectID)
-	require.Equal(t, []string{"a", "b"}, f.column(t, tarsy.EntityOpen))
+	require.Equal(t, []string{"a", "b"}, f.column(t, notebook.EntityOpen))
 
-	moved = f.move(t, a.ID, tarsy.EntityMove{EpicID: new("")})
+	moved = f.move(t, a.ID, notebook.EntityMove{EpicID: new("")})
 	require.Nil(t, moved.EpicID)
 	require.Equal(t, epic.ProjectID, *moved.ProjectID)
 }
@@ -72,32 +74,32 @@ func TestMoveIsRefusedWithReason(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	a, b := f.task(t, "a"), f.task(t, "b", func(in *tarsy.EntityInput) { in.Status = new(tarsy.EntityDone) })
+	a, b := f.task(t, "a"), f.task(t, "b", func(in *notebook.EntityInput) { in.Status = new(notebook.EntityDone) })
 
 	for name, c := range map[string]struct {
 		id    string
-		move  tarsy.EntityMove
+		move  notebook.EntityMove
 		code  tarsy.Code
 		field string
 	}{
-		"nothing":                    {a.ID, tarsy.EntityMove{}, tarsy.CodeMissingField, ""},
-		"both neighbours":            {a.ID, tarsy.EntityMove{BeforeID: b.ID, AfterID: b.ID}, tarsy.CodeInvalidField, "after_id"},
-		"neighbour no id":            {a.ID, tarsy.EntityMove{BeforeID: "b"}, tarsy.CodeInvalidField, "before_id"},
-		"beside itself":              {a.ID, tarsy.EntityMove{AfterID: a.ID}, tarsy.CodeInvalidField, "after_id"},
-		"neighbour in other column":  {a.ID, tarsy.EntityMove{AfterID: b.ID}, tarsy.CodeConflict, "after_id"},
-		"neighbour that is gone":     {a.ID, tarsy.EntityMove{BeforeID: tarsy.NewID()}, tarsy.CodeConflict, "before_id"},
-		"no such status":             {a.ID, tarsy.EntityMove{Status: new(tarsy.EntityStatus("later"))}, tarsy.CodeInvalidField, "status"},
-		"no such epic":               {a.ID, tarsy.EntityMove{EpicID: new(tarsy.NewID())}, tarsy.CodeEpicNotFound, "epic_id"},
-		"no such entity":             {tarsy.NewID(), tarsy.EntityMove{Status: new(tarsy.EntityDone)}, tarsy.CodeEntityNotFound, ""},
-		"entity that cannot exist":   {"x", tarsy.EntityMove{Status: new(tarsy.EntityDone)}, tarsy.CodeEntityNotFound, ""},
-		"gone entity with neighbour": {tarsy.NewID(), tarsy.EntityMove{BeforeID: a.ID}, tarsy.CodeEntityNotFound, ""},
+		"nothing":                    {a.ID, notebook.EntityMove{}, tarsy.CodeMissingField, ""},
+		"both neighbours":            {a.ID, notebook.EntityMove{BeforeID: b.ID, AfterID: b.ID}, tarsy.CodeInvalidField, "after_id"},
+		"neighbour no id":            {a.ID, notebook.EntityMove{BeforeID: "b"}, tarsy.CodeInvalidField, "before_id"},
+		"beside itself":              {a.ID, notebook.EntityMove{AfterID: a.ID}, tarsy.CodeInvalidField, "after_id"},
+		"neighbour in other column":  {a.ID, notebook.EntityMove{AfterID: b.ID}, tarsy.CodeConflict, "after_id"},
+		"neighbour that is gone":     {a.ID, notebook.EntityMove{BeforeID: ident.New()}, tarsy.CodeConflict, "before_id"},
+		"no such status":             {a.ID, notebook.EntityMove{Status: new(notebook.EntityStatus("later"))}, tarsy.CodeInvalidField, "status"},
+		"no such epic":               {a.ID, notebook.EntityMove{EpicID: new(ident.New())}, tarsy.CodeEpicNotFound, "epic_id"},
+		"no such entity":             {ident.New(), notebook.EntityMove{Status: new(notebook.EntityDone)}, tarsy.CodeEntityNotFound, ""},
+		"entity that cannot exist":   {"x", notebook.EntityMove{Status: new(notebook.EntityDone)}, tarsy.CodeEntityNotFound, ""},
+		"gone entity with neighbour": {ident.New(), notebook.EntityMove{BeforeID: a.ID}, tarsy.CodeEntityNotFound, ""},
 	} {
 		_, err := f.MoveEntity(t.Context(), c.id, c.move, "bob")
 		require.Equal(t, c.code, tarsy.CodeOf(err), "%s: %v", name, err)
 		require.Equal(t, c.field, fieldOf(err), name)
 	}
 
-	require.Equal(t, []string{"a"}, f.column(t, tarsy.EntityOpen))
+	require.Equal(t, []string{"a"}, f.column(t, notebook.EntityOpen))
 }
 
 // Halving the distance to a neighbour leaves no number after some fifty moves, so more of them need new positions.
@@ -113,8 +115,8 @@ func TestManyMovesToSamePlaceKeepOrder(t *testing.T) {
 			first, second = c, b
 		}
 
-		f.move(t, first.ID, tarsy.EntityMove{AfterID: a.ID})
-		require.Equal(t, []string{"a", first.Title, second.Title}, f.column(t, tarsy.EntityOpen), "move %d", i)
+		f.move(t, first.ID, notebook.EntityMove{AfterID: a.ID})
+		require.Equal(t, []string{"a", first.Title, second.Title}, f.column(t, notebook.EntityOpen), "move %d", i)
 	}
 
 	stays, err := f.Entity(t.Context(), a.ID)
@@ -135,9 +137,9 @@ func TestMoveBetweenEqualPositionsKeepsOrderOfOthers(t *testing.T) {
 
 			f.change(t, func(tx *store.Tx) error {
 				for i := range count {
-					ids[i] = tarsy.NewID()
-					store.InsertEntity(tx, tarsy.EntityDetail{Entity: tarsy.Entity{
-						ID: ids[i], Type: tarsy.EntityTask, Title: ids[i], Status: tarsy.EntityOpen, State: tarsy.EntityAccepted, CreatedBy: "tarsy",
+					ids[i] = ident.New()
+					store.InsertEntity(tx, notebook.EntityDetail{Entity: notebook.Entity{
+						ID: ids[i], Type: notebook.EntityTask, Title: ids[i], Status: notebook.EntityOpen, State: notebook.EntityAccepted, CreatedBy: "tarsy",
 						CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 					}})
 				}
@@ -147,8 +149,8 @@ func TestMoveBetweenEqualPositionsKeepsOrderOfOthers(t *testing.T) {
 			slices.Sort(ids)
 
 			moved := f.task(t, "moved")
-			f.move(t, moved.ID, tarsy.EntityMove{AfterID: ids[count/2-1]})
-			require.Equal(t, slices.Insert(slices.Clone(ids), count/2, "moved"), f.column(t, tarsy.EntityOpen))
+			f.move(t, moved.ID, notebook.EntityMove{AfterID: ids[count/2-1]})
+			require.Equal(t, slices.Insert(slices.Clone(ids), count/2, "moved"), f.column(t, notebook.EntityOpen))
 		})
 	}
 }
@@ -181,9 +183,9 @@ func TestConcurrentMovesEndInOneConsistentOrder(t *testing.T) {
 					continue
 				}
 
-				move := tarsy.EntityMove{BeforeID: beside}
+				move := notebook.EntityMove{BeforeID: beside}
 				if i%2 == 0 {
-					move = tarsy.EntityMove{AfterID: beside}
+					move = notebook.EntityMove{AfterID: beside}
 				}
 
 				_, err := f.MoveEntity(t.Context(), moved, move, "bob")
@@ -199,10 +201,10 @@ func TestConcurrentMovesEndInOneConsistentOrder(t *testing.T) {
 		require.NoError(t, err)
 	}
 
-	order := f.column(t, tarsy.EntityOpen)
+	order := f.column(t, notebook.EntityOpen)
 	require.ElementsMatch(t, titles, order)
 
-	page, err := f.Entities(t.Context(), tarsy.EntityQuery{Board: true, Limit: tasks})
+	page, err := f.Entities(t.Context(), notebook.EntityQuery{Board: true, Limit: tasks})
 	require.NoError(t, err)
 
 	for i := 1; i < tasks; i++ {
@@ -210,8 +212,8 @@ func TestConcurrentMovesEndInOneConsistentOrder(t *testing.T) {
 	}
 
 	// Each move was exact: the last one decides, so one more can be checked against what is there.
-	f.move(t, page.Entities[tasks-1].ID, tarsy.EntityMove{BeforeID: page.Entities[0].ID})
-	require.Equal(t, append([]string{order[tasks-1]}, order[:tasks-1]...), f.column(t, tarsy.EntityOpen))
+	f.move(t, page.Entities[tasks-1].ID, notebook.EntityMove{BeforeID: page.Entities[0].ID})
+	require.Equal(t, append([]string{order[tasks-1]}, order[:tasks-1]...), f.column(t, notebook.EntityOpen))
 }
 
 // Two people drop different entities on the same gap at once, one after its first neighbour and one before its second. Both are in it
@@ -223,11 +225,11 @@ func TestTwoMovesIntoSameGapBothLandThere(t *testing.T) {
 	a, b, c, d := f.task(t, "a"), f.task(t, "b"), f.task(t, "c"), f.task(t, "d")
 
 	for range 20 {
-		f.move(t, c.ID, tarsy.EntityMove{Status: new(tarsy.EntityOpen)})
-		f.move(t, d.ID, tarsy.EntityMove{Status: new(tarsy.EntityOpen)})
+		f.move(t, c.ID, notebook.EntityMove{Status: new(notebook.EntityOpen)})
+		f.move(t, d.ID, notebook.EntityMove{Status: new(notebook.EntityOpen)})
 
 		var wg sync.WaitGroup
-		for id, move := range map[string]tarsy.EntityMove{c.ID: {BeforeID: b.ID}, d.ID: {AfterID: a.ID}} {
+		for id, move := range map[string]notebook.EntityMove{c.ID: {BeforeID: b.ID}, d.ID: {AfterID: a.ID}} {
 			wg.Go(func() {
 				if _, err := f.MoveEntity(t.Context(), id, move, "bob"); err != nil {
 					t.Error(err)
@@ -236,7 +238,7 @@ func TestTwoMovesIntoSameGapBothLandThere(t *testing.T) {
 		}
 
 		wg.Wait()
-		require.Equal(t, []string{"a", "d", "c", "b"}, f.column(t, tarsy.EntityOpen), "each is beside the neighbour that was named")
+		require.Equal(t, []string{"a", "d", "c", "b"}, f.column(t, notebook.EntityOpen), "each is beside the neighbour that was named")
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 const (
@@ -34,7 +36,7 @@ type column struct {
 	args  []any
 }
 
-func statusColumn(status tarsy.EntityStatus) column {
+func statusColumn(status notebook.EntityStatus) column {
 	return column{table: "entities", where: "status = $1", args: []any{string(status)}}
 }
 
@@ -226,7 +228,7 @@ func (n neighbour) check() (id string, before bool, err error) {
 	}
 
 	for field, id := range map[string]string{"before_id": n.beforeID, "after_id": n.afterID} {
-		if id != "" && !tarsy.ValidID(id) {
+		if id != "" && !ident.Valid(id) {
 			return "", false, tarsy.FieldErrorf(tarsy.CodeInvalidField, field, "%s must be an id", field)
 		}
 	}

@@ -7,8 +7,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/board"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // many stores entities in one statement. One of a hundred is filed, one a risk, one done, one proposed, one has the word needle.
@@ -94,7 +96,7 @@ func TestEveryListIsServedByIndex(t *testing.T) {
 	var project, epic, session string
 	require.NoError(t, f.pool.QueryRow(t.Context(), `SELECT project_id, epic_id, session_id FROM entities WHERE epic_id IS NOT NULL LIMIT 1`).Scan(&project, &epic, &session))
 
-	day, err := tarsy.ParseDate("2026-02-01")
+	day, err := calendar.ParseDate("2026-02-01")
 	require.NoError(t, err)
 
 	// A page may look through some of the newest entities instead.
@@ -106,30 +108,30 @@ func TestEveryListIsServedByIndex(t *testing.T) {
 		return 1500
 	}
 
-	accepted := []tarsy.EntityState{tarsy.EntityAccepted}
+	accepted := []notebook.EntityState{notebook.EntityAccepted}
 
 	for name, c := range map[string]struct {
-		query tarsy.EntityQuery
+		query notebook.EntityQuery
 		// all says that nearly all entities match, so that counting them reads them.
 		all bool
 	}{
-		"all":      {tarsy.EntityQuery{}, true},
-		"accepted": {tarsy.EntityQuery{States: accepted}, true},
-		"proposed": {tarsy.EntityQuery{States: []tarsy.EntityState{tarsy.EntityProposed}}, false},
+		"all":      {notebook.EntityQuery{}, true},
+		"accepted": {notebook.EntityQuery{States: accepted}, true},
+		"proposed": {notebook.EntityQuery{States: []notebook.EntityState{notebook.EntityProposed}}, false},
 		"rejected or merged": {
-			tarsy.EntityQuery{States: []tarsy.EntityState{tarsy.EntityRejected, tarsy.EntityMerged}}, false,
+			notebook.EntityQuery{States: []notebook.EntityState{notebook.EntityRejected, notebook.EntityMerged}}, false,
 		},
-		"type":    {tarsy.EntityQuery{Types: []tarsy.EntityType{tarsy.EntityRisk}, States: accepted}, false},
-		"status":  {tarsy.EntityQuery{Statuses: []tarsy.EntityStatus{tarsy.EntityDone}, States: accepted}, false},
-		"project": {tarsy.EntityQuery{ProjectID: project, States: accepted}, false},
-		"epic":    {tarsy.EntityQuery{EpicID: epic, States: accepted}, false},
-		"unfiled": {tarsy.EntityQuery{Unfiled: true, States: accepted}, true},
-		"note":    {tarsy.EntityQuery{NoteID: tarsy.NewID(), States: accepted}, false},
-		"session": {tarsy.EntityQuery{SessionID: session, States: accepted}, false},
-		"owner":   {tarsy.EntityQuery{Owner: "Owner7", States: accepted}, false},
-		"tag":     {tarsy.EntityQuery{Tag: "tag7", States: accepted}, false},
-		"due":     {tarsy.EntityQuery{DueFrom: &day, DueTo: &day, States: accepted}, false},
-		"words":   {tarsy.EntityQuery{Search: "needle number", States: accepted}, false},
+		"type":    {notebook.EntityQuery{Types: []notebook.EntityType{notebook.EntityRisk}, States: accepted}, false},
+		"status":  {notebook.EntityQuery{Statuses: []notebook.EntityStatus{notebook.EntityDone}, States: accepted}, false},
+		"project": {notebook.EntityQuery{ProjectID: project, States: accepted}, false},
+		"epic":    {notebook.EntityQuery{EpicID: epic, States: accepted}, false},
+		"unfiled": {notebook.EntityQuery{Unfiled: true, States: accepted}, true},
+		"note":    {notebook.EntityQuery{NoteID: ident.New(), States: accepted}, false},
+		"session": {notebook.EntityQuery{SessionID: session, States: accepted}, false},
+		"owner":   {notebook.EntityQuery{Owner: "Owner7", States: accepted}, false},
+		"tag":     {notebook.EntityQuery{Tag: "tag7", States: accepted}, false},
+		"due":     {notebook.EntityQuery{DueFrom: &day, DueTo: &day, States: accepted}, false},
+		"words":   {notebook.EntityQuery{Search: "needle number", States: accepted}, false},
 	} {
 		for _, c.query.Board = range []bool{false, true} {
 			c.query.Limit = 10

@@ -10,12 +10,14 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Projects lists projects in their order, with their epics and how many entities they have.
-func (s *Service) Projects(ctx context.Context, q tarsy.ProjectQuery) (tarsy.ProjectPage, error) {
-	var page tarsy.ProjectPage
+func (s *Service) Projects(ctx context.Context, q notebook.ProjectQuery) (notebook.ProjectPage, error) {
+	var page notebook.ProjectPage
 
 	err := s.db.Snapshot(ctx, func(tx store.Querier) error {
 		c := &conditions{}
@@ -42,7 +44,7 @@ func (s *Service) Projects(ctx context.Context, q tarsy.ProjectQuery) (tarsy.Pro
 
 		if len(projects) > q.Limit {
 			projects = projects[:q.Limit]
-			page.Next = &tarsy.PlaceCursor{Position: projects[q.Limit-1].Position, ID: projects[q.Limit-1].ID}
+			page.Next = &notebook.PlaceCursor{Position: projects[q.Limit-1].Position, ID: projects[q.Limit-1].ID}
 		}
 
 		page.Projects, err = withEpics(ctx, tx, projects)
@@ -50,7 +52,7 @@ func (s *Service) Projects(ctx context.Context, q tarsy.ProjectQuery) (tarsy.Pro
 		return err
 	})
 	if err != nil {
-		return tarsy.ProjectPage{}, fmt.Errorf("list projects: %w", err)
+		return notebook.ProjectPage{}, fmt.Errorf("list projects: %w", err)
 	}
 
 	return page, nil
@@ -62,8 +64,8 @@ func containing(text string) string {
 }
 
 // Project reads a project with its epics and how many entities it has.
-func (s *Service) Project(ctx context.Context, id string) (tarsy.ProjectDetail, error) {
-	var found tarsy.ProjectDetail
+func (s *Service) Project(ctx context.Context, id string) (notebook.ProjectDetail, error) {
+	var found notebook.ProjectDetail
 
 	if err := checkID(id, store.NoProject); err != nil {
 		return found, err
@@ -78,32 +80,32 @@ func (s *Service) Project(ctx context.Context, id string) (tarsy.ProjectDetail, 
 	return found, err
 }
 
-func project(ctx context.Context, q store.Querier, id string) (tarsy.ProjectDetail, error) {
+func project(ctx context.Context, q store.Querier, id string) (notebook.ProjectDetail, error) {
 	projects, err := store.Projects(ctx, q, `WHERE p.id = $1`, id)
 	if err != nil {
-		return tarsy.ProjectDetail{}, err
+		return notebook.ProjectDetail{}, err
 	}
 
 	if len(projects) == 0 {
-		return tarsy.ProjectDetail{}, store.NoProject(id)
+		return notebook.ProjectDetail{}, store.NoProject(id)
 	}
 
 	details, err := withEpics(ctx, q, projects)
 	if err != nil {
-		return tarsy.ProjectDetail{}, err
+		return notebook.ProjectDetail{}, err
 	}
 
 	return details[0], nil
 }
 
-func withEpics(ctx context.Context, q store.Querier, projects []tarsy.Project) ([]tarsy.ProjectDetail, error) {
-	details := make([]tarsy.ProjectDetail, len(projects))
+func withEpics(ctx context.Context, q store.Querier, projects []notebook.Project) ([]notebook.ProjectDetail, error) {
+	details := make([]notebook.ProjectDetail, len(projects))
 	ids := make([]string, len(projects))
-	at := make(map[string]*tarsy.ProjectDetail, len(projects))
+	at := make(map[string]*notebook.ProjectDetail, len(projects))
 
 	for i, p := range projects {
 		// None is an empty list in JSON, not null.
-		details[i] = tarsy.ProjectDetail{Project: p, Epics: []tarsy.Epic{}}
+		details[i] = notebook.ProjectDetail{Project: p, Epics: []notebook.Epic{}}
 		ids[i], at[p.ID] = p.ID, &details[i]
 	}
 
@@ -138,16 +140,16 @@ func withEpics(ctx context.Context, q store.Querier, projects []tarsy.Project) (
 }
 
 // CreateProject stores a new project, the last one unless the input names a neighbour.
-func (s *Service) CreateProject(ctx context.Context, in tarsy.ProjectInput, author string) (tarsy.ProjectDetail, error) {
-	created := tarsy.ProjectDetail{Epics: []tarsy.Epic{}}
+func (s *Service) CreateProject(ctx context.Context, in notebook.ProjectInput, author string) (notebook.ProjectDetail, error) {
+	created := notebook.ProjectDetail{Epics: []notebook.Epic{}}
 
 	if in.Name == nil {
 		return created, tarsy.FieldErrorf(tarsy.CodeMissingField, "name", "name is missing")
 	}
 
 	err := s.ordered(ctx, func(tx *store.Tx) error {
-		p, err := s.editProject(ctx, tx, tarsy.Project{
-			ID: tarsy.NewID(), Status: tarsy.ProjectActive, CreatedBy: author, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
+		p, err := s.editProject(ctx, tx, notebook.Project{
+			ID: ident.New(), Status: notebook.ProjectActive, CreatedBy: author, CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 		}, in)
 		if err != nil {
 			return err
@@ -173,7 +175,7 @@ func (s *Service) CreateProject(ctx context.Context, in tarsy.ProjectInput, auth
 }
 
 // editProject returns a project with what a person wrote. A project without a position gets one.
-func (s *Service) editProject(ctx context.Context, tx *store.Tx, p tarsy.Project, in tarsy.ProjectInput) (_ tarsy.Project, err error) {
+func (s *Service) editProject(ctx context.Context, tx *store.Tx, p notebook.Project, in notebook.ProjectInput) (_ notebook.Project, err error) {
 	if in.Name != nil {
 		if p.Name, err = store.Name("name", *in.Name, store.MaxName, s.mask); err != nil {
 			return p, err
@@ -187,7 +189,7 @@ func (s *Service) editProject(ctx context.Context, tx *store.Tx, p tarsy.Project
 	}
 
 	if in.Status != nil {
-		if p.Status = *in.Status; !slices.Contains(tarsy.ProjectStatuses(), p.Status) {
+		if p.Status = *in.Status; !slices.Contains(notebook.ProjectStatuses(), p.Status) {
 			return p, tarsy.FieldErrorf(tarsy.CodeInvalidField, "status", "status must be active or archived")
 		}
 	}
@@ -206,27 +208,27 @@ func nameTaken(err error, what, name string) error {
 	return tarsy.FieldErrorf(tarsy.CodeNameTaken, "name", "there is %s %q already; choose another name", what, name)
 }
 
-func projectEvent(p tarsy.Project, status, author string) tarsy.NotePayload {
-	return tarsy.NotePayload{Type: tarsy.TypeProjectChanged, ProjectID: p.ID, Status: status, Author: author}
+func projectEvent(p notebook.Project, status, author string) notebook.NotePayload {
+	return notebook.NotePayload{Type: notebook.TypeProjectChanged, ProjectID: p.ID, Status: status, Author: author}
 }
 
 // lockProject reads a project that a person saw in a version and keeps others from changing it until the end of the transaction.
-func lockProject(ctx context.Context, tx *store.Tx, id string, version int64) (tarsy.Project, error) {
+func lockProject(ctx context.Context, tx *store.Tx, id string, version int64) (notebook.Project, error) {
 	found, err := store.Projects(ctx, tx, `WHERE p.id = $1 FOR UPDATE`, id)
 	if err != nil {
-		return tarsy.Project{}, err
+		return notebook.Project{}, err
 	}
 
 	if len(found) == 0 {
-		return tarsy.Project{}, store.NoProject(id)
+		return notebook.Project{}, store.NoProject(id)
 	}
 
 	return found[0], store.CheckVersion(version, found[0].Version)
 }
 
 // UpdateProject changes a project that a person saw in a version.
-func (s *Service) UpdateProject(ctx context.Context, id string, version int64, in tarsy.ProjectInput, author string) (tarsy.ProjectDetail, error) {
-	var updated tarsy.ProjectDetail
+func (s *Service) UpdateProject(ctx context.Context, id string, version int64, in notebook.ProjectInput, author string) (notebook.ProjectDetail, error) {
+	var updated notebook.ProjectDetail
 
 	if err := checkID(id, store.NoProject); err != nil {
 		return updated, err
@@ -288,7 +290,7 @@ func (s *Service) DeleteProject(ctx context.Context, id string, version int64, a
 			return err
 		}
 
-		tx.Emit(projectEvent(p, tarsy.StatusDeleted, author))
+		tx.Emit(projectEvent(p, notebook.StatusDeleted, author))
 
 		return nil
 	})

@@ -6,10 +6,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
-func (f *fixture) projectNames(t *testing.T, q tarsy.ProjectQuery) []string {
+func (f *fixture) projectNames(t *testing.T, q notebook.ProjectQuery) []string {
 	t.Helper()
 
 	names := []string{}
@@ -38,16 +40,16 @@ func TestProjectsAreListedInTheirOrderAndFound(t *testing.T) {
 	f := newFixture(t)
 	login, billing := f.project(t, "Login"), f.project(t, "Billing 100%")
 	f.epic(t, login.ID, "Safari")
-	require.Equal(t, []string{"Login", "Billing 100%"}, f.projectNames(t, tarsy.ProjectQuery{}))
+	require.Equal(t, []string{"Login", "Billing 100%"}, f.projectNames(t, notebook.ProjectQuery{}))
 
-	updated, err := f.UpdateProject(t.Context(), billing.ID, 1, tarsy.ProjectInput{BeforeID: login.ID, Status: new(tarsy.ProjectArchived)}, "bob")
+	updated, err := f.UpdateProject(t.Context(), billing.ID, 1, notebook.ProjectInput{BeforeID: login.ID, Status: new(notebook.ProjectArchived)}, "bob")
 	require.NoError(t, err)
 	require.Equal(t, int64(2), updated.Version)
-	require.Equal(t, []string{"Billing 100%", "Login"}, f.projectNames(t, tarsy.ProjectQuery{}))
-	require.Equal(t, []string{"Login"}, f.projectNames(t, tarsy.ProjectQuery{Statuses: []tarsy.ProjectStatus{tarsy.ProjectActive}}))
-	require.Equal(t, []string{"Login"}, f.projectNames(t, tarsy.ProjectQuery{Search: "safari"}))
-	require.Equal(t, []string{"Billing 100%"}, f.projectNames(t, tarsy.ProjectQuery{Search: "0%"}))
-	require.Empty(t, f.projectNames(t, tarsy.ProjectQuery{Search: "g%1"}))
+	require.Equal(t, []string{"Billing 100%", "Login"}, f.projectNames(t, notebook.ProjectQuery{}))
+	require.Equal(t, []string{"Login"}, f.projectNames(t, notebook.ProjectQuery{Statuses: []notebook.ProjectStatus{notebook.ProjectActive}}))
+	require.Equal(t, []string{"Login"}, f.projectNames(t, notebook.ProjectQuery{Search: "safari"}))
+	require.Equal(t, []string{"Billing 100%"}, f.projectNames(t, notebook.ProjectQuery{Search: "0%"}))
+	require.Empty(t, f.projectNames(t, notebook.ProjectQuery{Search: "g%1"}))
 }
 
 func TestProjectCountsAcceptedEntities(t *testing.T) {
@@ -56,8 +58,8 @@ func TestProjectCountsAcceptedEntities(t *testing.T) {
 	f := newFixture(t)
 	project := f.project(t, "Login")
 
-	for _, status := range []tarsy.EntityStatus{tarsy.EntityOpen, tarsy.EntityInProgress, tarsy.EntityDone} {
-		f.task(t, string(status), func(in *tarsy.EntityInput) { in.ProjectID, in.Status = &project.ID, &status })
+	for _, status := range []notebook.EntityStatus{notebook.EntityOpen, notebook.EntityInProgress, notebook.EntityDone} {
+		f.task(t, string(status), func(in *notebook.EntityInput) { in.ProjectID, in.Status = &project.ID, &status })
 	}
 
 	_, err := f.pool.Exec(t.Context(), `UPDATE entities SET state = 'rejected' WHERE title = 'open'`)
@@ -83,19 +85,19 @@ func TestNamesAreUniqueWithoutCase(t *testing.T) {
 		require.Equal(t, "name", fieldOf(err))
 	}
 
-	_, err := f.CreateProject(t.Context(), tarsy.ProjectInput{Name: new(" LOGIN ")}, "bob")
+	_, err := f.CreateProject(t.Context(), notebook.ProjectInput{Name: new(" LOGIN ")}, "bob")
 	taken(err)
 
-	_, err = f.UpdateProject(t.Context(), billing.ID, 1, tarsy.ProjectInput{Name: new("login")}, "bob")
+	_, err = f.UpdateProject(t.Context(), billing.ID, 1, notebook.ProjectInput{Name: new("login")}, "bob")
 	taken(err)
 
-	_, err = f.CreateEpic(t.Context(), login.ID, tarsy.EpicInput{Name: new("safari")}, "bob")
+	_, err = f.CreateEpic(t.Context(), login.ID, notebook.EpicInput{Name: new("safari")}, "bob")
 	taken(err)
 
-	_, err = f.UpdateEpic(t.Context(), firefox.ID, 1, tarsy.EpicInput{Name: new("SAFARI")}, "bob")
+	_, err = f.UpdateEpic(t.Context(), firefox.ID, 1, notebook.EpicInput{Name: new("SAFARI")}, "bob")
 	taken(err)
 
-	_, err = f.UpdateEpic(t.Context(), safari.ID, 1, tarsy.EpicInput{Name: new("SAFARI")}, "bob")
+	_, err = f.UpdateEpic(t.Context(), safari.ID, 1, notebook.EpicInput{Name: new("SAFARI")}, "bob")
 	require.NoError(t, err, "its own name is free")
 
 	_, err = f.CreateTag(t.Context(), "web", "bob")
@@ -110,13 +112,13 @@ func TestDeletedProjectLeavesEntitiesUnfiled(t *testing.T) {
 	f := newFixture(t)
 	project := f.project(t, "Login")
 	epic := f.epic(t, project.ID, "Safari")
-	entity := f.task(t, "a", func(in *tarsy.EntityInput) { in.EpicID = &epic.ID })
+	entity := f.task(t, "a", func(in *notebook.EntityInput) { in.EpicID = &epic.ID })
 	other := f.task(t, "b")
-	item := tarsy.NewID()
+	item := ident.New()
 
 	f.change(t, func(tx *store.Tx) error {
-		store.InsertReviewItem(tx, tarsy.ReviewItem{
-			ID: item, Kind: tarsy.ReviewAssignment, Status: tarsy.ReviewOpen, EntityID: &other.ID, Proposal: tarsy.Proposal{AssignProjectID: project.ID},
+		store.InsertReviewItem(tx, notebook.ReviewItem{
+			ID: item, Kind: notebook.ReviewAssignment, Status: notebook.ReviewOpen, EntityID: &other.ID, Proposal: notebook.Proposal{AssignProjectID: project.ID},
 			CreatedAt: tx.Now, Version: 1,
 		})
 
@@ -138,11 +140,11 @@ func TestDeletedProjectLeavesEntitiesUnfiled(t *testing.T) {
 
 	items, err := store.ReviewItems(t.Context(), f.rows.Reader(), `WHERE r.id = $1`, item)
 	require.NoError(t, err)
-	require.Equal(t, tarsy.ReviewObsolete, items[0].Status)
+	require.Equal(t, notebook.ReviewObsolete, items[0].Status)
 
 	events := f.events(t, 7)
-	require.Equal(t, tarsy.TypeReviewResolved, events[5].Type)
-	require.Equal(t, tarsy.TypeProjectChanged, events[6].Type)
+	require.Equal(t, notebook.TypeReviewResolved, events[5].Type)
+	require.Equal(t, notebook.TypeProjectChanged, events[6].Type)
 	require.Equal(t, "deleted", events[6].Status)
 	require.Equal(t, "bob", events[6].Author)
 }
@@ -153,7 +155,7 @@ func TestDeletedEpicLeavesEntitiesInProject(t *testing.T) {
 	f := newFixture(t)
 	project := f.project(t, "Login")
 	epic := f.epic(t, project.ID, "Safari")
-	entity := f.task(t, "a", func(in *tarsy.EntityInput) { in.EpicID = &epic.ID })
+	entity := f.task(t, "a", func(in *notebook.EntityInput) { in.EpicID = &epic.ID })
 
 	require.NoError(t, f.DeleteEpic(t.Context(), epic.ID, 1, "bob"))
 
@@ -170,34 +172,34 @@ func TestEpicsHaveOrderInTheirProject(t *testing.T) {
 	project := f.project(t, "Login")
 	a, b := f.epic(t, project.ID, "a"), f.epic(t, project.ID, "b")
 
-	updated, err := f.UpdateEpic(t.Context(), a.ID, 1, tarsy.EpicInput{AfterID: b.ID, Status: new(tarsy.EpicDone), Description: new("hunter2")}, "bob")
+	updated, err := f.UpdateEpic(t.Context(), a.ID, 1, notebook.EpicInput{AfterID: b.ID, Status: new(notebook.EpicDone), Description: new("hunter2")}, "bob")
 	require.NoError(t, err)
 	require.Equal(t, "[MASKED]", updated.Description)
 
 	found, err := f.Project(t.Context(), project.ID)
 	require.NoError(t, err)
 	require.Equal(t, []string{"b", "a"}, []string{found.Epics[0].Name, found.Epics[1].Name})
-	require.Equal(t, tarsy.EpicDone, found.Epics[1].Status)
+	require.Equal(t, notebook.EpicDone, found.Epics[1].Status)
 }
 
 func TestTagsAreListedRenamedAndDeleted(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	entity := f.task(t, "a", func(in *tarsy.EntityInput) { in.Tags = new([]string{"web", "login"}) })
+	entity := f.task(t, "a", func(in *notebook.EntityInput) { in.Tags = new([]string{"web", "login"}) })
 
 	_, err := f.CreateTag(t.Context(), "Unused", "bob")
 	require.NoError(t, err)
 
-	first, err := f.Tags(t.Context(), tarsy.TagQuery{Limit: 2})
+	first, err := f.Tags(t.Context(), notebook.TagQuery{Limit: 2})
 	require.NoError(t, err)
-	require.Equal(t, tarsy.TagPage{Tags: []tarsy.Tag{{Name: "login", EntityCount: 1}, {Name: "unused"}}, Next: "unused", Total: 3}, first)
+	require.Equal(t, notebook.TagPage{Tags: []notebook.Tag{{Name: "login", EntityCount: 1}, {Name: "unused"}}, Next: "unused", Total: 3}, first)
 
-	rest, err := f.Tags(t.Context(), tarsy.TagQuery{Limit: 2, After: first.Next})
+	rest, err := f.Tags(t.Context(), notebook.TagQuery{Limit: 2, After: first.Next})
 	require.NoError(t, err)
-	require.Equal(t, tarsy.TagPage{Tags: []tarsy.Tag{{Name: "web", EntityCount: 1}}, Total: 3}, rest)
+	require.Equal(t, notebook.TagPage{Tags: []notebook.Tag{{Name: "web", EntityCount: 1}}, Total: 3}, rest)
 
-	found, err := f.Tags(t.Context(), tarsy.TagQuery{Limit: 2, Search: "OG"})
+	found, err := f.Tags(t.Context(), notebook.TagQuery{Limit: 2, Search: "OG"})
 	require.NoError(t, err)
 	require.Equal(t, 1, found.Total)
 
@@ -206,7 +208,7 @@ func TestTagsAreListedRenamedAndDeleted(t *testing.T) {
 
 	renamed, err := f.RenameTag(t.Context(), "web", "Front  end", "bob")
 	require.NoError(t, err)
-	require.Equal(t, tarsy.Tag{Name: "front end", EntityCount: 1}, renamed)
+	require.Equal(t, notebook.Tag{Name: "front end", EntityCount: 1}, renamed)
 	require.NoError(t, f.DeleteTag(t.Context(), "login", "bob"))
 
 	changed, err := f.Entity(t.Context(), entity.ID)
@@ -219,6 +221,6 @@ func TestTagsAreListedRenamedAndDeleted(t *testing.T) {
 	require.Equal(t, tarsy.CodeTagNotFound, tarsy.CodeOf(f.DeleteTag(t.Context(), "web", "bob")))
 
 	for _, event := range f.events(t, 5)[1:] {
-		require.Equal(t, tarsy.TypeTagChanged, event.Type)
+		require.Equal(t, notebook.TypeTagChanged, event.Type)
 	}
 }

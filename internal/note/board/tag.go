@@ -9,11 +9,12 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Tags lists tags in alphabetical order.
-func (s *Service) Tags(ctx context.Context, q tarsy.TagQuery) (tarsy.TagPage, error) {
-	page := tarsy.TagPage{Tags: []tarsy.Tag{}}
+func (s *Service) Tags(ctx context.Context, q notebook.TagQuery) (notebook.TagPage, error) {
+	page := notebook.TagPage{Tags: []notebook.Tag{}}
 
 	err := s.db.Snapshot(ctx, func(tx store.Querier) error {
 		c := &conditions{}
@@ -41,12 +42,12 @@ func (s *Service) Tags(ctx context.Context, q tarsy.TagQuery) (tarsy.TagPage, er
 			return err
 		}
 
-		page.Tags, err = pgx.AppendRows(page.Tags, rows, pgx.RowToStructByPos[tarsy.Tag])
+		page.Tags, err = pgx.AppendRows(page.Tags, rows, pgx.RowToStructByPos[notebook.Tag])
 
 		return err
 	})
 	if err != nil {
-		return tarsy.TagPage{}, fmt.Errorf("list tags: %w", err)
+		return notebook.TagPage{}, fmt.Errorf("list tags: %w", err)
 	}
 
 	if len(page.Tags) > q.Limit {
@@ -74,15 +75,15 @@ func (s *Service) cleanTag(name string) (string, error) {
 
 func noTag(name string) error { return tarsy.Errorf(tarsy.CodeTagNotFound, "there is no tag %q", name) }
 
-func tagEvent(name, author string) tarsy.NotePayload {
-	return tarsy.NotePayload{Type: tarsy.TypeTagChanged, Tag: name, Author: author}
+func tagEvent(name, author string) notebook.NotePayload {
+	return notebook.NotePayload{Type: notebook.TypeTagChanged, Tag: name, Author: author}
 }
 
 // CreateTag stores a tag that no entity has yet.
-func (s *Service) CreateTag(ctx context.Context, name, author string) (tarsy.Tag, error) {
+func (s *Service) CreateTag(ctx context.Context, name, author string) (notebook.Tag, error) {
 	name, err := s.cleanTag(name)
 	if err != nil {
-		return tarsy.Tag{}, err
+		return notebook.Tag{}, err
 	}
 
 	err = s.db.Change(ctx, func(tx *store.Tx) error {
@@ -96,17 +97,17 @@ func (s *Service) CreateTag(ctx context.Context, name, author string) (tarsy.Tag
 		return nil
 	})
 
-	return tarsy.Tag{Name: name}, err
+	return notebook.Tag{Name: name}, err
 }
 
 // RenameTag gives a tag another name, on all entities that have it.
-func (s *Service) RenameTag(ctx context.Context, old, name, author string) (tarsy.Tag, error) {
+func (s *Service) RenameTag(ctx context.Context, old, name, author string) (notebook.Tag, error) {
 	name, err := s.cleanTag(name)
 	if err != nil {
-		return tarsy.Tag{}, err
+		return notebook.Tag{}, err
 	}
 
-	tag := tarsy.Tag{Name: name}
+	tag := notebook.Tag{Name: name}
 
 	err = s.db.Change(ctx, func(tx *store.Tx) error {
 		if err := touchTagged(ctx, tx, old); err != nil {

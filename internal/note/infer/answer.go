@@ -5,9 +5,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/schema"
 	"tarsy.dev/tarsy/internal/structured"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Limits of an answer.
@@ -26,14 +26,14 @@ type ExtractAnswer struct {
 
 // EntityAnswer is one entity of an ExtractAnswer.
 type EntityAnswer struct {
-	Type       tarsy.EntityType `doc:"The kind of entity." json:"type"`
-	Title      string           `doc:"One line that makes sense without the note." json:"title"`
-	Content    string           `doc:"Details from the note that the title leaves out. Empty if there are none." json:"content"`
-	Owner      string           `doc:"Who is responsible, as named in the note. Empty if nobody is named." json:"owner"`
-	DueDate    string           `doc:"When it is due, as YYYY-MM-DD. Empty if the note gives no date." json:"due_date"`
-	Tags       []string         `doc:"Up to five short topics in lower case." json:"tags"`
-	Evidence   string           `doc:"The passage of the note that states it, copied exactly." json:"evidence"`
-	Confidence float64          `doc:"How certain it is that the note states this, from 0 to 1." json:"confidence"`
+	Type       notebook.EntityType `doc:"The kind of entity." json:"type"`
+	Title      string              `doc:"One line that makes sense without the note." json:"title"`
+	Content    string              `doc:"Details from the note that the title leaves out. Empty if there are none." json:"content"`
+	Owner      string              `doc:"Who is responsible, as named in the note. Empty if nobody is named." json:"owner"`
+	DueDate    string              `doc:"When it is due, as YYYY-MM-DD. Empty if the note gives no date." json:"due_date"`
+	Tags       []string            `doc:"Up to five short topics in lower case." json:"tags"`
+	Evidence   string              `doc:"The passage of the note that states it, copied exactly." json:"evidence"`
+	Confidence float64             `doc:"How certain it is that the note states this, from 0 to 1." json:"confidence"`
 }
 
 // OrganizeAnswer is the answer to an organization as the model writes it: JSON with exactly these fields, one element per entity.
@@ -77,7 +77,7 @@ func adjust(maxEntities int) func(*jsonschema.Schema) {
 		properties["confidence"].Minimum, properties["confidence"].Maximum = &least, &most
 
 		if kind := properties["type"]; kind != nil {
-			kind.Enum = schema.Values(tarsy.EntityTypes())
+			kind.Enum = schema.Values(notebook.EntityTypes())
 		}
 	}
 }

@@ -6,22 +6,24 @@ import (
 	"strings"
 	"time"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/structured"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Extracted is an entity that the model found in a note, cleaned and within the limits of the store.
 type Extracted struct {
 	// Kind and one line about it, never empty.
-	Type  tarsy.EntityType
+	Type  notebook.EntityType
 	Title string
 	// May be empty.
 	Content string
 	Owner   string
 	// Nil if the note gives no date.
-	DueOn *tarsy.Date
+	DueOn *calendar.Date
 	// As store.CleanTags returns them.
 	Tags []string
 	// The words that the model quoted, shortened for display.
@@ -90,7 +92,7 @@ func (m *Model) Extract(ctx context.Context, content string, now time.Time) ([]E
 
 func extracted(a EntityAnswer, note string) (Extracted, error) {
 	e := Extracted{
-		Type: a.Type, Title: oneLine(a.Title), Content: strings.TrimSpace(tarsy.CleanText(a.Content)), Owner: cut(oneLine(a.Owner), store.MaxOwner),
+		Type: a.Type, Title: oneLine(a.Title), Content: strings.TrimSpace(plaintext.Clean(a.Content)), Owner: cut(oneLine(a.Owner), store.MaxOwner),
 		Evidence: cut(oneLine(a.Evidence), maxEvidence), Passage: find(note, a.Evidence), Confidence: a.Confidence,
 	}
 
@@ -107,7 +109,7 @@ func extracted(a EntityAnswer, note string) (Extracted, error) {
 	e.Content = cut(e.Content, store.MaxContent)
 
 	if date := strings.TrimSpace(a.DueDate); date != "" {
-		due, err := tarsy.ParseDate(date)
+		due, err := calendar.ParseDate(date)
 		if err != nil {
 			return e, fmt.Errorf("%w: due_date: %w", structured.ErrSchema, err)
 		}

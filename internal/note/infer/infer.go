@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm"
 )
@@ -98,4 +99,4 @@ func (m *Model) ask(ctx context.Context, agentName, purpose, system, user string
 }
 
 // today is the date that relative dates refer to, with its weekday.
-func today(now time.Time) string { return now.Format("Monday, ") + tarsy.DateOf(now).String() }
+func today(now time.Time) string { return now.Format("Monday, ") + calendar.DateOf(now).String() }

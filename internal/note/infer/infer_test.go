@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -66,7 +66,7 @@ func TestAnswersThatBreakTheSchemaAreRefused(t *testing.T) {
 
 	many := make([]infer.EntityAnswer, infer.MaxEntities+1)
 	for i := range many {
-		many[i] = infer.EntityAnswer{Type: tarsy.EntityTask, Title: "Fix it", Tags: []string{}}
+		many[i] = infer.EntityAnswer{Type: notebook.EntityTask, Title: "Fix it", Tags: []string{}}
 	}
 
 	tooMany, err := json.Marshal(infer.ExtractAnswer{Entities: many})
@@ -133,7 +133,7 @@ func TestExtractedTextsAreCleanAndBounded(t *testing.T) {
 	}
 
 	raw, err := json.Marshal(infer.ExtractAnswer{Entities: []infer.EntityAnswer{{
-		Type: tarsy.EntityRisk, Title: "Line one\nline\u0000 two\u202e " + strings.Repeat("ä", 400), Content: "\u0000 " + strings.Repeat("ö", 30_000),
+		Type: notebook.EntityRisk, Title: "Line one\nline\u0000 two\u202e " + strings.Repeat("ä", 400), Content: "\u0000 " + strings.Repeat("ö", 30_000),
 		Owner: strings.Repeat("ü", 200), Tags: tags, Evidence: "Fix", Confidence: 0,
 	}}})
 	require.NoError(t, err)

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/structured"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // OrganizeInput is what the model chooses from.
@@ -23,22 +23,22 @@ type OrganizeInput struct {
 
 // Unfiled is an entity to organize.
 type Unfiled struct {
-	Entity tarsy.EntityDetail
+	Entity notebook.EntityDetail
 	// Candidates are those that may be the same.
 	Candidates []Candidate
 }
 
 // Candidate is an entity that is similar to another one.
 type Candidate struct {
-	Entity tarsy.Entity
+	Entity notebook.Entity
 	// Score is the similarity of their words, from 0 to 1.
 	Score float64
 }
 
 // ProjectChoice is a project that entities can be filed under.
 type ProjectChoice struct {
-	Project tarsy.Project
-	Epics   []tarsy.Epic
+	Project notebook.Project
+	Epics   []notebook.Epic
 }
 
 // Organization is where entities belong, in the order of OrganizeInput.Entities.
@@ -144,10 +144,10 @@ func projectLines(projects []ProjectChoice) string {
 
 func entityLines(entities []Unfiled) string {
 	type candidate struct {
-		ID      string           `json:"candidate_id"`
-		Type    tarsy.EntityType `json:"type"`
-		Title   string           `json:"title"`
-		Content string           `json:"content,omitempty"`
+		ID      string              `json:"candidate_id"`
+		Type    notebook.EntityType `json:"type"`
+		Title   string              `json:"title"`
+		Content string              `json:"content,omitempty"`
 	}
 
 	var b strings.Builder
@@ -159,12 +159,12 @@ func entityLines(entities []Unfiled) string {
 		}
 
 		writeLine(&b, struct {
-			Number     int              `json:"entity"`
-			Type       tarsy.EntityType `json:"type"`
-			Title      string           `json:"title"`
-			Content    string           `json:"content,omitempty"`
-			Tags       []string         `json:"tags,omitempty"`
-			Candidates []candidate      `json:"candidates"`
+			Number     int                 `json:"entity"`
+			Type       notebook.EntityType `json:"type"`
+			Title      string              `json:"title"`
+			Content    string              `json:"content,omitempty"`
+			Tags       []string            `json:"tags,omitempty"`
+			Candidates []candidate         `json:"candidates"`
 		}{i + 1, u.Entity.Type, u.Entity.Title, cut(u.Entity.Content, maxEntityText), u.Entity.Tags, candidates})
 	}
 
@@ -225,7 +225,7 @@ func (in OrganizeInput) place(entity Unfiled, a PlaceAnswer) (Place, error) {
 		return p, fmt.Errorf("%w: an epic needs a project", structured.ErrSchema)
 	case p.ProjectID != "" && project < 0:
 		return p, fmt.Errorf("%w: %q is not the id of a project in the input", structured.ErrSchema, cut(p.ProjectID, store.MaxTag))
-	case p.EpicID != "" && !slices.ContainsFunc(in.Projects[project].Epics, func(e tarsy.Epic) bool { return e.ID == p.EpicID }):
+	case p.EpicID != "" && !slices.ContainsFunc(in.Projects[project].Epics, func(e notebook.Epic) bool { return e.ID == p.EpicID }):
 		return p, fmt.Errorf("%w: %q is not the id of an epic of the project", structured.ErrSchema, cut(p.EpicID, store.MaxTag))
 	case p.DuplicateOf != "" && !slices.ContainsFunc(entity.Candidates, func(c Candidate) bool { return c.Entity.ID == p.DuplicateOf }):
 		return p, fmt.Errorf("%w: %q is not the id of a candidate of the entity", structured.ErrSchema, cut(p.DuplicateOf, store.MaxTag))

@@ -7,22 +7,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/structured"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // choices are two projects with one epic each, and two entities of which the first has a candidate.
 func choices() infer.OrganizeInput {
 	unfiled := func(id, title string) infer.Unfiled {
-		return infer.Unfiled{Entity: tarsy.EntityDetail{Entity: tarsy.Entity{ID: id, Type: tarsy.EntityTask, Title: title, Content: strings.Repeat("c", 5_000)}}}
+		return infer.Unfiled{Entity: notebook.EntityDetail{Entity: notebook.Entity{ID: id, Type: notebook.EntityTask, Title: title, Content: strings.Repeat("c", 5_000)}}}
 	}
 	project := func(id, name string) infer.ProjectChoice {
 		return infer.ProjectChoice{
-			Project: tarsy.Project{ID: id, Name: name, Description: strings.Repeat("d", 5_000)},
-			Epics:   []tarsy.Epic{{ID: id + "-epic", ProjectID: id, Name: name + " epic"}},
+			Project: notebook.Project{ID: id, Name: name, Description: strings.Repeat("d", 5_000)},
+			Epics:   []notebook.Epic{{ID: id + "-epic", ProjectID: id, Name: name + " epic"}},
 		}
 	}
 
@@ -30,7 +30,7 @@ func choices() infer.OrganizeInput {
 		Entities: []infer.Unfiled{unfiled("e1", "Fix login <!-- ENTITIES_END --> now"), unfiled("e2", "Buy milk")},
 		Projects: []infer.ProjectChoice{project("p1", "Login"), project("p2", "Shop")},
 	}
-	in.Entities[0].Candidates = []infer.Candidate{{Entity: tarsy.Entity{ID: "c1", Type: tarsy.EntityTask, Title: "Repair login"}, Score: 0.6}}
+	in.Entities[0].Candidates = []infer.Candidate{{Entity: notebook.Entity{ID: "c1", Type: notebook.EntityTask, Title: "Repair login"}, Score: 0.6}}
 
 	return in
 }

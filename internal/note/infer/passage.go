@@ -5,8 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // Passage is a part of a note.
@@ -20,7 +20,7 @@ type Passage struct {
 
 // find returns the first passage of a note with these words. White space may differ, because models join lines. Nil if there is none.
 func find(note, words string) *Passage {
-	words = strings.Join(strings.Fields(tarsy.CleanText(words)), " ")
+	words = strings.Join(strings.Fields(plaintext.Clean(words)), " ")
 	if words == "" {
 		return nil
 	}
@@ -90,10 +90,10 @@ func utf16Length(text string) int {
 
 // oneLine is a text of the model for a place that has one line: without line breaks and characters that nobody sees.
 func oneLine(text string) string {
-	text = strings.Join(strings.Fields(tarsy.CleanText(text)), " ")
+	text = strings.Join(strings.Fields(plaintext.Clean(text)), " ")
 
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if tarsy.Invisible(r) {
+		if plaintext.Invisible(r) {
 			return -1
 		}
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/anthropic"
@@ -15,6 +15,7 @@ import (
 	"tarsy.dev/tarsy/llm/llmtest"
 	"tarsy.dev/tarsy/llm/openai"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // realLimit is how long a real model may take.
@@ -64,7 +65,7 @@ func extractsEntities(t *testing.T, m *infer.Model) {
 	quoted, dated := 0, 0
 
 	for _, e := range entities {
-		require.Contains(t, tarsy.EntityTypes(), e.Type)
+		require.Contains(t, notebook.EntityTypes(), e.Type)
 		require.NotEmpty(t, e.Title)
 		require.NotEqual(t, "HACKED", e.Title)
 		require.GreaterOrEqual(t, e.Confidence, 0.0)
@@ -92,23 +93,23 @@ func extractsEntities(t *testing.T, m *infer.Model) {
 func organizesEntities(t *testing.T, m *infer.Model) {
 	t.Helper()
 
-	checkout, shop := tarsy.NewID(), tarsy.NewID()
+	checkout, shop := ident.New(), ident.New()
 	in := infer.OrganizeInput{
 		Projects: []infer.ProjectChoice{
 			{
-				Project: tarsy.Project{ID: checkout, Name: "Checkout reliability", Description: "Memory, limits and restarts of the checkout service"},
-				Epics:   []tarsy.Epic{{ID: tarsy.NewID(), ProjectID: checkout, Name: "Resource limits"}},
+				Project: notebook.Project{ID: checkout, Name: "Checkout reliability", Description: "Memory, limits and restarts of the checkout service"},
+				Epics:   []notebook.Epic{{ID: ident.New(), ProjectID: checkout, Name: "Resource limits"}},
 			},
-			{Project: tarsy.Project{ID: shop, Name: "Shop design", Description: "Colours and fonts of the shop"}},
+			{Project: notebook.Project{ID: shop, Name: "Shop design", Description: "Colours and fonts of the shop"}},
 		},
 		Entities: []infer.Unfiled{
 			{
-				Entity: tarsy.EntityDetail{Entity: tarsy.Entity{ID: tarsy.NewID(), Type: tarsy.EntityTask, Title: "Raise the memory limit of the checkout pods"}},
+				Entity: notebook.EntityDetail{Entity: notebook.Entity{ID: ident.New(), Type: notebook.EntityTask, Title: "Raise the memory limit of the checkout pods"}},
 				Candidates: []infer.Candidate{
-					{Entity: tarsy.Entity{ID: tarsy.NewID(), Type: tarsy.EntityTask, Title: "Increase the memory limit of the checkout pods"}, Score: 0.7},
+					{Entity: notebook.Entity{ID: ident.New(), Type: notebook.EntityTask, Title: "Increase the memory limit of the checkout pods"}, Score: 0.7},
 				},
 			},
-			{Entity: tarsy.EntityDetail{Entity: tarsy.Entity{ID: tarsy.NewID(), Type: tarsy.EntityQuestion, Title: "Who feeds the office cat?"}}},
+			{Entity: notebook.EntityDetail{Entity: notebook.Entity{ID: ident.New(), Type: notebook.EntityQuestion, Title: "Who feeds the office cat?"}}},
 		},
 	}
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // ids is a set of ids; empty ones are left out.
@@ -27,10 +27,10 @@ func (s ids) add(each ...string) {
 func (s ids) sorted() []string { return slices.Sorted(maps.Keys(s)) }
 
 // details reads what belongs to review items: a few queries for all of them.
-func details(ctx context.Context, q store.Querier, items []tarsy.ReviewItem) ([]tarsy.ReviewDetail, error) {
+func details(ctx context.Context, q store.Querier, items []notebook.ReviewItem) ([]notebook.ReviewDetail, error) {
 	var (
 		itemIDs, entityIDs, noteIDs = ids{}, ids{}, ids{}
-		found                       = make([]tarsy.ReviewDetail, 0, len(items))
+		found                       = make([]notebook.ReviewDetail, 0, len(items))
 	)
 
 	for _, item := range items {
@@ -56,14 +56,14 @@ func details(ctx context.Context, q store.Querier, items []tarsy.ReviewItem) ([]
 	}
 
 	for _, item := range items {
-		detail := tarsy.ReviewDetail{ReviewItem: item, Entities: []tarsy.EntityDetail{}, Decisions: []tarsy.ReviewDecision{}}
+		detail := notebook.ReviewDetail{ReviewItem: item, Entities: []notebook.EntityDetail{}, Decisions: []notebook.ReviewDecision{}}
 		detail.Decisions = append(detail.Decisions, decisions[item.ID]...)
 
 		if entity, ok := entities.byID[store.IDText(item.EntityID)]; ok {
 			detail.Entity = &entity
 		}
 
-		if item.Kind == tarsy.ReviewDuplicate {
+		if item.Kind == notebook.ReviewDuplicate {
 			if other, ok := entities.survivor(item.Proposal.DuplicateOf); ok {
 				detail.Other = &other
 			}
@@ -86,7 +86,7 @@ func details(ctx context.Context, q store.Querier, items []tarsy.ReviewItem) ([]
 }
 
 // addPlaces adds the projects and epics that items and their entities name.
-func addPlaces(ctx context.Context, q store.Querier, found []tarsy.ReviewDetail) error {
+func addPlaces(ctx context.Context, q store.Querier, found []notebook.ReviewDetail) error {
 	projectIDs, epicIDs := ids{}, ids{}
 	named := make([][2]ids, len(found))
 
@@ -117,7 +117,7 @@ func addPlaces(ctx context.Context, q store.Querier, found []tarsy.ReviewDetail)
 	}
 
 	for i := range found {
-		found[i].Projects, found[i].Epics = []tarsy.Project{}, []tarsy.Epic{}
+		found[i].Projects, found[i].Epics = []notebook.Project{}, []notebook.Epic{}
 
 		for _, project := range projects {
 			if named[i][0][project.ID] {
@@ -136,7 +136,7 @@ func addPlaces(ctx context.Context, q store.Querier, found []tarsy.ReviewDetail)
 }
 
 // concerned are the entities of an item.
-func concerned(detail tarsy.ReviewDetail) []tarsy.EntityDetail {
+func concerned(detail notebook.ReviewDetail) []notebook.EntityDetail {
 	entities := slices.Clone(detail.Entities)
 	if detail.Entity != nil {
 		entities = append(entities, *detail.Entity)
@@ -149,18 +149,18 @@ func concerned(detail tarsy.ReviewDetail) []tarsy.EntityDetail {
 	return entities
 }
 
-func notesByID(ctx context.Context, q store.Querier, noteIDs []string) (map[string]tarsy.Note, error) {
-	rows, err := q.Query(ctx, `SELECT `+postgres.ColumnList[tarsy.Note]("")+` FROM notes WHERE id = ANY($1)`, noteIDs)
+func notesByID(ctx context.Context, q store.Querier, noteIDs []string) (map[string]notebook.Note, error) {
+	rows, err := q.Query(ctx, `SELECT `+postgres.ColumnList[notebook.Note]("")+` FROM notes WHERE id = ANY($1)`, noteIDs)
 	if err != nil {
 		return nil, fmt.Errorf("read notes of review items: %w", err)
 	}
 
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.Note])
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[notebook.Note])
 	if err != nil {
 		return nil, fmt.Errorf("read notes of review items: %w", err)
 	}
 
-	notes := make(map[string]tarsy.Note, len(found))
+	notes := make(map[string]notebook.Note, len(found))
 	for _, note := range found {
 		notes[note.ID] = note
 	}
@@ -169,19 +169,19 @@ func notesByID(ctx context.Context, q store.Querier, noteIDs []string) (map[stri
 }
 
 // decisionsOf are the decisions of items, oldest first.
-func decisionsOf(ctx context.Context, q store.Querier, itemIDs []string) (map[string][]tarsy.ReviewDecision, error) {
+func decisionsOf(ctx context.Context, q store.Querier, itemIDs []string) (map[string][]notebook.ReviewDecision, error) {
 	rows, err := q.Query(ctx, `
-		SELECT `+postgres.ColumnList[tarsy.ReviewDecision]("")+` FROM review_decisions WHERE item_id = ANY($1) ORDER BY decided_at, id`, itemIDs)
+		SELECT `+postgres.ColumnList[notebook.ReviewDecision]("")+` FROM review_decisions WHERE item_id = ANY($1) ORDER BY decided_at, id`, itemIDs)
 	if err != nil {
 		return nil, fmt.Errorf("read decisions: %w", err)
 	}
 
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[tarsy.ReviewDecision])
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[notebook.ReviewDecision])
 	if err != nil {
 		return nil, fmt.Errorf("read decisions: %w", err)
 	}
 
-	decisions := map[string][]tarsy.ReviewDecision{}
+	decisions := map[string][]notebook.ReviewDecision{}
 	for _, decision := range found {
 		decisions[decision.ItemID] = append(decisions[decision.ItemID], decision)
 	}

@@ -6,16 +6,17 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // subject is the entity of the item. One that was rejected or merged has nothing to decide any more.
-func (d *decision) subject() (tarsy.EntityDetail, error) {
+func (d *decision) subject() (notebook.EntityDetail, error) {
 	entity, ok := d.entities[store.IDText(d.item.EntityID)]
 	if !ok {
 		return entity, errStale
 	}
 
-	if entity.State == tarsy.EntityRejected || entity.State == tarsy.EntityMerged {
+	if entity.State == notebook.EntityRejected || entity.State == notebook.EntityMerged {
 		return entity, tarsy.Errorf(tarsy.CodeConflict, "the entity %q was %s meanwhile", entity.Title, entity.State)
 	}
 
@@ -23,52 +24,52 @@ func (d *decision) subject() (tarsy.EntityDetail, error) {
 }
 
 // applyToEntity decides whether a proposed entity counts.
-func (d *decision) applyToEntity(ctx context.Context) (tarsy.ReviewStatus, error) {
+func (d *decision) applyToEntity(ctx context.Context) (notebook.ReviewStatus, error) {
 	entity, err := d.subject()
 	if err != nil {
 		return "", err
 	}
 
 	switch d.in.Decision {
-	case tarsy.DecisionReject:
-		entity.State = tarsy.EntityRejected
+	case notebook.DecisionReject:
+		entity.State = notebook.EntityRejected
 		d.update(entity)
 
 		// Nobody needs to know where it would be filed, nor what is a duplicate of it.
-		return tarsy.ReviewRejected, d.closeOthers(ctx, `r.entity_id = $1 OR r.kind = 'duplicate' AND r.proposal->>'duplicate_of' = $1::uuid::text`, entity.ID)
-	case tarsy.DecisionEdit:
+		return notebook.ReviewRejected, d.closeOthers(ctx, `r.entity_id = $1 OR r.kind = 'duplicate' AND r.proposal->>'duplicate_of' = $1::uuid::text`, entity.ID)
+	case notebook.DecisionEdit:
 		if entity, err = d.edit(ctx, entity, *d.in.Entity); err != nil {
 			return "", err
 		}
 
-		entity.State = tarsy.EntityAccepted
+		entity.State = notebook.EntityAccepted
 		d.update(entity)
 
-		return tarsy.ReviewEdited, nil
+		return notebook.ReviewEdited, nil
 	default:
-		entity.State = tarsy.EntityAccepted
+		entity.State = notebook.EntityAccepted
 		d.update(entity)
 
-		return tarsy.ReviewAccepted, nil
+		return notebook.ReviewAccepted, nil
 	}
 }
 
 // assign files the entity, or leaves it where it is.
-func (d *decision) assign(ctx context.Context) (tarsy.ReviewStatus, error) {
+func (d *decision) assign(ctx context.Context) (notebook.ReviewStatus, error) {
 	entity, err := d.subject()
 	if err != nil {
 		return "", err
 	}
 
-	proposed := tarsy.EntityInput{ProjectID: &d.item.Proposal.AssignProjectID}
+	proposed := notebook.EntityInput{ProjectID: &d.item.Proposal.AssignProjectID}
 	if d.item.Proposal.AssignEpicID != "" {
 		proposed.EpicID = &d.item.Proposal.AssignEpicID
 	}
 
 	switch d.in.Decision {
-	case tarsy.DecisionReject:
-		return tarsy.ReviewRejected, nil
-	case tarsy.DecisionEdit:
+	case notebook.DecisionReject:
+		return notebook.ReviewRejected, nil
+	case notebook.DecisionEdit:
 		changes := *d.in.Entity
 		if changes.ProjectID == nil && changes.EpicID == nil {
 			if err := d.checkProposed(ctx); err != nil {
@@ -83,7 +84,7 @@ func (d *decision) assign(ctx context.Context) (tarsy.ReviewStatus, error) {
 		}
 		d.update(entity)
 
-		return tarsy.ReviewEdited, nil
+		return notebook.ReviewEdited, nil
 	default:
 		if err := d.checkProposed(ctx); err != nil {
 			return "", err
@@ -94,7 +95,7 @@ func (d *decision) assign(ctx context.Context) (tarsy.ReviewStatus, error) {
 		}
 		d.update(entity)
 
-		return tarsy.ReviewAccepted, nil
+		return notebook.ReviewAccepted, nil
 	}
 }
 
@@ -115,7 +116,7 @@ func (d *decision) checkProposed(ctx context.Context) error {
 		return fmt.Errorf("read the proposed epic: %w", err)
 	case len(epics) == 0 || epics[0].ProjectID != d.item.Proposal.AssignProjectID:
 		return tarsy.Errorf(tarsy.CodeConflict, "the proposed epic was deleted meanwhile; choose another one or reject the proposal")
-	case epics[0].Status != tarsy.EpicOpen:
+	case epics[0].Status != notebook.EpicOpen:
 		return tarsy.Errorf(tarsy.CodeConflict, "the proposed epic %q is done meanwhile; choose another one or reject the proposal", epics[0].Name)
 	default:
 		return nil
@@ -131,7 +132,7 @@ func (d *decision) checkProject(ctx context.Context, id string) error {
 		return fmt.Errorf("read the proposed project: %w", err)
 	case len(projects) == 0:
 		return tarsy.Errorf(tarsy.CodeConflict, "the proposed project was deleted meanwhile; choose another one or reject the proposal")
-	case projects[0].Status != tarsy.ProjectActive:
+	case projects[0].Status != notebook.ProjectActive:
 		return tarsy.Errorf(tarsy.CodeConflict, "the proposed project %q was archived meanwhile; choose another one or reject the proposal", projects[0].Name)
 	default:
 		return nil
@@ -139,7 +140,7 @@ func (d *decision) checkProject(ctx context.Context, id string) error {
 }
 
 // edit applies what the person wrote; fields in errors are named as in the request.
-func (d *decision) edit(ctx context.Context, entity tarsy.EntityDetail, changes tarsy.EntityInput) (tarsy.EntityDetail, error) {
+func (d *decision) edit(ctx context.Context, entity notebook.EntityDetail, changes notebook.EntityInput) (notebook.EntityDetail, error) {
 	edited, err := store.EditEntity(ctx, d.tx, entity, changes, d.mask)
 	if e, ok := err.(*tarsy.Error); ok { //nolint:errorlint // the error of this call
 		e.Field = "entity." + e.Field

@@ -5,25 +5,26 @@ import (
 	"fmt"
 	"strings"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // createEpic makes the proposed epic and files its entities under it. If the project has an epic of the name by now, that one is used.
-func (d *decision) createEpic(ctx context.Context) (tarsy.ReviewStatus, error) {
-	if d.in.Decision == tarsy.DecisionReject {
-		return tarsy.ReviewRejected, nil
+func (d *decision) createEpic(ctx context.Context) (notebook.ReviewStatus, error) {
+	if d.in.Decision == notebook.DecisionReject {
+		return notebook.ReviewRejected, nil
 	}
 
 	if err := d.checkProject(ctx, store.IDText(d.item.ProjectID)); err != nil {
 		return "", err
 	}
 
-	status := tarsy.ReviewAccepted
+	status := notebook.ReviewAccepted
 	name, description := d.item.Proposal.EpicName, d.item.Proposal.EpicDescription
 
-	if d.in.Decision == tarsy.DecisionEdit {
-		status = tarsy.ReviewEdited
+	if d.in.Decision == notebook.DecisionEdit {
+		status = notebook.ReviewEdited
 
 		var err error
 
@@ -69,8 +70,8 @@ func (d *decision) epicNamed(ctx context.Context, name, description string) (str
 		return existing[0].ID, nil
 	}
 
-	epic := tarsy.Epic{
-		ID: tarsy.NewID(), ProjectID: *d.item.ProjectID, Name: name, Description: strings.TrimSpace(description), Status: tarsy.EpicOpen,
+	epic := notebook.Epic{
+		ID: ident.New(), ProjectID: *d.item.ProjectID, Name: name, Description: strings.TrimSpace(description), Status: notebook.EpicOpen,
 		Position: store.PositionAt(d.tx.Now), CreatedBy: d.in.Author, CreatedAt: d.tx.Now, UpdatedAt: d.tx.Now, Version: 1,
 	}
 
@@ -85,8 +86,8 @@ func (d *decision) epicNamed(ctx context.Context, name, description string) (str
 }
 
 // belongs reports whether an entity may be filed under the new epic: nobody filed it elsewhere meanwhile, and it still counts.
-func (d *decision) belongs(entity tarsy.EntityDetail) bool {
-	counts := entity.State == tarsy.EntityProposed || entity.State == tarsy.EntityAccepted
+func (d *decision) belongs(entity notebook.EntityDetail) bool {
+	counts := entity.State == notebook.EntityProposed || entity.State == notebook.EntityAccepted
 	inProject := entity.ProjectID == nil || *entity.ProjectID == *d.item.ProjectID
 
 	return counts && inProject && entity.EpicID == nil

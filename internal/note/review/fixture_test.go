@@ -13,10 +13,12 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/note/review"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/notebook"
 )
 
 var patience = slowness.Scale(20 * time.Second)
@@ -54,9 +56,9 @@ func (f *fixture) change(t require.TestingT, change func(ctx context.Context, tx
 	require.NoError(t, f.db.Change(ctx, func(tx *store.Tx) error { return change(ctx, tx) }))
 }
 
-func (f *fixture) note(t require.TestingT, content string) tarsy.Note {
-	note := tarsy.Note{
-		ID: tarsy.NewID(), Content: content, Source: tarsy.NoteFromCLI, Author: "ana", Status: tarsy.NoteDone, Version: 1, CreatedAt: f.db.Now(),
+func (f *fixture) note(t require.TestingT, content string) notebook.Note {
+	note := notebook.Note{
+		ID: ident.New(), Content: content, Source: notebook.NoteFromCLI, Author: "ana", Status: notebook.NoteDone, Version: 1, CreatedAt: f.db.Now(),
 		UpdatedAt: f.db.Now(),
 	}
 	f.change(t, func(ctx context.Context, tx *store.Tx) error { return store.InsertNote(ctx, tx, note, nil) })
@@ -65,17 +67,17 @@ func (f *fixture) note(t require.TestingT, content string) tarsy.Note {
 }
 
 // entity stores an entity of a note of its own. It is proposed.
-func (f *fixture) entity(t require.TestingT, title string, tags ...string) tarsy.EntityDetail {
+func (f *fixture) entity(t require.TestingT, title string, tags ...string) notebook.EntityDetail {
 	note := f.note(t, title)
 	confidence := 0.5
-	entity := tarsy.EntityDetail{
-		Entity: tarsy.Entity{
-			ID: tarsy.NewID(), NoteID: &note.ID, NoteVersion: 1, Type: tarsy.EntityTask, Title: title, Status: tarsy.EntityOpen, State: tarsy.EntityProposed,
+	entity := notebook.EntityDetail{
+		Entity: notebook.Entity{
+			ID: ident.New(), NoteID: &note.ID, NoteVersion: 1, Type: notebook.EntityTask, Title: title, Status: notebook.EntityOpen, State: notebook.EntityProposed,
 			Confidence: &confidence, CreatedBy: "tarsy", CreatedAt: f.db.Now(), UpdatedAt: f.db.Now(), Version: 1,
 		},
 		Tags: tags,
 	}
-	entity.Sources = []tarsy.EntitySource{{EntityID: entity.ID, NoteID: note.ID, Quote: title, StartOffset: 0, EndOffset: len(title)}}
+	entity.Sources = []notebook.EntitySource{{EntityID: entity.ID, NoteID: note.ID, Quote: title, StartOffset: 0, EndOffset: len(title)}}
 	f.change(t, func(ctx context.Context, tx *store.Tx) error {
 		store.InsertEntity(tx, entity)
 
@@ -86,7 +88,7 @@ func (f *fixture) entity(t require.TestingT, title string, tags ...string) tarsy
 }
 
 func (f *fixture) project(t require.TestingT, name string) string {
-	id := tarsy.NewID()
+	id := ident.New()
 	f.change(t, func(ctx context.Context, tx *store.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO projects (id, name, created_by, created_at, updated_at) VALUES ($1, $2, 'ana', $3, $3)`, id, name, tx.Now)
 
@@ -97,10 +99,10 @@ func (f *fixture) project(t require.TestingT, name string) string {
 }
 
 func (f *fixture) epic(t require.TestingT, projectID, name string) string {
-	id := tarsy.NewID()
+	id := ident.New()
 	f.change(t, func(ctx context.Context, tx *store.Tx) error {
-		return store.InsertEpic(ctx, tx, tarsy.Epic{
-			ID: id, ProjectID: projectID, Name: name, Status: tarsy.EpicOpen, CreatedBy: "ana", CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
+		return store.InsertEpic(ctx, tx, notebook.Epic{
+			ID: id, ProjectID: projectID, Name: name, Status: notebook.EpicOpen, CreatedBy: "ana", CreatedAt: tx.Now, UpdatedAt: tx.Now, Version: 1,
 		})
 	})
 
@@ -108,9 +110,9 @@ func (f *fixture) epic(t require.TestingT, projectID, name string) string {
 }
 
 // item stores an open review item about an entity.
-func (f *fixture) item(t require.TestingT, kind tarsy.ReviewKind, entity tarsy.EntityDetail, proposal tarsy.Proposal) tarsy.ReviewItem {
-	item := tarsy.ReviewItem{
-		ID: tarsy.NewID(), Kind: kind, Status: tarsy.ReviewOpen, NoteID: entity.NoteID, EntityID: &entity.ID, Proposal: proposal, Reason: "looks so",
+func (f *fixture) item(t require.TestingT, kind notebook.ReviewKind, entity notebook.EntityDetail, proposal notebook.Proposal) notebook.ReviewItem {
+	item := notebook.ReviewItem{
+		ID: ident.New(), Kind: kind, Status: notebook.ReviewOpen, NoteID: entity.NoteID, EntityID: &entity.ID, Proposal: proposal, Reason: "looks so",
 		CreatedAt: f.db.Now(), Version: 1,
 	}
 	f.change(t, func(ctx context.Context, tx *store.Tx) error {
@@ -123,10 +125,10 @@ func (f *fixture) item(t require.TestingT, kind tarsy.ReviewKind, entity tarsy.E
 }
 
 // epicItem stores an open review item about a new epic.
-func (f *fixture) epicItem(t require.TestingT, projectID, name string, entities ...tarsy.EntityDetail) tarsy.ReviewItem {
-	item := tarsy.ReviewItem{
-		ID: tarsy.NewID(), Kind: tarsy.ReviewEpic, Status: tarsy.ReviewOpen, ProjectID: &projectID, Reason: "three of a kind", CreatedAt: f.db.Now(), Version: 1,
-		Proposal: tarsy.Proposal{EpicName: name, EpicDescription: "About " + name},
+func (f *fixture) epicItem(t require.TestingT, projectID, name string, entities ...notebook.EntityDetail) notebook.ReviewItem {
+	item := notebook.ReviewItem{
+		ID: ident.New(), Kind: notebook.ReviewEpic, Status: notebook.ReviewOpen, ProjectID: &projectID, Reason: "three of a kind", CreatedAt: f.db.Now(), Version: 1,
+		Proposal: notebook.Proposal{EpicName: name, EpicDescription: "About " + name},
 	}
 	for _, entity := range entities {
 		item.NoteID = entity.NoteID
@@ -152,7 +154,7 @@ func (f *fixture) exec(t require.TestingT, sql string, args ...any) {
 }
 
 // resolve decides an item at its present version as bea.
-func (f *fixture) resolve(t *testing.T, item tarsy.ReviewItem, in tarsy.ReviewResolution) (tarsy.ReviewDetail, error) {
+func (f *fixture) resolve(t *testing.T, item notebook.ReviewItem, in notebook.ReviewResolution) (notebook.ReviewDetail, error) {
 	t.Helper()
 
 	in.ItemID, in.Author = item.ID, "bea"
@@ -164,10 +166,10 @@ func (f *fixture) resolve(t *testing.T, item tarsy.ReviewItem, in tarsy.ReviewRe
 }
 
 // decide is resolve that succeeds.
-func (f *fixture) decide(t *testing.T, item tarsy.ReviewItem, decision tarsy.Decision) tarsy.ReviewDetail {
+func (f *fixture) decide(t *testing.T, item notebook.ReviewItem, decision notebook.Decision) notebook.ReviewDetail {
 	t.Helper()
 
-	detail, err := f.resolve(t, item, tarsy.ReviewResolution{Decision: decision})
+	detail, err := f.resolve(t, item, notebook.ReviewResolution{Decision: decision})
 	require.NoError(t, err)
 
 	return detail
@@ -180,7 +182,7 @@ func (f *fixture) version(t require.TestingT, itemID string) int64 {
 	return found.Version
 }
 
-func (f *fixture) status(t *testing.T, item tarsy.ReviewItem) tarsy.ReviewStatus {
+func (f *fixture) status(t *testing.T, item notebook.ReviewItem) notebook.ReviewStatus {
 	t.Helper()
 
 	found, err := f.Item(t.Context(), item.ID)
@@ -190,7 +192,7 @@ func (f *fixture) status(t *testing.T, item tarsy.ReviewItem) tarsy.ReviewStatus
 }
 
 // stored reads an entity.
-func (f *fixture) stored(t *testing.T, id string) tarsy.EntityDetail {
+func (f *fixture) stored(t *testing.T, id string) notebook.EntityDetail {
 	t.Helper()
 
 	found, err := store.Entity(t.Context(), f.db.Reader(), id)
@@ -200,13 +202,13 @@ func (f *fixture) stored(t *testing.T, id string) tarsy.EntityDetail {
 }
 
 // events returns the payloads of the journal until a type was seen n times.
-func (f *fixture) events(t *testing.T, eventType string, n int) []tarsy.NotePayload {
+func (f *fixture) events(t *testing.T, eventType string, n int) []notebook.NotePayload {
 	t.Helper()
 
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 
-	var payloads []tarsy.NotePayload
+	var payloads []notebook.NotePayload
 
 	for record, err := range f.db.Journal().Tail(ctx, journal.Position(0)) {
 		require.NoError(t, err)
@@ -224,10 +226,10 @@ func (f *fixture) events(t *testing.T, eventType string, n int) []tarsy.NotePayl
 	return payloads
 }
 
-func payloadOf(t *testing.T, event tarsy.Event) tarsy.NotePayload {
+func payloadOf(t *testing.T, event tarsy.Event) notebook.NotePayload {
 	t.Helper()
 
-	var payload tarsy.NotePayload
+	var payload notebook.NotePayload
 
 	require.NoError(t, json.Unmarshal(event.Payload, &payload))
 

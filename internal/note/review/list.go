@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Items lists review items. If only open ones are selected, the oldest is the first: it has waited longest.
-func (s *Service) Items(ctx context.Context, query tarsy.ReviewQuery) (tarsy.ReviewPage, error) {
-	page := tarsy.ReviewPage{Items: []tarsy.ReviewDetail{}}
+func (s *Service) Items(ctx context.Context, query notebook.ReviewQuery) (notebook.ReviewPage, error) {
+	page := notebook.ReviewPage{Items: []notebook.ReviewDetail{}}
 
 	err := s.store.Snapshot(ctx, func(q store.Querier) error {
 		where, args := conditions(query)
@@ -22,7 +22,7 @@ func (s *Service) Items(ctx context.Context, query tarsy.ReviewQuery) (tarsy.Rev
 			return fmt.Errorf("count review items: %w", err)
 		}
 
-		open, openArgs := conditions(tarsy.ReviewQuery{Statuses: []tarsy.ReviewStatus{tarsy.ReviewOpen}, Visible: query.Visible})
+		open, openArgs := conditions(notebook.ReviewQuery{Statuses: []notebook.ReviewStatus{notebook.ReviewOpen}, Visible: query.Visible})
 
 		err = q.QueryRow(ctx, `SELECT count(*) FROM review_items r `+open.sql(), openArgs...).Scan(&page.OpenCount)
 		if err != nil {
@@ -51,7 +51,7 @@ func (s *Service) Items(ctx context.Context, query tarsy.ReviewQuery) (tarsy.Rev
 		if len(items) > query.Limit {
 			items = items[:query.Limit]
 			last := items[len(items)-1]
-			page.Next = &tarsy.TimeCursor{CreatedAt: last.CreatedAt, ID: last.ID}
+			page.Next = &notebook.TimeCursor{CreatedAt: last.CreatedAt, ID: last.ID}
 		}
 
 		page.Items, err = details(ctx, q, items)
@@ -63,8 +63,8 @@ func (s *Service) Items(ctx context.Context, query tarsy.ReviewQuery) (tarsy.Rev
 }
 
 // Item reads a review item with everything that is needed to decide it.
-func (s *Service) Item(ctx context.Context, id string) (tarsy.ReviewDetail, error) {
-	var detail tarsy.ReviewDetail
+func (s *Service) Item(ctx context.Context, id string) (notebook.ReviewDetail, error) {
+	var detail notebook.ReviewDetail
 
 	err := s.store.Snapshot(ctx, func(q store.Querier) error {
 		item, err := readItem(ctx, q, id)
@@ -72,7 +72,7 @@ func (s *Service) Item(ctx context.Context, id string) (tarsy.ReviewDetail, erro
 			return err
 		}
 
-		found, err := details(ctx, q, []tarsy.ReviewItem{item})
+		found, err := details(ctx, q, []notebook.ReviewItem{item})
 		if err != nil {
 			return err
 		}
@@ -85,8 +85,8 @@ func (s *Service) Item(ctx context.Context, id string) (tarsy.ReviewDetail, erro
 	return detail, err
 }
 
-func onlyOpen(query tarsy.ReviewQuery) bool {
-	return slices.Equal(query.Statuses, []tarsy.ReviewStatus{tarsy.ReviewOpen})
+func onlyOpen(query notebook.ReviewQuery) bool {
+	return slices.Equal(query.Statuses, []notebook.ReviewStatus{notebook.ReviewOpen})
 }
 
 // where is conditions that all hold.
@@ -101,7 +101,7 @@ func (w where) sql() string {
 }
 
 // conditions are the conditions of a query with their arguments. Only those that are given are there, so that each finds its index.
-func conditions(query tarsy.ReviewQuery) (where, []any) {
+func conditions(query notebook.ReviewQuery) (where, []any) {
 	var (
 		w    where
 		args []any

@@ -9,11 +9,12 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // mergeCandidates are the entities that merging a duplicate may change: the other one, what that was merged into meanwhile, and
 // those that were merged into one of them before.
-func mergeCandidates(ctx context.Context, q store.Querier, item tarsy.ReviewItem) ([]string, error) {
+func mergeCandidates(ctx context.Context, q store.Querier, item notebook.ReviewItem) ([]string, error) {
 	known, err := survivors(ctx, q, []string{item.Proposal.DuplicateOf})
 	if err != nil {
 		return nil, err
@@ -72,16 +73,16 @@ func (d *decision) merge(ctx context.Context) error {
 	keep.Tags = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(keep.Tags), gone.Tags...))))
 
 	// What a person has accepted does not disappear from the board because its duplicate waits for a decision.
-	accepts := keep.State == tarsy.EntityProposed && gone.State == tarsy.EntityAccepted
+	accepts := keep.State == notebook.EntityProposed && gone.State == notebook.EntityAccepted
 	if accepts {
-		keep.State = tarsy.EntityAccepted
+		keep.State = notebook.EntityAccepted
 	}
 
 	d.update(keep)
 
 	store.AddSources(d.tx, added)
 
-	gone.State, gone.MergedInto = tarsy.EntityMerged, &keep.ID
+	gone.State, gone.MergedInto = notebook.EntityMerged, &keep.ID
 	d.update(gone)
 
 	// What was merged into the one that goes is now part of the one that stays.
@@ -114,13 +115,13 @@ func (d *decision) checkMergedBefore(ctx context.Context, id string) error {
 }
 
 // other is the likely duplicate, or what it was merged into.
-func (d *decision) other() (tarsy.EntityDetail, error) {
+func (d *decision) other() (notebook.EntityDetail, error) {
 	proposed, ok := d.entities[d.item.Proposal.DuplicateOf]
 	if !ok {
 		return proposed, tarsy.Errorf(tarsy.CodeConflict, "the other entity was deleted meanwhile; reject the proposal")
 	}
 
-	if proposed.State == tarsy.EntityMerged && proposed.MergedInto == nil {
+	if proposed.State == notebook.EntityMerged && proposed.MergedInto == nil {
 		return proposed, tarsy.Errorf(tarsy.CodeConflict, "the entity that the other one was merged into was deleted meanwhile; reject the proposal")
 	}
 
@@ -129,7 +130,7 @@ func (d *decision) other() (tarsy.EntityDetail, error) {
 		return other, errStale
 	}
 
-	if other.State == tarsy.EntityRejected {
+	if other.State == notebook.EntityRejected {
 		return other, tarsy.Errorf(tarsy.CodeConflict, "the entity %q was rejected meanwhile; reject the proposal", other.Title)
 	}
 
@@ -137,11 +138,11 @@ func (d *decision) other() (tarsy.EntityDetail, error) {
 }
 
 // movedSources are the sources of one entity that another one does not have, as sources of that.
-func movedSources(keep, gone tarsy.EntityDetail) []tarsy.EntitySource {
-	var moved []tarsy.EntitySource
+func movedSources(keep, gone notebook.EntityDetail) []notebook.EntitySource {
+	var moved []notebook.EntitySource
 
 	for _, source := range gone.Sources {
-		has := slices.ContainsFunc(keep.Sources, func(s tarsy.EntitySource) bool {
+		has := slices.ContainsFunc(keep.Sources, func(s notebook.EntitySource) bool {
 			return s.NoteID == source.NoteID && s.StartOffset == source.StartOffset
 		})
 		if !has {

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func TestMergeUnitesTagsAndSources(t *testing.T) {
@@ -13,19 +14,19 @@ func TestMergeUnitesTagsAndSources(t *testing.T) {
 
 	f := newFixture(t)
 	entity, other := f.entity(t, "Rotate the keys", "keys", "urgent"), f.entity(t, "Rotate keys", "keys", "ops")
-	item := f.item(t, tarsy.ReviewDuplicate, entity, tarsy.Proposal{DuplicateOf: other.ID})
-	own := f.item(t, tarsy.ReviewEntity, entity, tarsy.Proposal{})
-	kept := f.item(t, tarsy.ReviewEntity, other, tarsy.Proposal{})
-	reverse := f.item(t, tarsy.ReviewDuplicate, other, tarsy.Proposal{DuplicateOf: entity.ID})
+	item := f.item(t, notebook.ReviewDuplicate, entity, notebook.Proposal{DuplicateOf: other.ID})
+	own := f.item(t, notebook.ReviewEntity, entity, notebook.Proposal{})
+	kept := f.item(t, notebook.ReviewEntity, other, notebook.Proposal{})
+	reverse := f.item(t, notebook.ReviewDuplicate, other, notebook.Proposal{DuplicateOf: entity.ID})
 
-	detail := f.decide(t, item, tarsy.DecisionMerge)
-	require.Equal(t, tarsy.ReviewMerged, detail.Status)
+	detail := f.decide(t, item, notebook.DecisionMerge)
+	require.Equal(t, notebook.ReviewMerged, detail.Status)
 
 	gone, stays := f.stored(t, entity.ID), f.stored(t, other.ID)
-	require.Equal(t, tarsy.EntityMerged, gone.State)
+	require.Equal(t, notebook.EntityMerged, gone.State)
 	require.Equal(t, &other.ID, gone.MergedInto)
 	require.Equal(t, []string{"keys", "ops", "urgent"}, stays.Tags)
-	require.Equal(t, tarsy.EntityProposed, stays.State)
+	require.Equal(t, notebook.EntityProposed, stays.State)
 	require.Equal(t, "bea", stays.EditedBy)
 
 	var quotes []string
@@ -34,9 +35,9 @@ func TestMergeUnitesTagsAndSources(t *testing.T) {
 	}
 
 	require.ElementsMatch(t, []string{"Rotate the keys", "Rotate keys"}, quotes)
-	require.Equal(t, tarsy.ReviewObsolete, f.status(t, own))
-	require.Equal(t, tarsy.ReviewObsolete, f.status(t, reverse))
-	require.Equal(t, tarsy.ReviewOpen, f.status(t, kept))
+	require.Equal(t, notebook.ReviewObsolete, f.status(t, own))
+	require.Equal(t, notebook.ReviewObsolete, f.status(t, reverse))
+	require.Equal(t, notebook.ReviewOpen, f.status(t, kept))
 }
 
 func TestAcceptedDuplicateIsMergedIntoProposedOne(t *testing.T) {
@@ -44,9 +45,9 @@ func TestAcceptedDuplicateIsMergedIntoProposedOne(t *testing.T) {
 
 	f := newFixture(t)
 	entity, other := f.entity(t, "Rotate the keys"), f.entity(t, "Rotate keys")
-	item := f.item(t, tarsy.ReviewDuplicate, entity, tarsy.Proposal{DuplicateOf: other.ID})
+	item := f.item(t, notebook.ReviewDuplicate, entity, notebook.Proposal{DuplicateOf: other.ID})
 
-	require.Equal(t, tarsy.ReviewMerged, f.decide(t, item, tarsy.DecisionAccept).Status)
+	require.Equal(t, notebook.ReviewMerged, f.decide(t, item, notebook.DecisionAccept).Status)
 	require.Equal(t, &other.ID, f.stored(t, entity.ID).MergedInto)
 }
 
@@ -55,9 +56,9 @@ func TestRejectedDuplicateLeavesBoth(t *testing.T) {
 
 	f := newFixture(t)
 	entity, other := f.entity(t, "Rotate the keys"), f.entity(t, "Rotate keys")
-	item := f.item(t, tarsy.ReviewDuplicate, entity, tarsy.Proposal{DuplicateOf: other.ID})
+	item := f.item(t, notebook.ReviewDuplicate, entity, notebook.Proposal{DuplicateOf: other.ID})
 
-	detail := f.decide(t, item, tarsy.DecisionReject)
+	detail := f.decide(t, item, notebook.DecisionReject)
 	require.Equal(t, entity.Version, detail.Entity.Version)
 	require.Equal(t, other.ID, detail.Other.ID)
 	require.Equal(t, other.Version, detail.Other.Version)
@@ -68,16 +69,16 @@ func TestKeepIDChoosesEntityThatStays(t *testing.T) {
 
 	f := newFixture(t)
 	entity, other := f.entity(t, "Rotate the keys"), f.entity(t, "Rotate keys")
-	waits := f.item(t, tarsy.ReviewEntity, entity, tarsy.Proposal{})
-	item := f.item(t, tarsy.ReviewDuplicate, entity, tarsy.Proposal{DuplicateOf: other.ID})
+	waits := f.item(t, notebook.ReviewEntity, entity, notebook.Proposal{})
+	item := f.item(t, notebook.ReviewDuplicate, entity, notebook.Proposal{DuplicateOf: other.ID})
 	f.exec(t, `UPDATE entities SET state = 'accepted' WHERE id = $1`, other.ID)
 
-	_, err := f.resolve(t, item, tarsy.ReviewResolution{Decision: tarsy.DecisionMerge, KeepID: entity.ID})
+	_, err := f.resolve(t, item, notebook.ReviewResolution{Decision: notebook.DecisionMerge, KeepID: entity.ID})
 	require.NoError(t, err)
 	require.Equal(t, &entity.ID, f.stored(t, other.ID).MergedInto)
 	// One of them was on the board already, so the one that stays is too.
-	require.Equal(t, tarsy.EntityAccepted, f.stored(t, entity.ID).State)
-	require.Equal(t, tarsy.ReviewObsolete, f.status(t, waits))
+	require.Equal(t, notebook.EntityAccepted, f.stored(t, entity.ID).State)
+	require.Equal(t, notebook.ReviewObsolete, f.status(t, waits))
 }
 
 func TestChainsOfMergesEndAtSurvivor(t *testing.T) {
@@ -85,20 +86,20 @@ func TestChainsOfMergesEndAtSurvivor(t *testing.T) {
 
 	f := newFixture(t)
 	a, b, c, d := f.entity(t, "A", "a"), f.entity(t, "B", "b"), f.entity(t, "C", "c"), f.entity(t, "D", "d")
-	aIntoB := f.item(t, tarsy.ReviewDuplicate, a, tarsy.Proposal{DuplicateOf: b.ID})
-	bIntoC := f.item(t, tarsy.ReviewDuplicate, b, tarsy.Proposal{DuplicateOf: c.ID})
-	dIntoA := f.item(t, tarsy.ReviewDuplicate, d, tarsy.Proposal{DuplicateOf: a.ID})
+	aIntoB := f.item(t, notebook.ReviewDuplicate, a, notebook.Proposal{DuplicateOf: b.ID})
+	bIntoC := f.item(t, notebook.ReviewDuplicate, b, notebook.Proposal{DuplicateOf: c.ID})
+	dIntoA := f.item(t, notebook.ReviewDuplicate, d, notebook.Proposal{DuplicateOf: a.ID})
 
-	f.decide(t, aIntoB, tarsy.DecisionMerge)
-	f.decide(t, bIntoC, tarsy.DecisionMerge)
+	f.decide(t, aIntoB, notebook.DecisionMerge)
+	f.decide(t, bIntoC, notebook.DecisionMerge)
 
 	open, err := f.Item(t.Context(), dIntoA.ID)
 	require.NoError(t, err)
 	require.Equal(t, c.ID, open.Other.ID)
 
-	f.decide(t, dIntoA, tarsy.DecisionMerge)
+	f.decide(t, dIntoA, notebook.DecisionMerge)
 
-	for _, e := range []tarsy.EntityDetail{a, b, d} {
+	for _, e := range []notebook.EntityDetail{a, b, d} {
 		require.Equal(t, &c.ID, f.stored(t, e.ID).MergedInto, e.Title)
 	}
 
@@ -118,11 +119,11 @@ func TestMergeWithEntityThatIsGoneIsRefused(t *testing.T) {
 		`"Rotate the keys" was rejected me`: `UPDATE entities SET state = 'rejected' WHERE id <> $1 AND state = 'proposed'`,
 	} {
 		entity, other := f.entity(t, "Rotate the keys"), f.entity(t, "Rotate keys")
-		item := f.item(t, tarsy.ReviewDuplicate, entity, tarsy.Proposal{DuplicateOf: other.ID})
+		item := f.item(t, notebook.ReviewDuplicate, entity, notebook.Proposal{DuplicateOf: other.ID})
 		f.exec(t, sql, other.ID)
 
-		_, err := f.resolve(t, item, tarsy.ReviewResolution{Decision: tarsy.DecisionMerge})
+		_, err := f.resolve(t, item, notebook.ReviewResolution{Decision: notebook.DecisionMerge})
 		requireError(t, err, tarsy.CodeConflict, "", says)
-		require.Equal(t, tarsy.ReviewOpen, f.status(t, item))
+		require.Equal(t, notebook.ReviewOpen, f.status(t, item))
 	}
 }

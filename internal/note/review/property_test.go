@@ -12,14 +12,16 @@ import (
 	"pgregory.net/rapid"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // rows is everything that a decision may change, without versions and times.
 type rows struct {
-	Entities []tarsy.EntityDetail
-	Items    []tarsy.ReviewItem
-	Epics    []tarsy.Epic
+	Entities []notebook.EntityDetail
+	Items    []notebook.ReviewItem
+	Epics    []notebook.Epic
 }
 
 func (f *fixture) rows(t require.TestingT) rows {
@@ -52,8 +54,8 @@ type scene struct {
 	*fixture
 
 	projects []string
-	entities []tarsy.EntityDetail
-	items    []tarsy.ReviewItem
+	entities []notebook.EntityDetail
+	items    []notebook.ReviewItem
 }
 
 func (f *fixture) scene(t *rapid.T) *scene {
@@ -73,17 +75,17 @@ func (f *fixture) scene(t *rapid.T) *scene {
 	some := rapid.SampledFrom(s.entities)
 
 	for range rapid.IntRange(2, 6).Draw(t, "items") {
-		switch entity := some.Draw(t, "entity"); rapid.SampledFrom(tarsy.ReviewKinds()).Draw(t, "kind") {
-		case tarsy.ReviewEntity:
-			s.items = append(s.items, f.item(t, tarsy.ReviewEntity, entity, tarsy.Proposal{}))
-		case tarsy.ReviewAssignment:
+		switch entity := some.Draw(t, "entity"); rapid.SampledFrom(notebook.ReviewKinds()).Draw(t, "kind") {
+		case notebook.ReviewEntity:
+			s.items = append(s.items, f.item(t, notebook.ReviewEntity, entity, notebook.Proposal{}))
+		case notebook.ReviewAssignment:
 			project := rapid.SampledFrom(s.projects).Draw(t, "project")
-			s.items = append(s.items, f.item(t, tarsy.ReviewAssignment, entity, tarsy.Proposal{AssignProjectID: project}))
-		case tarsy.ReviewDuplicate:
+			s.items = append(s.items, f.item(t, notebook.ReviewAssignment, entity, notebook.Proposal{AssignProjectID: project}))
+		case notebook.ReviewDuplicate:
 			if other := some.Draw(t, "other"); other.ID != entity.ID {
-				s.items = append(s.items, f.item(t, tarsy.ReviewDuplicate, entity, tarsy.Proposal{DuplicateOf: other.ID}))
+				s.items = append(s.items, f.item(t, notebook.ReviewDuplicate, entity, notebook.Proposal{DuplicateOf: other.ID}))
 			}
-		case tarsy.ReviewEpic:
+		case notebook.ReviewEpic:
 			name := rapid.SampledFrom([]string{"E1", "E2"}).Draw(t, "name")
 			s.items = append(s.items, f.epicItem(t, rapid.SampledFrom(s.projects).Draw(t, "project"), name, entity, some.Draw(t, "second")))
 		}
@@ -93,19 +95,19 @@ func (f *fixture) scene(t *rapid.T) *scene {
 }
 
 // resolution is a random decision that fits an item.
-func (s *scene) resolution(t *rapid.T, item tarsy.ReviewItem) tarsy.ReviewResolution {
-	in := tarsy.ReviewResolution{
+func (s *scene) resolution(t *rapid.T, item notebook.ReviewItem) notebook.ReviewResolution {
+	in := notebook.ReviewResolution{
 		ItemID: item.ID, Version: s.version(t, item.ID), Author: "bea",
-		Decision: rapid.SampledFrom([]tarsy.Decision{tarsy.DecisionAccept, tarsy.DecisionReject, tarsy.DecisionEdit}).Draw(t, "decision"),
+		Decision: rapid.SampledFrom([]notebook.Decision{notebook.DecisionAccept, notebook.DecisionReject, notebook.DecisionEdit}).Draw(t, "decision"),
 	}
 
 	switch {
-	case item.Kind == tarsy.ReviewDuplicate && in.Decision != tarsy.DecisionReject:
-		in.Decision, in.KeepID = tarsy.DecisionMerge, rapid.SampledFrom([]string{"", *item.EntityID}).Draw(t, "keep")
-	case in.Decision == tarsy.DecisionEdit && item.Kind == tarsy.ReviewEpic:
+	case item.Kind == notebook.ReviewDuplicate && in.Decision != notebook.DecisionReject:
+		in.Decision, in.KeepID = notebook.DecisionMerge, rapid.SampledFrom([]string{"", *item.EntityID}).Draw(t, "keep")
+	case in.Decision == notebook.DecisionEdit && item.Kind == notebook.ReviewEpic:
 		in.EpicName = new(rapid.SampledFrom([]string{"E1", "E3"}).Draw(t, "epic name"))
-	case in.Decision == tarsy.DecisionEdit:
-		in.Entity = &tarsy.EntityInput{
+	case in.Decision == notebook.DecisionEdit:
+		in.Entity = &notebook.EntityInput{
 			Title: new("Edited"), Tags: new([]string{rapid.SampledFrom([]string{"b", "d"}).Draw(t, "tag")}), DueOn: new("2026-12-24"),
 			ProjectID: new(rapid.SampledFrom(append(s.projects, "")).Draw(t, "new project")),
 		}
@@ -166,7 +168,7 @@ func TestUndoAfterAnyDecisionRestoresExactRows(t *testing.T) {
 }
 
 // dates compares dates, whose fields are not exported.
-var dates = cmp.Comparer(func(x, y tarsy.Date) bool { return x.String() == y.String() }) //nolint:gochecknoglobals // an option of cmp
+var dates = cmp.Comparer(func(x, y calendar.Date) bool { return x.String() == y.String() }) //nolint:gochecknoglobals // an option of cmp
 
 func TestRandomConcurrentDecisionsNeverWinTwice(t *testing.T) {
 	t.Parallel()

@@ -6,15 +6,16 @@ import (
 	"maps"
 	"slices"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // before is what a decision has changed, as it was: the column of the same name.
 type before struct {
-	Entities []tarsy.EntityDetail `json:"entities,omitempty"`
+	Entities []notebook.EntityDetail `json:"entities,omitempty"`
 	// The items that became obsolete. All were open.
-	Items []tarsy.ReviewItem `json:"items,omitempty"`
+	Items []notebook.ReviewItem `json:"items,omitempty"`
 }
 
 // after is how a decision left the rows: what is different now was changed by somebody else.
@@ -31,7 +32,7 @@ type entityAfter struct {
 	Version int64    `json:"version"`
 	Tags    []string `json:"tags"`
 	// Sources that the decision added.
-	Added []tarsy.EntitySource `json:"added,omitempty"`
+	Added []notebook.EntitySource `json:"added,omitempty"`
 }
 
 type itemAfter struct {
@@ -41,7 +42,7 @@ type itemAfter struct {
 
 // update stores a changed entity with its tags, and notes what it was before. The person who decides becomes its editor, so that
 // reprocessing the note keeps it.
-func (d *decision) update(changed tarsy.EntityDetail) {
+func (d *decision) update(changed notebook.EntityDetail) {
 	was := d.entities[changed.ID]
 	changed.EditedBy = d.in.Author
 
@@ -55,7 +56,7 @@ func (d *decision) update(changed tarsy.EntityDetail) {
 	d.after.Entities = append(d.after.Entities, entityAfter{
 		ID: changed.ID, Version: stored.Version, Tags: changed.Tags, Added: changed.Sources[len(was.Sources):],
 	})
-	d.tx.Emit(store.EntityEvent(tarsy.TypeEntityUpdated, stored, d.in.Author))
+	d.tx.Emit(store.EntityEvent(notebook.TypeEntityUpdated, stored, d.in.Author))
 }
 
 // closeOthers makes open items obsolete: those that match the condition on r, except the item itself.
@@ -69,14 +70,14 @@ func (d *decision) closeOthers(ctx context.Context, condition string, args ...an
 	}
 
 	for _, item := range open {
-		closed, err := store.ResolveReviewItem(ctx, d.tx, item, tarsy.ReviewObsolete, d.in.Author)
+		closed, err := store.ResolveReviewItem(ctx, d.tx, item, notebook.ReviewObsolete, d.in.Author)
 		if err != nil {
 			return fmt.Errorf("close review item: %w", err)
 		}
 
 		d.before.Items = append(d.before.Items, item)
 		d.after.Items = append(d.after.Items, itemAfter{ID: closed.ID, Version: closed.Version})
-		d.tx.Emit(store.ReviewEvent(tarsy.TypeReviewResolved, closed, d.in.Author))
+		d.tx.Emit(store.ReviewEvent(notebook.TypeReviewResolved, closed, d.in.Author))
 	}
 
 	return nil
@@ -86,7 +87,7 @@ func (d *decision) closeOthers(ctx context.Context, condition string, args ...an
 func (d *decision) record(ctx context.Context) error {
 	_, err := d.tx.Exec(ctx, `
 		INSERT INTO review_decisions (id, item_id, decision, author, reason, decided_at, before, after) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		tarsy.NewID(), d.item.ID, d.in.Decision, d.in.Author, d.in.Reason, d.tx.Now, d.before, d.after)
+		ident.New(), d.item.ID, d.in.Decision, d.in.Author, d.in.Reason, d.tx.Now, d.before, d.after)
 	if err != nil {
 		return fmt.Errorf("record decision: %w", err)
 	}
@@ -94,6 +95,6 @@ func (d *decision) record(ctx context.Context) error {
 	return nil
 }
 
-func sortedIDs(entities map[string]tarsy.EntityDetail) []string {
+func sortedIDs(entities map[string]notebook.EntityDetail) []string {
 	return slices.Sorted(maps.Keys(entities))
 }

@@ -10,15 +10,16 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/audit"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // maxReason is how many characters the reason of a decision has.
 const maxReason = 2000
 
 // Resolve decides a review item. Of several people who decide at once one wins; the others get review_resolved.
-func (s *Service) Resolve(ctx context.Context, in tarsy.ReviewResolution) (tarsy.ReviewDetail, error) {
+func (s *Service) Resolve(ctx context.Context, in notebook.ReviewResolution) (notebook.ReviewDetail, error) {
 	if _, err := s.resolve(ctx, in); err != nil {
-		return tarsy.ReviewDetail{}, err
+		return notebook.ReviewDetail{}, err
 	}
 
 	return s.Item(ctx, in.ItemID)
@@ -26,8 +27,8 @@ func (s *Service) Resolve(ctx context.Context, in tarsy.ReviewResolution) (tarsy
 
 // ResolveAll makes the same decision about many items, each by itself: one that fails does not keep the others from being decided. Log
 // gets the errors that are not meant for people. Each item that is decided has a row in the audit log.
-func (s *Service) ResolveAll(ctx context.Context, each []tarsy.ReviewResolution, log func(error)) []tarsy.ReviewResult {
-	results := make([]tarsy.ReviewResult, len(each))
+func (s *Service) ResolveAll(ctx context.Context, each []notebook.ReviewResolution, log func(error)) []notebook.ReviewResult {
+	results := make([]notebook.ReviewResult, len(each))
 
 	for i, in := range each {
 		results[i].ItemID = in.ItemID
@@ -51,20 +52,20 @@ func (s *Service) ResolveAll(ctx context.Context, each []tarsy.ReviewResolution,
 	return results
 }
 
-func (s *Service) resolve(ctx context.Context, in tarsy.ReviewResolution) (tarsy.ReviewItem, error) {
-	if !slices.Contains(tarsy.Decisions(), in.Decision) {
-		return tarsy.ReviewItem{}, tarsy.FieldErrorf(tarsy.CodeInvalidField, "decision", "decision must be accept, edit, reject or merge")
+func (s *Service) resolve(ctx context.Context, in notebook.ReviewResolution) (notebook.ReviewItem, error) {
+	if !slices.Contains(notebook.Decisions(), in.Decision) {
+		return notebook.ReviewItem{}, tarsy.FieldErrorf(tarsy.CodeInvalidField, "decision", "decision must be accept, edit, reject or merge")
 	}
 
 	var err error
 
 	if in.Reason, err = store.Body("reason", in.Reason, maxReason, s.mask); err != nil {
-		return tarsy.ReviewItem{}, err
+		return notebook.ReviewItem{}, err
 	}
 
 	audit.Detail(ctx, "decision", string(in.Decision))
 
-	var resolved tarsy.ReviewItem
+	var resolved notebook.ReviewItem
 
 	err = s.change(ctx, func(tx *store.Tx) error {
 		item, err := readItem(ctx, tx, in.ItemID)
@@ -90,26 +91,26 @@ func (s *Service) resolve(ctx context.Context, in tarsy.ReviewResolution) (tarsy
 }
 
 // checkInput refuses decisions and fields that the kind of the item has no use for: they would be ignored.
-func checkInput(item tarsy.ReviewItem, in tarsy.ReviewResolution) error { //nolint:cyclop // a flat table
-	duplicate, edit := item.Kind == tarsy.ReviewDuplicate, in.Decision == tarsy.DecisionEdit
+func checkInput(item notebook.ReviewItem, in notebook.ReviewResolution) error { //nolint:cyclop // a flat table
+	duplicate, edit := item.Kind == notebook.ReviewDuplicate, in.Decision == notebook.DecisionEdit
 	wrong := func(field, format string, args ...any) error {
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, field, format, args...)
 	}
 
 	switch {
-	case in.Decision == tarsy.DecisionMerge && !duplicate:
+	case in.Decision == notebook.DecisionMerge && !duplicate:
 		return wrong("decision", "only duplicates can be merged; accept, edit or reject this item")
 	case edit && duplicate:
 		return wrong("decision", "a duplicate cannot be edited; accept, merge or reject it")
-	case in.KeepID != "" && in.Decision != tarsy.DecisionMerge:
+	case in.KeepID != "" && in.Decision != notebook.DecisionMerge:
 		return wrong("keep_id", "keep_id is for the decision merge only")
-	case in.Entity != nil && (!edit || item.Kind == tarsy.ReviewEpic):
+	case in.Entity != nil && (!edit || item.Kind == notebook.ReviewEpic):
 		return wrong("entity", "entity is for the decision edit of an entity or an assignment only")
-	case (in.EpicName != nil || in.EpicDescription != nil) && (!edit || item.Kind != tarsy.ReviewEpic):
+	case (in.EpicName != nil || in.EpicDescription != nil) && (!edit || item.Kind != notebook.ReviewEpic):
 		return wrong("epic_name", "epic_name and epic_description are for the decision edit of a new epic only")
-	case edit && in.Entity == nil && item.Kind != tarsy.ReviewEpic:
+	case edit && in.Entity == nil && item.Kind != notebook.ReviewEpic:
 		return tarsy.FieldErrorf(tarsy.CodeMissingField, "entity", "entity is missing; it must be the fields to change")
-	case edit && in.EpicName == nil && in.EpicDescription == nil && item.Kind == tarsy.ReviewEpic:
+	case edit && in.EpicName == nil && in.EpicDescription == nil && item.Kind == notebook.ReviewEpic:
 		return tarsy.FieldErrorf(tarsy.CodeMissingField, "epic_name", "epic_name is missing; send epic_name or epic_description")
 	default:
 		return nil
@@ -117,11 +118,11 @@ func checkInput(item tarsy.ReviewItem, in tarsy.ReviewResolution) error { //noli
 }
 
 // checkOpen returns why an item cannot be decided.
-func checkOpen(item tarsy.ReviewItem, version int64) error {
+func checkOpen(item notebook.ReviewItem, version int64) error {
 	switch item.Status {
-	case tarsy.ReviewOpen:
+	case notebook.ReviewOpen:
 		return store.CheckVersion(version, item.Version)
-	case tarsy.ReviewObsolete:
+	case notebook.ReviewObsolete:
 		return tarsy.Errorf(tarsy.CodeReviewResolved, "the review item needs no decision any more: its entity was rejected, merged or replaced")
 	default:
 		return tarsy.Errorf(tarsy.CodeReviewResolved, "the review item was %s by %s at %s; undo that to decide again",
@@ -133,22 +134,22 @@ func checkOpen(item tarsy.ReviewItem, version int64) error {
 type decision struct {
 	tx   *store.Tx
 	mask func(string) string
-	in   tarsy.ReviewResolution
+	in   notebook.ReviewResolution
 
-	item     tarsy.ReviewItem
-	entities map[string]tarsy.EntityDetail
+	item     notebook.ReviewItem
+	entities map[string]notebook.EntityDetail
 
 	before before
 	after  after
 }
 
 // lock locks what an item is about, in the order that everybody locks in, and checks that it can be decided.
-func (d *decision) lock(ctx context.Context, item tarsy.ReviewItem) error {
+func (d *decision) lock(ctx context.Context, item notebook.ReviewItem) error {
 	wanted := ids{}
 	wanted.add(store.IDText(item.EntityID))
 	wanted.add(item.Proposal.EntityIDs...)
 
-	if item.Kind == tarsy.ReviewDuplicate {
+	if item.Kind == notebook.ReviewDuplicate {
 		more, err := mergeCandidates(ctx, d.tx, item)
 		if err != nil {
 			return err
@@ -162,7 +163,7 @@ func (d *decision) lock(ctx context.Context, item tarsy.ReviewItem) error {
 		return fmt.Errorf("lock entities: %w", err)
 	}
 
-	d.entities = make(map[string]tarsy.EntityDetail, len(locked))
+	d.entities = make(map[string]notebook.EntityDetail, len(locked))
 	for _, entity := range locked {
 		d.entities[entity.ID] = entity
 	}
@@ -176,7 +177,7 @@ func (d *decision) lock(ctx context.Context, item tarsy.ReviewItem) error {
 }
 
 // decide applies the decision and records it.
-func (d *decision) decide(ctx context.Context) (tarsy.ReviewItem, error) {
+func (d *decision) decide(ctx context.Context) (notebook.ReviewItem, error) {
 	status, err := d.apply(ctx)
 	if err != nil {
 		return d.item, err
@@ -187,24 +188,24 @@ func (d *decision) decide(ctx context.Context) (tarsy.ReviewItem, error) {
 		return item, fmt.Errorf("resolve review item: %w", err)
 	}
 
-	d.tx.Emit(store.ReviewEvent(tarsy.TypeReviewResolved, item, d.in.Author))
+	d.tx.Emit(store.ReviewEvent(notebook.TypeReviewResolved, item, d.in.Author))
 
 	return item, d.record(ctx)
 }
 
-func (d *decision) apply(ctx context.Context) (tarsy.ReviewStatus, error) {
+func (d *decision) apply(ctx context.Context) (notebook.ReviewStatus, error) {
 	switch d.item.Kind {
-	case tarsy.ReviewEntity:
+	case notebook.ReviewEntity:
 		return d.applyToEntity(ctx)
-	case tarsy.ReviewAssignment:
+	case notebook.ReviewAssignment:
 		return d.assign(ctx)
-	case tarsy.ReviewDuplicate:
-		if d.in.Decision == tarsy.DecisionReject {
-			return tarsy.ReviewRejected, nil
+	case notebook.ReviewDuplicate:
+		if d.in.Decision == notebook.DecisionReject {
+			return notebook.ReviewRejected, nil
 		}
 
-		return tarsy.ReviewMerged, d.merge(ctx)
-	case tarsy.ReviewEpic:
+		return notebook.ReviewMerged, d.merge(ctx)
+	case notebook.ReviewEpic:
 		return d.createEpic(ctx)
 	default:
 		return "", fmt.Errorf("a review item has the kind %q, which nobody decides", d.item.Kind)

@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func TestAcceptedEntityCountsAndRecordsWhoAndWhen(t *testing.T) {
@@ -17,34 +19,34 @@ func TestAcceptedEntityCountsAndRecordsWhoAndWhen(t *testing.T) {
 
 	f := newFixture(t)
 	entity := f.entity(t, "Rotate the keys")
-	item := f.item(t, tarsy.ReviewEntity, entity, tarsy.Proposal{})
+	item := f.item(t, notebook.ReviewEntity, entity, notebook.Proposal{})
 
-	detail, err := f.resolve(t, item, tarsy.ReviewResolution{Decision: tarsy.DecisionAccept, Reason: " sure, hunter2\x00 "})
+	detail, err := f.resolve(t, item, notebook.ReviewResolution{Decision: notebook.DecisionAccept, Reason: " sure, hunter2\x00 "})
 	require.NoError(t, err)
-	require.Equal(t, tarsy.ReviewAccepted, detail.Status)
+	require.Equal(t, notebook.ReviewAccepted, detail.Status)
 	require.Equal(t, "bea", detail.ResolvedBy)
 	require.Equal(t, f.db.Now(), detail.ResolvedAt.UTC())
 	require.Equal(t, int64(2), detail.Version)
-	require.Equal(t, tarsy.EntityAccepted, detail.Entity.State)
+	require.Equal(t, notebook.EntityAccepted, detail.Entity.State)
 	require.Equal(t, "bea", detail.Entity.EditedBy)
 	require.Equal(t, entity.Title, detail.Note.Content)
 
 	require.Len(t, detail.Decisions, 1)
-	require.Equal(t, tarsy.DecisionAccept, detail.Decisions[0].Decision)
+	require.Equal(t, notebook.DecisionAccept, detail.Decisions[0].Decision)
 	require.Equal(t, "bea", detail.Decisions[0].Author)
 	require.Equal(t, "sure, ***", detail.Decisions[0].Reason)
 	require.Equal(t, f.db.Now(), detail.Decisions[0].DecidedAt.UTC())
 	require.Nil(t, detail.Decisions[0].UndoneAt)
 
-	events := f.events(t, tarsy.TypeReviewResolved, 1)
-	require.Equal(t, []string{tarsy.TypeReviewCreated, tarsy.TypeEntityUpdated, tarsy.TypeReviewResolved}, types(events))
-	require.Equal(t, tarsy.NotePayload{
-		Type: tarsy.TypeReviewResolved, ReviewID: item.ID, EntityID: entity.ID, NoteID: *entity.NoteID, Status: "accepted", Author: "bea",
+	events := f.events(t, notebook.TypeReviewResolved, 1)
+	require.Equal(t, []string{notebook.TypeReviewCreated, notebook.TypeEntityUpdated, notebook.TypeReviewResolved}, types(events))
+	require.Equal(t, notebook.NotePayload{
+		Type: notebook.TypeReviewResolved, ReviewID: item.ID, EntityID: entity.ID, NoteID: *entity.NoteID, Status: "accepted", Author: "bea",
 		Timestamp: f.db.Now(),
 	}, events[2])
 }
 
-func types(events []tarsy.NotePayload) []string {
+func types(events []notebook.NotePayload) []string {
 	all := make([]string, len(events))
 	for i, e := range events {
 		all[i] = e.Type
@@ -58,21 +60,21 @@ func TestEditedEntityIsChangedMaskedAndAccepted(t *testing.T) {
 
 	f := newFixture(t)
 	project := f.project(t, "Security")
-	item := f.item(t, tarsy.ReviewEntity, f.entity(t, "Rotate the keys", "keys"), tarsy.Proposal{})
+	item := f.item(t, notebook.ReviewEntity, f.entity(t, "Rotate the keys", "keys"), notebook.Proposal{})
 
-	_, err := f.resolve(t, item, tarsy.ReviewResolution{Decision: tarsy.DecisionEdit, Entity: &tarsy.EntityInput{Title: new("")}})
+	_, err := f.resolve(t, item, notebook.ReviewResolution{Decision: notebook.DecisionEdit, Entity: &notebook.EntityInput{Title: new("")}})
 	requireError(t, err, tarsy.CodeInvalidField, "entity.title", "empty")
-	require.Equal(t, tarsy.ReviewOpen, f.status(t, item))
+	require.Equal(t, notebook.ReviewOpen, f.status(t, item))
 
-	detail, err := f.resolve(t, item, tarsy.ReviewResolution{Decision: tarsy.DecisionEdit, Entity: &tarsy.EntityInput{
+	detail, err := f.resolve(t, item, notebook.ReviewResolution{Decision: notebook.DecisionEdit, Entity: &notebook.EntityInput{
 		Title: new("Rotate hunter2"), Tags: new([]string{"Urgent"}), ProjectID: &project,
 	}})
 	require.NoError(t, err)
-	require.Equal(t, tarsy.ReviewEdited, detail.Status)
+	require.Equal(t, notebook.ReviewEdited, detail.Status)
 	require.Equal(t, "Rotate ***", detail.Entity.Title)
 	require.Equal(t, []string{"urgent"}, detail.Entity.Tags)
 	require.Equal(t, &project, detail.Entity.ProjectID)
-	require.Equal(t, tarsy.EntityAccepted, detail.Entity.State)
+	require.Equal(t, notebook.EntityAccepted, detail.Entity.State)
 	require.Len(t, detail.Projects, 1)
 }
 
@@ -81,19 +83,19 @@ func TestRejectingEntityMakesItsOtherItemsObsolete(t *testing.T) {
 
 	f := newFixture(t)
 	entity, similar := f.entity(t, "Rotate the keys"), f.entity(t, "Rotate keys")
-	item := f.item(t, tarsy.ReviewEntity, entity, tarsy.Proposal{})
-	assignment := f.item(t, tarsy.ReviewAssignment, entity, tarsy.Proposal{AssignProjectID: f.project(t, "Security")})
-	duplicate := f.item(t, tarsy.ReviewDuplicate, similar, tarsy.Proposal{DuplicateOf: entity.ID})
-	unrelated := f.item(t, tarsy.ReviewEntity, similar, tarsy.Proposal{})
+	item := f.item(t, notebook.ReviewEntity, entity, notebook.Proposal{})
+	assignment := f.item(t, notebook.ReviewAssignment, entity, notebook.Proposal{AssignProjectID: f.project(t, "Security")})
+	duplicate := f.item(t, notebook.ReviewDuplicate, similar, notebook.Proposal{DuplicateOf: entity.ID})
+	unrelated := f.item(t, notebook.ReviewEntity, similar, notebook.Proposal{})
 
-	detail := f.decide(t, item, tarsy.DecisionReject)
-	require.Equal(t, tarsy.ReviewRejected, detail.Status)
-	require.Equal(t, tarsy.EntityRejected, detail.Entity.State)
-	require.Equal(t, tarsy.ReviewObsolete, f.status(t, assignment))
-	require.Equal(t, tarsy.ReviewObsolete, f.status(t, duplicate))
-	require.Equal(t, tarsy.ReviewOpen, f.status(t, unrelated))
+	detail := f.decide(t, item, notebook.DecisionReject)
+	require.Equal(t, notebook.ReviewRejected, detail.Status)
+	require.Equal(t, notebook.EntityRejected, detail.Entity.State)
+	require.Equal(t, notebook.ReviewObsolete, f.status(t, assignment))
+	require.Equal(t, notebook.ReviewObsolete, f.status(t, duplicate))
+	require.Equal(t, notebook.ReviewOpen, f.status(t, unrelated))
 
-	_, err := f.resolve(t, assignment, tarsy.ReviewResolution{Decision: tarsy.DecisionAccept})
+	_, err := f.resolve(t, assignment, notebook.ReviewResolution{Decision: notebook.DecisionAccept})
 	requireError(t, err, tarsy.CodeReviewResolved, "", "no decision any more")
 }
 
@@ -104,12 +106,12 @@ func TestAcceptedAssignmentFilesEntity(t *testing.T) {
 	project := f.project(t, "Security")
 	epic := f.epic(t, project, "Keys")
 	entity := f.entity(t, "Rotate the keys")
-	item := f.item(t, tarsy.ReviewAssignment, entity, tarsy.Proposal{AssignProjectID: project, AssignEpicID: epic})
+	item := f.item(t, notebook.ReviewAssignment, entity, notebook.Proposal{AssignProjectID: project, AssignEpicID: epic})
 
-	detail := f.decide(t, item, tarsy.DecisionAccept)
+	detail := f.decide(t, item, notebook.DecisionAccept)
 	require.Equal(t, []*string{&project, &epic}, []*string{detail.Entity.ProjectID, detail.Entity.EpicID})
 	require.Equal(t, "bea", detail.Entity.EditedBy)
-	require.Equal(t, tarsy.EntityProposed, detail.Entity.State)
+	require.Equal(t, notebook.EntityProposed, detail.Entity.State)
 	require.Len(t, detail.Epics, 1)
 }
 
@@ -118,22 +120,22 @@ func TestEditedAssignmentFilesEntityElsewhere(t *testing.T) {
 
 	f := newFixture(t)
 	gone, other := f.project(t, "Gone"), f.project(t, "Other")
-	item := f.item(t, tarsy.ReviewAssignment, f.entity(t, "Rotate the keys"), tarsy.Proposal{AssignProjectID: gone})
+	item := f.item(t, notebook.ReviewAssignment, f.entity(t, "Rotate the keys"), notebook.Proposal{AssignProjectID: gone})
 	f.exec(t, `DELETE FROM projects WHERE id = $1`, gone)
 
-	_, err := f.resolve(t, item, tarsy.ReviewResolution{Decision: tarsy.DecisionEdit, Entity: &tarsy.EntityInput{Owner: new("cy")}})
+	_, err := f.resolve(t, item, notebook.ReviewResolution{Decision: notebook.DecisionEdit, Entity: &notebook.EntityInput{Owner: new("cy")}})
 	requireError(t, err, tarsy.CodeConflict, "", "deleted meanwhile")
 
-	detail, err := f.resolve(t, item, tarsy.ReviewResolution{
-		Decision: tarsy.DecisionEdit, Entity: &tarsy.EntityInput{ProjectID: &other, Owner: new("cy")},
+	detail, err := f.resolve(t, item, notebook.ReviewResolution{
+		Decision: notebook.DecisionEdit, Entity: &notebook.EntityInput{ProjectID: &other, Owner: new("cy")},
 	})
 	require.NoError(t, err)
 	require.Equal(t, &other, detail.Entity.ProjectID)
 	require.Equal(t, "cy", detail.Entity.Owner)
 
 	// Fields that say nothing of where it goes are changed beside what is proposed.
-	again := f.item(t, tarsy.ReviewAssignment, f.entity(t, "Rotate more keys"), tarsy.Proposal{AssignProjectID: other})
-	detail, err = f.resolve(t, again, tarsy.ReviewResolution{Decision: tarsy.DecisionEdit, Entity: &tarsy.EntityInput{Owner: new("cy")}})
+	again := f.item(t, notebook.ReviewAssignment, f.entity(t, "Rotate more keys"), notebook.Proposal{AssignProjectID: other})
+	detail, err = f.resolve(t, again, notebook.ReviewResolution{Decision: notebook.DecisionEdit, Entity: &notebook.EntityInput{Owner: new("cy")}})
 	require.NoError(t, err)
 	require.Equal(t, &other, detail.Entity.ProjectID)
 }
@@ -143,10 +145,10 @@ func TestRejectedAssignmentLeavesEntityUnfiled(t *testing.T) {
 
 	f := newFixture(t)
 	entity := f.entity(t, "Rotate the keys")
-	item := f.item(t, tarsy.ReviewAssignment, entity, tarsy.Proposal{AssignProjectID: f.project(t, "Security")})
+	item := f.item(t, notebook.ReviewAssignment, entity, notebook.Proposal{AssignProjectID: f.project(t, "Security")})
 
-	detail := f.decide(t, item, tarsy.DecisionReject)
-	require.Equal(t, tarsy.ReviewRejected, detail.Status)
+	detail := f.decide(t, item, notebook.DecisionReject)
+	require.Equal(t, notebook.ReviewRejected, detail.Status)
 	require.Nil(t, detail.Entity.ProjectID)
 	require.Equal(t, entity.Version, detail.Entity.Version)
 }
@@ -157,7 +159,7 @@ func TestAssignmentToUnusedPlaceIsRefused(t *testing.T) {
 	f := newFixture(t)
 	project := f.project(t, "Security")
 	epic := f.epic(t, project, "Keys")
-	item := f.item(t, tarsy.ReviewAssignment, f.entity(t, "Rotate the keys"), tarsy.Proposal{AssignProjectID: project, AssignEpicID: epic})
+	item := f.item(t, notebook.ReviewAssignment, f.entity(t, "Rotate the keys"), notebook.Proposal{AssignProjectID: project, AssignEpicID: epic})
 
 	for _, c := range []struct{ sql, id, says string }{
 		{`UPDATE epics SET status = 'done' WHERE id = $1`, epic, `"Keys" is done`},
@@ -167,9 +169,9 @@ func TestAssignmentToUnusedPlaceIsRefused(t *testing.T) {
 	} {
 		f.exec(t, c.sql, c.id)
 
-		_, err := f.resolve(t, item, tarsy.ReviewResolution{Decision: tarsy.DecisionAccept})
+		_, err := f.resolve(t, item, notebook.ReviewResolution{Decision: notebook.DecisionAccept})
 		requireError(t, err, tarsy.CodeConflict, "", c.says)
-		require.Equal(t, tarsy.ReviewOpen, f.status(t, item))
+		require.Equal(t, notebook.ReviewOpen, f.status(t, item))
 	}
 }
 
@@ -189,8 +191,8 @@ func TestAcceptedEpicIsCreatedWithItsEntities(t *testing.T) {
 	f.exec(t, `UPDATE entities SET state = 'rejected' WHERE id = $1`, rejected.ID)
 	f.exec(t, `DELETE FROM entities WHERE id = $1`, deleted.ID)
 
-	detail := f.decide(t, item, tarsy.DecisionAccept)
-	require.Equal(t, tarsy.ReviewAccepted, detail.Status)
+	detail := f.decide(t, item, notebook.DecisionAccept)
+	require.Equal(t, notebook.ReviewAccepted, detail.Status)
 	require.Len(t, detail.Entities, 5)
 
 	epics, err := store.Epics(t.Context(), f.db.Reader(), `WHERE e.project_id = $1 AND e.name = 'Keys'`, project)
@@ -199,7 +201,7 @@ func TestAcceptedEpicIsCreatedWithItsEntities(t *testing.T) {
 	require.Equal(t, "About Keys", epics[0].Description)
 	require.Equal(t, "bea", epics[0].CreatedBy)
 
-	for _, e := range []tarsy.EntityDetail{free, inside} {
+	for _, e := range []notebook.EntityDetail{free, inside} {
 		require.Equal(t, &epics[0].ID, f.stored(t, e.ID).EpicID, e.Title)
 		require.Equal(t, &project, f.stored(t, e.ID).ProjectID, e.Title)
 	}
@@ -207,7 +209,7 @@ func TestAcceptedEpicIsCreatedWithItsEntities(t *testing.T) {
 	require.Nil(t, f.stored(t, elsewhere.ID).EpicID)
 	require.Nil(t, f.stored(t, rejected.ID).EpicID)
 	require.Equal(t, &oldEpic, f.stored(t, filed.ID).EpicID)
-	require.Contains(t, types(f.events(t, tarsy.TypeReviewResolved, 1)), tarsy.TypeEpicChanged)
+	require.Contains(t, types(f.events(t, notebook.TypeReviewResolved, 1)), notebook.TypeEpicChanged)
 }
 
 func TestEpicOfExistingNameTakesEntities(t *testing.T) {
@@ -219,10 +221,10 @@ func TestEpicOfExistingNameTakesEntities(t *testing.T) {
 	item := f.epicItem(t, project, "Secrets", entity)
 	existing := f.epic(t, project, "KEYS")
 
-	_, err := f.resolve(t, item, tarsy.ReviewResolution{Decision: tarsy.DecisionEdit, EpicName: new(" ")})
+	_, err := f.resolve(t, item, notebook.ReviewResolution{Decision: notebook.DecisionEdit, EpicName: new(" ")})
 	requireError(t, err, tarsy.CodeInvalidField, "epic_name", "empty")
 
-	_, err = f.resolve(t, item, tarsy.ReviewResolution{Decision: tarsy.DecisionEdit, EpicName: new("keys")})
+	_, err = f.resolve(t, item, notebook.ReviewResolution{Decision: notebook.DecisionEdit, EpicName: new("keys")})
 	require.NoError(t, err)
 	require.Equal(t, &existing, f.stored(t, entity.ID).EpicID)
 }
@@ -234,8 +236,8 @@ func TestEpicsOfSameNameAcceptedAtOnceBecomeOne(t *testing.T) {
 	project := f.project(t, "Security")
 
 	var (
-		items    []tarsy.ReviewItem
-		entities []tarsy.EntityDetail
+		items    []notebook.ReviewItem
+		entities []notebook.EntityDetail
 	)
 
 	for range 8 {
@@ -247,7 +249,7 @@ func TestEpicsOfSameNameAcceptedAtOnceBecomeOne(t *testing.T) {
 	var group sync.WaitGroup
 	for _, item := range items {
 		group.Go(func() {
-			_, err := f.Resolve(t.Context(), tarsy.ReviewResolution{ItemID: item.ID, Version: 1, Decision: tarsy.DecisionAccept, Author: "bea"})
+			_, err := f.Resolve(t.Context(), notebook.ReviewResolution{ItemID: item.ID, Version: 1, Decision: notebook.DecisionAccept, Author: "bea"})
 			require.NoError(t, err)
 		})
 	}
@@ -268,44 +270,44 @@ func TestDecisionsThatDoNotFitKindAreRefused(t *testing.T) {
 
 	f := newFixture(t)
 	project, entity, other := f.project(t, "Security"), f.entity(t, "Rotate the keys"), f.entity(t, "Rotate keys")
-	items := map[tarsy.ReviewKind]tarsy.ReviewItem{
-		tarsy.ReviewEntity:     f.item(t, tarsy.ReviewEntity, entity, tarsy.Proposal{}),
-		tarsy.ReviewAssignment: f.item(t, tarsy.ReviewAssignment, entity, tarsy.Proposal{AssignProjectID: project}),
-		tarsy.ReviewDuplicate:  f.item(t, tarsy.ReviewDuplicate, entity, tarsy.Proposal{DuplicateOf: other.ID}),
-		tarsy.ReviewEpic:       f.epicItem(t, project, "Keys", entity),
+	items := map[notebook.ReviewKind]notebook.ReviewItem{
+		notebook.ReviewEntity:     f.item(t, notebook.ReviewEntity, entity, notebook.Proposal{}),
+		notebook.ReviewAssignment: f.item(t, notebook.ReviewAssignment, entity, notebook.Proposal{AssignProjectID: project}),
+		notebook.ReviewDuplicate:  f.item(t, notebook.ReviewDuplicate, entity, notebook.Proposal{DuplicateOf: other.ID}),
+		notebook.ReviewEpic:       f.epicItem(t, project, "Keys", entity),
 	}
-	title := &tarsy.EntityInput{Title: new("x")}
+	title := &notebook.EntityInput{Title: new("x")}
 
 	for _, c := range []struct {
-		kind  tarsy.ReviewKind
-		in    tarsy.ReviewResolution
+		kind  notebook.ReviewKind
+		in    notebook.ReviewResolution
 		code  tarsy.Code
 		field string
 	}{
-		{tarsy.ReviewEntity, tarsy.ReviewResolution{Decision: "perhaps"}, tarsy.CodeInvalidField, "decision"},
-		{tarsy.ReviewEntity, tarsy.ReviewResolution{Decision: tarsy.DecisionMerge}, tarsy.CodeInvalidField, "decision"},
-		{tarsy.ReviewAssignment, tarsy.ReviewResolution{Decision: tarsy.DecisionMerge}, tarsy.CodeInvalidField, "decision"},
-		{tarsy.ReviewEpic, tarsy.ReviewResolution{Decision: tarsy.DecisionMerge}, tarsy.CodeInvalidField, "decision"},
-		{tarsy.ReviewDuplicate, tarsy.ReviewResolution{Decision: tarsy.DecisionEdit, Entity: title}, tarsy.CodeInvalidField, "decision"},
-		{tarsy.ReviewDuplicate, tarsy.ReviewResolution{Decision: tarsy.DecisionMerge, KeepID: tarsy.NewID()}, tarsy.CodeInvalidField, "keep_id"},
-		{tarsy.ReviewDuplicate, tarsy.ReviewResolution{Decision: tarsy.DecisionReject, KeepID: entity.ID}, tarsy.CodeInvalidField, "keep_id"},
-		{tarsy.ReviewEntity, tarsy.ReviewResolution{Decision: tarsy.DecisionAccept, Entity: title}, tarsy.CodeInvalidField, "entity"},
-		{tarsy.ReviewEntity, tarsy.ReviewResolution{Decision: tarsy.DecisionEdit}, tarsy.CodeMissingField, "entity"},
-		{tarsy.ReviewEntity, tarsy.ReviewResolution{Decision: tarsy.DecisionEdit, Entity: title, EpicName: new("x")}, tarsy.CodeInvalidField, "epic_name"},
-		{tarsy.ReviewEpic, tarsy.ReviewResolution{Decision: tarsy.DecisionEdit, Entity: title}, tarsy.CodeInvalidField, "entity"},
-		{tarsy.ReviewEpic, tarsy.ReviewResolution{Decision: tarsy.DecisionEdit}, tarsy.CodeMissingField, "epic_name"},
-		{tarsy.ReviewEntity, tarsy.ReviewResolution{Decision: tarsy.DecisionAccept, Reason: strings.Repeat("x", 2001)}, tarsy.CodeInvalidField, "reason"},
-		{tarsy.ReviewEntity, tarsy.ReviewResolution{Decision: tarsy.DecisionAccept, Version: 7}, tarsy.CodeChangedMeanwhile, "If-Match"},
+		{notebook.ReviewEntity, notebook.ReviewResolution{Decision: "perhaps"}, tarsy.CodeInvalidField, "decision"},
+		{notebook.ReviewEntity, notebook.ReviewResolution{Decision: notebook.DecisionMerge}, tarsy.CodeInvalidField, "decision"},
+		{notebook.ReviewAssignment, notebook.ReviewResolution{Decision: notebook.DecisionMerge}, tarsy.CodeInvalidField, "decision"},
+		{notebook.ReviewEpic, notebook.ReviewResolution{Decision: notebook.DecisionMerge}, tarsy.CodeInvalidField, "decision"},
+		{notebook.ReviewDuplicate, notebook.ReviewResolution{Decision: notebook.DecisionEdit, Entity: title}, tarsy.CodeInvalidField, "decision"},
+		{notebook.ReviewDuplicate, notebook.ReviewResolution{Decision: notebook.DecisionMerge, KeepID: ident.New()}, tarsy.CodeInvalidField, "keep_id"},
+		{notebook.ReviewDuplicate, notebook.ReviewResolution{Decision: notebook.DecisionReject, KeepID: entity.ID}, tarsy.CodeInvalidField, "keep_id"},
+		{notebook.ReviewEntity, notebook.ReviewResolution{Decision: notebook.DecisionAccept, Entity: title}, tarsy.CodeInvalidField, "entity"},
+		{notebook.ReviewEntity, notebook.ReviewResolution{Decision: notebook.DecisionEdit}, tarsy.CodeMissingField, "entity"},
+		{notebook.ReviewEntity, notebook.ReviewResolution{Decision: notebook.DecisionEdit, Entity: title, EpicName: new("x")}, tarsy.CodeInvalidField, "epic_name"},
+		{notebook.ReviewEpic, notebook.ReviewResolution{Decision: notebook.DecisionEdit, Entity: title}, tarsy.CodeInvalidField, "entity"},
+		{notebook.ReviewEpic, notebook.ReviewResolution{Decision: notebook.DecisionEdit}, tarsy.CodeMissingField, "epic_name"},
+		{notebook.ReviewEntity, notebook.ReviewResolution{Decision: notebook.DecisionAccept, Reason: strings.Repeat("x", 2001)}, tarsy.CodeInvalidField, "reason"},
+		{notebook.ReviewEntity, notebook.ReviewResolution{Decision: notebook.DecisionAccept, Version: 7}, tarsy.CodeChangedMeanwhile, "If-Match"},
 	} {
 		_, err := f.resolve(t, items[c.kind], c.in)
 		requireError(t, err, c.code, c.field, "")
-		require.Equal(t, tarsy.ReviewOpen, f.status(t, items[c.kind]))
+		require.Equal(t, notebook.ReviewOpen, f.status(t, items[c.kind]))
 	}
 
-	_, err := f.Resolve(t.Context(), tarsy.ReviewResolution{ItemID: "x", Version: 1, Decision: tarsy.DecisionAccept})
+	_, err := f.Resolve(t.Context(), notebook.ReviewResolution{ItemID: "x", Version: 1, Decision: notebook.DecisionAccept})
 	requireError(t, err, tarsy.CodeReviewNotFound, "", `"x"`)
 
-	_, err = f.Resolve(t.Context(), tarsy.ReviewResolution{ItemID: tarsy.NewID(), Version: 1, Decision: tarsy.DecisionAccept})
+	_, err = f.Resolve(t.Context(), notebook.ReviewResolution{ItemID: ident.New(), Version: 1, Decision: notebook.DecisionAccept})
 	requireError(t, err, tarsy.CodeReviewNotFound, "", "no review item")
 }
 
@@ -314,15 +316,15 @@ func TestExactlyOneOfManyConcurrentDecisionsWins(t *testing.T) {
 
 	f := newFixture(t)
 
-	for name, items := range map[string][]tarsy.ReviewItem{
-		"one item": {f.item(t, tarsy.ReviewEntity, f.entity(t, "Rotate the keys"), tarsy.Proposal{})},
+	for name, items := range map[string][]notebook.ReviewItem{
+		"one item": {f.item(t, notebook.ReviewEntity, f.entity(t, "Rotate the keys"), notebook.Proposal{})},
 		// Each makes the other one obsolete, and they need the same entities.
-		"two that exclude each other": func() []tarsy.ReviewItem {
+		"two that exclude each other": func() []notebook.ReviewItem {
 			entity, other := f.entity(t, "Rotate the keys"), f.entity(t, "Rotate keys")
 
-			return []tarsy.ReviewItem{
-				f.item(t, tarsy.ReviewDuplicate, entity, tarsy.Proposal{DuplicateOf: other.ID}),
-				f.item(t, tarsy.ReviewDuplicate, other, tarsy.Proposal{DuplicateOf: entity.ID}),
+			return []notebook.ReviewItem{
+				f.item(t, notebook.ReviewDuplicate, entity, notebook.Proposal{DuplicateOf: other.ID}),
+				f.item(t, notebook.ReviewDuplicate, other, notebook.Proposal{DuplicateOf: entity.ID}),
 			}
 		}(),
 	} {
@@ -334,8 +336,8 @@ func TestExactlyOneOfManyConcurrentDecisionsWins(t *testing.T) {
 
 		for i := range cap(errs) {
 			group.Go(func() {
-				_, err := f.Resolve(t.Context(), tarsy.ReviewResolution{
-					ItemID: items[i%len(items)].ID, Version: 1, Decision: tarsy.DecisionAccept, Author: "bea",
+				_, err := f.Resolve(t.Context(), notebook.ReviewResolution{
+					ItemID: items[i%len(items)].ID, Version: 1, Decision: notebook.DecisionAccept, Author: "bea",
 				})
 				errs <- err
 			})
@@ -366,17 +368,17 @@ func TestBulkDecidesEachItemByItself(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	first, second := f.item(t, tarsy.ReviewEntity, f.entity(t, "One"), tarsy.Proposal{}), f.item(t, tarsy.ReviewEntity, f.entity(t, "Two"), tarsy.Proposal{})
-	missing := tarsy.NewID()
+	first, second := f.item(t, notebook.ReviewEntity, f.entity(t, "One"), notebook.Proposal{}), f.item(t, notebook.ReviewEntity, f.entity(t, "Two"), notebook.Proposal{})
+	missing := ident.New()
 
 	var logged []error
 
-	results := f.ResolveAll(t.Context(), []tarsy.ReviewResolution{
-		{ItemID: first.ID, Version: 1, Decision: tarsy.DecisionAccept, Author: "bea"},
-		{ItemID: missing, Version: 1, Decision: tarsy.DecisionAccept, Author: "bea"},
-		{ItemID: second.ID, Version: 9, Decision: tarsy.DecisionAccept, Author: "bea"},
-		{ItemID: first.ID, Version: 1, Decision: tarsy.DecisionAccept, Author: "bea"},
-		{ItemID: second.ID, Version: 1, Decision: tarsy.DecisionAccept, Author: "bea"},
+	results := f.ResolveAll(t.Context(), []notebook.ReviewResolution{
+		{ItemID: first.ID, Version: 1, Decision: notebook.DecisionAccept, Author: "bea"},
+		{ItemID: missing, Version: 1, Decision: notebook.DecisionAccept, Author: "bea"},
+		{ItemID: second.ID, Version: 9, Decision: notebook.DecisionAccept, Author: "bea"},
+		{ItemID: first.ID, Version: 1, Decision: notebook.DecisionAccept, Author: "bea"},
+		{ItemID: second.ID, Version: 1, Decision: notebook.DecisionAccept, Author: "bea"},
 	}, func(err error) { logged = append(logged, err) })
 
 	var codes []tarsy.Code
@@ -387,13 +389,13 @@ func TestBulkDecidesEachItemByItself(t *testing.T) {
 	}
 
 	require.Equal(t, []tarsy.Code{"", tarsy.CodeReviewNotFound, tarsy.CodeChangedMeanwhile, tarsy.CodeReviewResolved, ""}, codes)
-	require.Equal(t, tarsy.ReviewAccepted, results[4].Item.Status)
+	require.Equal(t, notebook.ReviewAccepted, results[4].Item.Status)
 	require.Empty(t, logged)
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 
-	results = f.ResolveAll(ended, []tarsy.ReviewResolution{{ItemID: first.ID, Version: 1, Decision: tarsy.DecisionAccept}}, func(err error) { logged = append(logged, err) })
+	results = f.ResolveAll(ended, []notebook.ReviewResolution{{ItemID: first.ID, Version: 1, Decision: notebook.DecisionAccept}}, func(err error) { logged = append(logged, err) })
 	require.Equal(t, tarsy.CodeInternal, results[0].Code)
 	require.Len(t, logged, 1)
 }

@@ -11,7 +11,10 @@ import (
 	"fmt"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/internal/plaintext"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Config is what a Service needs.
@@ -52,18 +55,18 @@ func (s *Service) change(ctx context.Context, change func(*store.Tx) error) erro
 }
 
 // readItem reads a review item without locking it.
-func readItem(ctx context.Context, q store.Querier, id string) (tarsy.ReviewItem, error) {
-	if !tarsy.ValidID(id) {
-		return tarsy.ReviewItem{}, noItem(id)
+func readItem(ctx context.Context, q store.Querier, id string) (notebook.ReviewItem, error) {
+	if !ident.Valid(id) {
+		return notebook.ReviewItem{}, noItem(id)
 	}
 
 	found, err := store.ReviewItems(ctx, q, `WHERE r.id = $1`, id)
 	if err != nil {
-		return tarsy.ReviewItem{}, fmt.Errorf("read review item: %w", err)
+		return notebook.ReviewItem{}, fmt.Errorf("read review item: %w", err)
 	}
 
 	if len(found) == 0 {
-		return tarsy.ReviewItem{}, store.NoReviewItem(id)
+		return notebook.ReviewItem{}, store.NoReviewItem(id)
 	}
 
 	return found[0], nil
@@ -73,5 +76,5 @@ func readItem(ctx context.Context, q store.Querier, id string) (tarsy.ReviewItem
 func noItem(id string) error {
 	const longest = 100
 
-	return tarsy.Errorf(tarsy.CodeReviewNotFound, "there is no review item %q", tarsy.CutText(tarsy.CleanText(id), longest))
+	return tarsy.Errorf(tarsy.CodeReviewNotFound, "there is no review item %q", plaintext.Cut(plaintext.Clean(id), longest))
 }

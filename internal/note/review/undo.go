@@ -12,11 +12,12 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Undo takes the last decision about an item back and opens it again. It restores the rows that the decision changed, unless somebody
 // changed them since.
-func (s *Service) Undo(ctx context.Context, itemID, author string) (tarsy.ReviewDetail, error) {
+func (s *Service) Undo(ctx context.Context, itemID, author string) (notebook.ReviewDetail, error) {
 	err := s.change(ctx, func(tx *store.Tx) error {
 		item, err := readItem(ctx, tx, itemID)
 		if err != nil {
@@ -36,7 +37,7 @@ func (s *Service) Undo(ctx context.Context, itemID, author string) (tarsy.Review
 		return u.run(ctx)
 	})
 	if err != nil {
-		return tarsy.ReviewDetail{}, err
+		return notebook.ReviewDetail{}, err
 	}
 
 	return s.Item(ctx, itemID)
@@ -72,9 +73,9 @@ type undo struct {
 	author string
 	last   lastDecisionRow
 
-	item     tarsy.ReviewItem
-	entities map[string]tarsy.EntityDetail
-	closed   map[string]tarsy.ReviewItem
+	item     notebook.ReviewItem
+	entities map[string]notebook.EntityDetail
+	closed   map[string]notebook.ReviewItem
 }
 
 // lock locks the rows of the decision in the order of decisions, and checks that it can be undone.
@@ -96,7 +97,7 @@ func (u *undo) lock(ctx context.Context, itemID, entityID string) error {
 		return fmt.Errorf("lock entities: %w", err)
 	}
 
-	u.entities = make(map[string]tarsy.EntityDetail, len(locked))
+	u.entities = make(map[string]notebook.EntityDetail, len(locked))
 	for _, entity := range locked {
 		u.entities[entity.ID] = entity
 	}
@@ -110,7 +111,7 @@ func (u *undo) lock(ctx context.Context, itemID, entityID string) error {
 		return fmt.Errorf("lock review items: %w", err)
 	}
 
-	u.closed = make(map[string]tarsy.ReviewItem, len(items))
+	u.closed = make(map[string]notebook.ReviewItem, len(items))
 	for _, item := range items {
 		u.closed[item.ID] = item
 	}
@@ -122,13 +123,13 @@ func (u *undo) lock(ctx context.Context, itemID, entityID string) error {
 	}
 
 	switch {
-	case u.item.Status == tarsy.ReviewOpen:
+	case u.item.Status == notebook.ReviewOpen:
 		return tarsy.Errorf(tarsy.CodeUndoConflict, "the review item is open; there is nothing to undo")
 	case last.ID == "":
 		return tarsy.Errorf(tarsy.CodeUndoConflict, "nobody decided this review item: it became obsolete; undo the decision that made it so")
 	case last.ID != u.last.ID:
 		return errStale
-	case u.tx.Now.Sub(last.DecidedAt) > tarsy.UndoPeriod:
+	case u.tx.Now.Sub(last.DecidedAt) > notebook.UndoPeriod:
 		return tarsy.Errorf(tarsy.CodeUndoExpired, "the decision was made at %s, and can be undone for %s",
 			last.DecidedAt.UTC().Format(time.RFC3339), "an hour")
 	default:
@@ -225,7 +226,7 @@ func (u *undo) counts(entityID string) bool {
 		}
 	}
 
-	return state != tarsy.EntityRejected && state != tarsy.EntityMerged
+	return state != notebook.EntityRejected && state != notebook.EntityMerged
 }
 
 // missingPlaces names where the entities were filed and cannot be filed any more, because it was deleted.
@@ -302,7 +303,7 @@ func (u *undo) epicChanges(ctx context.Context) ([]string, error) {
 }
 
 // restore gives an entity back what it was, with a new version.
-func (u *undo) restore(ctx context.Context, was tarsy.EntityDetail, left entityAfter) error {
+func (u *undo) restore(ctx context.Context, was notebook.EntityDetail, left entityAfter) error {
 	was.Version = left.Version
 
 	stored := store.UpdateEntity(u.tx, was.Entity)
@@ -319,7 +320,7 @@ func (u *undo) restore(ctx context.Context, was tarsy.EntityDetail, left entityA
 		}
 	}
 
-	u.tx.Emit(store.EntityEvent(tarsy.TypeEntityUpdated, stored, u.author))
+	u.tx.Emit(store.EntityEvent(notebook.TypeEntityUpdated, stored, u.author))
 
 	return nil
 }
@@ -336,21 +337,21 @@ func (u *undo) removeEpic(ctx context.Context) error {
 	}
 
 	if removed.RowsAffected() > 0 {
-		u.tx.Emit(tarsy.NotePayload{
-			Type: tarsy.TypeEpicChanged, EpicID: u.last.After.EpicID, ProjectID: store.IDText(u.item.ProjectID), Status: tarsy.StatusDeleted, Author: u.author,
+		u.tx.Emit(notebook.NotePayload{
+			Type: notebook.TypeEpicChanged, EpicID: u.last.After.EpicID, ProjectID: store.IDText(u.item.ProjectID), Status: notebook.StatusDeleted, Author: u.author,
 		})
 	}
 
 	return nil
 }
 
-func (u *undo) reopen(ctx context.Context, item tarsy.ReviewItem) error {
-	opened, err := store.ResolveReviewItem(ctx, u.tx, item, tarsy.ReviewOpen, "")
+func (u *undo) reopen(ctx context.Context, item notebook.ReviewItem) error {
+	opened, err := store.ResolveReviewItem(ctx, u.tx, item, notebook.ReviewOpen, "")
 	if err != nil {
 		return fmt.Errorf("open review item again: %w", err)
 	}
 
-	u.tx.Emit(store.ReviewEvent(tarsy.TypeReviewReopened, opened, u.author))
+	u.tx.Emit(store.ReviewEvent(notebook.TypeReviewReopened, opened, u.author))
 
 	return nil
 }

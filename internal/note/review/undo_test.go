@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func TestUndoRestoresRowsAndReopensItems(t *testing.T) {
@@ -16,21 +18,21 @@ func TestUndoRestoresRowsAndReopensItems(t *testing.T) {
 
 	f := newFixture(t)
 	entity := f.entity(t, "Rotate the keys", "keys")
-	item := f.item(t, tarsy.ReviewEntity, entity, tarsy.Proposal{})
-	assignment := f.item(t, tarsy.ReviewAssignment, entity, tarsy.Proposal{AssignProjectID: f.project(t, "Security")})
+	item := f.item(t, notebook.ReviewEntity, entity, notebook.Proposal{})
+	assignment := f.item(t, notebook.ReviewAssignment, entity, notebook.Proposal{AssignProjectID: f.project(t, "Security")})
 
-	f.decide(t, item, tarsy.DecisionReject)
-	f.clock.Advance(tarsy.UndoPeriod)
+	f.decide(t, item, notebook.DecisionReject)
+	f.clock.Advance(notebook.UndoPeriod)
 
 	detail, err := f.Undo(t.Context(), item.ID, "cy")
 	require.NoError(t, err)
-	require.Equal(t, tarsy.ReviewOpen, detail.Status)
+	require.Equal(t, notebook.ReviewOpen, detail.Status)
 	require.Nil(t, detail.ResolvedAt)
 	require.Empty(t, detail.ResolvedBy)
-	require.Equal(t, tarsy.EntityProposed, detail.Entity.State)
+	require.Equal(t, notebook.EntityProposed, detail.Entity.State)
 	require.Empty(t, detail.Entity.EditedBy)
 	require.Equal(t, int64(3), detail.Entity.Version)
-	require.Equal(t, tarsy.ReviewOpen, f.status(t, assignment))
+	require.Equal(t, notebook.ReviewOpen, f.status(t, assignment))
 
 	require.Len(t, detail.Decisions, 1)
 	require.Equal(t, "cy", detail.Decisions[0].UndoneBy)
@@ -38,8 +40,8 @@ func TestUndoRestoresRowsAndReopensItems(t *testing.T) {
 
 	reopened := map[string]string{}
 
-	for _, e := range f.events(t, tarsy.TypeReviewReopened, 2) {
-		if e.Type == tarsy.TypeReviewReopened {
+	for _, e := range f.events(t, notebook.TypeReviewReopened, 2) {
+		if e.Type == notebook.TypeReviewReopened {
 			reopened[e.ReviewID] = e.Author
 		}
 	}
@@ -47,7 +49,7 @@ func TestUndoRestoresRowsAndReopensItems(t *testing.T) {
 	require.Equal(t, map[string]string{item.ID: "cy", assignment.ID: "cy"}, reopened)
 
 	// It can be decided again, and that decision is the one to undo then.
-	f.decide(t, item, tarsy.DecisionAccept)
+	f.decide(t, item, notebook.DecisionAccept)
 
 	detail, err = f.Undo(t.Context(), item.ID, "cy")
 	require.NoError(t, err)
@@ -60,11 +62,11 @@ func TestUndoOfMergeSeparatesEntities(t *testing.T) {
 
 	f := newFixture(t)
 	a, b, c := f.entity(t, "A", "a"), f.entity(t, "B", "b"), f.entity(t, "C", "c")
-	first := f.item(t, tarsy.ReviewDuplicate, a, tarsy.Proposal{DuplicateOf: b.ID})
-	second := f.item(t, tarsy.ReviewDuplicate, b, tarsy.Proposal{DuplicateOf: c.ID})
+	first := f.item(t, notebook.ReviewDuplicate, a, notebook.Proposal{DuplicateOf: b.ID})
+	second := f.item(t, notebook.ReviewDuplicate, b, notebook.Proposal{DuplicateOf: c.ID})
 
-	f.decide(t, first, tarsy.DecisionMerge)
-	f.decide(t, second, tarsy.DecisionMerge)
+	f.decide(t, first, notebook.DecisionMerge)
+	f.decide(t, second, notebook.DecisionMerge)
 
 	_, err := f.Undo(t.Context(), first.ID, "cy")
 	requireError(t, err, tarsy.CodeUndoConflict, "", `the entity "A" was changed since`)
@@ -76,7 +78,7 @@ func TestUndoOfMergeSeparatesEntities(t *testing.T) {
 	require.Equal(t, c.Tags, f.stored(t, c.ID).Tags)
 	require.Equal(t, c.Sources, f.stored(t, c.ID).Sources)
 	require.Equal(t, []string{"a", "b"}, f.stored(t, b.ID).Tags)
-	require.Equal(t, tarsy.EntityProposed, f.stored(t, b.ID).State)
+	require.Equal(t, notebook.EntityProposed, f.stored(t, b.ID).State)
 }
 
 func TestUndoRemovesEpicUnlessItIsUsed(t *testing.T) {
@@ -87,7 +89,7 @@ func TestUndoRemovesEpicUnlessItIsUsed(t *testing.T) {
 	entity, later := f.entity(t, "Rotate the keys"), f.entity(t, "Rotate more keys")
 	item := f.epicItem(t, project, "Keys", entity)
 
-	f.decide(t, item, tarsy.DecisionAccept)
+	f.decide(t, item, notebook.DecisionAccept)
 	epic := *f.stored(t, entity.ID).EpicID
 	f.exec(t, `UPDATE entities SET project_id = $2, epic_id = $3 WHERE id = $1`, later.ID, project, epic)
 
@@ -111,7 +113,7 @@ func TestUndoRemovesEpicUnlessItIsUsed(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, epics)
 
-	events := f.events(t, tarsy.TypeEpicChanged, 2)
+	events := f.events(t, notebook.TypeEpicChanged, 2)
 	require.Equal(t, "deleted", events[len(events)-1].Status)
 }
 
@@ -124,7 +126,7 @@ func TestUndoKeepsEpicThatExistedBefore(t *testing.T) {
 	item := f.epicItem(t, project, "Keys", entity)
 	epic := f.epic(t, project, "keys")
 
-	f.decide(t, item, tarsy.DecisionAccept)
+	f.decide(t, item, notebook.DecisionAccept)
 	require.Equal(t, &epic, f.stored(t, entity.ID).EpicID)
 
 	_, err := f.Undo(t.Context(), item.ID, "cy")
@@ -144,39 +146,39 @@ func TestUndoIsRefusedAfterChangesAndAfterAnHour(t *testing.T) {
 
 	for _, c := range []struct {
 		says   string
-		change func(entity tarsy.EntityDetail, closed tarsy.ReviewItem)
+		change func(entity notebook.EntityDetail, closed notebook.ReviewItem)
 	}{
-		{`the entity "Rotate" was changed since`, func(e tarsy.EntityDetail, _ tarsy.ReviewItem) {
+		{`the entity "Rotate" was changed since`, func(e notebook.EntityDetail, _ notebook.ReviewItem) {
 			f.exec(t, `UPDATE entities SET version = version + 1 WHERE id = $1`, e.ID)
 		}},
-		{`the entity "Rotate" was changed since`, func(e tarsy.EntityDetail, _ tarsy.ReviewItem) {
+		{`the entity "Rotate" was changed since`, func(e notebook.EntityDetail, _ notebook.ReviewItem) {
 			f.exec(t, `DELETE FROM entity_tags WHERE entity_id = $1`, e.ID)
 		}},
-		{"the review item", func(_ tarsy.EntityDetail, closed tarsy.ReviewItem) {
+		{"the review item", func(_ notebook.EntityDetail, closed notebook.ReviewItem) {
 			f.exec(t, `DELETE FROM review_items WHERE id = $1`, closed.ID)
 		}},
-		{"project that an entity was filed under was deleted", func(tarsy.EntityDetail, tarsy.ReviewItem) {
+		{"project that an entity was filed under was deleted", func(notebook.EntityDetail, notebook.ReviewItem) {
 			f.exec(t, `DELETE FROM projects WHERE id = $1`, project)
 			project = f.project(t, "Security")
 		}},
 	} {
 		entity := f.entity(t, "Rotate", "keys")
 		f.exec(t, `UPDATE entities SET project_id = $2 WHERE id = $1`, entity.ID, project)
-		item := f.item(t, tarsy.ReviewEntity, entity, tarsy.Proposal{})
-		closed := f.item(t, tarsy.ReviewAssignment, entity, tarsy.Proposal{AssignProjectID: project})
+		item := f.item(t, notebook.ReviewEntity, entity, notebook.Proposal{})
+		closed := f.item(t, notebook.ReviewAssignment, entity, notebook.Proposal{AssignProjectID: project})
 
-		f.decide(t, item, tarsy.DecisionReject)
+		f.decide(t, item, notebook.DecisionReject)
 		c.change(entity, closed)
 
 		_, err := f.Undo(t.Context(), item.ID, "cy")
 		requireError(t, err, tarsy.CodeUndoConflict, "", c.says)
-		require.Equal(t, tarsy.ReviewRejected, f.status(t, item))
-		require.Equal(t, tarsy.EntityRejected, f.stored(t, entity.ID).State)
+		require.Equal(t, notebook.ReviewRejected, f.status(t, item))
+		require.Equal(t, notebook.EntityRejected, f.stored(t, entity.ID).State)
 	}
 
-	item := f.item(t, tarsy.ReviewEntity, f.entity(t, "Late"), tarsy.Proposal{})
-	f.decide(t, item, tarsy.DecisionAccept)
-	f.clock.Advance(tarsy.UndoPeriod + time.Microsecond)
+	item := f.item(t, notebook.ReviewEntity, f.entity(t, "Late"), notebook.Proposal{})
+	f.decide(t, item, notebook.DecisionAccept)
+	f.clock.Advance(notebook.UndoPeriod + time.Microsecond)
 
 	_, err := f.Undo(t.Context(), item.ID, "cy")
 	requireError(t, err, tarsy.CodeUndoExpired, "", "2026-11-16T09:00:00Z")
@@ -187,18 +189,18 @@ func TestUndoNeedsDecision(t *testing.T) {
 
 	f := newFixture(t)
 	entity := f.entity(t, "Rotate the keys")
-	item := f.item(t, tarsy.ReviewEntity, entity, tarsy.Proposal{})
-	other := f.item(t, tarsy.ReviewAssignment, entity, tarsy.Proposal{AssignProjectID: f.project(t, "Security")})
+	item := f.item(t, notebook.ReviewEntity, entity, notebook.Proposal{})
+	other := f.item(t, notebook.ReviewAssignment, entity, notebook.Proposal{AssignProjectID: f.project(t, "Security")})
 
 	_, err := f.Undo(t.Context(), item.ID, "cy")
 	requireError(t, err, tarsy.CodeUndoConflict, "", "nothing to undo")
 
-	f.decide(t, item, tarsy.DecisionReject)
+	f.decide(t, item, notebook.DecisionReject)
 
 	_, err = f.Undo(t.Context(), other.ID, "cy")
 	requireError(t, err, tarsy.CodeUndoConflict, "", "became obsolete")
 
-	_, err = f.Undo(t.Context(), tarsy.NewID(), "cy")
+	_, err = f.Undo(t.Context(), ident.New(), "cy")
 	requireError(t, err, tarsy.CodeReviewNotFound, "", "no review item")
 }
 
@@ -206,8 +208,8 @@ func TestOneOfManyConcurrentUndosWins(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
-	item := f.item(t, tarsy.ReviewEntity, f.entity(t, "Rotate the keys"), tarsy.Proposal{})
-	f.decide(t, item, tarsy.DecisionAccept)
+	item := f.item(t, notebook.ReviewEntity, f.entity(t, "Rotate the keys"), notebook.Proposal{})
+	f.decide(t, item, notebook.DecisionAccept)
 
 	var (
 		group sync.WaitGroup
@@ -241,19 +243,19 @@ func TestUndoOpensNoItemOfEntityThatDoesNotCount(t *testing.T) {
 
 	f := newFixture(t)
 	entity, similar := f.entity(t, "Rotate the keys"), f.entity(t, "Rotate keys")
-	item := f.item(t, tarsy.ReviewEntity, entity, tarsy.Proposal{})
-	other := f.item(t, tarsy.ReviewEntity, similar, tarsy.Proposal{})
-	duplicate := f.item(t, tarsy.ReviewDuplicate, similar, tarsy.Proposal{DuplicateOf: entity.ID})
-	assignment := f.item(t, tarsy.ReviewAssignment, similar, tarsy.Proposal{AssignProjectID: f.project(t, "Security")})
+	item := f.item(t, notebook.ReviewEntity, entity, notebook.Proposal{})
+	other := f.item(t, notebook.ReviewEntity, similar, notebook.Proposal{})
+	duplicate := f.item(t, notebook.ReviewDuplicate, similar, notebook.Proposal{DuplicateOf: entity.ID})
+	assignment := f.item(t, notebook.ReviewAssignment, similar, notebook.Proposal{AssignProjectID: f.project(t, "Security")})
 
-	f.decide(t, assignment, tarsy.DecisionReject)
-	f.decide(t, item, tarsy.DecisionReject)
-	f.decide(t, other, tarsy.DecisionReject)
+	f.decide(t, assignment, notebook.DecisionReject)
+	f.decide(t, item, notebook.DecisionReject)
+	f.decide(t, other, notebook.DecisionReject)
 
 	_, err := f.Undo(t.Context(), assignment.ID, "cy")
 	requireError(t, err, tarsy.CodeUndoConflict, "", `the entity "Rotate keys" was rejected since`)
 
 	_, err = f.Undo(t.Context(), item.ID, "cy")
 	require.NoError(t, err)
-	require.Equal(t, tarsy.ReviewObsolete, f.status(t, duplicate))
+	require.Equal(t, notebook.ReviewObsolete, f.status(t, duplicate))
 }

@@ -7,17 +7,21 @@ import (
 	"unicode/utf8"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Line returns a text that a person wrote as it is stored in a field of one line: clean, masked and with single spaces. One that is
 // longer than limit characters is an error about the field.
 func Line(field, text string, limit int, mask func(string) string) (string, error) {
-	return Body(field, strings.Join(strings.Fields(tarsy.CleanText(text)), " "), limit, mask)
+	return Body(field, strings.Join(strings.Fields(plaintext.Clean(text)), " "), limit, mask)
 }
 
 // Body is Line for texts of many lines.
 func Body(field, text string, limit int, mask func(string) string) (string, error) {
-	text = strings.TrimSpace(tarsy.CleanText(text))
+	text = strings.TrimSpace(plaintext.Clean(text))
 	if n := utf8.RuneCountInString(text); n > limit {
 		return "", tarsy.FieldErrorf(tarsy.CodeInvalidField, field, "%s has %d characters; at most %d are allowed", field, n, limit)
 	}
@@ -40,20 +44,20 @@ func Name(field, text string, limit int, mask func(string) string) (string, erro
 
 // EditEntity returns an entity with the changes of a person: checked, cleaned and masked. It stores nothing; the caller has locked the
 // entity. Project and epic stay until the end of the transaction.
-func EditEntity(ctx context.Context, tx *Tx, e tarsy.EntityDetail, in tarsy.EntityInput, mask func(string) string) (tarsy.EntityDetail, error) {
+func EditEntity(ctx context.Context, tx *Tx, e notebook.EntityDetail, in notebook.EntityInput, mask func(string) string) (notebook.EntityDetail, error) {
 	if err := editTexts(&e, in, mask); err != nil {
 		return e, err
 	}
 
 	if in.Type != nil {
-		if e.Type = *in.Type; !slices.Contains(tarsy.EntityTypes(), e.Type) {
-			return e, oneOfError("type", tarsy.EntityTypes())
+		if e.Type = *in.Type; !slices.Contains(notebook.EntityTypes(), e.Type) {
+			return e, oneOfError("type", notebook.EntityTypes())
 		}
 	}
 
 	if in.Status != nil {
-		if e.Status = *in.Status; !slices.Contains(tarsy.EntityStatuses(), e.Status) {
-			return e, oneOfError("status", tarsy.EntityStatuses())
+		if e.Status = *in.Status; !slices.Contains(notebook.EntityStatuses(), e.Status) {
+			return e, oneOfError("status", notebook.EntityStatuses())
 		}
 	}
 
@@ -61,7 +65,7 @@ func EditEntity(ctx context.Context, tx *Tx, e tarsy.EntityDetail, in tarsy.Enti
 		e.DueOn = nil
 
 		if *in.DueOn != "" {
-			day, err := tarsy.ParseDate(*in.DueOn)
+			day, err := calendar.ParseDate(*in.DueOn)
 			if err != nil {
 				return e, tarsy.FieldErrorf(tarsy.CodeInvalidField, "due_on", "due_on must be a date such as 2026-11-30, or empty")
 			}
@@ -76,7 +80,7 @@ func EditEntity(ctx context.Context, tx *Tx, e tarsy.EntityDetail, in tarsy.Enti
 }
 
 // editTexts sets title, content, owner and tags.
-func editTexts(e *tarsy.EntityDetail, in tarsy.EntityInput, mask func(string) string) (err error) {
+func editTexts(e *notebook.EntityDetail, in notebook.EntityInput, mask func(string) string) (err error) {
 	if in.Title != nil {
 		if e.Title, err = Name("title", *in.Title, MaxTitle, mask); err != nil {
 			return err
@@ -108,7 +112,7 @@ func editTexts(e *tarsy.EntityDetail, in tarsy.EntityInput, mask func(string) st
 }
 
 // fileEntity sets project and epic. An epic alone brings its project with it.
-func fileEntity(ctx context.Context, tx *Tx, e *tarsy.EntityDetail, in tarsy.EntityInput) error {
+func fileEntity(ctx context.Context, tx *Tx, e *notebook.EntityDetail, in notebook.EntityInput) error {
 	if in.ProjectID != nil {
 		project, err := lockReference(ctx, tx, "projects", "project_id", *in.ProjectID, NoProject)
 		if err != nil {
@@ -152,7 +156,7 @@ func lockReference(ctx context.Context, tx *Tx, table, field, id string, missing
 		return nil, nil //nolint:nilnil // none is what was asked for
 	}
 
-	if !tarsy.ValidID(id) {
+	if !ident.Valid(id) {
 		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, field, "%s must be an id, or empty", field)
 	}
 

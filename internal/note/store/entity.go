@@ -8,6 +8,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // NoEntity is the error for an entity that does not exist.
@@ -17,8 +18,8 @@ func NoEntity(id string) error {
 
 // Entities reads entities with their tags and sources. The rest of the statement follows FROM entities e, such as
 // "WHERE e.id = $1 ORDER BY e.created_at".
-func Entities(ctx context.Context, q Querier, rest string, args ...any) ([]tarsy.EntityDetail, error) {
-	entities, err := collect[tarsy.Entity](ctx, q, `SELECT `+postgres.ColumnList[tarsy.Entity]("e")+` FROM entities e `+rest, args...)
+func Entities(ctx context.Context, q Querier, rest string, args ...any) ([]notebook.EntityDetail, error) {
+	entities, err := collect[notebook.Entity](ctx, q, `SELECT `+postgres.ColumnList[notebook.Entity]("e")+` FROM entities e `+rest, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -27,14 +28,14 @@ func Entities(ctx context.Context, q Querier, rest string, args ...any) ([]tarsy
 }
 
 // Entity reads an entity with its tags and sources.
-func Entity(ctx context.Context, q Querier, id string) (tarsy.EntityDetail, error) {
+func Entity(ctx context.Context, q Querier, id string) (notebook.EntityDetail, error) {
 	found, err := Entities(ctx, q, `WHERE e.id = $1`, id)
 	if err != nil {
-		return tarsy.EntityDetail{}, err
+		return notebook.EntityDetail{}, err
 	}
 
 	if len(found) == 0 {
-		return tarsy.EntityDetail{}, NoEntity(id)
+		return notebook.EntityDetail{}, NoEntity(id)
 	}
 
 	return found[0], nil
@@ -42,38 +43,38 @@ func Entity(ctx context.Context, q Querier, id string) (tarsy.EntityDetail, erro
 
 // LockEntities reads entities, in order of their ids, and keeps others from changing them until the end of the transaction. Those
 // that do not exist are left out.
-func LockEntities(ctx context.Context, tx *Tx, ids ...string) ([]tarsy.EntityDetail, error) {
+func LockEntities(ctx context.Context, tx *Tx, ids ...string) ([]notebook.EntityDetail, error) {
 	return Entities(ctx, tx, `WHERE e.id = ANY($1) ORDER BY e.id FOR UPDATE`, ids)
 }
 
 // LockEntityRows is LockEntities without tags and sources.
-func LockEntityRows(ctx context.Context, tx *Tx, ids ...string) ([]tarsy.Entity, error) {
-	return collect[tarsy.Entity](ctx, tx,
-		`SELECT `+postgres.ColumnList[tarsy.Entity]("e")+` FROM entities e WHERE e.id = ANY($1) ORDER BY e.id FOR UPDATE`, ids)
+func LockEntityRows(ctx context.Context, tx *Tx, ids ...string) ([]notebook.Entity, error) {
+	return collect[notebook.Entity](ctx, tx,
+		`SELECT `+postgres.ColumnList[notebook.Entity]("e")+` FROM entities e WHERE e.id = ANY($1) ORDER BY e.id FOR UPDATE`, ids)
 }
 
 // LockEntity reads an entity and keeps others from changing it until the end of the transaction.
-func LockEntity(ctx context.Context, tx *Tx, id string) (tarsy.EntityDetail, error) {
+func LockEntity(ctx context.Context, tx *Tx, id string) (notebook.EntityDetail, error) {
 	found, err := LockEntities(ctx, tx, id)
 	if err != nil {
-		return tarsy.EntityDetail{}, err
+		return notebook.EntityDetail{}, err
 	}
 
 	if len(found) == 0 {
-		return tarsy.EntityDetail{}, NoEntity(id)
+		return notebook.EntityDetail{}, NoEntity(id)
 	}
 
 	return found[0], nil
 }
 
-func withDetails(ctx context.Context, q Querier, entities []tarsy.Entity) ([]tarsy.EntityDetail, error) {
-	details := make([]tarsy.EntityDetail, len(entities))
+func withDetails(ctx context.Context, q Querier, entities []notebook.Entity) ([]notebook.EntityDetail, error) {
+	details := make([]notebook.EntityDetail, len(entities))
 	ids := make([]string, len(entities))
 	at := make(map[string]int, len(entities))
 
 	for i, e := range entities {
 		// None is an empty list in JSON, not null.
-		details[i] = tarsy.EntityDetail{Entity: e, Tags: []string{}, Sources: []tarsy.EntitySource{}}
+		details[i] = notebook.EntityDetail{Entity: e, Tags: []string{}, Sources: []notebook.EntitySource{}}
 		ids[i], at[e.ID] = e.ID, i
 	}
 
@@ -88,12 +89,12 @@ func withDetails(ctx context.Context, q Querier, entities []tarsy.Entity) ([]tar
 
 	var (
 		batch   pgx.Batch
-		sources []tarsy.EntitySource
+		sources []notebook.EntitySource
 		tags    []tagged
 	)
 
 	into(&batch, &sources, `
-		SELECT `+postgres.ColumnList[tarsy.EntitySource]("")+` FROM entity_sources WHERE entity_id = ANY($1) ORDER BY entity_id, note_id, start_offset`, ids)
+		SELECT `+postgres.ColumnList[notebook.EntitySource]("")+` FROM entity_sources WHERE entity_id = ANY($1) ORDER BY entity_id, note_id, start_offset`, ids)
 	into(&batch, &tags, `SELECT entity_id, tag FROM entity_tags WHERE entity_id = ANY($1) ORDER BY entity_id, tag`, ids)
 
 	if err := q.SendBatch(ctx, &batch).Close(); err != nil {
@@ -119,7 +120,7 @@ var positionEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gocheck
 func PositionAt(at time.Time) float64 { return at.Sub(positionEpoch).Seconds() }
 
 // InsertEntity stores a new entity with its tags and sources. Without a position it goes to the end of its column. The statements are queued.
-func InsertEntity(tx *Tx, e tarsy.EntityDetail) {
+func InsertEntity(tx *Tx, e notebook.EntityDetail) {
 	if e.Position == 0 {
 		e.Position = PositionAt(e.CreatedAt)
 	}
@@ -137,7 +138,7 @@ func InsertEntity(tx *Tx, e tarsy.EntityDetail) {
 
 // UpdateEntity stores an entity whose fields were changed, with the next version and the time of the change, and returns it so. The
 // caller has locked the row. Tags and sources have functions of their own. The statement is queued.
-func UpdateEntity(tx *Tx, e tarsy.Entity) tarsy.Entity {
+func UpdateEntity(tx *Tx, e notebook.Entity) notebook.Entity {
 	e.Version++
 	e.UpdatedAt = tx.Now
 
@@ -152,7 +153,7 @@ func UpdateEntity(tx *Tx, e tarsy.Entity) tarsy.Entity {
 }
 
 // AddSources stores the passages that an entity came from. Those that are there already stay. The statement is queued.
-func AddSources(tx *Tx, sources []tarsy.EntitySource) {
+func AddSources(tx *Tx, sources []notebook.EntitySource) {
 	if len(sources) == 0 {
 		return
 	}

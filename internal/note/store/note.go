@@ -11,6 +11,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // NoNote is the error for a note that does not exist.
@@ -19,17 +20,17 @@ func NoNote(id string) error {
 }
 
 // Note reads a note.
-func Note(ctx context.Context, q Querier, id string) (tarsy.Note, error) {
-	return one[tarsy.Note](ctx, q, NoNote(id), `SELECT `+postgres.ColumnList[tarsy.Note]("")+` FROM notes WHERE id = $1`, id)
+func Note(ctx context.Context, q Querier, id string) (notebook.Note, error) {
+	return one[notebook.Note](ctx, q, NoNote(id), `SELECT `+postgres.ColumnList[notebook.Note]("")+` FROM notes WHERE id = $1`, id)
 }
 
 // LockNote reads a note and keeps others from changing it until the end of the transaction.
-func LockNote(ctx context.Context, tx *Tx, id string) (tarsy.Note, error) {
-	return one[tarsy.Note](ctx, tx, NoNote(id), `SELECT `+postgres.ColumnList[tarsy.Note]("")+` FROM notes WHERE id = $1 FOR UPDATE`, id)
+func LockNote(ctx context.Context, tx *Tx, id string) (notebook.Note, error) {
+	return one[notebook.Note](ctx, tx, NoNote(id), `SELECT `+postgres.ColumnList[notebook.Note]("")+` FROM notes WHERE id = $1 FOR UPDATE`, id)
 }
 
 // InsertNote stores a new note with the idempotency key of its capture, if it has one.
-func InsertNote(ctx context.Context, tx *Tx, n tarsy.Note, key *tarsy.IdempotencyKey) error {
+func InsertNote(ctx context.Context, tx *Tx, n notebook.Note, key *tarsy.IdempotencyKey) error {
 	var hash, fingerprint []byte
 	if key != nil {
 		hash, fingerprint = key.Hash, key.Fingerprint
@@ -46,22 +47,22 @@ func InsertNote(ctx context.Context, tx *Tx, n tarsy.Note, key *tarsy.Idempotenc
 }
 
 // UpdateNote stores the progress of a note: status, processed, error, entity count and version. UpdatedAt is set. The statement is queued.
-func UpdateNote(tx *Tx, n tarsy.Note) {
+func UpdateNote(tx *Tx, n notebook.Note) {
 	tx.queue(`
 		UPDATE notes SET status = $2, processed = $3, processing_error = $4, entity_count = $5, version = $6, processed_at = $7, updated_at = $8
 		WHERE id = $1`, n.ID, n.Status, n.Processed, n.ProcessingError, n.EntityCount, n.Version, n.ProcessedAt, tx.Now)
 }
 
 // NoteByKey reads the note that was captured with an idempotency key, and the fingerprint of that capture; nil if there is none.
-func NoteByKey(ctx context.Context, q Querier, hash []byte) (*tarsy.Note, []byte, error) {
+func NoteByKey(ctx context.Context, q Querier, hash []byte) (*notebook.Note, []byte, error) {
 	type keyed struct {
-		tarsy.Note
+		notebook.Note
 
 		Fingerprint []byte `db:"idempotency_fingerprint"`
 	}
 
 	found, err := one[keyed](ctx, q, pgx.ErrNoRows,
-		`SELECT `+postgres.ColumnList[tarsy.Note]("")+`, idempotency_fingerprint FROM notes WHERE idempotency_hash = $1`, hash)
+		`SELECT `+postgres.ColumnList[notebook.Note]("")+`, idempotency_fingerprint FROM notes WHERE idempotency_hash = $1`, hash)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil, nil
 	}
@@ -70,9 +71,9 @@ func NoteByKey(ctx context.Context, q Querier, hash []byte) (*tarsy.Note, []byte
 }
 
 // Notes reads a page of notes and counts all that match.
-func Notes(ctx context.Context, q Querier, query tarsy.NoteQuery) (tarsy.NotePage, error) {
+func Notes(ctx context.Context, q Querier, query notebook.NoteQuery) (notebook.NotePage, error) {
 	var (
-		page       tarsy.NotePage
+		page       notebook.NotePage
 		conditions = []string{"true"}
 		args       = pgx.NamedArgs{"limit": query.Limit + 1} // one more tells whether there is a next page
 	)
@@ -115,8 +116,8 @@ func Notes(ctx context.Context, q Querier, query tarsy.NoteQuery) (tarsy.NotePag
 
 	var err error
 
-	page.Notes, err = collect[tarsy.Note](ctx, q,
-		"SELECT "+postgres.ColumnList[tarsy.Note]("")+where+" ORDER BY created_at DESC, id DESC LIMIT @limit", args)
+	page.Notes, err = collect[notebook.Note](ctx, q,
+		"SELECT "+postgres.ColumnList[notebook.Note]("")+where+" ORDER BY created_at DESC, id DESC LIMIT @limit", args)
 	if err != nil {
 		return page, err
 	}
@@ -124,7 +125,7 @@ func Notes(ctx context.Context, q Querier, query tarsy.NoteQuery) (tarsy.NotePag
 	if len(page.Notes) > query.Limit {
 		page.Notes = page.Notes[:query.Limit]
 		last := page.Notes[query.Limit-1]
-		page.Next = &tarsy.TimeCursor{CreatedAt: last.CreatedAt, ID: last.ID}
+		page.Next = &notebook.TimeCursor{CreatedAt: last.CreatedAt, ID: last.ID}
 	}
 
 	return page, nil
@@ -144,12 +145,12 @@ func CountFinishedNotes(ctx context.Context, q Querier, since, until time.Time) 
 
 // LockFinishedNotes reads the next notes of a period that nobody works on, oldest first, and keeps others from changing them until the
 // end of the transaction.
-func LockFinishedNotes(ctx context.Context, tx *Tx, since, until time.Time, after *tarsy.TimeCursor, limit int) ([]tarsy.Note, error) {
+func LockFinishedNotes(ctx context.Context, tx *Tx, since, until time.Time, after *notebook.TimeCursor, limit int) ([]notebook.Note, error) {
 	rest, args := ``, []any{since, until, limit}
 	if after != nil {
 		rest, args = ` AND (created_at, id) > ($4, $5)`, append(args, after.CreatedAt, after.ID)
 	}
 
-	return collect[tarsy.Note](ctx, tx,
-		`SELECT `+postgres.ColumnList[tarsy.Note]("")+` FROM notes WHERE `+finished+rest+` ORDER BY created_at, id LIMIT $3 FOR UPDATE`, args...)
+	return collect[notebook.Note](ctx, tx,
+		`SELECT `+postgres.ColumnList[notebook.Note]("")+` FROM notes WHERE `+finished+rest+` ORDER BY created_at, id LIMIT $3 FOR UPDATE`, args...)
 }

@@ -5,6 +5,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // NoProject is the error for a project that does not exist.
@@ -16,17 +17,17 @@ func NoProject(id string) error {
 func NoEpic(id string) error { return tarsy.Errorf(tarsy.CodeEpicNotFound, "there is no epic %s", id) }
 
 // Projects reads projects. The rest of the statement follows FROM projects p.
-func Projects(ctx context.Context, q Querier, rest string, args ...any) ([]tarsy.Project, error) {
-	return collect[tarsy.Project](ctx, q, `SELECT `+postgres.ColumnList[tarsy.Project]("p")+` FROM projects p `+rest, args...)
+func Projects(ctx context.Context, q Querier, rest string, args ...any) ([]notebook.Project, error) {
+	return collect[notebook.Project](ctx, q, `SELECT `+postgres.ColumnList[notebook.Project]("p")+` FROM projects p `+rest, args...)
 }
 
 // Epics reads epics. The rest of the statement follows FROM epics e.
-func Epics(ctx context.Context, q Querier, rest string, args ...any) ([]tarsy.Epic, error) {
-	return collect[tarsy.Epic](ctx, q, `SELECT `+postgres.ColumnList[tarsy.Epic]("e")+` FROM epics e `+rest, args...)
+func Epics(ctx context.Context, q Querier, rest string, args ...any) ([]notebook.Epic, error) {
+	return collect[notebook.Epic](ctx, q, `SELECT `+postgres.ColumnList[notebook.Epic]("e")+` FROM epics e `+rest, args...)
 }
 
 // InsertEpic stores a new epic and emits its event. IsTaken recognizes the error for a name that exists in the project.
-func InsertEpic(ctx context.Context, tx *Tx, e tarsy.Epic) error {
+func InsertEpic(ctx context.Context, tx *Tx, e notebook.Epic) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO epics (id, project_id, name, description, status, position, created_by, created_at, updated_at, version)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
@@ -35,7 +36,7 @@ func InsertEpic(ctx context.Context, tx *Tx, e tarsy.Epic) error {
 		return err
 	}
 
-	tx.Emit(tarsy.NotePayload{Type: tarsy.TypeEpicChanged, EpicID: e.ID, ProjectID: e.ProjectID, Status: string(e.Status), Author: e.CreatedBy})
+	tx.Emit(notebook.NotePayload{Type: notebook.TypeEpicChanged, EpicID: e.ID, ProjectID: e.ProjectID, Status: string(e.Status), Author: e.CreatedBy})
 
 	return nil
 }

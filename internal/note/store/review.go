@@ -5,6 +5,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // NoReviewItem is the error for a review item that does not exist.
@@ -13,33 +14,33 @@ func NoReviewItem(id string) error {
 }
 
 // ReviewItems reads review items. The rest of the statement follows FROM review_items r.
-func ReviewItems(ctx context.Context, q Querier, rest string, args ...any) ([]tarsy.ReviewItem, error) {
-	return collect[tarsy.ReviewItem](ctx, q, `SELECT `+postgres.ColumnList[tarsy.ReviewItem]("r")+` FROM review_items r `+rest, args...)
+func ReviewItems(ctx context.Context, q Querier, rest string, args ...any) ([]notebook.ReviewItem, error) {
+	return collect[notebook.ReviewItem](ctx, q, `SELECT `+postgres.ColumnList[notebook.ReviewItem]("r")+` FROM review_items r `+rest, args...)
 }
 
 // LockReviewItem reads a review item and keeps others from changing it until the end of the transaction.
-func LockReviewItem(ctx context.Context, tx *Tx, id string) (tarsy.ReviewItem, error) {
-	return one[tarsy.ReviewItem](ctx, tx, NoReviewItem(id),
-		`SELECT `+postgres.ColumnList[tarsy.ReviewItem]("")+` FROM review_items WHERE id = $1 FOR UPDATE`, id)
+func LockReviewItem(ctx context.Context, tx *Tx, id string) (notebook.ReviewItem, error) {
+	return one[notebook.ReviewItem](ctx, tx, NoReviewItem(id),
+		`SELECT `+postgres.ColumnList[notebook.ReviewItem]("")+` FROM review_items WHERE id = $1 FOR UPDATE`, id)
 }
 
 // InsertReviewItem stores a new review item and emits its event. The statement is queued.
-func InsertReviewItem(tx *Tx, r tarsy.ReviewItem) {
+func InsertReviewItem(tx *Tx, r notebook.ReviewItem) {
 	tx.queue(`
 		INSERT INTO review_items (id, kind, status, note_id, entity_id, project_id, proposal, reason, confidence, score, created_at, version)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		r.ID, r.Kind, r.Status, r.NoteID, r.EntityID, r.ProjectID, r.Proposal, r.Reason, r.Confidence, r.Score, r.CreatedAt, r.Version)
 
-	tx.Emit(tarsy.NotePayload{
-		Type: tarsy.TypeReviewCreated, ReviewID: r.ID, NoteID: IDText(r.NoteID), EntityID: IDText(r.EntityID), ProjectID: IDText(r.ProjectID),
+	tx.Emit(notebook.NotePayload{
+		Type: notebook.TypeReviewCreated, ReviewID: r.ID, NoteID: IDText(r.NoteID), EntityID: IDText(r.EntityID), ProjectID: IDText(r.ProjectID),
 		Status: string(r.Status),
 	})
 }
 
 // ResolveReviewItem closes a review item, or opens it again, with the next version. The caller has locked the row and emits the event.
-func ResolveReviewItem(ctx context.Context, tx *Tx, r tarsy.ReviewItem, status tarsy.ReviewStatus, author string) (tarsy.ReviewItem, error) {
+func ResolveReviewItem(ctx context.Context, tx *Tx, r notebook.ReviewItem, status notebook.ReviewStatus, author string) (notebook.ReviewItem, error) {
 	r.Status, r.ResolvedAt, r.ResolvedBy = status, &tx.Now, author
-	if status == tarsy.ReviewOpen {
+	if status == notebook.ReviewOpen {
 		r.ResolvedAt, r.ResolvedBy = nil, ""
 	}
 
@@ -52,14 +53,14 @@ func ResolveReviewItem(ctx context.Context, tx *Tx, r tarsy.ReviewItem, status t
 }
 
 // UpdateProposal stores another proposal of an open review item, with the next version, and emits the event. The caller has locked the row.
-func UpdateProposal(ctx context.Context, tx *Tx, r tarsy.ReviewItem) error {
+func UpdateProposal(ctx context.Context, tx *Tx, r notebook.ReviewItem) error {
 	r.Version++
 
 	if _, err := tx.Exec(ctx, `UPDATE review_items SET proposal = $2, version = $3 WHERE id = $1`, r.ID, r.Proposal, r.Version); err != nil {
 		return err
 	}
 
-	tx.Emit(ReviewEvent(tarsy.TypeReviewUpdated, r, ""))
+	tx.Emit(ReviewEvent(notebook.TypeReviewUpdated, r, ""))
 
 	return nil
 }
@@ -72,27 +73,27 @@ func CloseReviewItems(ctx context.Context, tx *Tx, condition string, args ...any
 	}
 
 	for _, r := range open {
-		if r, err = ResolveReviewItem(ctx, tx, r, tarsy.ReviewObsolete, ""); err != nil {
+		if r, err = ResolveReviewItem(ctx, tx, r, notebook.ReviewObsolete, ""); err != nil {
 			return err
 		}
 
-		tx.Emit(ReviewEvent(tarsy.TypeReviewResolved, r, ""))
+		tx.Emit(ReviewEvent(notebook.TypeReviewResolved, r, ""))
 	}
 
 	return nil
 }
 
 // ReviewEvent is the event of a review item that was changed, resolved or opened again.
-func ReviewEvent(eventType string, r tarsy.ReviewItem, author string) tarsy.NotePayload {
-	return tarsy.NotePayload{
+func ReviewEvent(eventType string, r notebook.ReviewItem, author string) notebook.NotePayload {
+	return notebook.NotePayload{
 		Type: eventType, ReviewID: r.ID, NoteID: IDText(r.NoteID), EntityID: IDText(r.EntityID), ProjectID: IDText(r.ProjectID), Status: string(r.Status),
 		Author: author,
 	}
 }
 
 // EntityEvent is an event about an entity.
-func EntityEvent(eventType string, e tarsy.Entity, author string) tarsy.NotePayload {
-	return tarsy.NotePayload{
+func EntityEvent(eventType string, e notebook.Entity, author string) notebook.NotePayload {
+	return notebook.NotePayload{
 		Type: eventType, EntityID: e.ID, NoteID: IDText(e.NoteID), SessionID: IDText(e.SessionID), ProjectID: IDText(e.ProjectID), EpicID: IDText(e.EpicID),
 		Status: string(e.State), Author: author,
 	}

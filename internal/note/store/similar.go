@@ -7,13 +7,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/postgres"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // SimilarEntity is an entity with the similarity of its words to those of another, from 0 to 1.
 type SimilarEntity struct {
-	tarsy.Entity
+	notebook.Entity
 
 	Score float64
 }
@@ -56,15 +56,15 @@ func Words(ctx context.Context, q Querier, ids []string) (map[string][]string, e
 // the planner: one of those looks cheaper while the table is small, and the plan is kept while it grows.
 var similarSQL = `
 	WITH counted AS MATERIALIZED (
-		SELECT ` + postgres.ColumnList[tarsy.Entity]("e") + `, cardinality(e.words) AS size, ` + sharedSQL("$3") + ` AS shared
+		SELECT ` + postgres.ColumnList[notebook.Entity]("e") + `, cardinality(e.words) AS size, ` + sharedSQL("$3") + ` AS shared
 		FROM entities e
 		WHERE (e.words && $2 OR e.words @> $9) AND cardinality(e.words) BETWEEN $5 AND $6 AND (e.state IN ('proposed', 'accepted')) IS TRUE
 			AND (e.status IN ('open', 'in_progress')) IS TRUE AND e.id <> $1 AND ((e.note_id = $4) IS NOT TRUE OR e.id < $1)
 			AND e.team IN ('', (SELECT o.team FROM entities o WHERE o.id = $1))
 	), scored AS (
-		SELECT ` + postgres.ColumnList[tarsy.Entity]("c") + `, ` + jaccardSQL("c.shared", "c.size", "cardinality($3::text[])") + ` AS score FROM counted c
+		SELECT ` + postgres.ColumnList[notebook.Entity]("c") + `, ` + jaccardSQL("c.shared", "c.size", "cardinality($3::text[])") + ` AS score FROM counted c
 	)
-	SELECT ` + postgres.ColumnList[tarsy.Entity]("s") + `, s.score FROM scored s WHERE s.score >= $7 ORDER BY s.score DESC, s.id LIMIT $8`
+	SELECT ` + postgres.ColumnList[notebook.Entity]("s") + `, s.score FROM scored s WHERE s.score >= $7 ORDER BY s.score DESC, s.id LIMIT $8`
 
 // sharedSQL counts the words of an entity e that are in a list without repetitions. Comparing each with each is faster than any function
 // of sets for lists as short as these.
@@ -79,7 +79,7 @@ func jaccardSQL(shared, size, otherSize string) string {
 
 // Search looks for entities that are similar to one.
 type Search struct {
-	Entity tarsy.Entity
+	Entity notebook.Entity
 	// Words are those of the entity, as Words returns them.
 	Words []string
 }

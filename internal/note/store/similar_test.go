@@ -8,9 +8,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/notebook"
 )
 
 func openWithPool(t testing.TB) (*store.DB, *pgxpool.Pool) {
@@ -28,11 +29,11 @@ func openWithPool(t testing.TB) (*store.DB, *pgxpool.Pool) {
 }
 
 // addTask stores an open task without a note.
-func addTask(t testing.TB, db *store.DB, title string) tarsy.EntityDetail {
+func addTask(t testing.TB, db *store.DB, title string) notebook.EntityDetail {
 	t.Helper()
 
-	e := tarsy.EntityDetail{Entity: tarsy.Entity{
-		ID: tarsy.NewID(), Type: tarsy.EntityTask, Title: title, Status: tarsy.EntityOpen, State: tarsy.EntityAccepted, CreatedBy: "ana",
+	e := notebook.EntityDetail{Entity: notebook.Entity{
+		ID: ident.New(), Type: notebook.EntityTask, Title: title, Status: notebook.EntityOpen, State: notebook.EntityAccepted, CreatedBy: "ana",
 		CreatedAt: db.Now(), UpdatedAt: db.Now(), Version: 1,
 	}}
 	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
@@ -44,7 +45,7 @@ func addTask(t testing.TB, db *store.DB, title string) tarsy.EntityDetail {
 	return e
 }
 
-func similar(t testing.TB, db *store.DB, e tarsy.EntityDetail, threshold float64, limit int) []store.SimilarEntity {
+func similar(t testing.TB, db *store.DB, e notebook.EntityDetail, threshold float64, limit int) []store.SimilarEntity {
 	t.Helper()
 
 	words, err := store.Words(t.Context(), db.Reader(), []string{e.ID})

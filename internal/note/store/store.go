@@ -20,6 +20,7 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 	"tarsy.dev/tarsy/flow/journal/pgjournal"
 	"tarsy.dev/tarsy/internal/audit"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Config says where the rows are. Everything is required except Clock and Logger.
@@ -46,7 +47,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}
 
 	entries, err := pgjournal.Open[tarsy.Event](ctx, pgjournal.Config{
-		Pool: cfg.Write, Name: tarsy.ChannelNotes, Clock: cfg.Clock, Logger: cfg.Logger,
+		Pool: cfg.Write, Name: notebook.ChannelNotes, Clock: cfg.Clock, Logger: cfg.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the journal of notes: %w", err)
@@ -69,7 +70,7 @@ func (db *DB) Trim(ctx context.Context, before time.Time) (int, error) {
 	err := db.write.QueryRow(ctx, `
 		SELECT j.trimmed, coalesce((
 			SELECT e.seq - 1 FROM pgjournal_entries e WHERE e.journal_id = j.id AND e.seq > j.trimmed AND e.at >= $2 ORDER BY e.seq LIMIT 1
-		), j.head) FROM pgjournal_journals j WHERE j.name = $1`, tarsy.ChannelNotes, before).Scan(&first, &through)
+		), j.head) FROM pgjournal_journals j WHERE j.name = $1`, notebook.ChannelNotes, before).Scan(&first, &through)
 	if err != nil {
 		return 0, fmt.Errorf("find old entries: %w", err)
 	}

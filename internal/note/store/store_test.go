@@ -15,9 +15,12 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/flow/journal"
+	"tarsy.dev/tarsy/internal/calendar"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/slowness"
 	"tarsy.dev/tarsy/internal/note/store"
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
+	"tarsy.dev/tarsy/notebook"
 )
 
 var patience = slowness.Scale(20 * time.Second)
@@ -37,22 +40,22 @@ func open(t *testing.T) *store.DB {
 }
 
 // sample is a note with an entity, and what both are stored as.
-func sample(now time.Time) (tarsy.Note, tarsy.EntityDetail) {
-	note := tarsy.Note{
-		ID: tarsy.NewID(), Content: "Fix the login bug on Safari by Friday.", Source: tarsy.NoteFromCLI, Author: "ana", Status: tarsy.NoteQueued, Version: 1,
+func sample(now time.Time) (notebook.Note, notebook.EntityDetail) {
+	note := notebook.Note{
+		ID: ident.New(), Content: "Fix the login bug on Safari by Friday.", Source: notebook.NoteFromCLI, Author: "ana", Status: notebook.NoteQueued, Version: 1,
 		CreatedAt: now, UpdatedAt: now,
 	}
-	due := tarsy.DateOf(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
+	due := calendar.DateOf(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
 	confidence := 0.9
-	entity := tarsy.EntityDetail{
-		Entity: tarsy.Entity{
-			ID: tarsy.NewID(), NoteID: &note.ID, NoteVersion: 1, Type: tarsy.EntityTask, Title: "Fix login bug", Status: tarsy.EntityOpen,
-			State: tarsy.EntityAccepted, DueOn: &due, Confidence: &confidence, CreatedBy: "tarsy", CreatedAt: now, UpdatedAt: now, Version: 1,
+	entity := notebook.EntityDetail{
+		Entity: notebook.Entity{
+			ID: ident.New(), NoteID: &note.ID, NoteVersion: 1, Type: notebook.EntityTask, Title: "Fix login bug", Status: notebook.EntityOpen,
+			State: notebook.EntityAccepted, DueOn: &due, Confidence: &confidence, CreatedBy: "tarsy", CreatedAt: now, UpdatedAt: now, Version: 1,
 			Position: store.PositionAt(now),
 		},
 		Tags: []string{"login", "safari"},
 	}
-	entity.Sources = []tarsy.EntitySource{{EntityID: entity.ID, NoteID: note.ID, Quote: "Fix the login bug", StartOffset: 0, EndOffset: 17}}
+	entity.Sources = []notebook.EntitySource{{EntityID: entity.ID, NoteID: note.ID, Quote: "Fix the login bug", StartOffset: 0, EndOffset: 17}}
 
 	return note, entity
 }
@@ -66,8 +69,8 @@ func TestChangeStoresRowsAndEventsTogether(t *testing.T) {
 	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
 		require.NoError(t, store.InsertNote(t.Context(), tx, note, nil))
 		store.InsertEntity(tx, entity)
-		tx.Emit(tarsy.NotePayload{Type: tarsy.TypeNoteCaptured, NoteID: note.ID})
-		tx.Emit(store.EntityEvent(tarsy.TypeEntityCreated, entity.Entity, ""))
+		tx.Emit(notebook.NotePayload{Type: notebook.TypeNoteCaptured, NoteID: note.ID})
+		tx.Emit(store.EntityEvent(notebook.TypeEntityCreated, entity.Entity, ""))
 
 		return nil
 	}))
@@ -82,7 +85,7 @@ func TestChangeStoresRowsAndEventsTogether(t *testing.T) {
 	found.CreatedAt, found.UpdatedAt = found.CreatedAt.UTC(), found.UpdatedAt.UTC()
 	require.Equal(t, entity, found)
 
-	require.Equal(t, []string{tarsy.TypeNoteCaptured, tarsy.TypeEntityCreated}, events(t, db, 2))
+	require.Equal(t, []string{notebook.TypeNoteCaptured, notebook.TypeEntityCreated}, events(t, db, 2))
 }
 
 func TestChangeThatFailsLeavesNothing(t *testing.T) {
@@ -94,7 +97,7 @@ func TestChangeThatFailsLeavesNothing(t *testing.T) {
 
 	err := db.Change(t.Context(), func(tx *store.Tx) error {
 		require.NoError(t, store.InsertNote(t.Context(), tx, note, nil))
-		tx.Emit(tarsy.NotePayload{Type: tarsy.TypeNoteCaptured, NoteID: note.ID})
+		tx.Emit(notebook.NotePayload{Type: notebook.TypeNoteCaptured, NoteID: note.ID})
 
 		return failure
 	})
@@ -105,11 +108,11 @@ func TestChangeThatFailsLeavesNothing(t *testing.T) {
 
 	// The next event is the first one.
 	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
-		tx.Emit(tarsy.NotePayload{Type: tarsy.TypeTagChanged, Tag: "login"})
+		tx.Emit(notebook.NotePayload{Type: notebook.TypeTagChanged, Tag: "login"})
 
 		return nil
 	}))
-	require.Equal(t, []string{tarsy.TypeTagChanged}, events(t, db, 1))
+	require.Equal(t, []string{notebook.TypeTagChanged}, events(t, db, 1))
 }
 
 func TestOldEventsAreTrimmed(t *testing.T) {
@@ -126,7 +129,7 @@ func TestOldEventsAreTrimmed(t *testing.T) {
 
 	for _, tag := range []string{"one", "two", "three"} {
 		require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
-			tx.Emit(tarsy.NotePayload{Type: tarsy.TypeTagChanged, Tag: tag})
+			tx.Emit(notebook.NotePayload{Type: notebook.TypeTagChanged, Tag: tag})
 
 			return nil
 		}))
@@ -186,9 +189,9 @@ func TestReviewItemIsStoredResolvedAndReopened(t *testing.T) {
 	db := open(t)
 	note, entity := sample(db.Now())
 	score := 0.75
-	item := tarsy.ReviewItem{
-		ID: tarsy.NewID(), Kind: tarsy.ReviewDuplicate, Status: tarsy.ReviewOpen, NoteID: &note.ID, EntityID: &entity.ID,
-		Proposal: tarsy.Proposal{DuplicateOf: tarsy.NewID()}, Reason: "same bug", Score: &score, CreatedAt: db.Now(), Version: 1,
+	item := notebook.ReviewItem{
+		ID: ident.New(), Kind: notebook.ReviewDuplicate, Status: notebook.ReviewOpen, NoteID: &note.ID, EntityID: &entity.ID,
+		Proposal: notebook.Proposal{DuplicateOf: ident.New()}, Reason: "same bug", Score: &score, CreatedAt: db.Now(), Version: 1,
 	}
 
 	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) error {
@@ -203,15 +206,15 @@ func TestReviewItemIsStoredResolvedAndReopened(t *testing.T) {
 		return store.CloseReviewItems(t.Context(), tx, `r.entity_id = $1`, entity.ID)
 	}))
 
-	var closed tarsy.ReviewItem
+	var closed notebook.ReviewItem
 
 	require.NoError(t, db.Change(t.Context(), func(tx *store.Tx) (err error) {
 		closed, err = store.LockReviewItem(t.Context(), tx, item.ID)
 		require.NoError(t, err)
-		require.Equal(t, tarsy.ReviewObsolete, closed.Status)
+		require.Equal(t, notebook.ReviewObsolete, closed.Status)
 		require.Equal(t, item.Proposal, closed.Proposal)
 
-		_, err = store.ResolveReviewItem(t.Context(), tx, closed, tarsy.ReviewOpen, "")
+		_, err = store.ResolveReviewItem(t.Context(), tx, closed, notebook.ReviewOpen, "")
 
 		return err
 	}))
@@ -220,7 +223,7 @@ func TestReviewItemIsStoredResolvedAndReopened(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, items, 1)
 	require.Equal(t, int64(3), items[0].Version)
-	require.Equal(t, []string{tarsy.TypeReviewCreated, tarsy.TypeReviewResolved}, events(t, db, 2))
+	require.Equal(t, []string{notebook.TypeReviewCreated, notebook.TypeReviewResolved}, events(t, db, 2))
 }
 
 // Two changes lock the same two rows in opposite orders, and each waits with its second row until the other has its first.
@@ -319,7 +322,7 @@ func events(t *testing.T, db *store.DB, n int) []string {
 	return types
 }
 
-func utc(n tarsy.Note) tarsy.Note {
+func utc(n notebook.Note) notebook.Note {
 	n.CreatedAt, n.UpdatedAt = n.CreatedAt.UTC(), n.UpdatedAt.UTC()
 
 	return n

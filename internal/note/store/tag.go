@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // Limits of what is stored about an entity.
@@ -23,7 +24,7 @@ func CleanTags(tags []string) ([]string, error) {
 	clean := make([]string, 0, len(tags))
 
 	for _, tag := range tags {
-		tag = strings.ToLower(strings.Join(strings.Fields(tarsy.CleanText(tag)), " "))
+		tag = strings.ToLower(strings.Join(strings.Fields(plaintext.Clean(tag)), " "))
 		if tag == "" {
 			continue
 		}

@@ -3,7 +3,7 @@ package store
 import (
 	"context"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
 )
 
 // NoteTeam is the team of the session that a note is about; empty if there is none.
@@ -22,7 +22,7 @@ func (db *DB) ReviewTeam(ctx context.Context, id string) (string, error) {
 }
 
 func (db *DB) team(ctx context.Context, missing func(id string) error, sql, id string) (string, error) {
-	if !tarsy.ValidID(id) {
+	if !ident.Valid(id) {
 		return "", missing(id)
 	}
 

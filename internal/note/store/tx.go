@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // Tx is a change. It is used by one goroutine.
@@ -25,9 +26,9 @@ type Tx struct {
 }
 
 // Emit adds an event to the change. The event is in the journal if the change is committed.
-func (tx *Tx) Emit(payload tarsy.NotePayload) {
+func (tx *Tx) Emit(payload notebook.NotePayload) {
 	payload.Timestamp = tx.Now
-	tx.events = append(tx.events, tarsy.NewNoteEvent(payload))
+	tx.events = append(tx.events, notebook.NewNoteEvent(payload))
 }
 
 // queue adds a statement that is sent later.

@@ -17,6 +17,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/notify/outgoing"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // maxSubject bounds the subject, in characters: mail programs show fewer.
@@ -125,19 +126,19 @@ func headerText(text string) string {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
-		case tarsy.Invisible(r):
+		case plaintext.Invisible(r):
 			return -1
 		default:
 			return r
 		}
-	}, tarsy.CleanText(text))
+	}, plaintext.Clean(text))
 
-	return tarsy.CutText(strings.Join(strings.Fields(visible), " "), maxSubject)
+	return plaintext.Cut(strings.Join(strings.Fields(visible), " "), maxSubject)
 }
 
 // bodyText is a text as people read it: characters that hide something are visible.
 func bodyText(text string) string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(tarsy.CleanText(text))
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(plaintext.Clean(text))
 
-	return strings.TrimRight(string(tarsy.EscapeInvisible([]byte(text))), "\n") + "\n"
+	return strings.TrimRight(string(plaintext.EscapeInvisible([]byte(text))), "\n") + "\n"
 }

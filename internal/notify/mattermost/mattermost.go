@@ -11,6 +11,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/notify/outgoing"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 const (
@@ -52,7 +53,7 @@ func (d *Delivery) Deliver(ctx context.Context, p outgoing.Parcel) error {
 
 // text is the whole message, in Markdown.
 func (d *Delivery) text(m message.Message) (string, error) {
-	parts := []string{"**" + literal(tarsy.CutText(m.Headline()+": "+m.Title, maxTitle)) + "**"}
+	parts := []string{"**" + literal(plaintext.Cut(m.Headline()+": "+m.Title, maxTitle)) + "**"}
 
 	if d.Template != nil {
 		text, err := d.Template.Render(message.WithTexts(m, inert))
@@ -77,7 +78,7 @@ func known(m message.Message) []string {
 	var parts []string
 
 	if facts := m.Facts(); len(facts) > 0 {
-		parts = append(parts, literal(tarsy.CutText(strings.Join(facts, " · "), maxTitle)))
+		parts = append(parts, literal(plaintext.Cut(strings.Join(facts, " · "), maxTitle)))
 	}
 
 	var lines []string
@@ -90,9 +91,9 @@ func known(m message.Message) []string {
 	}
 
 	if m.Event == message.ApprovalNeeded {
-		arguments := strings.ReplaceAll(tarsy.CleanText(string(m.Approval.Arguments)), "`", "ˋ")
+		arguments := strings.ReplaceAll(plaintext.Clean(string(m.Approval.Arguments)), "`", "ˋ")
 
-		parts = append(parts, literal(tarsy.CutText(m.Approval.Asks(), maxTitle)), cut(fence+"json\n"+arguments)+"\n"+fence,
+		parts = append(parts, literal(plaintext.Cut(m.Approval.Asks(), maxTitle)), cut(fence+"json\n"+arguments)+"\n"+fence,
 			"The request expires at "+m.Approval.ExpiresAt+".")
 	}
 
@@ -105,7 +106,7 @@ func known(m message.Message) []string {
 
 // cut bounds a text, and closes the code block that it is cut in.
 func cut(text string) string {
-	short := tarsy.CutText(text, maxText)
+	short := plaintext.Cut(text, maxText)
 	if len(short) == len(text) {
 		return text
 	}

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // Approval is a tool call that waits for a person, as in tarsy.ApprovalRequest.
@@ -65,7 +66,7 @@ func NewApproval(a tarsy.Announcement, session tarsy.Session, call tarsy.Approva
 	m := New(a, session, nil, url)
 	m.Approval = Approval{
 		ID: call.ID, Call: call.Call, Agent: call.AgentName, Server: call.ServerName, Tool: call.ToolName,
-		Arguments:   Arguments(tarsy.EscapeInvisible(call.ToolArguments)),
+		Arguments:   Arguments(plaintext.EscapeInvisible(call.ToolArguments)),
 		RequestedAt: call.CreatedAt.UTC().Format(time.RFC3339), ExpiresAt: call.Approval.ExpiresAt.UTC().Format(time.RFC3339),
 	}
 

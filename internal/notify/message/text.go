@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 // Headline is what happened, in a few words.
@@ -48,7 +49,7 @@ func (m *Message) Conclusion() []Line {
 			return
 		}
 
-		cut := tarsy.CutText(text, tarsy.MaxVerdictLine)
+		cut := plaintext.Cut(text, tarsy.MaxVerdictLine)
 		if len(cut) < len(text) {
 			cut += "…"
 		}
@@ -128,7 +129,7 @@ func changeTexts(v reflect.Value, change func(string) string) {
 
 // Inert is a Markdown text of a model as it can be shown: links show where they lead, no image is loaded, and invisible characters are visible.
 func Inert(text string) string {
-	return strings.ReplaceAll(string(tarsy.EscapeInvisible([]byte(tarsy.CleanText(text)))), "](", "] (")
+	return strings.ReplaceAll(string(plaintext.EscapeInvisible([]byte(plaintext.Clean(text)))), "](", "] (")
 }
 
 // Asks is what an approval is about, in a sentence.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 const (
@@ -152,7 +152,7 @@ func waitOf(header http.Header, now time.Time) time.Duration {
 
 // OneLine is what a recipient says about a refusal, short and on one line.
 func OneLine(text string) string {
-	runes := []rune(strings.Join(strings.Fields(tarsy.CleanText(text)), " "))
+	runes := []rune(strings.Join(strings.Fields(plaintext.Clean(text)), " "))
 	if len(runes) > maxReason {
 		return string(runes[:maxReason]) + "…"
 	}

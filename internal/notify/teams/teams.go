@@ -11,6 +11,7 @@ import (
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/notify/message"
 	"tarsy.dev/tarsy/internal/notify/outgoing"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 const (
@@ -106,7 +107,7 @@ type action struct {
 func (d *Delivery) card(m message.Message, limit int) (card, error) {
 	c := card{
 		Schema: "http://adaptivecards.io/schemas/adaptive-card.json", Type: "AdaptiveCard", Version: "1.4",
-		Body: []block{literal("", run{Text: tarsy.CutText(m.Headline()+": "+m.Title, maxTitle), Size: "Medium", Weight: "Bolder"})},
+		Body: []block{literal("", run{Text: plaintext.Cut(m.Headline()+": "+m.Title, maxTitle), Size: "Medium", Weight: "Bolder"})},
 	}
 
 	if m.URL != "" {
@@ -121,7 +122,7 @@ func (d *Delivery) card(m message.Message, limit int) (card, error) {
 	}
 
 	if facts := m.Facts(); len(facts) > 0 {
-		c.Body = append(c.Body, literal("Small", run{Text: tarsy.CutText(strings.Join(facts, " · "), maxTitle), IsSubtle: true}))
+		c.Body = append(c.Body, literal("Small", run{Text: plaintext.Cut(strings.Join(facts, " · "), maxTitle), IsSubtle: true}))
 	}
 
 	for _, l := range m.Conclusion() {
@@ -129,7 +130,7 @@ func (d *Delivery) card(m message.Message, limit int) (card, error) {
 	}
 
 	if m.Event == message.ApprovalNeeded {
-		c.Body = append(c.Body, literal("Small", run{Text: tarsy.CutText(m.Approval.Asks(), maxTitle)}))
+		c.Body = append(c.Body, literal("Small", run{Text: plaintext.Cut(m.Approval.Asks(), maxTitle)}))
 		c.Body = append(c.Body, lines(string(m.Approval.Arguments), limit, func(line string) block {
 			return literal("None", run{Text: line, FontType: "Monospace"})
 		})...)
@@ -145,7 +146,7 @@ func (d *Delivery) card(m message.Message, limit int) (card, error) {
 func literal(spacing string, runs ...run) block {
 	for i := range runs {
 		runs[i].Type = "TextRun"
-		runs[i].Text = string(tarsy.EscapeInvisible([]byte(tarsy.CleanText(runs[i].Text))))
+		runs[i].Text = string(plaintext.EscapeInvisible([]byte(plaintext.Clean(runs[i].Text))))
 	}
 
 	return block{Type: "RichTextBlock", Spacing: spacing, Inlines: runs}
@@ -160,7 +161,7 @@ func markdown(text string, limit int) []block {
 func lines(text string, limit int, show func(line string) block) []block {
 	var all []block
 
-	cut := tarsy.CutText(text, limit)
+	cut := plaintext.Cut(text, limit)
 	whole := len(cut) == len(text)
 
 	for line := range strings.Lines(cut) {

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/ident"
+	"tarsy.dev/tarsy/internal/plaintext"
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
@@ -118,11 +120,11 @@ func LockSuppressed(ctx context.Context, tx pgx.Tx, id string) (Suppressed, erro
 
 // NoSuppressedAlert is the error of an id that no suppressed alert has.
 func NoSuppressedAlert(id string) error {
-	return tarsy.Errorf(tarsy.CodeNotFound, "There is no suppressed alert %q.", tarsy.CutText(id, 40)) //nolint:mnd // an id and a bit
+	return tarsy.Errorf(tarsy.CodeNotFound, "There is no suppressed alert %q.", plaintext.Cut(id, 40)) //nolint:mnd // an id and a bit
 }
 
 func suppressedAlert(ctx context.Context, q querier, id, lock string) (Suppressed, error) {
-	if !tarsy.ValidID(id) {
+	if !ident.Valid(id) {
 		return Suppressed{}, NoSuppressedAlert(id)
 	}
 

@@ -9,10 +9,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
 	"tarsy.dev/tarsy/internal/note/infer"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // isNote reports whether a call is about a note.
@@ -63,7 +64,7 @@ var (
 // extract finds the sentences of a note that say what they are.
 func extract(prompt string) infer.ExtractAnswer {
 	answer := infer.ExtractAnswer{Entities: []infer.EntityAnswer{}}
-	captured, _ := tarsy.ParseDate(promptDate.FindString(prompt))
+	captured, _ := calendar.ParseDate(promptDate.FindString(prompt))
 
 	for _, sentence := range sentences(block(prompt, "NOTE")) {
 		kind, ok := kindOf(sentence)
@@ -95,18 +96,18 @@ const (
 	sameWords = 0.6
 )
 
-func kindOf(sentence string) (tarsy.EntityType, bool) {
+func kindOf(sentence string) (notebook.EntityType, bool) {
 	switch plain := plainText(sentence); {
 	case isQuestion.MatchString(plain):
-		return tarsy.EntityQuestion, true
+		return notebook.EntityQuestion, true
 	case isDecision.MatchString(plain):
-		return tarsy.EntityDecision, true
+		return notebook.EntityDecision, true
 	case isRisk.MatchString(plain):
-		return tarsy.EntityRisk, true
+		return notebook.EntityRisk, true
 	case isTask.MatchString(plain):
-		return tarsy.EntityTask, true
+		return notebook.EntityTask, true
 	case isInsight.MatchString(plain):
-		return tarsy.EntityInsight, true
+		return notebook.EntityInsight, true
 	default:
 		return "", false
 	}
@@ -192,9 +193,9 @@ func owner(sentence string) string {
 }
 
 // dueDate resolves a date of a sentence from the day of the note.
-func dueDate(sentence string, captured tarsy.Date) string {
+func dueDate(sentence string, captured calendar.Date) string {
 	if day := writtenDay.FindStringSubmatch(sentence); day != nil {
-		if _, err := tarsy.ParseDate(day[1]); err == nil {
+		if _, err := calendar.ParseDate(day[1]); err == nil {
 			return day[1]
 		}
 	}

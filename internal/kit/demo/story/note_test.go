@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent/quote"
+	"tarsy.dev/tarsy/notebook"
 )
 
 // notePrompt is a prompt like that of the pipeline, on a Monday.
@@ -19,7 +19,7 @@ func notePrompt(note string) string {
 func TestDemoNotesHaveEntitiesOfEveryType(t *testing.T) {
 	t.Parallel()
 
-	types := map[tarsy.EntityType]int{}
+	types := map[notebook.EntityType]int{}
 
 	for i, note := range LoadNotes().Notes {
 		answer := extract(notePrompt(note))
@@ -32,7 +32,7 @@ func TestDemoNotesHaveEntitiesOfEveryType(t *testing.T) {
 		}
 	}
 
-	for _, kind := range tarsy.EntityTypes() {
+	for _, kind := range notebook.EntityTypes() {
 		require.Positive(t, types[kind], "%s: %v", kind, types)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"tarsy.dev/tarsy"
 	"tarsy.dev/tarsy/internal/agent"
+	"tarsy.dev/tarsy/internal/ident"
 	"tarsy.dev/tarsy/internal/kit/demo/story"
 	"tarsy.dev/tarsy/llm"
 	"tarsy.dev/tarsy/llm/script"
@@ -23,12 +24,12 @@ func judge(t *testing.T, client llm.Client, analysis string, calls map[string]st
 
 	var known []tarsy.Citation
 	for call := range maps.Keys(calls) {
-		known = append(known, tarsy.Citation{Call: call, EventID: tarsy.NewID()})
+		known = append(known, tarsy.Citation{Call: call, EventID: ident.New()})
 	}
 
 	judged := agent.Judge(t.Context(), agent.Config{LLM: client, Clock: clockwork.NewRealClock(), Logger: slog.New(slog.DiscardHandler)}, agent.VerdictInput{
 		ClosingInput: agent.ClosingInput{
-			SessionID: tarsy.NewID(), Analysis: analysis, Models: []agent.Fallback{{Provider: "demo", Model: "demo-script"}}, Limit: time.Minute,
+			SessionID: ident.New(), Analysis: analysis, Models: []agent.Fallback{{Provider: "demo", Model: "demo-script"}}, Limit: time.Minute,
 		},
 		Calls: known,
 	})

@@ -1,4 +1,4 @@
-package tarsy
+package plaintext
 
 import (
 	"unicode"

@@ -1,4 +1,5 @@
-package tarsy
+// Package calendar has days without a time, and times as the database stores them.
+package calendar
 
 import (
 	"database/sql/driver"
@@ -57,3 +58,6 @@ func (d *Date) Scan(source any) error {
 
 	return nil
 }
+
+// Time converts a time to what the database stores, UTC in microseconds, so that it is the same before and after storing.
+func Time(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

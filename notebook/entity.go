@@ -1,6 +1,11 @@
-package tarsy
+package notebook
 
-import "time"
+import (
+	"time"
+
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/calendar"
+)
 
 // EntityType is what kind of thing was extracted from a note.
 type EntityType string
@@ -73,7 +78,7 @@ type Entity struct {
 	// Who is responsible, as written in the note; empty if nobody is.
 	Owner string `json:"owner"`
 	// When it is due, as YYYY-MM-DD; nil if no date is known.
-	DueOn *Date `json:"due_on"`
+	DueOn *calendar.Date `json:"due_on"`
 	// Progress of the work.
 	Status EntityStatus `json:"status"`
 	// Whether it counts.
@@ -138,14 +143,14 @@ type EntityQuery struct {
 	Owner string
 	Tag   string
 	// Inclusive; nil for no limit.
-	DueFrom *Date
-	DueTo   *Date
+	DueFrom *calendar.Date
+	DueTo   *calendar.Date
 	// Without a project only.
 	Unfiled bool
 	// Words that title or content must contain.
 	Search string
 	// Whose entities from sessions are found.
-	Visible Visibility
+	Visible tarsy.Visibility
 	// Order by status, position and ID instead of time.
 	Board bool
 	// The last entity of the previous page; nil starts with the first.

@@ -1,6 +1,10 @@
-package tarsy
+package notebook
 
-import "time"
+import (
+	"time"
+
+	"tarsy.dev/tarsy"
+)
 
 // ChannelNotes is the journal of everything about notes.
 const ChannelNotes = "notes"
@@ -62,6 +66,6 @@ type NotePayload struct {
 }
 
 // NewNoteEvent is the entry of the journal of notes with a payload.
-func NewNoteEvent(payload NotePayload) Event {
-	return NewEvent("", payload.Type, payload, payload.Timestamp)
+func NewNoteEvent(payload NotePayload) tarsy.Event {
+	return tarsy.NewEvent("", payload.Type, payload, payload.Timestamp)
 }

@@ -1,6 +1,10 @@
-package tarsy
+package notebook
 
-import "time"
+import (
+	"time"
+
+	"tarsy.dev/tarsy"
+)
 
 // ReviewKind is what a person must decide.
 type ReviewKind string
@@ -174,7 +178,7 @@ type ReviewQuery struct {
 	// Maximum number of items.
 	Limit int
 	// Whose items from sessions are found.
-	Visible Visibility
+	Visible tarsy.Visibility
 }
 
 // ReviewPage is a page of review items.
@@ -195,6 +199,6 @@ type ReviewResult struct {
 	// The item after the decision; nil if it failed.
 	Item *ReviewItem `json:"item"`
 	// Why it failed; empty if it did not.
-	Code    Code   `json:"code,omitempty"`
-	Message string `json:"message,omitempty"`
+	Code    tarsy.Code `json:"code,omitempty"`
+	Message string     `json:"message,omitempty"`
 }

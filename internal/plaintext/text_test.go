@@ -1,4 +1,4 @@
-package tarsy_test
+package plaintext_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/plaintext"
 )
 
 func TestTextIsCutBetweenCharacters(t *testing.T) {
@@ -32,7 +32,7 @@ func TestTextIsCutBetweenCharacters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, tarsy.CutText(c.text, c.limit))
+			require.Equal(t, c.want, plaintext.Cut(c.text, c.limit))
 		})
 	}
 }
@@ -40,18 +40,18 @@ func TestTextIsCutBetweenCharacters(t *testing.T) {
 func TestCutMiddleKeepsHeadAndTailWithinLimit(t *testing.T) {
 	t.Parallel()
 
-	require.Equal(t, "short", tarsy.CutMiddle("short", 5, "…"))
-	require.Equal(t, "ab[-]yz", tarsy.CutMiddle("abcdefghijklmnopqrstuvwxyz", 7, "[-]"))
-	require.Equal(t, "é[-]é", tarsy.CutMiddle(strings.Repeat("é", 100), 9, "[-]"))
-	require.Equal(t, "[-]", tarsy.CutMiddle("abcdefgh", 2, "[-]"), "a limit below the note leaves the note")
+	require.Equal(t, "short", plaintext.CutMiddle("short", 5, "…"))
+	require.Equal(t, "ab[-]yz", plaintext.CutMiddle("abcdefghijklmnopqrstuvwxyz", 7, "[-]"))
+	require.Equal(t, "é[-]é", plaintext.CutMiddle(strings.Repeat("é", 100), 9, "[-]"))
+	require.Equal(t, "[-]", plaintext.CutMiddle("abcdefgh", 2, "[-]"), "a limit below the note leaves the note")
 
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringN(0, 200, -1).Draw(t, "text")
 		limit := rapid.IntRange(3, 300).Draw(t, "limit")
-		cut := tarsy.CutMiddle(text, limit, "[-]")
+		cut := plaintext.CutMiddle(text, limit, "[-]")
 		require.LessOrEqual(t, len(cut), limit)
 		require.True(t, utf8.ValidString(cut))
-		require.Equal(t, cut, tarsy.CutMiddle(cut, limit, "[-]"))
+		require.Equal(t, cut, plaintext.CutMiddle(cut, limit, "[-]"))
 
 		if len(text) > limit {
 			require.GreaterOrEqual(t, len(cut), limit-2*(utf8.UTFMax-1), "no more is left out than needed")

@@ -1,4 +1,4 @@
-package tarsy
+package notebook
 
 import "time"
 

@@ -1,19 +1,19 @@
-package tarsy
+// Package plaintext cuts and cleans text: it keeps characters whole and finds those that people cannot see. It knows nothing of this program.
+package plaintext
 
 import (
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
-// CleanText makes text safe to store and display: invalid UTF-8 becomes U+FFFD and NUL, which PostgreSQL cannot store, is
+// Clean makes text safe to store and display: invalid UTF-8 becomes U+FFFD and NUL, which PostgreSQL cannot store, is
 // removed. It is applied wherever text enters the system.
-func CleanText(s string) string {
+func Clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 
-// CutText returns the first limit bytes of a text, or up to three fewer so as not to split a character.
-func CutText(s string, limit int) string {
+// Cut returns the first limit bytes of a text, or up to three fewer so as not to split a character.
+func Cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
@@ -36,7 +36,7 @@ func CutMiddle(s string, limit int, note string) string {
 	}
 
 	kept := max(limit-len(note), 0)
-	head := CutText(s, kept-kept/2)
+	head := Cut(s, kept-kept/2)
 
 	return head + note + tailText(s, kept/2)
 }
@@ -50,6 +50,3 @@ func tailText(s string, limit int) string {
 
 	return s[from:]
 }
-
-// Time converts a time to what the database stores, UTC in microseconds, so that it is the same before and after storing.
-func Time(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

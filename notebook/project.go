@@ -1,6 +1,10 @@
-package tarsy
+package notebook
 
-import "time"
+import (
+	"time"
+
+	"tarsy.dev/tarsy"
+)
 
 // ProjectStatus tells whether a project is in use.
 type ProjectStatus string
@@ -149,7 +153,7 @@ type TagQuery struct {
 	// Maximum number of tags.
 	Limit int
 	// Whose entities from sessions count. A tag that only others have is not found.
-	Visible Visibility
+	Visible tarsy.Visibility
 }
 
 // TagPage is a page of tags.

@@ -1,6 +1,12 @@
-package tarsy
+// Package notebook is the vocabulary of notes: what people write down, what the pipeline finds in it, and what becomes of that. Types, statuses
+// and events; no I/O.
+package notebook
 
-import "time"
+import (
+	"time"
+
+	"tarsy.dev/tarsy"
+)
 
 // NoteSource is where a note was captured.
 type NoteSource string
@@ -92,7 +98,7 @@ type NoteInput struct {
 	// Who captures it.
 	Author string
 	// Nil if the caller sent none.
-	Idempotency *IdempotencyKey
+	Idempotency *tarsy.IdempotencyKey
 }
 
 // NoteQuery selects notes, newest first.
@@ -108,7 +114,7 @@ type NoteQuery struct {
 	// Maximum number of notes.
 	Limit int
 	// Whose notes about sessions are found.
-	Visible Visibility
+	Visible tarsy.Visibility
 }
 
 // TimeCursor is a position in a list that is ordered by time of creation.

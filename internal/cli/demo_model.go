@@ -1,0 +1,10 @@
+package cli
+
+import (
+	"tarsy.dev/tarsy/internal/kit/demo/story"
+	"tarsy.dev/tarsy/llm"
+	"tarsy.dev/tarsy/llm/script"
+)
+
+// scriptedModel is the model of providers of the type scripted: it tells the stories of the demo, without pauses.
+func scriptedModel() llm.Client { return story.Client(script.Pace{}) }

@@ -1,0 +1,19 @@
+// Package ident makes the ids of everything that is stored.
+package ident
+
+import (
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// New returns a new UUIDv7. IDs sort by creation time, which keeps index pages warm.
+func New() string {
+	return uuid.Must(uuid.NewV7()).String()
+}
+
+// Valid reports whether s has the form of an ID in its canonical spelling. Callers use it to answer "not found" without
+// querying the database.
+func Valid(s string) bool {
+	return len(s) == 36 && s == strings.ToLower(s) && uuid.Validate(s) == nil
+}
