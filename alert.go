@@ -103,9 +103,9 @@ func Severities() []Severity {
 func (s Severity) Level() int {
 	switch s {
 	case SeverityCritical:
-		return 3 //nolint:mnd // the fourth of four
+		return 3
 	case SeverityHigh:
-		return 2 //nolint:mnd // the third of four
+		return 2
 	case SeverityWarning:
 		return 1
 	case SeverityInfo, SeverityUnknown:

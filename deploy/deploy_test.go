@@ -42,7 +42,7 @@ func analyze(t *testing.T, arguments ...string) (string, error) {
 
 	out, err := exec.CommandContext(t.Context(), program, append(arguments, path)...).CombinedOutput()
 
-	return string(out), err //nolint:wrapcheck // a test
+	return string(out), err
 }
 
 func TestSystemdUnitIsValid(t *testing.T) {

@@ -20,7 +20,6 @@ const (
 	comparedEnds   = "<!-- end -->"
 )
 
-//nolint:gochecknoglobals // a flag of the test binary
 var update = updating.Bool("update", false, "write the documents instead of checking them")
 
 // publishedRoute is a route of the published TARSy, read from its source.

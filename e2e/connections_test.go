@@ -139,7 +139,7 @@ func TestServerIsNotReadyWhileDatabaseHasNoConnectionsLeft(t *testing.T) {
 
 // Everything that servers do at once needs no more connections than PostgreSQL has by default. Not parallel: on a server with default settings
 // nobody else would get any.
-func TestThreeServersWorkWithDefaultConnections(t *testing.T) { //nolint:paralleltest // see above
+func TestThreeServersWorkWithDefaultConnections(t *testing.T) {
 	role := newLimitedRole(t, defaultConnections)
 
 	var servers []*tarsytest.App

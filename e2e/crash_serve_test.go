@@ -69,7 +69,7 @@ func serveUntil(ctx context.Context, raw string, logger *slog.Logger) error {
 
 	server, err := app.New(ctx, app.Options{
 		Config: cfg, DatabaseURL: settings.Database, Listen: "127.0.0.1:0", LLM: &remoteModel{URL: settings.Model},
-		Env:    func(name string) (string, bool) { value, ok := settings.Env[name]; return value, ok }, //nolint:nlreturn // one thought
+		Env:    func(name string) (string, bool) { value, ok := settings.Env[name]; return value, ok },
 		Logger: logger, Version: "test",
 	})
 	if err != nil {

@@ -78,7 +78,7 @@ func TestNoteWithoutEntitiesIsDoneWithoutOrganization(t *testing.T) {
 }
 
 // itemPattern finds the work that the notes of answerItems mention.
-var itemPattern = regexp.MustCompile(`Repair machine [0-9]+\b`) //nolint:gochecknoglobals // compiled once
+var itemPattern = regexp.MustCompile(`Repair machine [0-9]+\b`)
 
 // item is the n-th note of those that answerItems knows.
 func item(n int) string { return fmt.Sprintf("Repair machine %d", n) }

@@ -19,7 +19,6 @@ import (
 // the connection, and EXPLAIN does not show them. PostgreSQL writes the plan of every statement into its messages when debug_print_plan is on, and
 // adds for which statement or function it was made.
 
-//nolint:gochecknoglobals // compiled once
 var (
 	writePattern = regexp.MustCompile(`(?i)\b(INSERT INTO|UPDATE|DELETE FROM)\s+(?:ONLY\s+)?([a-z_]+)`)
 	// debugPattern finds type, disabled nodes (PostgreSQL 18 has them) and cost of each node of a plan.

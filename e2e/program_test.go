@@ -27,7 +27,7 @@ type programs struct {
 }
 
 // theProgram is shared by all tests: nothing passes a value from TestMain to them.
-var theProgram = &programs{} //nolint:gochecknoglobals // set once by TestMain, before any test
+var theProgram = &programs{}
 
 func newPrograms(tests interface{ Run() int }) *programs {
 	theProgram.tests = tests

@@ -277,7 +277,7 @@ func (w *wire) counts() wireCounts {
 	return w.counted
 }
 
-var setPattern = regexp.MustCompile(`(?i)^SET\s+(?:SESSION\s+)?(\w+)\s*(?:=|TO)\s*'?([^']*)'?$`) //nolint:gochecknoglobals // compiled once
+var setPattern = regexp.MustCompile(`(?i)^SET\s+(?:SESSION\s+)?(\w+)\s*(?:=|TO)\s*'?([^']*)'?$`)
 
 // noteSimple keeps a simple query, which may be several statements. Only settings come so: the others of the product are one statement each.
 func (c *wireConn) noteSimple(sql string) {

@@ -29,8 +29,6 @@ func (e Event) Seq() int64 {
 }
 
 // messages knows what the server may send; it is compiled once, by the first message.
-//
-//nolint:gochecknoglobals // never changes
 var messages = sync.OnceValue(eventschema.NewValidator)
 
 // log collects events as they come, checks each against the schema and lets tests wait for them.

@@ -63,7 +63,6 @@ func (a *App) Normalizer(sessionID string) *Normalizer {
 	return n
 }
 
-//nolint:gochecknoglobals // compiled once
 var (
 	uuidPattern     = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	timePattern     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)

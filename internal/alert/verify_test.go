@@ -11,7 +11,7 @@ import (
 )
 
 func environment(values map[string]string) alert.Secrets {
-	return func(name string) (string, bool) { value, ok := values[name]; return value, ok } //nolint:nlreturn // one thought
+	return func(name string) (string, bool) { value, ok := values[name]; return value, ok }
 }
 
 func headers(pairs ...string) http.Header {

@@ -93,7 +93,7 @@ func (b *bodies) receive(w http.ResponseWriter, r *http.Request, who *caller, li
 		}
 
 		if err != nil {
-			return err //nolint:wrapcheck // the caller looks at it
+			return err
 		}
 	}
 }

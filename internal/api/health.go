@@ -58,7 +58,7 @@ func (s *system) getReady(ctx context.Context, _ *struct{}) (*aliveOutput, error
 }
 
 func (s *system) getHealth(ctx context.Context, _ *struct{}) (*healthOutput, error) {
-	within, cancel := context.WithTimeoutCause(ctx, databaseWithin, errors.New("the database took too long")) //nolint:err113 // told to nobody
+	within, cancel := context.WithTimeoutCause(ctx, databaseWithin, errors.New("the database took too long"))
 	defer cancel()
 
 	err := s.store.Ping(within)

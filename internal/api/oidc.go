@@ -78,7 +78,7 @@ type oidcBeginInput struct {
 }
 
 // Resolve implements huma.Resolver.
-func (in *oidcBeginInput) Resolve(ctx huma.Context) []error { in.visit.read(ctx); return nil } //nolint:nlreturn // one thought
+func (in *oidcBeginInput) Resolve(ctx huma.Context) []error { in.visit.read(ctx); return nil }
 
 type oidcCallbackInput struct {
 	State  string `doc:"The state that the login began with."           query:"state"`
@@ -90,7 +90,7 @@ type oidcCallbackInput struct {
 }
 
 // Resolve implements huma.Resolver.
-func (in *oidcCallbackInput) Resolve(ctx huma.Context) []error { in.visit.read(ctx); return nil } //nolint:nlreturn // one thought
+func (in *oidcCallbackInput) Resolve(ctx huma.Context) []error { in.visit.read(ctx); return nil }
 
 type redirectOutput struct {
 	Location  string   `header:"Location"`

@@ -25,7 +25,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 				panic(cause)
 			}
 
-			err := fmt.Errorf("panic: %v\n%s", cause, debug.Stack()) //nolint:err113 // goes to the log only
+			err := fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 
 			if writer.begun {
 				// The answer has begun; only the log can still tell.

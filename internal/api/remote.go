@@ -67,7 +67,7 @@ func forwardedAddress(text string) (netip.Addr, error) {
 
 	address, err := netip.ParseAddr(strings.Trim(text, "[]"))
 
-	return plainAddress(address), err //nolint:wrapcheck // the caller only asks whether there is an address
+	return plainAddress(address), err
 }
 
 func plainAddress(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }

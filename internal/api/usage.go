@@ -61,7 +61,7 @@ func period(in any, now time.Time) (from, to time.Time, err error) {
 	case !from.Before(to):
 		return from, to, parameterErrorf("from", "from must be before to")
 	case to.Sub(from) > longestPeriod:
-		return from, to, parameterErrorf("from", "from and to may be %d days apart at most", int(longestPeriod.Hours()/24)) //nolint:mnd // hours
+		return from, to, parameterErrorf("from", "from and to may be %d days apart at most", int(longestPeriod.Hours()/24))
 	default:
 		return from, to, nil
 	}

@@ -153,7 +153,7 @@ func (t *teamCheck) checkSession(ctx context.Context, who *caller, id string) er
 
 	team, err := t.store.SessionTeam(ctx, id)
 	if err != nil {
-		return err //nolint:wrapcheck // it is explained or logged as it is
+		return err
 	}
 
 	if !who.visible.Includes(team) {
@@ -173,7 +173,7 @@ func (t *teamCheck) splitHidden(ctx context.Context, who *caller, ids []string) 
 
 	found, err := t.store.HiddenSessions(ctx, known, who.visible)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // it is explained or logged as it is
+		return nil, nil, err
 	}
 
 	isHidden := func(id string) bool { return slices.Contains(found, id) }
@@ -190,7 +190,7 @@ func (t *teamCheck) splitHidden(ctx context.Context, who *caller, ids []string) 
 func (t *teamCheck) checkApproval(ctx context.Context, who *caller, id string) error {
 	found, err := t.people.Approval(ctx, id)
 	if err != nil {
-		return err //nolint:wrapcheck // it is explained or logged as it is
+		return err
 	}
 
 	if !who.visible.Includes(found.Team) {

@@ -260,7 +260,7 @@ func (a *App) wire(ctx context.Context) error {
 	}
 
 	deltas := stream.NewDeltas(stream.DeltasConfig{ServerID: a.serverID, Relay: a.db.Signals(), Clock: a.clock})
-	a.onStop("token streams", func(context.Context) error { deltas.Close(); return nil }) //nolint:nlreturn // one thought
+	a.onStop("token streams", func(context.Context) error { deltas.Close(); return nil })
 
 	origins := origin.Policy{Own: origin.Of(cfg.System.Dashboard()), Allowed: cfg.System.WSOrigins()}
 
@@ -280,7 +280,7 @@ func (a *App) wire(ctx context.Context) error {
 
 	a.settings.Store(first)
 	a.metrics.ConfigLoaded(a.clock.Now())
-	a.onStop("runbooks", func(context.Context) error { a.closeRunbooks(); return nil }) //nolint:nlreturn // one thought
+	a.onStop("runbooks", func(context.Context) error { a.closeRunbooks(); return nil })
 	a.countStreams(hub, deltas, changes)
 
 	a.watchMCP()
@@ -372,8 +372,8 @@ func (a *App) wire(ctx context.Context) error {
 	// are readers, too, and hold requests.
 	a.onStop("the HTTP server", a.stopHTTP)
 	a.onStop("readers", hub.Close)
-	a.onStop("calls of tools", func(context.Context) error { tools.Close(); return nil })      //nolint:nlreturn // one thought
-	a.onStop("the engine", func(ctx context.Context) error { a.engine.Stop(ctx); return nil }) //nolint:nlreturn // one thought
+	a.onStop("calls of tools", func(context.Context) error { tools.Close(); return nil })
+	a.onStop("the engine", func(ctx context.Context) error { a.engine.Stop(ctx); return nil })
 
 	return nil
 }

@@ -39,10 +39,10 @@ func (a *App) openDatabase(ctx context.Context) error {
 
 	a.clock = a.db.Clock()
 
-	a.onStop("the database", func(context.Context) error { a.db.Stop(); return nil }) //nolint:nlreturn // one thought
+	a.onStop("the database", func(context.Context) error { a.db.Stop(); return nil })
 
 	a.dbWatch = &databaseWatch{check: a.db.Check, changed: a.databaseChanged, logger: a.logger}
-	a.onStop("checks of the database", func(context.Context) error { a.dbWatch.Stop(); return nil }) //nolint:nlreturn // one thought
+	a.onStop("checks of the database", func(context.Context) error { a.dbWatch.Stop(); return nil })
 
 	return nil
 }

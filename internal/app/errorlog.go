@@ -77,7 +77,7 @@ func (h errorHandler) Handle(ctx context.Context, record slog.Record) error {
 		return nil
 	}
 
-	return h.Handler.Handle(ctx, record) //nolint:wrapcheck // a handler between two others
+	return h.Handler.Handle(ctx, record)
 }
 
 // attrText is an attribute on a line of its own, without quotes or escapes: masking looks at the text as it is. A text of several lines,

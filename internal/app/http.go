@@ -58,10 +58,10 @@ func (a *App) serveHTTP() {
 // serve answers requests until the HTTP server is shut down.
 func (a *App) serve(listener net.Listener) error {
 	if a.tls == nil {
-		return a.http.Serve(listener) //nolint:wrapcheck // a plain choice
+		return a.http.Serve(listener)
 	}
 
-	return a.http.ServeTLS(listener, "", "") //nolint:wrapcheck // the same
+	return a.http.ServeTLS(listener, "", "")
 }
 
 // limited bounds the connections of the HTTP server. One network, which may be all that there is, leaves half of them to others.

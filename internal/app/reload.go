@@ -159,7 +159,7 @@ func (a *App) openModels() {
 	a.models = &models{options: a.options}
 	a.llm = a.models
 	a.models.replace(a.options.Config)
-	a.onStop("LLM providers", func(context.Context) error { a.models.Close(); return nil }) //nolint:nlreturn // one thought
+	a.onStop("LLM providers", func(context.Context) error { a.models.Close(); return nil })
 }
 
 // closeRunbooks closes all fetchers.

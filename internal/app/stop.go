@@ -57,7 +57,7 @@ func (a *App) Stop(ctx context.Context) error {
 			errs = append(errs, c.undo(ctx))
 		}
 
-		served := cleanup{what: "requests", stop: func(context.Context) error { a.serving.Wait(); return nil }} //nolint:nlreturn // one thought
+		served := cleanup{what: "requests", stop: func(context.Context) error { a.serving.Wait(); return nil }}
 		a.stopErr = errors.Join(append(errs, served.undo(ctx))...)
 	})
 

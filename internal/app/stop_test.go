@@ -17,9 +17,9 @@ func TestStopGivesUpPartsThatDoNotEndAndUndoesTheOthers(t *testing.T) {
 
 	release := make(chan struct{})
 	a := newApp(Options{Config: load(t, "")})
-	a.onStop("first", func(context.Context) error { undone = append(undone, "first"); return nil }) //nolint:nlreturn // one thought
-	a.onStop("hangs", func(context.Context) error { <-release; return nil })                        //nolint:nlreturn // the same
-	a.onStop("last", func(context.Context) error { undone = append(undone, "last"); return nil })   //nolint:nlreturn // the same
+	a.onStop("first", func(context.Context) error { undone = append(undone, "first"); return nil })
+	a.onStop("hangs", func(context.Context) error { <-release; return nil })
+	a.onStop("last", func(context.Context) error { undone = append(undone, "last"); return nil })
 	t.Cleanup(func() { close(release) })
 
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

@@ -60,7 +60,7 @@ func (s *secured) dial(t *testing.T, change func(*tls.Config)) (*tls.Conn, error
 
 	conn, err := (&tls.Dialer{Config: cfg}).DialContext(t.Context(), "tcp", s.Addr())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // a test
+		return nil, err
 	}
 
 	t.Cleanup(func() { _ = conn.Close() })

@@ -48,7 +48,7 @@ func (a *App) wireJobs(targets []writeback.Target) error {
 
 	queue, err := jobs.New(jobs.Config{
 		Pool: a.db.Jobs(), Readers: a.db.Readers(), Logger: a.logger, Keep: max(day, kept.KeepJobs()),
-		Grace: max(min(jobGrace, toolGrace(cfg.Queue), releaseTime(cfg.Queue)/2), time.Millisecond), //nolint:mnd // the other half is for what comes after
+		Grace: max(min(jobGrace, toolGrace(cfg.Queue), releaseTime(cfg.Queue)/2), time.Millisecond),
 	}, retention.NewWorkers(kept), note.NewWorkers(note.WorkersConfig{
 		Store: a.notes, Processor: processor, Tries: tries, Timeout: cfg.NotePipeline.Timeout,
 		Extract: cfg.NotePipeline.Concurrency.Extract, Organize: cfg.NotePipeline.Concurrency.Organize,
@@ -67,16 +67,16 @@ func (a *App) wireJobs(targets []writeback.Target) error {
 		return fmt.Errorf("system.retention: %w", err)
 	}
 
-	a.onStop("retention", func(context.Context) error { w.retention.Stop(); return nil }) //nolint:nlreturn // one thought
+	a.onStop("retention", func(context.Context) error { w.retention.Stop(); return nil })
 
 	w.notes = note.New(note.Config{
 		Store: a.notes, Jobs: w.queue.Client(), Session: a.db.SessionDetail, Mask: a.maskText, Tries: tries, Logger: a.logger,
 	})
 	w.writeBack = writeback.NewDispatcher(writeback.DispatcherConfig{DB: a.db, Jobs: queue.Client(), Targets: targets, Clock: a.clock, Logger: a.logger})
-	a.onStop("the search for announcements without a job", func(context.Context) error { w.writeBack.Stop(); return nil }) //nolint:nlreturn // one thought
+	a.onStop("the search for announcements without a job", func(context.Context) error { w.writeBack.Stop(); return nil })
 
 	w.sweeper = note.NewSweeper(w.notes, processor)
-	a.onStop("the search for notes without a job", func(context.Context) error { w.sweeper.Stop(); return nil }) //nolint:nlreturn // one thought
+	a.onStop("the search for notes without a job", func(context.Context) error { w.sweeper.Stop(); return nil })
 
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/chain"
 )
 
-var update = flag.Bool("update", false, "write testdata/recipe.json") //nolint:gochecknoglobals // how go test has flags
+var update = flag.Bool("update", false, "write testdata/recipe.json")
 
 const everything = `
 defaults: {llm_provider: big, iteration_timeout: 90s, fallback_providers: [{provider: small}]}

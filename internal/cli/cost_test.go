@@ -1,4 +1,4 @@
-package cli //nolint:testpackage // how costs are written is nobody else's
+package cli
 
 import (
 	"testing"

@@ -147,7 +147,7 @@ func (d *description) facts(s tarsy.SessionDetail) {
 }
 
 func localTime(at time.Time) string {
-	return at.Local().Format(time.RFC1123) //nolint:gosmopolitan // people read their own clock
+	return at.Local().Format(time.RFC1123)
 }
 
 // used tells what something used: its cost, its tokens and its tool calls.

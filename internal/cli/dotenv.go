@@ -37,7 +37,7 @@ func (f *serverFlags) readDotEnv(configDir string) error {
 	variables, err := godotenv.UnmarshalBytes(text)
 	if err != nil {
 		// What the parser says may quote a secret.
-		return fmt.Errorf("%s: lines must be NAME=value, with quotes around values that have spaces, # or $", path) //nolint:err113 // told to a person
+		return fmt.Errorf("%s: lines must be NAME=value, with quotes around values that have spaces, # or $", path)
 	}
 
 	f.dotEnv.Store(&variables)

@@ -105,7 +105,7 @@ func qualityCells(row tarsy.QualityRow) []string {
 		lasted(row.TimeToVerdictP50MS), lasted(row.TimeToVerdictP95MS), costs(row.CostUSD), costs(row.CostPerAlertUSD),
 	}
 	if row.Agreement != nil {
-		cells[2] = fmt.Sprintf("%.0f%%", *row.Agreement*100) //nolint:mnd // percent
+		cells[2] = fmt.Sprintf("%.0f%%", *row.Agreement*100)
 	}
 
 	for _, outcome := range tarsy.Outcomes() {

@@ -45,7 +45,7 @@ func Run(ctx context.Context, process Process) int {
 	defer listening.Wait()
 	defer cancel()
 
-	root := t.root() //nolint:contextcheck // commands get the context when they run
+	root := t.root()
 	root.SetArgs(process.Args)
 	root.SetIn(process.Stdin)
 	root.SetOut(process.Stdout)

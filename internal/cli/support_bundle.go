@@ -241,7 +241,7 @@ func (b *bundle) write(path string) error {
 		return err
 	}
 
-	return os.WriteFile(path, packed.Bytes(), 0o600) //nolint:mnd // only for its owner
+	return os.WriteFile(path, packed.Bytes(), 0o600)
 }
 
 // collectServer adds what a running server answers.

@@ -51,7 +51,7 @@ mcp_servers:
       custom_headers: {X-Api-Key: header-value, X-Tenant: acme-corporation, Authorization: Bearer after-the-word}
   p: {transport: {type: stdio, command: x, env: {DB_PASSWORD: pass-in-env, LOG_LEVEL: debugging}}}
 `, nil)
-	got := c.Secrets(func(name string) (string, bool) { value, ok := env[name]; return value, ok }) //nolint:nlreturn // one thought
+	got := c.Secrets(func(name string) (string, bool) { value, ok := env[name]; return value, ok })
 	require.ElementsMatch(t, []string{
 		"value-of-openai", "value-of-github", "in-the-address", "bearer-token-value", "header-value", "after-the-word", "pass-in-env",
 	}, got)

@@ -13,7 +13,7 @@ func TestSlackHasDefaultsAndReportsUnsetTokens(t *testing.T) {
 	require.Equal(t, []string{"finished", "failed", "approval"}, c.System.Slack.On)
 
 	env := func(set map[string]string) func(string) (string, bool) {
-		return func(name string) (string, bool) { v, ok := set[name]; return v, ok } //nolint:nlreturn // one thought
+		return func(name string) (string, bool) { v, ok := set[name]; return v, ok }
 	}
 
 	unset := c.UnsetSlackVariables(env(nil))

@@ -171,7 +171,7 @@ func (l *ledger) snapshot(asked bool) (text string, reached, fresh bool) {
 	defer l.mu.Unlock()
 
 	now := l.clock.Now()
-	if day := now.UTC().Truncate(24 * time.Hour); !day.Equal(l.day) { //nolint:mnd // a day
+	if day := now.UTC().Truncate(24 * time.Hour); !day.Equal(l.day) {
 		l.day, l.reached, l.refreshedAt, l.confirmed = day, "", time.Time{}, false
 		l.held, l.asked, l.since = tarsy.Spend{}, tarsy.Spend{}, tarsy.Spend{}
 	}

@@ -17,7 +17,6 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-//nolint:gochecknoglobals // a flag of the test binary
 var update = flag.Bool("update", false, "write the documents instead of comparing with them")
 
 func TestReferenceDescribesEveryEvent(t *testing.T) {

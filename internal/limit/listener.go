@@ -52,7 +52,7 @@ func NewListener(inner net.Listener, cfg ListenerConfig) *Listener {
 func (l *Listener) Accept() (net.Conn, error) {
 	inner, err := l.Listener.Accept()
 	if err != nil {
-		return nil, err //nolint:wrapcheck // http.Server looks at the error
+		return nil, err
 	}
 
 	c := &conn{Conn: inner, listener: l, network: l.networkOf(inner.RemoteAddr())}
@@ -206,13 +206,13 @@ func (c *conn) Close() error {
 	c.listener.remove(c)
 	c.listener.mu.Unlock()
 
-	return c.Conn.Close() //nolint:wrapcheck // a plain wrapper
+	return c.Conn.Close()
 }
 
 // CloseWrite lets http.Server end its side first, so that the client reads the answer before the connection is reset.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite() //nolint:wrapcheck // a plain wrapper
+		return half.CloseWrite()
 	}
 
 	return nil

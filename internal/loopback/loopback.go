@@ -83,7 +83,7 @@ func (b *answerBody) Close() error {
 
 	<-b.done
 
-	return err //nolint:wrapcheck // never an error
+	return err
 }
 
 // answer is the response as the handler writes it. Status and sent are read by others once begun is closed.
@@ -129,7 +129,7 @@ func (a *answer) WriteHeader(status int) { a.begin(status) }
 func (a *answer) Write(text []byte) (int, error) {
 	a.begin(http.StatusOK)
 
-	return a.body.Write(text) //nolint:wrapcheck // a pipe that is closed, as a connection would be
+	return a.body.Write(text)
 }
 
 // Flush implements http.Flusher. What was written has been read.

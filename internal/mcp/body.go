@@ -23,7 +23,7 @@ func (b *jsonBody) Read(data []byte) (int, error) {
 	if b.message == nil {
 		buffer := &messageBuffer{limit: b.limit}
 		if _, err := io.Copy(buffer, b.ReadCloser); err != nil {
-			return 0, err //nolint:wrapcheck // an io.Reader's error
+			return 0, err
 		}
 		content := buffer.data
 		if buffer.large != nil {
@@ -34,7 +34,7 @@ func (b *jsonBody) Read(data []byte) (int, error) {
 		b.message = bytes.NewReader(content)
 	}
 
-	return b.message.Read(data) //nolint:wrapcheck // an io.Reader's error
+	return b.message.Read(data)
 }
 
 // replacement is the response that stands for a message that is too large; nil if it is no response.
@@ -91,9 +91,9 @@ func (b *eventBody) next() ([]byte, error) {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case err != nil && line.size == 0:
-			return nil, err //nolint:wrapcheck // an io.Reader's error
+			return nil, err
 		case err != nil && !errors.Is(err, io.EOF):
-			return nil, err //nolint:wrapcheck // an io.Reader's error
+			return nil, err
 		case line.large == nil:
 			return line.data, nil
 		}

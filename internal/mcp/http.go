@@ -74,7 +74,7 @@ func (e *edge) RoundTrip(original *http.Request) (*http.Response, error) {
 	if err != nil {
 		end()
 
-		return nil, err //nolint:wrapcheck // http.Client says what was being done
+		return nil, err
 	}
 	if noServer(resp.StatusCode) {
 		end()
@@ -197,11 +197,11 @@ func (b *endingBody) Read(data []byte) (int, error) {
 		b.left -= n
 	}
 
-	return n, err //nolint:wrapcheck // an io.Reader's error
+	return n, err
 }
 
 func (b *endingBody) Close() error {
 	defer b.end()
 
-	return b.ReadCloser.Close() //nolint:wrapcheck // an io.Closer's error
+	return b.ReadCloser.Close()
 }

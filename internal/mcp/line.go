@@ -51,7 +51,7 @@ func newLineConn(in io.ReadCloser, out io.WriteCloser, limit int, stray func(lin
 func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for len(c.queue) == 0 {
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx) //nolint:wrapcheck // the SDK looks at the plain error
+			return nil, context.Cause(ctx)
 		}
 		line, err := readLine(c.reader, c.limit)
 		if errors.Is(err, os.ErrClosed) {
@@ -155,7 +155,7 @@ func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
 	}
 	_, err = c.out.Write(append(data, '\n'))
 
-	return err //nolint:wrapcheck // the SDK looks at the plain error
+	return err
 }
 
 // Close implements mcpsdk.Connection. It ends a read and a write that are under way.

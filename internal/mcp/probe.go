@@ -53,7 +53,7 @@ type streamTransport struct {
 func (t *streamTransport) Connect(ctx context.Context) (mcpsdk.Connection, error) {
 	inner, err := t.inner.Connect(ctx)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller says what was being done
+		return nil, err
 	}
 	conn := &streamConn{Connection: inner, turn: make(chan struct{}, 1), closed: make(chan struct{})}
 	conn.stopLife = context.AfterFunc(t.life, func() { _ = inner.Close() })
@@ -78,7 +78,7 @@ func (c *streamConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	case <-c.closed:
 		return net.ErrClosed
 	case <-ctx.Done():
-		return context.Cause(ctx) //nolint:wrapcheck // the caller says what was being done
+		return context.Cause(ctx)
 	}
 
 	request, isRequest := msg.(*jsonrpc.Request)
@@ -102,7 +102,7 @@ func (c *streamConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 
 		return err
 	case <-ctx.Done():
-		return context.Cause(ctx) //nolint:wrapcheck // the caller says what was being done
+		return context.Cause(ctx)
 	}
 }
 
@@ -115,5 +115,5 @@ func (c *streamConn) Close() error {
 		c.turn <- struct{}{}
 	})
 
-	return err //nolint:wrapcheck // the caller says what was being done
+	return err
 }

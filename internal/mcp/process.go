@@ -189,5 +189,5 @@ func (w *pipeWriter) Write(data []byte) (int, error) {
 		return n, errors.Join(errNothingWritten, err)
 	}
 
-	return n, err //nolint:wrapcheck // the SDK looks at the plain error
+	return n, err
 }

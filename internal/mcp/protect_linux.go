@@ -32,7 +32,7 @@ func startWithoutCapabilities(cmd *exec.Cmd) error {
 		return fmt.Errorf("drop ambient capabilities: %w", err)
 	}
 
-	return cmd.Start() //nolint:wrapcheck // the caller says what was being started
+	return cmd.Start()
 }
 
 // maySwitchUser reports whether this process may start others as another user. Root may not have the capabilities either, as in

@@ -13,7 +13,7 @@ func ProtectProcess() error { return nil }
 
 // startWithoutCapabilities starts a process; there are no capabilities to inherit.
 func startWithoutCapabilities(cmd *exec.Cmd) error {
-	return cmd.Start() //nolint:wrapcheck // the caller says what was being started
+	return cmd.Start()
 }
 
 // maySwitchUser reports whether this process may start others as another user.

@@ -117,7 +117,7 @@ func TestUnchangedToolListIsNotReadAgain(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int32
 	raw := &rawServer{
-		onList: func() bool { reads.Add(1); return true }, //nolint:nlreturn // one thought
+		onList: func() bool { reads.Add(1); return true },
 		onCall: func(id string) []string { return []string{answerDone(id)} },
 	}
 	tools := open(t, mcp.Config{Transport: raw.transport, Limits: fast}, tarsy.MCPServerSelection{Name: "raw"})

@@ -127,7 +127,7 @@ func (s *server) current(ctx context.Context, broken *session) (*session, error)
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, context.Cause(ctx) //nolint:wrapcheck // the caller looks at its own context
+		return nil, context.Cause(ctx)
 	}
 	defer func() { <-s.turn }()
 
@@ -198,7 +198,7 @@ func (s *server) sleep(ctx context.Context, wait time.Duration) error {
 	case <-timer.Chan():
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx) //nolint:wrapcheck // the caller looks at its own context
+		return context.Cause(ctx)
 	}
 }
 

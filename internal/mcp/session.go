@@ -85,7 +85,7 @@ func (f *Factory) handshake(
 	client, err := f.newClient(serverID, func() { s.changed.Store(true) }).
 		Connect(life, made.transport, &mcpsdk.ClientSessionOptions{ProtocolVersion: protocolVersion})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // dial says what was being done
+		return nil, err
 	}
 	s.client = client
 	go func() {

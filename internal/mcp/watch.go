@@ -85,7 +85,7 @@ func (w *watch) ping(ctx context.Context) ([]agent.Tool, error) {
 	defer timer.Stop()
 	list, err := w.factory.listTools(limited, w.id, w.session.client)
 	if err != nil && limited.Err() != nil {
-		return nil, context.Cause(limited) //nolint:wrapcheck // it says what was being done
+		return nil, context.Cause(limited)
 	}
 
 	return list.tools, err

@@ -59,7 +59,7 @@ func waitingCall(ctx context.Context, t *testing.T, h *Handler, progress chan<- 
 	go func() {
 		got, err := session.CallTool(ctx, params)
 		if err == nil && got.IsError {
-			err = errors.New(got.Content[0].(*mcpsdk.TextContent).Text) //nolint:err113 // what the tool said
+			err = errors.New(got.Content[0].(*mcpsdk.TextContent).Text)
 		}
 
 		ended <- err

@@ -98,8 +98,8 @@ func (m *Metrics) AddMasker(masked func() (texts, results int64)) {
 		}, func() float64 { return float64(read()) }))
 	}
 
-	add("text", func() int64 { texts, _ := masked(); return texts })            //nolint:nlreturn // one thought
-	add("tool_result", func() int64 { _, results := masked(); return results }) //nolint:nlreturn // one thought
+	add("text", func() int64 { texts, _ := masked(); return texts })
+	add("tool_result", func() int64 { _, results := masked(); return results })
 }
 
 // AddTraces adds how many spans of traces were exported, were refused by the collector, and were dropped because too many waited. It
@@ -112,9 +112,9 @@ func (m *Metrics) AddTraces(counts func() (exported, failed, dropped int64)) {
 		}, func() float64 { return float64(read()) }))
 	}
 
-	add("exported", func() int64 { exported, _, _ := counts(); return exported }) //nolint:nlreturn // one thought
-	add("failed", func() int64 { _, failed, _ := counts(); return failed })       //nolint:nlreturn // one thought
-	add("dropped", func() int64 { _, _, dropped := counts(); return dropped })    //nolint:nlreturn // one thought
+	add("exported", func() int64 { exported, _, _ := counts(); return exported })
+	add("failed", func() int64 { _, failed, _ := counts(); return failed })
+	add("dropped", func() int64 { _, _, dropped := counts(); return dropped })
 }
 
 // Streams is what the hub knows about readers. Each function is called for every scrape.

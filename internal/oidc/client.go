@@ -41,7 +41,7 @@ type bounded struct{ http.RoundTripper }
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := b.RoundTripper.RoundTrip(r)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // a transport returns the errors of its base
+		return nil, err
 	}
 
 	response.Body = http.MaxBytesReader(nil, response.Body, maxAnswer)

@@ -45,7 +45,7 @@ func checkFeedback(f tarsy.Feedback) error {
 		return tarsy.FieldErrorf(tarsy.CodeMissingField, "rating", "rating is missing; it must be one of %s", strings.Join(known, ", "))
 	case !slices.Contains(tarsy.Ratings(), f.Rating):
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "rating", "there is no rating %q; %s",
-			plaintext.Cut(string(f.Rating), 40), nearest.Hint(string(f.Rating), known, "ratings")) //nolint:mnd // a word and a bit
+			plaintext.Cut(string(f.Rating), 40), nearest.Hint(string(f.Rating), known, "ratings"))
 	case utf8.RuneCountInString(f.Why) > tarsy.MaxFeedbackText:
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "why", "why is longer than %d characters", tarsy.MaxFeedbackText)
 	case utf8.RuneCountInString(f.RealCause) > tarsy.MaxFeedbackText:

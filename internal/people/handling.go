@@ -153,7 +153,7 @@ func checkState(state *tarsy.HandlingState) error {
 	}
 
 	return tarsy.FieldErrorf(tarsy.CodeInvalidField, "state", "there is no state %q; %s",
-		plaintext.Cut(string(*state), 40), nearest.Hint(string(*state), known, "states")) //nolint:mnd // a word and a bit
+		plaintext.Cut(string(*state), 40), nearest.Hint(string(*state), known, "states"))
 }
 
 // assignee checks a name and returns it with the identity of whom it stands for. Only AssigneeMe stands for the caller: their name may be that of

@@ -28,7 +28,7 @@ func (d *Desk) Pause(ctx context.Context, p tarsy.Pause, life time.Duration) (ta
 	}
 
 	if p.EndsAt != nil && (!p.EndsAt.After(p.PausedAt) || p.EndsAt.Sub(p.PausedAt) > maxPause) {
-		return p, tarsy.FieldErrorf(tarsy.CodeInvalidField, "ends_at", "a pause with an end must end in the future, within %d days", int(maxPause.Hours()/24)) //nolint:mnd // a day
+		return p, tarsy.FieldErrorf(tarsy.CodeInvalidField, "ends_at", "a pause with an end must end in the future, within %d days", int(maxPause.Hours()/24))
 	}
 
 	return d.cfg.DB.Pause(ctx, p)

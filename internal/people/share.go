@@ -51,7 +51,7 @@ func (d *Desk) RevokeShare(ctx context.Context, sessionID, id string) (tarsy.Sha
 	}
 
 	if share == nil {
-		return tarsy.Share{}, tarsy.Errorf(tarsy.CodeShareNotFound, "the session has no share %q", plaintext.Cut(plaintext.Clean(id), 40)) //nolint:mnd // an id and a bit
+		return tarsy.Share{}, tarsy.Errorf(tarsy.CodeShareNotFound, "the session has no share %q", plaintext.Cut(plaintext.Clean(id), 40))
 	}
 
 	return *share, nil

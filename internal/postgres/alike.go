@@ -60,7 +60,7 @@ func (db *DB) findAlike(ctx context.Context, found *likenesses, why tarsy.Likene
 		})
 	}
 
-	least := max(q.least, (len(words)+1)/2) //nolint:mnd // half of them
+	least := max(q.least, (len(words)+1)/2)
 	if len(words) < least {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	announcementColumns = columnsOf[tarsy.Announcement]().list() //nolint:gochecknoglobals // a constant
+	announcementColumns = columnsOf[tarsy.Announcement]().list()
 
 	dueAnnouncementsSQL = `SELECT ` + announcementColumns + ` FROM announcements
 WHERE channel = $1 AND state = 'pending' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`

@@ -18,7 +18,7 @@ UPDATE announcements SET due_at = $3 WHERE id IN (
     ORDER BY due_at, id LIMIT $4 FOR UPDATE SKIP LOCKED
 ) RETURNING ` + announcementColumns
 
-	sessionColumns = columnsOf[tarsy.Session]().list() //nolint:gochecknoglobals // a constant
+	sessionColumns = columnsOf[tarsy.Session]().list()
 )
 
 // QueueAnnouncements passes pending announcements of channels that are due to add, and makes them due again after a time. add inserts

@@ -83,7 +83,7 @@ func (c *databaseClock) compare(ctx context.Context) error {
 		return fmt.Errorf("compare clocks: %w", err)
 	}
 
-	half := c.Clock.Since(sent) / 2 //nolint:mnd // the middle
+	half := c.Clock.Since(sent) / 2
 	c.set(sent.Add(half), remote.UTC())
 
 	return nil

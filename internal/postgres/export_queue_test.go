@@ -18,7 +18,7 @@ func (db *DB) OnWorkConn(ctx context.Context, f func(*pgx.Conn) error) error {
 }
 
 // QueuePlace is the place of a new session in the queue.
-var QueuePlace = queuePlace //nolint:gochecknoglobals // a function
+var QueuePlace = queuePlace
 
 // ClaimStatement returns the claim with numbered parameters, in the order of their types.
 func ClaimStatement(ctx context.Context, conn *pgx.Conn, args pgx.NamedArgs) (string, []any, error) {

@@ -12,7 +12,7 @@ import (
 )
 
 // rowPattern finds the rows of the tables: a name, and what it is needed for.
-var rowPattern = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([^|]+) \\| ([^|]+) \\|") //nolint:gochecknoglobals // compiled once
+var rowPattern = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([^|]+) \\| ([^|]+) \\|")
 
 // Each index is written by every session that belongs to it, and each trigger runs within a step: whoever adds one writes down what for.
 func TestEveryIndexAndTriggerIsDocumented(t *testing.T) {

@@ -297,7 +297,7 @@ const (
 // step locks sessions and then events, a repeated insert of sessions the other way. So it is the migration that gives up, before
 // PostgreSQL looks for deadlocks and would end the statement of a server, and it begins again.
 func applyMigration(ctx context.Context, conn *pgx.Conn, m migration) error {
-	for wait := firstLockWait; ; wait = min(wait+wait/10, lastLockWait) { //nolint:mnd // a tenth longer
+	for wait := firstLockWait; ; wait = min(wait+wait/10, lastLockWait) {
 		err := tryMigration(ctx, conn, m, wait)
 		if !isLockFailure(err) {
 			return err

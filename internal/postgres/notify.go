@@ -219,7 +219,7 @@ func (s *Signals) receive(payload string) {
 
 	for line := range strings.SplitSeq(rest, "\n") {
 		fields := strings.Split(line, " ")
-		if len(fields) != 3 { //nolint:mnd // topic, key, number
+		if len(fields) != 3 {
 			continue
 		}
 

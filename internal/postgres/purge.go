@@ -18,7 +18,7 @@ FOR UPDATE OF s SKIP LOCKED`
 
 // purgeSQL removes everything that belongs to a session, the session last. The statements do not rely on cascading
 // foreign keys: the journal has none.
-var purgeSQL = []string{ //nolint:gochecknoglobals // a constant
+var purgeSQL = []string{
 	`DELETE FROM events WHERE session_id = ANY($1)`,
 	`DELETE FROM announcements WHERE session_id = ANY($1)`,
 	`DELETE FROM suppressed_alerts WHERE session_id = ANY($1)`,

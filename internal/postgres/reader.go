@@ -18,10 +18,10 @@ type rereader struct{ io.Reader }
 func (r rereader) Read(data []byte) (int, error) {
 	n, err := r.Reader.Read(data)
 	if timeout, ok := errors.AsType[net.Error](err); n == 0 && ok && timeout.Timeout() {
-		return r.Reader.Read(data) //nolint:wrapcheck // pgx looks at the plain error
+		return r.Reader.Read(data)
 	}
 
-	return n, err //nolint:wrapcheck // pgx looks at the plain error
+	return n, err
 }
 
 func newFrontend(r io.Reader, w io.Writer) *pgproto3.Frontend {

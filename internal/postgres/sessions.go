@@ -142,7 +142,7 @@ func (r *detailRows) detail() *tarsy.SessionDetail {
 }
 
 // snapshot shows several queries the same moment.
-var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly} //nolint:gochecknoglobals // a constant
+var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 
 // SessionProgress returns how far a session is.
 func (db *DB) SessionProgress(ctx context.Context, id string) (*tarsy.SessionProgress, error) {

@@ -155,7 +155,7 @@ func (s *Signals) WatchSessions(limit int) *Watch { return s.watch(topicJournals
 func (s *Signals) WatchQueue() *Watch { return s.watch(topicQueue, 1) }
 
 // WatchRequests watches for sessions of which something is asked.
-func (s *Signals) WatchRequests() *Watch { return s.watch(topicRequests, 1024) } //nolint:mnd // far above the sessions of one server
+func (s *Signals) WatchRequests() *Watch { return s.watch(topicRequests, 1024) }
 
 // Close ends the watch.
 func (w *Watch) Close() {

@@ -365,7 +365,6 @@ func TestLastNotificationIsDelivered(t *testing.T) {
 	awaitChange(t, feed, claim.SessionID, 1)
 }
 
-//nolint:paralleltest // it counts goroutines
 func TestStopLeavesNothingRunning(t *testing.T) {
 	url := pgtest.New(t)
 	options := append(pgtest.IgnoreGoroutines(), goleak.IgnoreCurrent())

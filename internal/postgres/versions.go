@@ -77,7 +77,7 @@ func readSums(names []string) map[int]string {
 			file, sum string
 		)
 
-		if n, _ := fmt.Sscan(name, &version, &file, &sum); n == 3 { //nolint:mnd // all of them
+		if n, _ := fmt.Sscan(name, &version, &file, &sum); n == 3 {
 			sums[version] = sum
 		}
 	}

@@ -1,4 +1,4 @@
-package price //nolint:testpackage // the bundled table is nobody else's
+package price
 
 import (
 	"testing"

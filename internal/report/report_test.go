@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/internal/report"
 )
 
-var update = flag.Bool("update", false, "write the golden files") //nolint:gochecknoglobals // how go test has flags
+var update = flag.Bool("update", false, "write the golden files")
 
 // The ids of the session that the tests report on.
 const (

@@ -66,7 +66,7 @@ func safeParse(text string) (file *ast.File, err error) {
 	// Duplicate keys are found by the decoder, which can name both places.
 	file, err = parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		return nil, err //nolint:wrapcheck // taken apart by the caller
+		return nil, err
 	}
 	return file, nil
 }

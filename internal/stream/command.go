@@ -176,7 +176,7 @@ func (c *conn) countSubscription(channel string) error {
 func (c *conn) replay(cmd command, ch channel, confirm func()) error {
 	head, err := ch.journal.Head(c.ctx)
 	if err != nil {
-		return err //nolint:wrapcheck // refuse says what was being done
+		return err
 	}
 
 	after := journal.Position(0)

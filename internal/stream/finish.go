@@ -46,7 +46,7 @@ func (f *finish) sent(ctx context.Context, record journal.Record[tarsy.Event]) (
 		if status.Terminal() {
 			head, err := f.journal.Head(ctx)
 			if err != nil {
-				return false, err //nolint:wrapcheck // the caller says which journal
+				return false, err
 			}
 
 			f.target = max(f.target, head)
@@ -62,7 +62,7 @@ func (f *finish) findLastStatus(ctx context.Context) error {
 
 	for record, err := range f.journal.Backward(ctx, first) {
 		if err != nil {
-			return err //nolint:wrapcheck // the caller says which journal
+			return err
 		}
 
 		first = record.Position

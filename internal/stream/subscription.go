@@ -120,7 +120,7 @@ func (s *subscription) tail(ctx context.Context) error {
 func (s *subscription) follow(ctx context.Context) error {
 	for record, err := range s.journal.Tail(ctx, journal.Position(s.began.Load())) {
 		if err != nil {
-			return err //nolint:wrapcheck // the caller says which journal
+			return err
 		}
 
 		if !s.outbox.put(ctx, func() error { return s.sendRecord(record) }) {
@@ -166,7 +166,7 @@ func (s *subscription) sendChunk(chunk *Encoded) error {
 	}
 
 	if s.gate.admit(chunk) {
-		return s.out.chunk(chunk) //nolint:wrapcheck // ends the connection, whose writer wraps
+		return s.out.chunk(chunk)
 	}
 
 	select {
@@ -213,7 +213,7 @@ func (s *subscription) past(ctx context.Context, began journal.Position) (map[st
 
 	for record, err := range s.journal.Backward(ctx, began+1) {
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the caller says which journal
+			return nil, err
 		}
 
 		id, done, ok := timelineEvent(record.Entry)
@@ -228,7 +228,7 @@ func (s *subscription) past(ctx context.Context, began journal.Position) (map[st
 func (s *subscription) sendRecord(record journal.Record[tarsy.Event]) error {
 	err := s.out.event(s.channel, record)
 	if err != nil {
-		return err //nolint:wrapcheck // ends the connection, whose writer wraps
+		return err
 	}
 
 	return s.sendChunks(s.gate.sent(record.Entry))
@@ -238,7 +238,7 @@ func (s *subscription) sendChunks(chunks []*Encoded) error {
 	for _, chunk := range chunks {
 		err := s.out.chunk(chunk)
 		if err != nil {
-			return err //nolint:wrapcheck // ends the connection, whose writer wraps
+			return err
 		}
 	}
 

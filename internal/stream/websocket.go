@@ -221,7 +221,7 @@ func (c *conn) frame(message []byte) error {
 	c.overdue.Reset(c.hub.writeLimit)
 	defer c.overdue.Stop()
 
-	return c.socket.Write(context.WithoutCancel(c.ctx), websocket.MessageText, message) //nolint:wrapcheck // write wraps
+	return c.socket.Write(context.WithoutCancel(c.ctx), websocket.MessageText, message)
 }
 
 func (c *conn) event(channel string, record journal.Record[tarsy.Event]) error {

@@ -41,7 +41,7 @@ func (h handler) Handle(ctx context.Context, record slog.Record) error {
 		}
 	}
 
-	return h.Handler.Handle(ctx, record) //nolint:wrapcheck // a handler between two others
+	return h.Handler.Handle(ctx, record)
 }
 
 // with returns the handler with what an attribute says.

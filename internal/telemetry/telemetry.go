@@ -96,7 +96,7 @@ func New(ctx context.Context, cfg Config) (*Tracer, error) {
 	}
 
 	options := []otlptracehttp.Option{otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
-		Enabled: true, InitialInterval: time.Second, MaxInterval: 5 * time.Second, MaxElapsedTime: 15 * time.Second, //nolint:mnd // short: what waits meanwhile is dropped
+		Enabled: true, InitialInterval: time.Second, MaxInterval: 5 * time.Second, MaxElapsedTime: 15 * time.Second,
 	})}
 
 	if cfg.Endpoint != "" {

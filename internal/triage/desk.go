@@ -195,7 +195,7 @@ func (d *Desk) lock(ctx context.Context, tx pgx.Tx, alerts []Incoming, now time.
 	slices.Sort(groups)
 	slices.Sort(fingerprints)
 
-	keep := max(keepGroups, 2*d.cfg.Settings.StormWindow) //nolint:mnd // longer than any storm goes on without an alert
+	keep := max(keepGroups, 2*d.cfg.Settings.StormWindow)
 
 	return store.Lock(ctx, tx, slices.Compact(groups), slices.Compact(fingerprints), now, now.Add(-keep))
 }

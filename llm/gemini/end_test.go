@@ -107,7 +107,6 @@ func TestLineEndingsMayBeMixed(t *testing.T) {
 	require.Equal(t, []llm.Chunk{llm.TextChunk{Text: "a"}, llm.TextChunk{Text: "b"}, llm.TextChunk{Text: "ok"}}, chunks[:3])
 }
 
-//nolint:paralleltest // sets the environment
 func TestNothingIsReadFromEnvironment(t *testing.T) {
 	other := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("the environment chose the server") })
 

@@ -23,7 +23,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-//nolint:paralleltest // counts goroutines
 func TestGenerateConforms(t *testing.T) {
 	llmtest.Run(t, llmtest.Provider{
 		Name: "grpc",

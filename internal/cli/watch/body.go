@@ -88,7 +88,7 @@ func (b *body) alert(s *live.Session) []string {
 	lines := []string{b.title("Alert", terminal.Line(s.AlertType), "")}
 
 	if s.Alert != nil {
-		clock := func(at time.Time) string { return at.Local().Format(time.DateTime) } //nolint:gosmopolitan // people read their own clock
+		clock := func(at time.Time) string { return at.Local().Format(time.DateTime) }
 		lines = append(lines, margin+b.palette.Paint(terminal.Dim, terminal.Truncate(s.Alert.Describe(clock), b.width-len(margin))))
 	}
 

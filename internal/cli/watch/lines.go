@@ -32,7 +32,7 @@ type Lines struct {
 
 // NewLines makes a writer of a session's lines.
 func NewLines(out io.Writer, session *live.Session) *Lines {
-	return &Lines{Out: out, Location: time.Local, session: session} //nolint:gosmopolitan // people read their own clock
+	return &Lines{Out: out, Location: time.Local, session: session}
 }
 
 // Take applies an update to the session and writes what is new.

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-//nolint:gochecknoglobals // a flag of the test binary
 var update = flag.Bool("update", false, "write golden files instead of comparing with them")
 
 // Compare compares data with the golden file testdata/golden/<name>, or writes it when -update is given.

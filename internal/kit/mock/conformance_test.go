@@ -34,12 +34,10 @@ func ownConnections(t *testing.T) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-//nolint:paralleltest // goroutines are counted
 func TestAnthropicMessagesConform(t *testing.T) {
 	llmtest.Run(t, llmtest.Provider{Name: anthropic.Name, Handler: mockAPI, New: newAnthropic})
 }
 
-//nolint:paralleltest // goroutines are counted
 func TestAnthropicMessagesWithThinkingBudgetConform(t *testing.T) {
 	llmtest.Run(t, llmtest.Provider{Name: anthropic.Name, Model: "claude-opus-4-5", Handler: mockAPI, New: newAnthropic})
 }
@@ -53,14 +51,12 @@ func newAnthropic(t *testing.T, url, key string) llm.Client {
 	return client
 }
 
-//nolint:paralleltest // goroutines are counted
 func TestGeminiAPIConforms(t *testing.T) {
 	llmtest.Run(t, geminiProvider("gemini", "", func(url, key string) gemini.Config {
 		return gemini.Config{APIKey: key, BaseURL: url}
 	}))
 }
 
-//nolint:paralleltest // goroutines are counted
 func TestVertexAIConforms(t *testing.T) {
 	llmtest.Run(t, geminiProvider("vertexai", "gemini-3-flash-preview", func(url, key string) gemini.Config {
 		return gemini.Config{
@@ -87,13 +83,11 @@ func geminiProvider(name, model string, config func(url, key string) gemini.Conf
 	}
 }
 
-//nolint:paralleltest // goroutines are counted
 func TestChatCompletionsConform(t *testing.T) {
 	llmtest.Run(t, openaiProvider(openai.APIChat,
 		llmtest.FeatureSignature, llmtest.FeatureNativeTools, llmtest.FeatureStopReason))
 }
 
-//nolint:paralleltest // goroutines are counted
 func TestResponsesConform(t *testing.T) {
 	llmtest.Run(t, openaiProvider(openai.APIResponses,
 		llmtest.FeatureStopSequences, llmtest.FeatureStopReason, llmtest.FeatureURLContext))

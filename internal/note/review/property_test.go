@@ -168,7 +168,7 @@ func TestUndoAfterAnyDecisionRestoresExactRows(t *testing.T) {
 }
 
 // dates compares dates, whose fields are not exported.
-var dates = cmp.Comparer(func(x, y calendar.Date) bool { return x.String() == y.String() }) //nolint:gochecknoglobals // an option of cmp
+var dates = cmp.Comparer(func(x, y calendar.Date) bool { return x.String() == y.String() })
 
 func TestRandomConcurrentDecisionsNeverWinTwice(t *testing.T) {
 	t.Parallel()

@@ -113,7 +113,7 @@ func withDetails(ctx context.Context, q Querier, entities []notebook.Entity) ([]
 }
 
 // positionEpoch keeps positions small: what a float64 needs for the seconds is missing between them.
-var positionEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
+var positionEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // PositionAt is the place of a row that is created at a time, behind everything older: its age in seconds. It needs neither a query nor
 // a lock; rows of the same moment are ordered by their ids.

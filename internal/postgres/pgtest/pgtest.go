@@ -43,7 +43,7 @@ type kit struct {
 	failed  error
 }
 
-var shared kit //nolint:gochecknoglobals // see kit
+var shared kit
 
 // TestingM is the part of *testing.M that is needed, and what goleak.VerifyTestMain takes.
 type TestingM interface{ Run() int }

@@ -27,7 +27,7 @@ func TestEveryTestGetsItsOwnMigratedDatabase(t *testing.T) {
 }
 
 // Not parallel: it looks at the goroutines of the whole process.
-func TestOutlivingGoroutinesAreKnown(t *testing.T) { //nolint:paralleltest // see above
+func TestOutlivingGoroutinesAreKnown(t *testing.T) {
 	New(t)
 	goleak.VerifyNone(t, IgnoreGoroutines()...)
 	require.Error(t, goleak.Find(), "without the options they are seen")

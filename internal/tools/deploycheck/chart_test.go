@@ -89,12 +89,12 @@ func render(t *testing.T, text string) (*rendered, error) {
 
 	with, err := chartutil.ToRenderValues(chart, values, chartutil.ReleaseOptions{Name: "tarsy", Namespace: namespace, IsInstall: true}, chartutil.DefaultCapabilities)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // a test
+		return nil, err
 	}
 
 	files, err := engine.Render(chart, with)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // a test
+		return nil, err
 	}
 
 	r := &rendered{}

@@ -58,7 +58,7 @@ SELECT `+silenceColumns+` FROM jsonb_populate_record(NULL::silences, to_jsonb($1
 
 // EndSilence ends a silence before its time and returns it.
 func (db *DB) EndSilence(ctx context.Context, id, author string, now time.Time) (tarsy.Silence, error) {
-	missing := tarsy.Errorf(tarsy.CodeNotFound, "There is no silence %q.", plaintext.Cut(id, 40)) //nolint:mnd // an id and a bit
+	missing := tarsy.Errorf(tarsy.CodeNotFound, "There is no silence %q.", plaintext.Cut(id, 40))
 
 	if !ident.Valid(id) {
 		return tarsy.Silence{}, missing

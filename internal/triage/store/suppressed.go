@@ -120,7 +120,7 @@ func LockSuppressed(ctx context.Context, tx pgx.Tx, id string) (Suppressed, erro
 
 // NoSuppressedAlert is the error of an id that no suppressed alert has.
 func NoSuppressedAlert(id string) error {
-	return tarsy.Errorf(tarsy.CodeNotFound, "There is no suppressed alert %q.", plaintext.Cut(id, 40)) //nolint:mnd // an id and a bit
+	return tarsy.Errorf(tarsy.CodeNotFound, "There is no suppressed alert %q.", plaintext.Cut(id, 40))
 }
 
 func suppressedAlert(ctx context.Context, q querier, id, lock string) (Suppressed, error) {

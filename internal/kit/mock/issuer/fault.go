@@ -65,7 +65,7 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request) bool {
 	case at == "/token" && fault == Huge:
 		w.Header().Set("Content-Type", "application/json")
 
-		for chunk := strings.Repeat(" ", 1<<16); ; { //nolint:mnd // until the client has enough
+		for chunk := strings.Repeat(" ", 1<<16); ; {
 			if _, err := w.Write([]byte(chunk)); err != nil {
 				break
 			}

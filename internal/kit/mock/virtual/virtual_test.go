@@ -43,7 +43,7 @@ func TestJournalWaitReturnsCauseOfContext(t *testing.T) {
 	var journal virtual.Journal[string]
 
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errors.New("it did not come")) //nolint:err113 // a test's own
+	cancel(errors.New("it did not come"))
 
 	entry, err := journal.Wait(ctx, 0, func(string) bool { return true })
 	require.EqualError(t, err, "it did not come")
