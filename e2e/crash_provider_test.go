@@ -176,10 +176,10 @@ func newHugeDesk(t *testing.T) *desk {
 }
 
 // startServe starts the program as a server and waits until it answers.
-func startServe(t *testing.T, binary, dir, database string) *process {
+func startServe(t *testing.T, binary, dir, database string, flags ...string) *process {
 	t.Helper()
 
-	command := exec.Command(binary, "serve", "--config-dir", dir, "--listen", "127.0.0.1:0", "--database-url", database)
+	command := exec.Command(binary, append([]string{"serve", "--config-dir", dir, "--listen", "127.0.0.1:0", "--database-url", database}, flags...)...)
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "TARSY_") }), "KEY=key-of-the-test")
 
 	p := runProcess(t, command)

@@ -299,3 +299,62 @@ func TestHangupReloadsConfigurationOfServer(t *testing.T) {
 	server.Signal(syscall.SIGTERM)
 	require.Zero(t, server.WaitExit())
 }
+
+// What is read and not applied leaves nothing behind: the variables beside the files count only with them.
+func TestVariablesOfConfigurationThatIsNotAppliedDoNotCount(t *testing.T) {
+	t.Parallel()
+
+	binary := buildProgram(t)
+	dir := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+
+	const config = "alerts: {receivers: {team: {source: generic, token_env: TEAM_TOKEN}}}"
+
+	write("tarsy.yaml", config)
+	write(".env", "TEAM_TOKEN=the-old-token")
+
+	database := pgtest.New(t)
+	data := t.TempDir()
+	server := startServe(t, binary, dir, database, "--auth", "on", "--data-dir", data)
+	key, err := os.ReadFile(filepath.Join(data, "admin-key"))
+	require.NoError(t, err)
+
+	app := tarsytest.Connect(t, server.URL, database)
+	accepted := func(token string) bool {
+		// A body without an alert is refused after the token was accepted.
+		status := app.Do(http.MethodPost, "/api/v1/webhooks/generic/team", []byte("{}"), "Authorization", "Bearer "+token).Status
+		require.Contains(t, []int{http.StatusBadRequest, http.StatusUnauthorized}, status)
+
+		return status == http.StatusBadRequest
+	}
+	reloads := func(flags ...string) error {
+		command := exec.Command(binary, append([]string{"config", "reload", "--server", server.URL}, flags...)...)
+		command.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "TARSY_") })
+		command.Env = append(command.Env, "TARSY_TOKEN="+strings.TrimSpace(string(key)))
+
+		out, err := command.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+
+		return nil
+	}
+
+	require.True(t, accepted("the-old-token"))
+	write(".env", "TEAM_TOKEN=the-new-token")
+
+	require.NoError(t, reloads("--dry-run"))
+	require.True(t, accepted("the-old-token"))
+	require.False(t, accepted("the-new-token"))
+
+	write("tarsy.yaml", config+"\nnothing: true")
+	require.Error(t, reloads())
+	require.True(t, accepted("the-old-token"))
+
+	write("tarsy.yaml", config)
+	require.NoError(t, reloads())
+	require.True(t, accepted("the-new-token"))
+	require.False(t, accepted("the-old-token"))
+}

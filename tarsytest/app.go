@@ -133,8 +133,12 @@ func New(t testing.TB, options Options) *App {
 	require.NoError(t, err)
 
 	server, err := app.New(ctx, app.Options{
-		Config:       cfg,
-		Load:         load,
+		Config: cfg,
+		Load: func() (*config.Config, func(), error) {
+			cfg, err := load()
+
+			return cfg, func() {}, err
+		},
 		DatabaseURL:  options.Database,
 		Listen:       "127.0.0.1:0",
 		RequireKey:   options.RequireKey,

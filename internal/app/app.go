@@ -46,9 +46,10 @@ import (
 
 // Options say what server to make. The seams at the system's edge are here: the model, the MCP transport, the clock.
 type Options struct {
-	// Config is what the server begins with. Load reads the files again for a reload; nil means that there are none.
+	// Config is what the server begins with. Load reads the files again for a reload, and the variables beside them; nil means that
+	// there are none. undo brings back the previous variables, where the configuration is not applied.
 	Config *config.Config
-	Load   func() (*config.Config, error)
+	Load   func() (cfg *config.Config, undo func(), err error)
 	// DatabaseURL is a database to use; empty means a private PostgreSQL in DataDir, with binaries from PGBinDir or
 	// wherever they are found.
 	DatabaseURL string

@@ -21,7 +21,7 @@ func (a *App) Reload(ctx context.Context, dryRun bool, author string) (api.Confi
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
 
-	next, changes, err := a.loadSettings()
+	next, changes, undo, err := a.loadSettings()
 	if err != nil {
 		if !dryRun {
 			a.metrics.ConfigReloaded(metrics.ReloadInvalid, a.clock.Now())
@@ -43,6 +43,7 @@ func (a *App) Reload(ctx context.Context, dryRun bool, author string) (api.Confi
 	}
 
 	if dryRun {
+		undo()
 		next.discard(a.current())
 
 		return result, nil
@@ -70,8 +71,8 @@ func (a *App) Reload(ctx context.Context, dryRun bool, author string) (api.Confi
 	return result, nil
 }
 
-// loadSettings makes settings of the files as they are now.
-func (a *App) loadSettings() (*settings, []config.Change, error) {
+// loadSettings makes settings of the files as they are now. If they are not applied, undo must be called.
+func (a *App) loadSettings() (*settings, []config.Change, func(), error) {
 	var (
 		changes []config.Change
 		next    *settings
@@ -79,7 +80,7 @@ func (a *App) loadSettings() (*settings, []config.Change, error) {
 
 	before := a.current()
 
-	cfg, err := a.options.Load()
+	cfg, undo, err := a.options.Load()
 	if err == nil {
 		cfg, changes, err = before.config.Reload(cfg)
 	}
@@ -89,15 +90,17 @@ func (a *App) loadSettings() (*settings, []config.Change, error) {
 	}
 
 	if err == nil {
-		return next, changes, nil
+		return next, changes, undo, nil
 	}
+
+	undo()
 
 	message := "The configuration is not valid and was not applied; the server goes on with the previous one. "
 	if _, ok := errors.AsType[*config.Error](err); !ok {
 		message = "The configuration could not be read; the server goes on with the previous one. "
 	}
 
-	return nil, nil, tarsy.Errorf(tarsy.CodeInvalidConfiguration, "%s", message+a.maskText(err.Error()))
+	return nil, nil, nil, tarsy.Errorf(tarsy.CodeInvalidConfiguration, "%s", message+a.maskText(err.Error()))
 }
 
 // apply replaces the settings. New sessions begin with them.

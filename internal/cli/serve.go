@@ -44,7 +44,12 @@ Ctrl-C stops it gracefully: running sessions are handed over or continue at the 
 			return err
 		}
 
-		options.Load = func() (*config.Config, error) { return flags.load() }
+		options.Load = func() (*config.Config, func(), error) {
+			previous := flags.dotEnv.Load()
+			cfg, err := flags.load()
+
+			return cfg, func() { flags.dotEnv.Store(previous) }, err
+		}
 
 		prepare := func(ctx context.Context, server *app.App) error {
 			if !options.RequireKey {
