@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,8 +53,8 @@ func TestEachReleaseOfChangelogIsListed(t *testing.T) {
 	want := []string{unreleased}
 
 	headings := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+) - `).FindAllStringSubmatch(string(changelog), -1)
-	for i := len(headings) - 1; i >= 0; i-- {
-		want = append(want, headings[i][1])
+	for _, heading := range slices.Backward(headings) {
+		want = append(want, heading[1])
 	}
 
 	var listed []string

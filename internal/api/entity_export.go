@@ -11,11 +11,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-const (
-	formatCSV exportFormat = "csv"
-
-	csvType = "text/csv; charset=utf-8"
-)
+const csvType = "text/csv; charset=utf-8"
 
 type exportEntitiesInput struct {
 	EntityFilter

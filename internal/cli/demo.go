@@ -238,8 +238,8 @@ func captureNotes(ctx context.Context, c *client.Client, sent *demoSent) error {
 	return nil
 }
 
-// demoMCP is the demo's MCP server on stdio: the server starts it, people do not.
-func demoClusterCommand(t *tool) *cobra.Command {
+// demoClusterCommand is the demo's MCP server on stdio: the server starts it, people do not.
+func demoClusterCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: demoMCPCommand, Short: "Serve the simulated cluster as an MCP server on stdin and stdout", Hidden: true, Args: namedArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

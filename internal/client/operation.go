@@ -219,7 +219,7 @@ func split(in any) (url.Values, any) {
 			query = url.Values{}
 		}
 
-		switch list, isList := value.Interface().([]string); {
+		switch list, isList := reflect.TypeAssert[[]string](value); {
 		case value.IsZero():
 		case ok && option == "repeat":
 			query[name] = list

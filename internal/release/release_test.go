@@ -33,7 +33,7 @@ func TestVersionIsNewestReleaseOfChangelog(t *testing.T) {
 
 	newest := heading.FindStringSubmatch(read(t, changelog))
 	require.NotNil(t, newest, "%s has no release", changelog)
-	require.Equal(t, newest[1], release.Version, "internal/release must have the version of %s", changelog)
+	require.Equal(t, release.Version, newest[1], "internal/release must have the version of %s", changelog)
 }
 
 // Each file repeats the version because the program that reads it looks nowhere else.

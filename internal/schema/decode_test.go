@@ -44,7 +44,7 @@ func (l *level) UnmarshalText(text []byte) error {
 }
 
 func (*level) JSONSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{MaxLength: jsonschema.Ptr(4)}
+	return &jsonschema.Schema{MaxLength: new(4)}
 }
 
 // read decodes text and returns what is wrong with it, each on a line.
@@ -129,7 +129,7 @@ func TestBracesAreTextWithoutVariables(t *testing.T) {
 func TestSchemaMatchesTags(t *testing.T) {
 	t.Parallel()
 	format := schema.Format{Rules: map[reflect.Type]func(*jsonschema.Schema){
-		reflect.TypeFor[part](): func(object *jsonschema.Schema) { object.MaxProperties = jsonschema.Ptr(2) },
+		reflect.TypeFor[part](): func(object *jsonschema.Schema) { object.MaxProperties = new(2) },
 	}}
 	require.JSONEq(t, `{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Document", "type": "object", "additionalProperties": false,

@@ -164,7 +164,7 @@ func (w writer) value(t reflect.Type, f Field) *jsonschema.Schema {
 	case t.Kind() == reflect.Slice:
 		list := &jsonschema.Schema{Type: "array", Items: w.value(t.Elem(), f)}
 		if f.Required && !w.format.JSON {
-			list.MinItems = jsonschema.Ptr(1)
+			list.MinItems = new(1)
 		}
 		return list
 	default:
@@ -208,7 +208,7 @@ func (w writer) scalar(t reflect.Type, f Field) *jsonschema.Schema {
 		// YAML reads 8080 as a number where text is meant, and so do editors.
 		schema := &jsonschema.Schema{Types: []string{"string", "number", "boolean"}}
 		if f.Nonempty || f.Required {
-			schema.MinLength = jsonschema.Ptr(1)
+			schema.MinLength = new(1)
 		}
 		return schema
 	}

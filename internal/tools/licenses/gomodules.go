@@ -60,12 +60,16 @@ func goModules(ctx context.Context, root string) ([]*goModule, error) {
 func addPackages(modules map[string]*goModule, out string) error {
 	for decoder := json.NewDecoder(strings.NewReader(out)); ; {
 		var p struct {
-			Dir    string
+			Dir    string `json:"Dir"`
 			Module *struct {
-				Path, Version, Dir string
-				Main               bool
-				Replace            *struct{ Path string }
-			}
+				Path    string `json:"Path"`
+				Version string `json:"Version"`
+				Dir     string `json:"Dir"`
+				Main    bool   `json:"Main"`
+				Replace *struct {
+					Path string `json:"Path"`
+				} `json:"Replace"`
+			} `json:"Module"`
 		}
 
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {

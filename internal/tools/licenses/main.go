@@ -55,7 +55,7 @@ func write(ctx context.Context, root string) error {
 		return err
 	}
 
-	return os.WriteFile(filepath.Join(root, "internal", "licenses", licenses.File), []byte(text), 0o644) //nolint:gosec // for everybody to read
+	return os.WriteFile(filepath.Join(root, "internal", "licenses", licenses.File), []byte(text), 0o644)
 }
 
 // collect finds everything that the program contains.

@@ -13,7 +13,7 @@ import (
 // for what a schema cannot say: names of gates, regular expressions, replies that nothing can reach.
 func Schema() []byte {
 	rules := map[reflect.Type]func(*jsonschema.Schema){
-		reflect.TypeFor[Text]():         func(s *jsonschema.Schema) { s.MinProperties = jsonschema.Ptr(1) },
+		reflect.TypeFor[Text]():         func(s *jsonschema.Schema) { s.MinProperties = new(1) },
 		reflect.TypeFor[Chunk]():        oneKey,
 		reflect.TypeFor[discord.Step](): oneKey,
 		reflect.TypeFor[Error](): func(s *jsonschema.Schema) {
@@ -26,7 +26,7 @@ func Schema() []byte {
 }
 
 func oneKey(s *jsonschema.Schema) {
-	s.MinProperties, s.MaxProperties = jsonschema.Ptr(1), jsonschema.Ptr(1)
+	s.MinProperties, s.MaxProperties = new(1), new(1)
 }
 
 // replyRules refuse keys that say two things at once.
@@ -43,7 +43,7 @@ func requires(keys ...string) *jsonschema.Schema { return &jsonschema.Schema{Req
 // beforeContent refuses content that would come after the end of the answer.
 func beforeContent(by string) *jsonschema.Schema {
 	later := requires("after_chunks")
-	later.Type, later.Properties = "object", map[string]*jsonschema.Schema{"after_chunks": {Minimum: jsonschema.Ptr(1.0)}}
+	later.Type, later.Properties = "object", map[string]*jsonschema.Schema{"after_chunks": {Minimum: new(1.0)}}
 
 	early := requires(by)
 	early.Properties = map[string]*jsonschema.Schema{by: {Not: later}}

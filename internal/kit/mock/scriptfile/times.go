@@ -38,7 +38,7 @@ func (t *Times) UnmarshalText(text []byte) error {
 // JSONSchema describes what UnmarshalText reads.
 func (*Times) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
-		{Type: "integer", Minimum: jsonschema.Ptr(1.0), Maximum: jsonschema.Ptr[float64](maxTimes)},
+		{Type: "integer", Minimum: new(1.0), Maximum: new(float64(maxTimes))},
 		{Type: "string", Pattern: "^([1-9][0-9]{0,8}|" + forever + ")$"},
 	}}
 }
