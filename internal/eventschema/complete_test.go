@@ -118,7 +118,7 @@ func vocabulary(t *testing.T) source {
 func TestEveryMessageTypeHasSchema(t *testing.T) {
 	t.Parallel()
 
-	messages := parse(t, "../../event.go", "../../note_event.go", "../../frame.go")
+	messages := parse(t, "../../event.go", "../../notebook/note_event.go", "../../message.go")
 	types := messages.values("Type", "")
 	require.GreaterOrEqual(t, len(types), 17+14)
 
@@ -149,7 +149,7 @@ func TestEveryPayloadMatchesItsType(t *testing.T) {
 		}
 	}
 
-	declared := parse(t, "../../event.go", "../../note_event.go", "../../frame.go", "../../metadata_types.go").structs
+	declared := parse(t, "../../event.go", "../../notebook/note_event.go", "../../message.go", "../../metadata.go").structs
 	declared["ToolCallMetadata"] = append(declared["ToolCallMetadata"], declared["ToolCallResult"]...)
 	found := 0
 
