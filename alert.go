@@ -31,28 +31,28 @@ type Alert struct {
 	Author string
 	// ID of the session being re-run; nil for a new alert.
 	RerunOf *string
-	// Identifies the request among its sender's; nil if the sender gave no key.
+	// Identifies the request among those of its sender; nil if the sender gave no key.
 	Idempotency *IdempotencyKey
-	// What the alert is about, as far as its sender tells; intake adds what it can derive from Data.
+	// What the alert is about, as reported by the sender; intake adds what it can derive from Data.
 	Facts AlertFacts
-	// The sender reports that the alert is over. Only in deliveries.
+	// The sender reports that the alert is resolved. Only in deliveries.
 	Resolved bool
-	// Chain to use instead of the one of AlertType; set by a route of the configuration, or for a re-run.
+	// Overrides the chain of AlertType; set by a configured route or by a re-run.
 	ChainID string
-	// Refuse the alert if ChainID is not configured, instead of using the chain of AlertType. Set if a person chose the chain.
+	// Reject the alert if ChainID is not configured, instead of falling back to the chain of AlertType. Set if a person chose the chain.
 	ChainRequired bool
-	// Provider that all agents of the session use, whatever the chain sets. Empty keeps those of the chain. Only in re-runs.
+	// Provider for all agents of the session, overriding those of the chain. Empty keeps those of the chain. Only in re-runs.
 	LLMProvider string
 }
 
-// MaxIdempotencyKey is how many characters a sender's idempotency key may have.
+// MaxIdempotencyKey is the maximum length of a sender's idempotency key, in characters.
 const MaxIdempotencyKey = 255
 
 // IdempotencyKey makes a repeated request return the session of the first one. The sender's own key is never stored.
 type IdempotencyKey struct {
 	// Hash of the sender and its key.
 	Hash []byte
-	// Hash of the request, to tell a repetition from another request with the same key.
+	// Hash of the request, to distinguish a retry from a different request with the same key.
 	Fingerprint []byte
 }
 
@@ -61,7 +61,7 @@ type IdempotencyKey struct {
 type MCPSelection struct {
 	// Each server at most once. Empty only if NativeTools is set.
 	Servers []MCPServerSelection `json:"servers"`
-	// Nil leaves the provider's own tools as configured.
+	// Nil leaves the provider's native tools as configured.
 	NativeTools *NativeToolsSelection `json:"native_tools,omitempty"`
 }
 
@@ -73,19 +73,19 @@ type MCPServerSelection struct {
 	Tools []string `json:"tools,omitempty"`
 }
 
-// NativeToolsSelection switches the provider's own tools off.
+// NativeToolsSelection disables native tools of the provider.
 type NativeToolsSelection struct {
-	// False disables the tool. True and nil leave it as configured; true is refused where the chain has the tool off.
+	// False disables the tool. True and nil leave it as configured; true is rejected if the chain disables the tool.
 	// Ignored in calls that have MCP tools bound.
 	GoogleSearch  *bool `json:"google_search,omitempty"`
 	CodeExecution *bool `json:"code_execution,omitempty"`
 	URLContext    *bool `json:"url_context,omitempty"`
 }
 
-// Severity is how bad an alert is. Senders have their own words; intake maps them to these.
+// Severity is how severe an alert is. Intake maps each sender's own terms to these.
 type Severity string
 
-// The severities, worst first. SeverityUnknown is the severity of alerts that do not tell.
+// The severities, worst first. SeverityUnknown means that the alert does not specify one.
 const (
 	SeverityCritical Severity = "critical"
 	SeverityHigh     Severity = "high"
@@ -99,7 +99,7 @@ func Severities() []Severity {
 	return []Severity{SeverityCritical, SeverityHigh, SeverityWarning, SeverityInfo}
 }
 
-// Level is how many levels a severity is above the lowest, which is that of SeverityInfo and of alerts that do not tell.
+// Level returns the severity as a number, from 0 for SeverityInfo and SeverityUnknown to 3 for SeverityCritical.
 func (s Severity) Level() int {
 	switch s {
 	case SeverityCritical:
@@ -136,44 +136,44 @@ func AlertSources() []AlertSource {
 	return append([]AlertSource{SourceAPI, SourceDiscord, SourceSlack}, WebhookSources()...)
 }
 
-// WebhookSources lists the sources that deliver to a receiver.
+// WebhookSources lists the sources that deliver alerts to webhook receivers.
 func WebhookSources() []AlertSource {
 	return []AlertSource{SourceAlertmanager, SourceGrafana, SourcePagerDuty, SourceSentry, SourceDatadog, SourceCloudWatch, SourceGeneric}
 }
 
-// AlertFacts is what an alert is about. Intake derives it from labels, annotations and configured paths, else from the text; it does
-// not change afterwards. Everything in it is masked.
+// AlertFacts describes what an alert is about. Intake derives it from labels, annotations and configured paths, else from the text; it does
+// not change afterwards. All of its values are masked.
 type AlertFacts struct {
-	// One line for people. Empty only in sessions of old releases.
+	// One line for people. Empty only in sessions created by old releases.
 	Title string `json:"title"`
-	// Empty if the alert does not tell.
+	// Empty if the alert does not specify it.
 	Severity Severity `json:"severity"`
-	// What the alert is about; each is empty if the alert does not tell.
+	// What is affected; each is empty if the alert does not specify it.
 	Service   string `json:"service"`
 	Namespace string `json:"namespace"`
 	Cluster   string `json:"cluster"`
-	// Who owns it; empty if the alert does not tell.
+	// The team that owns it; empty if the alert does not specify it.
 	Team string `json:"team"`
 	// The sender's labels; empty, not nil.
 	Labels map[string]string `json:"labels"`
 	// Pages about the alert; empty, not nil.
 	Links []AlertLink `json:"links"`
-	// When the problem began, as the sender says; nil if it does not.
+	// When the problem began, as reported by the sender; nil if unknown.
 	StartsAt *time.Time `json:"starts_at"`
 	// Identifies the alert across deliveries: the same problem has the same fingerprint.
 	Fingerprint string `json:"fingerprint"`
-	// Identifies the group that the alert is counted in, made of the configured labels. Empty for an alert that is not deduplicated.
+	// Identifies the group that the alert is counted in, built from the configured labels. Empty for an alert that is not deduplicated.
 	GroupKey string `json:"group_key"`
-	// How the alert came.
+	// How the alert reached TARSy.
 	Source AlertSource `json:"source"`
 	// Name of the receiver in the configuration; empty unless a webhook delivered the alert.
 	Receiver string `json:"receiver"`
 }
 
-// TitleOr returns the title, or the alert type for a session of an old release.
+// TitleOr returns the title, or alertType for a session created by an old release.
 func (f AlertFacts) TitleOr(alertType string) string { return cmp.Or(f.Title, alertType) }
 
-// Place returns namespace and service in one word, such as shop/checkout. It is empty if the alert tells neither.
+// Place returns namespace and service in one word, such as shop/checkout. It is empty if the alert specifies neither.
 func (f AlertFacts) Place() string {
 	if f.Namespace == "" || f.Service == "" {
 		return f.Namespace + f.Service
@@ -208,7 +208,7 @@ type AlertLink struct {
 	URL string `json:"url"`
 }
 
-// Limits of facts. Longer texts are cut, further labels and links are left out.
+// Limits on facts. Longer texts are truncated, excess labels and links are dropped.
 const (
 	MaxTitle      = 200
 	MaxLabels     = 64
@@ -217,21 +217,21 @@ const (
 	MaxAlertLinks = 16
 )
 
-// AlertState is what became of a session's alert since the session was created. It is counted while the session runs and after.
+// AlertState is what has happened to a session's alert since the session was created. It is updated while the session runs and afterwards.
 type AlertState struct {
-	// Whether the alert still fires. In a storm: whether any of its members does.
+	// Whether the alert is still firing. In a storm: whether any member is.
 	Firing bool `json:"firing"`
-	// How often the alert was received, the first time included. In a storm: of all members.
+	// How often the alert was received, including the first time. In a storm: the total of all members.
 	Occurrences int64 `json:"occurrences"`
-	// When it was received last, and the latest of these times, oldest first, at most MaxAlertTimes.
+	// When it was last received, and the most recent times, oldest first, at most MaxAlertTimes.
 	LastAt time.Time   `json:"last_at"`
 	Times  []time.Time `json:"times"`
-	// When the sender reported it as resolved; nil while it fires.
+	// When the sender reported it as resolved; nil while it is firing.
 	ResolvedAt *time.Time `json:"resolved_at"`
-	// It changes between firing and resolved too often.
+	// It switches between firing and resolved too often.
 	Flapping bool `json:"flapping"`
-	// The session investigates a storm: alerts of one group that came close together. Members is how many there are, FiringMembers
-	// how many of them still fire; both are zero otherwise.
+	// The session investigates a storm: alerts of one group that arrived close together. Members is how many there are, FiringMembers how
+	// many of them are still firing; both are zero otherwise.
 	Storm         bool  `json:"storm"`
 	Members       int64 `json:"members"`
 	FiringMembers int64 `json:"firing_members"`
@@ -239,10 +239,10 @@ type AlertState struct {
 	EarlierSessionID *string `json:"earlier_session_id"`
 }
 
-// MaxAlertTimes is how many times of occurrences are kept.
+// MaxAlertTimes is how many occurrence times are kept.
 const MaxAlertTimes = 20
 
-// Describe tells people what became of the alert, such as "resolved at 12:03, received 4 times, last at 12:01". The function formats times.
+// Describe summarizes the state for people, such as "resolved at 12:03, received 4 times, last at 12:01". It formats times with format.
 func (s AlertState) Describe(format func(time.Time) string) string {
 	parts := []string{"firing"}
 
@@ -268,13 +268,13 @@ func (s AlertState) Describe(format func(time.Time) string) string {
 	return strings.Join(parts, ", ")
 }
 
-// OwnServer is the name that calls of TARSy's own tools have instead of an MCP server's. No MCP server may be configured with it.
+// OwnServer is the server name in calls of TARSy's own tools. No MCP server may be configured with this name.
 const OwnServer = "tarsy"
 
 // Likeness is why a past session is similar to another one.
 type Likeness string
 
-// The likenesses, the strongest first.
+// The likenesses, strongest first.
 const (
 	// The same alert: the fingerprint is equal.
 	LikenessFingerprint Likeness = "fingerprint"
@@ -294,7 +294,7 @@ type SimilarSession struct {
 	Severity string `json:"severity"`
 	// How it ended.
 	Status SessionStatus `json:"status"`
-	// Why it is listed; the strongest reason.
+	// The strongest reason why it is listed.
 	Likeness Likeness `json:"likeness"`
 	// Labels that both alerts have with the same value; empty, not nil.
 	SharedLabels map[string]string `json:"shared_labels"`
@@ -302,7 +302,7 @@ type SimilarSession struct {
 	Outcome    Outcome    `json:"outcome"`
 	Cause      string     `json:"cause"`
 	Confidence Confidence `json:"confidence"`
-	// The worst rating that people gave, and the newest real cause that they named; empty without feedback.
+	// The worst rating that people gave, and the real cause that they reported most recently; empty without feedback.
 	Rating    Rating `json:"rating"`
 	RealCause string `json:"real_cause"`
 	// When it was submitted and when it ended.

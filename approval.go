@@ -10,15 +10,15 @@ type ApprovalStatus string
 
 // The statuses of approvals. All but ApprovalWaiting are final.
 const (
-	// ApprovalWaiting means that nobody has decided yet; the call is not made.
+	// ApprovalWaiting means that no one has decided yet; the call is not made.
 	ApprovalWaiting ApprovalStatus = "waiting"
 	// ApprovalApproved lets the call be made once, with the arguments that were approved.
 	ApprovalApproved ApprovalStatus = "approved"
-	// ApprovalRejected means that a person decided against the call. The model is told the reason.
+	// ApprovalRejected means that a person decided against the call. The model sees the reason.
 	ApprovalRejected ApprovalStatus = "rejected"
-	// ApprovalExpired means that nobody decided in time.
+	// ApprovalExpired means that no one decided in time.
 	ApprovalExpired ApprovalStatus = "expired"
-	// ApprovalWithdrawn means that the call is no longer wanted: the session was cancelled, or the agent had to conclude.
+	// ApprovalWithdrawn means that the call is no longer needed: the session was cancelled, or the agent had to conclude.
 	ApprovalWithdrawn ApprovalStatus = "withdrawn"
 )
 
@@ -33,7 +33,7 @@ func (s ApprovalStatus) Final() bool { return s != ApprovalWaiting }
 // ApprovalScope is what an approval covers.
 type ApprovalScope string
 
-// ScopeCall covers one call with exactly its arguments. An equal call later is asked about again.
+// ScopeCall covers one call with exactly its arguments. An identical call later needs another approval.
 const ScopeCall ApprovalScope = "call"
 
 // Approval is a person's decision on one tool call with exactly these arguments, or the request for one. It is part of the
@@ -43,28 +43,28 @@ type Approval struct {
 	Status ApprovalStatus `doc:"Whether somebody has decided, and how." json:"status"`
 	// What the approval covers.
 	Scope ApprovalScope `doc:"What the approval covers: this one call." json:"scope"`
-	// The part of the configuration that asks, such as "approvals.rules[0]".
+	// Path of the rule in the configuration, such as "approvals.rules[0]".
 	Rule string `doc:"The rule of the configuration that requires the approval." json:"rule"`
-	// From this time on nobody can decide, and the agent continues without the call.
+	// From this time on no decision is possible, and the agent continues without the call.
 	ExpiresAt time.Time `doc:"When the request expires." json:"expires_at"`
-	// The arguments that a person approved instead of those that the model wrote; nil if they were not changed.
+	// The arguments that a person approved in place of the model's; nil if they were not changed.
 	Arguments json.RawMessage `doc:"The arguments that a person set instead of those of the model; absent if unchanged." json:"arguments,omitempty"`
 	// Same rules as Session.Author. Empty unless a person decided.
 	DecidedBy string `doc:"Who decided; absent unless a person did." json:"decided_by,omitempty"`
 	// When a server applied the decision, or found that the request expired. Nil while waiting.
 	DecidedAt *time.Time `doc:"When it was decided." json:"decided_at,omitempty"`
-	// Why, in the person's words, masked. The model is told the reason of a rejection.
+	// Why, in the person's words, masked. The model sees the reason for a rejection.
 	Reason string `doc:"The reason that the person gave." json:"reason,omitempty"`
 	// When the approved call was made. Nil if it was not.
 	StartedAt *time.Time `doc:"When the approved call was made." json:"started_at,omitempty"`
 }
 
-// Open reports whether somebody can still decide at a time.
+// Open reports whether the approval can still be decided at the given time.
 func (a *Approval) Open(at time.Time) bool {
 	return a != nil && a.Status == ApprovalWaiting && at.Before(a.ExpiresAt)
 }
 
-// WithApproval returns the metadata of a tool call with its approval as it is now.
+// WithApproval returns the metadata of a tool call with its current approval.
 func (m Metadata) WithApproval(a *Approval) Metadata {
 	if a == nil {
 		return m
@@ -88,11 +88,11 @@ type ApprovalDecision struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// ApprovalRequest is an approval with the call that it is about, as lists show it.
+// ApprovalRequest is an approval together with its call, as shown in lists.
 type ApprovalRequest struct {
 	// Same as the ID of the MCPInteraction.
 	ID string `json:"id"`
-	// Where the call belongs.
+	// What the call belongs to.
 	SessionID       string `json:"session_id"`
 	ExecutionID     string `json:"execution_id"`
 	TimelineEventID string `json:"timeline_event_id"`
@@ -106,7 +106,7 @@ type ApprovalRequest struct {
 	AgentName string `json:"agent_name"`
 	// Number of the call in its session, such as "1.2.3".
 	Call string `json:"call"`
-	// What would be called, with the exact arguments that the model wrote.
+	// The call, with the exact arguments that the model wrote.
 	ServerName    string          `json:"server_name"`
 	ToolName      string          `json:"tool_name"`
 	ToolArguments json.RawMessage `json:"tool_arguments"`
@@ -116,7 +116,7 @@ type ApprovalRequest struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// The limits of what people write when they decide.
+// Limits on what people write in a decision.
 const (
 	// MaxApprovalReason is the longest reason, in characters.
 	MaxApprovalReason = 2000

@@ -57,14 +57,14 @@ type RequestKind string
 const (
 	RequestCancel RequestKind = "cancel"
 	RequestChat   RequestKind = "chat"
-	// RequestApproval decides about one tool call.
+	// RequestApproval approves or rejects one tool call.
 	RequestApproval RequestKind = "approval"
 )
 
 // RequestStatus is the state of a request.
 type RequestStatus string
 
-// The statuses of requests. A request is refused if it comes too late, e.g. a cancellation of a session that has ended.
+// The statuses of requests. A request is refused if it arrives too late, e.g. a cancellation of a session that has ended.
 const (
 	RequestOpen    RequestStatus = "open"
 	RequestDone    RequestStatus = "done"
@@ -75,9 +75,9 @@ const (
 type Request struct {
 	// UUIDv7, chosen at intake.
 	ID string `json:"id"`
-	// Has at most one open request of each kind, and one RequestApproval for each call.
+	// A session has at most one open request of each kind, except that it can have one RequestApproval for each call.
 	SessionID string `json:"session_id"`
-	// Decides what Payload is.
+	// Determines the type of Payload.
 	Kind RequestKind `json:"kind"`
 	// RequestOpen until the holder has acted on it.
 	Status RequestStatus `json:"status"`

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Citation links a mark in an analysis to the timeline event of the tool call that it names.
+// Citation links a mark in an analysis to the timeline event of the tool call it cites.
 type Citation struct {
 	// Number as written by CallNumber, e.g. "1.2.3".
 	Call string `json:"call"     schema:"call"`
@@ -20,18 +20,17 @@ func CallNumber(stage, agent, n int) string { return fmt.Sprintf("%d.%d.%d", sta
 // CallMark is the mark of a call as models read and write it.
 func CallMark(call string) string { return "[call " + call + "]" }
 
-// maxCited limits the citations of one text: more than any reader follows, and few enough to store beside a text that
-// consists of nothing but marks.
+// maxCited limits the citations of one text: more than any reader follows, and few enough to store with a text that is all marks.
 const maxCited = 200
 
-// CitedCalls finds the calls that a text names in marks, `[call 1.2.3]`, `[call 1.2.3, 1.2.5]` or
-// `[calls 1.1.1 and 1.1.2]`: each once, in order of appearance, the first two hundred.
+// CitedCalls returns the calls that a text cites in marks: `[call 1.2.3]`, `[call 1.2.3, 1.2.5]` or `[calls 1.1.1 and 1.1.2]`. Each is
+// returned once, in order of appearance, up to the first two hundred.
 //
-// Marks in fenced code are ignored: such text is quoted, often from a tool result, and is not a conclusion. The text of a
-// Markdown link is ignored too, because it already has a target. Marks in inline code count, because models like to quote
-// what looks like a name; the dashboard shows them as code.
+// Marks in fenced code are ignored: such text is quoted, often from a tool result, and is not a conclusion. The text of a Markdown link is
+// ignored too, because it already has a target. Marks in inline code count, because models tend to quote anything that looks like a name;
+// the dashboard shows them as code.
 //
-// Case and white space may vary, as models write them differently. Anything else is not a mark.
+// Case and white space may vary, because models write them differently. Anything else is not a mark.
 func CitedCalls(text string) []string {
 	var (
 		cited []string
@@ -63,7 +62,7 @@ func CitedCalls(text string) []string {
 	return cited
 }
 
-// WithoutMarks removes the marks of calls, with the blanks before them: for readers who cannot open the calls.
+// WithoutMarks removes call marks and the spaces before them, for readers who cannot open the calls.
 func WithoutMarks(text string) string {
 	var out strings.Builder
 
@@ -88,8 +87,8 @@ func WithoutMarks(text string) string {
 	}
 }
 
-// markReader reads one mark after its opening bracket. It never reads past another bracket, so a caller that continues
-// where it stopped reads the text only once.
+// markReader reads one mark after its opening bracket. It never reads past another bracket, so a caller that continues where it stopped
+// reads the text only once.
 type markReader struct{ rest string }
 
 // read returns the calls of a mark, and whether the text is a mark.
@@ -186,7 +185,7 @@ func (m *markReader) number() (string, bool) {
 	}
 }
 
-// withoutFences removes the contents of fenced code. The fences stay, so that the text around them is not joined. As in
+// withoutFences removes the contents of fenced code. It keeps the fences, so that the text before and after them is not joined. As in
 // Markdown, an unclosed fence extends to the end.
 func withoutFences(text string) string {
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {

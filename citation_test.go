@@ -115,7 +115,7 @@ func TestHostileTextIsParsedInBoundedTimeAndMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			// Whoever reads a text more than a few times, or from each of its beginnings, does not come back from this.
+			// A parser that rescans the text from each mark would take quadratic time and never finish.
 			require.Len(t, tarsy.CitedCalls(c.text), c.most)
 		})
 	}

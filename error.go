@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Code is a stable name for an error; clients may rely on it.
+// Code is a stable name for an error; clients can rely on it.
 type Code string
 
 // The codes of errors that users see. internal/problem maps each to one HTTP status.
@@ -88,7 +88,7 @@ type Error struct {
 	Message string
 	// Path of the request field, parameter or header that was wrong; empty if none was.
 	Field string
-	// After how long the request may be sent again; zero means the usual time. It matters for codes that become 429 and 503.
+	// How long the client should wait before retrying; zero means the default. Used for codes that map to 429 and 503.
 	RetryAfter time.Duration
 	// Underlying cause for logs, never shown to users. Nil if there is none.
 	Err error
@@ -106,12 +106,12 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an Error.
+// Errorf returns an Error with a formatted message.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// FieldErrorf makes an Error about one field of a request.
+// FieldErrorf returns an Error about one field of a request.
 func FieldErrorf(code Code, field, format string, args ...any) *Error {
 	return &Error{Code: code, Field: field, Message: fmt.Sprintf(format, args...)}
 }

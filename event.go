@@ -63,9 +63,9 @@ type Event struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// The payload structs below are the messages that readers receive, apart from the number and the channel that the stream
-// adds. Their doc tags are the published documentation, as in metadata_types.go: internal/eventschema makes the JSON Schema
-// from them. The comments add what only readers of this code need.
+// The payload structs below are the messages that readers receive, apart from the number and the channel that the stream adds. Their doc
+// tags are the published documentation, as in metadata.go: internal/eventschema generates the JSON Schema from them. The comments add what
+// only readers of this code need.
 
 // SessionStatusPayload reports a session's new status.
 type SessionStatusPayload struct {
@@ -226,8 +226,8 @@ type ChatUserMessagePayload struct {
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
 
-// StreamChunkPayload is a piece of the text of a timeline event that is still streaming. It is sent live and never stored. A
-// reader whose text is shorter than Offset has missed a chunk and loads the timeline.
+// StreamChunkPayload is a piece of the text of a timeline event that is still streaming. It is sent live and never stored. A reader whose
+// text is shorter than Offset has missed a chunk and must load the timeline.
 type StreamChunkPayload struct {
 	// Always TypeStreamChunk.
 	Type string `doc:"The type of the message." json:"type"`
@@ -253,15 +253,15 @@ type StreamChunkPayload struct {
 type SessionChangedPayload struct {
 	// Always TypeSessionChanged.
 	Type string `doc:"The type of the message." json:"type"`
-	// Empty and zero if Behind is set. An item with the version that a reader has already is about what is not in the journal: the counts of
-	// the session's alert, feedback, or what people do with it.
+	// Empty and zero if Behind is set. An item with a version that the reader already has reports a change outside the journal: the counts
+	// of the session's alert, feedback, or its handling by people.
 	SessionID string `doc:"The session." json:"session_id,omitempty" schema:"id"`
 	Version   int64  `doc:"The number of the session's last event." json:"version,omitempty" minimum:"1"`
 	// Set when this reader was too slow and items were dropped.
 	Behind bool `doc:"Messages were dropped: load the list again." json:"behind,omitempty"`
 }
 
-// NewEvent makes a journal event from one of the payload structs of this file.
+// NewEvent returns a journal event with one of the payload structs of this file.
 func NewEvent(sessionID, eventType string, payload any, at time.Time) Event {
 	raw, err := json.Marshal(payload)
 	if err != nil {

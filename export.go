@@ -19,7 +19,7 @@ type Export struct {
 	Trace Trace `json:"trace"`
 }
 
-// SessionURL is where people open a session, given the address of the dashboard. It is empty without an address.
+// SessionURL returns the address of a session in the dashboard, or "" if dashboard is nil.
 func SessionURL(dashboard *url.URL, sessionID string) string {
 	if dashboard == nil {
 		return ""

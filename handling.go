@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// HandlingState is how far people are with a session. It has nothing to do with the session's status: a session may be resolved while its
+// HandlingState is how far people have dealt with a session. It is independent of the session's status: a session can be resolved while its
 // investigation runs.
 type HandlingState string
 
@@ -17,93 +17,94 @@ const (
 	HandlingResolved     HandlingState = "resolved"
 )
 
-// HandlingStates lists every state, from the first to the last.
+// HandlingStates lists every state, from open to resolved.
 func HandlingStates() []HandlingState {
 	return []HandlingState{HandlingOpen, HandlingAcknowledged, HandlingResolved}
 }
 
-// Limits on what people write when they handle sessions, in characters and pieces.
+// Limits on what people write when they handle sessions, in characters; MaxTags is a count.
 const (
 	MaxResolution = 2000
 	MaxAssignee   = 200
 	MaxTag        = 50
 	MaxTags       = 20
-	// MaxHandled is how many sessions are handled with one request.
+	// MaxHandled is the maximum number of sessions in one request.
 	MaxHandled = 500
 )
 
-// AssigneeMe stands for the caller where an assignee is given.
+// AssigneeMe is the assignee value that means the caller.
 const AssigneeMe = "me"
 
-// Handling is what people do with a session: who takes care of it, whether it is acknowledged or resolved, and their tags. A session without
-// one is open, and its version is zero.
+// Handling is what people do with a session: who is assigned to it, whether it is acknowledged or resolved, and their tags. A session
+// without one is open, and its version is zero.
 type Handling struct {
-	// Session that is handled; it has one handling at most.
+	// The session; it has at most one handling.
 	SessionID string `json:"session_id"`
-	// How far people are.
+	// How far people have dealt with it.
 	State HandlingState `json:"state"`
-	// Name of the person who takes care of it; empty for nobody. It need not be that of a user.
+	// Name of the person responsible; empty if unassigned. It need not be the name of a user.
 	Assignee string `json:"assignee"`
-	// Identity of the assignee, as in Person, if they took the session themselves; empty if somebody wrote a name, and for nobody.
+	// Identity of the assignee, as in Person, if they assigned themselves; empty if someone entered a name, and if unassigned.
 	AssigneeID string `json:"assignee_id"`
-	// Who acknowledged the session, as in Session.Author, and when. Empty and nil while it is open, and if it was resolved at once.
+	// Who acknowledged the session, as in Session.Author, and when. Empty and nil while it is open, and if it was resolved without being
+	// acknowledged.
 	AcknowledgedBy string     `json:"acknowledged_by"`
 	AcknowledgedAt *time.Time `json:"acknowledged_at"`
 	// Who resolved the session and when. Empty and nil unless it is resolved.
 	ResolvedBy string     `json:"resolved_by"`
 	ResolvedAt *time.Time `json:"resolved_at"`
-	// What resolved it, with secrets masked; may be empty, and always is unless the session is resolved.
+	// What resolved it, with secrets masked; may be empty. Always empty unless the session is resolved.
 	Resolution string `json:"resolution"`
-	// People's labels, sorted by TagKey, each at most once; empty, not nil. Labels are those of the alert.
+	// Set by people, unlike the labels of the alert. Sorted by TagKey, each at most once; empty, not nil.
 	Tags []string `json:"tags"`
 	// Counts the changes, for If-Match.
 	Version int64 `json:"version"`
-	// When it was changed last, and by whom; nil and empty if nobody has changed anything.
+	// When it was last changed, and by whom; nil and empty if it never was.
 	UpdatedAt *time.Time `json:"updated_at"`
 	UpdatedBy string     `json:"updated_by"`
 }
 
-// HandlingChange is what somebody changes in the handling of a session. What is nil stays as it is.
+// HandlingChange is a change to the handling of a session. Nil fields are left unchanged.
 type HandlingChange struct {
-	// The new state. A session that is in it already stays as it is: the first who acknowledges or resolves it is recorded.
+	// The new state. It has no effect on a session that is already in it: the first person who acknowledged or resolved it stays recorded.
 	State *HandlingState
-	// The new assignee; empty for nobody, AssigneeMe for the caller.
+	// The new assignee; empty to unassign, AssigneeMe for the caller.
 	Assignee *string
 	// Identity of the new assignee; empty unless it is the caller.
 	AssigneeID string
-	// What resolved the session. Only a resolved session has it.
+	// What resolved the session. Only allowed if the session is resolved.
 	Resolution *string
 	// Replaces all tags.
 	SetTags *[]string
-	// Added to and removed from the tags that the session has then, so that changes of several people merge. Tags that are in both are removed.
+	// Added to and removed from the current tags, so that changes of several people merge. Tags that are in both are removed.
 	AddTags    []string
 	RemoveTags []string
 }
 
-// Empty reports whether nothing is to be changed.
+// Empty reports whether the change sets nothing.
 func (c HandlingChange) Empty() bool {
 	return c.State == nil && c.Assignee == nil && c.Resolution == nil && c.SetTags == nil && len(c.AddTags) == 0 && len(c.RemoveTags) == 0
 }
 
-// NewHandling is the handling of a session that nobody has handled.
+// NewHandling returns the handling of a session that no one has handled.
 func NewHandling(sessionID string) Handling {
 	return Handling{SessionID: sessionID, State: HandlingOpen, Tags: []string{}}
 }
 
-// HandlingResult is the outcome of one change of many.
+// HandlingResult is the outcome of one change in a batch.
 type HandlingResult struct {
 	// The session.
 	SessionID string `json:"session_id"`
 	// The handling after the change; nil if it failed.
 	Handling *Handling `json:"handling"`
-	// Something was changed. The same change again changes nothing.
+	// Whether anything changed. Repeating a change has no effect.
 	Changed bool `json:"changed"`
 	// Why it failed; empty if it did not.
 	Code    Code   `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// Describe says in a few words how far people are and by whom, such as "resolved by ana". The name is text from outside.
+// Describe summarizes the handling in a few words, such as "resolved by ana". The name is untrusted text.
 func (h Handling) Describe() string {
 	switch h.State {
 	case HandlingResolved:
@@ -116,11 +117,11 @@ func (h Handling) Describe() string {
 	return string(h.State)
 }
 
-// TagKey is what tags are compared and sorted by: their case does not count.
+// TagKey returns the key by which tags are compared and sorted, ignoring case.
 func TagKey(tag string) string { return strings.ToLower(tag) }
 
-// Change returns the handling after a change that author makes at a time. A change without effect returns it as it is. The change has been
-// checked; what depends on the handling is checked here.
+// Change returns the handling after author makes a change at the given time. A change without effect returns it unmodified. The caller has
+// validated the change; only what depends on the current handling is checked here.
 func (h Handling) Change(c HandlingChange, author string, at time.Time) (Handling, error) {
 	next := h.inState(c.State, author, at)
 
@@ -151,7 +152,7 @@ func (h Handling) Change(c HandlingChange, author string, at time.Time) (Handlin
 	return next, nil
 }
 
-// inState is the handling in another state; nil and the state that it has change nothing.
+// inState returns the handling in another state; nil and the current state change nothing.
 func (h Handling) inState(state *HandlingState, author string, at time.Time) Handling {
 	if state == nil || *state == h.State {
 		return h
@@ -175,7 +176,7 @@ func (h Handling) inState(state *HandlingState, author string, at time.Time) Han
 	return h
 }
 
-// tags are the tags after the change. A tag that is set again keeps its case; one that is replaced takes the new one.
+// tags returns the tags after the change. AddTags keeps the case of a tag that exists; SetTags takes the new case.
 func (c HandlingChange) tags(had []string) []string {
 	kept := map[string]string{}
 
@@ -209,7 +210,7 @@ func (c HandlingChange) tags(had []string) []string {
 	return tags
 }
 
-// same reports whether two handlings of a session say the same. State, assignee, resolution and tags decide all else.
+// same reports whether two handlings of a session are equal. State, assignee, resolution and tags determine everything else.
 func (h Handling) same(other Handling) bool {
 	return h.State == other.State && h.Assignee == other.Assignee && h.AssigneeID == other.AssigneeID &&
 		h.Resolution == other.Resolution && slices.Equal(h.Tags, other.Tags)

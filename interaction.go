@@ -44,8 +44,7 @@ type Usage struct {
 	UnpricedTokens int `json:"unpriced_tokens"`
 }
 
-// LLMInteraction is one finished LLM call, successful or not, stored in full for the trace. Rows are written once and never
-// changed.
+// LLMInteraction is one finished LLM call, successful or not, stored in full for the trace. Rows are never changed.
 type LLMInteraction struct {
 	// UUIDv7, chosen when the call ends.
 	ID string `json:"id"`
@@ -71,10 +70,9 @@ type LLMInteraction struct {
 	Usage Usage `json:"usage"`
 	// Wall time in milliseconds, including retries and the waits between them.
 	DurationMs int64 `json:"duration_ms"`
-	// Number of requests until an answer began or the call was given up.
+	// Number of requests until an answer began or the call was abandoned.
 	Attempts int `json:"attempts"`
-	// One of llm.StopReason or a gateway's own word, at most 100 bytes. Empty if the call failed or the
-	// provider gave none.
+	// One of llm.StopReason, or a gateway's own value, at most 100 bytes. Empty if the call failed or the provider gave none.
 	StopReason string `json:"stop_reason"`
 	// Value of Execution.ShortenedThrough during the call, needed to rebuild the prompt.
 	ShortenedThrough int `json:"shortened_through"`
@@ -88,8 +86,8 @@ type LLMInteraction struct {
 // CallStatus is the state of an MCP call.
 type CallStatus string
 
-// The statuses of MCP calls. A call is stored as started before it is made. One that is still started when its session is
-// loaded was cut off; CallUnknown means that it may have taken effect. A call that needs an approval is stored as waiting first.
+// The statuses of MCP calls. A call is stored as started before it is made. A call that is still started when its session is loaded was
+// interrupted; CallUnknown means that it may have taken effect. A call that needs an approval is first stored as waiting.
 const (
 	CallWaiting   CallStatus = "waiting"
 	CallStarted   CallStatus = "started"
@@ -127,11 +125,11 @@ type MCPInteraction struct {
 	IsError bool `json:"is_error"`
 	// Number of times the call was made, from one.
 	Attempt int `json:"attempt"`
-	// CallStarted until the call ends.
+	// CallWaiting or CallStarted until the call ends.
 	Status CallStatus `json:"status"`
-	// The decision that the call needs, or needed; nil if it needs none.
+	// The approval that the call requires or required; nil if it requires none.
 	Approval *Approval `json:"approval"`
-	// Milliseconds that the call took, without the time that it waited for an approval; zero if it was cut off or not made.
+	// Milliseconds that the call took, excluding the wait for an approval; zero if it was interrupted or not made.
 	DurationMs int64 `json:"duration_ms"`
 	// Set only if the call was still open when its execution was closed. Errors of tools are in ToolResult.
 	ErrorMessage string `json:"error_message"`

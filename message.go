@@ -31,15 +31,15 @@ type Message struct {
 	SequenceNumber int `json:"sequence_number"`
 	// Tool results have RoleTool, or RoleUser where the agent uses the ReAct text protocol.
 	Role Role `json:"role"`
-	// Text as the model wrote or receives it. The content of a long tool result is replaced once by its summary,
-	// and that of a prompt the model refused for its length by a shorter one.
+	// Text as the model wrote or receives it. The content of a long tool result is replaced once by its summary, and that of a prompt that
+	// the model rejected as too long by a shorter one.
 	Content string `json:"content"`
 	// Calls that the assistant requested; nil for other roles.
 	ToolCalls []ToolCall `json:"tool_calls"`
 	// ID and wire name of the call whose result this is; empty unless the message is a tool result.
 	ToolCallID string `json:"tool_call_id"`
 	ToolName   string `json:"tool_name"`
-	// Opaque data that the provider expects back with this answer, e.g. for its thinking. Nil if it sent none.
+	// Opaque data that the provider expects to be sent back with this answer, e.g. for its thinking. Nil if it sent none.
 	Signature json.RawMessage `json:"signature"`
 	// When the agent added the message.
 	CreatedAt time.Time `json:"created_at"`
@@ -97,7 +97,7 @@ type SubscriptionFrame struct {
 	Channel string `doc:"The channel from the client's message." json:"channel" schema:"channel"`
 }
 
-// OverflowFrame asks the reader to load the session, or the lists of notes, over REST, because too many events are missing or some were deleted.
+// OverflowFrame asks the reader to load the session, or the lists of notes, over REST: too many events are missing or some were deleted.
 type OverflowFrame struct {
 	// Always TypeOverflow.
 	Type string `doc:"The type of the message." json:"type"`
@@ -128,7 +128,7 @@ type ErrorFrame struct {
 type EndFrame struct {
 	// Always TypeEnd.
 	Type string `doc:"The type of the message." json:"type"`
-	// Terminal: there is nothing to reconnect for.
+	// Always terminal: no more events follow, so clients do not reconnect.
 	Status SessionStatus `doc:"The final status of the session." json:"status" schema:"terminal_status"`
 }
 

@@ -6,14 +6,13 @@ import (
 	"maps"
 )
 
-// Metadata is what a timeline event has besides its content: one JSON object, or nil. The event's type decides which
-// struct of metadata_types.go it is; NewMetadata encodes one and MetadataAs decodes one. It stays JSON because rows, REST
-// responses and journal events pass it on unread, and because keys written by a newer release must not get lost. Its keys
-// are sorted, so that it has the same bytes whether it was encoded here or read from the database, which has an order of
-// its own.
+// Metadata is the additional data of a timeline event: one JSON object, or nil. The event's type determines which of the structs below it
+// encodes; NewMetadata encodes one and MetadataAs decodes one. It remains JSON because rows, REST responses and journal events pass it on
+// without decoding it, and so that keys written by a newer release are not lost. Its keys are sorted, so that its bytes are the same
+// whether it was encoded here or read from the database, which orders keys differently.
 type Metadata json.RawMessage
 
-// MetadataType is any of the metadata structs of metadata_types.go.
+// MetadataType is any of the metadata structs below.
 type MetadataType interface {
 	ToolCallMetadata | ToolCallResult | ToolSummaryMetadata | ErrorMetadata | QuestionMetadata | FinalAnalysisMetadata |
 		CodeExecutionMetadata | GroundingMetadata | ProviderFallbackMetadata | ContextShortenedMetadata
@@ -55,12 +54,12 @@ func sortedMetadata(keys any) Metadata {
 	return bytes.TrimSpace(out.Bytes())
 }
 
-// MetadataAs decodes metadata. Unknown keys are ignored and values of an unexpected type leave their field empty, because
-// rows of other releases must stay readable.
+// MetadataAs decodes metadata. Unknown keys are ignored and values of an unexpected type leave their field empty, because rows of other
+// releases must remain readable.
 func MetadataAs[T MetadataType](m Metadata) T {
 	var value T
 
-	// Unmarshal fills the fields that it can; see above.
+	// Ignore the error: Unmarshal still sets the fields that it can decode.
 	_ = json.Unmarshal(m, &value)
 
 	return value
@@ -114,13 +113,13 @@ func decodeExact(raw []byte, value any) error {
 	return decoder.Decode(value)
 }
 
-// The structs below are the metadata of timeline events. Their tags are the published documentation: internal/eventschema
-// makes the JSON Schema of docs/events.schema.json from them. `doc` describes a field, `schema` names a shared definition,
-// `minimum` and `const` restrict its value; a field with omitempty may be absent.
+// The structs below are the metadata of timeline events. Their tags are the published documentation: internal/eventschema generates the
+// JSON Schema of docs/events.schema.json from them. `doc` describes a field, `schema` names a shared definition, `minimum` and `const`
+// restrict its value; a field with omitempty may be absent.
 
 // ToolCallMetadata is the metadata of EventToolCall.
 type ToolCallMetadata struct {
-	// Written by CallNumber. Empty in rows from before calls were numbered.
+	// Written by CallNumber. Empty in rows that predate call numbers.
 	Call string `doc:"The number of the call in its session: stage, agent, and position among the agent's calls." json:"call" schema:"call"`
 	// Same as in MCPInteraction.
 	ServerName string `doc:"The MCP server." json:"server_name"`
@@ -147,7 +146,7 @@ type ToolCallResult struct {
 	Outcome string `const:"unknown" doc:"The call was cut off and may have taken effect." json:"outcome,omitempty"`
 }
 
-// OutcomeUnknown is the outcome of a tool call that was cut off and may have taken effect.
+// OutcomeUnknown is the outcome of a tool call that was interrupted and may have taken effect.
 const OutcomeUnknown = "unknown"
 
 // ToolSummaryMetadata is the metadata of EventToolSummary.
@@ -155,7 +154,7 @@ type ToolSummaryMetadata struct {
 	// Server and tool whose result was summarized.
 	ServerName string `doc:"The MCP server." json:"server_name"`
 	ToolName   string `doc:"The tool." json:"tool_name"`
-	// The EventToolCall that holds the result itself.
+	// The EventToolCall with the full result.
 	ToolCallEventID string `doc:"The timeline event of the call." json:"tool_call_event_id" schema:"id"`
 	// Size of the full result, at four bytes a token.
 	OriginalTokens int `doc:"The estimated length of the full result." json:"original_tokens" minimum:"1"`
@@ -177,14 +176,13 @@ type QuestionMetadata struct {
 	MessageID string `doc:"The question." json:"message_id" schema:"id"`
 }
 
-// FinalAnalysisMetadata is the metadata of EventFinalAnalysis. Fields other than Citations are set only if there was something
-// unusual about the analysis.
+// FinalAnalysisMetadata is the metadata of EventFinalAnalysis. Fields other than Citations are set only if the analysis is unusual.
 type FinalAnalysisMetadata struct {
 	// In order of first appearance, at most 200. Nil if the analysis cites nothing.
 	Citations []Citation `doc:"The cited tool calls: the number of each call, and its timeline event." json:"citations,omitempty"`
 	// Call numbers that the model invented or could not have seen.
 	UnknownCitations []string `doc:"Citations that match no call of this agent or of an earlier stage." json:"unknown_citations,omitempty" schema:"call"`
-	// The agent was made to conclude. Reason and MaxIterations are set only then.
+	// The agent was forced to conclude. Reason and MaxIterations are set only then.
 	ForcedConclusion bool             `doc:"The agent had to conclude early." json:"forced_conclusion,omitempty"`
 	Reason           ForcedConclusion `doc:"Why the agent had to conclude." json:"reason,omitempty"`
 	MaxIterations    int              `doc:"The iteration limit; set with forced_conclusion." json:"max_iterations,omitempty" minimum:"1"`
@@ -224,7 +222,7 @@ type ProviderFallbackMetadata struct {
 
 // ContextShortenedMetadata is the metadata of EventContextShortened.
 type ContextShortenedMetadata struct {
-	// Number of tool results, or of parts of the first prompt, that get shorter; at least one.
+	// Number of tool results, or of parts of the first prompt, that are shortened; at least one.
 	Results int `doc:"The number of tool results, or parts of the prompt, that are shortened from now on." json:"results" minimum:"1"`
 	// Same as Execution.ShortenedThrough, or the number of the prompt.
 	Through int `doc:"The number of the last message that may be shortened." json:"through" minimum:"1"`

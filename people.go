@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Person is who does something. People see the name; what belongs to whom is decided by the identity, because others may have the same name.
+// Person is who performs an action. People see the name; ownership is decided by the identity, because names need not be unique.
 type Person struct {
 	// As in Session.Author.
 	Name string
-	// The id of an API key, "user:" with the user of a login or a proxy, "discord:" or "slack:" with the id of the user there. Empty for callers
-	// without any, where no key is required: then the name decides.
+	// The ID of an API key, "user:" with the user of a login or a proxy, or "discord:" or "slack:" with the user's ID there. Empty for
+	// callers without an identity, on servers that require no key: then the name decides.
 	ID string
 }
 
-// Visibility is which sessions somebody sees. The zero value sees all of them.
+// Visibility is which sessions a person can see. The zero value sees all of them.
 type Visibility struct {
 	// Limits it to sessions of Teams and to those without a team.
 	Limited bool
@@ -27,7 +27,7 @@ func (v Visibility) Includes(team string) bool {
 	return !v.Limited || team == "" || slices.Contains(v.Teams, team)
 }
 
-// Values are the teams of visible sessions, including the empty one; nil means any.
+// Values returns the teams of visible sessions, including the empty one; nil means any.
 func (v Visibility) Values() []string {
 	if !v.Limited {
 		return nil
@@ -36,7 +36,7 @@ func (v Visibility) Values() []string {
 	return append([]string{""}, v.Teams...)
 }
 
-// Scope is what an API key may do.
+// Scope is what an API key is allowed to do.
 type Scope string
 
 // The scopes of API keys: read sees everything, write also submits and cancels, admin also manages keys.
@@ -46,7 +46,7 @@ const (
 	ScopeAdmin Scope = "admin"
 )
 
-// AccessRole is what a person or program may do. Each includes those before it.
+// AccessRole is what a person or program is allowed to do. Each role includes the weaker ones.
 type AccessRole string
 
 // The roles: a viewer sees everything, a responder also submits, asks, cancels and deletes, an admin also manages keys and the server.
@@ -59,12 +59,12 @@ const (
 // AccessRoles lists the roles, weakest first.
 func AccessRoles() []AccessRole { return []AccessRole{RoleViewer, RoleResponder, RoleAdmin} }
 
-// Includes reports whether whoever has the role may do what needs another one. No role includes nothing.
+// Includes reports whether the role is at least as strong as needed. An unknown role includes nothing.
 func (r AccessRole) Includes(needed AccessRole) bool {
 	return slices.Index(AccessRoles(), needed) >= 0 && slices.Index(AccessRoles(), r) >= slices.Index(AccessRoles(), needed)
 }
 
-// Role is the role that a scope stands for; they correspond one to one. It is empty for a scope that does not exist.
+// Role returns the role that corresponds to the scope, one to one. It is empty for an unknown scope.
 func (s Scope) Role() AccessRole {
 	switch s {
 	case ScopeRead:
@@ -78,7 +78,7 @@ func (s Scope) Role() AccessRole {
 	}
 }
 
-// Scope is the scope of an API key that has the role; empty for a role that does not exist.
+// Scope returns the scope of an API key with the role; empty for an unknown role.
 func (r AccessRole) Scope() Scope {
 	for _, scope := range []Scope{ScopeRead, ScopeWrite, ScopeAdmin} {
 		if scope.Role() == r {
@@ -89,12 +89,11 @@ func (r AccessRole) Scope() Scope {
 	return ""
 }
 
-// APIKey is a stored key. Only a hash of its secret is stored, outside of this struct.
+// APIKey is a stored key. Only a hash of its secret is stored, and not in this struct.
 type APIKey struct {
 	// UUIDv7, chosen when the key is issued.
 	ID string `json:"id"`
-	// Who or what uses the key, at most 100 characters. Recorded as author unless a trusted proxy
-	// reports a user. Need not be unique.
+	// Who or what uses the key, at most 100 characters. Recorded as author unless a trusted proxy reports a user. Need not be unique.
 	Name string `json:"name"`
 	// Eight characters from the secret, unique, to tell keys apart.
 	Prefix string `json:"prefix"`
@@ -106,26 +105,26 @@ type APIKey struct {
 	LastUsedAt *time.Time `json:"last_used_at"`
 	// Nil while the key is valid. Revoking twice keeps the first time.
 	RevokedAt *time.Time `json:"revoked_at"`
-	// Nil if the key does not expire. From this time on it is refused.
+	// From this time on the key is rejected. Nil if it does not expire.
 	ExpiresAt *time.Time `json:"expires_at"`
-	// Teams whose sessions the key sees where sessions are visible by team; empty means all. An admin sees all in any case.
+	// Teams whose sessions the key can see, if visibility is limited by team; empty means all. An admin always sees all.
 	Teams []string `json:"teams"`
 }
 
-// Active reports whether the key is accepted at a time.
+// Active reports whether the key is accepted at the given time.
 func (k APIKey) Active(at time.Time) bool { return k.RevokedAt == nil && !k.Expired(at) }
 
-// Expired reports whether the key's time is over.
+// Expired reports whether the key has expired at the given time.
 func (k APIKey) Expired(at time.Time) bool { return k.ExpiresAt != nil && !at.Before(*k.ExpiresAt) }
 
-// How long a share may be used, and how many a session can have that may be used.
+// How long a share is valid, and how many valid shares a session can have.
 const (
 	DefaultShareLife = 7 * 24 * time.Hour
 	MaxShareLife     = 90 * 24 * time.Hour
 	MaxShares        = 100
 )
 
-// Share lets anybody who has its secret read one session until it expires. The secret is shown once, when the share is created.
+// Share lets anyone who has its secret read one session until it expires. The secret is shown once, when the share is created.
 type Share struct {
 	// UUIDv7.
 	ID string `json:"id"`
@@ -133,18 +132,18 @@ type Share struct {
 	SessionID string `json:"session_id"`
 	// Who created it.
 	Author string `json:"author"`
-	// When it was created and when it ends.
+	// When it was created and when it expires.
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at"`
-	// Nil unless somebody revoked it.
+	// Nil unless it was revoked.
 	RevokedAt *time.Time `json:"revoked_at"`
-	// When it was used last; nil if it was never used.
+	// When it was last used; nil if it never was.
 	LastUsedAt *time.Time `json:"last_used_at"`
 	// How often it was used.
 	Uses int64 `json:"uses"`
 }
 
-// SharedSession is what a share shows of a session. It has neither its prompts, nor its alert's text, nor what it cost, nor its chat.
+// SharedSession is what a share shows of a session. It excludes the prompts, the text of the alert, the cost and the chat.
 type SharedSession struct {
 	// Same as in Session.
 	ID        string `json:"id"`
@@ -167,7 +166,7 @@ type SharedSession struct {
 	CreatedAt   time.Time  `json:"created_at"`
 	StartedAt   *time.Time `json:"started_at"`
 	CompletedAt *time.Time `json:"completed_at"`
-	// Those of the investigation, ordered by StageIndex; empty, not nil.
+	// Stages of the investigation, ordered by StageIndex; empty, not nil.
 	Stages []SharedStage `json:"stages"`
 }
 
@@ -225,7 +224,7 @@ func (d SessionDetail) Shared() SharedSession {
 	return shared
 }
 
-// Shows reports whether a share of the session shows a timeline event: those of the investigation, and those of no stage.
+// Shows reports whether the share shows a timeline event: one that belongs to the investigation, or to no stage but is not a question.
 func (s SharedSession) Shows(event TimelineEvent) bool {
 	if event.StageID == nil {
 		return event.EventType != EventUserQuestion

@@ -2,8 +2,8 @@ package tarsy
 
 import "time"
 
-// SessionStatus is the state of the investigation as users see it. It does not tell whether there is work to do: a completed
-// session may be claimed again to answer a question.
+// SessionStatus is the state of the investigation as users see it. It does not indicate whether there is work to do: a completed session
+// can be claimed again to answer a question.
 type SessionStatus string
 
 // The statuses of a session; docs/states.md has the state machine.
@@ -37,8 +37,8 @@ func (s SessionStatus) Terminal() bool {
 	return false
 }
 
-// Session is one investigation of one alert. It is also the queue entry; its lease, fence and numbering belong to the database
-// package and are not visible to users.
+// Session is one investigation of one alert. It is also the queue entry; its lease, fence and numbering belong to the database package and
+// are not visible to users.
 type Session struct {
 	// UUIDv7, chosen at intake.
 	ID string `json:"id"`
@@ -48,7 +48,7 @@ type Session struct {
 	AlertFacts
 	// The alert with secrets masked, at most MaxAlertBytes.
 	AlertData string `json:"alert_data"`
-	// Key of the chain in the configuration, chosen at intake by alert type.
+	// Key of the chain in the configuration, chosen at intake by alert type, route or request.
 	ChainID string `json:"chain_id"`
 	// Name of the first agent of the first stage.
 	AgentType string `json:"agent_type"`
@@ -62,16 +62,16 @@ type Session struct {
 	RunbookURL string `json:"runbook_url"`
 	// Nil unless the alert overrode the tools of the chain.
 	MCPSelection *MCPSelection `json:"mcp_selection"`
-	// Provider that the session was asked to use instead of those of its chain; empty if it was asked for none. What was
-	// really called is in the executions.
+	// Provider requested for the session, overriding those of its chain; empty if none was requested. The executions record which provider
+	// was actually used.
 	LLMProvider string `json:"llm_provider"`
 	// Slack message that the alert came from, as its sender identifies it; empty if there is none.
 	SlackMessageFingerprint string `json:"slack_message_fingerprint"`
-	// Session whose alert this one investigates again; nil for a new alert. That session may have been deleted.
+	// Session whose alert this one re-investigates; nil for a new alert. That session may have been deleted.
 	RerunOf *string `json:"rerun_of"`
 	// Server that claimed the session last; empty until the first claim.
 	PodID string `json:"pod_id"`
-	// Number of stages the chain runs if none fails, including syntheses but not chat. Zero in sessions of old releases.
+	// Number of stages the chain runs if none fails, including syntheses but not chat. Zero in sessions created by old releases.
 	StageCount int `json:"stage_count"`
 	// The stage that started last, chat excluded. Zero and nil before the first one.
 	CurrentStageIndex int     `json:"current_stage_index"`
@@ -82,10 +82,10 @@ type Session struct {
 	ExecutiveSummary string `json:"executive_summary"`
 	// Why a completed session has no summary.
 	ExecutiveSummaryError string `json:"executive_summary_error"`
-	// Outcome and cause of the verdict, of which there is more in Verdict. Empty if there is none. The cause has no marks of calls.
+	// Outcome and cause from the verdict; empty if there is none. Citation marks are removed from the cause.
 	Outcome Outcome `json:"outcome"`
 	Cause   string  `json:"cause"`
-	// Why a completed session has no verdict although its chain asks for one.
+	// Why a completed session has no verdict although its chain requires one.
 	VerdictError string `json:"verdict_error"`
 	// Both empty unless the session failed, timed out or was cancelled. The code is stable, the message is for users.
 	ErrorCode    string `json:"error_code"`
@@ -98,9 +98,9 @@ type Session struct {
 	StartedAt *time.Time `json:"started_at"`
 	// Nil until Status is terminal. Later questions do not change it.
 	CompletedAt *time.Time `json:"completed_at"`
-	// When a stage last started, the session ended, or its chat was last used. Retention counts from here.
+	// When a stage last started, the session ended, or its chat was last used. The retention period starts here.
 	LastInteractionAt *time.Time `json:"last_interaction_at"`
-	// Set by retention or on request; the row is purged later. Always nil in what readers get.
+	// Set by retention or on request; the row is purged later. Always nil in sessions returned to readers.
 	DeletedAt *time.Time `json:"deleted_at"`
 }
 
@@ -111,7 +111,7 @@ type SessionItem struct {
 	AlertType string `json:"alert_type"`
 	ChainID   string `json:"chain_id"`
 	AlertFacts
-	// What became of the alert; nil if it has no identity, such as text that a person submitted.
+	// What has happened to the alert since; nil if it has no identity, such as text that a person submitted.
 	Alert *AlertState `json:"alert"`
 	// Current when the page was read; the sessions feed reports later changes.
 	Status SessionStatus `json:"status"`
@@ -130,7 +130,7 @@ type SessionItem struct {
 	Cause   string  `json:"cause"`
 	// The worst rating that people gave; empty without feedback.
 	Rating Rating `json:"rating"`
-	// What people did with the session; nil if nobody has done anything, which means open.
+	// What people did with the session; nil if no one has done anything, which means open.
 	Handling *Handling `json:"handling"`
 	// Empty unless the session ended without success or, for ConcludedEarly, before its agents were done.
 	ErrorCode      string `json:"error_code"`
@@ -144,7 +144,7 @@ type SessionItem struct {
 	Usage Usage `json:"usage"`
 	// Number of MCP calls, chat included.
 	ToolCalls int `json:"tool_calls"`
-	// Number of tool calls, chat included, that somebody can approve or reject now.
+	// Number of tool calls, chat included, that can be approved or rejected now.
 	WaitingApprovals int `json:"waiting_approvals"`
 	// Number of the session's last journal event.
 	Version int64 `json:"version"`
@@ -166,7 +166,7 @@ type SearchMatch struct {
 type SnippetPart struct {
 	// Plain text on one line, not HTML.
 	Text string `json:"text"`
-	// This piece is a search term; show it highlighted.
+	// Whether the piece matches a search term; shown highlighted.
 	Match bool `json:"match"`
 }
 
@@ -176,21 +176,21 @@ type SessionDetail struct {
 	// All stages, and calls that belong to none, such as the executive summary.
 	Spend
 
-	// Number of the last journal event included. A reader continues with the journal from there.
+	// Number of the last journal event included. A reader continues reading the journal from there.
 	Version int64 `json:"version"`
-	// Number of tool calls, chat included, that somebody can approve or reject now.
+	// Number of tool calls, chat included, that can be approved or rejected now.
 	WaitingApprovals int `json:"waiting_approvals"`
-	// What became of the alert; nil if it has no identity, such as text that a person submitted.
+	// What has happened to the alert since; nil if it has no identity, such as text that a person submitted.
 	Alert *AlertState `json:"alert"`
-	// The conclusion; nil until the session has completed, and if VerdictError is set or its chain asks for none.
+	// The conclusion; nil until the session has completed, and if VerdictError is set or its chain requires none.
 	Verdict *Verdict `json:"verdict"`
-	// What people said about the conclusion, the latest change first; empty, not nil.
+	// Feedback on the conclusion, most recently changed first; empty, not nil.
 	Feedback []Feedback `json:"feedback"`
-	// What people did with the session; nil if nobody has done anything, which means open.
+	// What people did with the session; nil if no one has done anything, which means open.
 	Handling *Handling `json:"handling"`
-	// Sessions that investigate the alert again, oldest first; empty, not nil. Deleted ones are left out.
+	// Sessions that re-investigate the alert, oldest first; empty, not nil. Deleted ones are left out.
 	Reruns []string `json:"reruns"`
-	// Tool calls of the investigation by tool, most called first; empty, not nil. Those of the chat are not included.
+	// Tool calls of the investigation by tool, most called first; empty, not nil. Calls of the chat are not included.
 	Tools []ToolUse `json:"tools"`
 	// Ordered by StageIndex; empty, not nil, before the first stage.
 	Stages []StageDetail `json:"stages"`
@@ -205,7 +205,7 @@ type ToolUse struct {
 	ToolName   string `json:"tool_name"`
 	// Number of calls, whatever their outcome.
 	Calls int `json:"calls"`
-	// How many of them have MCPInteraction.IsError.
+	// Number of calls with MCPInteraction.IsError set.
 	Errors int `json:"errors"`
 }
 
@@ -273,7 +273,7 @@ type ActiveSessions struct {
 	Active []SessionItem `json:"active"`
 	// Pending, in the order in which they will be claimed.
 	Queued []SessionItem `json:"queued"`
-	// How many there are; the lists may be shorter.
+	// Total numbers; the lists may be shorter.
 	ActiveTotal int `json:"active_total"`
 	QueuedTotal int `json:"queued_total"`
 }
@@ -298,7 +298,7 @@ type FilterOptions struct {
 	Outcomes []Outcome `json:"outcomes"`
 	// Every state of handling, whether or not a session has it.
 	HandlingStates []HandlingState `json:"handling_states"`
-	// Names of people who take care of sessions, and tags, sorted; empty, not nil.
+	// Names of assignees, and tags, sorted; empty, not nil.
 	Assignees []string `json:"assignees"`
 	Tags      []string `json:"tags"`
 }
@@ -306,16 +306,16 @@ type FilterOptions struct {
 // SessionOrder is the order of a list of sessions.
 type SessionOrder string
 
-// The orders of sessions. Attention lists sessions with open approvals, then running ones, failed ones, waiting ones and the rest, each
-// newest first. Relevance is the order of every search: sessions whose title, alert type, cause, summary or error matches,
-// then the others, each newest first.
+// The orders of sessions. Attention lists sessions with open approvals, then running, failed and queued sessions, then the rest, each
+// newest first. Relevance is the order of every search: sessions whose title, alert type, cause, summary or error matches, then the others,
+// each newest first.
 const (
 	OrderNewest    SessionOrder = "newest"
 	OrderAttention SessionOrder = "attention"
 	OrderRelevance SessionOrder = "relevance"
 )
 
-// RankApproval is the position in OrderAttention of sessions with open approvals, whatever their status is. They need a person.
+// RankApproval is the position in OrderAttention of sessions with open approvals, whatever their status: they need a person.
 const RankApproval = 0
 
 // Rank is the position of a session in OrderAttention.
@@ -355,7 +355,7 @@ type SessionFilter struct {
 	Order SessionOrder
 	// Any of these; empty matches all.
 	Statuses []SessionStatus
-	// Any of these; empty matches all, also sessions without an outcome.
+	// Any of these; empty matches all, including sessions without an outcome.
 	Outcomes []Outcome
 	// ApprovalWaiting matches sessions with open approvals; empty matches all.
 	Approvals ApprovalStatus
@@ -367,7 +367,7 @@ type SessionFilter struct {
 	Severity  Severity
 	Service   string
 	Namespace string
-	// Where it is and who owns it.
+	// More facts, same rules.
 	Cluster     string
 	Team        string
 	Fingerprint string
@@ -377,13 +377,14 @@ type SessionFilter struct {
 	Labels map[string]string
 	// Any of these states of handling; empty matches all.
 	Handling []HandlingState
-	// Exactly this assignee; empty matches all.
+	// Name of the assignee, exact match; empty matches all.
 	Assignee string
-	// Identity of the assignee: sessions of others with the same name do not match, those of no identity do. Empty matches by name only.
+	// Identity of the assignee. If set, sessions with this identity match, whatever the name, and those with the name but no identity.
+	// Empty matches by name only.
 	AssigneeID string
-	// Tags that the session must all have, whatever their case.
+	// Tags; the session must have all of them, ignoring case.
 	Tags []string
-	// Words that must all occur. The last one may be a prefix; quoted words are not.
+	// Words that must all occur. The last one, and those that end in *, match as prefixes unless quoted.
 	Search string
 	// Inclusive lower and exclusive upper bound; nil means unbounded.
 	CreatedAfter  *time.Time

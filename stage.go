@@ -66,7 +66,7 @@ type Stage struct {
 	SessionID string `json:"session_id"`
 	// Name in the chain's configuration; syntheses and chat stages have a generated one.
 	StageName string `json:"stage_name"`
-	// Decides which agent of the chain runs, and on what.
+	// Determines which agent of the chain runs, and its input.
 	StageType StageType `json:"stage_type"`
 	// Counts from one in the session, over all types.
 	StageIndex int `json:"stage_index"`
@@ -80,7 +80,7 @@ type Stage struct {
 	ChatUserMessageID *string `json:"chat_user_message_id"`
 	// Terminal once all executions have ended.
 	Status Status `json:"status"`
-	// Error of the agent, or of each agent that failed on its own line. Empty unless the stage did not succeed.
+	// Error of the agent, or one line per failed agent. Empty if the stage succeeded.
 	ErrorMessage string `json:"error_message"`
 	// StartedAt equals CreatedAt: stages start when they are created. CompletedAt is nil until the stage ends.
 	CreatedAt   time.Time  `json:"created_at"`
@@ -88,7 +88,7 @@ type Stage struct {
 	CompletedAt *time.Time `json:"completed_at"`
 }
 
-// ForcedConclusion is the reason why an agent was made to conclude before it was done.
+// ForcedConclusion is the reason why an agent was forced to conclude before it was done.
 type ForcedConclusion string
 
 // The reasons to conclude.
@@ -97,9 +97,9 @@ const (
 	ForcedIterations ForcedConclusion = "iterations"
 	ForcedDeadline   ForcedConclusion = "deadline"
 	ForcedBudget     ForcedConclusion = "budget"
-	// ForcedResolved means that the session's alert was resolved meanwhile.
+	// ForcedResolved means that the session's alert was resolved during the investigation.
 	ForcedResolved ForcedConclusion = "resolved"
-	// ForcedRepeatedCalls means that the agent made the same tool call again and again.
+	// ForcedRepeatedCalls means that the agent kept repeating the same tool call.
 	ForcedRepeatedCalls ForcedConclusion = "repeated_calls"
 )
 
@@ -108,13 +108,13 @@ func ForcedConclusions() []ForcedConclusion {
 	return []ForcedConclusion{ForcedIterations, ForcedDeadline, ForcedBudget, ForcedResolved, ForcedRepeatedCalls}
 }
 
-// Early reports whether the session counts as concluded early because of it.
+// Early reports whether the reason makes the session count as concluded early.
 func (f ForcedConclusion) Early() bool {
 	return f == ForcedDeadline || f == ForcedBudget || f == ForcedResolved || f == ForcedRepeatedCalls
 }
 
-// Execution is one agent's run inside a stage. All of its state is in the database, mostly in its messages, so any server can
-// continue it.
+// Execution is one agent's run inside a stage. Its state is entirely in the database, mostly in its messages, so any server can continue
+// it.
 type Execution struct {
 	// UUIDv7, chosen by the server that starts the stage.
 	ID string `json:"id"`
@@ -129,10 +129,10 @@ type Execution struct {
 	IterationStrategy string `json:"iteration_strategy"`
 	// Key of the provider in the configuration. Changes when a fallback takes over.
 	LLMProvider string `json:"llm_provider"`
-	// NotForced unless the agent was made to conclude.
+	// NotForced unless the agent was forced to conclude.
 	ForcedConclusion ForcedConclusion `json:"forced_conclusion"`
-	// Tool results up to the message with this sequence number are sent to the model shortened, because the conversation
-	// was too long for it. Zero if none are.
+	// Tool results up to the message with this sequence number are sent to the model shortened, because the conversation became too long.
+	// Zero if none are.
 	ShortenedThrough int `json:"shortened_through"`
 	// Active from the start. An execution is never pending.
 	Status Status `json:"status"`

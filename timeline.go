@@ -30,11 +30,11 @@ const (
 // ErrorRunbookUnavailable is the code of the error event for a runbook that could not be fetched; the default one is used.
 const ErrorRunbookUnavailable = "runbook_unavailable"
 
-// ErrorMCPUnavailable is the code of the error event of an agent some of whose MCP servers could not be reached or lack
-// tools that its alert selected; it works without those tools.
+// ErrorMCPUnavailable is the code of the error event of an agent if some of its MCP servers could not be reached or lack tools that the
+// alert selected; the agent continues without those tools.
 const ErrorMCPUnavailable = "mcp_unavailable"
 
-// ErrorQuestionRefused is the code of the session's error event for a question that was accepted and can never be answered.
+// ErrorQuestionRefused is the code of the session's error event for a question that was accepted but can never be answered.
 const ErrorQuestionRefused = "question_refused"
 
 // EventStatus is the state of a timeline event, which is streaming until its content is final.
@@ -54,7 +54,7 @@ func EventStatuses() []EventStatus {
 	return []EventStatus{EventStreaming, EventCompleted, EventFailed, EventCancelled, EventTimedOut}
 }
 
-// TimelineEvent is one item of what users see of a session.
+// TimelineEvent is one item of the timeline that users see of a session.
 type TimelineEvent struct {
 	// UUIDv7, chosen by the agent or the engine.
 	ID string `json:"id"`
@@ -65,13 +65,13 @@ type TimelineEvent struct {
 	ExecutionID *string `json:"execution_id"`
 	// Order in the session, from one.
 	SequenceNumber int64 `json:"sequence_number"`
-	// What the event shows. Decides which struct Metadata is.
+	// What the event shows. Determines the type of Metadata.
 	EventType EventType `json:"event_type"`
 	// EventStreaming until the content is final.
 	Status EventStatus `json:"status"`
 	// Text or Markdown. Saved about once a second while it streams.
 	Content string `json:"content"`
-	// What is known besides the text, such as the arguments of a tool call; nil for types that have none.
+	// Additional data, such as the arguments of a tool call; nil for types that have none.
 	Metadata Metadata `json:"metadata"`
 	// When the event began.
 	CreatedAt time.Time `json:"created_at"`
@@ -87,11 +87,11 @@ type TimelineItem struct {
 
 	// Length of the full content in UTF-16 units, as browsers count.
 	ContentLength int `json:"content_length"`
-	// The content was cut to the preview length (the result of a tool in its middle), or long tool arguments were omitted from the metadata.
+	// The content was cut to the preview length (tool results in the middle), or long tool arguments were omitted from the metadata.
 	Truncated bool `json:"truncated"`
 }
 
-// UTF16Len is the length of a text in UTF-16 units, as browsers count.
+// UTF16Len returns the length of a text in UTF-16 units, as browsers count.
 func UTF16Len(text string) int {
 	units := 0
 	for _, r := range text {
@@ -101,7 +101,7 @@ func UTF16Len(text string) int {
 	return units
 }
 
-// CutUTF16 returns the first units of a text in UTF-16, or one fewer so as not to split a character.
+// CutUTF16 cuts a text to at most the given number of UTF-16 units, without splitting a character.
 func CutUTF16(text string, units int) string {
 	for i, r := range text {
 		units -= utf16.RuneLen(r)
@@ -125,8 +125,8 @@ type TimelineQuery struct {
 
 // TimelinePage is a part of a session's timeline, in order.
 type TimelinePage struct {
-	// Number of the last journal event that the page includes. A reader that loads several pages continues with the
-	// journal after the version of the first.
+	// Number of the last journal event that the page includes. A reader that loads several pages continues with the journal after the
+	// version of the first page.
 	Version int64
 	// Ordered by sequence number. Nil if nothing follows.
 	Events []TimelineItem
@@ -149,8 +149,7 @@ type TraceCursor struct {
 	ID        string    `json:"i"`
 }
 
-// TracePage is a part of a session's trace. Stages, executions and usage are complete on every page; only the interactions are
-// paginated.
+// TracePage is a part of a session's trace. Stages, executions and usage are complete on every page; only the interactions are paginated.
 type TracePage struct {
 	Trace
 
@@ -158,7 +157,7 @@ type TracePage struct {
 	Next *TraceCursor
 }
 
-// Append adds the interactions of the next page. Everything else stays as on the first page.
+// Append adds the interactions of the next page. Everything else is kept from the first page.
 func (t *Trace) Append(page Trace) {
 	t.SessionInteractions = append(t.SessionInteractions, page.SessionInteractions...)
 

@@ -21,13 +21,13 @@ type Trace struct {
 	Interruptions []Interruption `json:"interruptions"`
 }
 
-// Interruption is a time in which nobody worked on a session: its server stopped responding, until another one took over.
+// Interruption is a gap in the work on a session, from when its server stopped responding until another one took over.
 type Interruption struct {
 	// The server that stopped responding.
 	ServerID string `json:"server_id"`
-	// When it last renewed its lease. It stopped then or shortly after: calls may have ended later.
+	// When it last renewed its lease. It stopped at that time or shortly after, so calls may have ended later.
 	LastSeenAt time.Time `json:"last_seen_at"`
-	// The server that continued the session; the same one if it was restarted under its name.
+	// The server that continued the session; the same ID if that server was restarted under its name.
 	ResumedBy string `json:"resumed_by"`
 	// When that server took over.
 	ResumedAt time.Time `json:"resumed_at"`
@@ -59,7 +59,7 @@ type TraceExecution struct {
 	LLMProvider       string `json:"llm_provider"`
 	// Current when the trace was read.
 	Status Status `json:"status"`
-	// Sum over all LLM calls of the execution, also those on other pages.
+	// Sum over all LLM calls of the execution, including those on other pages.
 	Usage Usage `json:"usage"`
 	// Each ordered by CreatedAt; empty, not nil, if there are none.
 	LLMInteractions []LLMInteractionItem `json:"llm_interactions"`
@@ -99,7 +99,7 @@ type MCPInteractionItem struct {
 	// The server is empty if the model named a tool without one.
 	ServerName string `json:"server_name"`
 	ToolName   string `json:"tool_name"`
-	// CallStarted until the call ends; IsError is false until then.
+	// CallWaiting or CallStarted until the call ends; IsError is false until then.
 	Status  CallStatus `json:"status"`
 	IsError bool       `json:"is_error"`
 	// Number of times the call was made, from one.
@@ -108,7 +108,7 @@ type MCPInteractionItem struct {
 	ReadOnly bool `json:"read_only"`
 	// Milliseconds; zero until the call ends.
 	DurationMs int64 `json:"duration_ms"`
-	// Set only if the call was cut off.
+	// Set only if the call was still open when its execution was closed.
 	ErrorMessage string `json:"error_message"`
 	// Just before the call, and when it ended; CompletedAt is nil until then.
 	CreatedAt   time.Time  `json:"created_at"`
@@ -151,8 +151,7 @@ func (u *Usage) Add(other Usage) {
 	u.UnpricedTokens += other.UnpricedTokens
 }
 
-// Detail rebuilds the conversation. Messages are those of the execution that the call saw; a call that stores its own
-// request does not need them.
+// Detail rebuilds the conversation. Messages are those of the execution that the call saw; a call with its own request needs none.
 func (i LLMInteraction) Detail(messages []Message) LLMInteractionDetail {
 	detail := LLMInteractionDetail{LLMInteraction: i, Conversation: []TraceMessage{}, Response: i.response()}
 
@@ -205,7 +204,7 @@ func (i LLMInteraction) response() *TraceMessage {
 	return response
 }
 
-// fill replaces nil tool calls by an empty list.
+// fill replaces nil tool calls with an empty list.
 func (m *TraceMessage) fill() {
 	if m.ToolCalls == nil {
 		m.ToolCalls = []ToolCall{}

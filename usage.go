@@ -20,7 +20,7 @@ func (s *Spend) Add(other Spend) {
 	s.ToolCalls += other.ToolCalls
 }
 
-// What LLM calls are for, as UsageSummary.ByKind names it.
+// The purposes of LLM calls, as named in UsageSummary.ByKind.
 const (
 	// Investigations with their chats.
 	UsageSessions = "sessions"
@@ -33,7 +33,7 @@ type UsageSummary struct {
 	// The period in UTC: From is inclusive, To is exclusive.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// What all sessions together may cost per day (UTC), as configured; zero if there is no limit. Notes do not count.
+	// Configured cost limit per day (UTC) for all sessions together; zero if there is no limit. Notes do not count.
 	DailyBudgetUSD float64 `json:"daily_budget_usd"`
 	// Everything together; its name is empty.
 	Total SpendShare `json:"total"`
@@ -77,10 +77,10 @@ func FormatUSD(amount float64) string {
 	return fmt.Sprintf("$%.4f", amount)
 }
 
-// QualityBy is what the rows of a Quality are about.
+// QualityBy is what the rows of a Quality are grouped by.
 type QualityBy string
 
-// What rows can be about.
+// The groupings.
 const (
 	QualityByChain     QualityBy = "chain"
 	QualityByAgent     QualityBy = "agent"
@@ -88,46 +88,46 @@ const (
 	QualityByAlertType QualityBy = "alert_type"
 )
 
-// QualityBys lists what rows can be about, the default first.
+// QualityBys lists every grouping, the default first.
 func QualityBys() []QualityBy {
 	return []QualityBy{QualityByChain, QualityByAgent, QualityByModel, QualityByAlertType}
 }
 
-// Quality is how good the conclusions of a period are.
+// Quality rates the conclusions of a period.
 type Quality struct {
-	// The period; sessions count that completed in it.
+	// The period. It covers the sessions that completed in it.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// What the rows are about.
+	// What the rows are grouped by.
 	By QualityBy `json:"by"`
 	// All sessions of the period. Its key is empty.
 	Total QualityRow `json:"total"`
-	// One row per chain, agent, model or alert type, the one with the most sessions first; empty, not nil. With agents and models a session
-	// counts in each row that took part in it.
+	// One row per chain, agent, model or alert type, ordered by number of sessions, most first; empty, not nil. If grouped by agent or
+	// model, a session counts in the row of each one that took part in it.
 	Rows []QualityRow `json:"rows"`
-	// One row per day in UTC that has sessions, the earliest first, with the date as key; empty, not nil.
+	// One row per day in UTC that has sessions, earliest first, with the date as key; empty, not nil.
 	Days []QualityRow `json:"days"`
 }
 
-// QualityRow counts sessions and what people said about them.
+// QualityRow counts sessions and the feedback on them.
 type QualityRow struct {
-	// The chain, agent, model, alert type or date that the row is about.
+	// The chain, agent, model, alert type or date of the row.
 	Key string `json:"key"`
 	// Sessions that completed and are not deleted. Failed, cancelled and timed-out ones have no conclusion and do not count.
 	Sessions int `json:"sessions"`
-	// How many of them have each outcome, all of which are listed; those without a verdict are in none.
+	// Number of sessions by outcome. Every outcome is listed; sessions without a verdict are in none.
 	Outcomes map[Outcome]int `json:"outcomes"`
-	// Opinions of people, one per person and session.
+	// Ratings, one per person and session.
 	Right  int `json:"right"`
 	Partly int `json:"partly"`
 	Wrong  int `json:"wrong"`
-	// Right opinions among all of them, from 0 to 1; nil without any.
+	// Share of ratings that are right, from 0 to 1; nil without ratings.
 	Agreement *float64 `json:"agreement"`
 	// Milliseconds from the alert to the end of its session, median and 95th percentile, within two percent; nil without sessions.
 	TimeToVerdictP50MS *int64 `json:"time_to_verdict_p50_ms"`
 	TimeToVerdictP95MS *int64 `json:"time_to_verdict_p95_ms"`
-	// Cost of the sessions without follow-up questions, and divided by their alerts: a storm has many, every other session one. Sessions
-	// whose price is not known are in neither; both are nil if there are no others.
+	// Cost of the sessions without follow-up questions, and the same divided by their alerts: a storm has many, every other session one.
+	// Sessions of unknown price are in neither; both are nil if there are no others.
 	CostUSD         *float64 `json:"cost_usd"`
 	CostPerAlertUSD *float64 `json:"cost_per_alert_usd"`
 }

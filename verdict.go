@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Outcome is one word for what kind of conclusion an investigation has.
+// Outcome is the kind of conclusion that an investigation reached.
 type Outcome string
 
-// The outcomes. OutcomeNone is that of sessions without a verdict.
+// The outcomes. Sessions without a verdict have OutcomeNone.
 const (
 	OutcomeNone          Outcome = ""
 	OutcomeCauseFound    Outcome = "cause_found"
@@ -23,7 +23,7 @@ func Outcomes() []Outcome {
 	return []Outcome{OutcomeCauseFound, OutcomeProbableCause, OutcomeInconclusive, OutcomeFalseAlarm, OutcomeNeedsHuman}
 }
 
-// Words is the outcome as people read it, in the same words everywhere; empty for OutcomeNone.
+// Words returns the outcome as shown to people everywhere; empty for OutcomeNone.
 func (o Outcome) Words() string {
 	switch o {
 	case OutcomeCauseFound:
@@ -39,27 +39,27 @@ func (o Outcome) Words() string {
 	case OutcomeNone:
 	}
 
-	// One of a newer release, which a client may meet.
+	// An outcome of a newer release, which a client may receive.
 	return strings.ReplaceAll(string(o), "_", " ")
 }
 
 // Confidence is how certain a verdict is.
 type Confidence string
 
-// The confidences, the highest first.
+// The confidences, highest first.
 const (
 	ConfidenceHigh   Confidence = "high"
 	ConfidenceMedium Confidence = "medium"
 	ConfidenceLow    Confidence = "low"
 )
 
-// Confidences lists every confidence, the highest first.
+// Confidences lists every confidence, highest first.
 func Confidences() []Confidence { return []Confidence{ConfidenceHigh, ConfidenceMedium, ConfidenceLow} }
 
-// Risk is what can go wrong when a next step is taken.
+// Risk is how risky it is to take a next step.
 type Risk string
 
-// The risks, the lowest first. RiskNone is that of steps that only look.
+// The risks, lowest first. Read-only steps have RiskNone.
 const (
 	RiskNone   Risk = "none"
 	RiskLow    Risk = "low"
@@ -67,10 +67,10 @@ const (
 	RiskHigh   Risk = "high"
 )
 
-// Risks lists every risk, the lowest first.
+// Risks lists every risk, lowest first.
 func Risks() []Risk { return []Risk{RiskNone, RiskLow, RiskMedium, RiskHigh} }
 
-// Verdict is the structured conclusion of a session. It is written once, with the step that completes the session.
+// Verdict is the structured conclusion of a session. It is written once, in the step that completes the session.
 type Verdict struct {
 	// UUIDv7, chosen when it is stored.
 	ID string `json:"id"`
@@ -82,11 +82,11 @@ type Verdict struct {
 	// How certain the outcome is, and why.
 	Confidence       Confidence `json:"confidence"`
 	ConfidenceReason Claim      `json:"confidence_reason"`
-	// Who or what is affected; empty if it is not known.
+	// Who or what is affected; empty if unknown.
 	Impact Claim `json:"impact"`
-	// What to do, the most urgent first; empty, not nil.
+	// What to do, most urgent first; empty, not nil.
 	NextSteps []NextStep `json:"next_steps"`
-	// What the investigation did not look at although it matters; empty, not nil.
+	// What the investigation did not check although it is relevant; empty, not nil.
 	NotChecked []Claim `json:"not_checked"`
 	// When it was stored.
 	CreatedAt time.Time `json:"created_at"`
@@ -96,7 +96,7 @@ type Verdict struct {
 type Claim struct {
 	// The sentence; may be empty.
 	Text string `json:"text"`
-	// Calls that exist and that the text cites; empty, not nil. Marks stay in the text.
+	// Existing calls that the text cites; empty, not nil. The text keeps its marks.
 	Citations []Citation `json:"citations"`
 }
 
@@ -106,16 +106,16 @@ type NextStep struct {
 	Title string `json:"title"`
 	// Why, with its citations.
 	Why Claim `json:"why"`
-	// What to run; empty if there is nothing to run. It is a proposal of a model: nothing runs it by itself.
+	// What to run; empty if there is nothing to run. It is a suggestion of the model and never run automatically.
 	Command string `json:"command"`
 	// An http or https address; empty if there is none.
 	URL string `json:"url"`
-	// What can go wrong, and whether the step can be undone.
+	// How risky the step is, and whether it can be undone.
 	Risk       Risk `json:"risk"`
 	Reversible bool `json:"reversible"`
 }
 
-// Caution is what to know before taking the step: its risk, and whether it can be undone.
+// Caution describes the step's risk and whether it can be undone.
 func (s NextStep) Caution() string {
 	if s.Risk == RiskNone {
 		return "no risk"
@@ -129,7 +129,7 @@ func (s NextStep) Caution() string {
 	return string(s.Risk) + " risk, " + undo
 }
 
-// Limits of verdicts. Longer texts are cut, further items left out.
+// Limits on verdicts. Longer texts are truncated, excess items dropped.
 const (
 	MaxVerdictLine  = 300
 	MaxVerdictText  = 1000
@@ -139,35 +139,35 @@ const (
 // Rating is what a person thinks of a verdict.
 type Rating string
 
-// The ratings, the best first.
+// The ratings, best first.
 const (
 	RatingRight  Rating = "right"
 	RatingPartly Rating = "partly"
 	RatingWrong  Rating = "wrong"
 )
 
-// Ratings lists every rating, the best first.
+// Ratings lists every rating, best first.
 func Ratings() []Rating { return []Rating{RatingRight, RatingPartly, RatingWrong} }
 
-// MaxFeedbackText is how many characters why and the real cause may have.
+// MaxFeedbackText is the maximum length of Feedback.Why and Feedback.RealCause, in characters.
 const MaxFeedbackText = 2000
 
-// Feedback is what one person says about the conclusion of a session that has ended. A person has one opinion per session: giving it
-// again replaces it. Its author is told apart by the identity, not by the name.
+// Feedback is one person's opinion of the conclusion of a session that has ended. A person has one opinion per session: giving feedback
+// again replaces it. Authors are distinguished by identity, not by name.
 type Feedback struct {
 	// UUIDv7; kept when the feedback is replaced.
 	ID        string `json:"id"`
 	SessionID string `json:"session_id"`
-	// Who gave it, as in Session.Author. If somebody else of that name gave feedback on the session before, a number follows: "Ana (2)".
+	// Who gave it, as in Session.Author. If someone else with that name had given feedback on the session, a number is added: "Ana (2)".
 	Author string `json:"author"`
-	// Identity of the author, as in Person; empty for one without, and for feedback that a release before migration 0045 stored.
+	// Identity of the author, as in Person; empty if they have none, and for feedback stored by a release before migration 0045.
 	AuthorID string `json:"author_id"`
 	Rating   Rating `json:"rating"`
 	// Why, in the person's words; may be empty.
 	Why string `json:"why"`
 	// What the cause really was; may be empty, and is always empty for RatingRight.
 	RealCause string `json:"real_cause"`
-	// When it was given first and last.
+	// When it was first and last given.
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }

@@ -113,11 +113,11 @@ func exportedStructs(file *ast.File) map[string][]*ast.Field {
 	return structs
 }
 
-// undocumentedFields returns the names of exported fields that have no comment and are not in the group of one that has.
+// undocumentedFields returns the names of exported fields that have no comment and are not covered by that of a field above.
 func undocumentedFields(src *token.FileSet, fields []*ast.Field) []*ast.Ident {
 	var (
 		missing []*ast.Ident
-		covered int // fields that the last comment documents so far; zero if it does not reach further
+		covered int // fields that the last comment covers so far; zero if it covers no more
 		line    int // last line of the previous field
 	)
 

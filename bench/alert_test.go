@@ -38,8 +38,8 @@ const (
 	alertSenders   = 8
 )
 
-// TestAlertBurst measures a burst of 10,000 alerts in 200 groups, delivered by group as Alertmanager does, and the same number of alerts
-// without an identity, one by one. Each has a server in a process of its own and an empty database.
+// TestAlertBurst measures a burst of 10,000 alerts in 200 groups, delivered by group as Alertmanager does, and the same
+// number of alerts without an identity, posted one by one. Each burst gets its own server process and an empty database.
 func TestAlertBurst(t *testing.T) {
 	server := durableServer(t)
 	binary := filepath.Join(t.TempDir(), "tarsy")
@@ -82,14 +82,14 @@ func TestAlertBurst(t *testing.T) {
 	require.Equal(t, alerts, query[int](t, url, "SELECT count(DISTINCT fingerprint) FROM suppressed_alerts"), "no alert is lost")
 }
 
-// burstResult is how a server took a burst of requests.
+// burstResult is what a server needed for a burst of requests.
 type burstResult struct {
 	took, p50, p95 time.Duration
-	// peak is its resident memory, in MB.
+	// peak is the server's peak resident memory in MB.
 	peak float64
 }
 
-// burst starts a server and posts bodies to it.
+// burst starts a server and posts the bodies to it.
 func burst(t *testing.T, binary, url, path string, bodies [][]byte) burstResult {
 	t.Helper()
 
@@ -147,7 +147,7 @@ func burst(t *testing.T, binary, url, path string, bodies [][]byte) burstResult 
 	slices.Sort(times)
 	result.p50, result.p95 = times[len(times)/2], times[len(times)*95/100]
 
-	p.stop() // the next one has the machine to itself
+	p.stop() // leave the machine to the next server
 
 	return result
 }

@@ -47,7 +47,7 @@ agent_chains:
   test: {alert_types: [test], stages: [{name: analysis, agents: [{name: Investigator}]}]}
 `
 
-// analysis and summary have the size of real ones.
+// analysis and summary are as long as real ones.
 var (
 	analysis = strings.Repeat("The pod ran out of memory because its cache has no bound. ", 40)
 	summary  = strings.Repeat("The pod ran out of memory. ", 8)
@@ -90,7 +90,7 @@ func durableServer(t *testing.T) string {
 	return server.URL()
 }
 
-// fresh makes an empty database on the durable server.
+// fresh creates an empty database on the durable server.
 func fresh(t *testing.T, url, name string) string {
 	t.Helper()
 
@@ -161,7 +161,7 @@ func drive(t *testing.T, a *app.App, url string, n int) time.Duration {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
 	defer client.CloseIdleConnections()
 
-	// One connection for watching: opening one costs more than a session does.
+	// Reuse one connection for polling: opening one costs more than a session does.
 	conn, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
 
@@ -217,8 +217,8 @@ func query[T any](t *testing.T, url, sql string) T {
 	return v
 }
 
-// yardstick tells how fast this machine is just now: plain one-row transactions, durable, on as many connections as
-// there are workers. Read the rates below against it.
+// yardstick measures how fast this machine is right now: durable one-row transactions on as many connections as there are
+// workers. Read the rates below against it.
 func yardstick(t *testing.T, url string) []row {
 	url = fresh(t, url, "yardstick")
 
@@ -274,7 +274,7 @@ func throughput(t *testing.T, url string) []row {
 	own2, others2 := cpu(t)
 
 	require.NoError(t, a.Stop(context.Background()))
-	<-time.After(time.Second) // the server's statistics come late
+	<-time.After(time.Second) // PostgreSQL reports its statistics with a delay
 
 	commits = query[int](t, url, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()") - commits
 	wal, updates = query[int](t, url, written)-wal, query[int](t, url, updated)-updates
@@ -304,7 +304,7 @@ func roundTrips(t *testing.T, url string) []row {
 	return []row{{"round trips to PostgreSQL per session, 1 worker", fmt.Sprintf("%.1f", perSession), "waits of the client for the server, all connections"}}
 }
 
-// latency measures from the intake's stamp, just before the commit, to the first word of the session on a WebSocket.
+// latency measures from the submission of an alert to the session's first event on a WebSocket.
 func latency(t *testing.T, url string) []row {
 	url = fresh(t, url, "latency")
 	a := start(t, url, workers, instant())
@@ -421,7 +421,7 @@ func memory(t *testing.T, url string) []row {
 	}
 }
 
-// cpu returns the seconds of processor time that this process and the private PostgreSQL have used so far.
+// cpu returns the CPU seconds that this process and the private PostgreSQL have used so far.
 func cpu(t *testing.T) (own, database float64) {
 	t.Helper()
 
@@ -472,7 +472,7 @@ func heap() uint64 {
 	return m.HeapInuse + m.StackInuse
 }
 
-// idleProcess runs the real binary and asks the system for its resident memory.
+// idleProcess runs the real binary and reads its resident memory from the system.
 func idleProcess(t *testing.T, url string) string {
 	binary := filepath.Join(t.TempDir(), "tarsy")
 	out, err := exec.Command("go", "build", "-o", binary, "../cmd/tarsy").CombinedOutput()
@@ -492,7 +492,7 @@ func idleProcess(t *testing.T, url string) string {
 	buffer := make([]byte, 4096)
 	n, err := stderr.Read(buffer)
 	require.NoError(t, err, "%s", buffer[:n])
-	<-time.After(2 * time.Second) // until its start is over
+	<-time.After(2 * time.Second) // let startup finish
 
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/status")
 	if err != nil {

@@ -30,15 +30,15 @@ const (
 	fanOutLasts   = 1500 * time.Millisecond
 )
 
-// fanOut is how fast frames reached all readers, and what one of them cost, its reader included.
+// fanOut is how fast frames reached all readers, and the CPU time of one frame, its reader included.
 type fanOut struct {
 	perSecond   float64
 	microsOfCPU float64
 }
 
 // TestFanOut compares the hub with a loop that writes the same bytes to the same number of WebSockets. Both send a frame
-// when every reader has the previous one, so neither can drop or gather any. They take turns, and the medians are
-// compared: on a machine with other work one run says little. What they cost says more there than how fast they are.
+// only when every reader has the previous one, so neither can drop or batch frames. They alternate, and the medians are
+// compared: on a shared machine one run says little, and CPU time says more than speed.
 func TestFanOut(t *testing.T) {
 	var bare, hub []fanOut
 
@@ -55,7 +55,7 @@ func TestFanOut(t *testing.T) {
 	fmt.Printf("%-62s %7.1f µs   %.2f of the bare loop's frames for the same CPU\n", "CPU of a frame and of its reader: the hub", medianOf(hub, cost), medianOf(bare, cost)/medianOf(hub, cost))
 }
 
-// medianOf is the median of one value of each.
+// medianOf returns the median of a value over all elements.
 func medianOf[E any](all []E, value func(E) float64) float64 {
 	values := make([]float64, len(all))
 	for i, e := range all {
@@ -67,7 +67,7 @@ func medianOf[E any](all []E, value func(E) float64) float64 {
 	return values[len(values)/2]
 }
 
-// rate sends frames for a while, each when all readers have received the one before it.
+// rate sends frames for a while, each after all readers have received the previous one.
 func rate(t *testing.T, url, subscribe string, ready int64, send func(i int)) fanOut {
 	t.Helper()
 
@@ -173,7 +173,7 @@ func bareLoop(t *testing.T) fanOut {
 	}))
 	defer server.Close()
 
-	message := make([]byte, 350) // a chunk's frame
+	message := make([]byte, 350) // as long as the frame of a chunk
 	for i := range message {
 		message[i] = 'x'
 	}
@@ -188,7 +188,7 @@ func bareLoop(t *testing.T) fanOut {
 	})
 }
 
-// oneJournal is the journal of the only session.
+// oneJournal serves the journal of the only session.
 type oneJournal struct{ events journal.Reader[tarsy.Event] }
 
 func (j oneJournal) Journal(string) journal.Reader[tarsy.Event] { return j.events }
@@ -207,7 +207,7 @@ func hubLoop(t *testing.T) fanOut {
 	}, time.Now()))
 	require.NoError(t, err)
 
-	// The texts are closed one by one, which sends them at once: gathering would be the better part of the result.
+	// Each text is closed right after its chunk, which sends the chunk immediately: otherwise the result would mostly measure batching.
 	deltas := stream.NewDeltas(stream.DeltasConfig{ServerID: "bench", Clock: clockwork.NewRealClock()})
 	defer deltas.Close()
 
@@ -218,7 +218,7 @@ func hubLoop(t *testing.T) fanOut {
 	server := httptest.NewServer(hub.WebSocket())
 	defer server.Close()
 
-	// Each reader is sent connection.established, subscription.confirmed and the event's creation first.
+	// Each reader first receives connection.established, subscription.confirmed and the creation of the event.
 	return rate(t, server.URL, `{"action":"subscribe","channel":"session:`+session+`"}`, 3, func(i int) {
 		delta := deltas.Open(session, stream.Chunk{EventID: event, EventType: tarsy.EventThinking, Fence: int64(i)})
 		delta.Append("The pod ran out of memory because its cache has no bound. ")

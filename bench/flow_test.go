@@ -24,8 +24,8 @@ type (
 	flowOutput struct{ Text string }
 )
 
-// TestFlow measures how many entries a second pass from the first to the last of three branches, by where their journals
-// are. Each entry is appended four times and decoded by whoever reads it.
+// TestFlow measures how many entries per second pass through three branches, for each kind of journal. Each entry is
+// appended four times and decoded by each reader.
 func TestFlow(t *testing.T) {
 	pool, err := pgxpool.New(t.Context(), durableServer(t))
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// passThrough returns how long the entries took.
+// passThrough returns how long n entries take to pass through the branches.
 func passThrough(t *testing.T, n int, open func(name string) journal.Journal[flow.Entry]) time.Duration {
 	t.Helper()
 

@@ -20,8 +20,8 @@ import (
 	"tarsy.dev/tarsy/flow/journal/pgjournal"
 )
 
-// TestJournals compares the journals with each other and with loops that do the least that is necessary: a write and an
-// fsync per entry, or a one-row transaction.
+// TestJournals compares the journals with each other and with loops that do the minimum: a write and an fsync per entry, or
+// a one-row transaction.
 func TestJournals(t *testing.T) {
 	fmt.Printf("\n%-62s %10s   %s\n", "appends per second, one entry of 200 bytes each", "measured", "for comparison")
 
@@ -37,7 +37,7 @@ func showAppends(what string, rate float64, note string) {
 	fmt.Printf("%-62s %10.0f   %s\n", what, rate, note)
 }
 
-// appends counts how many entries writers append in two seconds, each waiting for its own.
+// appends returns how many entries per second the writers append in two seconds, each waiting for its own append.
 func appends(t *testing.T, writers int, appendOne func(context.Context, ...string) (journal.Position, error)) float64 {
 	t.Helper()
 

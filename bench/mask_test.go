@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/mask"
 )
 
-// TestMasking adds the masker's rows to the table: with the product's rules, one goroutine, warm.
+// TestMasking adds the masker's rows to the table: the product's rules, one goroutine, warmed up.
 func TestMasking(t *testing.T) {
 	start := time.Now()
 	m, err := mask.New(mask.Config{Default: mask.DefaultRules()})
@@ -35,7 +35,7 @@ func TestMasking(t *testing.T) {
 	}
 }
 
-// speed masks a text for about a second.
+// speed masks a text repeatedly for about a second.
 func speed(t *testing.T, m *mask.Masker, text string) float64 {
 	t.Helper()
 

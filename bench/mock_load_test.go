@@ -20,11 +20,11 @@ import (
 
 const mockConnections = 32
 
-// tally is what a load has measured.
+// tally is the result of a load.
 type tally struct {
 	waits []time.Duration
 	took  time.Duration
-	// cpu is the server's.
+	// cpu is the server's CPU time.
 	cpu time.Duration
 }
 
@@ -36,7 +36,7 @@ func (t *tally) add(more tally) {
 
 func (t *tally) rate() float64 { return float64(len(t.waits)) / t.took.Seconds() }
 
-// cost is the server's CPU time per request in microseconds; it hardly depends on what else the machine does.
+// cost returns the server's CPU time per request in microseconds, which hardly depends on other load on the machine.
 func (t *tally) cost() float64 { return float64(t.cpu.Microseconds()) / float64(len(t.waits)) }
 
 func (t *tally) p99() float64 {
@@ -45,8 +45,8 @@ func (t *tally) p99() float64 {
 	return float64(t.waits[len(t.waits)*99/100].Microseconds()) / 1000
 }
 
-// load asks over all connections, each as fast as it is answered, and checks every answer. It speaks HTTP itself, on one
-// thread that waits for all connections at once: what it takes of the cores, the server does not have.
+// load sends requests on all connections, each as soon as the previous answer is complete, and checks every answer. It
+// speaks HTTP itself, on one thread that polls all connections: CPU time that it uses is not available to the server.
 func load(t *testing.T, address string, stream bool, lasting time.Duration) tally {
 	t.Helper()
 
@@ -113,7 +113,7 @@ func load(t *testing.T, address string, stream bool, lasting time.Duration) tall
 	return measured
 }
 
-// askOnce asks for a whole answer over a connection of its own.
+// askOnce requests a whole answer on its own connection.
 func askOnce(address string) error {
 	a, err := dialAsker(address, false)
 	if err != nil {
@@ -132,19 +132,19 @@ func askOnce(address string) error {
 	}
 }
 
-// asker is a connection that asks the same again and again.
+// asker is a connection that repeats the same request.
 type asker struct {
 	file    *os.File
 	fd      int
 	request []byte
 	sent    time.Time
-	// received is the response so far, body what it holds once it is whole.
+	// received is the response so far, body its complete body.
 	received, body []byte
 	// wanted are parts of the body, in this order.
 	wanted [][]byte
 }
 
-// dialAsker connects; reads and writes block until they are told not to.
+// dialAsker connects. Reads and writes block until the caller makes the socket non-blocking.
 func dialAsker(address string, stream bool) (*asker, error) {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
@@ -194,7 +194,7 @@ func (a *asker) send() error {
 	return err
 }
 
-// receive reads what has come, and reports whether the response is whole. It is checked then.
+// receive reads what has arrived and reports whether the response is complete. A complete response is checked.
 func (a *asker) receive() (bool, error) {
 	free := a.received[len(a.received):cap(a.received)]
 
@@ -227,7 +227,7 @@ func (a *asker) receive() (bool, error) {
 	return true, nil
 }
 
-// parse finds the body of the response, if it is there to its end.
+// parse extracts the body of the response if it is complete.
 func (a *asker) parse() (bool, error) {
 	head, body, ok := bytes.Cut(a.received, []byte("\r\n\r\n"))
 	if !ok {
@@ -248,7 +248,7 @@ func (a *asker) parse() (bool, error) {
 
 			return len(body) == length, err
 		case bytes.EqualFold(name, []byte("transfer-encoding")):
-			// One request is under way at a time: what comes last is the end of its response.
+			// There is one request at a time, so the last chunk ends its response.
 			if !bytes.HasSuffix(body, []byte("0\r\n\r\n")) {
 				return false, nil
 			}
@@ -260,7 +260,7 @@ func (a *asker) parse() (bool, error) {
 	return false, errHTTP
 }
 
-// join puts the chunks of a body together, in place.
+// join joins the chunks of a body in place.
 func (a *asker) join(chunks []byte) error {
 	a.body = chunks[:0]
 

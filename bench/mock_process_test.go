@@ -15,15 +15,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mockProcess is a mock server that has answered.
+// mockProcess is a mock server that has answered its first request.
 type mockProcess struct {
 	address string
 	command *exec.Cmd
-	// after is how long its first answer took from the start of the process.
+	// after is the time from the start of the process to its first answer.
 	after time.Duration
 }
 
-// startMock starts a server and asks until it answers.
+// startMock starts a server and sends requests until it answers.
 func startMock(t *testing.T, start func(port string) *exec.Cmd) *mockProcess {
 	t.Helper()
 
@@ -49,7 +49,7 @@ func startMock(t *testing.T, start func(port string) *exec.Cmd) *mockProcess {
 		}
 
 		require.Less(t, p.after, patience, "%s: %s", err, &said)
-		time.Sleep(time.Millisecond / 2) // it has the cores to itself
+		time.Sleep(time.Millisecond / 2) // do not take CPU time from the server
 	}
 }
 
@@ -68,8 +68,8 @@ func (p *mockProcess) stop() {
 	}
 }
 
-// resident is the process's memory in MB, as the system counts it: all of it (VmRSS), or without the files that are mapped
-// (RssAnon), of which the system maps more or less as it likes.
+// resident returns the process's resident memory in MB as the kernel counts it: all of it (VmRSS), or without mapped files
+// (RssAnon), since the kernel decides how much of a file it maps.
 func (p *mockProcess) resident(t *testing.T, what string) float64 {
 	t.Helper()
 
@@ -90,7 +90,7 @@ func (p *mockProcess) resident(t *testing.T, what string) float64 {
 	return 0
 }
 
-// cpu is the processor time that the process has used so far.
+// cpu returns the CPU time that the process has used so far.
 func (p *mockProcess) cpu(t *testing.T) time.Duration {
 	t.Helper()
 
@@ -103,7 +103,7 @@ func (p *mockProcess) cpu(t *testing.T) time.Duration {
 
 	var used time.Duration
 
-	for _, field := range fields[11:13] { // in user mode and in the kernel
+	for _, field := range fields[11:13] { // user and system time
 		ticks, err := strconv.Atoi(field)
 		require.NoError(t, err)
 

@@ -23,25 +23,25 @@ const (
 	mockPiece = 20
 )
 
-// mockAnswer has the length of a short paragraph.
+// mockAnswer is as long as a short paragraph.
 var mockAnswer = strings.Repeat("The pod ran out of memory because its cache has no bound. ", 7)
 
-// contender is a mock server that takes part.
+// contender is one of the mock servers compared.
 type contender struct {
 	name string
 	// start returns the command that serves on a port.
 	start func(port string) *exec.Cmd
-	// starts is how often its start is measured.
+	// starts is how often its startup is measured.
 	starts int
 
 	startUp  []time.Duration
 	resident float64
-	own      float64         // of the resident memory, without files
-	results  map[bool]*tally // by whether it streams
+	own      float64         // resident memory without mapped files
+	results  map[bool]*tally // by whether answers are streamed
 }
 
-// TestMockServers adds the rows of the mock server to the table, side by side with aimock in the same run: the same request,
-// the same answer in the same pieces, rounds in turn so that whatever else the machine does hits both.
+// TestMockServers adds the rows of the mock server to the table, next to aimock in the same run: the same request, the same
+// answer in the same pieces, and alternating rounds so that other load on the machine affects both.
 func TestMockServers(t *testing.T) {
 	ours, theirs := ourMock(t), aimock(t)
 
@@ -62,7 +62,7 @@ func TestMockServers(t *testing.T) {
 	printMock(ours, theirs)
 }
 
-// compete loads the servers by turns.
+// compete loads the servers in alternating rounds.
 func compete(t *testing.T, contenders []*contender) {
 	t.Helper()
 
@@ -79,7 +79,7 @@ func compete(t *testing.T, contenders []*contender) {
 				measured := load(t, running[i].address, stream, mockRound)
 				measured.cpu = running[i].cpu(t) - before
 
-				if round > 0 { // the first warms up
+				if round > 0 { // the first round warms up
 					c.results[stream].add(measured)
 				}
 			}
@@ -138,7 +138,7 @@ func median(times []time.Duration) float64 {
 	return float64(sorted[len(sorted)/2].Microseconds()) / 1000
 }
 
-// pieces are the answer as both servers stream it.
+// pieces returns the pieces in which both servers stream the answer.
 func pieces() []string {
 	var list []string
 	for rest := mockAnswer; rest != ""; {
@@ -149,7 +149,7 @@ func pieces() []string {
 	return list
 }
 
-// ourMock is `tarsy mock`, with a journal of the length that aimock has by default.
+// ourMock returns `tarsy mock`, with a journal as long as aimock's default.
 func ourMock(t *testing.T) *contender {
 	t.Helper()
 
@@ -168,7 +168,7 @@ func ourMock(t *testing.T) *contender {
 	}}
 }
 
-// aimock is @copilotkit/aimock, started by node itself: npx would add seconds. It is nil where it is not installed.
+// aimock returns @copilotkit/aimock, started by node directly: npx would add seconds. It returns nil if aimock is not installed.
 func aimock(t *testing.T) *contender {
 	t.Helper()
 

@@ -43,8 +43,8 @@ agent_chains:
   test: {alert_types: [test], stages: [{name: analysis, agents: [{name: Investigator}]}]}
 `
 
-// TestNotes measures how many notes a second are captured, extracted and organized while the model takes no time, beside River and
-// BullMQ with two steps that do nothing. All three have 16 senders and 16 workers for each step.
+// TestNotes measures how many notes per second are captured, extracted and organized with a model that answers immediately,
+// next to River and BullMQ running two steps that do nothing. All three have 16 senders, and 16 workers for each step.
 func TestNotes(t *testing.T) {
 	const notes = 1500
 
@@ -68,8 +68,9 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// pipelineRate captures notes by HTTP and waits until all are done. Each has one entity, filed under one of two projects. So many
-// entities are in the database before, with words as in real titles: a few are in all of them, most are rare.
+// pipelineRate captures notes over HTTP and waits until all are processed. Each has one entity, filed under one of two
+// projects. The database already contains the given number of entities, with words as in real titles: a few are in all of
+// them, most are rare.
 func pipelineRate(t *testing.T, url string, n, entities int) float64 {
 	t.Helper()
 
@@ -168,7 +169,7 @@ func post(t *testing.T, client *http.Client, a *app.App, path string, body, into
 
 var customer = regexp.MustCompile(`customer (\d+)`)
 
-// noteModel answers at once. The words of each title are its own, so that no two entities are similar.
+// noteModel answers immediately. Each title has its own words, so that no two entities are similar.
 func noteModel(project *atomic.Value) llm.Client {
 	s := script.New(script.Options{Forget: true})
 	s.RouteFunc(func(*llm.Request) bool { return true }, func(req *llm.Request, _ int) script.Reply {
@@ -232,7 +233,7 @@ func riverAlone(t *testing.T, url string, n int) float64 {
 
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Queues: map[string]river.QueueConfig{"first": {MaxWorkers: workers}, "second": {MaxWorkers: workers}},
-		// The default of 100 ms would limit 16 workers to 160 jobs a second; the pipeline has the same 5 ms.
+		// The default of 100 ms would limit 16 workers to 160 jobs a second; the pipeline uses 5 ms too.
 		FetchCooldown: 5 * time.Millisecond,
 		Workers:       jobs, Logger: slog.New(slog.DiscardHandler),
 	})
@@ -266,7 +267,7 @@ func riverAlone(t *testing.T, url string, n int) float64 {
 	return float64(n) / took.Seconds()
 }
 
-// bullMQ runs bullmq.mjs on a Redis of its own, or returns why it cannot.
+// bullMQ runs bullmq.mjs on its own Redis, or returns the reason why it cannot.
 func bullMQ(t *testing.T, n int) (rate float64, reason string) {
 	t.Helper()
 

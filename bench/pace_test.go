@@ -60,15 +60,15 @@ func (s *streaming) Generate(ctx context.Context, req *llm.Request) iter.Seq2[ll
 	}
 }
 
-// pace is what one round measured.
+// pace is the result of one round.
 type pace struct {
 	sessions float64 // per second
-	own      float64 // seconds of CPU per session: the server, the load generator and the readers
+	own      float64 // CPU seconds per session: the server, the load generator and the readers
 	frames   float64 // per second, to all readers
 }
 
-// TestPaceWithReaders measures what 1,000 readers of streaming text cost the engine, which runs other sessions meanwhile.
-// Rounds with and without readers alternate. The readers run in this process, so their CPU is included.
+// TestPaceWithReaders measures what 1,000 readers of streaming text cost the engine while it runs other sessions. Rounds
+// with and without readers alternate. The readers run in this process, so their CPU time is included.
 func TestPaceWithReaders(t *testing.T) {
 	url := fresh(t, durableServer(t), "pace")
 	model := &streaming{Client: instant(), end: make(chan struct{})}
@@ -126,8 +126,8 @@ func measurePace(t *testing.T, a *app.App, url string, frames func() int64) pace
 	}
 }
 
-// readWatched connects the readers and returns a function that counts the frames they received, and one that disconnects
-// them. When it returns, all of them receive text.
+// readWatched connects the readers and returns once all of them receive text, with a function that counts the frames they
+// received and one that disconnects them.
 func readWatched(t *testing.T, a *app.App, session string) (frames func() int64, leave func()) {
 	t.Helper()
 
@@ -152,7 +152,7 @@ func readWatched(t *testing.T, a *app.App, session string) (frames func() int64,
 			started := sync.OnceFunc(begun.Done)
 			defer started()
 
-			// The first few are what was before: the connection, the subscription, the journal and the text so far.
+			// The first few frames catch up: the connection, the subscription, the journal and the text so far.
 			for i := 0; ; i++ {
 				if _, _, err := conn.Read(ctx); err != nil {
 					return
@@ -173,7 +173,7 @@ func readWatched(t *testing.T, a *app.App, session string) (frames func() int64,
 	}
 }
 
-// heapDown waits until the heap is no larger than wanted, at most as long as the server may need to end the connections.
+// heapDown waits until the heap is no larger than wanted, at most as long as the server may take to close the connections.
 func heapDown(wanted uint64) uint64 {
 	deadline := time.Now().Add(10 * time.Second)
 

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// proxy stands between the server and PostgreSQL and counts round trips: each time the server begins to answer.
+// proxy forwards between the server and PostgreSQL and counts round trips: each first response to a request.
 type proxy struct {
 	url   string
 	trips atomic.Int64

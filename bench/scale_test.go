@@ -24,17 +24,17 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// scaleSizes are how many sessions the database has. A million takes some minutes to load:
+// scaleSizes are the numbers of sessions in the database. A million takes some minutes to load:
 // TARSY_BENCH_SESSIONS=1000,100000,1000000 make bench.
 const scaleSizes = "1000,100000"
 
-// callsPerSession is how many LLM calls a session has.
+// callsPerSession is the number of LLM calls of a session.
 const callsPerSession = 4
 
-// scaleCalls is how often each thing is asked for, by one client and by sixteen together.
+// scaleCalls is how often each case is called, by one client and by sixteen together.
 const scaleCalls = 160
 
-// TestScale prints how long readers and intake wait for an answer with more and more sessions in the database.
+// TestScale prints how long readers and intake wait for a response as the number of sessions in the database grows.
 func TestScale(t *testing.T) {
 	sizes := os.Getenv("TARSY_BENCH_SESSIONS")
 	if sizes == "" {
@@ -58,7 +58,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// scaleCase is one thing that is asked for again and again. Each call gets another number.
+// scaleCase is one call to repeat. Each repetition gets a different number.
 type scaleCase struct {
 	what string
 	call func(t testing.TB, number int)
@@ -82,7 +82,7 @@ func measureScale(t *testing.T, url string, n int, loaded time.Time) {
 	showIn(t, scaleCase{"submit an alert", func(t testing.TB, _ int) { submit(t, client, a) }}, scaleCalls)
 }
 
-// readCases are the requests of the dashboard.
+// readCases returns the dashboard's requests.
 func readCases(client *http.Client, a *app.App, now time.Time) []scaleCase {
 	var cases []scaleCase
 
@@ -106,7 +106,7 @@ func showIn(t *testing.T, c scaleCase, calls int) {
 	show(scaleCase{c.what, func(_ testing.TB, number int) { c.call(t, number) }}, calls)
 }
 
-// show calls with one client and with sixteen, and prints what they waited.
+// show runs the calls with one client and with sixteen, and prints the response times.
 func show(c scaleCase, calls int) {
 	var line strings.Builder
 
@@ -168,7 +168,7 @@ func (c claimer) claim(_ testing.TB, _ int) {
 	require.NoError(c.t, err)
 }
 
-// stop leaves nothing that a server would take over.
+// stop leaves nothing for a server to take over.
 func (c claimer) stop() {
 	_, err := c.db.Jobs().Exec(c.t.Context(), `UPDATE sessions SET lease_until = NULL, runnable_at = NULL WHERE author = 'bench' AND completed_at IS NULL`)
 	require.NoError(c.t, err)

@@ -13,10 +13,10 @@ import (
 
 const (
 	architecture      = "ARCHITECTURE.md"
-	architectureLines = 120 // ten minutes to read
+	architectureLines = 120 // ten minutes of reading
 )
 
-// rowOfPackages is a row whose first cell is names of packages in backticks and nothing else.
+// rowOfPackages matches a table row whose first cell contains only package names in backticks.
 var rowOfPackages = regexp.MustCompile("(?m)^\\| ((?:`[^`]+` ?)+)\\| [^|]+ \\|$")
 
 func TestArchitectureIsShort(t *testing.T) {
@@ -57,14 +57,14 @@ func TestEachPackageHasOneRow(t *testing.T) {
 	}
 }
 
-// stands reports whether a name is that of the package, or ends in "/..." and the package is below it.
+// stands reports whether name is p, or is "x/..." and p is below x.
 func stands(name, p string) bool {
 	above, all := strings.CutSuffix(name, "/...")
 
 	return name == p || all && strings.HasPrefix(p, above+"/")
 }
 
-// expand writes a/{b,c} as a/b and a/c.
+// expand expands a/{b,c} to a/b and a/c.
 func expand(name string) []string {
 	before, rest, open := strings.Cut(name, "{")
 	inside, after, closed := strings.Cut(rest, "}")
@@ -81,7 +81,7 @@ func expand(name string) []string {
 	return names
 }
 
-// packageDirectories finds the directories with Go files, those of other modules in this repository included.
+// packageDirectories finds the directories with Go files, including those of other modules in this repository.
 func packageDirectories(t *testing.T) []string {
 	t.Helper()
 

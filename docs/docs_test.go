@@ -1,4 +1,4 @@
-// Package docs_test checks that the documents name only what exists.
+// Package docs_test checks that the documents name only things that exist.
 package docs_test
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// named finds what a document promises to exist: in backticks, or as a line of a code block.
+// These patterns find the names in a document that must exist: in backticks, or on a line of a code block.
 var (
 	ticked   = regexp.MustCompile("`([^`\n]+)`")
 	target   = regexp.MustCompile(`(?m)^\s*make ([a-z][a-z0-9-]*)`)
@@ -58,7 +58,7 @@ func TestDocumentsNameOnlyWhatExists(t *testing.T) {
 	}
 }
 
-// documents are the Markdown files at the top and below docs.
+// documents returns the Markdown files at the top level and below docs.
 func documents(t *testing.T) []string {
 	t.Helper()
 
@@ -76,7 +76,7 @@ func documents(t *testing.T) []string {
 	return files
 }
 
-// lines is the text with everything in backticks on a line of its own.
+// lines returns the text, preceded by everything that it has in backticks, each on its own line.
 func lines(text string) string {
 	var b strings.Builder
 
@@ -102,7 +102,7 @@ func checkName(t *testing.T, file, name, cli string, tests map[string]bool) {
 	}
 }
 
-// isPath tells paths of this repository from other words with a slash or a dot.
+// isPath distinguishes paths of this repository from other words with a slash or a dot.
 func isPath(name string) bool {
 	for _, prefix := range []string{"internal/", "docs/", "e2e/", "cmd/", "llm/", "flow/", "tarsytest/", "scripts/", "deploy/", "bench/"} {
 		if strings.HasPrefix(name, prefix) {

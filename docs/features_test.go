@@ -101,11 +101,11 @@ func TestFeaturesNameEveryStatusAndEvent(t *testing.T) {
 	}
 }
 
-// What is listed as not built yet must be what the configuration has no effect for: a line without a key, or with one that works, is untrue.
+// TestNotYetListsTheKeysWithoutEffect checks that the section lists exactly the keys without effect, with at least one in each item.
 func TestNotYetListsTheKeysWithoutEffect(t *testing.T) {
 	t.Parallel()
 
-	idle := map[string]bool{"label_maps": true, "action": true} // a section of its own, and a value
+	idle := map[string]bool{"label_maps": true, "action": true} // a separate section, and a value
 
 	marked := regexp.MustCompile("(?m)^\\| `[^`]*?([a-z_]+)` .*has no effect yet")
 	for _, found := range marked.FindAllStringSubmatch(read(t, "configuration.md"), -1) {

@@ -37,7 +37,7 @@ func TestGlossaryIsSortedAndNamesTypesOfVocabulary(t *testing.T) {
 	assert.Equal(t, slices.Compact(slices.Sorted(slices.Values(words))), words)
 }
 
-// vocabulary lists the types of the root package and of notebook, with their packages.
+// vocabulary returns the types of the root package and of notebook, with their packages.
 func vocabulary(t *testing.T) map[string]bool {
 	t.Helper()
 

@@ -17,15 +17,15 @@ import (
 
 const module = "tarsy.dev/tarsy"
 
-// layer is a set of packages. They import packages of layers before theirs and of their own.
+// layer is a set of packages, which can import packages of earlier layers and of their own.
 type layer struct {
 	name string
-	// Directories; "x/..." includes those below. The first layer that names a package has it.
+	// Directories; "x/..." includes those below. An exact name takes precedence, then the first layer that matches.
 	packages []string
 }
 
-// layers are in the order in which one would write the program. A package that is in none fails the test: choose the first
-// layer whose packages it needs nothing above of.
+// layers are in the order in which one would write the program. A package that is in none fails the test: add it to the
+// first layer that allows all of its imports.
 var layers = []layer{
 	{"leaves, which know nothing of this program", []string{
 		"deploy", "web", "internal/background", "internal/batch", "internal/calendar", "internal/certificate", "internal/cli/terminal", "internal/ident",
@@ -52,17 +52,17 @@ var layers = []layer{
 	{"the program", []string{"cmd/tarsy", "internal/app", "internal/cli"}},
 }
 
-// kitLayer is above all others for what it imports, and below none.
+// kitLayer is the index of the test kit, which can import every layer and which only tests and kitUsers can import.
 const kitLayer = 2
 
 // kitUsers are the files of the product that may import the test kit.
 var kitUsers = []string{"internal/cli/demo*.go", "internal/cli/mock*.go"}
 
-// ban is what the packages of a directory do not import although their layer may.
+// ban forbids imports that the layers of the packages would allow.
 type ban struct {
 	packages, imports []string
 	reason            string
-	tests             bool // tests do not either
+	tests             bool // also applies to tests
 }
 
 var bans = []ban{
@@ -101,8 +101,8 @@ var bans = []ban{
 		reason: "the mock server knows llm, so tests that need both belong to the mock",
 	},
 	{
-		// They were most of the size of the program and of the time to compile it, for one streamed request each. Here they are
-		// other people's clients that check the mock server.
+		// The SDKs used to be most of the program's size and compile time, for one streamed request each. Now they only
+		// check the mock server, as third-party clients.
 		packages: []string{"..."}, imports: []string{"github.com/openai/openai-go/..."}, tests: true,
 		reason: "only internal/kit/mock/openai/sdktest does, so that no other test compiles it and the race detector never does",
 	},
@@ -112,7 +112,7 @@ var bans = []ban{
 	},
 }
 
-// exempt are the packages that a ban of their own names.
+// exempt lists the packages that a ban does not apply to, with the banned import.
 var exempt = map[string]string{
 	"internal/kit/mock/openai/sdktest":    "github.com/openai/openai-go/...",
 	"internal/kit/mock/anthropic/sdktest": "github.com/anthropics/anthropic-sdk-go/...",
@@ -187,9 +187,9 @@ func TestBannedImportsDoNotOccur(t *testing.T) {
 	}
 }
 
-// layerOf finds the layer of a package of this module, and marks the pattern that named it.
+// layerOf returns the layer of a package of this module, and marks the pattern that matched as used.
 func layerOf(dir string, used map[string]bool) (int, bool) {
-	// The kit first: it is inside the directories of what it tests.
+	// The kit comes first: its packages are inside the directories that they test.
 	order := []int{kitLayer}
 	for i := range layers {
 		if i != kitLayer {
@@ -214,7 +214,7 @@ func layerOf(dir string, used map[string]bool) (int, bool) {
 	return 0, false
 }
 
-// matches reports whether a package is named by one of the patterns.
+// matches reports whether one of the patterns matches a package.
 func matches(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		prefix, below := strings.CutSuffix(pattern, "...")
@@ -226,7 +226,7 @@ func matches(patterns []string, name string) bool {
 	})
 }
 
-// sources are the Go files of the module.
+// sources returns the Go files of the module.
 func sources(t *testing.T) []source {
 	t.Helper()
 
@@ -238,7 +238,7 @@ func sources(t *testing.T) []source {
 			return err
 		case entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == "testdata" || strings.HasPrefix(entry.Name(), ".") && entry.Name() != ".."):
 			return fs.SkipDir
-		case entry.IsDir() && file == filepath.Join("..", "internal", "tools", "deploycheck"): // a module of its own
+		case entry.IsDir() && file == filepath.Join("..", "internal", "tools", "deploycheck"): // a separate module
 			return fs.SkipDir
 		case entry.IsDir() || !strings.HasSuffix(file, ".go"):
 			return nil

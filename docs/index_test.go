@@ -71,7 +71,7 @@ func checkLink(t *testing.T, document string, target *url.URL) {
 	}
 }
 
-// Help texts, messages, comments and alert rules name documents too.
+// TestProgramNamesExistingDocuments checks the documents named in help texts, messages, comments and alert rules.
 func TestProgramNamesExistingDocuments(t *testing.T) {
 	t.Parallel()
 
@@ -85,7 +85,7 @@ func TestProgramNamesExistingDocuments(t *testing.T) {
 	}
 }
 
-// relative is the path of a file as seen from the directory of another one.
+// relative returns the path of a file relative to the directory of another one.
 func relative(t *testing.T, from, file string) string {
 	t.Helper()
 
@@ -109,7 +109,7 @@ func markdown(t *testing.T) []string {
 	return files(t, func(name string) bool { return strings.HasSuffix(name, ".md") })
 }
 
-// files lists the files of the repository whose names match. What is in testdata is not read by people.
+// files lists the files of the repository whose names match, except those in testdata, which people do not read.
 func files(t *testing.T, match func(name string) bool) []string {
 	t.Helper()
 

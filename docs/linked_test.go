@@ -12,8 +12,8 @@ import (
 
 const linkedFile = "linked.txt"
 
-// linked.txt lists what the program consists of besides its own packages and the standard library, so that a review shows what a change
-// pulls in. The list is that of Linux on amd64, wherever the test runs.
+// TestPackagesThatTheProgramLinksAreListed checks linked.txt, which lists the linked packages outside this module and the
+// standard library, so that a review shows what a change pulls in. The list is for Linux on amd64, wherever the test runs.
 func TestPackagesThatTheProgramLinksAreListed(t *testing.T) {
 	t.Parallel()
 

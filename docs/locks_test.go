@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// npm leaves out packages for other platforms, or their integrity, if it does not find them where the lock is made. It would install them
-// unverified there.
+// npm leaves packages for other platforms, or their integrity, out of a lock file if it does not find them on the machine
+// that writes it. On those platforms it would then install them unverified.
 func TestPackageLocksCoverEveryPlatform(t *testing.T) {
 	t.Parallel()
 

@@ -33,7 +33,7 @@ type publishedRoute struct {
 	}
 }
 
-// document is as much of openapi.json as a comparison needs.
+// document is the part of openapi.json that the comparison needs.
 type document struct {
 	Paths map[string]map[string]struct {
 		Parameters  []struct{ Name string }
@@ -52,7 +52,8 @@ type schema struct {
 	AllOf      []schema
 }
 
-// The guide says what differs. What it says is made of both documents: the source of the published TARSy and our OpenAPI document.
+// TestMigrationGuideComparesBothDocuments checks the guide's list of differences, which is generated from the source of the
+// published TARSy and from our OpenAPI document.
 func TestMigrationGuideComparesBothDocuments(t *testing.T) {
 	t.Parallel()
 
@@ -98,7 +99,7 @@ func readJSON(t *testing.T, name string, into any) {
 	require.NoError(t, json.Unmarshal(raw, into))
 }
 
-// compare is the row of a route.
+// compare returns the table row of a route.
 func (d document) compare(r publishedRoute) string {
 	name := "`" + r.Method + " " + r.Path + "`"
 
@@ -136,7 +137,7 @@ func (d document) compare(r publishedRoute) string {
 	return fmt.Sprintf("| %s | yes | %s | %s |\n", name, strings.Join(request, ", "), strings.Join(response, ", "))
 }
 
-// item is the schema of the items of a list in a field.
+// item returns the item schema of the list in a field.
 func (d document) item(of schema, field string) schema {
 	list := d.resolve(d.resolve(of).Properties[field])
 	if list.Items == nil {
@@ -169,7 +170,7 @@ func (d document) fields(s schema) []string {
 	return names
 }
 
-// without are the names that others do not have, as code.
+// without returns the names that are not in others, formatted as code.
 func without(names, others []string) []string {
 	left := []string{}
 

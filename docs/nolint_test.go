@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A directive for a linter that is off says nothing, and nolintlint does not notice.
+// A directive for a linter that is off has no effect, and nolintlint does not report it.
 func TestNolintNamesLintersThatAreOn(t *testing.T) {
 	t.Parallel()
 

@@ -11,12 +11,12 @@ import (
 
 var (
 	quotedText = regexp.MustCompile(`"([^"]+)"`)
-	// joined is between the parts of a text that is written on several lines.
+	// joined matches the concatenation between the parts of a string that spans several lines.
 	joined = regexp.MustCompile("[\"`] \\+\\s*[\"`]")
 )
 
-// People search a page for the words that they see. What troubleshooting.md quotes must be what the program says; … stands for whatever
-// differs from case to case.
+// People search a page for the message that they see, so what troubleshooting.md quotes must occur in the program; …
+// replaces text that varies.
 func TestTroubleshootingQuotesProgram(t *testing.T) {
 	t.Parallel()
 

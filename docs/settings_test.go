@@ -18,7 +18,7 @@ var (
 	metricName  = regexp.MustCompile("`(tarsy_[a-z_]+?)(?:_bucket|_sum|_count)?[`{]")
 )
 
-// The reference of configuration.md is generated from the program, so a setting that it lacks does not exist.
+// The reference in configuration.md is generated from the program, so a setting that it lacks does not exist.
 func TestDocumentsNameOnlyExistingSettings(t *testing.T) {
 	t.Parallel()
 
@@ -64,7 +64,7 @@ func TestDocumentsNameOnlyListedMetrics(t *testing.T) {
 	}
 }
 
-// currentDocuments are those about the product as it is.
+// currentDocuments returns the documents that describe the product as it is now.
 func currentDocuments(t *testing.T) []string {
 	t.Helper()
 
@@ -74,12 +74,12 @@ func currentDocuments(t *testing.T) []string {
 	return append(all, "../README.md", "../ARCHITECTURE.md", "../CONTRIBUTING.md", "../SECURITY.md")
 }
 
-// shape is a setting with * for the names that people choose, and without the numbers of items.
+// shape replaces the user-chosen names in a setting by *, and removes the indexes of items.
 func shape(setting string) string {
 	return item.ReplaceAllString(placeholder.ReplaceAllString(setting, "*"), "")
 }
 
-// isSetting reports whether a setting is known, or is one of an entry whose name somebody chose.
+// isSetting reports whether a setting is known, as it is or with one part, a user-chosen name, replaced by *.
 func isSetting(known map[string]bool, setting string) bool {
 	if known[setting] {
 		return true

@@ -9,13 +9,13 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// alertSuccesses are the successes of webhooks, silences and suppressed alerts.
+// alertSuccesses returns the successful requests for webhooks, silences and suppressed alerts.
 func alertSuccesses() map[string]success {
 	plain := func(_ *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
 		return app.Do(op.method, op.path, nil)
 	}
 	silence := map[string]any{"matchers": []string{`alertname="Silent"`}, "reason": "load test", "duration": "1h"}
-	// An alert that is over becomes no session.
+	// A resolved alert starts no session.
 	over := json.RawMessage(`{"version": "4", "groupKey": "{}", "status": "resolved",
 "alerts": [{"status": "resolved", "labels": {"alertname": "Over"}, "annotations": {}, "fingerprint": "f1"}]}`)
 

@@ -9,21 +9,21 @@ import (
 	"testing"
 )
 
-// outagePoint is when the gateway kills the server.
+// outagePoint is the point of a delivery at which the gateway kills the server.
 type outagePoint int
 
 const (
 	killNever outagePoint = iota
 	// killBefore kills it before the delivery reaches it.
 	killBefore
-	// killDuring kills it while it works on the delivery.
+	// killDuring kills it while it processes the delivery.
 	killDuring
-	// killAfter kills it when it has answered, and loses the answer: everything is stored, and the sender does not know.
+	// killAfter kills it after it has answered, and drops the answer: everything is stored, but the sender does not know.
 	killAfter
 )
 
-// alertGateway stands between Alertmanager and the servers, as an ingress does: its address stays while servers come and go. It kills the
-// server at a point of a delivery.
+// alertGateway forwards deliveries from Alertmanager to the servers, as an ingress does: its address stays the same while
+// servers come and go. It can kill the server at a point of a delivery.
 type alertGateway struct {
 	URL string
 
@@ -34,7 +34,7 @@ type alertGateway struct {
 	answered []answeredDelivery
 }
 
-// answeredDelivery is a delivery that Alertmanager got an answer to.
+// answeredDelivery is a delivery whose response Alertmanager received.
 type answeredDelivery struct {
 	Request, Answer string
 	Status          int
@@ -52,7 +52,7 @@ func newAlertGateway(t testing.TB) *alertGateway {
 	return g
 }
 
-// lead lets deliveries reach a server.
+// lead directs deliveries to a server.
 func (g *alertGateway) lead(to *process) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -60,7 +60,7 @@ func (g *alertGateway) lead(to *process) {
 	g.target = to
 }
 
-// killAt kills the server with the next delivery; killed then delivers. Nothing reaches a server until lead is called.
+// killAt kills the server during the next delivery; killed is then sent a value. No delivery reaches a server until lead is called.
 func (g *alertGateway) killAt(point outagePoint) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -68,7 +68,7 @@ func (g *alertGateway) killAt(point outagePoint) {
 	g.kill = point
 }
 
-// Answered are the deliveries that Alertmanager got an answer to, so far.
+// Answered returns the deliveries so far whose responses Alertmanager received.
 func (g *alertGateway) Answered() []answeredDelivery {
 	g.mu.Lock()
 	defer g.mu.Unlock()

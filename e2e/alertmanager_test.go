@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// podAlerts are alerts of one group, one for each pod.
+// podAlerts returns alerts of one group, one for each pod.
 func podAlerts(alertname, namespace string, count int) []firingAlert {
 	alerts := make([]firingAlert, count)
 	for i := range alerts {
@@ -31,7 +31,7 @@ func podAlerts(alertname, namespace string, count int) []firingAlert {
 	return alerts
 }
 
-// counts are how often alerts were received, by session.
+// counts returns how often alerts were received, by session.
 func counts(sessions []alertSession) map[string]int64 {
 	all := map[string]int64{}
 	for _, s := range sessions {
@@ -41,7 +41,7 @@ func counts(sessions []alertSession) map[string]int64 {
 	return all
 }
 
-// A real Alertmanager groups alerts, sends them, sends them again and reports their end.
+// A real Alertmanager groups alerts, sends them, repeats them and reports that they are resolved.
 func TestAlertmanagerGroupsBecomeSessionsAndStorm(t *testing.T) {
 	t.Parallel()
 
@@ -89,7 +89,7 @@ func TestAlertmanagerGroupsBecomeSessionsAndStorm(t *testing.T) {
 	require.Equal(t, int64(len(many)), state.Members)
 	require.Equal(t, int64(len(many)), state.FiringMembers)
 
-	// The interval of repetition is short: the same delivery comes again, and changes nothing.
+	// The repeat interval is short: the same delivery arrives again and changes nothing.
 	until(t, "a repeated delivery of each group", func() bool {
 		return m.repeated("HighLatency") && m.repeated("CrashLoop")
 	})
@@ -114,7 +114,7 @@ func TestAlertmanagerGroupsBecomeSessionsAndStorm(t *testing.T) {
 	}
 }
 
-// An inhibition rule of Alertmanager keeps an alert back: it arrives when the alert that inhibits it is over.
+// An inhibition rule of Alertmanager holds an alert back until the inhibiting alert is resolved.
 func TestInhibitedAlertArrivesWhenInhibitionEnds(t *testing.T) {
 	t.Parallel()
 
@@ -126,7 +126,7 @@ func TestInhibitedAlertArrivesWhenInhibitionEnds(t *testing.T) {
 	m.Fire(source)
 	until(t, "a session for the alert that inhibits", func() bool { return len(m.Investigated()) == 1 })
 
-	// Both are of one group and sent together, unless one is inhibited.
+	// Both belong to one group and are sent together, unless one is inhibited.
 	alerts := podAlerts("HighLatency", "shop", 2)
 	inhibited, other := alerts[0], alerts[1]
 	other.Labels["node"] = "node-2"
@@ -149,8 +149,9 @@ func TestInhibitedAlertArrivesWhenInhibitionEnds(t *testing.T) {
 	require.Equal(t, expected, m.Investigated()[2].Fingerprint)
 }
 
-// The server is killed before, during and after a delivery, again and again, while alerts fire. Alertmanager repeats what was not
-// answered, so nothing is lost; what was stored without an answer is recognized, so nothing is investigated twice.
+// The server is killed before, during and after deliveries, several times, while alerts fire. Alertmanager repeats
+// unanswered deliveries, so nothing is lost; alerts that were stored but not answered are recognized, so nothing is
+// investigated twice.
 func TestServerKillsLoseNoAlertAndRepeatNoSession(t *testing.T) {
 	t.Parallel()
 
@@ -166,7 +167,7 @@ func TestServerKillsLoseNoAlertAndRepeatNoSession(t *testing.T) {
 			alerts = members
 		}
 
-		// Every second wave adds to the groups of the one before, whose last delivery was cut off.
+		// Every second wave adds to the groups of the previous wave, whose last delivery was cut off.
 		for group := range groups {
 			pair := podAlerts("Wave", fmt.Sprintf("namespace-%d-%d", wave/2, group), 4)
 			alerts = append(alerts, pair[wave%2*2:wave%2*2+2]...)
@@ -190,7 +191,7 @@ func TestServerKillsLoseNoAlertAndRepeatNoSession(t *testing.T) {
 		return !slices.ContainsFunc(m.Investigated(), func(s alertSession) bool { return s.Status != string(tarsy.SessionCompleted) })
 	})
 
-	// A delivery that repeats may still come: it is counted, if its alerts are not exactly those of one before.
+	// A repeated delivery may still arrive: it is counted unless its alerts are exactly those of a previous one.
 	require.ElementsMatch(t, expected, m.accepted(), "every alert has one session, or is a member of one storm")
 
 	storms := slices.DeleteFunc(m.Investigated(), func(s alertSession) bool { return !s.Storm })
@@ -202,7 +203,7 @@ func TestServerKillsLoseNoAlertAndRepeatNoSession(t *testing.T) {
 	}
 }
 
-// Prometheus evaluates a rule, Alertmanager sends the alert, the session is about it; when the metric recovers, the session shows it.
+// Prometheus evaluates a rule, Alertmanager sends the alert, and a session investigates it; when the metric recovers, the session shows it.
 func TestPrometheusRuleIsInvestigatedAndResolved(t *testing.T) {
 	t.Parallel()
 

@@ -26,12 +26,12 @@ import (
 
 const (
 	receiverToken = "token-of-the-receiver"
-	// stormThreshold is how many alerts of a group have sessions of their own.
+	// stormThreshold is how many alerts of a group get their own session.
 	stormThreshold = 5
 )
 
-// monitored is a server in a process of its own that a real Alertmanager sends to, and one that runs no sessions, through which the
-// test looks.
+// monitored is a server process that receives alerts from a real Alertmanager, and an App that runs no sessions, through
+// which the test reads the state.
 type monitored struct {
 	*tarsytest.App
 
@@ -72,7 +72,7 @@ alerts:
 	return m
 }
 
-// alertmanagerConfig groups by alertname and namespace, keeps warnings of a node back while the node is down, and sends to a server.
+// alertmanagerConfig groups by alertname and namespace, inhibits a node's warnings while the node is down, and sends to a server.
 func alertmanagerConfig(server string) string {
 	return fmt.Sprintf(`
 route:
@@ -94,8 +94,8 @@ receivers:
 `, server, receiverToken)
 }
 
-// monitoringProgram is the path of a program that scripts/install-alertmanager.sh gets. Without it the test is skipped, with the reason
-// that the script left.
+// monitoringProgram returns the path of a program installed by scripts/install-alertmanager.sh. Without it the test is
+// skipped, with the reason that the script recorded.
 func monitoringProgram(t *testing.T, name string) string {
 	t.Helper()
 
@@ -115,8 +115,8 @@ func monitoringProgram(t *testing.T, name string) string {
 	return program
 }
 
-// startMonitoring starts Alertmanager or Prometheus with a configuration, waits until it is ready and returns its address. The arguments
-// name its directory {dir}.
+// startMonitoring starts Alertmanager or Prometheus with a configuration, waits until it is ready and returns its address.
+// In the arguments, {dir} is its directory.
 func startMonitoring(t *testing.T, program, ready, config string, args ...string) string {
 	t.Helper()
 
@@ -152,7 +152,7 @@ func startMonitoring(t *testing.T, program, ready, config string, args ...string
 	return url
 }
 
-// until asks until something holds: for what no event tells.
+// until polls until a condition holds: for state that no event reports.
 func until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 
@@ -165,11 +165,11 @@ type firingAlert struct {
 	Annotations  map[string]string `json:"annotations,omitempty"`
 	GeneratorURL string            `json:"generatorURL,omitempty"`
 	StartsAt     time.Time         `json:"startsAt"`
-	// EndsAt is when it was over; nil while it fires.
+	// EndsAt is when it was resolved; nil while it fires.
 	EndsAt *time.Time `json:"endsAt,omitempty"`
 }
 
-// over is the alert when it is over.
+// over returns the alert as resolved.
 func (a firingAlert) over() firingAlert {
 	now := time.Now()
 	a.EndsAt = &now
@@ -220,7 +220,7 @@ func (m *monitored) Managed() []managedAlert {
 	return all
 }
 
-// fingerprintOf is what Alertmanager identifies an alert by, as the server stores it.
+// fingerprintOf returns Alertmanager's fingerprint of an alert, as the server stores it.
 func (m *monitored) fingerprintOf(alert firingAlert) string {
 	m.t.Helper()
 
@@ -234,7 +234,7 @@ func (m *monitored) fingerprintOf(alert firingAlert) string {
 	panic("unreachable")
 }
 
-// alertSession is what the database has about an alert with an identity or a storm.
+// alertSession is the stored state of an alert with an identity, or of a storm.
 type alertSession struct {
 	ID          string
 	Fingerprint string
@@ -266,7 +266,7 @@ func (m *monitored) Suppressed() []keptAlert {
 	return tarsytest.Rows[keptAlert](m.App, "SELECT fingerprint, reason, occurrences FROM suppressed_alerts ORDER BY fingerprint")
 }
 
-// accepted are the fingerprints of alerts that have a session or are a member of a storm, as often as they do.
+// accepted returns the fingerprints of alerts that have a session or are a member of a storm, once for each.
 func (m *monitored) accepted() []string {
 	m.t.Helper()
 
@@ -287,7 +287,7 @@ func (m *monitored) accepted() []string {
 	return all
 }
 
-// repeated reports whether a delivery with this text came again and was recognized.
+// repeated reports whether a delivery that contains the text was repeated and recognized.
 func (m *monitored) repeated(text string) bool {
 	return slices.ContainsFunc(m.gateway.Answered(), func(d answeredDelivery) bool {
 		return strings.Contains(d.Request, text) && strings.Contains(d.Answer, `"repeated":true`)

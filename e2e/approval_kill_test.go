@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// approved is one agent that restarts something, which a person must approve.
+// approved returns a recipe with one agent that makes a restart, which a person must approve.
 func approved() recipe {
 	return recipe{
 		agents: "  Fixer: {custom_instructions: Fix it.}\n",
@@ -22,19 +22,19 @@ func approved() recipe {
 	}
 }
 
-// The server is killed at every point of an approval: when it was asked for, when it was given and the call is about to be made, while
-// the tool works, and when the call is done. The tool runs once, or its outcome is reported as unknown.
+// The server is killed at every point of an approval: when it has been requested, when it was given and the call is about
+// to be made, while the tool works, and when the call is done. The tool runs once, or its outcome is reported as unknown.
 func TestKillDuringApproval(t *testing.T) {
 	t.Parallel()
 
 	points := []struct {
 		name string
-		// arrange makes the server stand still at the point, and returns how to wait until it does.
+		// arrange holds the server at the point, and returns a function that waits until it gets there.
 		arrange func(*investigation) (reach func())
-		// early points come before the decision.
+		// early marks points before the decision.
 		early bool
 		made  int
-		// unknown tells that nobody knows whether the tool ran.
+		// unknown reports whether it stays unknown if the tool ran.
 		unknown bool
 	}{
 		{name: "asked", early: true, made: 1},
@@ -98,7 +98,7 @@ func TestKillDuringApproval(t *testing.T) {
 	}
 }
 
-// The decision comes while no server runs, and the next one makes the call.
+// The decision is made while no server runs, and the next server makes the call.
 func TestDecisionWithoutServerIsKept(t *testing.T) {
 	t.Parallel()
 

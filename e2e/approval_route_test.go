@@ -10,9 +10,9 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// approvalSuccesses are the operations on calls that wait for a person.
+// approvalSuccesses returns the successful requests about calls that wait for a person.
 func approvalSuccesses() map[string]success {
-	// act asks for an approval, and has the session end after that.
+	// act makes a request about an approval, and then lets the session end.
 	act := func(t *testing.T, app *tarsytest.App, ask func(id string) tarsytest.Response) tarsytest.Response {
 		t.Helper()
 		app.Script.Add(script.Reply{ToolCalls: []llm.ToolCall{{Name: "kubernetes__get_pods", Arguments: `{"restart":"yes"}`}}}, says("Analysed."), says("Summed up."))

@@ -18,14 +18,14 @@ import (
 
 const restartArguments = `{"namespace":"shop","replicas":12345678901234567890}`
 
-// operator is a cluster with one tool that reads and one that writes, whatever it says of itself.
+// operator returns a cluster with one tool that reads and one that writes, although it declares itself read-only.
 func operator() *tarsytest.MCPServer {
 	return tarsytest.NewMCPServer("cluster",
 		tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "two pods"},
 		tarsytest.Tool{Name: "restart", ReadOnly: true, Text: "restarted"})
 }
 
-// Restarts wait for a person. fixer is a chain of one agent that may restart.
+// Configurations in which restarts wait for a person. fixer is a chain with one agent that can restart.
 const (
 	fixer                  = "agents: {Fixer: {mcp_servers: [cluster]}}\nagent_chains: {test: {alert_types: [test], stages: [{name: fix, agents: [{name: Fixer}]}]}}\n"
 	asksForRestart         = "approvals: {rules: [{server: cluster, tool: restart, policy: ask}]}\n"
@@ -36,7 +36,7 @@ func restart(arguments string) script.Reply {
 	return script.Reply{ToolCalls: []llm.ToolCall{{Name: "cluster__restart", Arguments: arguments}}}
 }
 
-// waitApproval waits until a call of a session waits for a person, and returns it.
+// waitApproval waits until a call of a session needs an approval, and returns the approval request.
 func waitApproval(app *tarsytest.App, socket *tarsytest.Socket) tarsy.ApprovalRequest {
 	event := socket.Wait("an approval", func(e tarsytest.Event) bool { return e.Type == tarsy.TypeApprovalStatus })
 
@@ -62,7 +62,7 @@ func decide(t testing.TB, app *tarsytest.App, id, how string, body any) {
 	require.Equal(t, http.StatusAccepted, app.Do(http.MethodPost, "/api/v1/approvals/"+id+"/"+how, body).Status)
 }
 
-// lastResult is what the model was told of the last call.
+// lastResult returns the last tool result that an LLM call contained.
 func lastResult(app *tarsytest.App, call int) string {
 	messages := app.Script.Calls()[call].Request.Messages
 
@@ -97,7 +97,7 @@ func TestWritingCallWaitsForPersonAndIsMadeOnce(t *testing.T) {
 	require.Equal(t, "restart", made[1].Tool)
 	require.Equal(t, "restarted", lastResult(app, 2))
 
-	// What the approval did is part of the evidence.
+	// The approval is recorded as evidence.
 	call := app.MCPInteractions(id)[1]
 	require.Equal(t, tarsy.CallCompleted, call.Status)
 	require.Equal(t, tarsy.ApprovalApproved, call.Approval.Status)
@@ -166,7 +166,7 @@ func TestApprovalExpiresAndAgentContinuesWithoutCall(t *testing.T) {
 	approval := waitApproval(app, app.Watch(id))
 	requireUnheld(t, app, id)
 
-	// Longer than a session may take: waiting for people does not count.
+	// This is longer than a session may take: waiting for people does not count.
 	clock.Advance(3*time.Hour + time.Second)
 
 	session := app.WaitFor(id, tarsy.SessionCompleted)
@@ -185,7 +185,7 @@ func requireUnheld(t testing.TB, app *tarsytest.App, id string) {
 	})
 }
 
-// With one worker a second session runs while the first waits: it holds no worker.
+// With one worker, a second session runs while the first one waits: a waiting session holds no worker.
 func TestWaitingSessionHoldsNoWorker(t *testing.T) {
 	t.Parallel()
 
@@ -225,7 +225,7 @@ func TestCancelWithdrawsWaitingCall(t *testing.T) {
 	require.Equal(t, http.StatusConflict, app.Do(http.MethodPost, "/api/v1/approvals/"+approval.ID+"/approve", map[string]any{}).Status)
 }
 
-// An agent waits while the other works; the decision takes effect before the other has ended.
+// One agent waits while the other one works; the decision takes effect before the other one has finished.
 func TestDecisionTakesEffectWhileOtherAgentWorks(t *testing.T) {
 	t.Parallel()
 
@@ -310,7 +310,7 @@ approvals:
 	require.Contains(t, lastResult(app, 1), "does not allow this call")
 }
 
-// A tool that nobody has thought about, and of which its server does not say that it only reads, waits for a person.
+// A tool that no rule names, and that its server does not declare read-only, waits for a person.
 func TestUnnamedToolThatMayWriteWaitsForPerson(t *testing.T) {
 	t.Parallel()
 

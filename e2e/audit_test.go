@@ -79,7 +79,7 @@ func TestAuditLogNamesKeysBrowsersAndProxyUsers(t *testing.T) {
 		{"ops", "tag.create", "by-browser", tarsy.ActorBrowser, tarsy.RoleResponder},
 	}, found)
 
-	// Without keys a proxy's word is all there is.
+	// Without keys, the name that a proxy sends is all there is.
 	open := tarsytest.New(t, tarsytest.Options{Config: "system: {trusted_proxies: [127.0.0.1]}\n" + oneAgent})
 	answer := open.Do(http.MethodPost, "/api/v1/tags", map[string]string{"name": "x"}, "X-Forwarded-User", "ada")
 	require.Equal(t, http.StatusCreated, answer.Status)

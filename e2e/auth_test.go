@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// revoke ends a key, by another one that may.
+// revoke revokes a key with an admin's key.
 func revoke(t testing.TB, app *tarsytest.App, key, admin string) {
 	t.Helper()
 
@@ -22,7 +22,7 @@ func revoke(t testing.TB, app *tarsytest.App, key, admin string) {
 	require.Equal(t, http.StatusOK, got.Status, string(got.Body))
 }
 
-// Made from the OpenAPI document, so that no route can be forgotten.
+// The requests are generated from the OpenAPI document, so that no route can be forgotten.
 func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
 	t.Parallel()
 
@@ -122,7 +122,7 @@ func TestEverythingWorksWithKey(t *testing.T) {
 	app.Token = app.Key("the admin", tarsy.ScopeAdmin)
 	requireSuccesses(t, app)
 
-	// Live, over both transports.
+	// Live events, over both transports.
 	gate := script.NewGate()
 	app.Script.Add(script.Reply{Text: "Analysed.", Gate: gate}, says("Summed up."))
 	sessionID := app.Submit("test", "watched with a key")

@@ -39,8 +39,9 @@ func TestServerOnRestoredBackupContinuesSessions(t *testing.T) {
 		})
 }
 
-// testRestoredBackup backs a database up while a session runs, as docs/backup.md says; server and database are lost. A new server on a new
-// database with the backup knows what was finished, continues what was not, and does nothing again that the backup knows to be done.
+// testRestoredBackup backs up a database while a session runs, as docs/backup.md describes; then server and database are
+// lost. A new server on a new database with the backup knows what was finished, continues what was not, and repeats no work
+// that the backup contains.
 func testRestoredBackup(t *testing.T, backup, restore func(database, file string)) {
 	t.Helper()
 
@@ -86,7 +87,7 @@ func testRestoredBackup(t *testing.T, backup, restore func(database, file string
 	require.Equal(t, session.FinalAnalysis, keyed.Session(finished.SessionID).FinalAnalysis, "keys are in the backup")
 }
 
-// backupPrograms are pg_dump and pg_restore of the version that the test's database has.
+// backupPrograms returns pg_dump and pg_restore of the version of the test's database.
 func backupPrograms(t *testing.T) (dump, restore string) {
 	t.Helper()
 
@@ -117,7 +118,7 @@ func runBackup(t *testing.T, program string, arguments ...string) {
 	require.NoError(t, err, "%s: %s", filepath.Base(program), out)
 }
 
-// runDatabase runs tarsy database on a database whose address is in the variable, as servers have it.
+// runDatabase runs tarsy database, with the database's address in the same environment variable as for servers.
 func runDatabase(t *testing.T, program, database string, arguments ...string) {
 	t.Helper()
 

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// badRequest is a request that must be refused, and how. Says is a part of the explanation.
+// badRequest is a request that must be refused, and the expected response; says is a part of the explanation.
 type badRequest struct {
 	name, method, path, body string
 	headers                  []string
@@ -61,7 +61,7 @@ func badAlerts() []badRequest {
 			tarsy.CodeInvalidField, "mcp_selection.servers[1].name", "twice"),
 		alert("a tool that is no text", `{"alert_type":"test","data":"x","mcp_selection":{"servers":[{"name":"kubernetes","tools":[1]}]}}`,
 			tarsy.CodeInvalidField, "mcp_selection.servers[0].tools[0]", "text"),
-		// The server does not read what is too large: a client that does not ask first may be cut off before it hears why.
+		// The server does not read a body that is too large: a client that does not ask first may be cut off before it gets the reason.
 		other("a byte too much", strings.Repeat(" ", tarsy.MaxAlertBytes+1-len(good))+good,
 			http.StatusRequestEntityTooLarge, tarsy.CodeTooLarge, "", "Expect", "100-continue"),
 		other("too much once it is clean", `{"alert_type":"test","data":"`+strings.Repeat("\xff", tarsy.MaxAlertBytes/2)+`"}`,
@@ -77,8 +77,7 @@ func badAlerts() []badRequest {
 	}
 }
 
-// badOthers are refused by other routes; the path of a session that exists is put for {session}, one that does not
-// for {stranger}.
+// badOthers returns bad requests to other routes; {session} is replaced by the id of an existing session, {stranger} by an unknown one.
 func badOthers() []badRequest {
 	get := func(name, path string, status int, code tarsy.Code, field string, headers ...string) badRequest {
 		return badRequest{name, http.MethodGet, path, "", headers, status, code, field, ""}
@@ -163,7 +162,7 @@ func TestBadInputGetsExactProblemAndChangesNothing(t *testing.T) {
 	require.Equal(t, session, app.Session(session.ID), "the session is as it was")
 }
 
-// What a client gets wrong on a WebSocket is answered there, and the connection goes on.
+// Mistakes of a client on a WebSocket are answered there, and the connection stays open.
 func TestBadWebSocketMessagesGetErrorReplies(t *testing.T) {
 	t.Parallel()
 

@@ -20,7 +20,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// browser keeps cookies as browsers do, and sends what they send with a request of a page's script.
+// browser keeps cookies as browsers do, and sends the headers that they send with requests of a page's script.
 type browser struct {
 	app    *tarsytest.App
 	client *http.Client
@@ -37,7 +37,7 @@ func newBrowser(t *testing.T, app *tarsytest.App) *browser {
 	return &browser{app: app, client: &http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}, origin: app.URL}
 }
 
-// ask sends a request, with the token that the browser's page knows.
+// ask sends a request with the token that the page knows.
 func (b *browser) ask(t *testing.T, method, path string, body any) tarsytest.Response {
 	t.Helper()
 
@@ -65,7 +65,7 @@ func (b *browser) ask(t *testing.T, method, path string, body any) tarsytest.Res
 	return tarsytest.Response{Status: response.StatusCode, Header: response.Header, Body: raw}
 }
 
-// me asks who the server takes the browser for, and keeps the token.
+// me returns the server's view of the browser's user, and keeps the token.
 func (b *browser) me(t *testing.T) map[string]any {
 	t.Helper()
 
@@ -87,7 +87,7 @@ func (b *browser) login(t *testing.T, key string) {
 	require.NotEmpty(t, b.token)
 }
 
-// header is what goes with the browser's WebSocket.
+// header returns the headers of the browser's WebSocket request.
 func (b *browser) header(t *testing.T) http.Header {
 	t.Helper()
 
@@ -128,7 +128,7 @@ func TestBrowserLogsInWatchesAndLogsOut(t *testing.T) {
 	})
 	require.Equal(t, http.StatusOK, page.ask(t, http.MethodGet, "/api/v1/sessions", nil).Status)
 
-	// Without the token nothing is changed, whoever asks.
+	// Without the token nothing can be changed, despite the cookie.
 	forged := *page
 	forged.token = ""
 	alert := map[string]any{"alert_type": "test", "data": "by a browser"}
@@ -139,7 +139,7 @@ func TestBrowserLogsInWatchesAndLogsOut(t *testing.T) {
 	requireRefused(t, foreign.ask(t, http.MethodPost, "/api/v1/alerts", alert), http.StatusForbidden, tarsy.CodeForbiddenOrigin)
 	require.Empty(t, tarsytest.Rows[struct{ ID string }](app, `SELECT id FROM sessions`))
 
-	// Live, by the cookie alone; of other origins only the cookie comes.
+	// The cookie alone authenticates a WebSocket. Browsers send it for pages of other origins too, so those are refused.
 	socket, refusal := app.DialSocket(foreign.header(t))
 	require.Nil(t, socket)
 	requireRefused(t, refusal, http.StatusForbidden, tarsy.CodeForbiddenOrigin)
@@ -235,7 +235,7 @@ func TestDashboardWorksBehindProxyThatRewritesHost(t *testing.T) {
 	app := tarsytest.New(t, tarsytest.Options{RequireKey: true, Config: "system: {dashboard_url: '" + public + "/'}\n" + oneAgent})
 	app.Script.Add(says("Analysed."), says("Summed up."))
 
-	// The proxy leaves the origin of the page and replaces the host by the server's own.
+	// The proxy keeps the page's origin and replaces the host by the server's own.
 	page := newBrowser(t, app)
 	page.origin = public
 	page.login(t, app.Key("ada", tarsy.ScopeWrite))

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// budgetChain investigates in one stage, under caps.
+// budgetChain investigates in one stage, under budgets.
 const budgetChain = `
 system:
   cost_estimation: {model_rates: {test-model: {input_per_million: 1000, output_per_million: 2000}}}
@@ -33,14 +33,14 @@ func budgetApp(t *testing.T, budgets, database string) *tarsytest.App {
 	})
 }
 
-// used is an answer that used so many tokens.
+// used returns the reply with this token usage.
 func used(reply script.Reply, input, output int) script.Reply {
 	reply.Usage = &llm.UsageChunk{InputTokens: input, OutputTokens: output}
 
 	return reply
 }
 
-// A session that reaches a cap is asked to conclude, and completes with what is known by then.
+// A session that reaches a budget is asked to conclude, and completes with what is known by then.
 func TestExhaustedBudgetConcludesSession(t *testing.T) {
 	t.Parallel()
 
@@ -78,7 +78,7 @@ func TestExhaustedBudgetConcludesSession(t *testing.T) {
 	}
 }
 
-// What was spent is in the database, so neither another server nor the next question starts again.
+// Usage is derived from the database, so neither another server nor the next question starts at zero.
 func TestExhaustedBudgetSurvivesRestart(t *testing.T) {
 	t.Parallel()
 
@@ -103,7 +103,7 @@ func TestExhaustedBudgetSurvivesRestart(t *testing.T) {
 	require.Empty(t, again.Script.Calls()[2].Request.Tools, "a question is answered from what is known")
 }
 
-// What a session cost is on its calls, its executions, its stages and itself.
+// The cost is shown for a session's calls, executions and stages, and for the session.
 func TestCostIsSummedUp(t *testing.T) {
 	t.Parallel()
 

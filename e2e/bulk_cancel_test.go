@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// One runs, two wait, and another one does not match.
+// One session runs, two wait, and another one does not match.
 func TestBulkCancelEndsRunningAndQueuedSessionsThatMatch(t *testing.T) {
 	t.Parallel()
 

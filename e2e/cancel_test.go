@@ -50,7 +50,7 @@ func TestCancelDuringLLMCall(t *testing.T) {
 	require.Equal(t, string(tarsy.CodeSessionNotRunning), refused.Problem(t).Code)
 }
 
-// stubborn is a model that goes on though nobody listens any more, until it is released.
+// stubborn is a model that continues although nobody listens any more, until it is released.
 type stubborn struct{ reached, open chan struct{} }
 
 func (m stubborn) Generate(ctx context.Context, _ *llm.Request) iter.Seq2[llm.Chunk, error] {
@@ -129,7 +129,7 @@ func TestCancelDuringSummary(t *testing.T) {
 	requireReleased(t, app)
 }
 
-// A session that waits is cancelled at once, whether all workers are busy or this server has none.
+// A waiting session is cancelled immediately, whether all workers are busy or this server has none.
 func TestCancelPendingSession(t *testing.T) {
 	t.Parallel()
 

@@ -16,15 +16,15 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// follower is a reader of a session's journal, over whatever transport.
+// follower is a reader of a session's journal, over any transport.
 type follower interface {
 	Wait(what string, fits func(tarsytest.Event) bool) tarsytest.Event
 	Events() []tarsytest.Event
 	Close()
 }
 
-// A reader that is dropped at any point comes back with the number of the last event that it has, and misses nothing
-// and gets nothing twice. It is the reader who lets the investigation go on, so that it always comes back amid one.
+// A reader that is disconnected at any point reconnects with the number of the last event that it has, misses nothing and
+// gets nothing twice. The reader itself lets the investigation continue, so that it always reconnects in the middle of one.
 func TestDroppedReaderCatchesUp(t *testing.T) {
 	t.Parallel()
 
@@ -82,7 +82,7 @@ func TestDroppedReaderCatchesUp(t *testing.T) {
 				reader := connect(app, sessionID, last)
 
 				if connections < steps {
-					goOn <- struct{}{} // at least four events come of it
+					goOn <- struct{}{} // this results in at least four events
 				}
 
 				wanted := random.Int64N(4)
@@ -91,7 +91,7 @@ func TestDroppedReaderCatchesUp(t *testing.T) {
 				})
 				reader.Close()
 
-				// More may have come than was waited for, with the last step the end.
+				// More events may have arrived than were waited for, with the last step the end.
 				for _, e := range reader.Events() {
 					over = over || isEnd(e)
 
@@ -110,7 +110,7 @@ func isEnd(e tarsytest.Event) bool {
 	return e.Type == tarsy.TypeSessionStatus && e.Fields["status"] == "completed"
 }
 
-// requireWholeJournal checks that events are the session's journal: each event once, in order, as it is stored.
+// requireWholeJournal checks that events are the session's journal: each event once, in order, as stored.
 func requireWholeJournal(t *testing.T, app *tarsytest.App, sessionID string, events []tarsytest.Event) {
 	t.Helper()
 
@@ -127,7 +127,7 @@ func requireWholeJournal(t *testing.T, app *tarsytest.App, sessionID string, eve
 	}
 }
 
-// More than 200 events are not replayed over a WebSocket: the reader loads the session and goes on from there.
+// More than 200 events are not replayed over a WebSocket: the reader loads the session and continues from there.
 func TestCatchUpOverflows(t *testing.T) {
 	t.Parallel()
 
@@ -198,7 +198,7 @@ func TestEventStreamEndsWithSession(t *testing.T) {
 	}
 }
 
-// The list of all sessions is a feed: it tells which session changed and how far it is.
+// The session list is a feed: it reports which session changed, and its current version.
 func TestSessionsFeedReportsChanges(t *testing.T) {
 	t.Parallel()
 
@@ -214,7 +214,7 @@ func TestSessionsFeedReportsChanges(t *testing.T) {
 	})
 }
 
-// A server that stops says goodbye, and what it was doing goes on where it comes back.
+// A server that stops notifies its readers, and the session continues when a server comes back.
 func TestReadersAreNotifiedOfShutdown(t *testing.T) {
 	t.Parallel()
 
@@ -230,7 +230,7 @@ func TestReadersAreNotifiedOfShutdown(t *testing.T) {
 	require.ErrorContains(t, socket.WaitEnd(), "StatusGoingAway")
 	events.WaitType("bye")
 
-	// The session waits, so the script must know it before the server starts.
+	// The session is waiting, so the script must have its replies before the server starts.
 	model := script.New(script.Options{})
 	model.Add(says("Analysed at last."), says("Summed up."))
 

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// chatty is one stage whose chain takes questions.
+// chatty is a chain with one stage that accepts questions.
 const chatty = `
 agents:
   Investigator: {mcp_servers: [test-mcp]}
@@ -35,7 +35,7 @@ func newChat(t *testing.T, tools *tarsytest.MCPServer, investigation ...script.R
 	return app, app.Run("test", "a chat follows").ID
 }
 
-// The second answer rests on the investigation and on the first question with its answer and its tool call.
+// The second answer is based on the investigation and on the first question with its answer and its tool call.
 func TestChatContextAccumulates(t *testing.T) {
 	t.Parallel()
 
@@ -90,7 +90,7 @@ func TestChatContextAccumulates(t *testing.T) {
 	requireReleased(t, app)
 }
 
-// The session's cancel ends the answer that is being written and nothing else; the next question is answered.
+// Cancelling the session ends only the answer that is being written; the next question is answered.
 func TestChatCancellation(t *testing.T) {
 	t.Parallel()
 
@@ -105,7 +105,7 @@ func TestChatCancellation(t *testing.T) {
 	require.Equal(t, http.StatusConflict, busy.Status)
 	require.Contains(t, string(busy.Body), "chat_busy")
 
-	// The model may be asked before what it is asked about is stored.
+	// The model may be called before the chat is stored.
 	app.Watch(sessionID).WaitType(tarsy.TypeChatCreated)
 	require.NotNil(t, app.Session(sessionID).Chat.LastInteractionAt, "the beginning of an answer is an interaction")
 
@@ -126,7 +126,7 @@ func TestChatCancellation(t *testing.T) {
 	requireReleased(t, app)
 }
 
-// What a session takes no question for is refused with a stable code, and leaves nothing behind.
+// A question that a session does not accept is refused with a stable code, and leaves nothing behind.
 func TestRefusedQuestionsLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
 
@@ -183,7 +183,7 @@ func TestChainWithoutChatRefusesQuestions(t *testing.T) {
 	require.Contains(t, string(resp.Body), `"code":"chat_disabled"`)
 }
 
-// Failed sessions take questions too: that is when people have them.
+// Failed sessions accept questions too: that is when people have them.
 func TestFailedSessionAcceptsQuestions(t *testing.T) {
 	t.Parallel()
 

@@ -11,8 +11,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// requireCited checks that every citation of a session is the event of a tool call of that session with that number, and
-// returns what each analysis cites, by its text.
+// requireCited checks that every citation of a session names the event of a tool call of that session with that number, and
+// returns the citations of each analysis, by its text.
 func requireCited(t *testing.T, timeline []tarsy.TimelineEvent) map[string]tarsy.FinalAnalysisMetadata {
 	t.Helper()
 
@@ -50,7 +50,7 @@ func requireCited(t *testing.T, timeline []tarsy.TimelineEvent) map[string]tarsy
 	return cited
 }
 
-// calledAs are the numbers of a timeline's tool calls, by their tools.
+// calledAs returns the tools of a timeline's calls, by the numbers of the calls.
 func calledAs(timeline []tarsy.TimelineEvent) map[string]string {
 	called := map[string]string{}
 
@@ -64,8 +64,8 @@ func calledAs(timeline []tarsy.TimelineEvent) map[string]string {
 	return called
 }
 
-// Marks of conclusions are stored with the calls that they name, and those that name none are told apart: in an
-// investigation, in a synthesis, in a stage that reads only what others found, and in the chat.
+// The citations of a conclusion are stored with the calls that they name, separately from those that name none: in an
+// investigation, in a synthesis, in a stage that reads only the findings of others, and in the chat.
 func TestCitationsNameExistingCalls(t *testing.T) {
 	t.Parallel()
 
@@ -111,7 +111,7 @@ func TestCitationsNameExistingCalls(t *testing.T) {
 		"As I said [call 5.1.1], but not [call 6.1.1].":                                 {"6.1.1"},
 	}, unknown, "an agent cites its own calls and those of earlier stages")
 
-	// Whoever is to cite a call is told its number.
+	// Agents get the numbers of the calls that they can cite.
 	for agent, marks := range map[string][]string{
 		"SynthesisAgent": {"[call 2.1.1] test-mcp.get_metrics", "[call 2.2.1] test-mcp.get_events"},
 		"ChatAgent":      {"[call 1.1.1] test-mcp.get_pod_logs", "[call 2.2.1] test-mcp.get_events"},
@@ -125,7 +125,7 @@ func TestCitationsNameExistingCalls(t *testing.T) {
 	require.Equal(t, 6, first.ResultTokens, "of: memory limit exceeded")
 }
 
-// Text that is not an agent's conclusion makes no citation: what a tool says is quoted, not believed.
+// Only the text of a conclusion makes citations: tool output is quoted, not trusted.
 func TestToolOutputCannotForgeCitations(t *testing.T) {
 	t.Parallel()
 

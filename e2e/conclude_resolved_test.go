@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// alertmanagerBody is what Alertmanager sends for a group with one alert per disk, all of them firing or resolved.
+// alertmanagerBody returns what Alertmanager sends for a group with one alert per disk, all of them firing or resolved.
 func alertmanagerBody(status string, disks []string) string {
 	alerts, ended := make([]string, len(disks)), "0001-01-01T00:00:00Z"
 	if status == "resolved" {
@@ -32,8 +32,9 @@ func alertmanagerBody(status string, disks []string) string {
 "externalURL": "http://alertmanager.example.com", "alerts": [` + strings.Join(alerts, ",") + "]}"
 }
 
-// awaitRenewal waits until the holder of a session has acted on a renewal of its lease that began after now. Of the renewals seen, the
-// first may have begun before, the second did not, and the third begins when the second was acted on.
+// awaitRenewal waits until the holder of a session has acted on a renewal of its lease that began after now. Of the
+// renewals seen, the first one may have begun earlier, the second one did not, and the third one begins when the second one
+// was acted on.
 func awaitRenewal(t *testing.T, app *tarsytest.App, sessionID string) {
 	t.Helper()
 
@@ -50,7 +51,7 @@ func awaitRenewal(t *testing.T, app *tarsytest.App, sessionID string) {
 	})
 }
 
-// An alert is resolved while its agent waits for a tool. The server that receives the report does not run the session.
+// An alert is resolved while its agent waits for a tool. The server that receives this report does not run the session.
 func TestAgentsAreAskedToConcludeWhenAlertIsResolved(t *testing.T) {
 	t.Parallel()
 
@@ -58,7 +59,7 @@ func TestAgentsAreAskedToConcludeWhenAlertIsResolved(t *testing.T) {
 
 	for name, test := range map[string]struct {
 		settings string
-		// disks are those whose alerts fire, and over those whose alerts are resolved then.
+		// disks are those whose alerts fire, over those whose alerts are resolved later.
 		disks, over []string
 		reason      tarsy.ForcedConclusion
 	}{
@@ -127,7 +128,7 @@ agent_chains: {test: {alert_types: [test], stages: [{name: look, agents: [{name:
 	}
 }
 
-// A release that does not know the reason shows the session as it is and answers questions about it.
+// A release that does not know the reason shows the session as it is stored, and answers questions about it.
 func TestReleaseWithoutReasonReadsSessionOfResolvedAlert(t *testing.T) {
 	t.Parallel()
 

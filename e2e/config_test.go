@@ -35,7 +35,7 @@ agent_chains:
       - {name: analyse, agents: [{name: Analyst}]}
 `
 
-	// twoAgents are two agents without tools at once; %s is the success policy.
+	// twoAgents are two agents without tools in parallel; %s is the success policy.
 	twoAgents = `
 agents:
   Optimist: {}

@@ -20,10 +20,10 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// defaultConnections are those of PostgreSQL's default settings without the ones that superusers keep.
+// defaultConnections is PostgreSQL's default limit without the connections reserved for superusers.
 const defaultConnections = 97
 
-// limitedRole is a role that has the rights of the tests' one, but may have only so many connections. Superusers would have any number.
+// limitedRole is a role with the rights of the tests' role, but a limited number of connections. A superuser would have any number.
 type limitedRole struct {
 	t        *testing.T
 	admin    *pgx.Conn
@@ -69,7 +69,7 @@ func (r *limitedRole) limit(connections int) {
 	r.exec(fmt.Sprintf("ALTER ROLE %s CONNECTION LIMIT %d", r.name, connections))
 }
 
-// count is how many connections of the role there are, and how many of them wait for a lock.
+// count returns the role's number of connections, and how many of them wait for a lock.
 func (r *limitedRole) count() (all, blocked int) {
 	r.t.Helper()
 
@@ -79,11 +79,11 @@ func (r *limitedRole) count() (all, blocked int) {
 	return all, blocked
 }
 
-// lock keeps everybody from some tables until unlock is called.
+// lock locks tables exclusively until unlock is called.
 func (r *limitedRole) lock(tables string) (unlock func()) {
 	r.t.Helper()
 
-	// A connection of its own: in a transaction pg_stat_activity does not change.
+	// This needs a separate connection: within a transaction, pg_stat_activity does not change.
 	conn, err := pgx.ConnectConfig(context.Background(), r.admin.Config())
 	require.NoError(r.t, err)
 
@@ -100,7 +100,7 @@ func TestServerIsNotReadyWhileDatabaseHasNoConnectionsLeft(t *testing.T) {
 	app := tarsytest.New(t, tarsytest.Options{Database: role.database})
 	require.Equal(t, http.StatusOK, probe(t, app.URL+"/readyz"))
 
-	// The list is read on connections that wait, so that each further reader needs one more.
+	// Reads of the list wait for the lock, so each further reader needs another connection.
 	unlock := role.lock("session_list")
 	all, _ := role.count()
 	role.limit(all)
@@ -110,7 +110,7 @@ func TestServerIsNotReadyWhileDatabaseHasNoConnectionsLeft(t *testing.T) {
 		enough  = make(chan struct{})
 	)
 
-	// They ask again and again: a read that waits too long ends, and needs no connection any more.
+	// They repeat their requests: a read that waits too long ends, and then needs no connection any more.
 	for range postgres.ServerConnections {
 		refused.Go(func() error {
 			for {
@@ -137,14 +137,14 @@ func TestServerIsNotReadyWhileDatabaseHasNoConnectionsLeft(t *testing.T) {
 	require.Equal(t, http.StatusOK, app.Do(http.MethodGet, "/api/v1/sessions", nil).Status)
 }
 
-// Everything that servers do at once needs no more connections than PostgreSQL has by default. Not parallel: on a server with default settings
-// nobody else would get any.
+// Everything that servers do in parallel needs no more connections than PostgreSQL has by default. The test is not
+// parallel: on a server with default settings, other tests would get no connections.
 func TestThreeServersWorkWithDefaultConnections(t *testing.T) {
 	role := newLimitedRole(t, defaultConnections)
 
 	var servers []*tarsytest.App
 	for range 3 {
-		// Reads wait for as long as the tables are locked.
+		// Reads wait as long as the tables are locked.
 		servers = append(servers, startServer(t, role.database, "worker_count: 5}\nsystem: {query_timeout: 60s", nil))
 	}
 
@@ -162,7 +162,7 @@ func TestThreeServersWorkWithDefaultConnections(t *testing.T) {
 		})
 	}
 
-	// More of each kind than a server has connections for it.
+	// More requests of each kind than a server has connections for.
 	const each = 10
 
 	for n, server := range servers {
@@ -176,7 +176,7 @@ func TestThreeServersWorkWithDefaultConnections(t *testing.T) {
 		}
 	}
 
-	// All readers of all servers wait, and others beside them.
+	// All readers of all servers wait, and other connections too.
 	const blocked = 3 * (7 + 1)
 
 	var all int

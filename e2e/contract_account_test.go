@@ -79,7 +79,7 @@ func (c *contracts) keys(t *testing.T) {
 	c.require(t, "KeyList", get(t, app, "/api/v1/keys"), map[string]is{"keys": that(func(v any) bool { return equal([]any{revoked})(v) == same })})
 }
 
-// me is who the server takes a browser for, before and after it logs in.
+// me checks the server's view of a browser's user, before and after login.
 func (c *contracts) me(t *testing.T) {
 	app := tarsytest.New(t, tarsytest.Options{RequireKey: true})
 	page := newBrowser(t, app)

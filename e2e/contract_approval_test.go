@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// approvals is a session with a call that waits for a person.
+// approvals checks a session with a call that waits for a person.
 func (c *contracts) approvals(t *testing.T) {
 	options := everything()
 	options.Clock = clockwork.NewFakeClockAt(beginning())

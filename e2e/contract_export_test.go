@@ -26,7 +26,7 @@ func (c *contracts) export(t *testing.T) {
 		delete(fields, "truncated")
 	}
 
-	// What is in it is compared with the other answers, so it is for their contracts to hold it.
+	// The parts are compared with the other responses, whose own contracts check their fields.
 	sameAs := func(want any) is { return that(func(value any) bool { return equal(want)(value) == same }) }
 	c.require(t, "Export", decode[map[string]any](answer.Body), map[string]is{
 		"exported_at": minute(2), "session_url": equal("https://tarsy.example/sessions/" + sessionID),
@@ -46,7 +46,7 @@ func (c *contracts) export(t *testing.T) {
 	}
 }
 
-// problem is what an answer that is not a success says.
+// problem checks error responses.
 func (c *contracts) problem(t *testing.T) {
 	app := tarsytest.New(t, tarsytest.Options{})
 	answer := app.Do(http.MethodPost, "/api/v1/alerts", map[string]any{"alert_type": "tset", "data": "x"})
@@ -57,7 +57,7 @@ func (c *contracts) problem(t *testing.T) {
 	})
 	require.Contains(t, answer.Problem(t).Detail, "did you mean test")
 
-	// What goes wrong inside has a name under which the server's log tells more.
+	// An internal error has an id under which the server's log has details.
 	broken := tarsytest.New(t, tarsytest.Options{})
 	broken.Exec(`ALTER TABLE browser_sessions RENAME TO mislaid; ALTER TABLE api_keys RENAME TO lost`)
 

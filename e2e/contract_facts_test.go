@@ -23,7 +23,7 @@ func isText(value any) match {
 	return that(func(value any) bool { _, ok := value.(string); return ok })(value)
 }
 
-// someFacts are the fields of what an alert is about, whatever it tells.
+// someFacts checks the facts of an alert, whatever their values.
 func someFacts() map[string]is {
 	object := that(func(value any) bool { _, ok := value.(map[string]any); return ok })
 	items := that(func(value any) bool { _, ok := value.([]any); return ok })
@@ -43,7 +43,7 @@ alerts: {receivers: {main: {source: alertmanager, alert_type: test}}, resolved: 
 "annotations": {"summary": "Checkout is slow", "runbook_url": "https://runbooks.example/slow"}, "startsAt": "2030-03-01T%sZ"}]}`
 )
 
-// alerts is a server on which ann receives alerts and investigates everything at once.
+// alerts returns a server that ann uses to receive alerts, with a model that answers every call immediately.
 func alerts(t *testing.T) (*tarsytest.App, *clockwork.FakeClock) {
 	t.Helper()
 
@@ -56,7 +56,7 @@ func alerts(t *testing.T) (*tarsytest.App, *clockwork.FakeClock) {
 	return app, clock
 }
 
-// deliver posts a body of Alertmanager and returns the response and its first alert.
+// deliver posts an Alertmanager body and returns the response and its first alert.
 func deliver(t *testing.T, app *tarsytest.App, body string) (result map[string]any, first tarsy.DeliveredAlert) {
 	t.Helper()
 
@@ -66,7 +66,7 @@ func deliver(t *testing.T, app *tarsytest.App, body string) (result map[string]a
 	return decode[map[string]any](answer.Body), decode[tarsy.DeliveryResult](answer.Body).Alerts[0]
 }
 
-// facts is a session whose alert tells everything, and to which everything happened.
+// facts checks a session whose alert has all facts, and to which everything happened that can happen.
 func (c *contracts) facts(t *testing.T) {
 	app, clock := alerts(t)
 
@@ -139,7 +139,7 @@ func (c *contracts) facts(t *testing.T) {
 	app.WaitFor(*later.SessionID, tarsy.SessionCompleted)
 }
 
-// suppressed are alerts that are not investigated by themselves: three of a group, and one that ann silences.
+// suppressed checks alerts that have no session of their own: three of a group, and one that ann silences.
 func (c *contracts) suppressed(t *testing.T) {
 	app, clock := alerts(t)
 
@@ -197,7 +197,7 @@ func (c *contracts) suppressed(t *testing.T) {
 	held["ends_at"], held["ended_by"] = minute(2), equal("ann")
 	c.require(t, "Silence", decode[map[string]any](ended.Body), held)
 
-	// An alert with a fingerprint is answered in the same way.
+	// An alert with a fingerprint gets the same response.
 	alert := decode[map[string]any](app.Do(http.MethodPost, "/api/v1/alerts", map[string]any{
 		"alert_type": "test", "data": "disk full", "fingerprint": "disk-1",
 	}).Body)

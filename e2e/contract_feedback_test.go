@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// feedback is what the author of an alert says about its investigation.
+// feedback checks what the author of an alert says about its investigation.
 func (c *contracts) feedback(t *testing.T) {
 	app, _, sessionID := investigated(t)
 	path := "/api/v1/sessions/" + sessionID + "/feedback"
@@ -38,7 +38,7 @@ func (c *contracts) feedback(t *testing.T) {
 	require.Equal(t, map[string]any{"feedback": []any{}}, get(t, app, path))
 }
 
-// quality is counted of one session with three agents that took two minutes and cost 75 dollars, and that somebody finds right.
+// quality checks the figures of one session with three agents that took two minutes, cost 75 dollars, and was rated right.
 func (c *contracts) quality(t *testing.T) {
 	app, _, sessionID := investigated(t)
 	require.Equal(t, http.StatusOK, app.Do(http.MethodPut, "/api/v1/sessions/"+sessionID+"/feedback", map[string]any{"rating": "right"}).Status)

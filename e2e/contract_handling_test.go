@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// handling is what a person does with the session of an alert, wherever it is read.
+// handling checks what a person does with a session, wherever it can be read.
 func (c *contracts) handling(t *testing.T) {
 	app, _, sessionID := investigated(t)
 	path := "/api/v1/sessions/" + sessionID + "/handling"

@@ -64,7 +64,7 @@ func (c *contracts) active(t *testing.T) {
 
 	running := app.Submit("test", "one")
 	app.WaitGate(gate)
-	// The model is asked while the session's beginning is being stored.
+	// The model is called while the session's beginning is being stored.
 	app.WaitFor(running, tarsy.SessionInProgress)
 
 	waiting := app.Submit("test", "two")
@@ -114,7 +114,7 @@ func (c *contracts) status(t *testing.T) {
 	})
 }
 
-// alert is what a client sends: each field of it is seen in the session that came of it.
+// alert checks that each field that a client sends shows in the resulting session.
 func (c *contracts) alert(t *testing.T) {
 	options := everything()
 	options.Config = strings.Replace(options.Config, "[kubernetes]}",

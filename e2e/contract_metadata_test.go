@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// threeCalls is an agent that may call tools three times, and is given a summary of what is long.
+// threeCalls has an agent that can make tool calls three times, and gets summaries of long results.
 const threeCalls = `
 agents: {Investigator: {mcp_servers: [kubernetes], max_iterations: 3}}
 mcp_servers:
@@ -26,8 +26,9 @@ mcp_servers:
 agent_chains: {test: {alert_types: [test], stages: [{name: analysis, agents: [{name: Investigator}]}]}}
 `
 
-// tooled is a session whose tool calls end in every way: well after 250 ms, with an error, with a long result, and with
-// nobody knowing. Its agent is told to conclude, marks a call that is there and one that is not, and is cut off.
+// tooled returns a session whose tool calls end in every way: successfully after 250 ms, with an error, with a long result,
+// and with an unknown outcome. Its agent is told to conclude, cites a call that exists and one that does not, and is cut
+// off.
 func tooled(t *testing.T) (app *tarsytest.App, sessionID string) {
 	t.Helper()
 

@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// noteWorld is a server with notes, and a model that answers by what it reads.
+// noteWorld is a server with notes, and a model whose answers depend on what it reads.
 type noteWorld struct {
 	*tarsytest.App
 
@@ -123,14 +123,14 @@ func (w *noteWorld) capture(t *testing.T, status string, body map[string]any) ma
 	return decode[map[string]any](found.Body)
 }
 
-// item is the review item of a kind.
+// item returns the first open review item of a kind.
 func (w *noteWorld) item(t *testing.T, kind string) map[string]any {
 	t.Helper()
 
 	return within(t, get(t, w.App, "/api/v1/review?status=open&kind="+kind), "items", 0)
 }
 
-// notes is what the pages of notes, review and board read.
+// notes checks what the pages of notes, review and board read.
 func (c *contracts) notes(t *testing.T) {
 	w := newNoteWorld(t)
 	w.Script.Add(says("We bound the cache, call the vendor, move the queue, and see a risk."), says("Summed up."))
@@ -162,7 +162,7 @@ func (c *contracts) notes(t *testing.T) {
 	c.board(t, w, id, session)
 	c.reviews(t, w, id)
 
-	// Last, because it changes what the others read.
+	// This is last because it changes what the other checks read.
 	var finished float64
 
 	for _, status := range []string{"done", "failed"} {
@@ -174,7 +174,7 @@ func (c *contracts) notes(t *testing.T) {
 	c.require(t, "ReprocessAccepted", decode[map[string]any](again.Body), map[string]is{"count": equal(finished)})
 }
 
-// board is an entity, projects, epics and tags.
+// board checks an entity, projects, epics and tags.
 func (c *contracts) board(t *testing.T, w *noteWorld, noteID, session string) {
 	t.Helper()
 
@@ -210,7 +210,7 @@ func (c *contracts) board(t *testing.T, w *noteWorld, noteID, session string) {
 	c.require(t, "Tag", within(t, tags, "tags", 0), map[string]is{"name": equal("cache"), "entity_count": equal(3.0)})
 }
 
-// reviews is an item of each kind, before and after decisions.
+// reviews checks an item of each kind, before and after decisions.
 func (c *contracts) reviews(t *testing.T, w *noteWorld, noteID string) {
 	t.Helper()
 
@@ -273,7 +273,7 @@ func (c *contracts) reviews(t *testing.T, w *noteWorld, noteID string) {
 	})
 }
 
-// extractQueue is the queue of extractions in a list of jobs.
+// extractQueue returns the queue of extractions in a list of jobs.
 func extractQueue(t *testing.T, page map[string]any) map[string]any {
 	t.Helper()
 
@@ -284,7 +284,7 @@ func extractQueue(t *testing.T, page map[string]any) map[string]any {
 	return within(t, queues[at])
 }
 
-// jobs is a queue with a job in every state.
+// jobs checks a queue with a job in every state.
 func (c *contracts) jobs(t *testing.T) {
 	w := newNoteWorld(t)
 	w.capture(t, "failed", map[string]any{"content": "An odd note.", "source": "web"})

@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// operations is what people on call see.
+// operations checks what people on call see.
 func (c *contracts) operations(t *testing.T) {
 	app := c.operated(t)
 	id := app.Run("test", map[string]any{"severity": "critical", "title": "Disk full"}).ID
@@ -42,7 +42,7 @@ func (c *contracts) operations(t *testing.T) {
 	c.sharedSession(t, app, waiting, secret)
 }
 
-// operated is a server whose first session gets a verdict, and whose second one fails.
+// operated returns a server whose first session gets a verdict, and whose second one fails.
 func (c *contracts) operated(t *testing.T) *tarsytest.App {
 	t.Helper()
 
@@ -62,7 +62,7 @@ func (c *contracts) operated(t *testing.T) *tarsytest.App {
 	return app
 }
 
-// shares is the life of a share.
+// shares checks a share from creation to revocation.
 func (c *contracts) shares(t *testing.T, app *tarsytest.App, id string) {
 	t.Helper()
 
@@ -82,7 +82,7 @@ func (c *contracts) shares(t *testing.T, app *tarsytest.App, id string) {
 	c.require(t, "ShareList", listed, map[string]is{"shares": list(1)})
 	c.require(t, "Share", within(t, listed, "shares", 0), share)
 
-	// More events than a page has.
+	// More events than fit on a page.
 	app.Exec(`INSERT INTO timeline_events SELECT (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid(), 'sequence_number', 1000 + n))).*
 FROM timeline_events e, generate_series(1, 3000) n WHERE e.session_id = $1 AND e.event_type = 'final_analysis'`, id)
 

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// every has each contract: real data is made through the API, fetched through it, and each field is there with its type
-// and value.
+// every returns the contracts. Each creates real data through the API, reads it through the API, and checks that each field
+// is there with its type and value.
 func (c *contracts) every() map[string]func(t *testing.T) {
 	return map[string]func(t *testing.T){
 		"a session":                    c.session,
@@ -62,7 +62,7 @@ func TestContracts(t *testing.T) {
 
 	var ran atomic.Int64
 
-	// Where only some of them run, the others cannot have held anything.
+	// If only some contracts ran, the fields of the others are missing.
 	t.Cleanup(func() {
 		if !t.Failed() && int(ran.Load()) == len(every) {
 			c.reportUnheld(t, read)
@@ -78,7 +78,7 @@ func TestContracts(t *testing.T) {
 	}
 }
 
-// readByPage are the fields that the dashboard reads. Its own tests keep the list, by asking the type checker.
+// readByPage returns the fields that the dashboard reads. The dashboard's own tests maintain the list with the type checker.
 func readByPage(t *testing.T) []string {
 	t.Helper()
 
@@ -88,7 +88,7 @@ func readByPage(t *testing.T) []string {
 	return decode[[]string](raw)
 }
 
-// reportUnheld fails the test for every one of the fields that no contract has seen with a value.
+// reportUnheld fails the test for every field that no contract has seen with a value.
 func (c *contracts) reportUnheld(t *testing.T, read []string) {
 	t.Helper()
 

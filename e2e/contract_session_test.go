@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// usage is what calls used and cost, at half a dollar a token of input and one a token of output.
+// usage checks what calls used and cost, at half a dollar per input token and one dollar per output token.
 func usage(input, output, thinking, cached, cost float64) is {
 	return equal(map[string]any{
 		"input_tokens": input, "output_tokens": output, "thinking_tokens": thinking, "cached_tokens": cached,
@@ -26,8 +26,8 @@ func usage(input, output, thinking, cached, cost float64) is {
 	})
 }
 
-// investigated is a session in which every field that can have a value has one, and every time its own: it came in
-// at minute 0, began at minute 1 and was done at minute 2. Worker is the server that ran it; app is another.
+// investigated returns a session in which every field that can have a value has one, and every time is different: it was
+// submitted at minute 0, began at minute 1 and was done at minute 2. worker is the server that ran it; app is another one.
 func investigated(t *testing.T) (app, worker *tarsytest.App, sessionID string) {
 	t.Helper()
 
@@ -118,7 +118,7 @@ func (c *contracts) session(t *testing.T) {
 	})
 }
 
-// failedSession are sessions that end otherwise: failed, without a summary, and before they were done.
+// failedSession checks sessions that end differently: failed, without a summary, and before they were done.
 func (c *contracts) failedSession(t *testing.T) {
 	app := tarsytest.New(t, tarsytest.Options{
 		Clock: clockwork.NewFakeClockAt(beginning()), MCP: []*tarsytest.MCPServer{oomTools()},
@@ -179,7 +179,7 @@ func (c *contracts) rerun(t *testing.T) {
 	})
 }
 
-// chat is a question with its answer: the chat, the stage that answered, and the question in the timeline.
+// chat checks a question with its answer: the chat, the stage that answered, and the question in the timeline.
 func (c *contracts) chat(t *testing.T) {
 	options := everything()
 	options.Clock, options.RequireKey = clockwork.NewFakeClockAt(beginning()), true

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// similar is a session of an alert that was investigated before.
+// similar checks a session of an alert that was investigated before.
 func (c *contracts) similar(t *testing.T) {
 	clock := clockwork.NewFakeClockAt(beginning())
 	app := tarsytest.New(t, tarsytest.Options{Clock: clock, Config: loneAgent + alertRules})

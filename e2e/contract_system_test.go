@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// twoServers is a chain whose stages share a server, with a provider that has tools of its own.
+// twoServers is a chain whose stages share an MCP server, with a provider that has native tools.
 const twoServers = `
 llm_providers:
   other: {type: google, model: gemini-x, api_key_env: OTHER_KEY, base_url: "https://ada:hunter2@models.example/v1", native_tools: {google_search: true}}
@@ -150,7 +150,7 @@ func (c *contracts) configuration(t *testing.T) {
 		"name": equal("shop"), "chain_id": equal("shop"), "description": equal("What goes wrong in the shop."),
 	})
 
-	// Without the key that its provider needs.
+	// The key that this server's provider needs is missing.
 	keyless := tarsytest.New(t, tarsytest.Options{
 		Providers: true, Clock: clockwork.NewFakeClockAt(beginning()),
 		Config: oneAgent + "defaults: {llm_provider: other}\nllm_providers: {other: {type: google, model: gemini-x, api_key_env: OTHER_KEY}}\n",
@@ -161,7 +161,7 @@ func (c *contracts) configuration(t *testing.T) {
 	})
 }
 
-// named is the item of a list whose field has the value.
+// named returns the item of a list whose field has the value.
 func named(t *testing.T, items any, field, value string) map[string]any {
 	t.Helper()
 

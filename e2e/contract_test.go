@@ -19,13 +19,13 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// match is how a value of a body is what was expected.
+// match is the result of comparing a value with what was expected.
 type match int
 
 const (
 	differs match = iota
 	fits
-	same // compared whole, so that everything inside of it is held too
+	same // compared as a whole, so that everything inside it is held too
 )
 
 // is checks one value of a JSON body.
@@ -51,7 +51,7 @@ func equal(want any) is {
 	}
 }
 
-// missing stands for a field that is not there.
+// missing is the value of a field that is absent.
 type missing struct{}
 
 func isAbsent(value any) match { return equal(missing{})(value) }
@@ -62,7 +62,7 @@ func isID(value any) match {
 	return that(func(any) bool { text, ok := value.(string); return ok && ident.Valid(text) })(value)
 }
 
-// isTime is a time of a real clock.
+// isTime checks for a recent time of the real clock.
 func isTime(value any) match {
 	return that(func(any) bool {
 		text, _ := value.(string)
@@ -72,7 +72,7 @@ func isTime(value any) match {
 	})(value)
 }
 
-// minute is a time of the fake clock.
+// minute checks for a time of the fake clock.
 func minute(n int) is { return equal(fmt.Sprintf("2030-03-01T12:%02d:00Z", n)) }
 
 func list(length int) is {
@@ -83,15 +83,15 @@ func oneOf(texts []string) is {
 	return that(func(value any) bool { text, ok := value.(string); return ok && slices.Contains(texts, text) })
 }
 
-// lengthOf is the length of a text as browsers count.
+// lengthOf checks for the length of a text as browsers count it.
 func lengthOf(text any) is {
 	s, _ := text.(string)
 
 	return equal(float64(len(utf16.Encode([]rune(s)))))
 }
 
-// contracts are the schemas of the API's document, and which of their fields were seen with a value: one that is empty
-// wherever it is looked at may as well be one that the server never fills.
+// contracts are the schemas of the API's document, and which of their fields were seen with a value: a field that is empty
+// wherever a test sees it may as well be one that the server never sets.
 type contracts struct {
 	document document
 
@@ -108,8 +108,8 @@ func newContracts(t *testing.T) *contracts {
 	return &contracts{document: decode[document](raw), held: map[string]bool{}}
 }
 
-// require checks a body field by field. The table must have exactly the fields of the schema, and the body exactly those
-// of the table, of the documented types: a field that is added, renamed or left out anywhere is found.
+// require checks a body field by field. The table must have exactly the fields of the schema, and the body exactly those of
+// the table, with the documented types: a field that is added, renamed or removed anywhere is found.
 func (c *contracts) require(t *testing.T, name string, body any, fields map[string]is) {
 	t.Helper()
 
@@ -118,7 +118,7 @@ func (c *contracts) require(t *testing.T, name string, body any, fields map[stri
 	c.requireSome(t, name, body, fields)
 }
 
-// requireSome checks some fields of a body, and the types of all.
+// requireSome checks some fields of a body, and the types of all fields.
 func (c *contracts) requireSome(t *testing.T, name string, body any, fields map[string]is) {
 	t.Helper()
 
@@ -147,7 +147,7 @@ func valueOf(object map[string]any, field string) any {
 	return missing{}
 }
 
-// hold notes that a field has the value that it should have, and where the value was compared whole, those inside of it.
+// hold records that a field has its expected value, and, if the value was compared as a whole, those inside it too.
 func (c *contracts) hold(at string, s schema, value any, whole bool) {
 	if isEmpty(value) {
 		return
@@ -200,7 +200,7 @@ func (c *contracts) holdInside(at string, s schema, value any) {
 	}
 }
 
-// isEmpty reports whether a value says no more than that there is none.
+// isEmpty reports whether a value is absent, null, empty or zero.
 func isEmpty(value any) bool {
 	switch v := value.(type) {
 	case nil, missing:
@@ -236,7 +236,7 @@ func get(t *testing.T, app *tarsytest.App, path string) map[string]any {
 	return decode[map[string]any](answer.Body)
 }
 
-// within walks into a body: by the name of a field, or by the place in a list.
+// within walks into a body by field names and list indexes.
 func within(t *testing.T, body any, path ...any) map[string]any {
 	t.Helper()
 

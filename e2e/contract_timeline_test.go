@@ -119,7 +119,7 @@ func (c *contracts) preview(t *testing.T) {
 	require.Equal(t, string(tarsy.CodeEventNotFound), missing.Problem(t).Code)
 }
 
-// eventOf is the only event of a type in a session's timeline.
+// eventOf returns the only event of a type in a session's timeline.
 func eventOf(t *testing.T, app *tarsytest.App, sessionID, eventType string) map[string]any {
 	t.Helper()
 

@@ -46,7 +46,7 @@ func (c *contracts) trace(t *testing.T) {
 		"error_code": equal("llm_error"), "error_message": equal("no quota"), "created_at": minute(1),
 	})
 
-	// They were made at the same time, and are in either order.
+	// They were made in parallel, so they are in either order.
 	for kind, spent := range map[string]is{"executive_summary": usage(40, 7, 0, 0, 27), "verdict": usage(0, 0, 0, 0, 0)} {
 		concluding := within(t, trace, "session_interactions", 0)
 		if concluding["interaction_type"] != kind {
@@ -148,7 +148,7 @@ func (c *contracts) toolTrace(t *testing.T) {
 	})
 }
 
-// interrupted is a session whose server stopped responding once.
+// interrupted checks a session whose server once stopped responding.
 func (c *contracts) interrupted(t *testing.T) {
 	app, _, sessionID := investigated(t)
 	interruption := map[string]any{
@@ -162,7 +162,7 @@ func (c *contracts) interrupted(t *testing.T) {
 	c.requireSome(t, "TracePage", trace, map[string]is{"interruptions": equal([]any{interruption})})
 }
 
-// cutOff is a session that is cancelled while a tool works.
+// cutOff checks a session that is cancelled while a tool works.
 func (c *contracts) cutOff(t *testing.T) {
 	held := newHeldTool()
 	app := tarsytest.New(t, tarsytest.Options{
@@ -186,7 +186,7 @@ func (c *contracts) cutOff(t *testing.T) {
 	c.requireSome(t, "MCPInteraction", get(t, app, "/api/v1/sessions/"+sessionID+"/trace/mcp/"+id), ended)
 }
 
-// shortened is a conversation that becomes too long for its model.
+// shortened checks a conversation that becomes too long for its model.
 func (c *contracts) shortened(t *testing.T) {
 	app, first, _ := fallbackApp(t)
 	tooLong := script.Reply{Err: &llm.Error{Status: 400, Code: "context_length_exceeded", Message: "maximum context length is 128000 tokens"}}

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// verdict is a session whose verdict has a value in every field, and one whose verdict failed.
+// verdict checks a session whose verdict has a value in every field, and one whose verdict failed.
 func (c *contracts) verdict(t *testing.T) {
 	raw, err := json.Marshal(agent.VerdictAnswer{
 		Outcome: tarsy.OutcomeProbableCause, Cause: "web leaks memory [call 1.1.1]", Confidence: tarsy.ConfidenceLow, ConfidenceReason: "One look [call 1.1.1].",

@@ -29,7 +29,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// costVariable makes the test binary measure costs: its value is the file for the results.
+// costVariable makes the test binary measure costs; its value is the file for the results.
 const costVariable = "TARSY_E2E_COSTS"
 
 const (
@@ -46,7 +46,7 @@ agent_chains:
   test: {alert_types: [test], stages: [{name: analysis, agents: [{name: Investigator}]}]}
 `
 
-// measureProcess is what the process of measureCosts does. It ends the process.
+// measureProcess runs in the process that measureCosts starts. It ends the process.
 func measureProcess(file string) {
 	testing.Main(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{
 		Name: "costs", F: func(t *testing.T) {
@@ -60,7 +60,7 @@ func measureProcess(file string) {
 	}}, nil, nil)
 }
 
-// costServer is a PostgreSQL server that nobody else uses, so that all of its write-ahead log is ours, and that does nothing by itself.
+// costServer is a PostgreSQL server that nobody else uses, so that all of its write-ahead log is ours, and that does nothing on its own.
 type costServer struct {
 	t   *testing.T
 	url string
@@ -85,7 +85,7 @@ func newCostServer(t *testing.T) *costServer {
 	return &costServer{t: t, url: server.URL()}
 }
 
-// database makes an empty database with our tables.
+// database creates an empty database with our tables.
 func (s *costServer) database(name string) string {
 	s.t.Helper()
 
@@ -102,8 +102,8 @@ func (s *costServer) database(name string) string {
 	return url
 }
 
-// measure returns the costs by name: of a server that starts, and of a session. The same is done twice, once without sessions, and the
-// difference is what sessions cost.
+// measure returns costs by name: of the start of a server, and of a session. Everything is done twice, once without
+// sessions, and the difference is the cost of the sessions.
 func (s *costServer) measure() map[string]float64 {
 	s.t.Helper()
 
@@ -125,8 +125,8 @@ func (s *costServer) measure() map[string]float64 {
 	return costs
 }
 
-// run runs a server with a number of sessions and returns what it cost. All alerts are submitted before the first session goes on, and one worker runs
-// one session after the other: nothing depends on how fast the machine is.
+// run runs a server with a number of sessions and returns what it cost. All alerts are submitted before the first session
+// continues, and one worker runs the sessions one after another: nothing depends on the speed of the machine.
 func (s *costServer) run(name string, sessions int) map[string]float64 {
 	s.t.Helper()
 
@@ -168,7 +168,7 @@ func (s *costServer) run(name string, sessions int) map[string]float64 {
 	return costs
 }
 
-// open makes a server that does not run yet.
+// open creates a server without starting it.
 func (s *costServer) open(url string, model llm.Client) *app.App {
 	s.t.Helper()
 
@@ -176,7 +176,7 @@ func (s *costServer) open(url string, model llm.Client) *app.App {
 	require.NoError(s.t, err)
 
 	a, err := app.New(s.t.Context(), app.Options{
-		// Jobs look for work now and then, and so does everything else that has a clock.
+		// Jobs poll now and then, and so does everything else that uses a clock.
 		Config: cfg, DatabaseURL: url, Listen: "127.0.0.1:0", LLM: model, JobsOff: true, StepsPerCommit: 1, Clock: clockwork.NewFakeClockAt(time.Now()),
 		Logger: slog.New(slog.DiscardHandler),
 	})
@@ -185,7 +185,7 @@ func (s *costServer) open(url string, model llm.Client) *app.App {
 	return a
 }
 
-// counters reads the server's own counters of a database. They are complete when all connections that did something are closed.
+// counters reads PostgreSQL's counters for a database. They are complete once all connections that did something are closed.
 func (s *costServer) counters(url string) map[string]float64 {
 	s.t.Helper()
 
@@ -266,7 +266,7 @@ func newCostModel() *costModel {
 	return m
 }
 
-// wait waits until so many sessions have asked for their last answer.
+// wait waits until this many sessions have requested their last answer.
 func (m *costModel) wait(t *testing.T, sessions int) {
 	t.Helper()
 
@@ -283,10 +283,11 @@ func (m *costModel) median(of func(allocated) uint64) float64 {
 	}
 
 	slices.Sort(grown)
+
 	return float64(grown[len(grown)/2])
 }
 
-// waitEnded waits for the end of the last sessions. It looks at the database, so it is called when hardly anything is left to do.
+// waitEnded waits for the end of the last sessions. It polls the database, so call it when hardly anything is left to do.
 func (s *costServer) waitEnded(url string, sessions int) {
 	s.t.Helper()
 
@@ -317,8 +318,8 @@ func submitCostAlert(t *testing.T, client *http.Client, a *app.App) {
 	require.Equal(t, http.StatusAccepted, resp.StatusCode, "%s", body)
 }
 
-// heapInUse is what is reachable after a collection, in the middle of several: what has just been used for starting goes with one of the next, and
-// what is replaced now and then is missing for a moment.
+// heapInUse returns the reachable memory after a collection, as the median of several: what startup has just used is freed
+// by one of the next collections, and what is replaced now and then is missing for a moment.
 func heapInUse() float64 {
 	values := make([]uint64, 11)
 

@@ -16,11 +16,11 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// mockScript streams an answer of a paragraph, in pieces as models do.
+// mockScript streams a paragraph, in pieces as models do.
 var mockScript = "version: 1\nroutes:\n  - when: {user: what is wrong}\n    replies: [{text: \"" +
 	strings.Repeat("The pod ran out of memory because its cache has no bound. ", 7) + "\", times: forever}]\n"
 
-// mockCosts counts what answers of the mock server allocate, by name. The handler is the one that `tarsy mock` serves.
+// mockCosts returns what answers of the mock server allocate, by name. The handler is the one that `tarsy mock` serves.
 func mockCosts(t *testing.T) map[string]float64 {
 	t.Helper()
 
@@ -51,7 +51,7 @@ func mockCosts(t *testing.T) map[string]float64 {
 	return costs
 }
 
-// mockCost is what one answer to a request allocates, on average.
+// mockCost returns what one answer to a request allocates, on average.
 func mockCost(t *testing.T, path, body string) (allocations, size float64) {
 	t.Helper()
 
@@ -84,14 +84,14 @@ func mockCost(t *testing.T, path, body string) (allocations, size float64) {
 		server.ServeHTTP(&recorder, request)
 	}
 
-	// The journal is full and all buffers have their size.
+	// Afterwards the journal is full and all buffers have reached their size.
 	for range 2 * journal {
 		answer()
 	}
 
 	require.Equal(t, http.StatusOK, recorder.status)
 
-	// A collection would empty the pools, and another processor has its own.
+	// A collection would empty the pools, and each processor has its own.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 
@@ -112,7 +112,7 @@ type mockBody struct{ bytes.Reader }
 
 func (*mockBody) Close() error { return nil }
 
-// mockRecorder forgets what is written.
+// mockRecorder discards what is written.
 type mockRecorder struct {
 	header http.Header
 	status int

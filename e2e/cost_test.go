@@ -15,10 +15,10 @@ import (
 	"tarsy.dev/tarsy/internal/kit/figures"
 )
 
-// costFile holds the figures.
+// costFile has the committed figures.
 const costFile = "testdata/costs.txt"
 
-// Times are noise on a shared machine, counts are not. A cost that changed is found here by the change that caused it.
+// Times are noise on a shared machine, counts are not. A changed cost is noticed with the change that caused it.
 func TestCostsStayAtCommittedFigures(t *testing.T) {
 	t.Parallel()
 
@@ -27,7 +27,7 @@ func TestCostsStayAtCommittedFigures(t *testing.T) {
 	measured := measureCosts(t)
 	maps.Copy(measured, sizes(t))
 
-	// A server has an index of its page in memory.
+	// A server has an index of the dashboard's files in memory.
 	if _, built := measured["bytes of the page"]; !built {
 		t.Log("the heap is compared only where the dashboard is built")
 		delete(measured, heap)
@@ -36,7 +36,7 @@ func TestCostsStayAtCommittedFigures(t *testing.T) {
 	figures.Compare(t, costFile, measured, func(name string) bool { return name == heap || strings.HasPrefix(name, "bytes of ") })
 }
 
-// measureCosts runs the measurements in a process of their own: allocations are counted per process.
+// measureCosts runs the measurements in a separate process: allocations are counted per process.
 func measureCosts(t *testing.T) map[string]float64 {
 	t.Helper()
 
@@ -59,8 +59,8 @@ func measureCosts(t *testing.T) map[string]float64 {
 	return measured
 }
 
-// sizes are the bytes that people download: of the program without the page that is embedded in it, and of the page. They are those of one platform,
-// and of the page only where it was built.
+// sizes returns how many bytes people download: the program without the dashboard embedded in it, and the dashboard. The
+// program is measured on one platform, the dashboard only where it was built.
 func sizes(t *testing.T) map[string]float64 {
 	t.Helper()
 
@@ -85,7 +85,7 @@ func sizes(t *testing.T) map[string]float64 {
 	return measured
 }
 
-// pageBytes is the size of the files that are embedded, and of those among them that are compressed.
+// pageBytes returns the size of the embedded files, and of the compressed ones among them.
 func pageBytes(t *testing.T) (all, compressed float64) {
 	t.Helper()
 

@@ -10,15 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Sessions of three parallel stages, each with a question after it, run on a server that is killed again and again,
-// whatever they are doing just then. Whenever that is, each comes to the end of one that nobody disturbed, word for
-// word.
+// Sessions of three parallel stages, each with a question after it, run on a server that is killed several times, whatever
+// they are doing at that moment. Each ends like a session without kills, word for word.
 func TestParallelChainsSurviveManyKills(t *testing.T) {
 	t.Parallel()
 
 	const (
 		sessions, kills = 4, 6
-		// A session makes sixteen LLM calls before its question, so there are always enough of them left.
+		// A session makes sixteen LLM calls before its question, so there are always enough left.
 		most = sessions * 16 / kills
 	)
 
@@ -33,7 +32,7 @@ func TestParallelChainsSurviveManyKills(t *testing.T) {
 		all = append(all, newInvestigation(t, fmt.Sprintf("session %d", n), recipe))
 	}
 
-	// So short that it has run out when the next server is there.
+	// The lease is so short that it has expired when the next server starts.
 	w := newWorld(t, worldOptions{Lease: 100 * time.Millisecond}, all...)
 
 	for range kills {

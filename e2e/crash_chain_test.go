@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// parallelChain is three stages with two agents each, a synthesis after each, a summary, and a chat.
+// parallelChain returns a recipe with three stages of two agents each, a synthesis after each stage, a summary, and a chat.
 func parallelChain() recipe {
 	return recipe{
 		agents: `  Logs: {custom_instructions: Read the logs.}
@@ -28,7 +28,7 @@ func parallelChain() recipe {
 	}
 }
 
-// chainCalls are the LLM calls of a parallelChain.
+// chainCalls returns the LLM calls of a parallelChain, with their counts.
 func chainCalls() map[string]int {
 	calls := map[string]int{callSummary: 1}
 	for _, agent := range []string{"Logs", "Metrics", "Examiner-1", "Examiner-2", "Judge", "Skeptic", "ChatAgent"} {
@@ -45,15 +45,15 @@ func chainCalls() map[string]int {
 // chainKill is a point of a parallelChain at which its server is killed.
 type chainKill struct {
 	name string
-	// calls are the LLM calls that are cut off, tools the agents whose calls of the tool are.
+	// calls are the LLM calls that are cut off, tools the agents whose tool calls are cut off.
 	calls, tools []string
 	// done is an agent that has finished.
 	done string
-	// question says that it is put before the server is killed.
+	// question reports whether the question is asked before the server is killed.
 	question bool
-	// shut says that the chat never gets to its desk.
+	// shut reports whether the chat cannot connect to its desk.
 	shut bool
-	// unheard says that the question is put when no server is there to answer it.
+	// unheard reports whether the question is asked while no server runs.
 	unheard bool
 }
 
@@ -84,7 +84,7 @@ func chainKills() []chainKill {
 	return points
 }
 
-// arrange makes the server stand still at the point, and returns how to wait until it does.
+// arrange holds the server at the point, and returns a function that waits until it gets there.
 func (p chainKill) arrange(i *investigation) (reach func(*world)) {
 	// In the middle of the text: two chunks of thinking come before it.
 	const amid = 5
@@ -131,9 +131,8 @@ func (p chainKill) arrange(i *investigation) (reach func(*world)) {
 	}
 }
 
-// A server is killed while it has a session of three parallel stages at each point that there is, also in the chat, and
-// another one goes on: what was finished is not done again, and what comes out is, word for word, what comes out of
-// the session that nobody disturbed.
+// A server is killed at every point of a session with three parallel stages, also in the chat, and another one continues:
+// finished work is not repeated, and the result is, word for word, that of an undisturbed session.
 func TestParallelChainResumesAfterKill(t *testing.T) {
 	t.Parallel()
 

@@ -15,8 +15,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// record is everything that is left of an investigation, except names, ids, times, how often a call was tried, and how many
-// tokens the names had. What agents did at once is sorted.
+// record returns everything that an investigation leaves behind, except names, ids, times, attempts, and the token counts,
+// which depend on the names. The order of what agents did in parallel is sorted.
 func (w *world) record(i *investigation) string {
 	w.t.Helper()
 
@@ -32,7 +32,7 @@ func (w *world) record(i *investigation) string {
 	}, "", "  ")
 	require.NoError(w.t, err)
 
-	// The type of the alert, which differs, is part of its fingerprint.
+	// The type of the alert, which differs, is part of the fingerprint.
 	raw = regexp.MustCompile(`"api:text:\w+"`).ReplaceAll(raw, []byte(`"{FINGERPRINT}"`))
 
 	tries := regexp.MustCompile(`("(?:attempt|\w+_tokens)":\s*)\d+`)
@@ -51,9 +51,9 @@ func (w *world) record(i *investigation) string {
 	return strings.ReplaceAll(text+"\n"+strings.Join(journal, "\n"), i.id, "{ID}")
 }
 
-// requireInvestigation checks what holds for every investigation, whoever worked on it: all is completed, and a reader has seen a journal
-// that tells each thing once; each LLM call was made once, but for some that were made again, and so was each call of
-// the tool, under the id that it was written down with.
+// requireInvestigation checks what holds for every investigation, whichever servers ran it: everything is completed, and a
+// reader has seen a journal that reports each thing once; each LLM call and each tool call was made once, except for those
+// that were made again, and tool calls under the id that was recorded before.
 func (w *world) requireInvestigation(t *testing.T, i *investigation, calls map[string]int, callsAgain, toolsAgain []string) {
 	t.Helper()
 
@@ -117,8 +117,8 @@ func requireSeen(t testing.TB, reader interface{ Events() []tarsytest.Event }, j
 	require.Equal(t, want, seen, "a reader sees each entry once, in order")
 }
 
-// requireJournal checks what holds for every journal: numbers without gaps, each timeline event created once and
-// completed once, each status reported once; and that the timeline agrees with the journal.
+// requireJournal checks what holds for every journal: it has no gaps, each timeline event is created once and completed
+// once, each status is reported once, and the timeline agrees with the journal.
 func requireJournal(t testing.TB, app *tarsytest.App, sessionID string) []tarsy.Event {
 	t.Helper()
 

@@ -16,13 +16,13 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
-// desk is an MCP server over HTTP with two tools that read, "look" and "inspect", and one that writes, "restart". Calls
-// can be held at several places.
+// desk is an MCP server over HTTP with two tools that read, "look" and "inspect", and one that writes, "restart". Calls can
+// be held at several places.
 type desk struct {
 	URL string
-	// Calls counts calls, if it is there.
+	// Calls counts calls, if it is set.
 	Calls *trip
-	// answer is what a tool answers to a call.
+	// answer returns a tool's answer to a call.
 	answer func(deskCall) string
 
 	server *mcpsdk.Server
@@ -32,7 +32,7 @@ type desk struct {
 	door   *hold
 }
 
-// deskCall is a call as its tool saw it. By is who calls, where the arguments say so.
+// deskCall is a call as its tool received it. By is the caller, if the arguments name it.
 type deskCall struct{ Tool, By, ID string }
 
 // The tools of a desk.
@@ -46,12 +46,11 @@ const (
 type place int
 
 const (
-	// beforeTool is on the network: the tool does not know of the call.
+	// beforeTool is on the network: the tool has not received the call.
 	beforeTool place = iota
-	// reconnecting is before the call as well: it is answered that its MCP session is unknown, and the beginning of
-	// the next one is held.
+	// reconnecting is also before the call: the response is that its MCP session is unknown, and the start of the next MCP session is held.
 	reconnecting
-	// insideTool is when the tool has the call and has not answered.
+	// insideTool is after the tool has received the call, before it answers.
 	insideTool
 )
 
@@ -105,7 +104,7 @@ func (d *desk) HoldTool(t testing.TB, tool string, at place) *hold {
 	return d.hold(t, at, func(c deskCall) bool { return c.Tool == tool })
 }
 
-// HoldCaller holds the first call of somebody inside the tool.
+// HoldCaller holds the first call of a caller inside the tool.
 func (d *desk) HoldCaller(t testing.TB, by string) *hold {
 	t.Helper()
 
@@ -124,7 +123,7 @@ func (d *desk) hold(t testing.TB, at place, matches func(deskCall) bool) *hold {
 	return h.hold
 }
 
-// Shut holds everybody from now on who connects.
+// Shut holds all new connections from now on.
 func (d *desk) Shut(t testing.TB) *hold {
 	t.Helper()
 
@@ -137,7 +136,7 @@ func (d *desk) Shut(t testing.TB) *hold {
 	return d.door
 }
 
-// Open lets everybody connect again.
+// Open releases the held connections and stops holding new ones.
 func (d *desk) Open() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -174,7 +173,7 @@ func (d *desk) handle(ctx context.Context, req *mcpsdk.CallToolRequest) (*mcpsdk
 	return &mcpsdk.CallToolResult{Content: []mcpsdk.Content{&mcpsdk.TextContent{Text: d.answer(call)}}}, nil
 }
 
-// guard stands between the network and the tools.
+// guard holds or refuses requests before they reach the tools.
 func (d *desk) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
@@ -189,7 +188,7 @@ func (d *desk) guard(next http.Handler) http.Handler {
 			Params struct{ Name string }
 		}
 
-		_ = json.Unmarshal(raw, &message) // not every request carries a message
+		_ = json.Unmarshal(raw, &message) // not every request has a message
 		call := deskCall{Tool: message.Params.Name}
 
 		switch {
@@ -207,7 +206,7 @@ func (d *desk) guard(next http.Handler) http.Handler {
 	})
 }
 
-// find returns where a call is held at a place, or nil.
+// find returns the hold for a call at a place, or nil.
 func (d *desk) find(at place, call deskCall) *hold {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -221,7 +220,7 @@ func (d *desk) find(at place, call deskCall) *hold {
 	return nil
 }
 
-// refuse reports once for each hold at reconnecting that a call's session is unknown.
+// refuse reports, once for each hold at reconnecting, that a call's session is unknown.
 func (d *desk) refuse(call deskCall) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -237,7 +236,7 @@ func (d *desk) refuse(call deskCall) bool {
 	return false
 }
 
-// connect holds who connects, where that is wanted, and reports whether the way was free in the end.
+// connect holds a new connection if a hold applies, and reports whether it was released.
 func (d *desk) connect(ctx context.Context) bool {
 	d.mu.Lock()
 	way := []*hold{d.door}

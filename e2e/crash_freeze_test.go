@@ -11,14 +11,14 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// A server is frozen past its lease, in LLM calls and in tool calls, and another one takes over. When the first thaws,
-// all answers but one have come; it changes nothing and makes no further call.
+// A server is frozen past its lease, during LLM calls and tool calls, and another one takes over. When the first one thaws,
+// all answers but one have arrived; it changes nothing and makes no further calls.
 func TestFrozenServerWritesNothingAfterThaw(t *testing.T) {
 	t.Parallel()
 
 	asking, waiting := newInvestigation(t, "asking", twoTools()), newInvestigation(t, "waiting", twoTools())
 	reading, writing := newInvestigation(t, "reading", twoTools()), newInvestigation(t, "writing", twoTools())
-	answer, reachNever := asking.HoldCall(callSecond, 0), amidText(waiting) // a part of its text is there to be saved
+	answer, reachNever := asking.HoldCall(callSecond, 0), amidText(waiting) // so that there is a part of its text to save
 	read, write := reading.HoldSecond(toolInspect, insideTool), writing.HoldSecond(toolRestart, insideTool)
 	all := []*investigation{asking, waiting, reading, writing}
 
@@ -56,7 +56,7 @@ func TestFrozenServerWritesNothingAfterThaw(t *testing.T) {
 
 	require.Contains(t, frozen.Metrics(), "\ntarsy_lease_losses_total 4\n")
 
-	// It is well again otherwise; and once it has stopped, everything that it wanted to write has been refused.
+	// Otherwise it is healthy again; and once it has stopped, all its writes have been refused.
 	require.Equal(t, http.StatusOK, frozen.Ready())
 	frozen.Signal(syscall.SIGTERM)
 	require.Zero(t, frozen.WaitExit(), "log:\n%s", frozen.Log)
@@ -73,7 +73,7 @@ func TestFrozenServerWritesNothingAfterThaw(t *testing.T) {
 	require.Equal(t, tarsy.CallUnknown, w.MCPInteractions(writing.SessionID)[1].Status)
 }
 
-// rows is everything that the database holds of sessions.
+// rows returns everything that the database has about sessions.
 func (w *world) rows() []string {
 	w.t.Helper()
 

@@ -21,12 +21,12 @@ const (
 	callVerdict = "the verdict"
 )
 
-// investigation is one session of a world with a chain, a model and a desk of its own. What the model answers depends on
-// the request alone, and differs between requests that differ in a word: so two investigations that end in the same words
-// were asked the same, whichever servers asked and however often.
+// investigation is one session of a world, with its own chain, model and desk. The model's answers depend only on the
+// request, and differ between requests that differ in a word: if two investigations end with the same words, their requests
+// were the same, whichever servers sent them and however often.
 type investigation struct {
 	Desk *desk
-	// SessionID and Socket are there once it has begun, Question once it was asked.
+	// SessionID and Socket are set once it has begun, Question once it was asked.
 	SessionID string
 	Socket    *tarsytest.Socket
 	Question  tarsy.Question
@@ -35,7 +35,7 @@ type investigation struct {
 	t      testing.TB
 	recipe recipe
 	model  *script.Script
-	// held are where an LLM call is held, the first time that it is made and so on.
+	// held are the points at which an LLM call is held, in the order of its attempts.
 	held map[string][]heldCall
 }
 
@@ -44,21 +44,21 @@ type heldCall struct {
 	after int
 }
 
-// recipe is what investigations have in common.
+// recipe is what several investigations have in common.
 type recipe struct {
 	// agents, server and chain are YAML: the agents, further keys of the desk, and those of the chain.
 	agents, server, chain string
-	// reply is what the model answers to a call, if not what it usually does.
+	// reply returns the model's reply to a call, or false for the usual one.
 	reply func(i *investigation, call string, req *llm.Request) (script.Reply, bool)
-	// second is the tool that is called second, where a reply calls two.
+	// second is the tool that is called second, in recipes that call two.
 	second string
-	// verdicts says that the model also writes the verdict, which is the kit's otherwise.
+	// verdicts makes the model write the verdict too; otherwise the kit does.
 	verdicts bool
-	// calls counts LLM and tool calls, if it is there. LLM calls that come too late for it are not answered.
+	// calls counts LLM and tool calls, if it is set. LLM calls after the last one it waits for are not answered.
 	calls *trip
 }
 
-// newInvestigation returns an investigation under a name that YAML understands.
+// newInvestigation returns an investigation with an id that is valid in YAML.
 func newInvestigation(t testing.TB, id string, recipe recipe) *investigation {
 	t.Helper()
 
@@ -74,7 +74,7 @@ func newInvestigation(t testing.TB, id string, recipe recipe) *investigation {
 
 func everyRequest(*llm.Request) bool { return true }
 
-// HoldCall holds an LLM call, the first time that it is made, after a number of chunks; said again, the second time.
+// HoldCall holds the first attempt of an LLM call after a number of chunks; called again, it holds the second attempt.
 func (i *investigation) HoldCall(name string, after int) *script.Gate {
 	gate := script.NewGate()
 	i.held[name] = append(i.held[name], heldCall{gate: gate, after: after})
@@ -93,7 +93,7 @@ func (i *investigation) Asked() map[string]int {
 	return asked
 }
 
-// callName tells the LLM calls of an investigation apart: by the agent and the turn of its conversation.
+// callName identifies an LLM call of an investigation by the agent and the turn of its conversation.
 func callName(req *llm.Request) string {
 	switch req.Purpose {
 	case string(tarsy.InteractionExecutiveSummary):
@@ -131,7 +131,7 @@ func (i *investigation) reply(req *llm.Request) script.Reply {
 	return reply
 }
 
-// usual looks with the tool, if there is one, and then speaks.
+// usual returns the default reply: a call of the tool, if there is one, and then a text.
 func (i *investigation) usual(name string, req *llm.Request) script.Reply {
 	reply := script.Reply{Thinking: "One moment.", Text: fmt.Sprintf("This is %s, and the result is %x.", name, i.sum(req))}
 
@@ -142,12 +142,12 @@ func (i *investigation) usual(name string, req *llm.Request) script.Reply {
 	return reply
 }
 
-// call is a call of a tool of the investigation's desk.
+// call returns a call of a tool of the investigation's desk.
 func (i *investigation) call(tool, arguments string) []llm.ToolCall {
 	return []llm.ToolCall{{Name: i.id + "__" + tool, Arguments: arguments}}
 }
 
-// sum is a number for the text of a request.
+// sum returns a hash of a request's text.
 func (i *investigation) sum(req *llm.Request) uint64 {
 	hash := fnv.New64a()
 	for _, m := range req.Messages {
@@ -157,7 +157,7 @@ func (i *investigation) sum(req *llm.Request) uint64 {
 	return hash.Sum64()
 }
 
-// inAnyOrder sorts the lines of a prompt: agents that worked at once appear in it in the order in which they began.
+// inAnyOrder sorts the lines of a prompt: agents that worked in parallel appear in it in the order in which they began.
 func inAnyOrder(prompt string) string {
 	lines := strings.Split(prompt, "\n")
 	slices.Sort(lines)
@@ -165,7 +165,7 @@ func inAnyOrder(prompt string) string {
 	return strings.Join(lines, "\n")
 }
 
-// investigations are those of a world. As an llm.Client they send each call to the model of its investigation.
+// investigations are those of a world. As an llm.Client, they pass each call to the model of its investigation.
 type investigations []*investigation
 
 // Generate implements llm.Client.
@@ -181,7 +181,7 @@ func (all investigations) Generate(ctx context.Context, req *llm.Request) iter.S
 	}
 }
 
-// Routed leaves verdicts to the kit unless the recipe has them.
+// Routed leaves verdicts to the kit unless the recipe writes them.
 func (all investigations) Routed(req *llm.Request) bool {
 	for _, i := range all {
 		if i.id == req.Provider {
@@ -192,8 +192,8 @@ func (all investigations) Routed(req *llm.Request) bool {
 	return false
 }
 
-// config is the configuration: each investigation has an alert type, a chain, a model and a desk, all of one name. It is
-// that of all servers: a session follows the chain of the server that it was submitted to.
+// config returns the configuration, in which each investigation has an alert type, a chain, a model and a desk of the same
+// name. All servers need it: a session follows the chain of the server to which it was submitted.
 func (all investigations) config() string {
 	providers, servers, chains := "llm_providers:\n", "mcp_servers:\n", "agent_chains:\n"
 

@@ -12,13 +12,13 @@ import (
 // killPoint is a point of a session at which its server is killed.
 type killPoint struct {
 	name string
-	// arrange makes the server stand still there, and returns how to wait until it does.
+	// arrange holds the server there, and returns a function that waits until it gets there.
 	arrange func(*investigation) (reach func())
-	// again are the LLM calls that were cut off and are made again.
+	// again are the LLM calls that were cut off and are repeated.
 	again []string
 	// made are the calls that reached a tool, in order.
 	made []string
-	// unknown says that the model is told that the outcome of the second call is unknown.
+	// unknown reports whether the model is told that the outcome of the second call is unknown.
 	unknown bool
 }
 
@@ -30,7 +30,7 @@ func killPoints() []killPoint {
 			return func() { await(i.t, gate.Reached(), "the LLM call") }
 		}
 	}
-	// The second tool call is written down when it is reached.
+	// The second tool call has been recorded when it is held.
 	at := func(tool string, where place) func(*investigation) func() {
 		return func(i *investigation) func() {
 			h := i.HoldSecond(tool, where)
@@ -58,10 +58,10 @@ func killPoints() []killPoint {
 	}
 }
 
-// amidText holds the second answer until people have seen a part of its text.
+// amidText holds the second answer until readers have seen a part of its text.
 func amidText(i *investigation) func() { return amid(i, callSecond, secondText) }
 
-// amidAnalysis does it with the third.
+// amidAnalysis does the same for the third answer.
 func amidAnalysis(i *investigation) func() {
 	return amid(i, callThird, analysisOf(toolInspect+" is done"))
 }
@@ -80,8 +80,8 @@ func amid(i *investigation, call, whole string) func() {
 	}
 }
 
-// A server is killed while it has a session at each point that there is, and another one goes on: what was finished is
-// not done again, and the journal does not show that anything happened.
+// A server is killed at every point of a session, and another one continues: finished work is not repeated, and the journal
+// does not show that anything happened.
 func TestKillAtEachPointOfSession(t *testing.T) {
 	t.Parallel()
 
@@ -125,7 +125,7 @@ func TestKillAtEachPointOfSession(t *testing.T) {
 	}
 }
 
-// requireCalls checks the tool calls: those that reached a tool, each under the id that it was written down with.
+// requireCalls checks which tool calls reached a tool, each under the id that it was recorded with.
 func requireCalls(t *testing.T, w *world, i *investigation, point killPoint) {
 	t.Helper()
 

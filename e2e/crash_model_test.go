@@ -16,14 +16,14 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// modelLine is one line of a model's answer in flight from the test's process to a server's.
+// modelLine is one line of a model's answer, sent from the test's process to a server's.
 type modelLine struct {
 	Thinking *llm.ThinkingChunk `json:",omitempty"`
 	Text     *llm.TextChunk     `json:",omitempty"`
 	ToolCall *llm.ToolCallChunk `json:",omitempty"`
 	Usage    *llm.UsageChunk    `json:",omitempty"`
 	Err      string             `json:",omitempty"`
-	// End says that the answer is whole: one that was cut off lacks it.
+	// End marks a complete answer: one that was cut off lacks it.
 	End bool `json:",omitempty"`
 }
 
@@ -61,15 +61,15 @@ func (l modelLine) chunk() (llm.Chunk, error) {
 	}
 }
 
-// serveModel lets servers in other processes ask a model of the test, and returns its address. A call ends when the
-// process that made it does. The kit writes verdicts, as for servers of the test's own process.
+// serveModel serves a model of the test to servers in other processes, and returns its address. A call ends with the
+// process that made it. The kit writes verdicts, as for servers in the test's own process.
 func serveModel(t testing.TB, model llm.Client) string {
 	t.Helper()
 
 	model = tarsytest.WithVerdicts(model)
 
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The end of the connection is noticed only once the request is read.
+		// The end of the connection is noticed only once the request has been read.
 		raw, err := io.ReadAll(r.Body)
 
 		var req llm.Request
@@ -87,14 +87,14 @@ func serveModel(t testing.TB, model llm.Client) string {
 			}
 		}
 
-		_ = lines.Encode(modelLine{End: true}) // nobody may be there to read it
+		_ = lines.Encode(modelLine{End: true}) // the reader may be gone
 	}))
 	t.Cleanup(server.Close)
 
 	return server.URL
 }
 
-// remoteModel is the llm.Client of a server process: it asks the model that the test serves.
+// remoteModel is the llm.Client of a server process: it calls the model that the test serves.
 type remoteModel struct{ URL string }
 
 // Generate implements llm.Client.
@@ -106,7 +106,7 @@ func (m *remoteModel) Generate(ctx context.Context, req *llm.Request) iter.Seq2[
 	}
 }
 
-// stream passes chunks on until the answer ends or nobody wants more.
+// stream passes chunks on until the answer ends or pass returns false.
 func (m *remoteModel) stream(ctx context.Context, req *llm.Request, pass func(llm.Chunk) bool) error {
 	raw, err := json.Marshal(req)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// frailChain has a provider, another to fall back on, and a budget for two answers.
+// frailChain has a provider, a fallback, and a budget for two answers.
 const frailChain = `
 system: {budgets: {session: {max_tokens: 1500}}}
 defaults:
@@ -36,20 +36,20 @@ agent_chains: {test: {alert_types: [test], stages: [{name: analysis, agents: [{n
 // providerKill is a point at which the server is killed while a provider fails.
 type providerKill struct {
 	name string
-	// first and second are what the providers answer to the calls after the first; held is one of them.
+	// first and second are the providers' replies to the calls after the first one; held is the gate of one of them.
 	first, second []script.Reply
 	held          *script.Gate
-	// logged is what the server says at the point, where nobody is held.
+	// logged is what the server logs at the point, if no call is held there.
 	logged string
-	// provider is who ends the investigation, calls are all that the trace has of it.
+	// provider is the one that ends the investigation, calls are all calls in the trace.
 	provider string
 	calls    []string
-	// shortened says that the result is given to the model shortened.
+	// shortened reports whether the model gets the result shortened.
 	shortened bool
 }
 
 func providerKills() []providerKill {
-	// Each look uses 1,100 tokens or 500: the budget is spent after the second only if the first is not forgotten.
+	// Each look uses 1,100 tokens or 500: the budget is exhausted after the second one only if the first one is remembered.
 	ending := []script.Reply{used(deskLook(), 400, 100), used(says("What I know so far."), 10, 10)}
 	revoked := script.Reply{Err: &llm.Error{Status: 401, Message: "the key was revoked"}}
 	held := func() (*script.Gate, script.Reply) {
@@ -81,13 +81,13 @@ func providerKills() []providerKill {
 	}
 }
 
-// deskLook is an answer that calls the one tool there is.
+// deskLook returns a reply that calls the only tool.
 func deskLook() script.Reply {
 	return script.Reply{ToolCalls: []llm.ToolCall{{Name: "desk__look", Arguments: "{}"}}}
 }
 
-// The program that people get is killed while a provider fails, and another one goes on from there: with the provider
-// whose turn it was, without a finished call made again, and with what was spent before.
+// The real program is killed while a provider fails, and another process continues from there: with the provider that was
+// in use, without repeating a finished call, and with the usage so far.
 func TestKillDuringProviderFailure(t *testing.T) {
 	t.Parallel()
 
@@ -100,7 +100,7 @@ func TestKillDuringProviderFailure(t *testing.T) {
 			first, second := script.New(script.Options{}), script.New(script.Options{})
 			first.Add(used(deskLook(), 1000, 100))
 			first.Add(point.first...)
-			first.Add(used(says("In short."), 1, 1)) // the summary begins with the first provider again
+			first.Add(used(says("In short."), 1, 1)) // the summary starts with the first provider again
 			second.Add(point.second...)
 
 			desk := newHugeDesk(t)
@@ -165,7 +165,7 @@ func requireFrail(t *testing.T, app *tarsytest.App, sessionID string, point prov
 	requireJournal(t, app, sessionID)
 }
 
-// newHugeDesk is a desk whose answers are long.
+// newHugeDesk returns a desk whose answers are long.
 func newHugeDesk(t *testing.T) *desk {
 	t.Helper()
 

@@ -11,8 +11,8 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// textProtocol is an agent whose model knows of no functions. It forgets the format first, then looks, makes up what it
-// sees, and concludes.
+// textProtocol returns a recipe with one agent whose model has no function calling. It first forgets the format, then
+// looks, makes up the result, and concludes.
 func textProtocol() recipe {
 	return recipe{
 		agents: "  Reasoner: {custom_instructions: Reason., iteration_strategy: react}\n",
@@ -32,8 +32,8 @@ func textProtocol() recipe {
 	}
 }
 
-// A server is killed between the turns of the text protocol, amid its words, and in the call that they ask for; what
-// comes out is what comes out of the session that nobody disturbed.
+// A server is killed between turns of the text protocol, in the middle of a reply, and during the requested tool call; the
+// result is that of an undisturbed session.
 func TestKillDuringReActRun(t *testing.T) {
 	t.Parallel()
 

@@ -14,29 +14,28 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// processSettings is what a server in a process of its own is told.
+// processSettings configure a server that runs in its own process.
 type processSettings struct {
 	Config   string
 	Database string
 	// Model is the address of the model, see remoteModel.
 	Model string
-	// Env are the environment variables that the configuration names.
+	// Env has the environment variables that the configuration refers to.
 	Env map[string]string
 }
 
-// processHello is what it says once it answers requests.
+// processHello is what the process prints once it answers requests.
 type processHello struct {
 	URL      string
 	ServerID string
 }
 
-// serveProcess is the whole life of a server process: signals and wiring as `tarsy serve` has them, with a model that
-// lives in the test's process.
+// serveProcess runs a server process from start to end: signals and wiring as in `tarsy serve`, with a model in the test's process.
 func serveProcess(raw string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 
-	// A second signal means what it means to every program.
+	// A second signal has its default effect.
 	context.AfterFunc(ctx, stop)
 
 	go func() {

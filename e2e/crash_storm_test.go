@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// trip tells when a number of LLM and tool calls was made. A nil trip notices nothing.
+// trip reports when a number of LLM and tool calls have been made. A nil trip ignores calls.
 type trip struct {
 	mu      sync.Mutex
 	left    int
 	reached chan struct{}
 }
 
-// set starts counting again; the channel is closed by the n-th call.
+// set restarts the count; the channel is closed by the n-th call.
 func (s *trip) set(n int) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -28,7 +28,7 @@ func (s *trip) set(n int) <-chan struct{} {
 	return s.reached
 }
 
-// hit counts a call. It reports whether it came after the last that was counted for.
+// hit counts a call, and reports whether it came after the n-th one.
 func (s *trip) hit() (late bool) {
 	if s == nil {
 		return false
@@ -44,14 +44,14 @@ func (s *trip) hit() (late bool) {
 	return s.left < 0
 }
 
-// Many sessions run at once on a server that is killed again and again, whatever they are doing just then. Whenever
-// that is, they complete, and nothing of them is lost or doubled.
+// Many sessions run in parallel on a server that is killed several times, whatever they are doing at that moment. All
+// complete, and nothing is lost or duplicated.
 func TestSessionsSurviveManyKills(t *testing.T) {
 	t.Parallel()
 
 	const (
 		sessions, kills = 10, 4
-		// A session makes four LLM calls, so there are always enough of them left.
+		// A session makes four LLM calls, so there are always enough left.
 		most = sessions * 4 / kills
 	)
 
@@ -69,7 +69,7 @@ func TestSessionsSurviveManyKills(t *testing.T) {
 		all[n] = newInvestigation(t, fmt.Sprintf("session %d", n), recipe)
 	}
 
-	// So short that it has run out when the next server is there.
+	// The lease is so short that it has expired when the next server starts.
 	w := newWorld(t, worldOptions{Lease: 100 * time.Millisecond}, all...)
 
 	for range kills {
@@ -102,8 +102,7 @@ func TestSessionsSurviveManyKills(t *testing.T) {
 	}
 }
 
-// requireCallsOnce checks that calls reached their tools under the ids that were written down, and one that writes
-// not more than once.
+// requireCallsOnce checks that calls reached their tools under the ids that were recorded, and a writing call at most once.
 func requireCallsOnce(t *testing.T, w *world, i *investigation) {
 	t.Helper()
 

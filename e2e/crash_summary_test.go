@@ -19,7 +19,7 @@ const (
 	shortened   = "The heap grows by thirty a minute, and that since noon."
 )
 
-// longResults is one agent whose tool answers more than the model is to read.
+// longResults returns a recipe with one agent whose tool returns more than the model should read.
 func longResults() recipe {
 	return recipe{
 		agents: "  Reader: {custom_instructions: Read the log.}\n",
@@ -31,7 +31,7 @@ func longResults() recipe {
 	}
 }
 
-// newReader is an investigation whose tool answers at length.
+// newReader returns an investigation whose tool returns long results.
 func newReader(t testing.TB, id string) *investigation {
 	t.Helper()
 
@@ -41,7 +41,7 @@ func newReader(t testing.TB, id string) *investigation {
 	return i
 }
 
-// stallSummaries makes the database take its time with the event of a summary, until the lock is free.
+// stallSummaries makes the database wait for a lock before it stores the event of a summary.
 const (
 	summaryLock    = 4711
 	stallSummaries = `
@@ -51,8 +51,8 @@ CREATE TRIGGER stall_summaries BEFORE INSERT ON timeline_events FOR EACH ROW
 WHEN (NEW.event_type = 'mcp_tool_summary') EXECUTE FUNCTION stall_summaries()`
 )
 
-// A server is killed while a model shortens a long result: before it has said anything, amid its words, and when it has
-// said all. The tool is not called again; the summary is made again, and is what the agent reads.
+// A server is killed while a model summarizes a long result: before the first word, in the middle, and after the last word.
+// The tool is not called again; the summary is made again, and the agent reads it.
 func TestKillDuringResultSummary(t *testing.T) {
 	t.Parallel()
 
@@ -117,7 +117,7 @@ type stall struct {
 	conn *pgx.Conn
 }
 
-// waiting finds who wants the lock in this database.
+// waiting finds the connections to this database that wait for the lock.
 const waiting = `
 SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database AND d.datname = current_database()
 WHERE l.locktype = 'advisory' AND l.objid = $1::bigint::oid AND NOT l.granted`
@@ -134,7 +134,7 @@ func newStall(w *world) *stall {
 	return &stall{w: w, conn: conn}
 }
 
-// Wait waits until somebody wants the lock.
+// Wait waits until a connection waits for the lock.
 func (s *stall) Wait() {
 	s.w.t.Helper()
 
@@ -143,7 +143,7 @@ func (s *stall) Wait() {
 	}
 }
 
-// Break throws out who wants the lock, as when a network breaks, and gives it back.
+// Break terminates the connections that wait for the lock, as a network failure would, and releases the lock.
 func (s *stall) Break() {
 	s.w.t.Helper()
 
@@ -152,7 +152,7 @@ func (s *stall) Break() {
 	require.NoError(s.w.t, s.conn.Close(s.w.t.Context()))
 }
 
-// A server is killed when the long result is stored, and nothing of its summary is.
+// A server is killed when the long result is stored, but not its summary.
 func TestKillBetweenLongResultAndItsSummary(t *testing.T) {
 	t.Parallel()
 

@@ -24,7 +24,7 @@ const (
 	summaryText = "The app was looked after."
 )
 
-// twoTools is one agent that calls two tools one after the other, then concludes. The second one can be chosen.
+// twoTools returns a recipe with one agent that calls two tools one after the other, then concludes. The second one can be chosen.
 func twoTools() recipe {
 	return recipe{
 		agents: "  Investigator: {custom_instructions: Look twice.}\n",
@@ -47,7 +47,7 @@ func twoTools() recipe {
 	}
 }
 
-// eachOnce counts the LLM calls of twoTools, with some that are made again.
+// eachOnce returns the counts of the LLM calls of twoTools, some of them repeated.
 func eachOnce(again ...string) map[string]int {
 	calls := map[string]int{callFirst: 1, callSecond: 1, callThird: 1, callSummary: 1}
 	for _, name := range again {
@@ -57,10 +57,10 @@ func eachOnce(again ...string) map[string]int {
 	return calls
 }
 
-// analysisOf is the analysis, which repeats what the second tool answered.
+// analysisOf returns the analysis, which repeats the answer of the second tool.
 func analysisOf(toolResult string) string { return "The tool said: " + toolResult }
 
-// HoldSecond holds the call of the second tool, which becomes this one.
+// HoldSecond sets the second tool and holds its call.
 func (i *investigation) HoldSecond(tool string, at place) *hold {
 	i.t.Helper()
 	i.recipe.second = tool
@@ -68,7 +68,7 @@ func (i *investigation) HoldSecond(tool string, at place) *hold {
 	return i.Desk.HoldTool(i.t, tool, at)
 }
 
-// WaitSecond waits until the journal says that the second tool is called.
+// WaitSecond waits until the journal reports the call of the second tool.
 func (i *investigation) WaitSecond() {
 	i.t.Helper()
 	i.Socket.Wait("the call of "+i.recipe.second, func(e tarsytest.Event) bool {
@@ -78,8 +78,8 @@ func (i *investigation) WaitSecond() {
 	})
 }
 
-// requireTwoTools checks that a session of twoTools completed, whoever worked on it, and that nothing is missing or doubled
-// in what people see of it.
+// requireTwoTools checks that a session of twoTools completed, whichever servers ran it, and that nothing that people see
+// of it is missing or duplicated.
 func (w *world) requireTwoTools(t testing.TB, i *investigation) {
 	t.Helper()
 

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// judged is one agent whose investigation ends with a verdict.
+// judged returns a recipe with one agent whose investigation ends with a verdict.
 func judged(t testing.TB) recipe {
 	t.Helper()
 
@@ -25,8 +25,8 @@ func judged(t testing.TB) recipe {
 	}
 }
 
-// A server is killed while a model writes the verdict: before it has said anything, amid its words, and when it has said all. The next
-// server asks for summary and verdict again, and the session completes with one verdict.
+// A server is killed while a model writes the verdict: before the first word, in the middle, and after the last word. The
+// next server requests summary and verdict again, and the session completes with one verdict.
 func TestKillDuringVerdict(t *testing.T) {
 	t.Parallel()
 
@@ -35,7 +35,7 @@ func TestKillDuringVerdict(t *testing.T) {
 	killed := []*investigation{silent, amid, over}
 	gates := []*script.Gate{silent.HoldCall(callVerdict, 0), amid.HoldCall(callVerdict, 4), over.HoldCall(callVerdict, 999)}
 
-	// The summary is held too, so that it is known to have been asked for.
+	// The summary is held too, so that it is certain that it was requested.
 	for _, i := range killed {
 		gates = append(gates, i.HoldCall(callSummary, 0))
 	}
@@ -66,7 +66,7 @@ func TestKillDuringVerdict(t *testing.T) {
 	}
 }
 
-// verdictsOf are the sessions that have a verdict, once for each.
+// verdictsOf returns the sessions that have a verdict, once for each verdict.
 func verdictsOf(w *world, all []*investigation) []string {
 	var found []string
 

@@ -11,18 +11,18 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// lease is that of servers whose sessions should be taken over soon.
+// lease is the lease of servers whose sessions should be taken over soon.
 const lease = time.Second
 
-// worldOptions are the time limits of the servers.
+// worldOptions are the settings of the servers.
 type worldOptions struct {
 	Lease   time.Duration
 	Grace   time.Duration
 	Workers int
 }
 
-// world is what lies outside of the servers that a test kills: the database, investigations with their models and
-// tools, and a server that runs no sessions, through which the test submits and watches.
+// world is what is outside the servers that a test kills: the database, investigations with their models and tools, and a
+// server that runs no sessions, through which the test submits and watches.
 type world struct {
 	*tarsytest.App
 
@@ -30,14 +30,14 @@ type world struct {
 	settings processSettings
 }
 
-// newWorld makes a world with investigations, which share the agents of the first.
+// newWorld creates a world with investigations, which share the agents of the first one.
 func newWorld(t testing.TB, options worldOptions, all ...*investigation) *world {
 	t.Helper()
 
 	return newWorldOn(t, pgtest.New(t), options, all...)
 }
 
-// newWorldOn makes a world on a database that is there already.
+// newWorldOn creates a world on an existing database.
 func newWorldOn(t testing.TB, database string, options worldOptions, all ...*investigation) *world {
 	t.Helper()
 
@@ -65,7 +65,7 @@ func (w *world) Start() *process {
 	return startProcess(w.t, w.settings)
 }
 
-// At is the way to one of the servers.
+// At returns an App for one of the servers.
 func (w *world) At(p *process) *tarsytest.App { return tarsytest.Connect(w.t, p.URL, w.Database) }
 
 // Begin submits the alert of an investigation and watches its session.
@@ -76,7 +76,7 @@ func (w *world) Begin(i *investigation) {
 	i.Socket = w.Watch(i.SessionID)
 }
 
-// Question asks the question of an investigation, once its session is over.
+// Question asks the question of an investigation, once its session has ended.
 func (w *world) Question(i *investigation) {
 	w.t.Helper()
 
@@ -84,7 +84,7 @@ func (w *world) Question(i *investigation) {
 	i.Question = w.Ask(i.SessionID, "is it still slow?")
 }
 
-// Await waits for the end of an investigation: its session and, if the chain takes questions, the answer to one.
+// Await waits for the end of an investigation: of its session and, if the chain accepts questions, of the answer to one.
 func (w *world) Await(i *investigation) {
 	w.t.Helper()
 	i.Socket.WaitStatus("completed")

@@ -12,8 +12,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// Three minutes before its forty are over a session's agents are told to conclude: the calls that the model still asks
-// for are not made, the stages that are left conclude at once, and the session completes and says why.
+// Three minutes before the end of its forty, a session's agents are told to conclude: further tool calls of the model are
+// not made, the remaining stages conclude immediately, and the session completes and reports the reason.
 func TestSessionConcludesBeforeItsDeadline(t *testing.T) {
 	t.Parallel()
 

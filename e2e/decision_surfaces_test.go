@@ -18,11 +18,11 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// These tests make every decision that people can make in Slack, in Discord and with the tools of the MCP server, and some with the page.
-// Decisions over the API are those of internal/api/decision_test.go, commands those of internal/cli/decision_test.go.
+// These tests make every decision that people can make in Slack, in Discord and with the tools of the MCP server, and some
+// in the dashboard. internal/api/decision_test.go covers decisions over the API, internal/cli/decision_test.go commands.
 
 const (
-	// deciders is a chain whose call waits for an approval, and one that takes questions.
+	// deciders has a chain whose call waits for an approval, and one that accepts questions.
 	deciders = `
 agents: {Fixer: {mcp_servers: [cluster]}, Investigator: {}}
 agent_chains:
@@ -33,7 +33,8 @@ agent_chains:
 	cannotBeProcessed = "This could not be processed."
 )
 
-// ofChannels are the actions of all that Slack and Discord call on behalf of people; what has none decides nothing.
+// ofChannels returns the audit actions of everything that Slack and Discord call on behalf of people; calls with an empty
+// one decide nothing.
 func ofChannels() map[string]string {
 	return map[string]string{
 		"Submit": "", "Approval": "", "Approvals": "",
@@ -55,7 +56,7 @@ func TestEverythingThatChannelsCallDecidesOrDecidesNothing(t *testing.T) {
 	require.ElementsMatch(t, called, slices.Collect(maps.Keys(ofChannels())))
 }
 
-// refuseAuditRows lets no row into the audit log until allowAuditRows.
+// refuseAuditRows makes the audit log refuse rows until allowAuditRows.
 func refuseAuditRows(app *tarsytest.App) {
 	app.Exec(`CREATE FUNCTION no_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no row today'; END $$;
 CREATE TRIGGER no_row BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION no_row()`)
@@ -65,20 +66,20 @@ func allowAuditRows(app *tarsytest.App) {
 	app.Exec(`DROP TRIGGER no_row ON audit_log; DROP FUNCTION no_row()`)
 }
 
-// decision is something that a person decides.
+// decision is one decision of a person.
 type decision struct {
 	action, targetType, target string
-	// details are those of the change. Those that identify the author are added.
+	// details are those of the change; those that identify the author are added.
 	details map[string]string
 	// decide decides as ann and returns what identifies her in the audit log.
 	decide func() map[string]string
-	// hears waits until ann is told that the decision was made, refused until she is told that it could not be processed.
+	// hears waits until ann gets the reply that the decision was made, refused until she gets the reply that it could not be processed.
 	hears, refused func()
-	// holds reports whether anything of the decision is stored.
+	// holds reports whether any part of the decision is stored.
 	holds func() bool
 }
 
-// requireRowOfEach makes decisions: while no row can be stored they are not made, and then each has one row.
+// requireRowOfEach makes decisions: while no audit row can be stored they are not made, and then each has one row.
 func requireRowOfEach(t *testing.T, app *tarsytest.App, kind tarsy.ActorKind, decisions []decision) {
 	t.Helper()
 
@@ -113,10 +114,10 @@ func requireRowOfEach(t *testing.T, app *tarsytest.App, kind tarsy.ActorKind, de
 	require.ElementsMatch(t, all, made)
 }
 
-// decisionApp is a server on a virtual Slack or Discord with sessions that ann decides about.
+// decisionApp is a server on a virtual Slack or Discord, with sessions for ann to decide about.
 type decisionApp struct {
 	app *tarsytest.App
-	// ended is a session that takes questions and feedback. The calls of the others wait for an approval.
+	// ended is a session that accepts questions and feedback. The calls of the others wait for an approval.
 	ended, first, second string
 }
 
@@ -143,12 +144,12 @@ func newDecisionApp(t *testing.T, config string, env map[string]string) decision
 	return c
 }
 
-// call is the call of a session that waits for an approval.
+// call returns the call of a session that waits for an approval.
 func (c decisionApp) call(sessionID string) tarsy.MCPInteraction {
 	return c.app.MCPInteractions(sessionID)[0]
 }
 
-// decided reports whether anybody has decided about the call of a session.
+// decided returns a function that reports whether anybody has decided about a session's call.
 func (c decisionApp) decided(sessionID string) func() bool {
 	return func() bool {
 		return c.call(sessionID).Approval.Status != tarsy.ApprovalWaiting || c.stored(`SELECT id FROM requests WHERE session_id = $1`, sessionID)
@@ -167,7 +168,7 @@ func (c decisionApp) stored(sql, sessionID string) bool {
 	return len(tarsytest.Rows[struct{ ID string }](c.app, sql, sessionID)) > 0
 }
 
-// requireEnd checks that a mention is an alert without a row, and that the sessions of the decisions end as they were decided.
+// requireEnd checks that a mention submits an alert without an audit row, and that the sessions end as decided.
 func (c decisionApp) requireEnd(t *testing.T, mention func(text string)) {
 	t.Helper()
 
@@ -190,16 +191,16 @@ func (c decisionApp) requireEnd(t *testing.T, mention func(text string)) {
 type annInSlack struct {
 	*slackWorld
 
-	// heard is how many messages she alone had seen before her last act.
+	// heard is the number of messages that only she saw before her last action.
 	heard int
 }
 
-// alone are the messages that only ann sees.
+// alone returns the messages that only ann sees.
 func (p *annInSlack) alone() []slack.Message {
 	return slices.DeleteFunc(p.Messages(""), func(m slack.Message) bool { return m.Ephemeral != slackAnn })
 }
 
-// hears waits until the reply to her last act shows a text.
+// hears returns a function that waits until the reply to her last action shows a text.
 func (p *annInSlack) hears(text string) func() {
 	return func() {
 		p.t.Helper()
@@ -223,7 +224,7 @@ func (p *annInSlack) click(button string, ts string) map[string]string {
 	return map[string]string{"user_id": slackAnn, "channel_id": slackAlerts}
 }
 
-// reject clicks the button, unless the form is open, and submits the form.
+// reject clicks the button, unless the form is already open, and submits the form.
 func (p *annInSlack) reject(ts string) map[string]string {
 	p.t.Helper()
 
@@ -290,7 +291,7 @@ func TestEveryDecisionInSlackHasOneAuditRow(t *testing.T) {
 		p.Await("alerts", "Investigating: ")
 	})
 
-	// What is delivered twice is one decision.
+	// A redelivered envelope is not another decision.
 	before := auditLog(t, c.app)
 
 	for _, e := range p.Envelopes() {
@@ -307,7 +308,7 @@ func TestEveryDecisionInSlackHasOneAuditRow(t *testing.T) {
 type annInDiscord struct {
 	*discordWorld
 
-	// last is what she wrote last.
+	// last is her last message.
 	last discord.Message
 }
 
@@ -331,7 +332,7 @@ func (p *annInDiscord) says(thread, text string) func() map[string]string {
 	}
 }
 
-// hears waits until the first reply to what she wrote contains a text.
+// hears returns a function that waits until the first reply to her last message contains a text.
 func (p *annInDiscord) hears(text string) func() {
 	return func() {
 		p.t.Helper()
@@ -383,11 +384,11 @@ func TestEveryDecisionInDiscordHasOneAuditRow(t *testing.T) {
 // writingTool is a call of a tool that changes something.
 type writingTool struct {
 	arguments func(sessionID string) map[string]any
-	// action is that of the route behind it; empty if requests to that have no row.
+	// action is the audit action of the route behind it; empty if requests to the route have no row.
 	action string
 }
 
-// writingTools are the tools of the own MCP server that change something.
+// writingTools returns the tools of our own MCP server that change something.
 func writingTools() map[string]writingTool {
 	return map[string]writingTool{
 		"submit_alert": {arguments: func(string) map[string]any { return map[string]any{"data": "web is slow again"} }},
@@ -400,7 +401,7 @@ func writingTools() map[string]writingTool {
 	}
 }
 
-// scriptSession lets the model answer for one more session.
+// scriptSession scripts the model's replies for one more session.
 func scriptSession(t *testing.T, app *tarsytest.App) {
 	t.Helper()
 
@@ -417,7 +418,7 @@ func TestEveryWritingToolOfMCPServerHasOneAuditRow(t *testing.T) {
 	key := app.Key("an assistant", tarsy.ScopeWrite)
 
 	for name, connect := range map[string]func(*testing.T, *tarsytest.App, string) *mcpsdk.ClientSession{"http": toolsOverHTTP, "stdio": toolsOverStdio} {
-		t.Run(name, func(t *testing.T) { // one after the other: they share the script and the log
+		t.Run(name, func(t *testing.T) { // sequential: they share the script and the log
 			session := connect(t, app, key)
 			listed, err := session.ListTools(t.Context(), nil)
 			require.NoError(t, err)

@@ -13,8 +13,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// The demo's notes show the whole way from text to filed work: entities of every type, a note without any, an entity that a person
-// must check, and a duplicate.
+// The demo's notes show the whole way from text to filed work: entities of every type, a note without any, an entity that a
+// person must review, and a duplicate.
 func TestDemoNotesBecomeFiledWork(t *testing.T) {
 	t.Parallel()
 
@@ -66,7 +66,7 @@ func TestDemoNotesBecomeFiledWork(t *testing.T) {
 	require.Equal(t, 1, reviews[notebook.ReviewDuplicate])
 }
 
-// captured captures a note and returns it when it is done.
+// captured captures a note and returns it once it is done.
 func captured(t *testing.T, a *tarsytest.App, text string) notebook.NoteDetail {
 	t.Helper()
 

@@ -22,8 +22,8 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/private"
 )
 
-// The program that people get, as they run it: the demo is killed in the middle of its stories and started again. It
-// adopts the PostgreSQL that it left behind and brings the stories to their end. Ctrl-C leaves nothing behind.
+// The real program, as people run it: the demo is killed in the middle of its stories and started again. It adopts the
+// PostgreSQL that it left running and completes the stories. Ctrl-C leaves nothing behind.
 func TestDemoResumesAfterKill(t *testing.T) {
 	t.Parallel()
 
@@ -31,7 +31,7 @@ func TestDemoResumesAfterKill(t *testing.T) {
 	first := startDemo(t, binary, dir)
 	ids := first.sessions(t)
 
-	// A tool has answered in the first story; every story has more than that.
+	// A tool has answered in the first story; every story continues after that.
 	first.follow(t, ids[0], func(u client.Update) bool {
 		return u.Event != nil && u.Event.Type == tarsy.TypeTimelineCompleted && strings.Contains(string(u.Event.Payload), string(tarsy.EventToolCall))
 	})
@@ -54,8 +54,8 @@ func TestDemoResumesAfterKill(t *testing.T) {
 	requireNothingLeft(t, binary, dir)
 }
 
-// A tee that prints the demo's output gets the same Ctrl-C and is gone first: nobody reads what the demo says while it
-// stops, and it must stop all the same.
+// A tee that prints the demo's output gets the same Ctrl-C and exits first: nobody reads the output while the demo stops,
+// and it must still stop.
 func TestDemoStopsCleanlyWithoutReader(t *testing.T) {
 	t.Parallel()
 
@@ -68,7 +68,7 @@ func TestDemoStopsCleanlyWithoutReader(t *testing.T) {
 	requireNothingLeft(t, binary, dir)
 }
 
-// A private PostgreSQL that is killed, as by the kernel when memory is short, is started again, and nothing is lost.
+// A private PostgreSQL that is killed, for example by the kernel when memory is short, is restarted, and nothing is lost.
 func TestDemoResumesAfterDatabaseKill(t *testing.T) {
 	t.Parallel()
 
@@ -136,7 +136,7 @@ func requireStory(t *testing.T, p *demoProcess, id string) {
 
 	cited := requireCited(t, timeline.Events)
 
-	// One story is of a model that refuses.
+	// In one story the model refuses.
 	if session.AlertType == "secret-in-log" {
 		require.Equal(t, tarsy.SessionFailed, session.Status)
 		require.Equal(t, "llm_safety", session.ErrorCode)
@@ -155,7 +155,7 @@ func requireStory(t *testing.T, p *demoProcess, id string) {
 	}
 }
 
-// requireCounts checks what became of the demo's alerts, of which two are of a group whose six others are a storm.
+// requireCounts checks how the demo's alerts were counted: two of one group have their own sessions, its other six are a storm.
 func requireCounts(t *testing.T, p *demoProcess) {
 	t.Helper()
 
@@ -203,8 +203,8 @@ var (
 	address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 )
 
-// demoDir is a data directory that also the user whom root lends to PostgreSQL can reach, which those of the testing
-// package are not. Whatever is left in it is stopped and removed.
+// demoDir returns a data directory that the user as which PostgreSQL runs under root can reach too, unlike the directories
+// of the testing package. It is removed at the end, and what still runs in it is stopped.
 func demoDir(t *testing.T) string {
 	t.Helper()
 
@@ -222,7 +222,7 @@ func demoDir(t *testing.T) string {
 	return dir
 }
 
-// countEnded returns how many sessions have ended. PostgreSQL outlives the server; it is left running.
+// countEnded returns how many sessions have ended. PostgreSQL outlives the server, and keeps running.
 func countEnded(t *testing.T, dir string) int {
 	t.Helper()
 
@@ -245,7 +245,7 @@ func countEnded(t *testing.T, dir string) int {
 	return finished
 }
 
-// demoProcess is a demo that runs.
+// demoProcess is a running demo.
 type demoProcess struct {
 	*process
 
@@ -256,7 +256,7 @@ func startDemo(t *testing.T, binary, dir string) *demoProcess {
 	t.Helper()
 
 	command := exec.Command(binary, "demo", "--speed", "20", "--listen", "127.0.0.1:0", "--data-dir", dir, "--log-level", "info")
-	// What is set for the developer is not meant for the test, but for the place of PostgreSQL.
+	// The test ignores the developer's settings, except for the location of PostgreSQL.
 	command.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		return strings.HasPrefix(entry, "TARSY_") && !strings.HasPrefix(entry, "TARSY_PG_BIN=")
 	})
@@ -274,7 +274,7 @@ func startDemo(t *testing.T, binary, dir string) *demoProcess {
 	return p
 }
 
-// sessions are the ids of all sessions.
+// sessions returns the ids of all sessions.
 func (p *demoProcess) sessions(t *testing.T) []string {
 	t.Helper()
 
@@ -292,7 +292,7 @@ func (p *demoProcess) sessions(t *testing.T) []string {
 	return ids
 }
 
-// follow reads a session from its beginning until there is what is looked for.
+// follow reads a session from its beginning until found returns true.
 func (p *demoProcess) follow(t *testing.T, id string, found func(client.Update) bool) client.Update {
 	t.Helper()
 
@@ -312,8 +312,8 @@ func (p *demoProcess) follow(t *testing.T, id string, found func(client.Update) 
 	return client.Update{}
 }
 
-// requireNothingLeft checks that no process of the program, and no PostgreSQL of the directory, runs. One that was adopted
-// removes the record of itself as its last act, and may be seen exiting.
+// requireNothingLeft checks that no process of the program, and no PostgreSQL of the directory, is running. An adopted
+// PostgreSQL removes its own record as its last action, so it may be seen exiting.
 func requireNothingLeft(t *testing.T, binary, dir string) {
 	t.Helper()
 	require.NoFileExists(t, filepath.Join(dir, "postgres", "postmaster.pid"))
@@ -340,7 +340,7 @@ func processesOf(t *testing.T, binary, dir string) []string {
 	}
 
 	return slices.DeleteFunc(processes, func(process string) bool {
-		// Only root may follow the links of tarsy itself; everybody may read how it was called.
+		// Only root can follow the links of tarsy itself; everybody can read its command line.
 		executable, _ := os.Readlink(filepath.Join(process, "exe")) // gone, or not ours
 		cwd, _ := os.Readlink(filepath.Join(process, "cwd"))
 		called, _ := os.ReadFile(filepath.Join(process, "cmdline"))

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// discordDesk is a server on a virtual Discord whose agent may restart after somebody has approved that.
+// discordDesk is a server on a virtual Discord whose agent can restart after somebody has approved it.
 type discordDesk struct {
 	*discordWorld
 
@@ -36,7 +36,7 @@ func newDiscordDesk(t *testing.T, clock *clockwork.FakeClock) *discordDesk {
 	return &discordDesk{discordWorld: w, app: tarsytest.New(t, options), cluster: cluster}
 }
 
-// investigate begins a session whose agent wants to restart with these arguments, and returns its id.
+// investigate starts a session whose agent wants to restart with these arguments, and returns its id.
 func (d *discordDesk) investigate(arguments string) string {
 	d.app.Script.Add(restart(arguments), says("The end."), says("Done."))
 
@@ -140,7 +140,7 @@ func TestApprovalThatNobodyGivesInDiscordExpires(t *testing.T) {
 	require.Contains(t, lastResult(d.app, 1), "Nobody approved this call in time")
 }
 
-// Blanks hide the end of the arguments, so nobody approves them here. And whatever a model has written: Discord fetches nothing.
+// Spaces hide the end of the arguments, so nobody can approve them here. And whatever a model has written, Discord fetches nothing.
 func TestDiscordOffersNoApprovalOfWhatItDoesNotShow(t *testing.T) {
 	t.Parallel()
 

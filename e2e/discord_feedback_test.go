@@ -35,14 +35,14 @@ func TestDiscordThreadTakesFeedback(t *testing.T) {
 	require.NotContains(t, given[0].Why, secret)
 	require.Equal(t, "the network @everyone", given[0].RealCause)
 
-	// Bad feedback is explained and changes nothing.
+	// Invalid feedback is explained and changes nothing.
 	w.Write(thread.ID, "ann", "!feedback perfect")
 	require.Contains(t, w.Await(thread.ID, "There is no rating").Content, "right")
 	w.Write(thread.ID, "ann", "!feedback")
 	w.Await(thread.ID, "Write right, partly or wrong")
 	require.Equal(t, given, app.Session(sessionID).Feedback)
 
-	// Somebody with the same display name has an opinion of their own.
+	// A user with the same display name has separate feedback.
 	w.Write(thread.ID, "other-ann", "!feedback withdraw")
 	w.Await(thread.ID, "has given no feedback")
 	w.Write(thread.ID, "other-ann", "!feedback right")
@@ -64,7 +64,7 @@ func TestDiscordThreadTakesFeedback(t *testing.T) {
 		require.Equal(t, "discord:ann", row.Actor)
 		require.Equal(t, tarsy.ActorDiscord, row.ActorKind)
 	}
-	// Who is not allowed to ask is not allowed to rate either, and gets no answer.
+	// A user who is not allowed to ask is not allowed to rate either, and gets no answer.
 	before := len(w.Sent().Messages)
 
 	w.Write(thread.ID, "bob", "!feedback right")

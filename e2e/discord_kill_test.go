@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// newDiscordWorld is a world whose servers use a virtual Discord.
+// newDiscordWorld returns a world whose servers use a virtual Discord.
 func newDiscordWorld(t *testing.T, i *investigation) (*world, *discordWorld) {
 	t.Helper()
 
@@ -22,7 +22,7 @@ func newDiscordWorld(t *testing.T, i *investigation) (*world, *discordWorld) {
 	return w, virtual
 }
 
-// announcements counts the messages of the bot in the channel of announcements.
+// announcements counts the bot's messages in the announcement channel.
 func announcements(w *discordWorld) (n int) {
 	for _, m := range w.Sent().Messages {
 		if m.ChannelID == alertsID {
@@ -33,8 +33,8 @@ func announcements(w *discordWorld) (n int) {
 	return n
 }
 
-// A server is killed after it has committed a session's end: before its announcement reaches Discord, or after that and
-// before it knows. The next server announces it, and it is there once.
+// A server is killed after it has committed a session's end: before its announcement reaches Discord, or after that but
+// before the server knows. The next server announces it, and it appears once.
 func TestDiscordAnnouncementSurvivesKill(t *testing.T) {
 	t.Parallel()
 

@@ -14,7 +14,7 @@ import (
 
 const routePayments = "alerts:\n  routes: [{match: [title=\"checkout fails\"], team: payments, severity: critical}, {severity: warning}]\n"
 
-// Sessions of a team are announced in its channel, their beginning too, and the thread under the end takes questions.
+// Sessions of a team are announced in its channel, including their beginning, and the thread under the end accepts questions.
 func TestDiscordAnnouncesInTheChannelOfTheTeam(t *testing.T) {
 	t.Parallel()
 
@@ -77,7 +77,7 @@ func TestDiscordWaitsInQuietHoursExceptForCriticalAlerts(t *testing.T) {
 	require.Len(t, w.Sent().Messages, 3)
 }
 
-// The Markdown is that of the template; what an alert or a model wrote is only text in it.
+// The template's Markdown takes effect; what an alert or a model has written is plain text in it.
 func TestDiscordTemplateKeepsHostileTextHarmless(t *testing.T) {
 	t.Parallel()
 

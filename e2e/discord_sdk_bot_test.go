@@ -9,8 +9,8 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/discord"
 )
 
-// What bots do besides writing messages, with discord.js against the virtual Discord: files, reactions, pins, deleted threads, commands,
-// buttons and webhooks. The product uses disgo.
+// discord.js does with the virtual Discord what bots do besides writing messages: files, reactions, pins, deleted threads,
+// commands, buttons and webhooks. The product uses disgo.
 func TestDiscordJSUsesCommandsFilesAndWebhooksOfTheVirtualDiscord(t *testing.T) {
 	t.Parallel()
 

@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// newDiscordApp is a server on a virtual Discord whose chain takes questions.
+// newDiscordApp returns a server on a virtual Discord whose chain accepts questions.
 func newDiscordApp(t *testing.T, allowed string) (*tarsytest.App, *discordWorld) {
 	t.Helper()
 
@@ -55,7 +55,7 @@ func TestDiscordAnnouncesEndOfSession(t *testing.T) {
 	require.Empty(t, w.Unused(), "both 429s were returned")
 }
 
-// The person reads the answer while it is written, one message for each 2,000 characters, with the code blocks whole.
+// People read the answer while it is written, one message for each 2,000 characters, with code blocks kept whole.
 func TestDiscordThreadAnswersQuestions(t *testing.T) {
 	t.Parallel()
 
@@ -66,14 +66,14 @@ func TestDiscordThreadAnswersQuestions(t *testing.T) {
 	app.Script.Route("Investigator", says("The disk is full."))
 	app.Script.Route("ExecSummaryAgent", says("A leak."))
 	app.Script.Route("ChatAgent", tool("get_pod_status", `{"pod":"app-1"}`),
-		// Text is saved once a second, so the part before the gate takes longer.
+		// Text is saved once a second, so the part before the gate must take longer.
 		script.Reply{Text: long, Trickle: true, Pace: &script.Pace{TokensPerSecond: 400}, Gate: gate, GateAfter: 1900})
 
 	sessionID := app.Run("test", "disk full").ID
 	thread := w.AwaitThread()
 	w.AwaitReady()
 
-	// The gateway breaks, and the question still arrives.
+	// The gateway connection breaks, and the question still arrives.
 	w.DropGateway(discord.Drop{})
 
 	_, err := w.WaitConnection(w.ctx(), "the next connection", func(c discord.Connection) bool { return c.Number == 2 && c.How == "resume" })
@@ -122,7 +122,7 @@ func TestDiscordThreadAnswersQuestions(t *testing.T) {
 	require.Equal(t, "discord:ann", tarsy.MetadataAs[tarsy.QuestionMetadata](asked.Metadata).Author)
 }
 
-// Discord shows for ten seconds that somebody types, so that is repeated every eight while an answer is written.
+// Discord shows a typing indicator for ten seconds, so it is repeated every eight while an answer is written.
 func TestDiscordShowsTypingAtIntervals(t *testing.T) {
 	t.Parallel()
 
@@ -144,7 +144,7 @@ func TestDiscordShowsTypingAtIntervals(t *testing.T) {
 
 	clock.Advance(8*time.Second - time.Millisecond)
 
-	// Announcements are read once a second, and with them the answer.
+	// Announcements are read once a second, and the answer with them.
 	for _, title := range []string{"second alert", "third alert"} {
 		app.Run("test", title)
 		w.Await("alerts", title)
@@ -186,7 +186,7 @@ func TestDiscordMentionSubmitsAlert(t *testing.T) {
 	require.Equal(t, 3, announcements(w), "the result is in the channel once")
 }
 
-// awaitAnnounced waits until nothing more is sent about the end of a session.
+// awaitAnnounced waits until the announcement of a session's end has been sent.
 func awaitAnnounced(t *testing.T, app *tarsytest.App, sessionID string) {
 	t.Helper()
 
@@ -197,7 +197,7 @@ func awaitAnnounced(t *testing.T, app *tarsytest.App, sessionID string) {
 	})
 }
 
-// The result of an alert from another channel is announced as every other, and is also a reply to the mention.
+// The result of an alert from another channel is announced like any other, and is also a reply to the mention.
 func TestDiscordRepliesToMentionWithResult(t *testing.T) {
 	t.Parallel()
 
@@ -222,7 +222,7 @@ func TestDiscordRepliesToMentionWithResult(t *testing.T) {
 	require.Len(t, w.Sent().Messages, 3)
 }
 
-// Each list decides alone, and nobody is allowed by default.
+// Each list alone can refuse a message, and nobody is allowed by default.
 func TestDiscordIgnoresMessagesThatAreNotAllowed(t *testing.T) {
 	t.Parallel()
 
@@ -257,7 +257,7 @@ func TestDiscordIgnoresMessagesThatAreNotAllowed(t *testing.T) {
 
 			w.Write(test.channel, test.author, "<@tarsy> disk full")
 
-			// Messages are handled in order, so both are over when the next announcement is there for people to see.
+			// Messages are handled in order, so both are done when the next announcement appears.
 			app.Run("test", "disk full")
 			w.Await("alerts", "The second announcement.")
 			require.Len(t, w.Sent().Messages, 2)
@@ -267,7 +267,7 @@ func TestDiscordIgnoresMessagesThatAreNotAllowed(t *testing.T) {
 	}
 }
 
-// A server was killed after it had stored where the answer goes, and before it had stored the question.
+// A server was killed after it had stored where the answer goes, but before it had stored the question.
 func TestDiscordReportsLostQuestion(t *testing.T) {
 	t.Parallel()
 

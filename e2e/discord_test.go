@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// discord.js, as published on npm, against the virtual Discord in a process of its own: it logs in, receives, sends, waits for
-// rate limits, reconnects and resumes as with the real one.
+// discord.js, as published on npm, runs against the virtual Discord in its own process: it logs in, receives, sends, waits
+// for rate limits, reconnects and resumes as with the real one.
 func TestDiscordJSRunsAgainstTheVirtualDiscord(t *testing.T) {
 	t.Parallel()
 

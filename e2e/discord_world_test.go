@@ -20,13 +20,13 @@ const (
 	discordTokenName, discordKey = "DISCORD_TOKEN", "token-of-the-test-bot"
 )
 
-// The allow-lists of the tests: ann, who is on call, may ask and submit in the channel alerts. So may other-ann, who shows the name ann too.
+// The tests' allow lists: ann, who is on call, can ask and submit in the channel alerts. So can other-ann, whose display name is ann too.
 const (
 	oncallAsks    = `allow: {guilds: ["` + guildID + `"], channels: ["` + alertsID + `"], roles: ["` + oncallID + `"]}`
 	oncallAllowed = oncallAsks + `, submit: {guilds: ["` + guildID + `"], channels: ["` + alertsID + `"], roles: ["` + oncallID + `"], alert_type: test}`
 )
 
-// discordWorld is a virtual Discord. Requests to send a message can be held before or after it is created.
+// discordWorld is a virtual Discord. Requests to send a message can be held before or after the message is created.
 type discordWorld struct {
 	*discord.Server
 
@@ -37,7 +37,7 @@ type discordWorld struct {
 	hold *discordHold
 }
 
-// discordHold is where requests to send a message wait.
+// discordHold is a point at which requests to send a message wait.
 type discordHold struct {
 	afterSending bool
 	reached      chan struct{}
@@ -71,7 +71,7 @@ func newDiscord(t testing.TB) *discordWorld {
 	return w
 }
 
-// ServeHTTP is the REST API with the hold in front of it or behind it.
+// ServeHTTP serves the REST API with the hold before or after it.
 func (w *discordWorld) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	hold := w.hold
@@ -94,11 +94,11 @@ func (w *discordWorld) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 	}
 
-	// The caller is gone, or tries again.
+	// The caller is gone, or retries.
 	rw.WriteHeader(http.StatusBadGateway)
 }
 
-// Hold lets requests to send a message wait until Release.
+// Hold makes requests to send a message wait until Release.
 func (w *discordWorld) Hold(afterSending bool) *discordHold {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,7 +119,7 @@ func (w *discordWorld) Release() {
 	}
 }
 
-// Config is the configuration of servers that use this Discord.
+// Config returns the configuration of servers that use this Discord.
 func (w *discordWorld) Config(allowed string) string {
 	return fmt.Sprintf("system: {dashboard_url: 'https://tarsy.example.org', discord: {enabled: true, channel: %q, api_url: %q, gateway_url: %q, %s}}\n",
 		alertsID, w.api, w.Gateway(), allowed)
@@ -156,7 +156,7 @@ func (w *discordWorld) AwaitThread() discord.Thread {
 	return *a.Thread
 }
 
-// AwaitReady waits until the bot hears messages.
+// AwaitReady waits until the bot receives messages.
 func (w *discordWorld) AwaitReady() {
 	w.t.Helper()
 	require.NoError(w.t, w.WaitReady(w.ctx()))

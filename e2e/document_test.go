@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// document is the server's OpenAPI document, as far as the tests read it.
+// document is the part of the server's OpenAPI document that the tests read.
 type document struct {
 	OpenAPI    string                          `json:"openapi"`
 	Paths      map[string]map[string]operation `json:"paths"`
@@ -42,7 +42,7 @@ type operation struct {
 	method, path string
 }
 
-// schema is as much of JSON Schema as the document uses.
+// schema is a JSON Schema with the features that the document uses.
 type schema map[string]any
 
 func readDocument(t *testing.T, app *tarsytest.App) document {
@@ -54,7 +54,7 @@ func readDocument(t *testing.T, app *tarsytest.App) document {
 	return decode[document](answer.Body)
 }
 
-// operations are all operations of the document, by id.
+// operations returns all operations of the document, by id.
 func (d document) operations() map[string]operation {
 	all := map[string]operation{}
 
@@ -68,7 +68,7 @@ func (d document) operations() map[string]operation {
 	return all
 }
 
-// success is the one status of an operation that is not an error.
+// success returns the only status of an operation that is not an error.
 func (o operation) success(t *testing.T) int {
 	t.Helper()
 
@@ -81,7 +81,7 @@ func (o operation) success(t *testing.T) int {
 	return status
 }
 
-// scope is what a key needs for the operation; empty means that no key is needed.
+// scope returns the scope that the operation needs; empty means that it needs no key.
 func (o operation) scope() string {
 	for _, needed := range o.Security {
 		for _, scopes := range needed {
@@ -92,7 +92,7 @@ func (o operation) scope() string {
 	return ""
 }
 
-// address fills the parameters of the path in their order; the last id serves for all that are left.
+// address fills in the parameters of the path in order; the last id is used for all that are left.
 func (o operation) address(ids ...string) string {
 	return regexp.MustCompile(`\{\w+\}`).ReplaceAllStringFunc(o.path, func(string) string {
 		id := ids[0]
@@ -104,7 +104,7 @@ func (o operation) address(ids ...string) string {
 	})
 }
 
-// check tells where a value is not what the schema says. Fields that the schema does not have are mistakes too.
+// check returns where a value violates the schema. Fields that the schema does not have are violations too.
 func (d document) check(at string, s schema, value any) []string {
 	if ref, ok := s["$ref"].(string); ok {
 		return d.check(at, d.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")], value)

@@ -29,7 +29,7 @@ import (
 )
 
 // The primary is killed while alerts arrive and sessions run, and its synchronous standby is promoted. Every alert that was
-// answered with 202 is there and is investigated to its end, and no caller gets anything but 202 and 503.
+// answered with 202 is stored and is investigated to its end, and callers get nothing but 202 and 503.
 func TestFailoverToSynchronousStandbyLosesNothing(t *testing.T) {
 	t.Parallel()
 
@@ -80,7 +80,7 @@ FROM sessions WHERE id = ANY($1::uuid[])`, ids)[0]
 	}
 }
 
-// heldModel answers at once, but holds the first calls until it is released.
+// heldModel answers immediately, but holds the first calls until it is released.
 type heldModel struct {
 	held    chan struct{}
 	release chan struct{}
@@ -104,7 +104,7 @@ func (m *heldModel) Generate(ctx context.Context, _ *llm.Request) iter.Seq2[llm.
 	}
 }
 
-// alertStorm submits alerts one after another, from several senders, until it is ended.
+// alertStorm submits alerts one after another, from several senders, until it is stopped.
 type alertStorm struct {
 	stop    context.CancelFunc
 	running sync.WaitGroup
@@ -112,7 +112,7 @@ type alertStorm struct {
 	mu           sync.Mutex
 	acknowledged []string
 	refused      int
-	// reached is closed when this many are acknowledged.
+	// reached is closed when wanted alerts are acknowledged.
 	reached chan struct{}
 	wanted  int
 }
@@ -139,7 +139,7 @@ func startAlertStorm(t *testing.T, server string, senders int) *alertStorm {
 	return s
 }
 
-// submit is not cut off by the end of the storm: what was stored must be known.
+// submit is not cancelled at the end of the storm: every stored alert must be known.
 func (s *alertStorm) submit(t *testing.T, client *http.Client, server string) {
 	t.Helper()
 
@@ -179,7 +179,7 @@ func (s *alertStorm) submit(t *testing.T, client *http.Client, server string) {
 	}
 }
 
-// awaitMore waits until more alerts are acknowledged than are now.
+// awaitMore waits until this many more alerts are acknowledged.
 func (s *alertStorm) awaitMore(t *testing.T, more int) {
 	t.Helper()
 
@@ -192,7 +192,7 @@ func (s *alertStorm) awaitMore(t *testing.T, more int) {
 	await(t, done, strconv.Itoa(more)+" more alerts to be acknowledged")
 }
 
-// end returns what was acknowledged.
+// end stops the storm and returns the acknowledged alerts.
 func (s *alertStorm) end() []string {
 	s.stop()
 	s.running.Wait()
@@ -202,7 +202,7 @@ func (s *alertStorm) end() []string {
 
 // replicatedPair is a primary and its synchronous standby, both without a network.
 type replicatedPair struct {
-	primary string // address
+	primary string // URL
 	sockets [2]string
 	cluster string
 }
@@ -245,7 +245,7 @@ func newReplicatedPair(t *testing.T) *replicatedPair {
 
 	pair.startStandby(t, owner, filepath.Join(binaries.Dir, "postgres"), standby)
 
-	// From here on a commit is acknowledged when the standby has it.
+	// From now on a commit is acknowledged once the standby has it.
 	pair.exec(t, pair.primary, "ALTER SYSTEM SET synchronous_standby_names = '*'")
 	pair.exec(t, pair.primary, "SELECT pg_reload_conf()")
 	pair.await(t, pair.primary, "SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
@@ -265,7 +265,7 @@ func ownerOf(t *testing.T, path string) *syscall.Credential {
 	return &syscall.Credential{Uid: stat.Uid, Gid: stat.Gid}
 }
 
-// command is a program of PostgreSQL, which does not run as root.
+// command returns a command for a program of PostgreSQL, which must not run as root.
 func (p *replicatedPair) command(owner *syscall.Credential, program string, arguments ...string) *exec.Cmd {
 	command := exec.Command(program, arguments...)
 	command.Dir = "/"
@@ -298,7 +298,7 @@ func (p *replicatedPair) startStandby(t *testing.T, owner *syscall.Credential, p
 	p.await(t, p.addressOf(p.sockets[1], ""), "SELECT pg_is_in_recovery()")
 }
 
-// url is the address of whichever of the two takes writes.
+// url returns the address of whichever of the two accepts writes.
 func (p *replicatedPair) url() string {
 	return p.addressOf(strings.Join(p.sockets[:], ","), "read-write")
 }
@@ -322,7 +322,7 @@ func (p *replicatedPair) addressOf(hosts, attributes string) string {
 	return address.String()
 }
 
-// failOver kills the primary and promotes the standby, as the tools that watch over a cluster do.
+// failOver kills the primary and promotes the standby, as cluster managers do.
 func (p *replicatedPair) failOver(t *testing.T) {
 	t.Helper()
 
@@ -347,7 +347,7 @@ func (p *replicatedPair) exec(t *testing.T, address, sql string) {
 	require.NoError(t, conn.Close(t.Context()))
 }
 
-// await asks until the answer is true. A server that starts refuses connections at first.
+// await polls until the answer is true. A starting server refuses connections at first.
 func (p *replicatedPair) await(t *testing.T, address, question string) {
 	t.Helper()
 

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// levelChain names what to fall back on at every level that can; the one provider that everybody begins with is dead.
+// levelChain has a fallback at every possible level; the provider that is tried first is dead everywhere.
 const levelChain = `
 defaults:
   llm_provider: dead
@@ -44,8 +44,8 @@ agent_chains:
     chat: {enabled: true}
 `
 
-// Whoever asks a model falls back on what the nearest level names: the agent's entry in its stage, the stage, the agent's
-// name, the defaults; the synthesis, the executive summary, the verdict and the answer to a question as well.
+// A call falls back on what the nearest level names: the agent's entry in its stage, the stage, the agent's name, the
+// defaults. So do the synthesis, the executive summary, the verdict and the answer to a question.
 func TestFallbackListIsUsedAtEveryLevel(t *testing.T) {
 	t.Parallel()
 
@@ -54,7 +54,7 @@ func TestFallbackListIsUsedAtEveryLevel(t *testing.T) {
 		require.NoError(t, answers.On(script.Match{Model: script.Text{Equals: model}}, replies...))
 	}
 
-	// Two agents, their synthesis, two more agents, the summary, the verdict and the question each find it dead.
+	// Two agents, their synthesis, two more agents, the summary, the verdict and the question each call it once.
 	on("dead", script.Reply{Err: &llm.Error{Status: 401, Message: "the key was revoked"}, Times: 8})
 	require.NoError(t, answers.On(script.Match{Model: script.Text{Equals: "summary"}, System: script.Text{Contains: "Write the verdict"}},
 		concludes(t, tarsy.OutcomeProbableCause, "the cache")))

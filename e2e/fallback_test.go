@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// fallbackChain asks one provider and, when it fails, another one of a different make.
+// fallbackChain uses one provider and, when it fails, another one of a different kind.
 const fallbackChain = `
 defaults:
   llm_provider: first
@@ -31,10 +31,10 @@ agent_chains:
     stages: [{name: analysis, agents: [{name: Investigator}]}]
 `
 
-// hugeResult is how long the result of the tool "huge" is.
+// hugeResult is the length of the result of the tool "huge".
 const hugeResult = 10_000
 
-// fallbackApp is a server with the two providers, each with a script of its own.
+// fallbackApp returns a server with the two providers, each with its own script.
 func fallbackApp(t *testing.T) (app *tarsytest.App, first, second *script.Script) {
 	t.Helper()
 
@@ -56,8 +56,8 @@ func overloaded() script.Reply {
 	return script.Reply{Err: &llm.Error{Status: 503, Code: "overloaded", Message: "too much to do", RetryAfter: time.Millisecond}}
 }
 
-// A call that fails is made again; a provider that stays away is left for the next, in the middle of an investigation. The
-// timeline says so, and the trace has every call.
+// A failed call is retried; a provider that stays unavailable is replaced by the next one, in the middle of an
+// investigation. The timeline reports it, and the trace has every call.
 func TestFallbackProviderContinuesSession(t *testing.T) {
 	t.Parallel()
 
@@ -98,13 +98,13 @@ func TestFallbackProviderContinuesSession(t *testing.T) {
 		"first gpt-5 ×1 ", // the verdict
 	}, made)
 
-	// The second provider was given the whole conversation, in its own form.
+	// The second provider received the whole conversation, in its own format.
 	messages := second.Calls()[0].Request.Messages
 	require.Equal(t, "memory limit exceeded", unmarked(messages[len(messages)-1].Content))
 	require.Equal(t, "test-mcp__get_pod_logs", messages[len(messages)-2].ToolCalls[0].Name)
 }
 
-// An operator reads what to do, not what a library thought.
+// The error tells operators what to do instead of repeating a library's message.
 func TestProviderErrorSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 
@@ -122,8 +122,8 @@ func TestProviderErrorSaysWhatToDo(t *testing.T) {
 	require.NotContains(t, session.ErrorMessage, "key-of-the-test")
 }
 
-// A conversation that has become too long goes on with old results shortened, once and visibly; what each call saw can be
-// told afterwards.
+// A conversation that has become too long continues with old results shortened, once and visibly; what each call received
+// can be reconstructed afterwards.
 func TestTooLongConversationIsShortenedAndContinues(t *testing.T) {
 	t.Parallel()
 

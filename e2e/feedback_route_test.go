@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// feedbackSuccesses are the operations on conclusions.
+// feedbackSuccesses returns the successful requests about feedback.
 func feedbackSuccesses() map[string]success {
 	ended := func(app *tarsytest.App) string {
 		app.Script.Add(says("Analysed."), says("Summed up."))

@@ -22,10 +22,10 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// floodedConnections is the limit of a server under attack. One network, which is all that a test has, gets half of them.
+// floodedConnections is the connection limit of a server under attack. One network, which is all that a test has, gets half of them.
 const floodedConnections = 256
 
-// newFlooded is a server with few connections that senders deliver to.
+// newFlooded returns a server with few connections that receives deliveries.
 func newFlooded(t *testing.T, requireKey bool) *tarsytest.App {
 	t.Helper()
 
@@ -42,15 +42,16 @@ func newFlooded(t *testing.T, requireKey bool) *tarsytest.App {
 	return app
 }
 
-// attacker is what somebody does with each of too many connections.
+// attacker is what each of too many connections does.
 type attacker struct {
 	// sends is written first.
 	sends string
-	// deaf tells that nothing is read, and that a connection is not opened again.
+	// deaf attackers read nothing, and do not reopen a connection.
 	deaf bool
 }
 
-// hold uses one connection until the server closes it or the context ends; begun is called when the server has it.
+// hold uses one connection until the server closes it or the context ends; a deaf attacker waits for the context. begun is
+// called once sends is written.
 func (a attacker) hold(ctx context.Context, address string, begun func()) {
 	var dialer net.Dialer
 
@@ -66,7 +67,7 @@ func (a attacker) hold(ctx context.Context, address string, begun func()) {
 		_ = conn.Close()
 	}()
 
-	// A small buffer is full at once.
+	// A small buffer fills up immediately.
 	if tcp, ok := conn.(*net.TCPConn); ok && a.deaf {
 		_ = tcp.SetReadBuffer(4 << 10)
 	}
@@ -82,7 +83,7 @@ func (a attacker) hold(ctx context.Context, address string, begun func()) {
 	}
 }
 
-// flood opens several times as many connections as the server allows, and each again when it is closed, until the test is over.
+// flood opens this many connections, and reopens each that is closed, until the test is over.
 func flood(t *testing.T, app *tarsytest.App, attackers int, a attacker) {
 	t.Helper()
 
@@ -111,8 +112,9 @@ func flood(t *testing.T, app *tarsytest.App, attackers int, a attacker) {
 	begun.Wait()
 }
 
-// requireService checks that deliveries and the dashboard work, each over a connection of its own. Like senders and browsers it
-// tries again when the server closes a connection or is overloaded, but not for long: attackers would have to let go only later.
+// requireService checks that deliveries and the dashboard work, each over a new connection. Like senders and browsers it
+// retries when the server closes a connection or is overloaded, but not so long that the attackers' connections would have
+// timed out.
 func requireService(t *testing.T, app *tarsytest.App) {
 	t.Helper()
 
@@ -171,7 +173,7 @@ func requireService(t *testing.T, app *tarsytest.App) {
 	t.Logf("%d requests for %d results in %s", tries, 3*rounds, time.Since(began).Round(time.Millisecond))
 }
 
-// One after the other, because each of them uses all that the machine has.
+// The cases run one after another, because each uses the whole machine.
 func TestConnectionsOfAttackersKeepNobodyOut(t *testing.T) {
 	t.Parallel()
 
@@ -193,7 +195,7 @@ func TestConnectionsOfAttackersKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// The senders of these bodies are known by their signature, which needs the whole body.
+// The senders of these bodies are identified by their signature, which needs the whole body.
 func TestBodiesWithUnknownSignatureKeepNobodyOutAndUseLimitedMemory(t *testing.T) {
 	t.Parallel()
 

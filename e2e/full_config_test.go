@@ -15,7 +15,7 @@ import (
 
 var withoutTLS = regexp.MustCompile(`(?m)^  tls: .*\n`)
 
-// Whatever config check accepts must not stop the server: it starts with the fixtures that set every key.
+// The server must start with everything that config check accepts: here, with the fixtures that set every key.
 func TestServerStartsWithEveryKeySet(t *testing.T) {
 	t.Parallel()
 
@@ -37,7 +37,7 @@ func TestServerStartsWithEveryKeySet(t *testing.T) {
 				text.WriteString("\n")
 			}
 
-			// The certificate that the fixture names is on no machine, and the client of the test does not speak TLS: internal/app tests that.
+			// The fixture's certificate does not exist, and the test's client does not speak TLS; internal/app tests TLS.
 			settings := withoutTLS.ReplaceAllString(text.String(), "")
 
 			app := tarsytest.New(t, tarsytest.Options{

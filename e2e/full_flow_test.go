@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// oomChain collects, lets two agents look at once, diagnoses, and takes questions.
+// oomChain collects, lets two agents look in parallel, diagnoses, and accepts questions.
 const oomChain = `
 defaults: {llm_provider: test, max_iterations: 3}
 agents:
@@ -29,7 +29,7 @@ agent_chains:
     chat: {enabled: true}
 `
 
-// oomTools are what the agents of oomChain look with.
+// oomTools returns the MCP server of oomChain's agents.
 func oomTools() *tarsytest.MCPServer {
 	return tarsytest.NewMCPServer("test-mcp",
 		tarsytest.Tool{Name: "get_pod_logs", ReadOnly: true, Text: "memory limit exceeded"},
@@ -39,13 +39,13 @@ func oomTools() *tarsytest.MCPServer {
 	)
 }
 
-// tool is an answer that calls one tool with arguments.
+// tool returns a reply that calls one tool with arguments.
 func tool(name, arguments string) script.Reply {
 	return script.Reply{ToolCalls: []llm.ToolCall{{Name: "test-mcp__" + name, Arguments: arguments}}}
 }
 
-// Three stages, the second with two agents and a synthesis, an executive summary, then two questions: everything that
-// people see of it is in golden files.
+// Three stages, the second with two agents and a synthesis, an executive summary, then two questions: golden files have
+// everything that people see of it.
 func TestFullFlow(t *testing.T) {
 	t.Parallel()
 
@@ -117,7 +117,7 @@ func stageNames(session tarsy.SessionDetail) []string {
 	return names
 }
 
-// requestOf is the first request that an agent made.
+// requestOf returns the first request of an agent.
 func requestOf(t *testing.T, app *tarsytest.App, agent string) llm.Request {
 	t.Helper()
 

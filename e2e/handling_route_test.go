@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// handlingSuccesses are the operations on what people do with sessions.
+// handlingSuccesses returns the successful requests about handling.
 func handlingSuccesses() map[string]success {
 	ended := func(app *tarsytest.App) string {
 		app.Script.Add(says("Analysed."), says("Summed up."))

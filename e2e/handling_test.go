@@ -22,7 +22,7 @@ func handle(t *testing.T, app *tarsytest.App, sessionID string, change map[strin
 	return decode[tarsy.Handling](answer.Body)
 }
 
-// A session is resolved while its model is being asked. The investigation goes on and ends, and what people did stays.
+// A session is resolved during a model call. The investigation continues to its end, and the handling is kept.
 func TestResolvedSessionGoesOnAndKeepsItsHandling(t *testing.T) {
 	t.Parallel()
 
@@ -79,8 +79,8 @@ func TestResolvedSessionGoesOnAndKeepsItsHandling(t *testing.T) {
 	require.Equal(t, []string{"ana", "bob"}, actors, "the same change again is no second row")
 }
 
-// Two people work on one session at once. Those who say what they saw get 412 if it has changed; the others change what is there, and nothing
-// of it is lost.
+// Two people handle one session concurrently. A change with the version that was read gets 412 if the session has changed
+// since; a change without a version applies to the current state, and none is lost.
 func TestTwoPeopleHandleOneSessionAtOnce(t *testing.T) {
 	t.Parallel()
 
@@ -122,7 +122,7 @@ func TestTwoPeopleHandleOneSessionAtOnce(t *testing.T) {
 	require.Len(t, handled.Tags, 2*each)
 	require.Equal(t, []any{"ana", "bob", int64(2 * each)}, []any{handled.Assignee, handled.AcknowledgedBy, handled.Version})
 
-	// Both saw the same version: one of them wins.
+	// Both have read the same version: one of them wins.
 	for n, person := range people {
 		wg.Go(func() {
 			answer := person.Do(http.MethodPatch, path, map[string]any{"assignee": fmt.Sprint("person ", n)}, "If-Match", fmt.Sprintf(`"%d"`, handled.Version))

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// A hangup that comes while the server starts is one to read the configuration again, at the earliest moment: before the command is known.
+// A hangup during startup is a request to reload the configuration, even at the earliest moment: before the command is known.
 func TestHangupDuringStartDoesNotEndServer(t *testing.T) {
 	t.Parallel()
 

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// calls is an answer that calls a tool without arguments.
+// calls returns a reply that calls tools without arguments.
 func calls(names ...string) script.Reply {
 	var reply script.Reply
 	for _, name := range names {
@@ -24,10 +24,10 @@ func calls(names ...string) script.Reply {
 	return reply
 }
 
-// says is an answer of text.
+// says returns a reply of text.
 func says(text string) script.Reply { return script.Reply{Text: text} }
 
-// unmarked is what a tool said, without the line above it that names its call.
+// unmarked returns a tool's result without the line above it that identifies the call.
 func unmarked(content string) string {
 	mark, said, _ := strings.Cut(content, "\n")
 	if calls := tarsy.CitedCalls(mark); len(calls) != 1 || mark != tarsy.CallMark(calls[0]) {
@@ -37,7 +37,7 @@ func unmarked(content string) string {
 	return said
 }
 
-// heldTool is a tool whose calls wait until the test lets them go, or until they are cut off.
+// heldTool is a tool whose calls wait until the test releases them, or until they are cut off.
 type heldTool struct {
 	reached, open chan struct{}
 }
@@ -57,7 +57,7 @@ func (h *heldTool) handle(ctx context.Context, _ map[string]any) (string, error)
 	}
 }
 
-// statuses are the statuses that a session went through, from its journal.
+// statuses returns the statuses that a session went through, from its journal.
 func statuses(app *tarsytest.App, sessionID string) []string {
 	var all []string
 
@@ -70,14 +70,14 @@ func statuses(app *tarsytest.App, sessionID string) []string {
 	return all
 }
 
-// scriptedCalls are the LLM calls of a session whose replies the test has scripted: all but that for the verdict, which the kit answers.
+// scriptedCalls returns the LLM calls of a session whose replies the test has scripted: all except the verdict, which the kit writes.
 func scriptedCalls(app *tarsytest.App, sessionID string) []tarsy.LLMInteraction {
 	return slices.DeleteFunc(app.LLMInteractions(sessionID), func(c tarsy.LLMInteraction) bool {
 		return c.InteractionType == tarsy.InteractionVerdict
 	})
 }
 
-// requireReleased checks that nobody works on any session, and nothing waits to be worked on.
+// requireReleased checks that no server holds a session, and that no session waits to be claimed.
 func requireReleased(t *testing.T, app *tarsytest.App) {
 	t.Helper()
 
@@ -90,7 +90,7 @@ func requireReleased(t *testing.T, app *tarsytest.App) {
 		`SELECT id, status FROM sessions WHERE lease_until IS NOT NULL OR runnable_at IS NOT NULL OR open_requests > 0`))
 }
 
-// requireClosed checks that everything of a session has ended, all that did not complete with the status.
+// requireClosed checks that everything in a session has ended, and that what did not complete has the status.
 func requireClosed(t *testing.T, app *tarsytest.App, session tarsy.SessionDetail, status string) {
 	t.Helper()
 
@@ -112,7 +112,7 @@ func requireClosed(t *testing.T, app *tarsytest.App, session tarsy.SessionDetail
 	}
 }
 
-// eventTypes are the types of a timeline's events in order.
+// eventTypes returns the types of a timeline's events, in order.
 func eventTypes(timeline []tarsy.TimelineEvent) []tarsy.EventType {
 	types := make([]tarsy.EventType, len(timeline))
 	for i, e := range timeline {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// hold is a place where the first to come waits until it is opened; later ones pass.
+// hold is a place where the first caller waits until it is opened; later ones pass.
 type hold struct {
-	// everybody makes later ones wait too.
+	// everybody makes later callers wait too.
 	everybody bool
 
 	reached, open chan struct{}
@@ -26,11 +26,10 @@ func newHold(t testing.TB) *hold {
 	return h
 }
 
-// Open lets those who wait go on.
+// Open releases the callers that wait.
 func (h *hold) Open() { h.once.Do(func() { close(h.open) }) }
 
-// pass waits if it is this caller's turn to wait; a nil hold lets everybody pass. It reports whether the way was free in
-// the end.
+// pass waits if this caller has to; a nil hold lets every caller pass. It reports false if the context ended first.
 func (h *hold) pass(ctx context.Context) bool {
 	if h == nil {
 		return true

@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// hostile are texts that break things.
+// hostile returns texts that break things.
 func hostile() map[string]string {
 	return map[string]string{
 		"NUL":              "before\x00after",
@@ -33,8 +33,8 @@ func hostile() map[string]string {
 	}
 }
 
-// Whatever an alert, a model or a tool says is kept as it was, or cleaned where no database could hold it; it comes to
-// the reader the same over REST and over the journal, and the model sees it as data.
+// The text of an alert, a model or a tool is kept as it was, or cleaned where no database could store it; readers get the
+// same over REST and from the journal, and the model sees it as data.
 func TestHostileTextIsTreatedAsData(t *testing.T) {
 	t.Parallel()
 
@@ -42,7 +42,7 @@ func TestHostileTextIsTreatedAsData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			// JSON replaces each broken byte, the agent each run of them; NUL is dropped, and marked where a tool said it.
+			// JSON replaces each broken byte, the agent each run of them; NUL is dropped, and marked in tool results.
 			kept := strings.ReplaceAll(string([]rune(text)), "\x00", "")
 			spoken := strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD")
 			tool := strings.ReplaceAll(string([]rune(text)), "\x00", "\uFFFD")
@@ -76,7 +76,7 @@ func TestHostileTextIsTreatedAsData(t *testing.T) {
 			require.Equal(t, spoken, session.FinalAnalysis)
 			require.Equal(t, spoken, session.ExecutiveSummary)
 
-			// What nobody sees is not shown to the model either.
+			// What people cannot see is not shown to the model either.
 			shown := strings.ReplaceAll(strings.ReplaceAll(kept, "\u202e", ""), "<!--", "&lt;!--")
 			asked := app.Script.Calls()[0].Request.Messages[1].Content
 			require.Contains(t, asked, "<!-- ALERT_DATA_START -->\n"+shown+"\n<!-- ALERT_DATA_END -->")
@@ -91,7 +91,7 @@ func TestHostileTextIsTreatedAsData(t *testing.T) {
 	}
 }
 
-// quoted is text as a careless client writes it into JSON: what must be escaped is, broken bytes are sent as they are.
+// quoted returns text as a careless client writes it into JSON: with the necessary escapes, but with broken bytes as they are.
 func quoted(text string) string {
 	var b strings.Builder
 
@@ -113,7 +113,7 @@ func quoted(text string) string {
 	return b.String()
 }
 
-// requireSameEverywhere checks that the journal told of every timeline event what REST shows of it, as valid text.
+// requireSameEverywhere checks that the journal reported every timeline event with the content that REST shows, as valid text.
 func requireSameEverywhere(t *testing.T, app *tarsytest.App, sessionID string, events []tarsytest.Event) {
 	t.Helper()
 
@@ -148,7 +148,7 @@ func TestAlertOfOneMegabyteIsInvestigated(t *testing.T) {
 	require.Contains(t, app.Script.Calls()[0].Request.Messages[1].Content, data)
 }
 
-// The model gets 100,000 tokens of a huge result, people 8,000: its head and its tail.
+// The model gets 100,000 tokens of a huge result, people get 8,000: its head and its tail.
 func TestHugeToolResultIsTruncated(t *testing.T) {
 	t.Parallel()
 
@@ -156,7 +156,7 @@ func TestHugeToolResultIsTruncated(t *testing.T) {
 		Name: "logs", ReadOnly: true,
 		Handle: func(context.Context, map[string]any) (string, error) { return strings.Repeat("é", 1_500_000), nil },
 	})
-	// Masking 3 MB takes a second; with the race detector, beside other work, half a minute.
+	// Masking 3 MB takes a second; with the race detector and other load, half a minute.
 	app := tarsytest.New(t, tarsytest.Options{MCP: []*tarsytest.MCPServer{kubernetes}, Patience: 2 * time.Minute})
 	app.Script.Add(calls("kubernetes__logs"), says("Much."), says("Much."))
 
@@ -172,7 +172,7 @@ func TestHugeToolResultIsTruncated(t *testing.T) {
 	require.Equal(t, shown.Content, app.MCPInteractions(session.ID)[0].ToolResult)
 }
 
-// The id of a call may be longer than the database can index; no model is paid twice for that.
+// The id of a call may be longer than the database can index; the model must not be paid twice because of that.
 func TestCallIDOfAnyLengthIsStored(t *testing.T) {
 	t.Parallel()
 

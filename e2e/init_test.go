@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// The configuration is the one that tarsy init is tested to write.
+// The configuration is the golden file of tarsy init.
 func TestConfigurationOfInitInvestigatesAnAlert(t *testing.T) {
 	t.Parallel()
 

@@ -10,8 +10,9 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// PostgreSQL compiles statements that look expensive, which took seconds for statements that take milliseconds. This database compiles everything,
-// unless a connection switches it off. The schema is made by the server, so that the connections of migrations are among those that are checked.
+// PostgreSQL JIT-compiles statements that look expensive, which took seconds for statements that run in milliseconds. This
+// database compiles everything unless a connection disables it. The server creates the schema, so that the connections of
+// migrations are checked too.
 func TestEveryConnectionSwitchesCompilationOff(t *testing.T) {
 	t.Parallel()
 

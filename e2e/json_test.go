@@ -2,7 +2,7 @@ package e2e
 
 import "encoding/json"
 
-// decode reads JSON that must be valid: it came from the product.
+// decode decodes JSON that must be valid, because the product wrote it.
 func decode[T any](raw []byte) T {
 	var value T
 	if err := json.Unmarshal(raw, &value); err != nil {

@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// turnstile is a model that lets one call through at a time, when the test says so, and counts how many are in it.
+// turnstile is a model that releases one call at a time, when the test asks for it, and counts the calls in progress.
 type turnstile struct {
 	entered, leave chan struct{}
 
@@ -60,7 +60,7 @@ func (m *turnstile) Generate(ctx context.Context, req *llm.Request) iter.Seq2[ll
 	}
 }
 
-// As many sessions run as the smaller limit allows: when one ends the next begins, and never is there one too many.
+// Exactly as many sessions run as the smaller limit allows: when one ends the next one begins, and there is never one too many.
 func TestLimitsAreExact(t *testing.T) {
 	t.Parallel()
 
@@ -110,7 +110,7 @@ func TestLimitsAreExact(t *testing.T) {
 	}
 }
 
-// capacity is a model for sessions and questions that wait, each for its own gate, by the alert that they are about.
+// capacity is a model that makes each session and each question wait at its own gate, by the alert that it is about.
 type capacity struct {
 	agents, chats map[string]*script.Gate
 }
@@ -136,9 +136,9 @@ func (c *capacity) reply(req *llm.Request, _ int) script.Reply {
 	return script.Reply{Text: "Summed up."}
 }
 
-// Three sessions run at once and others wait. Questions about sessions that are over are answered beside them. Who is
-// cancelled makes room at once, or, having waited only, needs none. Nothing but signals moves the queue here: it is
-// never polled, and no lease is renewed.
+// Three sessions run in parallel and others wait. Questions about finished sessions are answered in addition. Cancelling a
+// running session frees its slot immediately; cancelling a waiting one needs no slot. Only signals move the queue here: it
+// is never polled, and no lease is renewed.
 func TestQueueCapacity(t *testing.T) {
 	t.Parallel()
 

@@ -31,7 +31,7 @@ func rawRequest(t *testing.T, app *tarsytest.App, text string) net.Conn {
 	return conn
 }
 
-// rawAnswer reads the answer to a raw request, without sending anything more.
+// rawAnswer reads the response to a raw request, without sending anything more.
 func rawAnswer(t *testing.T, conn net.Conn) (status int, body string) {
 	t.Helper()
 
@@ -54,7 +54,7 @@ func TestHealthChecksWorkWithConnectionsAtLimit(t *testing.T) {
 	app := tarsytest.New(t, tarsytest.Options{RequireKey: true, Config: strings.Replace(tarsytest.DefaultConfig, "[%s]", "[]", 1) + "system: {max_connections: 8}\n"})
 	key := "Authorization: Bearer " + app.Key("viewer", tarsy.ScopeRead) + "\r\n"
 
-	// Streams of a key give way to nobody.
+	// Streams opened with a key are not closed to make room for others.
 	var held []net.Conn
 
 	for range share {
@@ -88,7 +88,7 @@ func TestHealthChecksWorkWithConnectionsAtLimit(t *testing.T) {
 		require.NoError(t, conn.Close())
 	}
 
-	// The server learns of each hang-up by itself; every look is a round trip.
+	// The server notices each hang-up on its own; every poll is a round trip.
 	wait.Until(t, "connections that were closed to count no more", func() bool {
 		status, _ = get("/api/v1/sessions")
 
@@ -102,7 +102,7 @@ func TestHalfSentLoginsAreRefusedBeforeTheirBodiesArrive(t *testing.T) {
 	app := tarsytest.New(t, tarsytest.Options{RequireKey: true})
 	head := "POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
-	// Nothing is kept of a body that is too large, however much of it has come.
+	// The server keeps nothing of a body that is too large, however much of it has arrived.
 	for name, sent := range map[string]string{
 		"a declared length":  "Content-Length: 1000000\r\n\r\n" + strings.Repeat("x", 64<<10),
 		"no declared length": "Transfer-Encoding: chunked\r\n\r\n10000\r\n" + strings.Repeat("x", 64<<10) + "\r\n",

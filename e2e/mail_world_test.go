@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
-// mailbox is an SMTP server that keeps what it gets.
+// mailbox is an SMTP server that keeps the mail it receives.
 type mailbox struct {
 	*smtp.Server
 
@@ -24,7 +24,7 @@ type mailbox struct {
 	got chan smtp.Mail
 }
 
-// newMailbox accepts mail, except for what fault says; nil means no faults.
+// newMailbox returns a mailbox that accepts mail, except where fault objects; nil means no faults.
 func newMailbox(t testing.TB, fault func(command, argument string) string) *mailbox {
 	t.Helper()
 
@@ -40,7 +40,7 @@ func newMailbox(t testing.TB, fault func(command, argument string) string) *mail
 	return m
 }
 
-// target is the configuration of a target that sends mail to the mailbox.
+// target returns the configuration of a target that sends mail to the mailbox.
 func (m *mailbox) target(more string) string {
 	return fmt.Sprintf("{type: email, from: 'TARSy <tarsy@example.org>', to: [oncall@example.org], "+
 		"smtp: {host: 127.0.0.1, port: %d, tls: none, username: tarsy, password_env: SMTP_PASSWORD}, %s}", m.Addr().Port, more)
@@ -57,7 +57,7 @@ type readMail struct {
 	Subject, Text string
 }
 
-// next is the next mail.
+// next returns the next mail.
 func (m *mailbox) next() readMail {
 	m.t.Helper()
 

@@ -1,4 +1,4 @@
-// Package e2e holds the scenarios: each boots the whole product and drives it from outside.
+// Package e2e contains the scenarios: each boots the whole product and drives it from outside.
 package e2e
 
 import (
@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// TestMain runs the scenarios, or is a server of one of them (see process), or measures costs (see measureProcess).
+// TestMain runs the scenarios, or a server of one of them (see process), or measures costs (see measureProcess).
 func TestMain(m *testing.M) {
 	if settings, ok := os.LookupEnv(processVariable); ok {
 		os.Exit(serveProcess(settings))

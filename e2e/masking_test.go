@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// masked are secrets by where they come in. None is real; they are put together here so that none stands in the text.
+// masked returns secrets by where they enter. None is real; they are concatenated here so that none occurs in the source.
 func masked() map[string]string {
 	return map[string]string{
 		"alert":      "AKIA" + "QX7DLFWNZ4RT2KPM",
@@ -30,7 +30,7 @@ func masked() map[string]string {
 	}
 }
 
-// Secrets come in by every gate: nothing that is stored, streamed or sent to the model holds one of them.
+// Secrets enter at every point: nothing that is stored, streamed or sent to the model contains one of them.
 func TestSecretsAreMaskedAtEveryEntryPoint(t *testing.T) {
 	t.Parallel()
 

@@ -16,8 +16,8 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// A server over HTTP gets the token, and the execution's id in the headers that ask for it; when the execution ends it
-// is told at the configured address.
+// A server over HTTP gets the token, and the execution's id in the headers that are configured for it; when the execution
+// ends, the server is notified at the configured address.
 func TestHTTPServerReceivesExecutionID(t *testing.T) {
 	t.Parallel()
 
@@ -57,10 +57,10 @@ func TestHTTPServerReceivesExecutionID(t *testing.T) {
 	})
 
 	web := httptest.NewServer(mux)
-	// Undone in reverse: the process that calls goes first, its sessions after it.
+	// Cleanups run in reverse order: the calling process ends first, then its sessions.
 	t.Cleanup(func() {
 		for session := range server.Sessions() {
-			_ = session.Close() // its other end is gone already
+			_ = session.Close() // its other end is already gone
 		}
 
 		web.Close()

@@ -25,17 +25,16 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// The MCP servers of these scenarios are not ours: scripts/install-packages.sh installs them, pinned.
+// The MCP servers of these scenarios are third-party programs: scripts/install-packages.sh installs pinned versions.
 const (
 	everythingServer = "server-everything"
 	filesystemServer = "server-filesystem"
 )
 
-// nodePatience is how long these scenarios wait: programs of node start slowly on a machine that is busy.
+// nodePatience is how long these scenarios wait: Node.js programs start slowly on a busy machine.
 var nodePatience = slowness.Scale(2 * time.Minute)
 
-// realServer is the program of an installed server. Without it the test is skipped, with the reason that the installation
-// left.
+// realServer returns the program of an installed server. Without it the test is skipped, with the reason that the installation recorded.
 func realServer(t *testing.T, name string) string {
 	t.Helper()
 
@@ -55,8 +54,8 @@ func realServer(t *testing.T, name string) string {
 	return program
 }
 
-// realWorld is a server in a process of its own that reaches MCP servers as its configuration says, and one that runs no
-// sessions, through which the test submits and looks.
+// realWorld starts a server process that connects to the configured MCP servers, and returns an App that runs no sessions,
+// through which the test submits and watches.
 func realWorld(t *testing.T, servers map[string]string, replies ...script.Reply) *tarsytest.App {
 	t.Helper()
 
@@ -81,7 +80,7 @@ func realWorld(t *testing.T, servers map[string]string, replies ...script.Reply)
 	return app
 }
 
-// stdioTransport runs a program of node.
+// stdioTransport returns a transport that runs a Node.js program.
 func stdioTransport(program string, args ...string) string {
 	words := []string{strconv.Quote(program)}
 	for _, arg := range args {
@@ -91,7 +90,7 @@ func stdioTransport(program string, args ...string) string {
 	return fmt.Sprintf("{type: stdio, command: node, args: [%s]}", strings.Join(words, ", "))
 }
 
-// listenEverything runs the server of many features on a port, and waits until it listens.
+// listenEverything runs server-everything on a port, and waits until it listens.
 func listenEverything(t *testing.T, mode, port string) *process {
 	t.Helper()
 
@@ -103,9 +102,9 @@ func listenEverything(t *testing.T, mode, port string) *process {
 	return p
 }
 
-// freePort is a port that nobody listens on and that the operating system gives to nobody who does not ask for it: ports below
-// 32768 are not ephemeral. Node takes seconds to start on a busy machine, and in that time another test's connection may
-// get an ephemeral port. The server over SSE would not even fail: it reports that it runs, and exits.
+// freePort returns a port on which nothing listens and which the operating system assigns only on request: ports below
+// 32768 are not ephemeral. Node.js takes seconds to start on a busy machine, and by then another test's connection may have
+// got an ephemeral port. The SSE server would not even fail: it reports that it runs, and exits.
 func freePort(t *testing.T) string {
 	t.Helper()
 
@@ -114,7 +113,7 @@ func freePort(t *testing.T) string {
 	for range attempts {
 		port := strconv.Itoa(first + rand.IntN(count))
 
-		listener, err := net.Listen("tcp", ":"+port) // as node does, on every address
+		listener, err := net.Listen("tcp", ":"+port) // on every address, as Node.js does
 		if err == nil {
 			require.NoError(t, listener.Close())
 
@@ -126,12 +125,12 @@ func freePort(t *testing.T) string {
 	panic("unreachable")
 }
 
-// asks is an answer that calls one tool.
+// asks returns a reply that calls one tool.
 func asks(name, arguments string) script.Reply {
 	return script.Reply{ToolCalls: []llm.ToolCall{{Name: name, Arguments: arguments}}}
 }
 
-// toolResults are the results that the model was given in the last call of the investigation.
+// toolResults returns the tool results in the last LLM call of the investigation.
 func toolResults(app *tarsytest.App) []string {
 	var results []string
 
@@ -145,12 +144,12 @@ func toolResults(app *tarsytest.App) []string {
 	return results
 }
 
-// The same investigation over each transport, through a server that exercises the whole protocol.
+// The same investigation runs over each transport, through a server that exercises the whole protocol.
 func TestInvestigationThroughServerEverything(t *testing.T) {
 	t.Parallel()
 
 	for _, mode := range []string{"stdio", "streamableHttp", "sse"} {
-		t.Run(mode, func(t *testing.T) { // one after the other: node takes its time to start
+		t.Run(mode, func(t *testing.T) { // sequential: Node.js starts slowly
 			transport := stdioTransport(realServer(t, everythingServer), "stdio")
 
 			if mode != "stdio" {
@@ -229,7 +228,7 @@ func TestSelectionRestrictsRealServer(t *testing.T) {
 	require.NotContains(t, toolResults(app)[0], os.Getenv("PATH"))
 }
 
-// A server that was restarted between two calls knows nothing of the session, and says so with a status of its own.
+// A server that was restarted between two calls does not know the session, and reports that with a specific status.
 func TestRealHTTPServerRestartsBetweenTwoCalls(t *testing.T) {
 	t.Parallel()
 
@@ -301,7 +300,7 @@ func TestInvestigationThroughServerFilesystem(t *testing.T) {
 	require.False(t, calls[4].ReadOnly)
 }
 
-// realDir is a directory by the name that the server will find for it.
+// realDir returns a directory by the name under which the server will find it.
 func realDir(t *testing.T) string {
 	t.Helper()
 
@@ -311,7 +310,7 @@ func realDir(t *testing.T) string {
 	return dir
 }
 
-// The server dies in the middle of a call. The file that the call reads is a pipe, which shows when the call is under way.
+// The server dies in the middle of a call. The file that the call reads is a pipe, which shows when the call is in progress.
 func TestRealServerDiesDuringCall(t *testing.T) {
 	t.Parallel()
 
@@ -324,7 +323,7 @@ func TestRealServerDiesDuringCall(t *testing.T) {
 	}
 
 	for tool, test := range tests {
-		t.Run(tool, func(t *testing.T) { // one after the other, as above
+		t.Run(tool, func(t *testing.T) { // sequential, as above
 			dir := realDir(t)
 			pipe := filepath.Join(dir, "pipe")
 			require.NoError(t, syscall.Mkfifo(pipe, 0o600))
@@ -343,7 +342,7 @@ func TestRealServerDiesDuringCall(t *testing.T) {
 				require.NoError(t, second.Close())
 			}
 
-			// Not before: a second reader would find the end of the pipe.
+			// Not earlier: a second reader would find the end of the pipe.
 			require.NoError(t, first.Close())
 
 			app.WaitFor(sessionID, tarsy.SessionCompleted)
@@ -363,7 +362,7 @@ func TestRealServerDiesDuringCall(t *testing.T) {
 	}
 }
 
-// openPipe waits until somebody reads the pipe.
+// openPipe waits until a process reads the pipe, and returns the other end.
 func openPipe(t *testing.T, path string) *os.File {
 	t.Helper()
 
@@ -379,8 +378,7 @@ func openPipe(t *testing.T, path string) *os.File {
 	return wait.ForWithin(t, nodePatience, opened, "the call to read "+path)
 }
 
-// killServers kills the processes that were started with this argument, which no other test has, and waits until they are
-// gone.
+// killServers kills the processes that were started with this argument, which no other test uses, and waits until they are gone.
 func killServers(t *testing.T, argument string) {
 	t.Helper()
 

@@ -98,7 +98,7 @@ agent_chains:
     stages: [{name: look, agents: [{name: Investigator}]}]
 `
 
-// selecting makes an alert that selects tools of one server.
+// selecting returns an alert that selects tools of one server.
 func selecting(server string, tools ...string) map[string]any {
 	selected := map[string]any{"name": server}
 	if len(tools) > 0 {
@@ -141,7 +141,7 @@ func TestMCPSelectionNarrowsServersAndTools(t *testing.T) {
 	require.Empty(t, kubernetes.Calls())
 }
 
-// The server of the first alert is configured, but not for the chain.
+// The server that the first alert selects is configured, but not for the chain.
 func TestMCPSelectionOutsideChainIsRefused(t *testing.T) {
 	t.Parallel()
 
@@ -188,7 +188,7 @@ agent_chains:
 	require.Empty(t, github.Calls())
 }
 
-// Nobody knows the tools of a server that has not answered yet. What is missing is told when the agent runs.
+// The tools of a server that has not responded yet are unknown, so missing ones are reported when the agent runs.
 func TestMisspelledToolOfUnknownServerIsInTimeline(t *testing.T) {
 	t.Parallel()
 
@@ -219,7 +219,7 @@ func TestMisspelledToolOfUnknownServerIsInTimeline(t *testing.T) {
 	require.Equal(t, tarsy.ErrorMCPUnavailable, tarsy.MetadataAs[tarsy.ErrorMetadata](told.Metadata).Code)
 }
 
-// The chat's agent may be limited apart from the stages'.
+// The chat's agent can be limited separately from those of the stages.
 func TestToolRulesHideToolsFromModelAndRefuseCalls(t *testing.T) {
 	t.Parallel()
 
@@ -278,7 +278,7 @@ agent_chains:
 	require.Empty(t, slices.Concat(kubernetes.Calls(), github.Calls()), "refused calls do not reach the server")
 }
 
-// The chat configures servers of its own, and the alert narrows them.
+// The chat configures its own servers, and the alert narrows them.
 func TestAlertMCPSelectionAppliesToItsChat(t *testing.T) {
 	t.Parallel()
 
@@ -342,8 +342,8 @@ func TestStrictStartKeepsServerUnready(t *testing.T) {
 	})
 }
 
-// The monitor looks every 15 s: a server that comes back takes its warning away and, where the start is strict, makes
-// the installation ready without a restart.
+// The monitor checks every 15 s: a server that recovers clears its warning and, with strict startup, makes the installation
+// ready without a restart.
 func TestWarningClearsWhenServerRecovers(t *testing.T) {
 	t.Parallel()
 
@@ -357,7 +357,7 @@ func TestWarningClearsWhenServerRecovers(t *testing.T) {
 	waitWarnings(app, 1)
 	require.Equal(t, http.StatusServiceUnavailable, app.Do(http.MethodGet, "/readyz", nil).Status)
 
-	// Nothing is claimed before that, unless to be cancelled.
+	// Until then nothing is claimed, except to be cancelled.
 	app.Script.Add(calls("kubernetes__get_pods"), says("Seen."), says("Seen."))
 	waiting, unwanted := app.Submit("test", "look"), app.Submit("test", "never mind")
 	app.Cancel(unwanted)
@@ -367,7 +367,7 @@ func TestWarningClearsWhenServerRecovers(t *testing.T) {
 	kubernetes.Break(nil)
 	app.WaitAnswer("/readyz", "readiness", func(r tarsytest.Response) bool {
 		ready := r.Status == http.StatusOK
-		if !ready { // from then on the session has its limits
+		if !ready { // once it is ready, the session's time limits apply
 			clock.Advance(15 * time.Second)
 		}
 
@@ -381,7 +381,7 @@ func TestWarningClearsWhenServerRecovers(t *testing.T) {
 	require.Len(t, kubernetes.Calls(), 1, "the session had its tools")
 }
 
-// An alert can switch the provider's own tools off. They are used where no MCP tools are bound, and only there.
+// An alert can disable the provider's native tools. They are used where no MCP tools are bound, and only there.
 func TestAlertNativeToolsReachProvider(t *testing.T) {
 	t.Parallel()
 

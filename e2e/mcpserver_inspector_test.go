@@ -18,17 +18,17 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// inspector is the official MCP inspector, which is not ours: scripts/install-packages.sh installs it, pinned. Each call is a run of its
-// program.
+// inspector is the official MCP inspector, a third-party program: scripts/install-packages.sh installs a pinned version.
+// Each call runs the program once.
 type inspector struct {
 	program string
-	// target are the arguments that name the server.
+	// target has the arguments that specify the server.
 	target []string
-	// environment is what the inspector needs beside the search path.
+	// environment is the inspector's environment.
 	environment []string
 }
 
-// inspectorProgram is the path of the inspector. Without one it skips the test, so it is called before anything is scripted.
+// inspectorProgram returns the path of the inspector. Without one it skips the test, so call it before anything is scripted.
 func inspectorProgram(t *testing.T) string {
 	t.Helper()
 
@@ -51,11 +51,11 @@ func inspectorProgram(t *testing.T) string {
 func newInspector(t *testing.T, target ...string) *inspector {
 	t.Helper()
 
-	// It keeps files in the home directory.
+	// The inspector keeps files in the home directory.
 	return &inspector{program: inspectorProgram(t), target: target, environment: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}}
 }
 
-// run runs the inspector and returns what it prints, and how it ends.
+// run runs the inspector and returns its output and exit code.
 func (i *inspector) run(t *testing.T, arguments ...string) (stdout []byte, stderr string, code int) {
 	t.Helper()
 
@@ -97,8 +97,8 @@ func (i *inspector) call(t *testing.T, tool string, arguments map[string]string)
 	return result.Content[0].Text, result.IsError
 }
 
-// TestOfficialInspectorUsesTheTools: the inspector has a client in another language, and checks the schemas of tools for what models of
-// different providers understand.
+// TestOfficialInspectorUsesTheTools uses the inspector because its client is written in another language, and because it
+// checks the schemas of tools for what models of different providers understand.
 func TestOfficialInspectorUsesTheTools(t *testing.T) {
 	t.Parallel()
 	inspectorProgram(t)

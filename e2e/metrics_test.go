@@ -17,8 +17,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// waitMetrics waits until /metrics has these lines, each a series and its value. Much is counted just after what it counts can be
-// seen outside, so that one look may be too early.
+// waitMetrics waits until /metrics has these lines, each a series and its value. Many things are counted just after they
+// become visible outside, so a single look may be too early.
 func waitMetrics(t *testing.T, app *tarsytest.App, lines ...string) {
 	t.Helper()
 
@@ -31,8 +31,8 @@ func waitMetrics(t *testing.T, app *tarsytest.App, lines ...string) {
 	})
 }
 
-// metricOf is the value of one series on /metrics now, which must be there. It is for values that have a bound all the time;
-// waitMetrics is for those that become exact.
+// metricOf returns the current value of one series on /metrics, which must exist. It is for values that are bounded all the
+// time; waitMetrics is for those that become exact.
 func metricOf(t *testing.T, app *tarsytest.App, series string) float64 {
 	t.Helper()
 

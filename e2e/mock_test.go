@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mockProgram runs `tarsy mock` with a script of the test's own.
+// mockProgram runs `tarsy mock` with a script of the test.
 func mockProgram(t *testing.T, binary, text string, flags ...string) *process {
 	t.Helper()
 
@@ -27,7 +27,7 @@ func mockProgram(t *testing.T, binary, text string, flags ...string) *process {
 	return p
 }
 
-// chatWith asks by Chat Completions, under a key.
+// chatWith asks a question with Chat Completions, under a key.
 func chatWith(t *testing.T, p *process, key, question string) (status int, body string) {
 	t.Helper()
 
@@ -48,7 +48,7 @@ func chatWith(t *testing.T, p *process, key, question string) (status int, body 
 	return resp.StatusCode, string(raw)
 }
 
-// What a script and the flags say of chance and of isolation holds for the program that people get.
+// Randomness and isolation, as set by the script and the flags, work in the real program.
 func TestMockProgram(t *testing.T) {
 	t.Parallel()
 
@@ -58,7 +58,7 @@ func TestMockProgram(t *testing.T) {
 	t.Run("repeats its faults by seed", func(t *testing.T) { t.Parallel(); faultsBySeed(t, binary) })
 }
 
-// Two callers with keys of their own each have the whole script to themselves, and a verdict that is theirs alone.
+// lanesByKey checks that two callers with different keys each have the whole script to themselves, and are verified separately.
 func lanesByKey(t *testing.T, binary string) {
 	t.Helper()
 
@@ -91,7 +91,7 @@ func lanesByKey(t *testing.T, binary string) {
 	require.Equal(t, map[int]int{http.StatusOK: 1, http.StatusConflict: 1}, verdicts, "one has used its script up, one has not")
 }
 
-// Faults come by chance, and the chance by a seed: two runs with one seed break the same calls, another seed breaks others.
+// faultsBySeed checks that faults depend on a seed: two runs with one seed break the same calls, another seed breaks others.
 func faultsBySeed(t *testing.T, binary string) {
 	t.Helper()
 

@@ -11,8 +11,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// A reader that is dropped at any point comes back with the number of the last event that it has, and misses nothing and gets nothing
-// twice. It is the reader who captures the notes, so that it always comes back amid their processing.
+// A reader that is disconnected at any point reconnects with the number of the last event that it has, misses nothing and
+// gets nothing twice. The reader itself captures the notes, so that it always reconnects in the middle of their processing.
 func TestDroppedReaderOfNotesCatchesUp(t *testing.T) {
 	t.Parallel()
 

@@ -21,7 +21,7 @@ import (
 // realPatience is how long a real model may take for all calls of a note.
 const realPatience = 3 * time.Minute
 
-// realModel is a real client that is always asked for one model.
+// realModel is a client of a real provider that always uses one model.
 type realModel struct {
 	client          llm.Client
 	provider, model string
@@ -34,7 +34,7 @@ func (m realModel) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm
 	return m.client.Generate(ctx, &named)
 }
 
-// Real models take the way of every note: captured over HTTP, processed by the queue. The checks hold whatever their words are.
+// Real models process notes like all others: captured over HTTP, processed by the queue. The checks do not depend on their wording.
 func TestRealModelsFileCapturedNotes(t *testing.T) {
 	t.Parallel()
 
@@ -58,7 +58,7 @@ func TestRealModelsFileCapturedNotes(t *testing.T) {
 	}
 }
 
-// The tests of real models are rarely run; this shows that a model that answers well passes them, on the same way.
+// The tests of real models are rarely run; this one shows that a model with good answers passes them, in the same way.
 func TestRealNoteTestsPassWithGoodAnswers(t *testing.T) {
 	t.Parallel()
 

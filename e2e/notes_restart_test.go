@@ -11,8 +11,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// The PostgreSQL process ends while a note is being extracted, and another one starts on the same data. The server of the test is its
-// own, because others share theirs.
+// The PostgreSQL process ends while a note is being extracted, and another one starts on the same data. The test has its
+// own PostgreSQL server, because others share theirs.
 func TestNotesSurviveRestartOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 

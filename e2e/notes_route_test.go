@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// success is what an operation answers when all is well, and how to ask it so.
+// success is the status of a successful request to an operation, and how to make that request.
 type success = struct {
 	status int
 	ask    func(t *testing.T, app *tarsytest.App, op operation) tarsytest.Response
@@ -32,14 +32,14 @@ func reviewed(app *tarsytest.App) notebook.NoteDetail {
 	return app.CaptureAndProcess("Fix the login bug")
 }
 
-// noteSuccesses are the successes of notes and what follows from them.
+// noteSuccesses returns the successful requests about notes and what results from them.
 func noteSuccesses() map[string]success {
 	type ask = func(t *testing.T, app *tarsytest.App, op operation) tarsytest.Response
 
 	plain := func(_ *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
 		return app.Do(op.method, op.path, nil)
 	}
-	// of asks about a row that was just made, in its present version.
+	// of makes a request about a row that was just created, in its current version.
 	of := func(id func(app *tarsytest.App) string, body any) ask {
 		return func(_ *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
 			return app.Do(op.method, op.address(id(app)), body, "If-Match", `"1"`)
@@ -129,7 +129,7 @@ func noteSuccesses() map[string]success {
 			app.Script.Route(tarsytest.NoteExtractor, says("This is not JSON."))
 
 			failed := app.WaitNoteFailed(app.Capture("Fix the login bug").ID)
-			// The note has failed a moment before its job has.
+			// The note fails shortly before its job.
 			app.WaitAnswer("/api/v1/jobs?state=failed", "the failed job", func(tarsytest.Response) bool {
 				return app.NoteJobs(failed.ID)[0].State == notebook.JobFailed
 			})

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// noteServers is a front, through which the test captures and watches, and servers in processes of their own that do the work.
+// noteServers is a front end, through which the test captures and watches, and server processes that do the work.
 type noteServers struct {
 	*tarsytest.App
 
@@ -45,7 +45,7 @@ func TestNoteOfServerKilledAfterExtractionIsOrganizedByAnother(t *testing.T) {
 	servers.Script.Route(tarsytest.NoteExtractor, tarsytest.Extracts(tarsytest.ExtractedEntity{Title: "Fix it"}))
 	servers.Script.Route(tarsytest.NoteOrganizer, tarsytest.Organizes(tarsytest.Place{ProjectID: project.ID}))
 
-	// Before the server starts: it finds the queue paused.
+	// This comes before the server starts, so that it finds the queue paused.
 	servers.PauseQueue(notebook.QueueOrganize)
 
 	first := servers.start()
@@ -80,7 +80,7 @@ func TestNoteOfServerKilledDuringOrganizationIsRescued(t *testing.T) {
 	servers.WaitGate(gate)
 	first.Kill()
 
-	// Minutes later, when the job counts as lost and another server leads.
+	// Minutes later, the job counts as lost and another server leads.
 	servers.Exec(`UPDATE river_job SET attempted_at = attempted_at - interval '10 minutes' WHERE state = 'running'`)
 	servers.Exec(`DELETE FROM river_leader`)
 	servers.start()
@@ -93,7 +93,7 @@ func TestNoteOfServerKilledDuringOrganizationIsRescued(t *testing.T) {
 func TestServersShareNotes(t *testing.T) {
 	t.Parallel()
 
-	// A server extracts four notes at once, so that eight at once take two servers.
+	// A server extracts four notes in parallel, so eight need two servers.
 	const count = 8
 
 	one := tarsytest.New(t, tarsytest.Options{})
@@ -146,7 +146,7 @@ func TestPausedQueueHoldsNotesUntilResumed(t *testing.T) {
 	note := app.Capture("Captured while the queue is paused")
 	require.Empty(t, note.ProcessingError)
 
-	// A server that started since knows of the job and leaves it alone.
+	// The workers know of the job and leave it alone.
 	require.Equal(t, notebook.JobWaiting, app.NoteJobs(note.ID)[0].State)
 	require.Equal(t, notebook.NoteQueued, app.Note(note.ID).Status)
 	require.Empty(t, app.Script.Calls())
@@ -155,7 +155,7 @@ func TestPausedQueueHoldsNotesUntilResumed(t *testing.T) {
 	app.WaitOrganized(note.ID)
 }
 
-// The database goes away while a note is being extracted, and with it the connections of readers.
+// The database goes away while a note is being extracted, and the connections of readers with it.
 func TestNotesSurviveRestartOfDatabase(t *testing.T) {
 	t.Parallel()
 
@@ -178,7 +178,7 @@ func TestNotesSurviveRestartOfDatabase(t *testing.T) {
 	require.Len(t, done.Entities, 1, "also if the first attempt was stored in the end")
 	require.Equal(t, &project.ID, done.Entities[0].ProjectID)
 
-	// A reader whose stream ended comes back after what it has.
+	// A reader whose stream has ended reconnects after its last event.
 	var (
 		all  []tarsytest.Event
 		last int64

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// configured boots a server whose section notes has these settings.
+// configured boots a server with these settings in the section notes.
 func configured(t *testing.T, settings string) *tarsytest.App {
 	t.Helper()
 
@@ -46,7 +46,7 @@ func TestNotesAreProcessedByConfiguredModel(t *testing.T) {
 func TestThresholdsOfNotesAreConfigurable(t *testing.T) {
 	t.Parallel()
 
-	// By default a confidence of 0.9 is enough, and one word of three in common is too little.
+	// By default a confidence of 0.9 is enough, and one common word of three is too little.
 	app := configured(t, "confidence_threshold: 0.92, duplicate_threshold: 0.3")
 	first := app.Entity(notebook.EntityTask, "Rotate keys")
 
@@ -100,7 +100,7 @@ func TestAttemptsAndTimeOfNotesAreConfigurable(t *testing.T) {
 	require.Equal(t, 1, app.NoteJobs(note.ID)[0].Attempt)
 }
 
-// More jobs run at once than by default: four extractions, two organizations, one reprocessing.
+// More jobs run in parallel than the default of four extractions, two organizations and one reprocessing.
 func TestConcurrencyOfNotesIsConfigurable(t *testing.T) {
 	t.Parallel()
 
@@ -147,7 +147,7 @@ func TestConcurrencyOfNotesIsConfigurable(t *testing.T) {
 	requireTwoReprocessJobs(t, app)
 }
 
-// requireTwoReprocessJobs asks twice for notes to be processed again, while both jobs have to wait for the table.
+// requireTwoReprocessJobs requests reprocessing twice, and requires both jobs to run at the same time while a table lock holds them.
 func requireTwoReprocessJobs(t *testing.T, app *tarsytest.App) {
 	t.Helper()
 

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// The pipeline of notes, from outside: captured over HTTP, processed by the real queue, watched over SSE.
+// The note pipeline from outside: captured over HTTP, processed by the real queue, watched over SSE.
 func TestCapturedNoteBecomesFiledEntities(t *testing.T) {
 	t.Parallel()
 
@@ -43,7 +43,7 @@ func TestCapturedNoteBecomesFiledEntities(t *testing.T) {
 	require.Nil(t, note.Entities[1].ProjectID, "a person decides, so nothing is assigned")
 	require.Len(t, note.ReviewItems, 3)
 
-	// The last event that the organization commits.
+	// This is the last event that the organization commits.
 	events.Wait("the review item about the epic", func(e tarsytest.Event) bool {
 		return e.Type == notebook.TypeReviewCreated && e.Fields["review_id"] == note.ReviewItems[len(note.ReviewItems)-1].ID
 	})
@@ -58,7 +58,7 @@ func TestNoteWithoutEntitiesIsDoneWithoutOrganization(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})
-	app.Project("Website") // with it the organization would ask the model, which has no answer
+	app.Project("Website") // with a project, the organization would call the model, which has no reply
 	app.Script.Route(tarsytest.NoteExtractor, tarsytest.Extracts())
 	events := app.NoteEvents(0)
 
@@ -77,13 +77,14 @@ func TestNoteWithoutEntitiesIsDoneWithoutOrganization(t *testing.T) {
 	require.Equal(t, notebook.JobCompleted, jobs[0].State)
 }
 
-// itemPattern finds the work that the notes of answerItems mention.
+// itemPattern finds the work item that a note of answerItems mentions.
 var itemPattern = regexp.MustCompile(`Repair machine [0-9]+\b`)
 
-// item is the n-th note of those that answerItems knows.
+// item returns the n-th note that answerItems knows.
 func item(n int) string { return fmt.Sprintf("Repair machine %d", n) }
 
-// answerItems answers for any number of notes, in any order: each has one entity, which is filed under the project. Replies may be held.
+// answerItems answers for any number of notes, in any order: each has one entity, which is filed under the project. hold
+// returns the gate of a reply, or nil.
 func answerItems(s *script.Script, projectID string, hold func(title string) *script.Gate) {
 	of := func(agent string) func(*llm.Request) bool {
 		return func(r *llm.Request) bool { return r.Agent == agent }
@@ -134,7 +135,7 @@ func TestFailedAttemptsOfNoteAreRetried(t *testing.T) {
 	project := app.Project("Website")
 	events := app.NoteEvents(0)
 
-	// Not one of the errors that the call itself repeats.
+	// This is not one of the errors that the call itself retries.
 	failure := script.Reply{Err: &llm.Error{Class: llm.ClassAuth, Message: "the key is not valid"}}
 	app.Script.Route(tarsytest.NoteExtractor, failure, tarsytest.Extracts(tarsytest.ExtractedEntity{Title: "Fix it"}))
 	app.Script.Route(tarsytest.NoteOrganizer, failure, tarsytest.Organizes(tarsytest.Place{ProjectID: project.ID}))
@@ -168,12 +169,12 @@ func TestFailedAttemptsOfNoteAreRetried(t *testing.T) {
 	}
 }
 
-// captureItems captures notes all at once, and returns their ids.
+// captureItems captures notes in parallel, and returns their ids.
 func captureItems(app *tarsytest.App, count int) []string {
 	ids := make(chan string, count)
 
 	for n := range count {
-		go func() { ids <- app.Capture(item(n)).ID }() // all are waited for below
+		go func() { ids <- app.Capture(item(n)).ID }() // all are awaited below
 	}
 
 	all := make([]string, count)
@@ -184,9 +185,9 @@ func captureItems(app *tarsytest.App, count int) []string {
 	return all
 }
 
-// awaitItems waits for everything that the notes of answerItems lead to, after some other events, and returns all events.
+// awaitItems waits for all events of the notes of answerItems, after some earlier events, and returns all events.
 func awaitItems(events *tarsytest.EventStream, before, count int) []tarsytest.Event {
-	// Each is captured, has one entity, is processed and organized.
+	// Each note is captured, has one entity, is processed and organized.
 	const each = 4
 
 	last := int64(before + each*count)
@@ -195,7 +196,7 @@ func awaitItems(events *tarsytest.EventStream, before, count int) []tarsytest.Ev
 	return events.Events()
 }
 
-// requireContiguous checks that events of a journal come in order, none twice and none missing.
+// requireContiguous checks that events of a journal are in order, without duplicates or gaps.
 func requireContiguous(t *testing.T, events []tarsytest.Event) {
 	t.Helper()
 	require.NotEmpty(t, events)

@@ -52,7 +52,7 @@ func TestApprovalIsAskedForByWebhookAndMailOnce(t *testing.T) {
 	require.Contains(t, sent.Text, "Decide here: https://tarsy.example.org/sessions/"+id)
 	awaitSent(t, app, 2)
 
-	// Another server, and the same one again, find that everybody was told.
+	// Another server on the same database does not send these messages again.
 	options.Database = app.Database
 	second := tarsytest.New(t, options)
 	app.Stop()
@@ -68,7 +68,7 @@ func TestApprovalIsAskedForByWebhookAndMailOnce(t *testing.T) {
 	require.Empty(t, others.got)
 }
 
-// What was decided or expired during quiet hours is asked of nobody, whatever the channel.
+// Approvals that were decided or expired during quiet hours are not announced, whatever the channel.
 func TestApprovalThatIsOverIsNotAskedFor(t *testing.T) {
 	t.Parallel()
 
@@ -111,7 +111,7 @@ func TestApprovalThatIsOverIsNotAskedFor(t *testing.T) {
 	}
 }
 
-// requireApprovalsSkipped checks that a call that is rejected and one that expires before a message may be sent lead to none.
+// requireApprovalsSkipped checks that no message is sent about a call that is rejected, or expires, before messages may be sent.
 func requireApprovalsSkipped(t *testing.T, app *tarsytest.App, clock *clockwork.FakeClock) {
 	t.Helper()
 

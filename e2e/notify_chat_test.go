@@ -14,7 +14,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// The chats that only take messages: Microsoft Teams gets cards, Mattermost Markdown, of the end of a session and of a call that waits.
+// These chats can only receive messages: Microsoft Teams gets cards, Mattermost Markdown, about the end of a session and
+// about a waiting call.
 func TestTeamsAndMattermostAreToldOfVerdictsAndApprovals(t *testing.T) {
 	t.Parallel()
 
@@ -40,7 +41,7 @@ func TestTeamsAndMattermostAreToldOfVerdictsAndApprovals(t *testing.T) {
 	id := app.Submit("test", "web is slow")
 	approval := waitApproval(app, app.Watch(id))
 
-	// Teams asked to wait; that is no failure.
+	// Teams asked to wait, which is not a failure.
 	refused := teams.next()
 	require.Equal(t, refused.Body, teams.next().Body)
 
@@ -77,7 +78,7 @@ func TestTeamsAndMattermostAreToldOfVerdictsAndApprovals(t *testing.T) {
 	require.Equal(t, 1, strings.Count(summary, "]("), "only the link to the session")
 }
 
-// markdownOf is the text of a post in Mattermost.
+// markdownOf returns the text of a Mattermost post.
 func markdownOf(t *testing.T, r received) string {
 	t.Helper()
 

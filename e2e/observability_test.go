@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// observed is two agents at once with tools, one of whose results is long enough to be summarised, and a chat.
+// observed has two parallel agents with tools, one of whose results is long enough to be summarized, and a chat.
 const observed = `
 agents:
   LogReader: {mcp_servers: [test-mcp]}
@@ -30,8 +30,8 @@ agent_chains:
     chat: {enabled: true}
 `
 
-// All four layers of one session, against golden files: what a reader saw, what the API answers, the conversations with
-// the model, and every LLM and MCP interaction with its place in the trace.
+// All four layers of one session are compared with golden files: what a reader saw, what the API returns, the conversations
+// with the model, and every LLM and MCP interaction with its place in the trace.
 func TestComprehensiveObservability(t *testing.T) {
 	t.Parallel()
 
@@ -96,7 +96,7 @@ func TestComprehensiveObservability(t *testing.T) {
 	tarsytest.Golden(t, "observability/llm_conversations.golden", n.Normalize(conversations(app, sessionID, trace)))
 }
 
-// conversations writes every LLM call of a trace as the model saw it, and compares it with what was really sent.
+// conversations formats every LLM call of a trace as the model saw it, and compares it with what was really sent.
 func conversations(app *tarsytest.App, sessionID string, trace tarsy.Trace) []byte {
 	var b strings.Builder
 
@@ -134,7 +134,7 @@ func conversations(app *tarsytest.App, sessionID string, trace tarsy.Trace) []by
 	return []byte(b.String())
 }
 
-// What the trace shows of a call is what the model was sent, message by message.
+// The trace shows of a call what the model received, message by message.
 func TestTraceShowsWhatModelReceived(t *testing.T) {
 	t.Parallel()
 

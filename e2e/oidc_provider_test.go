@@ -46,7 +46,7 @@ func startProvider(t *testing.T, modules, claimsIn string) string {
 	return lines.Text()
 }
 
-// An issuer that others wrote, and that is certified: it has its own ideas of redirects, cookies, claims and keys.
+// This issuer is third-party and certified: it has its own ideas of redirects, cookies, claims and keys.
 func TestLoginWorksWithAnIssuerOfOthers(t *testing.T) {
 	t.Parallel()
 

@@ -10,9 +10,9 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// oidcSuccesses are the steps of a login with OpenID Connect, on servers of their own that have an issuer.
+// oidcSuccesses returns the steps of a login with OpenID Connect, on servers that have an issuer.
 func oidcSuccesses() map[string]success {
-	// step goes to an address and returns the redirect itself.
+	// step requests an address and returns the redirect itself.
 	step := func(t *testing.T, page *browser, address string) tarsytest.Response {
 		t.Helper()
 

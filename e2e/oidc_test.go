@@ -34,7 +34,7 @@ func TestUserLogsInWithOIDCActsAndLogsOut(t *testing.T) {
 	require.Equal(t, "responder", who["role"])
 	require.NotContains(t, who, "oidc", "who is logged in needs no button")
 
-	// Only the cookie of the session is left, and requests that change something need the token as well.
+	// Only the session cookie is left, and requests that change something need the token too.
 	require.Contains(t, page.header(t).Get("Cookie"), "tarsy_session=")
 	require.NotContains(t, page.header(t).Get("Cookie"), "tarsy_login")
 
@@ -88,7 +88,7 @@ func TestOIDCLoginFailsIfTheIssuerMisbehaves(t *testing.T) {
 		fault issuer.Fault
 		code  tarsy.Code
 	}{
-		{issuer.KeysDown, tarsy.CodeOIDCUnavailable}, // before they are known
+		{issuer.KeysDown, tarsy.CodeOIDCUnavailable}, // before the keys are known
 		{issuer.WrongNonce, tarsy.CodeLoginFailed},
 		{issuer.WrongAudience, tarsy.CodeLoginFailed},
 		{issuer.OtherParty, tarsy.CodeLoginFailed},
@@ -109,7 +109,7 @@ func TestOIDCLoginFailsIfTheIssuerMisbehaves(t *testing.T) {
 		require.Equal(t, "/alerts", shown.url.Query().Get("next"), c.fault)
 	}
 
-	// Every refusal is recorded, with nobody as the actor, and nothing of what was exchanged.
+	// Every refusal is recorded, with an anonymous actor, and without what was exchanged.
 	s.app.Token = s.app.Key("root", tarsy.ScopeAdmin)
 	rows := auditLog(t, s.app)
 	require.Len(t, rows, 13)
@@ -144,7 +144,7 @@ func TestOIDCCallbackOfAnotherBrowserOrASecondTimeIsRefused(t *testing.T) {
 
 	s := newSSO(t)
 
-	// The answer to somebody else's login, which a link carries.
+	// A link can carry the response to somebody else's login.
 	attacker, victim := newBrowser(t, s.app), newBrowser(t, s.app)
 	link := attacker.stopAtCallback(t, "ada")
 	s.requireRefusal(t, victim, victim.navigate(t, http.MethodGet, link, nil), "login_expired")
@@ -153,7 +153,7 @@ func TestOIDCCallbackOfAnotherBrowserOrASecondTimeIsRefused(t *testing.T) {
 	s.requireRefusal(t, victim, victim.navigate(t, http.MethodGet, link, nil), "login_failed")
 	require.Zero(t, s.issuer.Exchanges(), "a wrong state is not worth a request")
 
-	// The same answer twice: the first time uses the attempt up, and the code too.
+	// The same response is used twice: the first use consumes the attempt, and the code too.
 	attempt := attacker.attempt(t)
 	requireLogin(t, attacker.navigate(t, http.MethodGet, link, nil), "/")
 	s.app.Exec(`DELETE FROM browser_sessions`)
@@ -272,7 +272,7 @@ func TestOIDCRoleFollowsTheConfigurationOfEachServer(t *testing.T) {
 	page.app = s.server(t, strings.Replace(s.config, "viewer: [viewers]", "viewer: [viewers, responders]", 1), s.app.Database)
 	require.Equal(t, "responder", page.me(t)["role"], "the strongest role")
 
-	// A session does not outlive its issuer.
+	// A session ends when its issuer is no longer configured.
 	page.app = s.server(t, strings.Replace(s.config, s.url, "https://id.example.com", 1), s.app.Database)
 	requireRefused(t, page.ask(t, http.MethodGet, "/api/v1/sessions", nil), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 	page.app = s.server(t, oneAgent, s.app.Database)
@@ -320,7 +320,7 @@ func TestServerStartsWithoutItsIssuerAndFindsItLater(t *testing.T) {
 	s.requireRefusal(t, page, shown, "oidc_unavailable")
 	require.Equal(t, "/board", shown.url.Query().Get("next"))
 
-	// Programs get the problem itself. Keys work all the time.
+	// Programs get the problem itself. API keys work all the time.
 	requireRefused(t, s.app.Do(http.MethodGet, oidcLogin, nil, "Accept", "application/json"), http.StatusServiceUnavailable, tarsy.CodeOIDCUnavailable)
 	page.login(t, s.app.Key("ada", tarsy.ScopeRead))
 	page.forget(t)
@@ -338,7 +338,7 @@ func TestOIDCLoginBegunAtOneServerIsFinishedAtAnother(t *testing.T) {
 	page := newBrowser(t, s.server(t, config, s.app.Database))
 	page.app, other = s.server(t, config, s.app.Database), page.app
 
-	// The redirect URL is the same for all servers; here one of them plays the proxy that finds another one.
+	// The redirect URL is the same for all servers; here the test plays the proxy that picks another one.
 	link := page.stopAtCallback(t, "rob")
 	parsed, err := url.Parse(link)
 	require.NoError(t, err)
@@ -385,7 +385,7 @@ func TestHostileClaimsOfOIDCUsersGrantNothing(t *testing.T) {
 	require.Len(t, stored[0].UserGroups, 1000)
 	require.Equal(t, []string{"storage"}, stored[0].UserTeams)
 
-	// The name of an admin's key is a name only.
+	// The name of an admin's key gives no rights.
 	twin := newBrowser(t, s.app)
 	requireLogin(t, twin.sso(t, "trudy", ""), "/")
 	require.Equal(t, "root", twin.me(t)["name"])
@@ -484,7 +484,7 @@ func TestOIDCLoginIsLimitedAndNeedsAnIssuer(t *testing.T) {
 		require.Equal(t, "too_many_requests", shown.url.Query().Get("error"), "%s", shown.url)
 	}
 
-	// Without an issuer there is no such login, and the name that a stranger gave this server is nowhere to return to.
+	// Without an issuer this login does not exist, and a host name that a stranger sent is not used for the redirect.
 	plain := tarsytest.New(t, tarsytest.Options{RequireKey: true})
 	requireRefused(t, plain.Do(http.MethodGet, oidcLogin, nil), http.StatusNotFound, tarsy.CodeNotFound)
 	requireRefused(t, plain.Do(http.MethodGet, oidcCallback+"?code=a&state=b", nil), http.StatusNotFound, tarsy.CodeNotFound)
@@ -492,7 +492,7 @@ func TestOIDCLoginIsLimitedAndNeedsAnIssuer(t *testing.T) {
 	requireRefused(t, s.app.Do(http.MethodGet, oidcLogin, nil, "Host", "evil.example", "Accept", "application/json"), http.StatusUnauthorized, tarsy.CodeLoginFailed)
 }
 
-// stopAtCallback logs a person in at the issuer and returns where the issuer sends the browser, which does not go there.
+// stopAtCallback logs a person in at the issuer and returns the address to which the issuer redirects the browser, which does not follow.
 func (b *browser) stopAtCallback(t *testing.T, subject string) string {
 	t.Helper()
 
@@ -513,7 +513,7 @@ func (b *browser) stopAtCallback(t *testing.T, subject string) string {
 	return response.Header.Get("Location")
 }
 
-// attempt is the value of the cookie of a login that has begun.
+// attempt returns the cookie value of a login in progress.
 func (b *browser) attempt(t *testing.T) string {
 	t.Helper()
 
@@ -531,7 +531,7 @@ func (b *browser) attempt(t *testing.T) string {
 	return ""
 }
 
-// plant sets that cookie.
+// plant sets the cookie of a login in progress.
 func (b *browser) plant(t *testing.T, value string) {
 	t.Helper()
 
@@ -540,7 +540,7 @@ func (b *browser) plant(t *testing.T, value string) {
 	b.client.Jar.SetCookies(address, []*http.Cookie{{Name: "tarsy_login", Value: value, Path: oidcCallback}})
 }
 
-// copyJar returns the cookies that the browser would send to its server, as somebody has who stole them.
+// copyJar returns the cookies that the browser would send to its server, as a thief would have them.
 func (b *browser) copyJar(t *testing.T) http.CookieJar {
 	t.Helper()
 

@@ -30,14 +30,14 @@ type sso struct {
 	clock  *clockwork.FakeClock
 }
 
-// newSSO boots both. People are who can log in; none means ada of the admins, rob of the responders, vera of the viewers, and eve.
+// newSSO boots both. people are those who can log in; by default ada of the admins, rob of the responders, vera of the viewers, and eve.
 func newSSO(t *testing.T, people ...issuer.Person) *sso {
 	t.Helper()
 
 	clock := clockwork.NewFakeClockAt(beginning())
 	s := &sso{clock: clock, issuer: issuer.New(issuer.Config{ClientID: "tarsy", ClientSecret: oidcSecret, People: people, Clock: clock})}
 
-	// Its connections must not outlive the test.
+	// The issuer's connections must not outlive the test.
 	server := httptest.NewServer(s.issuer)
 	t.Cleanup(server.Close)
 
@@ -48,13 +48,13 @@ func newSSO(t *testing.T, people ...issuer.Person) *sso {
 	return s
 }
 
-// oidcSystem is the section system of a server with an issuer.
+// oidcSystem returns the section system of a server with an issuer.
 func oidcSystem(issuerURL, more string) string {
 	return "system: {auth: {oidc: {issuer: '" + issuerURL + "', client_id: tarsy, client_secret_env: OIDC_SECRET, teams_claim: teams, " +
 		"label: Log in with Example" + more + "}, roles: {admin: [admins], responder: [responders], viewer: [viewers]}}}\n"
 }
 
-// server boots a server, on the database of another one if that is not empty.
+// server boots a server on this database, or on a new one if it is empty.
 func (s *sso) server(t *testing.T, config, database string) *tarsytest.App {
 	t.Helper()
 
@@ -63,7 +63,7 @@ func (s *sso) server(t *testing.T, config, database string) *tarsytest.App {
 	})
 }
 
-// page is what a browser shows at last.
+// shownPage is the page that a browser shows in the end.
 type shownPage struct {
 	status int
 	url    *url.URL
@@ -94,7 +94,7 @@ func (b *browser) navigate(t *testing.T, method, address string, form url.Values
 	return shownPage{response.StatusCode, response.Request.URL, string(text)}
 }
 
-// beginSSO opens the issuer's page and returns the form on it.
+// beginSSO opens the issuer's page and returns the address and the fields of its form.
 func (b *browser) beginSSO(t *testing.T, returnTo string) (string, url.Values) {
 	t.Helper()
 
@@ -108,7 +108,7 @@ func (b *browser) beginSSO(t *testing.T, returnTo string) (string, url.Values) {
 	return address.String(), page.url.Query()
 }
 
-// sso logs a person in at the issuer and returns the page that is shown then.
+// sso logs a person in at the issuer and returns the page that is shown afterwards.
 func (b *browser) sso(t *testing.T, subject, returnTo string) shownPage {
 	t.Helper()
 

@@ -24,7 +24,7 @@ func shareOf(t *testing.T, app *tarsytest.App, sessionID string) (id, secret str
 	return created.ID, created.Secret
 }
 
-// readShared asks for the session of a share, as somebody without a login does.
+// readShared requests the session of a share, as somebody without a login does.
 func readShared(t *testing.T, app *tarsytest.App, secret string) tarsytest.Response {
 	t.Helper()
 
@@ -38,7 +38,7 @@ func readShared(t *testing.T, app *tarsytest.App, secret string) tarsytest.Respo
 	return stranger.Send(req)
 }
 
-// opsSuccesses are the operations of people on call.
+// opsSuccesses returns the successful requests of people on call.
 func opsSuccesses() map[string]success {
 	ofSession := func(ask func(t *testing.T, app *tarsytest.App, op operation, id string) tarsytest.Response) func(*testing.T, *tarsytest.App, operation) tarsytest.Response {
 		return func(t *testing.T, app *tarsytest.App, op operation) tarsytest.Response {

@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// Alertmanager and its like come again after a 5xx, and only then.
+// Alertmanager and similar senders retry after a 5xx, and only then.
 func TestAlertOverQueueLimitGetsRetryAfter(t *testing.T) {
 	t.Parallel()
 
@@ -26,7 +26,7 @@ func TestAlertOverQueueLimitGetsRetryAfter(t *testing.T) {
 	require.Equal(t, string(tarsy.CodeOverloaded), problem.Code)
 	require.Equal(t, "The limit of waiting sessions is reached (queue.max_waiting_sessions: 2). Try again later.", problem.Detail)
 
-	// Everything else works as ever.
+	// Everything else works as usual.
 	app.Cancel(first)
 	app.WaitFor(first, tarsy.SessionCancelled)
 }

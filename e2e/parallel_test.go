@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// twoWithTools is a stage of two agents with tools, and a stage after it.
+// twoWithTools has a stage of two agents with tools, and a stage after it.
 const twoWithTools = `
 agents:
   Metrics: {mcp_servers: [test-mcp]}
@@ -29,8 +29,7 @@ agent_chains:
       - {name: close, agents: [{name: Closer}]}
 `
 
-// One of two agents fails: with the policy any the stage succeeds, the synthesis works with what there is, and the
-// chain goes on.
+// One of two agents fails: with the policy any the stage succeeds, the synthesis works with what there is, and the chain continues.
 func TestPolicyAny(t *testing.T) {
 	t.Parallel()
 
@@ -66,7 +65,7 @@ func TestPolicyAny(t *testing.T) {
 	tarsytest.GoldenJSON(t, n, "parallel_any/timeline.golden", n.Timeline(app.Timeline(session.ID)))
 }
 
-// Neither agent is answered before both have asked: agents that ran one after the other would wait forever.
+// Neither agent gets a reply before both have asked: agents that ran one after the other would wait forever.
 func TestAgentsOfStageRunConcurrently(t *testing.T) {
 	t.Parallel()
 
@@ -98,7 +97,7 @@ func TestAgentsOfStageRunConcurrently(t *testing.T) {
 	socket.WaitStatus("completed")
 }
 
-// With the policy all one failure fails the stage, after the other agent has finished; nothing comes after it.
+// With the policy all, one failure fails the stage, after the other agent has finished; later stages do not run.
 func TestPolicyAll(t *testing.T) {
 	t.Parallel()
 
@@ -133,7 +132,7 @@ func TestPolicyAll(t *testing.T) {
 	tarsytest.GoldenJSON(t, n, "parallel_all/session.golden", session)
 }
 
-// Three replicas of one agent are three executions with names of their own, of one configuration.
+// Three replicas of one agent are three executions with different names and the same configuration.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 
@@ -182,7 +181,7 @@ agent_chains:
 	tarsytest.GoldenJSON(t, n, "replicas/mcp_interactions.golden", n.MCPInteractions(app.MCPInteractions(session.ID)))
 }
 
-// A synthesis that fails ends the session: later stages would rest on nothing.
+// A synthesis that fails ends the session: later stages would have no basis.
 func TestSynthesisFailureFailsSession(t *testing.T) {
 	t.Parallel()
 
@@ -199,7 +198,7 @@ func TestSynthesisFailureFailsSession(t *testing.T) {
 	require.Empty(t, session.FinalAnalysis)
 }
 
-// No model can be given what the agents found: the session completes with their analyses, and says so.
+// The agents' findings are too long for every model: the session completes with their analyses, and reports that.
 func TestSynthesisTooLongForModelCompletesWithAnalyses(t *testing.T) {
 	t.Parallel()
 
@@ -224,7 +223,7 @@ agent_chains: {test: {alert_types: [test], stages: [{name: look, agents: [{name:
 	require.Len(t, app.Script.Calls(), 5, "the synthesis is shortened and retried once")
 }
 
-// One session meets both: an agent that fails under the policy any, and a summary that fails. It completes.
+// One session has both an agent that fails under the policy any, and a summary that fails. It completes.
 func TestFailureResilience(t *testing.T) {
 	t.Parallel()
 
@@ -243,7 +242,7 @@ func TestFailureResilience(t *testing.T) {
 	require.Empty(t, session.ErrorMessage)
 }
 
-// Every agent of a stage fails: the session fails with the name and the error of each, and the next stage never begins.
+// Every agent of a stage fails: the session fails with the name and the error of each, and the next stage does not begin.
 func TestFailurePropagation(t *testing.T) {
 	t.Parallel()
 

@@ -13,12 +13,12 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// remembers is loneAgent with a rule about past investigations.
+// remembers returns loneAgent with a setting for past investigations.
 func remembers(rule string) string {
 	return loneAgent + "defaults: {llm_provider: test" + rule + "}\n"
 }
 
-// conclude investigates an alert that ends with a verdict, and returns its session.
+// conclude runs an investigation that ends with a verdict, and returns its session.
 func conclude(t *testing.T, app *tarsytest.App, alert string, outcome tarsy.Outcome, cause string) string {
 	t.Helper()
 	app.Script.Route("Investigator", says("I looked."))
@@ -28,7 +28,7 @@ func conclude(t *testing.T, app *tarsytest.App, alert string, outcome tarsy.Outc
 	return app.Run("test", alert).ID
 }
 
-// task is the prompt of the last agent that investigated.
+// task returns the prompt of the last agent that investigated.
 func task(t *testing.T, app *tarsytest.App) string {
 	t.Helper()
 
@@ -91,7 +91,7 @@ func TestVerdictMarkedWrongIsNeverOfferedAsFact(t *testing.T) {
 	require.Contains(t, task(t, app), "Cause: the cache leaks A person marked it only partly right. The real cause, as a person reported: a slow disk")
 }
 
-// found is what the tool returned last.
+// found returns the last tool result.
 func found(t *testing.T, app *tarsytest.App) string {
 	t.Helper()
 

@@ -26,7 +26,7 @@ func resume(t *testing.T, app *tarsytest.App, kind tarsy.PauseKind) {
 	require.Equal(t, http.StatusNoContent, app.Do(http.MethodDelete, "/api/v1/system/pauses/"+string(kind), nil).Status)
 }
 
-// The server that was told of the pauses is killed. Another one keeps to them, and cancels all the same.
+// The servers that received the pauses are killed. Other servers respect the pauses, and still cancel sessions.
 func TestPausesHoldOnAllServersAndSurviveKill(t *testing.T) {
 	t.Parallel()
 
@@ -62,7 +62,7 @@ func TestPausesHoldOnAllServersAndSurviveKill(t *testing.T) {
 	w.Cancel(w.Submit(i.id, "accepted again"))
 }
 
-// submitRacing submits an alert, by a webhook or not, and returns its session, or false if intake is paused.
+// submitRacing submits an alert, over a webhook or not, and returns its session, or false if intake is paused.
 func submitRacing(t *testing.T, app *tarsytest.App, byWebhook bool) (string, bool) {
 	t.Helper()
 
@@ -94,8 +94,8 @@ func submitRacing(t *testing.T, app *tarsytest.App, byWebhook bool) (string, boo
 	}](answer.Body).SessionID, true
 }
 
-// Alerts and a webhook's deliveries race with a pause on two servers. None is accepted after the pause was acknowledged, and none that was is
-// lost.
+// Alerts and webhook deliveries race with a pause on two servers. None is accepted after the pause was acknowledged, and no
+// accepted one is lost.
 func TestNoAlertIsAcceptedAfterPauseWasAcknowledged(t *testing.T) {
 	t.Parallel()
 
@@ -147,7 +147,7 @@ func TestNoAlertIsAcceptedAfterPauseWasAcknowledged(t *testing.T) {
 	}
 }
 
-// A question waits as an alert does; a session that runs goes on to its end.
+// A question waits as an alert does; a running session continues to its end.
 func TestPausedClaimingLetsSessionsEndAndQuestionsWait(t *testing.T) {
 	t.Parallel()
 

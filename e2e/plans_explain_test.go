@@ -14,19 +14,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// never is a cost that PostgreSQL gives to scans that were switched off, up to version 17, and that nothing else has.
+// never is a cost that PostgreSQL gives to disabled scans, up to version 17, and that nothing else has.
 const never = 1e9
 
 // statementGroup is what connections with the same settings have sent.
 type statementGroup struct {
 	settings map[string]string
-	// statements are those that have a plan, by text.
+	// statements are those with a plan, by text.
 	statements map[string]*wireStatement
 	// without counts the others by kind.
 	without map[string]int
 }
 
-// indexOnly tells that sequential scans are switched off.
+// indexOnly reports whether sequential scans are disabled.
 func (g *statementGroup) indexOnly() bool { return g.settings["enable_seqscan"] == "off" }
 
 func (g *statementGroup) String() string {
@@ -45,7 +45,7 @@ func (g *statementGroup) String() string {
 	return "connections with " + strings.Join(set, ", ")
 }
 
-// groupStatements sorts what was recorded by the settings of the connections.
+// groupStatements groups the recorded statements by the settings of their connections.
 func groupStatements(t *testing.T, wires ...*wire) []*statementGroup {
 	t.Helper()
 
@@ -90,8 +90,8 @@ func (g *statementGroup) add(t *testing.T, s *wireStatement) {
 	}
 }
 
-// statementKind is the first word of a statement. The claim and the pause lock and execute a prepared statement in one message; what they prepared
-// was recorded by itself.
+// statementKind returns the first word of a statement. The claim and the pause lock and execute a prepared statement in one
+// message; the prepared statement was recorded separately.
 func statementKind(sql string) string {
 	var code []string
 
@@ -120,7 +120,7 @@ type planNode struct {
 	Alias    string     `json:"Alias"`
 	Filter   string     `json:"Filter"`
 	Cost     float64    `json:"Total Cost"`
-	Disabled bool       `json:"Disabled"` // PostgreSQL 18 writes it
+	Disabled bool       `json:"Disabled"` // since PostgreSQL 18
 	Hit      float64    `json:"Shared Hit Blocks"`
 	Read     float64    `json:"Shared Read Blocks"`
 	Plans    []planNode `json:"Plans"`
@@ -135,8 +135,8 @@ func (n planNode) each(visit func(planNode)) {
 	}
 }
 
-// avoided are the nodes that PostgreSQL was told not to use and used for lack of another way. A node costs what those below it cost, so the lowest
-// ones are at fault.
+// avoided returns the nodes that PostgreSQL was told not to use, but used for lack of an alternative. The cost of a node
+// includes that of its children, so the lowest ones are at fault.
 func (n planNode) avoided() []planNode {
 	var found []planNode
 	for _, child := range n.Plans {
@@ -182,7 +182,7 @@ func newExplainer(t *testing.T, database string, group *statementGroup) *explain
 	return &explainer{t: t, conn: conn}
 }
 
-// settledConn is a connection with the settings of a group.
+// settledConn returns a connection with the settings of a group.
 func settledConn(t *testing.T, database string, group *statementGroup, notice pgconn.NoticeHandler) *pgx.Conn {
 	t.Helper()
 
@@ -196,7 +196,7 @@ func settledConn(t *testing.T, database string, group *statementGroup, notice pg
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
 
 	for name, value := range group.settings {
-		// The start-up message is recorded with them.
+		// The parameters of the start-up message are recorded among them.
 		if name != "user" && name != "application_name" && name != "statement_timeout" {
 			_, err := conn.Exec(t.Context(), "SELECT set_config($1, $2, false)", name, value)
 			require.NoError(t, err)
@@ -206,7 +206,7 @@ func settledConn(t *testing.T, database string, group *statementGroup, notice pg
 	return conn
 }
 
-// generic explains the plan that serves all values, which force_generic_plan makes PostgreSQL use.
+// generic explains the plan for all values, which force_generic_plan makes PostgreSQL use.
 func (e *explainer) generic(s *wireStatement) planNode {
 	e.t.Helper()
 	e.made++
@@ -226,7 +226,7 @@ func (e *explainer) generic(s *wireStatement) planNode {
 	return decodePlan(e.t, results[0])
 }
 
-// custom explains the plan for the values that the statement was executed with.
+// custom explains the plan for the values with which the statement was executed.
 func (e *explainer) custom(s *wireStatement) planNode {
 	e.t.Helper()
 
@@ -236,7 +236,7 @@ func (e *explainer) custom(s *wireStatement) planNode {
 	return decodePlan(e.t, result)
 }
 
-// buffers executes a statement with the values that it was executed with, and returns how many pages were read, from memory or not.
+// buffers executes a statement again with its recorded values, and returns how many pages were read, from memory or not.
 func (e *explainer) buffers(s *wireStatement) float64 {
 	e.t.Helper()
 

@@ -11,10 +11,11 @@ import (
 	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
-// manySessions is how many sessions a large database has, manyRows how many rows the tables that grow with them, and someRows the others.
+// manySessions is the number of sessions in a large database, manyRows the number of rows in the tables that grow with
+// them, and someRows in the other tables.
 const manySessions, manyRows, someRows = 50_000, 10_000, 1_000
 
-// growing are the tables that grow with sessions.
+// growing returns the tables that grow with sessions.
 func growing() map[string]bool {
 	return map[string]bool{
 		"sessions": true, "session_list": true, "events": true, "timeline_events": true, "messages": true, "llm_interactions": true,
@@ -22,14 +23,16 @@ func growing() map[string]bool {
 	}
 }
 
-// column is a column of a table, and what of it must differ in a copy of a row.
+// column is a column of a table, with what must differ in copies of a row.
 type column struct {
 	Table, Name, Type string
-	// Distinct tells that a unique index has it, and no UUID that would make copies differ. A column with a constraint cannot have any value.
+	// Distinct reports whether a unique index has the column, and no UUID that would make copies differ. It is false for a
+	// column with a check constraint, which cannot have any value.
 	Distinct bool
 }
 
-// columnsSQL finds the columns of the tables that grow: not those of migrations, nor those in which River has one row or one for each queue.
+// columnsSQL finds the columns of the tables that grow: not those of migrations, nor those in which River has one row, or
+// one row per queue.
 const columnsSQL = `
 SELECT c.relname AS table, a.attname AS name, format_type(a.atttypid, NULL) AS type, EXISTS (
     SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND a.attnum = ANY (i.indkey) AND NOT EXISTS (
@@ -56,8 +59,8 @@ func tableColumns(t *testing.T, conn *pgx.Conn) map[string][]column {
 	return tables
 }
 
-// copied is the value of the column in the n-th of count copies. Ids are mapped, so that copies of sessions own copies of rows, and times are spread over
-// ninety days.
+// copied returns the value of the column in the n-th of count copies. Ids are mapped, so that copies of sessions own copies
+// of rows, and times are spread over ninety days.
 func (c column) copied() string {
 	name := pgx.Identifier{c.Name}.Sanitize()
 
@@ -66,7 +69,7 @@ func (c column) copied() string {
 		return "md5(" + name + "::text || n)::uuid"
 	case c.Type == "timestamp with time zone":
 		return name + " - make_interval(secs => n * 7776000.0 / count)"
-	case c.Distinct && c.Type == "text": // an empty one means that there is none
+	case c.Distinct && c.Type == "text": // empty means that there is none
 		return "CASE WHEN " + name + " = '' THEN '' ELSE " + name + " || n END"
 	case c.Distinct && c.Type == "bytea":
 		return "sha256(" + name + " || n::text::bytea)"
@@ -77,7 +80,7 @@ func (c column) copied() string {
 	}
 }
 
-// enlarge copies the rows of a database until its tables are as large as those of a busy one, and returns how many rows each has then.
+// enlarge copies the rows of a database until its tables are as large as those of a busy one, and returns the number of rows in each.
 func enlarge(t *testing.T, database string) map[string]int {
 	t.Helper()
 
@@ -86,7 +89,7 @@ func enlarge(t *testing.T, database string) map[string]int {
 
 	defer conn.Close(t.Context())
 
-	// Copies need no triggers: what they would write is copied as well.
+	// Copies need no triggers: what triggers would write is copied too.
 	_, err = conn.Exec(t.Context(), "SET session_replication_role = replica; SET maintenance_work_mem = '256MB'")
 	require.NoError(t, err)
 
@@ -103,8 +106,8 @@ func enlarge(t *testing.T, database string) map[string]int {
 	return sizes
 }
 
-// awaitIndexes waits until PostgreSQL uses the indexes that were made: on a table with updated rows not before every transaction that is older than
-// the index is over, also those of other tests on the server.
+// awaitIndexes waits until PostgreSQL uses the new indexes: on a table with updated rows, not before all transactions that
+// are older than the index have ended, including those of other tests on the server.
 func awaitIndexes(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 
@@ -142,7 +145,7 @@ func copyRows(t *testing.T, conn *pgx.Conn, table string, columns []column) (siz
 		names[i], values[i] = pgx.Identifier{c.Name}.Sanitize(), c.copied()
 	}
 
-	// An index is made faster at once than row by row.
+	// Building an index at the end is faster than updating it row by row.
 	defer withoutIndexes(t, conn, quoted)()
 
 	made, err := conn.Exec(t.Context(), fmt.Sprintf(
@@ -153,7 +156,7 @@ func copyRows(t *testing.T, conn *pgx.Conn, table string, columns []column) (siz
 	return size + int(made.RowsAffected())
 }
 
-// withoutIndexes drops the indexes of a table that are no constraints, and returns what makes them again.
+// withoutIndexes drops the indexes of a table that are not unique, and returns a function that creates them again.
 func withoutIndexes(t *testing.T, conn *pgx.Conn, table string) (restore func()) {
 	t.Helper()
 

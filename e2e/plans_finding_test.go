@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// findings are the scans that should use an index, by connections and table: one that is missing is missed by many statements.
+// findings are the scans that should use an index, by connections and table: many statements can lack the same index.
 type findings struct {
 	scans map[string]*finding
 }
 
 type finding struct {
-	// problem, node, statement and remedy are told of the first statement.
+	// problem, node, statement and remedy describe the first statement.
 	problem, node, statement, remedy string
-	// where are the databases, and statements all that scan the table.
+	// where are the databases, statements all statements that scan the table.
 	where, statements []string
 }
 
@@ -51,7 +51,7 @@ func (f *findings) report(t *testing.T) {
 
 const addIndex = "Add an index for it in a new migration (internal/postgres/migrations), or write the statement so that it uses one."
 
-// unindexed looks for scans on connections where scans are off.
+// unindexed looks for scans on connections where scans are disabled.
 func (f *findings) unindexed(t *testing.T, where, database string, groups []*statementGroup) {
 	t.Helper()
 
@@ -77,7 +77,7 @@ func (f *findings) unindexed(t *testing.T, where, database string, groups []*sta
 
 func oneLine(sql string) string { return strings.Join(strings.Fields(sql), " ") }
 
-// nested looks for the same in statements of triggers and foreign keys.
+// nested does the same for the statements of triggers and foreign keys.
 func (f *findings) nested(t *testing.T, where, database string, groups []*statementGroup) {
 	t.Helper()
 
@@ -111,7 +111,7 @@ func (f *findings) nested(t *testing.T, where, database string, groups []*statem
 	}
 }
 
-// triggerFunctions are the functions of triggers that contain statements.
+// triggerFunctions returns the trigger functions that contain statements.
 func triggerFunctions(t *testing.T, database string) []string {
 	t.Helper()
 
@@ -130,7 +130,7 @@ WHERE NOT g.tgisinternal AND p.proname NOT IN ('refuse_audit_change', 'clear_ass
 	return names
 }
 
-// reading looks for readers and others with default settings, who may scan tables, but none that grows with sessions.
+// reading checks readers and other connections with default settings, which can scan tables, but none that grows with sessions.
 func (f *findings) reading(t *testing.T, where, database string, groups []*statementGroup) {
 	t.Helper()
 
@@ -143,7 +143,7 @@ func (f *findings) reading(t *testing.T, where, database string, groups []*state
 
 		for _, sql := range slices.Sorted(maps.Keys(g.statements)) {
 			explain := e.custom
-			if !g.statements[sql].bound { // it was executed by EXECUTE
+			if !g.statements[sql].bound { // it was executed with EXECUTE
 				explain = e.generic
 			}
 

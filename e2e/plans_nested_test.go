@@ -15,24 +15,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Statements cause others that no client sends: those of triggers, and those by which PostgreSQL keeps foreign keys. They run with the settings of
-// the connection, and EXPLAIN does not show them. PostgreSQL writes the plan of every statement into its messages when debug_print_plan is on, and
-// adds for which statement or function it was made.
+// Statements cause others that no client sends: those of triggers, and those with which PostgreSQL enforces foreign keys.
+// They run with the settings of the connection, and EXPLAIN does not show them. With debug_print_plan, PostgreSQL sends the
+// plan of every statement as a message, with the statement or function for which it was made.
 
 var (
 	writePattern = regexp.MustCompile(`(?i)\b(INSERT INTO|UPDATE|DELETE FROM)\s+(?:ONLY\s+)?([a-z_]+)`)
-	// debugPattern finds type, disabled nodes (PostgreSQL 18 has them) and cost of each node of a plan.
+	// debugPattern matches the type, the disabled nodes (since PostgreSQL 18) and the cost of each node of a plan.
 	debugPattern = regexp.MustCompile(`\{([A-Z]+) (?::[a-z.]*disabled_nodes (\d+) )?:[a-z.]*startup_cost \S+ :[a-z.]*total_cost ([0-9.e+]+)`)
 	aliasPattern = regexp.MustCompile(`\{(?:ALIAS|RTE) :aliasname (\S+)`)
 )
 
-// nestedRows is how many rows of a table are touched: enough for triggers with conditions.
+// nestedRows is the number of rows of a table that are changed: enough for triggers with conditions.
 const nestedRows = 20
 
-// nestedPlan is a plan that PostgreSQL made for a statement within another one.
+// nestedPlan is a plan that PostgreSQL made for a statement inside another one.
 type nestedPlan struct{ context, detail string }
 
-// avoided names the nodes that PostgreSQL was told not to use.
+// avoided returns the nodes that PostgreSQL was told not to use.
 func (p nestedPlan) avoided() []string {
 	var found []string
 
@@ -46,7 +46,7 @@ func (p nestedPlan) avoided() []string {
 	return found
 }
 
-// relations are the names of tables in a plan, as the statement calls them.
+// relations returns the names of the tables in a plan, as the statement calls them.
 func (p nestedPlan) relations() []string {
 	var names []string
 	for _, alias := range aliasPattern.FindAllStringSubmatch(p.detail, -1) {
@@ -58,7 +58,7 @@ func (p nestedPlan) relations() []string {
 	return slices.Compact(names)
 }
 
-// writes are the tables that a group writes to, each with what it does to them.
+// writes returns the tables that a group writes to, each with the operations.
 func (g *statementGroup) writes(tables map[string][]column) map[string][]string {
 	found := map[string][]string{}
 
@@ -74,7 +74,8 @@ func (g *statementGroup) writes(tables map[string][]column) map[string][]string 
 	return found
 }
 
-// nestedPlans does to some rows of each table what the group does to it, undoes it, and returns the plans of the statements that this caused.
+// nestedPlans applies the operations of a group to some rows of each table, undoes them, and returns the plans of the
+// statements that this caused.
 func nestedPlans(t *testing.T, database string, group *statementGroup) []nestedPlan {
 	t.Helper()
 
@@ -82,7 +83,7 @@ func nestedPlans(t *testing.T, database string, group *statementGroup) []nestedP
 
 	conn := settledConn(t, database, group, func(_ *pgconn.PgConn, n *pgconn.Notice) {
 		if n.Message == "plan:" && n.Where != "" {
-			// PostgreSQL breaks lines wherever there is a space.
+			// PostgreSQL breaks lines at any space.
 			plans = append(plans, nestedPlan{context: n.Where, detail: strings.ReplaceAll(n.Detail, "\n", " ")})
 		}
 	})
@@ -96,7 +97,7 @@ func nestedPlans(t *testing.T, database string, group *statementGroup) []nestedP
 	return plans
 }
 
-// rewrite updates some rows of a table, deletes them and inserts them again. Where the group does not do one of these it is done without triggers.
+// rewrite updates some rows of a table, deletes them and inserts them again. Operations that the group does not use run without triggers.
 func rewrite(t *testing.T, conn *pgx.Conn, table string, columns []column, verbs []string) {
 	t.Helper()
 
@@ -108,7 +109,7 @@ func rewrite(t *testing.T, conn *pgx.Conn, table string, columns []column, verbs
 
 		if c.Type == "timestamp with time zone" {
 			values = append(values, name+" = "+name+" + interval '1 second'")
-		} else if c.Name != "id" { // River's is always generated
+		} else if c.Name != "id" { // River's id is always generated
 			values = append(values, name+" = "+name)
 		}
 	}
@@ -120,7 +121,7 @@ func rewrite(t *testing.T, conn *pgx.Conn, table string, columns []column, verbs
 
 	defer tx.Rollback(t.Context())
 
-	// Triggers may be for rows of one status.
+	// Some triggers are only for rows with one status.
 	choice := fmt.Sprintf("(SELECT * FROM %s LIMIT %d)", quoted, nestedRows)
 	if slices.ContainsFunc(columns, func(c column) bool { return c.Name == "status" }) {
 		choice = fmt.Sprintf("(SELECT DISTINCT ON (status) * FROM %s) UNION ALL %s", quoted, choice)
@@ -132,7 +133,7 @@ func rewrite(t *testing.T, conn *pgx.Conn, table string, columns []column, verbs
 	_, err = tx.Exec(t.Context(), "SET LOCAL debug_pretty_print = off; SET LOCAL client_min_messages = log; SET LOCAL debug_print_plan = on")
 	require.NoError(t, err)
 
-	// Rows one by one, for some cannot be deleted: the product first changes what refers to them.
+	// One row at a time, because some cannot be deleted: the product first changes what refers to them.
 	for _, change := range []struct{ verb, sql string }{
 		{"UPDATE", fmt.Sprintf("UPDATE %s SET %s WHERE %s = (SELECT %[3]s FROM chosen OFFSET $1 LIMIT 1)", quoted, strings.Join(values, ", "), names[0])},
 		{"DELETE", fmt.Sprintf("DELETE FROM %s WHERE %s = (SELECT %[2]s FROM chosen OFFSET $1 LIMIT 1)", quoted, names[0])},

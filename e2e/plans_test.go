@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// mustBeSeen are parts of statements without which the recording is not what it seems.
+// mustBeSeen returns parts of statements without which the recording is incomplete.
 func mustBeSeen() map[string]string {
 	return map[string]string{
 		"the claim":                      `w.runnable_at, w.id LIMIT (SELECT n FROM room)`,
@@ -42,8 +42,8 @@ func mustBeSeen() map[string]string {
 	}
 }
 
-// isRight tells that a scan without an index is the right plan. River's tables of leaders and queues have one row, or one for each queue, and we add no
-// indexes to them. As long as jit is off the cost of such a plan has no effect.
+// isRight reports whether a scan without an index is the right plan. River's tables of leaders and queues have one row, or
+// one row per queue, and we add no indexes to them. While jit is off, the cost of such a plan has no effect.
 func isRight(sql string, node planNode) bool {
 	for statement, table := range map[string]string{
 		"-- name: Leader": "river_leader", "-- name: QueuePause": "river_queue", "-- name: QueueResume": "river_queue",
@@ -56,8 +56,8 @@ func isRight(sql string, node planNode) bool {
 	return false
 }
 
-// On connections where sequential scans are off, a statement without an index has a plan with a cost that means "never". Such a cost also makes
-// PostgreSQL compile the statement on every execution, which took seconds for the claim.
+// On connections with sequential scans disabled, a statement without an index has a plan with a prohibitive cost. Such a
+// cost also makes PostgreSQL compile the statement on every execution, which took seconds for the claim.
 func TestEveryStatementHasIndexWhereScansAreOff(t *testing.T) {
 	t.Parallel()
 

@@ -18,8 +18,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// plansConfig uses everything that has statements of its own: two stages, agents in parallel, tools, approvals, verdicts, questions, budgets,
-// limits of teams, repetitions, storms, and write-back to %s.
+// plansConfig uses every feature that has its own statements: two stages, agents in parallel, tools, approvals, verdicts,
+// questions, budgets, limits of teams, repetitions, storms, and write-back to %s.
 const plansConfig = `
 defaults: {llm_provider: test, alert_type: test}
 system:
@@ -43,19 +43,19 @@ alerts:
     hook: {url: '%s'}
 `
 
-// recordStatements drives servers through everything that sessions and notes go through, and returns the database, whose servers have stopped,
-// and the wires that recorded them.
+// recordStatements drives servers through everything that sessions and notes go through, and returns the database, whose
+// servers have stopped, and the wires that recorded the statements.
 func recordStatements(t *testing.T) (database string, wires []*wire) {
 	t.Helper()
 
 	database = pgtest.New(t)
 	shared := newWire(t, database)
 
-	// Every operation of the API, by a server whose teams have no limits.
+	// Every operation of the API, on a server whose teams have no limits.
 	options := everything()
 	options.Database = shared.URL
 	plain := tarsytest.New(t, options)
-	plain.Database = database // what the test itself asks is not recorded
+	plain.Database = database // the test's own statements are not recorded
 	requireSuccesses(t, plain)
 	plain.Stop()
 
@@ -71,7 +71,7 @@ func recordStatements(t *testing.T) (database string, wires []*wire) {
 	return database, []*wire{shared, forget(t)}
 }
 
-// plansWorld is a server that uses many features at once.
+// plansWorld is a server that uses many features.
 type plansWorld struct {
 	t    *testing.T
 	app  *tarsytest.App
@@ -104,7 +104,7 @@ func newPlansWorld(t *testing.T, through *wire) *plansWorld {
 	return w
 }
 
-// answer is what the model says: agents with tools call one first.
+// answer returns the model's reply: agents with tools call one first.
 func (w *plansWorld) answer(req *llm.Request, _ int) script.Reply {
 	var prompt strings.Builder
 	for _, m := range req.Messages {
@@ -133,8 +133,8 @@ func (w *plansWorld) answer(req *llm.Request, _ int) script.Reply {
 	}
 }
 
-// investigate is the way of sessions: one to its end with an approval, a verdict, a question, feedback and handling, one that is cancelled, one that
-// is rejected, and one that runs while its lease is renewed.
+// investigate runs sessions: one to its end with an approval, a verdict, a question, feedback and handling, one whose call
+// is rejected, two that are cancelled, and one that runs while its lease is renewed.
 func (w *plansWorld) investigate() {
 	t, app := w.t, w.app
 
@@ -172,7 +172,7 @@ func (w *plansWorld) investigate() {
 	app.WaitFor(waiting, tarsy.SessionCompleted)
 }
 
-// alert is what Alertmanager reports: an alert that repeats and ends, a storm, and one that is silenced and investigated anyway.
+// alert reports alerts as Alertmanager does: one that repeats and ends, a storm, and one that is silenced and investigated anyway.
 func (w *plansWorld) alert() {
 	t, app := w.t, w.app
 
@@ -198,7 +198,7 @@ func (w *plansWorld) alert() {
 	app.WaitFor(app.Investigate(*silenced.SuppressedID), tarsy.SessionCompleted)
 }
 
-// takeOver lets the server take over a session whose server has vanished.
+// takeOver makes the server take over a session whose server has vanished.
 func (w *plansWorld) takeOver() {
 	pause(w.t, w.app, tarsy.PauseClaiming)
 
@@ -208,7 +208,7 @@ func (w *plansWorld) takeOver() {
 	w.app.WaitFor(id, tarsy.SessionCompleted)
 }
 
-// note is the way of notes: extraction, organization, a second note that resembles the first, and decisions of people.
+// note processes notes: extraction, organization, a second note similar to the first, and decisions of people.
 func (w *plansWorld) note() {
 	w.project = w.app.Project("Website").ID
 
@@ -222,7 +222,8 @@ func (w *plansWorld) note() {
 	}
 }
 
-// read asks what people ask: lists with filters and words, as somebody who sees all sessions and as somebody who sees those of a team.
+// read sends the requests that people make: lists with filters and search words, as somebody who sees all sessions and as
+// somebody who sees those of a team.
 func (w *plansWorld) read() {
 	ana := w.app.User("ana", tarsy.ScopeRead)
 
@@ -243,7 +244,7 @@ func (w *plansWorld) stop() {
 	w.app.Stop()
 }
 
-// forget lets a server with a database of its own forget what is old: it trims journals, deletes sessions and purges them.
+// forget makes a server with its own database delete old data: it trims journals, deletes sessions and purges them.
 func forget(t *testing.T) *wire {
 	t.Helper()
 

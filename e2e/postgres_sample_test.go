@@ -15,7 +15,7 @@ import (
 // postgresSample lists the scenarios that scripts/test-postgres.sh runs on each version of PostgreSQL.
 const postgresSample = "testdata/postgres-sample.txt"
 
-// A pattern that matches no test runs none and succeeds, so a scenario that is renamed would leave the sample unnoticed.
+// A pattern that matches no test runs none and succeeds, so a renamed scenario would silently drop out of the sample.
 func TestPostgresSampleNamesExistingScenarios(t *testing.T) {
 	t.Parallel()
 
@@ -39,7 +39,7 @@ func TestPostgresSampleNamesExistingScenarios(t *testing.T) {
 	require.NotEmpty(t, seen)
 }
 
-// scenarioNames are the tests in the files of this package.
+// scenarioNames returns the tests in the files of this package.
 func scenarioNames(t *testing.T) map[string]bool {
 	t.Helper()
 

@@ -21,20 +21,20 @@ import (
 	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
-// processVariable makes the test binary be a server: its value is the processSettings.
+// processVariable makes the test binary run as a server: its value is the processSettings.
 const processVariable = "TARSY_E2E_SERVER"
 
-// helloMark begins the line that a server says once it answers requests.
+// helloMark begins the line that a server prints once it answers requests.
 const helloMark = "e2e server: "
 
 // patience is how long a wait lasts before it fails the test. A program takes many times longer to start on a busy machine.
 var patience = slowness.Scale(time.Minute)
 
-// process is a server in a process of its own, so that it can be killed or frozen at any point.
+// process is a server that runs in its own process, so that it can be killed or frozen at any point.
 type process struct {
 	URL      string
 	ServerID string
-	// Log is what it has written.
+	// Log is its output.
 	Log *transcript
 
 	t       testing.TB
@@ -42,7 +42,7 @@ type process struct {
 	exited  chan struct{}
 }
 
-// startProcess starts a server and waits until it answers. It is killed when the test ends, if it still runs.
+// startProcess starts a server and waits until it answers. It is killed at the end of the test, if it still runs.
 func startProcess(t testing.TB, settings processSettings) *process {
 	t.Helper()
 
@@ -55,7 +55,7 @@ func startProcess(t testing.TB, settings processSettings) *process {
 	command := exec.Command(binary)
 	command.Env = append(os.Environ(), processVariable+"="+string(raw))
 
-	// Nothing is ever written to the pipe: its end tells the server that the test is gone, however it went.
+	// Nothing is ever written to the pipe: its end tells the server that the test is gone, for whatever reason.
 	life, err := command.StdinPipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = life.Close() })
@@ -71,7 +71,7 @@ func startProcess(t testing.TB, settings processSettings) *process {
 	return p
 }
 
-// runProcess starts a program. It is killed when the test ends, if it still runs.
+// runProcess starts a program. It is killed at the end of the test, if it still runs.
 func runProcess(t testing.TB, command *exec.Cmd) *process {
 	t.Helper()
 
@@ -83,7 +83,7 @@ func runProcess(t testing.TB, command *exec.Cmd) *process {
 	go func() {
 		defer close(p.exited)
 
-		_ = command.Wait() // how it ended is in ProcessState
+		_ = command.Wait() // the result is in ProcessState
 	}()
 
 	t.Cleanup(p.Kill)
@@ -93,11 +93,11 @@ func runProcess(t testing.TB, command *exec.Cmd) *process {
 
 // Kill ends the process as `kill -9` does, and waits until it is gone.
 func (p *process) Kill() {
-	_ = p.command.Process.Kill() // it may be gone already
+	_ = p.command.Process.Kill() // it may already be gone
 	<-p.exited
 }
 
-// StopReading lets the process find its output closed with the next thing that it says.
+// StopReading makes the process's next write fail, as if its output were closed.
 func (p *process) StopReading() {
 	p.Log.mu.Lock()
 	defer p.Log.mu.Unlock()
@@ -111,7 +111,7 @@ func (p *process) Signal(signal syscall.Signal) {
 	require.NoError(p.t, p.command.Process.Signal(signal))
 }
 
-// killedBySignal is the exit code of a process that a signal has ended.
+// killedBySignal is the exit code of a process that was ended by a signal.
 const killedBySignal = -1
 
 // WaitExit waits until the process has ended and returns its exit code.
@@ -122,7 +122,7 @@ func (p *process) WaitExit() int {
 	return p.command.ProcessState.ExitCode()
 }
 
-// Ready asks the server whether it may be sent work.
+// Ready returns the status of /readyz.
 func (p *process) Ready() int {
 	p.t.Helper()
 
@@ -131,7 +131,7 @@ func (p *process) Ready() int {
 	return status
 }
 
-// Metrics is what the server has on /metrics.
+// Metrics returns the server's /metrics.
 func (p *process) Metrics() string {
 	p.t.Helper()
 
@@ -157,7 +157,7 @@ func (p *process) get(path string) (status int, body string) {
 	return resp.StatusCode, string(raw)
 }
 
-// WaitReady asks until the server says this status.
+// WaitReady polls /readyz until it has this status.
 func (p *process) WaitReady(status int) {
 	p.t.Helper()
 
@@ -166,18 +166,18 @@ func (p *process) WaitReady(status int) {
 	}
 }
 
-// await waits for a channel to deliver or to be closed.
+// await waits until a channel delivers a value or is closed.
 func await[T any](t testing.TB, c <-chan T, what string) T {
 	t.Helper()
 
 	return wait.ForWithin(t, patience, c, what)
 }
 
-// transcript collects what a process writes and lets tests wait for it.
+// transcript collects the output of a process and lets tests wait for it.
 type transcript struct {
 	t testing.TB
 
-	// over is closed when nothing more can come.
+	// over is closed when there will be no more output.
 	over <-chan struct{}
 
 	mu     sync.Mutex
@@ -188,7 +188,7 @@ type transcript struct {
 
 func newTranscript(t testing.TB) *transcript { return &transcript{t: t, moved: make(chan struct{})} }
 
-// problems are the lines that report an error.
+// problems returns the lines that report an error.
 func (l *transcript) problems() string {
 	var lines []string
 
@@ -223,7 +223,7 @@ func (l *transcript) String() string {
 	return l.text.String()
 }
 
-// WaitLine waits for a line that has all parts, and returns it.
+// WaitLine waits for a line that contains all parts, and returns it.
 func (l *transcript) WaitLine(parts ...string) string {
 	l.t.Helper()
 

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// programs builds the binaries that scenarios run, each once in a run of the tests.
+// programs builds the binaries that scenarios run, each once per test run.
 type programs struct {
 	tests interface{ Run() int }
 
@@ -26,7 +26,7 @@ type programs struct {
 	releases map[string]func() (string, error) // by commit
 }
 
-// theProgram is shared by all tests: nothing passes a value from TestMain to them.
+// theProgram is shared by all tests, because TestMain cannot pass a value to them.
 var theProgram = &programs{}
 
 func newPrograms(tests interface{ Run() int }) *programs {
@@ -62,8 +62,7 @@ func (p *programs) build() (string, error) {
 	return binary, goBuild("", binary)
 }
 
-// goBuild builds the program from the sources in a directory; "" means this test's own module. Debugging information
-// would make linking slower.
+// goBuild builds the program from the sources in a directory; "" means this test's own module. Debug information would make linking slower.
 func goBuild(sources, binary string) error {
 	command := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", binary, "tarsy.dev/tarsy/cmd/tarsy")
 	command.Dir = sources
@@ -75,7 +74,7 @@ func goBuild(sources, binary string) error {
 	return nil
 }
 
-// buildProgram returns the program under a path of the test's own, by which its processes can be recognised.
+// buildProgram returns the program under a path that only this test uses, by which its processes can be recognized.
 func buildProgram(t *testing.T) string {
 	t.Helper()
 
@@ -92,7 +91,7 @@ func buildProgram(t *testing.T) string {
 	return binary
 }
 
-// errNoHistory says that a release's sources cannot be had here.
+// errNoHistory means that a release's sources are not available here.
 var errNoHistory = errors.New("an earlier release cannot be built here")
 
 // previousProgram returns the previous release's program.
@@ -104,7 +103,7 @@ func previousProgram(t *testing.T) string {
 	return releases[len(releases)-1].program(t)
 }
 
-// withoutVerdicts returns the program of the build that knows neither verdicts nor the reason resolved of an early conclusion.
+// withoutVerdicts returns the program of the build that knows neither verdicts nor the reason "resolved" for an early conclusion.
 func withoutVerdicts(t *testing.T) string {
 	t.Helper()
 
@@ -128,7 +127,7 @@ func (r listedRelease) program(t *testing.T) string {
 	return binary
 }
 
-// release builds a commit, once in a run of the tests.
+// release builds a commit, once per test run.
 func (p *programs) release(commit string) (string, error) {
 	p.mu.Lock()
 	build := p.releases[commit]
@@ -168,7 +167,7 @@ func buildRelease(commit string) (string, error) {
 		return "", err
 	}
 
-	// Another run of the tests may build the same: what is in the cache is whole, whoever put it there.
+	// Another test run may build the same commit: a file in the cache is always complete, whoever put it there.
 	building := filepath.Join(sources, "tarsy")
 	if err := goBuild(sources, building); err != nil {
 		return "", err
@@ -203,7 +202,7 @@ func checkOut(commit, dir string) error {
 	return git("checkout-index", "--all", "--prefix="+dir+"/")
 }
 
-// moveFile puts a file in its place at once, also across file systems.
+// moveFile moves a file atomically, also across file systems.
 func moveFile(from, to string) error {
 	raw, err := os.ReadFile(from)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// askPrometheus decodes the data of an answer of Prometheus.
+// askPrometheus decodes the data of a Prometheus response.
 func askPrometheus[T any](t *testing.T, address string) T {
 	t.Helper()
 
@@ -46,7 +46,7 @@ type ruleAlert struct {
 	State       string            `json:"state"`
 }
 
-// A real Prometheus scrapes the server with an API key, loads the rules that are shipped, and one of them fires.
+// A real Prometheus scrapes the server with an API key and loads the shipped rules, one of which fires.
 func TestAlertRuleFiresInRealPrometheus(t *testing.T) {
 	t.Parallel()
 
@@ -70,7 +70,7 @@ scrape_configs:
     static_configs: [{targets: [%s]}]
 `, rules, app.Key("prometheus", tarsy.ScopeRead), strings.TrimPrefix(app.URL, "http://")), "--storage.tsdb.path={dir}/data")
 
-	// scraped reports whether Prometheus has a sample that fits.
+	// scraped reports whether a query finds a sample in Prometheus.
 	scraped := func(query string) bool {
 		return len(askPrometheus[struct {
 			Result []any `json:"result"`

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// providers are the ways to a model: the settings of the provider, given the addresses of a virtual server.
+// providers are the ways to reach a model: the settings of the provider, given the addresses of a virtual server.
 var providers = map[string]func(s *tarsytest.LLMServer, gateway string) string{
 	"gemini": func(s *tarsytest.LLMServer, _ string) string {
 		return "type: google, model: gemini-3-pro-preview, base_url: '" + s.Gemini() + "'"
@@ -37,7 +37,7 @@ var providers = map[string]func(s *tarsytest.LLMServer, gateway string) string{
 	},
 }
 
-// answerOOM lets a script answer the agents of oomChain, by what their prompts say of them.
+// answerOOM scripts the replies to the agents of oomChain.
 func answerOOM(t *testing.T, s *script.Script) {
 	t.Helper()
 
@@ -60,7 +60,7 @@ func answerOOM(t *testing.T, s *script.Script) {
 	agent("ChatAgent", tool("get_pod_status", `{"pod":"app-1"}`), says("The leak in the cache caused it."))
 }
 
-// gateway serves a script by the gRPC protocol.
+// gateway serves a script over the gRPC protocol.
 func gateway(t *testing.T, s *script.Script) string {
 	t.Helper()
 
@@ -83,7 +83,7 @@ func gateway(t *testing.T, s *script.Script) string {
 	return listener.Addr().String()
 }
 
-// The same investigation through every provider's own SDK, over the wire: people see the same of it, to the letter.
+// The same investigation runs with every provider, over the wire: people see exactly the same.
 func TestInvestigationWithEachProvider(t *testing.T) {
 	t.Parallel()
 
@@ -111,7 +111,7 @@ func TestInvestigationWithEachProvider(t *testing.T) {
 			n := app.Normalizer(sessionID)
 			tarsytest.GoldenJSON(t, n, "providers/timeline.golden", n.Timeline(app.Timeline(sessionID)))
 
-			// What the provider gave with its thinking came back to it.
+			// The signature that the provider sent with its thinking was sent back to it.
 			signed := 0
 
 			for _, call := range answers.Calls() {

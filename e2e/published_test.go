@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// publishedFields are the fields that the published TARSy answers to a call with, by the field that they are in.
+// publishedFields returns the fields with which the published TARSy answers a call, by the field that contains them.
 func publishedFields(t *testing.T, pattern string) map[string][]string {
 	t.Helper()
 
@@ -51,7 +51,7 @@ func publishedFields(t *testing.T, pattern string) map[string][]string {
 	return nil
 }
 
-// missingByGuide are the fields that the guide says are missing in the response to a call.
+// missingByGuide returns the fields that are missing in the response to a call, according to the guide.
 func missingByGuide(t *testing.T, pattern string) []string {
 	t.Helper()
 
@@ -179,7 +179,7 @@ func TestPublishedListHasPagesAndFilters(t *testing.T) {
 	}
 }
 
-// The API decides about each call, whoever makes it.
+// The API authorizes each call, whoever makes it.
 func TestPublishedCallsNeedWhatTheAPINeeds(t *testing.T) {
 	t.Parallel()
 

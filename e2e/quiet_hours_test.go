@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// tonight is an hour after the quiet hours of these tests began; morning is their end.
+// tonight is an hour after the beginning of these tests' quiet hours; morning is their end.
 var (
 	tonight = time.Date(2026, 11, 17, 23, 0, 0, 0, time.UTC)
 	morning = time.Date(2026, 11, 18, 7, 0, 0, 0, time.UTC)
@@ -22,7 +22,8 @@ const (
 	routeCritical = "  routes: [{match: [title=\"payment down\"], severity: critical}, {severity: warning}]\n"
 )
 
-// A message that is made at night is sent in the morning, once, although its server was replaced meanwhile. A critical one is sent at once.
+// A message that is created at night is sent once, in the morning, although its server was replaced in the meantime. A
+// critical one is sent immediately.
 func TestMessageWaitsForTheEndOfQuietHours(t *testing.T) {
 	t.Parallel()
 
@@ -82,7 +83,7 @@ func TestMessageWaitsForTheEndOfQuietHours(t *testing.T) {
 	require.Empty(t, box.got)
 }
 
-// A day is how long a message may be late, and quiet hours are not its fault.
+// A message may be a day late, and quiet hours do not count.
 func TestQuietHoursDoNotMakeMessageTooOld(t *testing.T) {
 	t.Parallel()
 

@@ -9,8 +9,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// A model without functions writes its calls as text: the first reply does not keep to the format and is put right,
-// the second calls a tool with key-value input, the third answers.
+// A model without functions writes its calls as text: the first reply does not follow the format and is corrected, the
+// second calls a tool with key-value input, the third answers.
 func TestReAct(t *testing.T) {
 	t.Parallel()
 

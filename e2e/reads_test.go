@@ -26,20 +26,21 @@ import (
 )
 
 const (
-	// readFile holds the figures.
+	// readFile has the committed figures.
 	readFile = "testdata/reads.txt"
-	// readSessions is how many sessions the database has: with fewer, some plans read whole tables.
+	// readSessions is the number of sessions in the database: with fewer, some plans read whole tables.
 	readSessions = 100_000
-	// readMajor is the version of PostgreSQL that the figures are of: others plan otherwise.
+	// readMajor is the PostgreSQL version of the figures: other versions plan differently.
 	readMajor = 18
-	// readNumber chooses the values of filters. Any one does.
+	// readNumber selects the values of filters. Any number works.
 	readNumber = 7
 )
 
-// readsUntil is when the last session was created, and the time of the server.
+// readsUntil returns when the last session was created, which is also the server's time.
 func readsUntil() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// What a list reads decides how long it takes, and does not depend on the machine. A list that begins to read more is found here by the change that caused it.
+// What a list reads determines how long it takes, and does not depend on the machine. A list that begins to read more is
+// noticed with the change that caused it.
 func TestReadsOfListsStayAtCommittedFigures(t *testing.T) {
 	t.Parallel()
 
@@ -64,7 +65,7 @@ func TestReadsOfListsStayAtCommittedFigures(t *testing.T) {
 func TestEveryFilterHasRequest(t *testing.T) {
 	t.Parallel()
 
-	// These change what follows, and not what is found.
+	// A cursor changes where a list continues, not what it finds.
 	used := map[string][]string{"cursor": nil}
 
 	for _, request := range scale.Requests(readsUntil()) {
@@ -100,7 +101,7 @@ type listParameter struct {
 	}
 }
 
-// listParameters are the parameters of the session list, as the API describes them.
+// listParameters returns the parameters of the session list, as the API describes them.
 func listParameters(t *testing.T) []listParameter {
 	t.Helper()
 
@@ -116,7 +117,7 @@ func listParameters(t *testing.T) []listParameter {
 	return parameters
 }
 
-// requireReadServer skips the test where the figures do not apply: what a plan is depends on the version and on the order of texts.
+// requireReadServer skips the test where the figures do not apply: plans depend on the version and on the collation.
 func requireReadServer(t *testing.T, database string) {
 	t.Helper()
 
@@ -137,7 +138,7 @@ func requireReadServer(t *testing.T, database string) {
 	}
 }
 
-// serveReads starts a server that does nothing by itself, and returns the address of its API.
+// serveReads starts a server without background work, and returns the address of its API.
 func serveReads(t *testing.T, database string) string {
 	t.Helper()
 
@@ -182,7 +183,7 @@ func (w *wire) forget() {
 	}
 }
 
-// readBuffers executes again what readers have executed since the wire was made to forget, and returns how many pages PostgreSQL read for it.
+// readBuffers executes again what readers have executed since the last call of forget, and returns how many pages PostgreSQL read for it.
 func (w *wire) readBuffers(t *testing.T, database string) float64 {
 	t.Helper()
 

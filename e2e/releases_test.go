@@ -14,14 +14,14 @@ import (
 
 const (
 	releasesFile = "testdata/releases"
-	// unreleased stands for the build before the first release.
+	// unreleased is the version of the build before the first release.
 	unreleased = "unreleased"
 )
 
 // listedRelease is a line of the file.
 type listedRelease struct{ version, commit string }
 
-// listedReleases are the releases that tests run beside this version, oldest first.
+// listedReleases returns the releases that tests run next to this version, oldest first.
 func listedReleases(t *testing.T) []listedRelease {
 	t.Helper()
 
@@ -43,7 +43,7 @@ func listedReleases(t *testing.T) []listedRelease {
 	return releases
 }
 
-// Without its line, the release before this one would not be the one that the upgrade tests run.
+// Without its line, the upgrade tests would not run the previous release.
 func TestEachReleaseOfChangelogIsListed(t *testing.T) {
 	t.Parallel()
 
@@ -63,7 +63,7 @@ func TestEachReleaseOfChangelogIsListed(t *testing.T) {
 	}
 
 	if listed[len(listed)-1] != release.Version {
-		listed = append(listed, release.Version) // its commit is known only when it is tagged
+		listed = append(listed, release.Version) // its commit is known only once it is tagged
 	}
 
 	require.Equal(t, want, listed, "%s must have each release of CHANGELOG.md; the newest may be missing until it is tagged", releasesFile)

@@ -23,7 +23,7 @@ import (
 
 const reloadPath = "/api/v1/system/config/reload"
 
-// reloadConfig has one chain, whose two stages are run by an agent with these instructions.
+// reloadConfig returns a configuration with one chain, whose two stages are run by an agent with these instructions.
 func reloadConfig(instructions, more string) string {
 	return fmt.Sprintf(`
 agents:
@@ -70,7 +70,7 @@ func setting(t *testing.T, app *tarsytest.App, path string) string {
 	return ""
 }
 
-// instructionsOf returns which of the instructions the calls about an alert had, in order.
+// instructionsOf returns which of the instructions the calls about an alert contained, in order.
 func instructionsOf(s *script.Script, alert string) []string {
 	var seen []string
 
@@ -90,7 +90,7 @@ func instructionsOf(s *script.Script, alert string) []string {
 	return seen
 }
 
-// answering answers every call; the first about an alert waits at the gate.
+// answering returns a script that answers every call; the first one about an alert waits at the gate.
 func answering(gate *script.Gate, alert string) *script.Script {
 	s := script.New(script.Options{})
 	s.RouteFunc(func(*llm.Request) bool { return true }, func(r *llm.Request, n int) script.Reply {
@@ -300,7 +300,7 @@ func TestHangupReloadsConfigurationOfServer(t *testing.T) {
 	require.Zero(t, server.WaitExit())
 }
 
-// What is read and not applied leaves nothing behind: the variables beside the files count only with them.
+// A configuration that is read but not applied leaves nothing behind: the variables next to its files take effect only with it.
 func TestVariablesOfConfigurationThatIsNotAppliedDoNotCount(t *testing.T) {
 	t.Parallel()
 

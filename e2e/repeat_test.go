@@ -13,13 +13,13 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// endless is a chain whose agent may make a thousand calls.
+// endless is a chain whose agent can make a thousand calls.
 const endless = `
 agents: {Investigator: {mcp_servers: [kubernetes]}}
 agent_chains: {test: {alert_types: [test], max_iterations: 1000, stages: [{name: analysis, agents: [{name: Investigator}]}]}}
 `
 
-// endlessApp is a server for the chain; continues is one that stopped, whose sessions it takes over at once.
+// endlessApp returns a server for the chain; continues is a stopped one, whose sessions it takes over immediately.
 func endlessApp(t *testing.T, settings string, replies *script.Script, continues *tarsytest.App) *tarsytest.App {
 	t.Helper()
 
@@ -34,7 +34,7 @@ func endlessApp(t *testing.T, settings string, replies *script.Script, continues
 	})
 }
 
-// loops lets the agent make the same calls in turn for as long as it has tools.
+// loops returns a script in which the agent makes the same calls in turn for as long as it has tools.
 func loops(calls ...script.Reply) *script.Script {
 	replies := script.New(script.Options{})
 	replies.RouteFunc(func(req *llm.Request) bool { return len(req.Tools) > 0 }, func(_ *llm.Request, n int) script.Reply { return calls[n%len(calls)] })
@@ -147,11 +147,11 @@ func TestCallsThatDifferAreNoLoop(t *testing.T) {
 	}
 }
 
-// What was repeated is in the database, so a server that continues a session counts on.
+// Repetitions are counted from the database, so a server that continues a session continues the count.
 func TestRepeatedCallsAreCountedAcrossRestart(t *testing.T) {
 	t.Parallel()
 
-	// The database stores it in another form than the model wrote.
+	// The database stores the arguments in a different form than the model wrote them.
 	const arguments = `{"namespace":"shop","all":true}`
 
 	app, gate := endlessApp(t, "", nil, nil), script.NewGate()
@@ -176,7 +176,7 @@ func TestRepeatedCallsAreCountedAcrossRestart(t *testing.T) {
 	require.Equal(t, 10, session.ToolCalls)
 }
 
-// A model with a price is limited although nobody configured a budget.
+// A model with a price is limited even if no budget is configured.
 func TestSessionHasBudgetByDefault(t *testing.T) {
 	t.Parallel()
 

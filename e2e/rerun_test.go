@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// rerunChains are two chains and two providers, one of which no chain uses.
+// rerunChains has two chains and two providers, one of which no chain uses.
 const rerunChains = `
 defaults: {llm_provider: first}
 llm_providers:
@@ -27,7 +27,7 @@ agent_chains:
   till: {alert_types: [till], stages: [{name: read, agents: [{name: Reader}]}]}
 `
 
-// rerunWorld is a server whose providers are reached over the wire.
+// rerunWorld is a server that reaches its providers over the wire.
 type rerunWorld struct {
 	app     *tarsytest.App
 	model   *script.Script
@@ -50,7 +50,7 @@ func newRerunWorld(t *testing.T, gate *script.Gate) *rerunWorld {
 			return concludes(t, tarsy.OutcomeCauseFound, "it leaks")
 		case gate == nil || req.Model == "gpt-5":
 			return says("It leaks.")
-		case len(req.Messages) == 2: // nothing was called yet
+		case len(req.Messages) == 2: // nothing has been called yet
 			return calls("kubernetes__get_pods")
 		case !held.Swap(true):
 			return script.Reply{Text: "Lost.", Gate: gate}
@@ -72,7 +72,7 @@ func newRerunWorld(t *testing.T, gate *script.Gate) *rerunWorld {
 	return w
 }
 
-// rerun runs a session again and returns it when it is done, with the requests that reached the models.
+// rerun runs a session again and returns it once it is done, with the requests that reached the models.
 func (w *rerunWorld) rerun(t *testing.T, sessionID string, body any) (tarsy.SessionDetail, []llm.Request) {
 	t.Helper()
 
@@ -173,7 +173,7 @@ func TestRerunWithWhatIsNotConfiguredIsRefused(t *testing.T) {
 	require.Len(t, w.app.Sessions(""), 1, "nothing is stored")
 }
 
-// The provider is part of what the session follows: a server that takes it over goes on with it.
+// The provider is part of what the session follows, so a server that takes the session over continues with it.
 func TestServerThatTakesOverRerunKeepsItsProvider(t *testing.T) {
 	t.Parallel()
 

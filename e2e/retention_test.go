@@ -12,8 +12,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// The jobs that forget what is old are planned by every server that runs, a minute after its start; internal/retention
-// shows what they do.
+// Every running server schedules the jobs that delete old data, a minute after its start; internal/retention tests what they do.
 func TestRetentionJobsAreScheduled(t *testing.T) {
 	t.Parallel()
 

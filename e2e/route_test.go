@@ -15,8 +15,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// successes say for every operation of the API what it answers when all is well, and how to ask it so. The test below
-// fails for an operation that is not here.
+// successes returns, for every operation of the API, the status of a successful request, and how to make that request. The
+// test below fails for an operation that is missing here.
 func successes() map[string]struct {
 	status int
 	ask    func(t *testing.T, app *tarsytest.App, op operation) tarsytest.Response
@@ -33,7 +33,7 @@ func successes() map[string]struct {
 		return app.Do(op.method, op.address(app.Run("test", "an alert").ID), nil)
 	}
 
-	// ofInteraction asks about an LLM call or a tool call of a session.
+	// ofInteraction requests an LLM call or a tool call of a session.
 	ofInteraction := func(choose func(tarsy.TraceExecution) string) ask {
 		return func(t *testing.T, app *tarsytest.App, op operation) tarsytest.Response {
 			t.Helper()
@@ -155,7 +155,7 @@ func successes() map[string]struct {
 	}
 }
 
-// everything is a server whose sessions have tools, some calls of which need an approval, and take questions.
+// everything returns the options of a server whose sessions have tools, some calls of which need an approval, and accept questions.
 func everything() tarsytest.Options {
 	return tarsytest.Options{
 		MCP: []*tarsytest.MCPServer{tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "get_pods", ReadOnly: true, Text: "pods"})},
@@ -168,7 +168,7 @@ approvals: {rules: [{tool: get_pods, arguments: {restart: 'yes'}, policy: ask}]}
 	}
 }
 
-// requireSuccesses asks every operation, one after the other, and compares status and body with what is documented.
+// requireSuccesses calls every operation, one after another, and compares status and body with the document.
 func requireSuccesses(t *testing.T, app *tarsytest.App) {
 	t.Helper()
 

@@ -22,7 +22,7 @@ agent_chains:
     stages: [{name: look, agents: [{name: Investigator}]}]
 `
 
-// An alert brings its runbook as text or as an address; where it brings none, or it cannot be read, the default is used.
+// An alert brings its runbook as text or as a URL; if it brings none, or it cannot be read, the default is used.
 func TestRunbooks(t *testing.T) {
 	t.Parallel()
 
@@ -90,7 +90,7 @@ func TestRunbookFromDisallowedHostIsRefused(t *testing.T) {
 	require.Contains(t, string(resp.Body), "runbooks.example.com", "the message says what is allowed")
 }
 
-// The address is stored and shown as it is, so it must not hold a secret.
+// The URL is stored and shown as it is, so it must not contain a secret.
 func TestRunbookURLWithSecretIsRefused(t *testing.T) {
 	t.Parallel()
 

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The official JavaScript SDKs, as published on npm, against the mock server in a process of its own: they read its answers
+// The official JavaScript SDKs, as published on npm, run against the mock server in its own process: they read its answers
 // as they would read those of the real APIs. Each program is a lane and has this many checks.
 func TestOfficialJavaScriptSDKs(t *testing.T) {
 	t.Parallel()
@@ -25,14 +25,14 @@ func TestOfficialJavaScriptSDKs(t *testing.T) {
 	checkSDKs(t, "script.yaml", 4, map[string]int{"openai-chat.mjs": 28, "openai-responses.mjs": 27, "anthropic.mjs": 28, "google.mjs": 29})
 }
 
-// The Vercel AI SDK and LangChain.js have clients of their own, which are stricter than the official ones, over all four APIs.
+// The Vercel AI SDK and LangChain.js have their own clients, stricter than the official ones, for all four APIs.
 func TestVercelAISDKAndLangChainJS(t *testing.T) {
 	t.Parallel()
 
 	checkSDKs(t, "frameworks.yaml", 9, map[string]int{"frameworks.mjs": 62})
 }
 
-// checkSDKs runs programs that have so many checks each against a mock server, in so many lanes of its script.
+// checkSDKs runs programs, each with this many checks, against a mock server, in this many lanes of its script.
 func checkSDKs(t *testing.T, script string, lanes int, programs map[string]int) {
 	t.Helper()
 
@@ -49,7 +49,7 @@ func checkSDKs(t *testing.T, script string, lanes int, programs map[string]int) 
 		}
 	})
 
-	// Every reply was used in every lane, and nothing else was asked.
+	// Every reply was used in every lane, and nothing else was requested.
 	status, body := fetch(t, server.URL+"/_mock/verify")
 	require.Equal(t, http.StatusOK, status, "%s", body)
 
@@ -69,8 +69,8 @@ func checkSDKs(t *testing.T, script string, lanes int, programs map[string]int) 
 	}
 }
 
-// sdkModules is the directory of the installed packages. Without it, or if it is older than the lock file, the test is
-// skipped, with the reason that the installation left.
+// sdkModules returns the directory of the installed packages. Without it, or if it is older than the lock file, the test is
+// skipped, with the reason that the installation recorded.
 func sdkModules(t *testing.T) string {
 	t.Helper()
 
@@ -112,14 +112,14 @@ func startMock(t *testing.T, binary, script string) *process {
 	return p
 }
 
-// sdkCheck is a line of a program of checks.
+// sdkCheck is an output line of a program of checks.
 type sdkCheck struct {
 	Name   string
 	OK     bool
 	Detail string
 }
 
-// runChecks runs a program beside the installed packages, which is where node looks for them, with more variables.
+// runChecks runs a program next to the installed packages, where Node.js looks for them, with additional variables.
 func runChecks(t *testing.T, modules, program, url string, env ...string) []sdkCheck {
 	t.Helper()
 
@@ -129,14 +129,14 @@ func runChecks(t *testing.T, modules, program, url string, env ...string) []sdkC
 
 	var output, complaints bytes.Buffer
 
-	// A program that waits for ever is ended, so that what it has printed is seen.
+	// A program that hangs is ended, so that its output is shown.
 	ctx, cancel := context.WithTimeout(t.Context(), 5*patience)
 	defer cancel()
 
 	command := exec.CommandContext(ctx, "node", program)
 	command.Dir = dir
 	command.Stdout, command.Stderr = &output, &complaints
-	// Keys and addresses of the developer are not meant for the test.
+	// The program does not get the developer's keys and addresses.
 	command.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "MOCK_URL=" + url, "NO_PROXY=127.0.0.1"}, env...)
 	require.NoError(t, command.Run(), "%s%s", &output, &complaints)
 
@@ -153,7 +153,7 @@ func runChecks(t *testing.T, modules, program, url string, env ...string) []sdkC
 	return checks
 }
 
-// requireChecks fails unless there are so many checks and all of them went well.
+// requireChecks fails unless there are exactly count checks and all of them passed.
 func requireChecks(t *testing.T, count int, checks []sdkCheck) {
 	t.Helper()
 	require.Len(t, checks, count)
@@ -163,7 +163,7 @@ func requireChecks(t *testing.T, count int, checks []sdkCheck) {
 	}
 }
 
-// fetch is a GET.
+// fetch sends a GET request.
 func fetch(t *testing.T, url string) (int, []byte) {
 	t.Helper()
 

@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// crowd lets nobody go on before so many have come, again and again.
+// crowd is a reusable barrier: nobody continues until size callers have joined.
 type crowd struct {
 	size int
 
@@ -48,14 +48,14 @@ func (c *crowd) join(ctx context.Context) error {
 	}
 }
 
-// marked is the word of the alert that a text is about.
+// marked returns the marker of the alert that a text is about.
 func marked(text string) string {
 	_, rest, _ := strings.Cut(text, "marker-")
 
 	return "marker-" + rest[:3]
 }
 
-// echo calls the tool with the marker that it was asked about, and then speaks of that.
+// echo calls the tool with the marker that it was asked about, and then answers with it.
 func echo(req *llm.Request, _ int) script.Reply {
 	last := req.Messages[len(req.Messages)-1]
 	marker := marked(last.Content)
@@ -67,8 +67,8 @@ func echo(req *llm.Request, _ int) script.Reply {
 	return says(fmt.Sprintf("%s on %s", req.Agent, marker))
 }
 
-// Twenty sessions, ten at once, on two servers, each of two agents with tools, a synthesis, a summary and a question:
-// what each is asked, sees, says and tells is its own.
+// Twenty sessions, ten in parallel, on two servers, each with two agents with tools, a synthesis, a summary and a question:
+// what each is asked, sees and answers is only its own.
 func TestConcurrentSessionsDoNotLeak(t *testing.T) {
 	t.Parallel()
 
@@ -145,7 +145,7 @@ queue: {worker_count: %d, max_concurrent_sessions: %d}
 	requireReleased(t, servers[0])
 }
 
-// requireOwn checks that a session is about its own alert alone, wherever one looks.
+// requireOwn checks that a session is only about its own alert, wherever it is read.
 func requireOwn(t *testing.T, app *tarsytest.App, id, marker string, sockets []*tarsytest.Socket) {
 	t.Helper()
 
@@ -178,7 +178,7 @@ func requireOwn(t *testing.T, app *tarsytest.App, id, marker string, sockets []*
 	}
 }
 
-// requireMarked checks that a text has no other marker.
+// requireMarked checks that a text contains no other marker.
 func requireMarked(t *testing.T, text, marker string) {
 	t.Helper()
 	require.Equal(t, strings.Count(text, "marker-"), strings.Count(text, marker), "only %s belongs here: %s", marker, text)

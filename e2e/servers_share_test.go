@@ -14,8 +14,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// startServer starts a server beside others in the test's own process. Its model answers everything; the first calls of
-// agents wait at the gate, where there is one.
+// startServer starts a server next to others in the test's own process. Its model answers everything, once the gate, if
+// there is one, is open.
 func startServer(t testing.TB, database, queue string, gate *script.Gate) *tarsytest.App {
 	t.Helper()
 
@@ -27,7 +27,7 @@ func startServer(t testing.TB, database, queue string, gate *script.Gate) *tarsy
 	return app
 }
 
-// Two servers with one worker each: while both are busy each has one session, and all sessions are done in the end.
+// Two servers have one worker each: while both are busy, each has one session, and all sessions complete in the end.
 func TestServersShareSessions(t *testing.T) {
 	t.Parallel()
 
@@ -70,7 +70,7 @@ type leased struct {
 	Sessions int64
 }
 
-// leases counts the leases of each server, in the servers' order.
+// leases returns the number of leases of each server, in the servers' order.
 func leases(app *tarsytest.App, servers []*tarsytest.App) []leased {
 	found := tarsytest.Rows[leased](app, `SELECT pod_id, count(*) AS sessions FROM sessions WHERE lease_until IS NOT NULL GROUP BY pod_id`)
 
@@ -87,8 +87,8 @@ func leases(app *tarsytest.App, servers []*tarsytest.App) []leased {
 	return ordered
 }
 
-// countLeases makes the database itself write down, at every change of a lease, how many there are: those that count
-// against the limits, and others.
+// countLeases makes the database itself record, at every change of a lease, how many there are: those that count against
+// the limits, and others.
 const countLeases = `
 CREATE TABLE lease_counts (n bigint NOT NULL, others bigint NOT NULL);
 CREATE FUNCTION count_leases() RETURNS trigger LANGUAGE plpgsql AS
@@ -96,7 +96,7 @@ $$BEGIN INSERT INTO lease_counts SELECT count(*) FILTER (WHERE lease_counted), c
 FROM sessions WHERE lease_until IS NOT NULL; RETURN NULL; END$$;
 CREATE TRIGGER count_leases AFTER UPDATE OF lease_until ON sessions FOR EACH STATEMENT EXECUTE FUNCTION count_leases()`
 
-// The limit over all servers is exact, however many of them want the next session.
+// The limit across all servers is exact, however many of them want the next session.
 func TestLimitAcrossServersIsExact(t *testing.T) {
 	t.Parallel()
 
@@ -162,7 +162,7 @@ func TestReadersOnAnotherServerSeeEveryEvent(t *testing.T) {
 	requireSeen(t, stream, journal)
 }
 
-// A server that runs no sessions takes alerts and questions, and leaves both to others.
+// A server that runs no sessions accepts alerts and questions, and leaves both to others.
 func TestServerWithoutWorkersLeavesQuestionsToOthers(t *testing.T) {
 	t.Parallel()
 
@@ -172,7 +172,7 @@ func TestServerWithoutWorkersLeavesQuestionsToOthers(t *testing.T) {
 	takes := tarsytest.New(t, tarsytest.Options{Config: fmt.Sprintf(config, 0), MCP: tools})
 	sessionID := takes.Submit("test", "what happened?")
 
-	// Complete before the server that runs the session starts: it begins at once.
+	// The script is complete before the server that runs the session starts, because that server begins immediately.
 	answers := script.New(script.Options{})
 	answers.Route("Investigator", says("A leak."))
 	answers.Route("ExecSummaryAgent", says("It leaks."))
@@ -186,8 +186,8 @@ func TestServerWithoutWorkersLeavesQuestionsToOthers(t *testing.T) {
 	requireReleased(t, takes)
 }
 
-// showing puts texts together as readers do, and fits when one of them is this. A piece that begins beyond what is
-// there follows one that was missed: the whole comes after it, for whoever has just joined.
+// showing assembles texts as readers do, and matches once one of them is whole. A piece that begins beyond the text so far
+// follows a missed one: the whole text comes after it, for readers who have just joined.
 func showing(whole string) func(tarsytest.Event) bool {
 	texts := map[string]string{}
 
@@ -203,7 +203,7 @@ func showing(whole string) func(tarsytest.Event) bool {
 	}
 }
 
-// Two servers run; one is killed, the other one takes its session over.
+// Two servers run; one is killed, and the other one takes its session over.
 func TestTakeoverWithinLeasePlusFiveSeconds(t *testing.T) {
 	t.Parallel()
 

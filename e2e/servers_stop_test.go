@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A server is told to stop while one session is in an LLM call and another in a tool call. The first is handed over at
-// once; the second when its tool call is finished, for which the server waits; nothing is done twice. The lease is so
-// long that nobody takes over by waiting.
+// A server is told to stop while one session is in an LLM call and another one in a tool call. The first is handed over
+// immediately; the second when its tool call, for which the server waits, is finished. Only the LLM call is repeated. The
+// lease is so long that nobody takes over by waiting for its end.
 func TestStoppingServerHandsOverItsSessions(t *testing.T) {
 	t.Parallel()
 
@@ -31,7 +31,7 @@ func TestStoppingServerHandsOverItsSessions(t *testing.T) {
 	stopping.Signal(syscall.SIGTERM)
 	stopping.WaitReady(http.StatusServiceUnavailable)
 
-	// The tool call still holds the server.
+	// The tool call still keeps the server running.
 	asking.Socket.WaitStatus("completed")
 	require.Equal(t, http.StatusServiceUnavailable, stopping.Ready())
 	require.Equal(t, http.StatusOK, other.Ready())
@@ -51,7 +51,7 @@ func TestStoppingServerHandsOverItsSessions(t *testing.T) {
 	require.Equal(t, analysisOf(toolRestart+" is done"), w.Session(calling.SessionID).FinalAnalysis)
 }
 
-// A tool call that takes longer than the grace period is cut off and handed over with the session.
+// A tool call that outlasts the grace period is cut off and handed over with the session.
 func TestStoppingServerInterruptsToolCallsAfterGracePeriod(t *testing.T) {
 	t.Parallel()
 
@@ -89,7 +89,7 @@ func TestSecondSignalStopsServerImmediately(t *testing.T) {
 	stopping.Signal(syscall.SIGTERM)
 	require.Equal(t, killedBySignal, stopping.WaitExit())
 
-	// To the other servers it is one that was killed.
+	// To the other servers it looks like a killed one.
 	w.Start()
 	calling.Socket.WaitStatus("completed")
 	w.requireTwoTools(t, calling)

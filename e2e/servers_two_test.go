@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// pair is one stage of two agents, its synthesis, and a chat.
+// pair returns a recipe with one stage of two agents, its synthesis, and a chat.
 func pair() recipe {
 	return recipe{
 		agents: "  Logs: {custom_instructions: Read the logs.}\n  Metrics: {custom_instructions: Read the metrics.}\n",
@@ -19,8 +19,9 @@ func pair() recipe {
 	}
 }
 
-// Two servers, and a reader on each. The first server runs an investigation; the question comes to the second. Whichever
-// answers it is killed amid its words, and the other one does it again. The readers see all of it while it happens.
+// Two servers run, with a reader on each. The first server runs an investigation; the question is asked at the second.
+// Whichever answers it is killed in the middle of the text, and the other one answers it again. The readers see all of it
+// live.
 func TestTwoServers(t *testing.T) {
 	t.Parallel()
 
@@ -68,7 +69,7 @@ func TestTwoServers(t *testing.T) {
 
 	requireTakeover(t, killed, again)
 
-	// The investigation had the first fence, the answer the second.
+	// The investigation had the first fence, the first attempt at the answer the second.
 	reader, shows := readers[other.ServerID], showing("This is ChatAgent ")
 	reader.Wait("the answer from its beginning, by the other server", func(e tarsytest.Event) bool {
 		return e.Fields["fence"] == 3.0 && shows(e)
@@ -83,7 +84,7 @@ func TestTwoServers(t *testing.T) {
 	requireSeen(t, reader, w.Journal(i.SessionID))
 }
 
-// requireTakeover kills a server, and checks that another one does its work soon.
+// requireTakeover kills a server, and checks that another one soon takes over its work.
 func requireTakeover(t *testing.T, killed *process, again *script.Gate) {
 	t.Helper()
 	killed.Kill()

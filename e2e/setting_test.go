@@ -13,14 +13,14 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// loneAgent is a chain of one agent without tools; what stands before it is the test's.
+// loneAgent is a chain of one agent without tools, to which tests prepend settings.
 const loneAgent = `
 agents: {Investigator: {}}
 agent_chains: {test: {alert_types: [test], stages: [{name: analysis, agents: [{name: Investigator}]}]}}
 `
 
-// settled investigates with one provider at a virtual server, and returns what the provider was sent: the bodies as they
-// came over the wire, not what the server made of them.
+// settled investigates with one provider at a virtual server, and returns the request bodies that the provider received: as
+// they came over the wire, not what the server made of them.
 func settled(t *testing.T, settings string, replies ...script.Reply) (app *tarsytest.App, sessionID string, sent []string) {
 	t.Helper()
 
@@ -41,7 +41,7 @@ func settled(t *testing.T, settings string, replies ...script.Reply) (app *tarsy
 	return app, sessionID, sent
 }
 
-// What a configuration file says of a provider is in the requests that the provider gets.
+// A provider's configured settings are in the requests that it gets.
 func TestSettingsReachProvider(t *testing.T) {
 	t.Parallel()
 
@@ -82,7 +82,7 @@ func TestSettingsReachProvider(t *testing.T) {
 	}
 }
 
-// How often a call is made, and how long a provider may ask to wait, is the operator's word.
+// The configuration decides how often a call is made, and how long a provider can ask to wait.
 func TestConfiguredRetriesAreUsed(t *testing.T) {
 	t.Parallel()
 
@@ -130,7 +130,7 @@ func TestConfiguredRetriesAreUsed(t *testing.T) {
 	}
 }
 
-// A call has the price of the bundled table, unless the configuration has another, unless there is a promotion.
+// A call has the price of the bundled table, unless the configuration has another one, unless there is a promotion.
 func TestConfiguredPricesAreUsed(t *testing.T) {
 	t.Parallel()
 

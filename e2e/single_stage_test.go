@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// One stage, one agent, one tool call, then the answer: everything that people can see of it is in golden files.
+// One stage, one agent, one tool call, then the answer: golden files have everything that people see of it.
 func TestSingleStageWithToolCall(t *testing.T) {
 	t.Parallel()
 

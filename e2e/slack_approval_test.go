@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// slackDesk is a server on a virtual Slack whose agent may restart after somebody has approved that.
+// slackDesk is a server on a virtual Slack whose agent can restart after somebody has approved it.
 type slackDesk struct {
 	*slackWorld
 
@@ -38,14 +38,14 @@ func newSlackDesk(t *testing.T, w *slackWorld, options tarsytest.Options) *slack
 	return &slackDesk{slackWorld: w, app: tarsytest.New(t, options), cluster: cluster}
 }
 
-// investigate begins a session whose agent wants to restart with these arguments, and returns its id.
+// investigate starts a session whose agent wants to restart with these arguments, and returns its id.
 func (d *slackDesk) investigate(arguments string) string {
 	d.app.Script.Add(restart(arguments), says("The end."), says("Done."))
 
 	return d.app.Submit("test", "Disk *full*")
 }
 
-// submit submits the modal and waits until the server has dealt with that.
+// submit submits the modal and waits until the server has processed it.
 func (d *slackDesk) submit(user, reason string) {
 	d.t.Helper()
 
@@ -55,7 +55,7 @@ func (d *slackDesk) submit(user, reason string) {
 	require.NoError(d.t, err)
 }
 
-// asked are the messages that ask for an approval, however they ended.
+// asked returns the messages that ask for an approval, however they ended.
 func (d *slackDesk) asked() []slack.Message {
 	return slices.DeleteFunc(d.Sent(""), func(m slack.Message) bool { return !strings.Contains(m.Shown(), "wants to call") })
 }
@@ -75,7 +75,7 @@ func TestCallThatIsApprovedInSlackIsMadeOnce(t *testing.T) {
 	require.Empty(t, asked.Mentions)
 	require.Equal(t, []string{approveButton, rejectButton}, asked.Buttons())
 
-	// Others cannot, and only they are told.
+	// Others cannot decide, and only they see that.
 	d.Press("bob", asked.TS, approveButton)
 	require.Equal(t, slackBob, d.Await("alerts", "You may not decide").Ephemeral)
 	d.Press("bob", asked.TS, rejectButton)
@@ -138,7 +138,7 @@ func TestCallThatIsRejectedInSlackIsNotMade(t *testing.T) {
 	require.Len(t, d.asked(), 1)
 }
 
-// Ann opens the form while she may decide, and submits it when she no longer may.
+// Ann opens the form while she is allowed to decide, and submits it when she no longer is.
 func TestFormOfSomebodyWhoMayNoLongerDecideIsRefused(t *testing.T) {
 	t.Parallel()
 
@@ -182,7 +182,7 @@ func TestApprovalThatNobodyGivesInSlackExpires(t *testing.T) {
 	require.Empty(t, shown.Buttons())
 }
 
-// Somebody changes the arguments elsewhere: the call is made with them, and Slack shows the decision.
+// Somebody changes the arguments outside Slack: the call is made with them, and Slack shows the decision.
 func TestSlackShowsDecisionThatIsMadeElsewhere(t *testing.T) {
 	t.Parallel()
 
@@ -200,7 +200,7 @@ func TestSlackShowsDecisionThatIsMadeElsewhere(t *testing.T) {
 	require.Equal(t, http.StatusConflict, d.app.Do(http.MethodPost, "/api/v1/approvals/"+d.app.MCPInteractions(id)[0].ID+"/reject", map[string]any{"reason": "late"}).Status)
 }
 
-// The thread of an alert has messages already: a call that waits is also shown in the channel. Names are masked before they are stored.
+// The thread of the alert already has messages, so a waiting call is also shown in the channel. Names are masked before they are stored.
 func TestRequestForApprovalInThreadIsShownInChannel(t *testing.T) {
 	t.Parallel()
 
@@ -210,7 +210,7 @@ func TestRequestForApprovalInThreadIsShownInChannel(t *testing.T) {
 	})
 	d.AwaitReady()
 
-	// What is posted first begins the thread.
+	// The first message begins the thread.
 	gate, call := script.NewGate(), restart(`{}`)
 	call.Gate = gate
 	d.app.Script.Add(call, says("The end."), says("Done."))

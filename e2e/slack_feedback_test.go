@@ -22,7 +22,7 @@ func TestSlackThreadTakesFeedback(t *testing.T) {
 	thread := w.Await("alerts", "A leak.").TS
 	w.AwaitReady()
 
-	// With the bot's name it is a mention too, and delivered twice.
+	// With the bot's name it is a mention too, and is delivered twice.
 	w.Write("ann", "<@tarsy> !feedback wrong, the disk has space, my token is "+secret+". Cause: the network @everyone", thread)
 	require.Equal(t, slackAnn, w.Await("alerts", "Feedback recorded: wrong.").Ephemeral)
 
@@ -35,14 +35,14 @@ func TestSlackThreadTakesFeedback(t *testing.T) {
 	require.NotContains(t, given[0].Why, secret)
 	require.Equal(t, "the network @everyone", given[0].RealCause)
 
-	// Bad feedback is explained and changes nothing.
+	// Invalid feedback is explained and changes nothing.
 	w.Write("ann", "!feedback perfect", thread)
 	require.Contains(t, w.Await("alerts", "There is no rating").Shown(), "right")
 	w.Write("ann", "!feedback", thread)
 	w.Await("alerts", "Write right, partly or wrong")
 	require.Equal(t, given, app.Session(sessionID).Feedback)
 
-	// Who is not allowed to ask is not allowed to rate either, and gets no answer.
+	// A user who is not allowed to ask is not allowed to rate either, and gets no answer.
 	w.Write("bob", "!feedback right", thread)
 
 	w.Write("ann", "!feedback withdraw", thread)

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// newSlackWorld is a world whose servers use a virtual Slack.
+// newSlackWorld returns a world whose servers use a virtual Slack.
 func newSlackWorld(t *testing.T, i *investigation) (*world, *slackWorld) {
 	t.Helper()
 
@@ -23,8 +23,8 @@ func newSlackWorld(t *testing.T, i *investigation) (*world, *slackWorld) {
 	return w, virtual
 }
 
-// A server is killed after it has committed a session's end: before its announcement reaches Slack, or after that and before it knows.
-// The next server announces it, and it is there once.
+// A server is killed after it has committed a session's end: before its announcement reaches Slack, or after that but
+// before the server knows. The next server announces it, and it appears once.
 func TestSlackAnnouncementSurvivesKill(t *testing.T) {
 	t.Parallel()
 
@@ -51,7 +51,7 @@ func TestSlackAnnouncementSurvivesKill(t *testing.T) {
 	}
 }
 
-// Slack stores a message and breaks the connection, or answers with an error although it stored nothing: the message is there once.
+// Slack stores a message and breaks the connection, or returns an error and stores nothing: the message appears once.
 func TestSlackMessageWithUnknownResultIsPostedOnce(t *testing.T) {
 	t.Parallel()
 
@@ -82,8 +82,8 @@ func TestSlackMessageWithUnknownResultIsPostedOnce(t *testing.T) {
 	}
 }
 
-// One of two servers holds the connection. When it is killed, the other one takes over, and the answer that people wait for in Slack arrives
-// once.
+// One of two servers holds the connection. When it is killed, the other one takes over, and the answer that people wait for
+// in Slack arrives once.
 func TestSlackConnectionIsTakenOver(t *testing.T) {
 	t.Parallel()
 
@@ -121,7 +121,7 @@ func TestSlackConnectionIsTakenOver(t *testing.T) {
 	require.LessOrEqual(t, virtual.Opened(), 4, "no loop of connections; a busy machine may need another one")
 }
 
-// Questions that a killed server had not acknowledged are answered by the next one, once.
+// Questions that a killed server had not acknowledged are answered by the next server, once.
 func TestSlackQuestionIsDeliveredToNextServer(t *testing.T) {
 	t.Parallel()
 

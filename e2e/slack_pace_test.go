@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// newPacedSlack is a server on a virtual Slack, both on a fake clock.
+// newPacedSlack returns a server on a virtual Slack, both on a fake clock.
 func newPacedSlack(t *testing.T) (*tarsytest.App, *slackWorld, *clockwork.FakeClock) {
 	t.Helper()
 
@@ -25,7 +25,7 @@ func newPacedSlack(t *testing.T) (*tarsytest.App, *slackWorld, *clockwork.FakeCl
 	return app, w, clock
 }
 
-// After a 429 nothing is posted before Slack allows it, also nothing else.
+// After a 429, nothing at all is posted before Slack allows it.
 func TestSlackAnnouncementsWaitForRateLimit(t *testing.T) {
 	t.Parallel()
 
@@ -61,7 +61,7 @@ func TestSlackAnnouncementsWaitForRateLimit(t *testing.T) {
 	}
 }
 
-// The answer is there at once, and is shown a second after the message that it replaces.
+// The answer is ready immediately, and is shown a second after the message that it replaces.
 func TestSlackAnswerIsUpdatedOncePerSecond(t *testing.T) {
 	t.Parallel()
 
@@ -88,7 +88,7 @@ func TestSlackAnswerIsUpdatedOncePerSecond(t *testing.T) {
 	})
 	clock.Advance(time.Second - time.Millisecond)
 
-	// Announcements are read once a second, and with them the answer.
+	// Announcements are read once a second, and the answer with them.
 	for _, title := range []string{"second alert", "third alert"} {
 		app.Run("test", title)
 		w.Await("alerts", title)

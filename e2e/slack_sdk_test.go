@@ -9,29 +9,29 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/slack"
 )
 
-// Slack's SDKs, as published on npm, against the virtual Slack: messages, threads, buttons, modals, redelivery, rate limits and
-// reconnects as with the real one.
+// Slack's SDKs, as published on npm, run against the virtual Slack: messages, threads, buttons, modals, redelivery, rate
+// limits and reconnects work as with the real one.
 func TestSlackSDKsRunAgainstTheVirtualSlack(t *testing.T) {
 	t.Parallel()
 
 	checkSlackSDK(t, "slack.mjs", 9)
 }
 
-// What apps do besides writing messages: reactions, channels, users, files, views, response URLs and the limits of blocks.
+// The SDKs do what apps do besides writing messages: reactions, channels, users, files, views, response URLs and the limits of blocks.
 func TestSlackSDKsUseTheWebAPIOfTheVirtualSlack(t *testing.T) {
 	t.Parallel()
 
 	checkSlackSDK(t, "slack-web.mjs", 9)
 }
 
-// Bolt, Slack's framework for apps, has listeners for all of it and answers clicks with response URLs.
+// Bolt, Slack's framework for apps, has listeners for all of these and answers clicks with response URLs.
 func TestBoltAppRunsAgainstTheVirtualSlack(t *testing.T) {
 	t.Parallel()
 
 	checkSlackSDK(t, "slack-bolt.mjs", 4)
 }
 
-// checkSlackSDK runs a program with some checks against a Slack of its own.
+// checkSlackSDK runs a program with this many checks against its own virtual Slack.
 func checkSlackSDK(t *testing.T, program string, count int) {
 	t.Helper()
 

@@ -40,7 +40,7 @@ func TestSlackAnnouncesEndAndFailureOfSession(t *testing.T) {
 	require.Len(t, w.Sent(""), 2)
 }
 
-// Titles, facts and texts of models can mention nobody, and hide no links and no characters.
+// Titles, facts and model texts can mention nobody, and cannot hide links or characters.
 func TestSlackMessageMakesHostileTextHarmless(t *testing.T) {
 	t.Parallel()
 
@@ -70,7 +70,7 @@ func TestSlackMessageMakesHostileTextHarmless(t *testing.T) {
 	require.Contains(t, w.Await("alerts", "Summary: ").Shown(), "The text is longer than what is posted here.")
 }
 
-// The person reads the answer while it is written. A message that is delivered again, or as a mention too, is one question.
+// People read the answer while it is written. A message that is redelivered, or is also delivered as a mention, is one question.
 func TestSlackThreadAnswersQuestionsOnce(t *testing.T) {
 	t.Parallel()
 
@@ -89,7 +89,7 @@ func TestSlackThreadAnswersQuestionsOnce(t *testing.T) {
 	thread := w.Await("alerts", "A leak.").TS
 	w.AwaitReady()
 
-	// The connection breaks, and the question still arrives; so do its repetitions.
+	// The connection breaks, and the question still arrives, as do its redeliveries.
 	w.Disconnect(true)
 	w.LoseAcks(1)
 	w.Write("ann", "<@tarsy> Why? My token is "+secret, thread)
@@ -100,7 +100,7 @@ func TestSlackThreadAnswersQuestionsOnce(t *testing.T) {
 	require.Contains(t, begun.Shown(), "Tool call: test-mcp.get_pod_status\n\nFirst look.")
 	require.Equal(t, thread, begun.ThreadTS)
 
-	// One question at a time; only the person who asked reads that.
+	// One question at a time; only the person who asked sees that.
 	w.Write("ann", "And now?", thread)
 	require.Equal(t, slackAnn, w.Await("alerts", "Another question is being answered").Ephemeral)
 	gate.Open()
@@ -124,7 +124,7 @@ func TestSlackThreadAnswersQuestionsOnce(t *testing.T) {
 
 	require.Equal(t, 500, strings.Count(all.String(), "a line <of> code"))
 
-	// Everything is delivered once more, long after.
+	// Everything is delivered again, much later.
 	messages, lost, repeated := len(w.Messages("")), 0, 0
 
 	for _, e := range w.Envelopes() {
@@ -158,7 +158,7 @@ func TestSlackThreadAnswersQuestionsOnce(t *testing.T) {
 	require.Equal(t, tarsy.ActorSlack, row.ActorKind)
 }
 
-// A mention in none of the bot's threads is an alert. The result is in the channel once.
+// A mention outside the bot's threads is an alert. The result is posted once in the channel.
 func TestSlackMentionSubmitsAlert(t *testing.T) {
 	t.Parallel()
 
@@ -187,7 +187,7 @@ func TestSlackMentionSubmitsAlert(t *testing.T) {
 	require.Contains(t, session.AlertData, "disk *full* on node-7")
 	require.NotContains(t, session.AlertData, "hunter2")
 
-	// Only mentions are alerts. Messages are taken in order.
+	// Only mentions are alerts. Messages are processed in order.
 	w.Write("ann", "I am looking at the disk.", "")
 	w.Write("ann", "It was full yesterday, too.", mention.TS)
 	w.LoseAcks(2)
@@ -202,7 +202,7 @@ func TestSlackMentionSubmitsAlert(t *testing.T) {
 	require.Len(t, tarsytest.Rows[struct{ ID string }](app, `SELECT id FROM sessions`), 1)
 }
 
-// The result of an alert from another channel is announced as every other, and is also a reply to the mention.
+// The result of an alert from another channel is announced like any other, and is also a reply to the mention.
 func TestSlackRepliesToMentionWithResult(t *testing.T) {
 	t.Parallel()
 
@@ -279,7 +279,7 @@ func TestSlackSendsToChannelOfTeamWithTemplate(t *testing.T) {
 	require.Len(t, w.Sent("alerts"), 2)
 }
 
-// Without the app-level token messages are sent and nothing is received; without the bot token announcements wait.
+// Without the app-level token messages are sent and none are received; without the bot token announcements wait.
 func TestSlackWithoutTokensKeepsAnnouncementsAndWarns(t *testing.T) {
 	t.Parallel()
 

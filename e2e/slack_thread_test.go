@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// Sessions of one alert share a thread for a day. Its first message follows what becomes of the alert.
+// Sessions of one alert share a thread for a day. Its first message shows the current state of the alert.
 func TestSlackThreadCollectsSessionsOfAlert(t *testing.T) {
 	t.Parallel()
 
@@ -26,13 +26,13 @@ func TestSlackThreadCollectsSessionsOfAlert(t *testing.T) {
 	require.Empty(t, parent.ThreadTS)
 	require.NotContains(t, parent.Shown(), "Latest:", "it tells that itself")
 
-	// Repeated and resolved: the first message shows it, and nobody is notified.
+	// The alert is repeated and resolved: the first message shows it, and nobody is notified.
 	clock.Advance(time.Minute)
 	require.Equal(t, tarsy.ActionCount, notify(app, alert.describes("again"))[0].Action)
 	require.Equal(t, parent.TS, w.Await("alerts", "received 2 times").TS)
 	notify(app, alert.over())
 
-	// It is updated every five seconds at most, whatever else is sent meanwhile. Another alert has another thread.
+	// The message is updated every five seconds at most, whatever else is sent in the meantime. Another alert has another thread.
 	clock.Advance(5*time.Second - time.Millisecond)
 
 	other := app.WaitFor(investigates(t, app, fires("DiskFull", "shop", "b")), tarsy.SessionCompleted).ID
@@ -47,12 +47,12 @@ func TestSlackThreadCollectsSessionsOfAlert(t *testing.T) {
 	require.Equal(t, 5*time.Second, resolved.Updates[1].Sub(resolved.Updates[0]))
 	require.Len(t, w.Sent(""), 2)
 
-	// Investigated again: a reply, and the first message leads to the newest session.
+	// The alert is investigated again: there is a reply, and the first message links to the newest session.
 	clock.Advance(time.Hour)
 	second := app.WaitFor(investigates(t, app, alert.describes("and again")), tarsy.SessionCompleted).ID
 	require.NoError(t, w.Wait(w.ctx(), "the reply", func() bool { return len(w.Replies(parent.TS)) == 1 }))
 	require.Contains(t, w.Replies(parent.TS)[0].Shown(), second)
-	// The thread has two investigations once the reply is recorded. An update before that is followed by another one.
+	// The thread has two investigations once the reply is recorded. An earlier update is followed by another one.
 	w.AwaitSent(app)
 	clock.Advance(5 * time.Second)
 
@@ -62,7 +62,7 @@ func TestSlackThreadCollectsSessionsOfAlert(t *testing.T) {
 	require.Contains(t, updated.Shown(), "sessions/"+second)
 	require.NotContains(t, updated.Shown(), "alert resolved")
 
-	// After a day it has another thread.
+	// After a day the alert gets another thread.
 	clock.Advance(24 * time.Hour)
 
 	third := app.WaitFor(investigates(t, app, alert.describes("a day later")), tarsy.SessionCompleted).ID
@@ -71,7 +71,7 @@ func TestSlackThreadCollectsSessionsOfAlert(t *testing.T) {
 	require.Len(t, w.Sent(""), 4)
 }
 
-// Announcements of one alert that are sent at the same time make one thread, also if the first attempt to begin it fails.
+// Announcements of one alert that are sent at the same time share one thread.
 func TestSlackAnnouncementsThatRaceShareThread(t *testing.T) {
 	t.Parallel()
 
@@ -107,7 +107,7 @@ func TestSlackAnnouncementsThatRaceShareThread(t *testing.T) {
 	require.Contains(t, w.Await("alerts", "3 investigations").Shown(), "*Latest:* Inconclusive")
 }
 
-// Somebody deletes the thread: the next announcement begins another one.
+// Somebody deletes the thread: the next announcement starts another one.
 func TestSlackBeginsThreadAgainAfterItsDeletion(t *testing.T) {
 	t.Parallel()
 

@@ -21,7 +21,7 @@ import (
 const (
 	slackAlerts, slackStorage      = "C0000000001", "C0000000002"
 	slackAnn, slackBob             = "U0000000001", "U0000000002"
-	slackLeaky, slackLeakyName     = "U0000000003", "ghp_16C7e42F292c6912E7710c838347Ae178B4a" // somebody whose name is a token
+	slackLeaky, slackLeakyName     = "U0000000003", "ghp_16C7e42F292c6912E7710c838347Ae178B4a" // a user whose name is a token
 	slackToken, slackAppToken      = "xoxb-of-the-test", "xapp-of-the-test"
 	slackAnnAsks                   = `allow: {channels: [` + slackAlerts + `], users: [` + slackAnn + `]}, approve: [` + slackAnn + `]`
 	approveButton, rejectButton    = "tarsy_approve", "tarsy_reject"
@@ -29,7 +29,7 @@ const (
 	slackHistory, slackThreadReads = "conversations.history", "conversations.replies"
 )
 
-// slackWorld is a virtual Slack. Requests to post a message can be held before or after it is created.
+// slackWorld is a virtual Slack. Requests to post a message can be held before or after the message is created.
 type slackWorld struct {
 	*slack.Server
 
@@ -60,7 +60,7 @@ func newSlack(t testing.TB, clock clockwork.Clock) *slackWorld {
 	return w
 }
 
-// ServeHTTP is Slack with the hold in front of it or behind it.
+// ServeHTTP serves Slack with the hold before or after it.
 func (w *slackWorld) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	hold := w.hold
@@ -83,11 +83,11 @@ func (w *slackWorld) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 	}
 
-	// The caller is gone, or tries again.
+	// The caller is gone, or retries.
 	rw.WriteHeader(http.StatusBadGateway)
 }
 
-// Hold lets requests to post a message wait until Release.
+// Hold makes requests to post a message wait until Release.
 func (w *slackWorld) Hold(afterSending bool) *discordHold {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -108,7 +108,7 @@ func (w *slackWorld) Release() {
 	}
 }
 
-// Config is the configuration of servers that use this Slack.
+// Config returns the configuration of servers that use this Slack.
 func (w *slackWorld) Config(more string) string {
 	return fmt.Sprintf("system: {dashboard_url: 'https://tarsy.example.org', slack: {enabled: true, channel: %q, api_url: %q, %s}}\n", slackAlerts, w.api, more)
 }
@@ -117,7 +117,7 @@ func (w *slackWorld) Env() map[string]string {
 	return map[string]string{"SLACK_BOT_TOKEN": slackToken, "SLACK_APP_TOKEN": slackAppToken}
 }
 
-// newSlackApp is a server on a virtual Slack whose chain takes questions.
+// newSlackApp returns a server on a virtual Slack whose chain accepts questions.
 func newSlackApp(t *testing.T, more string) (*tarsytest.App, *slackWorld) {
 	t.Helper()
 
@@ -143,13 +143,13 @@ func (w *slackWorld) Await(channel, text string) slack.Message {
 	return m
 }
 
-// AwaitReady waits until the bot hears messages.
+// AwaitReady waits until the bot receives messages.
 func (w *slackWorld) AwaitReady() {
 	w.t.Helper()
 	require.NoError(w.t, w.WaitReady(w.ctx()))
 }
 
-// Write writes a message as a person in a thread.
+// Write posts a message as a person in a thread.
 func (w *slackWorld) Write(user, text, thread string) slack.Message {
 	w.t.Helper()
 
@@ -159,7 +159,7 @@ func (w *slackWorld) Write(user, text, thread string) slack.Message {
 	return m
 }
 
-// Press clicks a button and waits until the server has dealt with that.
+// Press clicks a button and waits until the server has processed it.
 func (w *slackWorld) Press(user, ts, action string) slack.Envelope {
 	w.t.Helper()
 
@@ -172,12 +172,12 @@ func (w *slackWorld) Press(user, ts, action string) slack.Envelope {
 	return done
 }
 
-// Replies are the messages of the bot in a thread.
+// Replies returns the bot's messages in a thread.
 func (w *slackWorld) Replies(thread string) []slack.Message {
 	return slices.DeleteFunc(w.Sent(""), func(m slack.Message) bool { return m.ThreadTS != thread })
 }
 
-// AwaitSent waits until nothing is to be sent any more.
+// AwaitSent waits until no announcement is pending.
 func (w *slackWorld) AwaitSent(app *tarsytest.App) {
 	w.t.Helper()
 

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// text puts the chunks of an event together as a browser does, and fails if one does not begin where the last ended.
+// text assembles the chunks of an event as a browser does, and fails if one does not begin where the previous one ended.
 func text(t *testing.T, events []tarsytest.Event, eventType tarsy.EventType) string {
 	t.Helper()
 
@@ -32,13 +32,13 @@ func text(t *testing.T, events []tarsytest.Event, eventType tarsy.EventType) str
 	return string(utf16.Decode(units))
 }
 
-// waitText waits until a reader has so much of the text.
+// waitText waits until a reader has exactly this text.
 func waitText(t *testing.T, reader follower, eventType tarsy.EventType, want string) {
 	t.Helper()
 	reader.Wait("the text "+want, func(tarsytest.Event) bool { return text(t, reader.Events(), eventType) == want })
 }
 
-// bytewise cuts text into chunks of one byte, with some of NUL between them, which is worse than any provider does.
+// bytewise cuts text into chunks of one byte, some of them followed by NUL, which is worse than what any provider does.
 func bytewise(thinking, answer string) []llm.Chunk {
 	var chunks []llm.Chunk
 
@@ -53,15 +53,15 @@ func bytewise(thinking, answer string) []llm.Chunk {
 	return chunks
 }
 
-// They begin with a character that is one rune, two units of UTF-16 and four bytes: every later chunk shows which of
-// them its offset counts.
+// The texts begin with a character that is one rune, two UTF-16 units and four bytes: every later chunk shows which of them
+// its offset counts.
 const (
 	emojiThinking = "🤔 Hm, let me see… 👩‍👩‍👧 and 日本語."
 	emojiAnswer   = "🔥🔥🔥 It is naïve; 𝒳 marks the spot."
 )
 
-// The answer is held before its end until everybody has all of it: chunks are lossy, and one that comes with the end
-// may be left out, because the end carries the whole text.
+// The answer is held before its end until every reader has all of its text: chunks are lossy, and one that comes with the
+// end may be left out, because the end has the whole text.
 func TestStreamedChunksFormTheText(t *testing.T) {
 	t.Parallel()
 
@@ -75,7 +75,7 @@ func TestStreamedChunksFormTheText(t *testing.T) {
 	sessionID := app.Submit("test", "emoji")
 	app.Await(tool.reached, "the tool call")
 
-	// All read before the first word is spoken.
+	// All read before the first word is written.
 	readers := []follower{app.Watch(sessionID), app.Events(sessionID, 0)}
 
 	for _, reader := range readers {
@@ -116,8 +116,7 @@ func chunkCount(events []tarsytest.Event) int {
 	return count
 }
 
-// requireChunksInTheirPlace checks that chunks come after the record that creates their event and before the one that
-// completes it.
+// requireChunksInTheirPlace checks that chunks come after the entry that creates their event and before the one that completes it.
 func requireChunksInTheirPlace(t *testing.T, events []tarsytest.Event) {
 	t.Helper()
 
@@ -142,7 +141,7 @@ func TestReaderJoiningMidStreamGetsTextSoFar(t *testing.T) {
 	gate := script.NewGate()
 	chunks := bytewise("", emojiAnswer)
 	begun := strings.LastIndex(emojiAnswer, "🔥")
-	cut := begun + 2 // amid a character
+	cut := begun + 2 // in the middle of a character
 	app.Script.Add(script.Reply{Chunks: chunks, Gate: gate, GateAfter: cut}, says("Fire."))
 
 	sessionID := app.Submit("test", "emoji")

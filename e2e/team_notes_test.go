@@ -14,14 +14,14 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// bodyIDs are the fields of requests that name rows of a session, by operation. Each is checked below for rows of a hidden one; the others name
-// projects and epics, which belong to no session, or chains.
+// bodyIDs are the request fields, by operation, that name rows of a session. Each is checked below for rows of a hidden
+// session; the other ids name projects and epics, which belong to no session, or chains.
 var bodyIDs = []string{
 	"cancel-sessions ids", "capture-note session_id", "handle-sessions ids", "move-entity after_id", "move-entity before_id",
 	"resolve-review-item keep_id", "resolve-review-items id",
 }
 
-// idFields are the fields of a body that have ids, but for those of projects, epics and chains.
+// idFields returns the fields of a body that contain ids.
 func (d document) idFields(s schema) []string {
 	var fields []string
 
@@ -57,7 +57,7 @@ func TestEveryIDInBodiesIsKnownToBeChecked(t *testing.T) {
 		for _, content := range op.RequestBody.Content {
 			for _, field := range doc.idFields(content.Schema) {
 				ofSession := !slices.Contains([]string{"project_id", "epic_id", "chain_id"}, field)
-				// Neighbours in the order of projects and epics.
+				// These are neighbors in the order of projects and epics.
 				ordered := strings.HasPrefix(op.path, "/api/v1/projects") || strings.HasPrefix(op.path, "/api/v1/epics")
 
 				if ofSession && !ordered {
@@ -71,7 +71,7 @@ func TestEveryIDInBodiesIsKnownToBeChecked(t *testing.T) {
 	require.Equal(t, bodyIDs, slices.Compact(found), "check the new field for rows of sessions that the caller does not see, and add it")
 }
 
-// What came of a session is as visible as the session: notes about it, their entities and review items.
+// What results from a session is as visible as the session: notes about it, their entities and review items.
 func TestNotesOfAnotherTeamsSessionDoNotExist(t *testing.T) {
 	t.Parallel()
 
@@ -133,7 +133,7 @@ func TestNotesOfAnotherTeamsSessionDoNotExist(t *testing.T) {
 				answer := asTeam(app, "storage", op.method, op.path+parameters, nil)
 				require.NotContains(t, string(answer.Body), "zebra-payments", id)
 
-				if id != "list-jobs" { // names notes by their ids
+				if id != "list-jobs" { // it names notes by their ids
 					require.NotContains(t, string(answer.Body), note.ID, id)
 				}
 			}
@@ -164,7 +164,7 @@ func requireHiddenRow(t *testing.T, app *tarsytest.App, op operation, id string,
 	}
 }
 
-// requireHiddenInBodies names hidden rows in the bodies of requests about others.
+// requireHiddenInBodies uses hidden rows in the bodies of requests about other rows.
 func requireHiddenInBodies(t *testing.T, app *tarsytest.App, hidden notebook.NoteDetail) {
 	t.Helper()
 
@@ -197,7 +197,7 @@ func requireHiddenInBodies(t *testing.T, app *tarsytest.App, hidden notebook.Not
 	require.Equal(t, both[0].Code, both[1].Code)
 	require.Equal(t, both[0].Message, strings.ReplaceAll(both[1].Message, hidden.ReviewItems[0].ID, unknown))
 
-	// A person of the team still decides it, and may keep one of its entities.
+	// A member of the team can still decide the item, and keep one of its entities.
 	answer = asTeam(app, "payments", http.MethodPost, "/api/v1/review/bulk", map[string]any{"decision": "accept", "items": []any{
 		map[string]any{"id": hidden.ReviewItems[0].ID, "version": hidden.ReviewItems[0].Version},
 	}})
@@ -258,7 +258,7 @@ func TestDeliveryDoesNotTellSessionOfAnotherTeam(t *testing.T) {
 	require.NotContains(t, answer.Header.Get("Location"), session)
 }
 
-// The session of a storm belongs to the team of all its alerts.
+// A storm's session belongs to the team of all its alerts.
 func TestStormHasAlertsOfOneTeam(t *testing.T) {
 	t.Parallel()
 
@@ -287,7 +287,7 @@ func TestStormHasAlertsOfOneTeam(t *testing.T) {
 	require.Equal(t, map[string]int{"payments": 1, "storage": 1}, teams, "each team has a storm of its own")
 }
 
-// Somebody who sees the sessions of one team silences its alerts, and those of nobody.
+// A silence by somebody who sees the sessions of one team covers that team's alerts, and alerts without a team.
 func TestSilenceHoldsForOwnTeams(t *testing.T) {
 	t.Parallel()
 

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// byTeam is a server on which sessions are visible by team. Alerts have their team as a label.
+// byTeam returns the options of a server on which sessions are visible by team. Alerts have their team as a label.
 func byTeam() tarsytest.Options {
 	options := everything()
 	options.RequireKey = true
@@ -24,14 +24,14 @@ func byTeam() tarsytest.Options {
 	return options
 }
 
-// alertOf is an alert of a team, with a word that nobody else may read.
+// alertOf returns an alert of a team, with a word that no other team may read.
 func alertOf(team string) map[string]any {
 	return map[string]any{"alert_type": "test", "data": map[string]any{
 		"title": "Checkout of " + team + " is slow", "labels": map[string]string{"team": team, "secretword": "zebra-" + team},
 	}}
 }
 
-// asTeam makes requests as a responder of a team.
+// asTeam sends a request as a responder of a team.
 func asTeam(app *tarsytest.App, team, method, path string, body any) tarsytest.Response {
 	return app.Do(method, path, body, "X-Forwarded-User", team+"-sre", "X-Forwarded-Groups", "sre, "+team+"-oncall", "Sec-Fetch-Site", "same-origin")
 }

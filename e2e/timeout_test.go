@@ -12,14 +12,14 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// beginning is where fake clocks start; sub-microseconds would not survive the database.
+// beginning returns where fake clocks start; sub-microseconds would not survive the database.
 func beginning() time.Time { return time.Date(2030, time.March, 1, 12, 0, 0, 0, time.UTC) }
 
 func TestSessionTimesOut(t *testing.T) {
 	t.Parallel()
 
 	clock := clockwork.NewFakeClockAt(beginning())
-	// The model may take as long as it wants: it is the session's limit that ends it.
+	// The model can take as long as it wants: the session's own limit ends it.
 	app := tarsytest.New(t, tarsytest.Options{Clock: clock, Config: "defaults: {llm_provider: test, iteration_timeout: 2h}\n" + oneAgent})
 	gate := script.NewGate()
 	app.Script.Add(script.Reply{Text: "I think that I will never", Gate: gate, GateAfter: 3})
@@ -51,7 +51,7 @@ func TestSessionTimeoutInterruptsTool(t *testing.T) {
 	kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{Name: "wait", Handle: tool.handle})
 	app := tarsytest.New(t, tarsytest.Options{
 		Clock: clock, MCP: []*tarsytest.MCPServer{kubernetes},
-		// Less than a tool call may take.
+		// This is less than a tool call may take.
 		Config: "queue: {session_timeout: 1m}\n" + kubernetesAgent,
 	})
 	app.Script.Add(calls("kubernetes__wait"))
@@ -67,7 +67,7 @@ func TestSessionTimeoutInterruptsTool(t *testing.T) {
 	requireReleased(t, app)
 }
 
-// One call that is too slow is made again.
+// A call that is too slow once is retried.
 func TestSlowLLMCallIsRetried(t *testing.T) {
 	t.Parallel()
 

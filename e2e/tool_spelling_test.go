@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// Names that are read as cluster__restart by whoever trims, folds or splits generously.
+// spellings are names that code reads as cluster__restart if it trims, folds or splits generously.
 var spellings = []string{
 	"cluster__restart ", " cluster__restart", "cluster__restart\t", "cluster__restart\n", "\ncluster.restart", "cluster__restart\u00a0", "\u3000cluster__restart",
 	"cluster__restart\u200b", "\ufeffcluster__restart", "Cluster__Restart", "CLUSTER.RESTART", "cluster __restart", "cluster__ restart", "cluster___restart",
@@ -19,7 +19,7 @@ var spellings = []string{
 	"functions.cluster__restart", "cluster__cluster__restart", "\"cluster__restart\"", "cluster__restart()",
 }
 
-// A tool that a person must approve, or that must never be called, is called under no other spelling of its name.
+// A tool that a person must approve, or that must never be called, cannot be called under another spelling of its name.
 func TestNoSpellingOfToolNamePassesItsPolicy(t *testing.T) {
 	t.Parallel()
 

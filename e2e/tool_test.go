@@ -53,7 +53,7 @@ func TestToolCallsOfOneAnswerRunInOrder(t *testing.T) {
 	tarsytest.GoldenJSON(t, n, "several_tools/mcp_interactions.golden", app.MCPInteractions(session.ID))
 }
 
-// What a tool says of its failure, and that a name is none of a tool, is told to the model, which goes on.
+// The model gets the error of a tool that fails, or of a name that is not a tool, and continues.
 func TestToolErrorsAreShownToModel(t *testing.T) {
 	t.Parallel()
 

@@ -29,7 +29,7 @@ type spanCollector struct {
 	*httptest.Server
 
 	t testing.TB
-	// refuse is the status of the answer; zero means that spans are accepted.
+	// refuse is the status of the responses; zero means that spans are accepted.
 	refuse int
 
 	mu      sync.Mutex
@@ -128,7 +128,7 @@ func (c *spanCollector) waitRoot(sessionID string) []receivedSpan {
 	}
 }
 
-// attributesOf are the attributes of a span, as text.
+// attributesOf returns the attributes of a span, as text.
 func attributesOf(span *otlp.Span) map[string]string {
 	all := map[string]string{}
 
@@ -148,7 +148,7 @@ func attributesOf(span *otlp.Span) map[string]string {
 	return all
 }
 
-// tree writes the names of spans below each other, children in the order of their names.
+// tree returns the names of spans as an indented tree, with children sorted by name.
 func tree(spans []receivedSpan) []string {
 	var (
 		lines []string
@@ -178,21 +178,21 @@ func spanNamed(t testing.TB, spans []receivedSpan, name string) receivedSpan {
 	return spans[i]
 }
 
-// lastBytes is the id that the span of a row has.
+// lastBytes returns the last eight bytes of a row's id, which are the id of its span.
 func lastBytes(rowID string) string {
 	id := uuid.MustParse(rowID)
 
 	return hex.EncodeToString(id[8:])
 }
 
-// tracedTools are tools, one of whose results has a secret.
+// tracedTools returns tools, one of whose results contains a secret.
 func tracedTools() *tarsytest.MCPServer {
 	return tarsytest.NewMCPServer("test-mcp",
 		tarsytest.Tool{Name: "get_metrics", ReadOnly: true, Text: "heap 1.9Gi, key " + masked()["alert"]},
 		tarsytest.Tool{Name: "get_events", ReadOnly: true, Text: "OOMKilled"})
 }
 
-// scriptTraced lets two agents use a tool each, a synthesis and a last agent answer.
+// scriptTraced scripts two agents that use a tool each, a synthesis and a last agent.
 func scriptTraced(app *tarsytest.App) {
 	used := &llm.UsageChunk{InputTokens: 100, OutputTokens: 10, ThinkingTokens: 5, CachedTokens: 50}
 
@@ -208,8 +208,8 @@ func tracing(settings string) string {
 	return fmt.Sprintf(twoWithTools, "all") + "system: {tracing: {" + settings + "}}\n"
 }
 
-// One session is one trace under the session's id, in the words of the GenAI conventions, without what people and models wrote. MCP
-// servers are told which span called them.
+// One session is one trace under the session's id, named by the GenAI conventions, without what people and models wrote.
+// MCP servers receive the id of the span that called them.
 func TestSessionIsExportedAsTrace(t *testing.T) {
 	t.Parallel()
 
@@ -300,7 +300,7 @@ func TestSessionIsExportedAsTrace(t *testing.T) {
 	waitMetrics(t, app, fmt.Sprintf(`tarsy_trace_spans_total{result="exported"} %d`, len(spans)))
 }
 
-// With capture_content, spans have what models and tools were given and answered. Secrets are masked as everywhere.
+// With capture_content, spans contain what models and tools received and returned. Secrets are masked as everywhere.
 func TestTraceHasMaskedContentOnRequest(t *testing.T) {
 	t.Parallel()
 
@@ -329,7 +329,7 @@ func TestTraceHasMaskedContentOnRequest(t *testing.T) {
 	}
 }
 
-// A collector that is down or that refuses spans changes nothing for sessions; what is lost is counted.
+// A collector that is down or refuses spans does not affect sessions; lost spans are counted.
 func TestUnavailableCollectorLeavesSessionsAlone(t *testing.T) {
 	t.Parallel()
 
@@ -343,7 +343,7 @@ func TestUnavailableCollectorLeavesSessionsAlone(t *testing.T) {
 	waitMetrics(t, app, `tarsy_trace_spans_total{result="failed"} 18`, `tarsy_trace_spans_total{result="exported"} 0`)
 }
 
-// The next server adds to the trace that the first one began, though it knows only what is stored.
+// The next server continues the trace that the first one began, although it knows only what is stored.
 func TestTraceContinuesAfterTakeover(t *testing.T) {
 	t.Parallel()
 
@@ -363,7 +363,7 @@ func TestTraceContinuesAfterTakeover(t *testing.T) {
 	})
 	first.Stop()
 
-	// It claims the session as soon as it is started.
+	// The second server claims the session as soon as it starts, so its script is complete by then.
 	options.Database, options.Script = first.Database, script.New(script.Options{})
 	options.Script.Route("Metrics", says("Memory grows."))
 	options.Script.Route("SynthesisAgent", says("Memory grows."))

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// heldAlerts lets the sessions of these pods wait, each at its own gate.
+// heldAlerts makes the sessions of these pods wait, each at its own gate.
 func heldAlerts(app *tarsytest.App, pods ...string) map[string]*script.Gate {
 	gates, texts := map[string]*script.Gate{}, map[string]*script.Gate{}
 
@@ -26,7 +26,7 @@ func heldAlerts(app *tarsytest.App, pods ...string) map[string]*script.Gate {
 	return gates
 }
 
-// Severe alerts overtake older ones, but not those that have waited for long.
+// Severe alerts overtake older ones, but not those that have waited for a long time.
 func TestCriticalAlertOvertakesUnlessTheOtherWaitedForLong(t *testing.T) {
 	t.Parallel()
 
@@ -64,7 +64,7 @@ func TestCriticalAlertOvertakesUnlessTheOtherWaitedForLong(t *testing.T) {
 	}
 }
 
-// A team that has reached its limit waits, and nobody else waits for it.
+// A team that has reached its limit waits without blocking other teams.
 func TestTeamLimitLeavesOtherTeamsTheirTurn(t *testing.T) {
 	t.Parallel()
 

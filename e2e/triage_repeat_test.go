@@ -12,8 +12,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// A repetition is counted while the session runs and for a while after. Later the alert is investigated again, and the session leads
-// to the earlier one.
+// A repetition is counted while the session runs and for a while after. Later the alert is investigated again, and the new
+// session links to the earlier one.
 func TestRepetitionIsCountedUntilWindowEnds(t *testing.T) {
 	t.Parallel()
 
@@ -75,7 +75,7 @@ func requireTimes(t *testing.T, want, got []time.Time) {
 	require.Equal(t, want, utc)
 }
 
-// The session of an alert that comes and goes shows it, and no further session is created.
+// The session of a flapping alert shows that, and no further session is created.
 func TestFlappingAlertIsShownOnItsSession(t *testing.T) {
 	t.Parallel()
 
@@ -98,7 +98,7 @@ func TestFlappingAlertIsShownOnItsSession(t *testing.T) {
 
 	require.Equal(t, beginning().Add(3*time.Minute), app.Session(session).Alert.ResolvedAt.UTC())
 
-	// Later it is calm.
+	// Later the alert no longer flaps.
 	clock.Advance(20 * time.Minute)
 	notify(app, alert.describes("much later"))
 

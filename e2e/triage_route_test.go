@@ -10,8 +10,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// routed sends alerts of the namespace payments to a chain of its own, with some of its servers and a runbook; the second route would
-// match them too.
+// routed sends alerts of the namespace payments to their own chain, with some of its servers and a runbook; the second
+// route would match them too.
 const routed = `
 defaults: {llm_provider: test, alert_type: test}
 system: {runbooks: {allowed_domains: [runbooks.example.com]}}
@@ -89,7 +89,7 @@ func TestFirstRouteDecidesHowAlertIsInvestigated(t *testing.T) {
 		})
 	}
 
-	// Text is routed as well, by what it is about.
+	// Alerts submitted directly are routed too, by their facts.
 	text := app.Run("test", map[string]string{"summary": "Orders are lost", "namespace": "payments"})
 	require.Equal(t, "money", text.ChainID)
 	require.Equal(t, tarsy.SeverityCritical, text.Severity)

@@ -26,7 +26,7 @@ func silence(t *testing.T, app *tarsytest.App, body map[string]any) tarsy.Silenc
 	return added
 }
 
-// requireKept posts an alert that must be kept back, and returns its row in the list of suppressed alerts.
+// requireKept posts an alert that must be silenced, and returns its row in the list of suppressed alerts.
 func requireKept(t *testing.T, app *tarsytest.App, alert sentAlert, reason tarsy.SuppressionReason, text string) tarsy.SuppressedAlert {
 	t.Helper()
 
@@ -43,7 +43,7 @@ func requireKept(t *testing.T, app *tarsytest.App, alert sentAlert, reason tarsy
 	return listed[0]
 }
 
-// A silence has an author, a reason and an end. What it keeps back is listed, and people can investigate it anyway.
+// A silence has an author, a reason and an end. The alerts that it suppresses are listed, and people can investigate them anyway.
 func TestSilenceKeepsAlertsBackUntilItEnds(t *testing.T) {
 	t.Parallel()
 
@@ -90,7 +90,7 @@ func TestSilenceKeepsAlertsBackUntilItEnds(t *testing.T) {
 	require.Equal(t, beginning().Add(time.Minute), after.Silences[0].EndsAt.UTC())
 	app.WaitFor(investigates(t, app, fires("DiskFull", "staging", "b").describes("still")), tarsy.SessionCompleted)
 
-	// One that nobody ends holds until its time.
+	// A silence that nobody ends lasts until its end time.
 	silence(t, ana, map[string]any{"matchers": []string{"namespace=staging"}, "reason": "another", "ends_at": "2030-03-01T12:31:00Z"})
 	clock.Advance(30*time.Minute - time.Second)
 	requireKept(t, app, fires("DiskFull", "staging", "c"), tarsy.SuppressedSilence, "Silenced by ana until 2030-03-01T12:31:00Z: another")

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// pods are alerts of one group, for the pods from first up to but without end.
+// pods returns alerts of one group, for the pods from first up to but not including end.
 func pods(first, end int) []sentAlert {
 	var all []sentAlert
 	for i := first; i < end; i++ {
@@ -22,7 +22,7 @@ func pods(first, end int) []sentAlert {
 	return all
 }
 
-// over are alerts when they are resolved.
+// over returns the alerts as resolved.
 func over(alerts []sentAlert) []sentAlert {
 	for i := range alerts {
 		alerts[i] = alerts[i].over()
@@ -50,7 +50,7 @@ func TestStormIsOneSessionWithMembersCountedLive(t *testing.T) {
 	storm := *begun[0].SessionID
 	require.Equal(t, storm, *begun[2].SessionID)
 	app.WaitGate(gate)
-	app.WaitFor(storm, tarsy.SessionInProgress) // its steps are committed behind the call
+	app.WaitFor(storm, tarsy.SessionInProgress) // its steps are committed after the call
 
 	prompt := prompts(app, storm)
 	for _, member := range pods(2, 5) {
@@ -70,7 +70,7 @@ func TestStormIsOneSessionWithMembersCountedLive(t *testing.T) {
 		}
 	}
 
-	// members delivers, waits until the feed reports the storm, and returns how many members it has then, and how many of them fire.
+	// members delivers alerts, waits until the feed reports the storm, and returns how many members it then has, and how many of them fire.
 	members := func(alerts ...sentAlert) []int64 {
 		seen := 0
 

@@ -9,17 +9,17 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// What a session of the upgrade test consists of: two agents that ask twice and call a tool once, a synthesis, a
-// summary, and an answer that asks twice and calls a tool once.
+// upgradeLLMCalls and upgradeToolCalls are the calls of a session of the upgrade test: two agents that make two LLM calls
+// and a tool call each, a synthesis, a summary, and an answer with two LLM calls and a tool call.
 const upgradeLLMCalls, upgradeToolCalls = 8, 3
 
-// requireAllDone checks, as the last server shows it, every alert that any server acknowledged.
+// requireAllDone checks every alert that any server acknowledged, as the last server shows it.
 func (u *upgrade) requireAllDone(last *member) {
 	u.t.Helper()
 	u.Finish()
 
 	if u.t.Failed() {
-		return // a client has said why
+		return // a client has reported why
 	}
 
 	for _, s := range u.sessions {
@@ -107,7 +107,7 @@ func (u *upgrade) requireCompleted(app *tarsytest.App, s *upgradeSession, made [
 
 // asked counts the LLM calls about each marker, and those of them that were in flight while a server stopped.
 func (u *upgrade) asked() (all, cut map[string]int) {
-	// A call is finished when its result is committed, which on a busy machine is a while after the model has written it.
+	// A call is finished once its result is committed, which on a busy machine is a while after the model has written it.
 	const commit = 5 * time.Second
 
 	all, cut = map[string]int{}, map[string]int{}

@@ -15,7 +15,7 @@ import (
 type upgradeSession struct {
 	id     string
 	marker string
-	// cancelled says that the client cancels it; others are asked a question about.
+	// cancelled reports whether the client cancels it; otherwise the client asks a question.
 	cancelled bool
 	readers   []*upgradeReader
 }
@@ -23,13 +23,13 @@ type upgradeSession struct {
 // hangs is in the text of alerts whose sessions wait for their model until they are cancelled.
 const hangs = "never-answered"
 
-// upgradeVerdict is what the model answers if it is held to a schema: only this version asks for a verdict.
+// upgradeVerdict is the model's answer to requests with a schema: only this version requests a verdict.
 const upgradeVerdict = `{"outcome":"cause_found","cause":"%s leaks memory","confidence":"high","confidence_reason":"","impact":"","next_steps":[],"not_checked":[]}`
 
 var upgradeMarker = regexp.MustCompile(`marker-\d+`)
 
-// upgradeReply is what the model answers: each agent with tools calls its tool once, and everybody then speaks. It
-// depends on the alert and on the agents' instructions only, for the versions may word the rest of a prompt differently.
+// upgradeReply returns the model's reply: each agent with tools calls its tool once, and everybody then answers. It depends
+// only on the alert and on the agents' instructions, because the versions may word the rest of a prompt differently.
 func upgradeReply(req *llm.Request, _ int) script.Reply {
 	var whole strings.Builder
 	for _, m := range req.Messages {
@@ -62,7 +62,7 @@ func upgradeReply(req *llm.Request, _ int) script.Reply {
 	return script.Reply{ToolCalls: []llm.ToolCall{{Name: "desk__" + toolLook, Arguments: fmt.Sprintf(`{"by":%q}`, marker+" "+by)}}}
 }
 
-// RunClients makes clients submit alerts until Finish, one after the other each.
+// RunClients starts clients that submit alerts until Finish, each one after another.
 func (u *upgrade) RunClients() {
 	const clients, cancelEvery = 6, 5
 
@@ -89,7 +89,7 @@ func (u *upgrade) RunClients() {
 	}
 }
 
-// Finish lets the clients end what they began, and begin nothing more.
+// Finish lets the clients finish what they began, and start nothing more.
 func (u *upgrade) Finish() {
 	u.finish()
 	u.clients.Wait()
@@ -155,21 +155,21 @@ func (s *upgradeSession) Wait(what string, fits func(tarsytest.Event) bool) {
 	}
 }
 
-// WaitStatus waits until all readers of the session have seen it in a status.
+// WaitStatus waits until all readers of the session have seen the status.
 func (s *upgradeSession) WaitStatus(status tarsy.SessionStatus) {
 	s.Wait(string(status), func(e tarsytest.Event) bool {
 		return e.Type == tarsy.TypeSessionStatus && e.Fields["status"] == string(status)
 	})
 }
 
-// upgradeReader reads a session's journal from one server after the other.
+// upgradeReader reads a session's journal from one server after another.
 type upgradeReader struct {
 	u       *upgrade
 	id      string
 	connect func(app *tarsytest.App, sessionID string, after int64) connection
 
 	conn connection
-	// seen is what came over connections that have ended.
+	// seen has the events of connections that have ended.
 	seen []tarsytest.Event
 }
 
@@ -196,7 +196,7 @@ func overSSE(app *tarsytest.App, sessionID string, after int64) connection {
 	return app.Follow(sessionID, after)
 }
 
-// wait reads until an event fits. When a server ends the connection, the reader goes on at another one.
+// wait reads until an event matches. When a server ends the connection, the reader continues at another one.
 func (r *upgradeReader) wait(what string, fits func(tarsytest.Event) bool) {
 	for {
 		if r.conn == nil {
@@ -211,7 +211,7 @@ func (r *upgradeReader) wait(what string, fits func(tarsytest.Event) bool) {
 	}
 }
 
-// Close ends the connection, and keeps what came over it.
+// Close ends the connection, and keeps the events received over it.
 func (r *upgradeReader) Close() {
 	if r.conn != nil {
 		r.conn.Close()
@@ -220,10 +220,10 @@ func (r *upgradeReader) Close() {
 	}
 }
 
-// Events are all that came.
+// Events returns all events received.
 func (r *upgradeReader) Events() []tarsytest.Event { return r.seen }
 
-// last is the number of the last entry that came.
+// last returns the number of the last entry received.
 func (r *upgradeReader) last() int64 {
 	var last int64
 

@@ -21,8 +21,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// The previous release and this version run on one database under load and come and go in both orders, as in a rolling
-// upgrade and in one that is taken back. Alerts, questions, cancellations and readers use whichever servers there are.
+// The previous release and this version run on one database under load and are started and stopped in both orders, as in a
+// rolling upgrade and in a rollback. Alerts, questions, cancellations and readers use whichever servers are running.
 // Nothing fails, and nothing is lost or done twice.
 func TestPreviousReleaseRunsBesideThisVersion(t *testing.T) {
 	t.Parallel()
@@ -72,7 +72,7 @@ func TestPreviousReleaseRunsBesideThisVersion(t *testing.T) {
 	})
 }
 
-// upgradeConfig is read by both versions. Answers take a while, so that there are always some in flight.
+// upgradeConfig is the configuration of both versions. Answers take a while, so that some are always in flight.
 const upgradeConfig = `
 llm_providers: {test: {type: openai, model: gpt-5, api: chat, base_url: '%s', api_key_env: KEY}}
 mcp_servers: {desk: {transport: {type: http, url: '%s'}}}
@@ -88,7 +88,7 @@ agent_chains:
 queue: {worker_count: 3, max_concurrent_sessions: 100, graceful_shutdown_timeout: 20s}
 `
 
-// upgrade is one database with the servers that come and go on it, and the clients that use them.
+// upgrade is a database with the servers that come and go on it, and the clients that use them.
 type upgrade struct {
 	t        *testing.T
 	database string
@@ -96,8 +96,8 @@ type upgrade struct {
 	tools    *desk
 	model    *tarsytest.LLMServer
 
-	// rotation is where clients may be sent, as a load balancer knows it. A request holds the lock for reading, so that
-	// a server leaves the rotation before it is stopped and no request is refused.
+	// rotation has the servers that clients can use, as a load balancer knows them. A request holds the lock for reading,
+	// so that a server leaves the rotation before it is stopped and no request is refused.
 	lock     sync.RWMutex
 	rotation []*member
 
@@ -110,7 +110,7 @@ type upgrade struct {
 	// finished counts sessions by the server that ended them; moved is closed by the next one.
 	finished map[string]int
 	moved    chan struct{}
-	// stops are the times during which a server stopped.
+	// stops are the periods in which a server was stopping.
 	stops []period
 }
 
@@ -145,7 +145,7 @@ func upgradeModel() *script.Script {
 	return model
 }
 
-// Join starts a server of a version and sends clients to it.
+// Join starts a server of a version and adds it to the rotation.
 func (u *upgrade) Join(binary string) *member {
 	u.t.Helper()
 
@@ -173,7 +173,7 @@ func (u *upgrade) Join(binary string) *member {
 	return m
 }
 
-// Leave sends no more clients to a server and stops it: it hands its sessions over and exits in order.
+// Leave removes a server from the rotation and stops it: it hands its sessions over and exits cleanly.
 func (u *upgrade) Leave(m *member) {
 	u.t.Helper()
 
@@ -192,7 +192,7 @@ func (u *upgrade) Leave(m *member) {
 	u.stops = append(u.stops, period{begin: begin, end: time.Now()})
 }
 
-// Ask lets a client use any server of the rotation.
+// Ask calls use with any server of the rotation.
 func (u *upgrade) Ask(use func(app *tarsytest.App)) {
 	u.lock.RLock()
 	defer u.lock.RUnlock()

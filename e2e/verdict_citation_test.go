@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// Every claim of a verdict has the calls that it cites, in any stage. A mark of a call that was never made stays text.
+// Every claim of a verdict has the calls that it cites, in any stage. A citation of a call that was never made remains text.
 func TestVerdictCitesOnlyCallsThatExist(t *testing.T) {
 	t.Parallel()
 

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// judgedBy investigates with a provider's own client over the wire. The model answers each call for a verdict with judge.
+// judgedBy investigates with a provider's client over the wire. judge answers each verdict call.
 func judgedBy(t *testing.T, settings func(s *tarsytest.LLMServer, gateway string) string, judge func(*llm.Request) script.Reply) (*script.Script, *tarsytest.App, tarsy.SessionDetail) {
 	t.Helper()
 
@@ -38,7 +38,7 @@ func judgedBy(t *testing.T, settings func(s *tarsytest.LLMServer, gateway string
 	return model, app, app.Run("test", "web is slow")
 }
 
-// verdictCalls are the requests for a verdict that reached the model.
+// verdictCalls returns the verdict requests that reached the model.
 func verdictCalls(model *script.Script) []llm.Request {
 	var found []llm.Request
 
@@ -68,7 +68,7 @@ func TestVerdictWithEachProvider(t *testing.T) {
 	}
 }
 
-// A provider that refuses a request with a schema is asked again in words, and the answer is read as strictly.
+// A provider that refuses a request with a schema is asked again in words, and the answer is parsed just as strictly.
 func TestProviderWithoutSchemaIsAskedForVerdictInWords(t *testing.T) {
 	t.Parallel()
 

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// One investigation is followed to each place where people read of it.
+// One investigation is followed to each place where people can read about it.
 func TestVerdictReachesListSearchReportDiscordAndWebhook(t *testing.T) {
 	t.Parallel()
 

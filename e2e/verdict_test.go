@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// concludes is the answer to the call for a verdict.
+// concludes returns the reply to a verdict call.
 func concludes(t testing.TB, outcome tarsy.Outcome, cause string) script.Reply {
 	t.Helper()
 

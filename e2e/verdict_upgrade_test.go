@@ -21,7 +21,7 @@ func TestReleaseWithoutVerdictsOnOneDatabase(t *testing.T) {
 	previous, current := withoutVerdicts(t), buildProgram(t)
 	u := newUpgrade(t)
 
-	// This version takes the alert and runs nothing.
+	// This version accepts the alert and runs nothing.
 	dir := t.TempDir()
 	settings := strings.Replace(fmt.Sprintf(upgradeConfig, u.model.OpenAI(), u.tools.URL), "worker_count: 3", "worker_count: 0", 1)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tarsy.yaml"), []byte(settings), 0o600))

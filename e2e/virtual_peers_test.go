@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/smtp"
 )
 
-// The virtual servers are also for programs of others, so each is tried with a client that the product does not use.
+// The virtual servers are also for other people's programs, so each is tested with a client that the product does not use.
 
 func TestOpenIDClientLogsInAtTheVirtualIssuer(t *testing.T) {
 	t.Parallel()

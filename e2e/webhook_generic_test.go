@@ -13,14 +13,14 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// genericReceiver is a receiver without a mapping, for senders that have no kind of receiver of their own.
+// genericReceiver is a receiver without a mapping, for senders without their own kind of receiver.
 const genericReceiver = alertsTest + `
   receivers:
     any: {source: generic}
 `
 
-// A sender that no kind of receiver is for writes id, title, status and severity in places of its own. Its deliveries about one alert are one
-// session, and the last resolves it.
+// A sender without its own kind of receiver has id, title, status and severity in its own places. Its deliveries about one
+// alert are one session, and the last one resolves it.
 func TestWebhookOfNestedSenderIsOneAlertFromStartToEnd(t *testing.T) {
 	t.Parallel()
 
@@ -75,7 +75,7 @@ func TestWebhookOfNestedSenderIsOneAlertFromStartToEnd(t *testing.T) {
 	}
 }
 
-// Amazon SNS posts JSON as plain text, and has basic authentication only.
+// Amazon SNS posts JSON as plain text, and supports only basic authentication.
 func TestWebhookOfAmazonSNSIsInvestigatedOnce(t *testing.T) {
 	t.Parallel()
 
@@ -113,13 +113,13 @@ func TestWebhookOfAmazonSNSIsInvestigatedOnce(t *testing.T) {
 	require.Equal(t, string(tarsy.CodeInvalidField), bad.Problem(t).Code)
 	require.Empty(t, requests)
 
-	// Plain text of anybody else is refused as before.
+	// Plain text from anybody else is refused as before.
 	other := app.Do(http.MethodPost, "/api/v1/webhooks/generic/aws", []byte(body), "Content-Type", "text/plain")
 	require.Equal(t, http.StatusUnsupportedMediaType, other.Status)
 	require.Len(t, app.Sessions(""), 1)
 }
 
-// A body without content would become an alert about nothing, and all such bodies the same alert.
+// A body without content would become an alert about nothing, and all such bodies would be the same alert.
 func TestWebhookBodiesWithoutContentLeaveNothing(t *testing.T) {
 	t.Parallel()
 

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// What is not from the sender, or cannot be read, is refused with the reason, and leaves nothing.
+// A delivery that does not come from the sender, or cannot be read, is refused with the reason, and nothing is stored.
 func TestRefusedDeliveriesLeaveNothing(t *testing.T) {
 	t.Parallel()
 
@@ -53,7 +53,7 @@ func TestRefusedDeliveriesLeaveNothing(t *testing.T) {
 	require.Empty(t, app.Suppressed(""))
 }
 
-// Alertmanager repeats a delivery after a 5xx and drops it after a 429. What needs no session is accepted also by a full server.
+// Alertmanager repeats a delivery after a 5xx and drops it after a 429. A full server still accepts what needs no session.
 func TestDeliveryToFullServerIsRepeatedLater(t *testing.T) {
 	t.Parallel()
 
@@ -76,7 +76,7 @@ func TestDeliveryToFullServerIsRepeatedLater(t *testing.T) {
 	app.Cancel(first)
 	app.WaitFor(first, tarsy.SessionCancelled)
 
-	// The server counts what waits once a second; Alertmanager repeats for longer than that.
+	// The server counts waiting sessions once a second; Alertmanager repeats for longer than that.
 	var accepted tarsy.DeliveryResult
 
 	until(t, "the delivery to be accepted", func() bool {

@@ -22,7 +22,7 @@ const (
 	pagerDutySecret = "secret-of-pagerduty"
 )
 
-// senders has a receiver of each kind. The mapping of the generic one has paths and templates.
+// senders has a receiver of each kind. The mapping of the generic one uses paths and templates.
 const senders = alertsTest + `
   receivers:
     cluster: {source: alertmanager, token_env: RECEIVER_TOKEN, labels: {region: eu, cluster: not used}}
@@ -46,7 +46,7 @@ const senders = alertsTest + `
         runbook: urls.1
 `
 
-// newSenders is a server that all senders deliver to.
+// newSenders returns a server that all senders deliver to.
 func newSenders(t *testing.T) *tarsytest.App {
 	t.Helper()
 
@@ -58,7 +58,7 @@ func newSenders(t *testing.T) *tarsytest.App {
 	return app
 }
 
-// signed is the header with PagerDuty's signature of a body.
+// signed returns the header with PagerDuty's signature of a body.
 func signed(body []byte) []string {
 	mac := hmac.New(sha256.New, []byte(pagerDutySecret))
 	mac.Write(body)
@@ -66,7 +66,7 @@ func signed(body []byte) []string {
 	return []string{"X-PagerDuty-Signature", "v1=" + hex.EncodeToString(mac.Sum(nil))}
 }
 
-// payload is a body with the fields that the sender documents.
+// payload returns a body with the fields that the sender documents.
 func payload(t *testing.T, source string) []byte {
 	t.Helper()
 
@@ -76,7 +76,8 @@ func payload(t *testing.T, source string) []byte {
 	return body
 }
 
-// The documented body of each sender becomes a session with what the alert tells, and agents read the alert. The session shows its end.
+// The documented body of each sender becomes a session with the facts of the alert, and agents read the alert. The session
+// shows that the alert is resolved.
 func TestAlertOfEachSenderIsInvestigated(t *testing.T) {
 	t.Parallel()
 
@@ -93,7 +94,7 @@ func TestAlertOfEachSenderIsInvestigated(t *testing.T) {
 	for _, sender := range []struct {
 		source, receiver string
 		headers          func(body []byte) []string
-		// over is how many alerts of the body are resolved, and ends makes the body one in which all are.
+		// over is how many alerts of the body are resolved; ends changes the body into one in which all are.
 		over   int
 		ends   *strings.Replacer
 		author string
@@ -120,7 +121,7 @@ func TestAlertOfEachSenderIsInvestigated(t *testing.T) {
 			require.Contains(t, session.AlertData, firstWords(session.Title))
 			tarsytest.Golden(t, "webhook/"+sender.source+".json", indented(t, session.AlertFacts))
 
-			// The list shows the same, and an alert that is over has no session.
+			// The list shows the same, and a resolved alert has no session.
 			listed := app.Sessions(url.Values{"fingerprint": {session.Fingerprint}}.Encode())
 			require.Len(t, listed, 1)
 			require.Equal(t, session.AlertFacts, listed[0].AlertFacts)
@@ -140,7 +141,7 @@ func TestAlertOfEachSenderIsInvestigated(t *testing.T) {
 			require.Equal(t, session.Alert, app.Session(session.ID).Alert, "a repeated delivery is not counted")
 			require.Equal(t, before, app.Suppressed(""))
 
-			// Its end finds the session.
+			// Its resolution finds the session.
 			ended := []byte(sender.ends.Replace(string(body)))
 			end := anonymous.Deliver(address, ended, sender.headers(ended)...)
 			require.Equal(t, tarsy.ActionResolve, end.Alerts[0].Action)
@@ -153,14 +154,14 @@ func TestAlertOfEachSenderIsInvestigated(t *testing.T) {
 	require.Len(t, app.Sessions(""), 4)
 }
 
-// firstWords is the beginning of a title: a template may have made the rest.
+// firstWords returns the beginning of a title: a template may have made the rest.
 func firstWords(title string) string {
 	first, _, _ := strings.Cut(title, " on ")
 
 	return first
 }
 
-// A sender that knows only the endpoint for alerts may post its body there.
+// A sender that knows only the endpoint for alerts can post its body there.
 func TestAlertsEndpointInvestigatesBodiesOfSenders(t *testing.T) {
 	t.Parallel()
 
@@ -186,7 +187,7 @@ func TestAlertsEndpointInvestigatesBodiesOfSenders(t *testing.T) {
 		require.Equal(t, "viewer", session.Author)
 		require.Contains(t, prompts(app, session.ID), session.AlertData)
 
-		// The receiver of this sender takes it as the same delivery.
+		// The receiver of this sender recognizes it as the same delivery.
 		require.True(t, app.Deliver(source+"/default", payload(t, source)).Repeated)
 	}
 

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// alertsTest is a chain for alerts that name no type, and the start of the section alerts, which the test continues.
+// alertsTest is a chain for alerts that name no type, and the beginning of the section alerts, which the test continues.
 const alertsTest = "defaults: {llm_provider: test, alert_type: test}\n" + loneAgent + "alerts:\n"
 
 // sentAlert is an alert as Alertmanager sends it.
@@ -28,7 +28,7 @@ type sentAlert struct {
 	Fingerprint  string            `json:"fingerprint"`
 }
 
-// fires is an alert of the group of alertname and namespace. Further labels are names and values in turn.
+// fires returns a firing alert of the group of alertname and namespace. Further labels are alternating names and values.
 func fires(alertname, namespace, pod string, labels ...string) sentAlert {
 	a := sentAlert{
 		Status: "firing", Labels: map[string]string{"alertname": alertname, "namespace": namespace, "pod": pod},
@@ -43,21 +43,21 @@ func fires(alertname, namespace, pod string, labels ...string) sentAlert {
 	return a
 }
 
-// over is the alert when it is resolved.
+// over returns the alert as resolved.
 func (a sentAlert) over() sentAlert {
 	a.Status, a.EndsAt = "resolved", beginning()
 
 	return a
 }
 
-// describes is the alert with another description: annotations contain measured values, so that a repetition is not the same delivery.
+// describes returns the alert with another description: annotations contain measured values, so that a repetition is not the same delivery.
 func (a sentAlert) describes(text string) sentAlert {
 	a.Annotations = map[string]string{"summary": a.Annotations["summary"], "description": text}
 
 	return a
 }
 
-// notification is the body that Alertmanager posts for alerts.
+// notification returns the body that Alertmanager posts for alerts.
 func notification(alerts ...sentAlert) map[string]any {
 	status := "resolved"
 
@@ -73,12 +73,12 @@ func notification(alerts ...sentAlert) map[string]any {
 	}
 }
 
-// notify posts alerts as Alertmanager does, and returns what became of each.
+// notify posts alerts as Alertmanager does, and returns the result for each.
 func notify(app *tarsytest.App, alerts ...sentAlert) []tarsy.DeliveredAlert {
 	return app.Deliver("alertmanager/default", notification(alerts...)).Alerts
 }
 
-// investigates posts an alert that must get a session of its own, and returns its id.
+// investigates posts an alert that must get its own session, and returns the session's id.
 func investigates(t *testing.T, app *tarsytest.App, alert sentAlert) string {
 	t.Helper()
 
@@ -89,7 +89,7 @@ func investigates(t *testing.T, app *tarsytest.App, alert sentAlert) string {
 	return *result.SessionID
 }
 
-// actions is what became of alerts.
+// actions returns the actions taken for alerts.
 func actions(results []tarsy.DeliveredAlert) []tarsy.DeliveryAction {
 	all := make([]tarsy.DeliveryAction, len(results))
 	for i, r := range results {
@@ -99,7 +99,7 @@ func actions(results []tarsy.DeliveredAlert) []tarsy.DeliveryAction {
 	return all
 }
 
-// modelAnswers lets the model answer every call, after the gate of the first text that its prompt contains.
+// modelAnswers makes the model answer every call, after the gate of the first text that its prompt contains.
 func modelAnswers(app *tarsytest.App, gates map[string]*script.Gate) {
 	app.Script.RouteFunc(func(*llm.Request) bool { return true }, func(req *llm.Request, _ int) script.Reply {
 		reply := says("The pod has no memory left.")
@@ -114,7 +114,7 @@ func modelAnswers(app *tarsytest.App, gates map[string]*script.Gate) {
 	})
 }
 
-// prompts are the first prompts of a session's agents.
+// prompts returns the first prompts of a session's agents.
 func prompts(app *tarsytest.App, sessionID string) string {
 	var all strings.Builder
 
@@ -127,7 +127,7 @@ func prompts(app *tarsytest.App, sessionID string) string {
 	return all.String()
 }
 
-// indented is a value as JSON that people can read.
+// indented returns a value as JSON that people can read.
 func indented(t *testing.T, value any) []byte {
 	t.Helper()
 

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wire stands between servers and PostgreSQL and records what each connection of a server sends: its settings and its statements. Nothing is
-// changed on the way.
+// wire forwards between servers and PostgreSQL and records what each connection of a server sends: its settings and its
+// statements. It changes nothing.
 type wire struct {
 	// URL is the address of the database through the wire.
 	URL string
@@ -35,18 +35,18 @@ type wire struct {
 	counted  wireCounts
 }
 
-// wireCounts is what servers have sent. Signals and the settings of connections are not counted: how many signals are sent together, and how many
-// connections are opened, depends on time.
+// wireCounts counts what servers have sent, except signals and the settings of connections: how many signals are sent
+// together, and how many connections are opened, depends on timing.
 type wireCounts struct {
-	// trips are the times that a connection waited for PostgreSQL.
+	// trips is how often a connection waited for PostgreSQL.
 	trips        int
 	statements   int
 	transactions int
 }
 
-// wireConn is what one connection has sent. The wire's lock protects it as long as the connection is open.
+// wireConn is what one connection has sent. The wire's lock protects it while the connection is open.
 type wireConn struct {
-	// settings are those that the connection made, by name: in its start-up message and by SET.
+	// settings are the connection's settings by name, from its start-up message and from SET.
 	settings map[string]string
 	// statements are all that it has sent, in order, each once.
 	statements []*wireStatement
@@ -54,11 +54,12 @@ type wireConn struct {
 	// named are the prepared statements by name.
 	named map[string]*wireStatement
 
-	// bound is the statement that is executed next, batch what is counted when the server waits for the answer, and open whether a transaction is.
+	// bound is the statement that is executed next, batch what is counted when the client waits for the answer, and open
+	// whether a transaction is open.
 	bound *wireStatement
 	batch wireCounts
 	open  bool
-	// setting tells that the last simple query only changed settings.
+	// setting reports whether the last simple query only changed settings.
 	setting bool
 }
 
@@ -71,7 +72,7 @@ type wireStatement struct {
 	values  [][]byte
 }
 
-// newWire records the connections to a database.
+// newWire returns a wire that records the connections to a database.
 func newWire(t testing.TB, database string) *wire {
 	t.Helper()
 
@@ -135,7 +136,7 @@ func (w *wire) accept() {
 	}
 }
 
-// keep remembers what to close at the end, and reports whether that is still to come.
+// keep registers sockets to close at the end, and reports whether the wire is still open.
 func (w *wire) keep(sockets ...net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,9 +146,11 @@ func (w *wire) keep(sockets ...net.Conn) bool {
 	return !w.closed
 }
 
-// record passes on what a client sends until it goes. It is recorded first: whoever has got an answer finds the statement.
+// record forwards what a client sends until it disconnects. It records a message before it forwards it: a client that has
+// an answer finds its statement.
 func (w *wire) record(r *bufio.Reader, server io.Writer) {
-	// A start-up message begins with its length and a version; names and values follow. A request to cancel a statement has a code instead.
+	// A start-up message begins with its length and a version; names and values follow. A request to cancel a statement has
+	// a code instead of the version.
 	const cancelRequest, head = 80877102, 8
 
 	startup, err := readMessage(r, 0)
@@ -188,7 +191,7 @@ func (w *wire) record(r *bufio.Reader, server io.Writer) {
 	}
 }
 
-// readMessage reads a message of the protocol. Its length is behind its type, which start-up messages do not have, and counts itself.
+// readMessage reads a message of the protocol. Its length follows its type, which start-up messages do not have, and includes itself.
 func readMessage(r *bufio.Reader, typeBytes int) ([]byte, error) {
 	const lengthBytes = 4
 
@@ -203,7 +206,7 @@ func readMessage(r *bufio.Reader, typeBytes int) ([]byte, error) {
 	return message, err
 }
 
-// note keeps what a message tells.
+// note records a message.
 func (c *wireConn) note(kind byte, body []byte) {
 	switch kind {
 	case 'P':
@@ -225,12 +228,12 @@ func (c *wireConn) note(kind byte, body []byte) {
 	}
 }
 
-// count returns what a message adds to the counts: everything since the previous one that the server waits for, when it waits.
+// count returns what a message adds to the counts: if the client waits for the answer, everything since the last such message.
 func (c *wireConn) count(kind byte) wireCounts {
 	const signal = "SELECT pg_notify("
 
 	switch kind {
-	case 'P': // alone, it prepares
+	case 'P': // without an Execute, it only prepares
 		c.batch.trips = 1
 
 		return wireCounts{}
@@ -269,7 +272,7 @@ func (c *wireCounts) add(other wireCounts) {
 	c.transactions += other.transactions
 }
 
-// counts is what was sent so far.
+// counts returns what was sent so far.
 func (w *wire) counts() wireCounts {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -279,7 +282,8 @@ func (w *wire) counts() wireCounts {
 
 var setPattern = regexp.MustCompile(`(?i)^SET\s+(?:SESSION\s+)?(\w+)\s*(?:=|TO)\s*'?([^']*)'?$`)
 
-// noteSimple keeps a simple query, which may be several statements. Only settings come so: the others of the product are one statement each.
+// noteSimple records a simple query, which may be several statements. Only settings are sent that way: the product's other
+// simple queries are one statement each.
 func (c *wireConn) noteSimple(sql string) {
 	c.setting = true
 
@@ -322,7 +326,7 @@ func (s *wireStatement) bind(bind pgproto3.Bind) {
 	s.bound, s.formats, s.values = true, bind.ParameterFormatCodes, bind.Parameters
 }
 
-// seen reports whether any connection has sent a statement that contains a text. White space is one space.
+// seen reports whether any connection has sent a statement that contains a text, with white space as one space.
 func (w *wire) seen(text string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -332,7 +336,7 @@ func (w *wire) seen(text string) bool {
 	})
 }
 
-// connections are those that were recorded, in the order in which they were opened. Their servers must have stopped.
+// connections returns the recorded connections in the order in which they were opened. Their servers must have stopped.
 func (w *wire) connections() []*wireConn {
 	w.mu.Lock()
 	defer w.mu.Unlock()

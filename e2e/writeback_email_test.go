@@ -51,7 +51,7 @@ func TestMailTellsOfVerdictsAndFailuresInOneThread(t *testing.T) {
 		require.NotContains(t, m.Data, "\nCc:")
 	}
 
-	// Without a verdict there is nothing to tell those who want no other end.
+	// Without a verdict there is nothing to send to a target that wants no other end.
 	undecided := app.Run("test", "nothing").ID
 	require.Equal(t, "started", box.next().Get("X-Tarsy-Event"))
 
@@ -70,13 +70,14 @@ func TestMailTellsOfVerdictsAndFailuresInOneThread(t *testing.T) {
 		tarsytest.Rows[row](app, `SELECT session_id::text, state, error FROM announcements WHERE state <> 'sent'`))
 	require.Empty(t, box.got)
 
-	// One who wants to know of both gets one message for each end.
+	// A target that wants both gets one message for each end.
 	require.Equal(t, "verdict", chat.next().Header.Get("X-Tarsy-Event"))
 	require.Equal(t, "finished", chat.next().Header.Get("X-Tarsy-Event"))
 	require.Empty(t, chat.got)
 }
 
-// The server is killed when the mail server has the message and before that is recorded. The next server sends it with the same Message-ID.
+// The server is killed after the mail server has received the message, and before that is recorded. The next server sends
+// it with the same Message-ID.
 func TestMailSurvivesKillBetweenDataAndRecord(t *testing.T) {
 	t.Parallel()
 
@@ -104,7 +105,7 @@ func TestMailSurvivesKillBetweenDataAndRecord(t *testing.T) {
 
 	cut := box.next()
 
-	// Minutes later, when the job counts as lost and another server leads.
+	// Minutes later, the job counts as lost and another server leads.
 	front.Exec(`UPDATE river_job SET attempted_at = attempted_at - interval '10 minutes' WHERE state = 'running'`)
 	front.Exec(`DELETE FROM river_leader`)
 	startProcess(t, settings)

@@ -12,8 +12,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// The server is killed while the target has its request and has not answered. The next server sends the message with the same key, and
-// what was answered before is not sent again.
+// The server is killed while the target has its request and has not answered. The next server sends the message with the
+// same key, and does not repeat what was answered before.
 func TestWriteBackSurvivesKillWhileSending(t *testing.T) {
 	t.Parallel()
 
@@ -42,7 +42,7 @@ func TestWriteBackSurvivesKillWhileSending(t *testing.T) {
 
 	cut := chat.next()
 
-	// Minutes later, when the job counts as lost and another server leads.
+	// Minutes later, the job counts as lost and another server leads.
 	front.Exec(`UPDATE river_job SET attempted_at = attempted_at - interval '10 minutes' WHERE state = 'running'`)
 	front.Exec(`DELETE FROM river_leader`)
 	startProcess(t, settings)
@@ -56,7 +56,7 @@ func TestWriteBackSurvivesKillWhileSending(t *testing.T) {
 	require.Len(t, other.got, 2, "started and finished, once each")
 }
 
-// An attempt lasts as long as its target allows, and is repeated then.
+// An attempt lasts as long as its target allows, and is then repeated.
 func TestSlowTargetIsTriedAgainAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 

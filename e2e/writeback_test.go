@@ -19,21 +19,21 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// received is a request that a target of write-back got.
+// received is a request that a write-back target received.
 type received struct {
 	Path   string
 	Header http.Header
 	Body   string
 }
 
-// target is a server that write-back posts to.
+// target is a server that receives write-back requests.
 type target struct {
 	t   *testing.T
 	URL string
 	got chan received
 }
 
-// newTarget answers with what status returns for each request; nil means 200.
+// newTarget returns a target that answers each request with the status that the function returns; nil means 200.
 func newTarget(t *testing.T, status func(r received) int) *target {
 	t.Helper()
 
@@ -57,14 +57,14 @@ func newTarget(t *testing.T, status func(r received) int) *target {
 	return tg
 }
 
-// next is the next request.
+// next returns the next request.
 func (tg *target) next() received {
 	tg.t.Helper()
 
 	return wait.For(tg.t, tg.got, "a request to the target")
 }
 
-// writeBack is the configuration of one target and a lone agent.
+// writeBack returns a configuration with targets and a lone agent.
 func writeBack(targets string) string {
 	return "system: {dashboard_url: 'https://tarsy.example.org'}\nalerts:\n  write_back:\n" + targets + loneAgent
 }
@@ -79,7 +79,7 @@ func decodeBody(t *testing.T, r received) map[string]any {
 	return body
 }
 
-// awaitSent waits until everything that was announced is recorded as sent.
+// awaitSent waits until this many announcements are recorded as sent.
 func awaitSent(t *testing.T, app *tarsytest.App, rows int) {
 	t.Helper()
 
@@ -202,7 +202,7 @@ func TestWriteBackContinuesOnAnotherServer(t *testing.T) {
 	require.Empty(t, tg.got)
 }
 
-// A session whose messages nobody took is over at the same time, and other targets get theirs.
+// A session whose messages are never accepted ends as early as others, and other targets get theirs.
 func TestUnreachableTargetDelaysNothing(t *testing.T) {
 	t.Parallel()
 

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The README of a program shows its declaration and its picture as they are.
+// TestReadmesShowTheProgramsAsTheyAre checks that the README of a program contains its configure function and its diagram verbatim.
 func TestReadmesShowTheProgramsAsTheyAre(t *testing.T) {
 	t.Parallel()
 

@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/slowness"
 )
 
-// example is a program, and a line of the answer to "Hello, world!" without its sender.
+// example is a program and a line of its answer to "Hello, world!", without the sender.
 type example struct{ name, answer string }
 
 func programs() []example {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// unitsOf is the length of a text in UTF-16 code units, in which Discord and browsers count.
+// unitsOf returns the length of a text in UTF-16 code units, the unit in which Discord and browsers count.
 func unitsOf(text string) int {
 	n := 0
 	for _, r := range text {
@@ -24,8 +24,8 @@ func unitsOfRune(r rune) int {
 	return 1
 }
 
-// prefixWithin is the length in bytes of the longest prefix of whole characters within a number of units, at least one
-// character.
+// prefixWithin returns the length in bytes of the longest prefix that fits in a number of units. It does not split characters
+// and returns at least one.
 func prefixWithin(text string, units int) int {
 	for at, r := range text {
 		if units -= unitsOfRune(r); units < 0 {
@@ -42,7 +42,7 @@ func prefixWithin(text string, units int) int {
 	return len(text)
 }
 
-// paragraphEnds are the offsets behind each blank line.
+// paragraphEnds returns the offset after the first blank line behind each paragraph.
 func paragraphEnds(text string) []int {
 	var ends []int
 
@@ -64,7 +64,7 @@ func paragraphEnds(text string) []int {
 	return ends
 }
 
-// sentenceEnds are the offsets behind each sentence and each line, with the white space that follows.
+// sentenceEnds returns the offset after each line and after each sentence with its trailing white space.
 func sentenceEnds(text string) []int {
 	var ends []int
 
@@ -86,8 +86,8 @@ func sentenceEnds(text string) []int {
 	return ends
 }
 
-// sentenceEnd is the length of what belongs to a sentence behind its full stop: closing quotes and brackets, then white
-// space. Without white space the sentence has not ended, or its end is not there yet.
+// sentenceEnd returns the length of what follows a full stop and still belongs to the sentence: closing quotes and brackets,
+// then white space. It returns zero without white space: the sentence goes on, or its end has not arrived yet.
 func sentenceEnd(rest string) int {
 	closed := strings.TrimLeft(rest, `"')]}»”’*_`)
 	open := strings.TrimLeft(closed, " \t")
@@ -99,15 +99,15 @@ func sentenceEnd(rest string) int {
 	return len(rest) - len(open)
 }
 
-// numbersLine reports whether a line consists of a number so far, as in "1. first".
+// numbersLine reports whether the last line consists only of a number so far, as in "1. first".
 func numbersLine(before string) bool {
 	line := strings.TrimSpace(before[strings.LastIndexByte(before, '\n')+1:])
 
 	return line != "" && strings.TrimFunc(line, unicode.IsDigit) == ""
 }
 
-// cutWithin is where to cut a text that is longer than a number of units: behind a paragraph, a line, a sentence or a word,
-// whichever comes first in this order and leaves at least half of the length; otherwise within a word.
+// cutWithin returns where to cut a text that is longer than a number of units: after a paragraph, line, sentence or word, in
+// this order of preference, if that leaves at least half of the length; otherwise within a word.
 func cutWithin(text string, units int) int {
 	limit := prefixWithin(text, units)
 	if limit == len(text) {
@@ -125,7 +125,7 @@ func cutWithin(text string, units int) int {
 	return limit
 }
 
-// lineEnds are the offsets behind each line.
+// lineEnds returns the offset after the last newline, if any.
 func lineEnds(text string) []int {
 	if at := strings.LastIndexByte(text, '\n'); at >= 0 {
 		return []int{at + 1}
@@ -134,7 +134,7 @@ func lineEnds(text string) []int {
 	return nil
 }
 
-// wordEnds holds the offset behind the last white space.
+// wordEnds returns the offset after the last white space, if any.
 func wordEnds(text string) []int {
 	if at := strings.LastIndexFunc(text, unicode.IsSpace); at >= 0 {
 		_, size := utf8.DecodeRuneInString(text[at:])

@@ -10,8 +10,8 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// Branch is a leaf of a flow. A package that implements one declares its ports and inputs while it constructs the branch;
-// after [Build] a branch does not change. It belongs to one flow.
+// Branch is a leaf of a flow. The package that implements it declares its ports and inputs when it constructs the branch; a
+// branch does not change after [Build]. It belongs to one flow.
 type Branch struct {
 	name    string
 	journal journal.Journal[Entry]
@@ -20,7 +20,7 @@ type Branch struct {
 	ledger  *ledger // set by Build
 }
 
-// input is a daemon of the branch itself, such as the reader of a console.
+// input is a daemon that belongs to the branch, such as the reader of a console.
 type input struct {
 	name string
 	run  Run
@@ -31,24 +31,24 @@ func NewBranch(name string) *Branch {
 	return &Branch{name: name, journal: journal.NewMemory[Entry](clockwork.NewRealClock())}
 }
 
-// Name is the name of the branch, unique in its flow.
+// Name returns the name of the branch, which is unique in its flow.
 func (b *Branch) Name() string { return b.name }
 
-// KeepIn makes the branch keep its entries in a journal instead of in memory. Entries that the journal already holds are
-// history: they can be read, and are not handled again.
+// KeepIn makes the branch store its entries in a journal instead of in memory. Entries already in the journal are history: they
+// can be read but are not handled again.
 func (b *Branch) KeepIn(entries journal.Journal[Entry]) { b.journal = entries }
 
-// Journal reads what the branch produced, consumed and logged.
+// Journal returns a reader of everything that the branch produced, consumed and logged.
 func (b *Branch) Journal() journal.Reader[Entry] { return b.journal }
 
-// Input adds a daemon that runs while the flow does: it waits for what comes from outside and sends it to the ports.
-// When the inputs of all branches have ended by themselves, the flow has ended.
+// Input adds a daemon that runs while the flow does: it waits for external input and sends it to the ports. The flow ends once
+// the inputs of all branches have completed on their own.
 func (b *Branch) Input(name string, run Run) {
 	b.inputs = append(b.inputs, input{name: name, run: run})
 }
 
-// Pending marks that something has arrived from outside that an input has not sent to a port yet. The flow is not idle until
-// done is called, once, after it was sent or dropped.
+// Pending records that something has arrived from outside that an input has not sent to a port yet. The flow is not idle until
+// done is called, which must happen once, after the item was sent or dropped.
 func (b *Branch) Pending() (done func()) {
 	if b.ledger == nil {
 		return func() {}
@@ -59,7 +59,7 @@ func (b *Branch) Pending() (done func()) {
 	return func() { b.ledger.endAppend(b, 0) }
 }
 
-// direction tells what the branch does with the entries of a port.
+// direction is what the branch does with the entries of a port.
 type direction int
 
 const (
@@ -68,12 +68,12 @@ const (
 	logged
 )
 
-// port is one type of entries in the journal of a branch.
+// port is one type of entry in the journal of a branch.
 type port struct {
 	branch    *Branch
 	typeName  string
 	direction direction
-	// handle takes one entry of the type; only ports that consume have it.
+	// handle processes one entry; set only for ports that consume.
 	handle func(context.Context, Entry) error
 }
 
@@ -95,7 +95,7 @@ func Produces[A any](b *Branch) Out[A] {
 	return Out[A]{port: b.addPort(&port{typeName: TypeName[A](), direction: produced}), read: As[A]}
 }
 
-// Send appends entries to the journal of the branch, as one. The route of the port carries them on. A view cannot send.
+// Send appends entries to the journal of the branch atomically. The route of the port carries them on. A view cannot send.
 func (o Out[A]) Send(ctx context.Context, values ...A) error {
 	if o.port.typeName != TypeName[A]() {
 		return fmt.Errorf("%s is a view of %s, which only its branch produces", TypeName[A](), o.port.typeName)
@@ -110,8 +110,8 @@ type In[B any] struct {
 	wrap func(B) (Entry, error)
 }
 
-// Consumes adds a port that consumes entries of type B. The entries are handled one after the other. An error ends the
-// daemon of the port as failed, so handle returns one only where the branch cannot go on.
+// Consumes adds a port that consumes entries of type B. Entries are handled one at a time. An error fails the daemon of the
+// port, so handle returns one only if the branch cannot continue.
 func Consumes[B any](b *Branch, handle func(ctx context.Context, value B) error) In[B] {
 	added := b.addPort(&port{
 		typeName: TypeName[B](), direction: consumed,
@@ -128,15 +128,15 @@ func Consumes[B any](b *Branch, handle func(ctx context.Context, value B) error)
 	return In[B]{port: added, wrap: func(value B) (Entry, error) { return NewEntry(value), nil }}
 }
 
-// Log keeps entries of type A that concern the branch alone, such as the pieces of a streamed answer.
+// Log records entries of type A that concern only the branch itself, such as the chunks of a streamed answer.
 type Log[A any] struct{ port *port }
 
-// Logs adds a type of entries that no rule concerns.
+// Logs declares a type of entry that no rule applies to.
 func Logs[A any](b *Branch) Log[A] {
 	return Log[A]{port: b.addPort(&port{typeName: TypeName[A](), direction: logged})}
 }
 
-// Append appends entries to the journal of the branch, as one.
+// Append appends entries to the journal of the branch atomically.
 func (l Log[A]) Append(ctx context.Context, values ...A) error {
 	return send(ctx, l.port.branch, values)
 }

@@ -14,8 +14,8 @@ func (e *BuildError) Error() string {
 	return fmt.Sprintf("the flow has %d problem(s):\n- %s", len(e.Problems), strings.Join(e.Problems, "\n- "))
 }
 
-// Build checks a declaration and makes a flow of it. Every type that a branch produces needs exactly one rule, every type
-// that a branch consumes needs a route that leads to it, and a type belongs to one journal. The error is a *BuildError.
+// Build validates a declaration and returns the flow. Every type that a branch produces needs exactly one rule, every type that
+// a branch consumes needs a route that leads to it, and a type belongs to one journal. The error is a *BuildError.
 func Build(branches []*Branch, rules ...Rule) (*Flow, error) {
 	check := &declaration{branches: branches, rules: rules}
 	check.checkBranches()
@@ -65,7 +65,7 @@ func (d *declaration) checkBranches() {
 	d.branches = slices.DeleteFunc(slices.Clone(d.branches), func(b *Branch) bool { return b == nil })
 }
 
-// checkTypes reports types that are in two journals, or twice in one.
+// checkTypes reports types that occur in two journals, or twice in one.
 func (d *declaration) checkTypes() {
 	owners := map[string]*Branch{}
 

@@ -10,11 +10,11 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// Run is the work of a daemon. It calls ready once it can do what it is for, and returns when its context ends or there
-// is nothing more to do.
+// Run is the work of a daemon. It calls ready once it is operational, and returns when its context ends or there is nothing
+// more to do.
 type Run func(ctx context.Context, ready func()) error
 
-// Status is where a daemon is in its life.
+// Status is the lifecycle state of a daemon.
 type Status string
 
 // The statuses of a daemon. The last three are final.
@@ -22,22 +22,22 @@ const (
 	StatusNew       Status = "new"
 	StatusStarting  Status = "starting"
 	StatusRunning   Status = "running"
-	StatusCompleted Status = "completed" // its work ended by itself
+	StatusCompleted Status = "completed" // its work returned on its own
 	StatusStopped   Status = "stopped"   // its work ended because it was stopped
 	StatusFailed    Status = "failed"
 )
 
 func (s Status) final() bool { return s == StatusCompleted || s == StatusStopped || s == StatusFailed }
 
-// StatusChange is the entry that a daemon writes at each change of its status.
+// StatusChange is the entry that a daemon writes on each status change.
 type StatusChange struct {
 	Daemon string `json:"daemon"`
 	Status Status `json:"status"`
-	// Error is the failure, of a daemon that failed.
+	// Error is the error of a failed daemon.
 	Error string `json:"error,omitempty"`
 }
 
-// Daemon is work that runs beside others from Start until Stop. It is safe for concurrent use.
+// Daemon is background work that runs from Start until it completes or Stop is called. It is safe for concurrent use.
 type Daemon struct {
 	name     string
 	run      Run
@@ -50,10 +50,10 @@ type Daemon struct {
 	reached map[Status]bool
 	err     error
 	cancel  context.CancelCauseFunc // nil before Start
-	changed chan struct{}           // closed by the next change of status
+	changed chan struct{}           // closed on the next status change
 }
 
-// NewDaemon returns a daemon that writes its statuses to a journal.
+// NewDaemon returns a daemon that writes its status changes to a journal.
 func NewDaemon(name string, statuses journal.Journal[StatusChange], run Run) *Daemon {
 	return &Daemon{
 		name: name, run: run, statuses: statuses,
@@ -61,10 +61,10 @@ func NewDaemon(name string, statuses journal.Journal[StatusChange], run Run) *Da
 	}
 }
 
-// Name names the daemon in statuses and errors.
+// Name returns the name of the daemon as used in statuses and errors.
 func (d *Daemon) Name() string { return d.name }
 
-// Status is the present status.
+// Status returns the current status.
 func (d *Daemon) Status() Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,7 +72,7 @@ func (d *Daemon) Status() Status {
 	return d.status
 }
 
-// Err is the failure of a daemon that failed, and nil otherwise.
+// Err returns the error of a failed daemon, and nil otherwise.
 func (d *Daemon) Err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -84,11 +84,11 @@ func (d *Daemon) Err() error {
 	return fmt.Errorf("%s: %w", d.name, d.err)
 }
 
-// errStopped is the cause with which the work of a stopped daemon is cancelled.
+// errStopped is the cancellation cause of a stopped daemon's context.
 var errStopped = errors.New("the daemon was stopped")
 
-// Start starts the work. Its context keeps the values of ctx and ends with Stop. A daemon is started once; one that was
-// stopped before does not start.
+// Start starts the work. The work's context keeps the values of ctx but not its cancellation; Stop cancels it. A daemon starts
+// at most once, and not after Stop.
 func (d *Daemon) Start(ctx context.Context) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 
@@ -139,7 +139,7 @@ func (d *Daemon) work(ctx context.Context) (err error) {
 	return d.run(ctx, sync.OnceFunc(func() { d.change(StatusRunning, nil) }))
 }
 
-// change sets the status and writes it down. A status that cannot be written is a failure of the daemon.
+// change sets the status and writes it to the journal. If the write fails, so does the daemon.
 func (d *Daemon) change(status Status, failure error) {
 	entry := StatusChange{Daemon: d.name, Status: status}
 	if failure != nil {
@@ -159,8 +159,8 @@ func (d *Daemon) change(status Status, failure error) {
 	d.changed = make(chan struct{})
 }
 
-// Stop ends the work and waits for it, at most until ctx ends. The error then names the daemon. It may be called at any
-// time and more than once.
+// Stop cancels the work and waits until it has ended, or until ctx ends; the error then names the daemon. It can be called at
+// any time and more than once.
 func (d *Daemon) Stop(ctx context.Context) error {
 	d.mu.Lock()
 	cancel := d.cancel
@@ -188,8 +188,8 @@ func (d *Daemon) Stop(ctx context.Context) error {
 	}
 }
 
-// WaitFor waits until the daemon has reached a status, which it may have left since. It returns an error as soon as the
-// status cannot be reached any more.
+// WaitFor waits until the daemon has reached a status, even if it has left that status since. It returns an error as soon as
+// the status can no longer be reached.
 func (d *Daemon) WaitFor(ctx context.Context, status Status) error {
 	for {
 		d.mu.Lock()

@@ -6,8 +6,8 @@ import (
 	"reflect"
 )
 
-// Entry is what the journal of a branch holds: a value with the name of its type. An entry that was read from a file or a
-// database is decoded when somebody asks for its value, so a journal may hold types that the program does not know.
+// Entry is an element of a branch's journal: a value and the name of its type. An entry read from a file or a database is
+// decoded only when its value is requested, so a journal can contain types that the program does not know.
 type Entry struct {
 	// Type is the name of the value's Go type with its package, such as "console.Line".
 	Type string
@@ -19,7 +19,7 @@ type Entry struct {
 // NewEntry wraps a value.
 func NewEntry[T any](value T) Entry { return Entry{Type: TypeName[T](), value: value} }
 
-// TypeName is the name under which entries of a type are kept.
+// TypeName returns the name under which entries of a type are stored.
 func TypeName[T any]() string { return reflect.TypeFor[T]().String() }
 
 // Is reports whether the entry is of type T.
@@ -45,7 +45,7 @@ func As[T any](e Entry) (T, error) {
 	return value, nil
 }
 
-// storedEntry is the form of an entry in files and databases.
+// storedEntry is the encoding of an entry in files and databases.
 type storedEntry struct {
 	Type  string          `json:"type"`
 	Value json.RawMessage `json:"value"`

@@ -2,13 +2,13 @@ package flow
 
 import "strings"
 
-// fence is the state of a Markdown text at the start of a line: in a code block or, if marker is empty, outside of one.
+// fence is the state of a Markdown text at the start of a line: inside a code block, or outside one if marker is empty.
 type fence struct {
 	marker string // the backticks or tildes that opened the block
 	line   string // the whole opening line
 }
 
-// after is the state behind a text that begins at the start of a line. A last line without an end counts as a line.
+// after returns the state after a text that begins at the start of a line. A last line without a newline counts as a line.
 func (f fence) after(text string) fence {
 	for line := range strings.Lines(text) {
 		f = f.afterLine(strings.TrimRight(line, "\r\n"))
@@ -37,7 +37,7 @@ func (f fence) afterLine(line string) fence {
 	return f
 }
 
-// fenceMarker returns the marker with which a line begins, empty if with none, and the rest of the line.
+// fenceMarker returns the marker at the start of a line and the rest of the line. Both are empty if there is no marker.
 func fenceMarker(line string) (marker, rest string) {
 	trimmed := strings.TrimLeft(line, " ")
 	if len(line)-len(trimmed) > 3 || trimmed == "" || (trimmed[0] != '`' && trimmed[0] != '~') {

@@ -21,7 +21,7 @@ type (
 	prompt struct{ Text string }
 )
 
-// source produces lines that a test sends to its channel and ends when the channel is closed.
+// source produces the lines that a test sends to its channel and ends when the channel is closed.
 type source struct {
 	*flow.Branch
 	lines flow.Out[line]
@@ -78,7 +78,7 @@ func newWorker(name string) *worker {
 	return w
 }
 
-// sink collects what arrives.
+// sink collects the entries that arrive.
 type sink struct {
 	*flow.Branch
 	outputs flow.In[output]
@@ -125,7 +125,7 @@ func newChain(t *testing.T) chain {
 	return c
 }
 
-// within is a context that ends with the test or, where something hangs, with a cause.
+// within returns a context that ends with the test or, if something hangs, with a cause.
 func within(t *testing.T) context.Context {
 	t.Helper()
 

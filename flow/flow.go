@@ -16,7 +16,7 @@ import (
 // stopTimeout bounds how long Run waits for daemons to stop.
 const stopTimeout = 10 * time.Second
 
-// Flow is a declaration that passed every check. It is started once.
+// Flow is a validated declaration. It can be started once.
 type Flow struct {
 	branches []*Branch
 	rules    []Rule
@@ -24,7 +24,7 @@ type Flow struct {
 	ledger   *ledger
 	pumps    []*pump
 	inputs   []*Daemon
-	daemons  []*Daemon // in the order of their start
+	daemons  []*Daemon // in start order
 }
 
 func newFlow(branches []*Branch, rules []Rule) *Flow {
@@ -49,7 +49,7 @@ func newFlow(branches []*Branch, rules []Rule) *Flow {
 
 	f.ledger = newLedger(f.pumps)
 
-	// What consumes starts first, so that nothing waits for it, and stops last.
+	// Consumers start before inputs, so that nothing has to wait for them, and stop after them.
 	for _, pump := range f.pumps {
 		pump.ledger = f.ledger
 		f.daemons = append(f.daemons, NewDaemon(pump.name, f.statuses, pump.run))
@@ -68,18 +68,18 @@ func newFlow(branches []*Branch, rules []Rule) *Flow {
 	return f
 }
 
-// Daemons are all daemons of the flow, in the order of their start.
+// Daemons returns all daemons of the flow, in start order.
 func (f *Flow) Daemons() []*Daemon { return slices.Clone(f.daemons) }
 
-// Statuses is the journal of what became of the daemons.
+// Statuses returns the journal of the daemons' status changes.
 func (f *Flow) Statuses() journal.Reader[StatusChange] { return f.statuses }
 
-// Branches are the branches of the flow, in the order of their declaration.
+// Branches returns the branches of the flow, in declaration order.
 func (f *Flow) Branches() []*Branch { return slices.Clone(f.branches) }
 
-// Start starts every daemon and waits until all of them run. Entries that the journals already hold are not handled. If
-// the context ends first, or a daemon fails, the error lists the daemons that do not run and their statuses; the flow must
-// be stopped in any case.
+// Start starts all daemons and waits until they are running. Entries already in the journals are not handled. If the context
+// ends first, or a daemon fails, the error lists the daemons that are not running and their statuses; the flow must be stopped
+// in any case.
 func (f *Flow) Start(ctx context.Context) error {
 	for _, pump := range f.pumps {
 		head, err := pump.branch.journal.Head(ctx)
@@ -117,8 +117,8 @@ func (f *Flow) notRunning() string {
 	return strings.Join(states, ", ")
 }
 
-// Stop stops the daemons in the reverse order of their start and waits for each, at most until ctx ends. The error names
-// those that did not stop, and holds the failures of the others.
+// Stop stops the daemons in reverse start order and waits for each, but no longer than ctx. The error names the daemons that
+// did not stop and includes the failures of all.
 func (f *Flow) Stop(ctx context.Context) error {
 	var errs []error
 
@@ -139,8 +139,8 @@ func (f *Flow) Failures() error {
 	return errors.Join(errs...)
 }
 
-// WaitIdle waits until every entry that was produced so far, and what followed from it, has been handled. It returns early
-// with the failures if a daemon fails.
+// WaitIdle waits until every entry produced so far, and everything that followed from it, has been handled. It returns early
+// with the error if a daemon fails.
 func (f *Flow) WaitIdle(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -155,7 +155,7 @@ func (f *Flow) WaitIdle(ctx context.Context) error {
 	return f.ledger.waitIdle(ctx)
 }
 
-// waitFailure returns the failures as soon as a daemon fails, and nil when the context ends.
+// waitFailure returns an error as soon as a daemon fails, and nil when the context ends.
 func (f *Flow) waitFailure(ctx context.Context) error {
 	for record, err := range f.statuses.Tail(ctx, 0) {
 		if err != nil {
@@ -188,8 +188,8 @@ func (f *Flow) waitInputs(ctx context.Context) error {
 	return nil
 }
 
-// Run starts the flow and stops it again when the context ends, a daemon fails, or all inputs have ended and what they
-// brought is handled. The end of the context is not an error.
+// Run starts the flow and stops it when the context ends, a daemon fails, or all inputs have completed and their entries are
+// handled. The end of the context is not an error.
 func (f *Flow) Run(ctx context.Context) error {
 	work, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -132,7 +132,7 @@ func TestFailedRouteEndsTheRunWithItsError(t *testing.T) {
 	source.feed <- "skip"
 	source.feed <- "one"
 
-	// The end of the run does not wait for what is on its way.
+	// Run does not wait for entries in flight when it ends.
 	require.Equal(t, "one", <-sink.got)
 
 	source.feed <- "fail"

@@ -7,16 +7,16 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// ledger knows whether anything is left to do: every entry that the flow appended must have passed every pump of its
-// branch. A pump raises its position after it has appended what follows from an entry, so there is no moment at which
-// work exists and the ledger does not know it.
+// ledger tracks whether work is outstanding: every entry that the flow appended must have passed every pump of its branch. A
+// pump advances its position only after it has appended what follows from an entry, so the ledger never misses outstanding
+// work.
 type ledger struct {
 	mu        sync.Mutex
 	appending int
 	appended  map[*Branch]journal.Position
 	pumps     []*pump
 	passed    map[*pump]journal.Position
-	changed   chan struct{} // closed by the next change, while somebody waits
+	changed   chan struct{} // closed on the next change; nil if nothing waits
 }
 
 func newLedger(pumps []*pump) *ledger {
@@ -30,7 +30,7 @@ func (l *ledger) beginAppend() {
 	l.appending++
 }
 
-// endAppend is called with position zero for an append that failed, and for what was pending.
+// endAppend ends what beginAppend began. The position is zero for a failed append and for [Branch.Pending].
 func (l *ledger) endAppend(b *Branch, position journal.Position) {
 	l.update(func() {
 		l.appending--
@@ -54,7 +54,7 @@ func (l *ledger) update(apply func()) {
 	}
 }
 
-// waitIdle returns when nothing is left to do.
+// waitIdle waits until no work is outstanding.
 func (l *ledger) waitIdle(ctx context.Context) error {
 	for {
 		changed, idle := l.idle()

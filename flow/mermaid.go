@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Mermaid draws the flow as a Mermaid flowchart: branches are boxes, routes are arrows, and a terminal ends in a circle.
+// Mermaid renders the flow as a Mermaid flowchart: branches are boxes, routes are arrows, and a terminal ends in a circle.
 func (f *Flow) Mermaid() string {
 	var out strings.Builder
 
@@ -35,7 +35,7 @@ func (f *Flow) Mermaid() string {
 	return out.String()
 }
 
-// quoted is a label in which no character has a meaning for Mermaid.
+// quoted quotes a label so that Mermaid treats all of its characters as text.
 func quoted(label string) string {
 	return `"` + strings.NewReplacer(`"`, "#quot;", "\n", " ").Replace(label) + `"`
 }

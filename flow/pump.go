@@ -8,17 +8,17 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// pump takes entries of some types from the journal of a branch, in order, and does something with each.
+// pump reads the journal of a branch in order and calls a function for each entry of certain types.
 type pump struct {
 	name   string
 	branch *Branch
 	takes  map[string]func(context.Context, Entry) error // by type
 	ledger *ledger
-	after  journal.Position // where it begins; set before it starts
+	after  journal.Position // reads entries after this position; set before the start
 }
 
-// routesPump carries what a branch produces. One pump has all routes of a branch, so that entries of different types arrive in
-// the order in which they were produced; it is nil if nothing is carried.
+// routesPump returns the pump for the routes of a branch, or nil if it has none. One pump serves all routes, so that entries of
+// different types arrive in the order in which they were produced.
 func routesPump(branch *Branch, rules []Rule) *pump {
 	p := &pump{name: "routes of " + branch.name, branch: branch, takes: map[string]func(context.Context, Entry) error{}}
 
@@ -35,7 +35,7 @@ func routesPump(branch *Branch, rules []Rule) *pump {
 	return p
 }
 
-// follow carries one entry.
+// follow routes one entry.
 func (r Rule) follow(ctx context.Context, entry Entry) error {
 	result, err := r.carry(ctx, entry)
 	if errors.Is(err, ErrSkip) {
@@ -49,7 +49,7 @@ func (r Rule) follow(ctx context.Context, entry Entry) error {
 	return r.to.branch.append(ctx, []Entry{result})
 }
 
-// portPump hands entries to the branch that consumes them.
+// portPump returns the pump that passes entries to the port that consumes them.
 func portPump(p *port) *pump {
 	return &pump{
 		name:   fmt.Sprintf("%s consumes %s", p.branch.name, p.typeName),

@@ -5,20 +5,20 @@ import (
 	"errors"
 )
 
-// ErrSkip is returned by the function of a route for an entry that shall not be carried on.
+// ErrSkip is returned by the function of a route to drop an entry.
 var ErrSkip = errors.New("skip this entry")
 
-// Rule says what becomes of the entries of one port.
+// Rule defines what happens to the entries of one port.
 type Rule struct {
 	from *port
 	to   *port // nil for a terminal
-	// carry turns an entry of from into one of to.
+	// carry converts an entry of from into an entry of to.
 	carry    func(context.Context, Entry) (Entry, error)
 	terminal bool
 }
 
-// Route carries each entry of from to another port. The function may return [ErrSkip] to drop an entry; any other error
-// ends the routes of the branch as failed.
+// Route carries each entry of from to another port. The function can return [ErrSkip] to drop an entry; any other error fails
+// the daemon of the branch's routes.
 func Route[A, B any](from Out[A], to In[B], transform func(context.Context, A) (B, error)) Rule {
 	rule := Rule{from: from.port, to: to.port}
 	if transform == nil || from.read == nil || to.wrap == nil {
@@ -42,5 +42,5 @@ func Route[A, B any](from Out[A], to In[B], transform func(context.Context, A) (
 	return rule
 }
 
-// Terminal states that the entries of a port end in its journal.
+// Terminal declares that the entries of a port stay in its journal and are not routed.
 func Terminal[A any](from Out[A]) Rule { return Rule{from: from.port, terminal: true} }

@@ -2,22 +2,22 @@ package flow
 
 import "strings"
 
-// Shatter divides a text into the messages in which it is sent. Joined, the pieces are the text; only ShatterMaxLength
-// adds lines, where it divides a code block.
+// Shatter splits a text into messages. The messages joined are the text, except that ShatterMaxLength adds lines where it
+// splits a code block.
 type Shatter func(text string) []string
 
-// ShatterNone sends a text as one message.
+// ShatterNone keeps a text as one message.
 func ShatterNone(text string) []string { return nonEmpty([]string{text}) }
 
-// ShatterParagraph makes each paragraph a message. A code block is not divided.
+// ShatterParagraph makes each paragraph a message. Code blocks are not split.
 func ShatterParagraph(text string) []string { return divide(text, paragraphEnds(text)) }
 
-// ShatterSentence makes each sentence and each line a message. A code block is not divided.
+// ShatterSentence makes each sentence and each line a message. Code blocks are not split.
 func ShatterSentence(text string) []string { return divide(text, sentenceEnds(text)) }
 
-// ShatterMaxLength divides a text into pieces of at most limit UTF-16 code units, at paragraphs, lines, sentences or words
-// where it can. A code block that is divided is closed at the end of its piece and opened again in the next, so that each
-// piece is complete Markdown.
+// ShatterMaxLength splits a text into pieces of at most limit UTF-16 code units, at paragraphs, lines, sentences or words if
+// possible. A code block that is split is closed at the end of its piece and reopened in the next, so that each piece is
+// complete Markdown.
 func ShatterMaxLength(limit int) Shatter {
 	return func(text string) []string {
 		var messages []string
@@ -29,7 +29,7 @@ func ShatterMaxLength(limit int) Shatter {
 	}
 }
 
-// ShatterEach applies one shatter after the other: each divides what the one before it left.
+// ShatterEach applies shatters in order: each splits the pieces of the previous one.
 func ShatterEach(shatters ...Shatter) Shatter {
 	return func(text string) []string {
 		parts := ShatterNone(text)
@@ -59,7 +59,7 @@ func nonEmpty(parts []string) []string {
 	return kept
 }
 
-// divide cuts a text at those ends that are outside of code blocks.
+// divide splits a text at the ends that are outside code blocks.
 func divide(text string, ends []int) []string {
 	var (
 		parts []string
@@ -81,15 +81,15 @@ func divide(text string, ends []int) []string {
 	return nonEmpty(append(parts, text[begin:]))
 }
 
-// piece is a part of a text with the lines that make it complete Markdown.
+// piece is a part of a text with the fence lines that make it complete Markdown.
 type piece struct {
 	opened string
 	body   string
 	closed string
 }
 
-// minFenced is the shortest limit at which code blocks are closed and opened again, and maxOpener the longest opening line
-// that is repeated; a longer one is repeated without its info string.
+// minFenced is the shortest limit at which code blocks are closed and reopened. maxOpener is the longest opening line that is
+// repeated in full; a longer one is repeated without its info string.
 const (
 	minFenced = 64
 	maxOpener = 24
@@ -126,7 +126,7 @@ func pieces(text string, limit int) []piece {
 	return all
 }
 
-// reopen is the line that opens the block of a fence again, empty outside of one.
+// reopen returns the line that reopens a code block, or an empty string outside one.
 func (f fence) reopen() string {
 	switch {
 	case f.marker == "":
@@ -138,7 +138,7 @@ func (f fence) reopen() string {
 	return f.line + "\n"
 }
 
-// cutPiece is where to end a piece that has room for so many units.
+// cutPiece returns where to end a piece that can hold room units.
 func cutPiece(text string, room int, open fence, fenced bool) int {
 	if prefixWithin(text, room) == len(text) {
 		return len(text)
@@ -153,7 +153,7 @@ func cutPiece(text string, room int, open fence, fenced bool) int {
 		cut = cutWithin(text, room-len(inside.marker)-1)
 	}
 
-	// A line that opens or closes a block stays whole.
+	// Do not split a line that opens or closes a block.
 	begin := strings.LastIndexByte(text[:cut], '\n') + 1
 	line, _, _ := strings.Cut(text[begin:], "\n")
 

@@ -69,7 +69,7 @@ func TestDividedCodeBlocksAreClosedAndReopened(t *testing.T) {
 		for i, piece := range all {
 			joined.WriteString(piece.body)
 
-			// What was added is a line that closes the block and, in the next piece, the line that opened it.
+			// The added text is a line that closes the block and, in the next piece, the line that opened it.
 			require.Equal(t, before != "", piece.opened != "")
 
 			whole := piece.opened + piece.body + piece.closed

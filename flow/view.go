@@ -1,7 +1,7 @@
 package flow
 
-// ViewOut is a port whose entries are seen as values of another type. Rules use the view in place of the port. The journal keeps
-// the entries as they are. The function may return [ErrSkip], as that of a route.
+// ViewOut presents the entries of a port as values of another type. Rules use the view instead of the port; the journal keeps
+// the original entries. The function can return [ErrSkip], as in a route.
 func ViewOut[A, B any](from Out[A], transform func(A) (B, error)) Out[B] {
 	view := Out[B]{port: from.port}
 	if transform == nil || from.read == nil {
@@ -22,8 +22,8 @@ func ViewOut[A, B any](from Out[A], transform func(A) (B, error)) Out[B] {
 	return view
 }
 
-// ViewIn is a port to which values of another type are routed. The journal keeps what the function makes of them. It may return
-// [ErrSkip], as that of a route.
+// ViewIn accepts values of another type on a port. The journal keeps the values that the function returns. The function can
+// return [ErrSkip], as in a route.
 func ViewIn[A, B any](to In[B], transform func(A) (B, error)) In[A] {
 	view := In[A]{port: to.port}
 	if transform == nil || to.wrap == nil {

@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/flow"
 )
 
-// said and reply are what the views of a test show.
+// said and reply are the types of the views in these tests.
 type (
 	said  struct{ Words []string }
 	reply struct{ Words []string }

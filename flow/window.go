@@ -2,24 +2,24 @@ package flow
 
 import "strings"
 
-// Window decides how much of a streamed text may be passed on. It gets the text that arrived and was not passed on yet,
-// and returns how many of its bytes may go now, zero for none. When the text is complete the rest goes whatever the
-// window says. Windows cut between characters only.
+// Window decides how much of a streamed text to pass on. It gets the text that has arrived and was not passed on yet, and
+// returns how many of its bytes to pass on now, zero for none. Once the text is complete, the rest is passed on regardless of
+// the window. A window must not split characters.
 type Window func(pending string) int
 
-// WindowImmediate passes everything on at once.
+// WindowImmediate passes everything on immediately.
 func WindowImmediate(pending string) int { return len(pending) }
 
-// WindowFinal passes nothing on before the text is complete.
+// WindowFinal passes nothing on until the text is complete.
 func WindowFinal(string) int { return 0 }
 
-// WindowParagraph passes whole paragraphs on. A code block is not divided.
+// WindowParagraph passes on whole paragraphs. Code blocks are not split.
 func WindowParagraph(pending string) int { return lastOutsideFences(pending, paragraphEnds(pending)) }
 
-// WindowSentence passes whole sentences and lines on. A code block is not divided.
+// WindowSentence passes on whole sentences and lines. Code blocks are not split.
 func WindowSentence(pending string) int { return lastOutsideFences(pending, sentenceEnds(pending)) }
 
-// WindowMaxLength passes text on when it has reached a length in UTF-16 code units, in pieces that are not longer.
+// WindowMaxLength passes text on once it has reached a length in UTF-16 code units, in pieces no longer than that.
 func WindowMaxLength(limit int) Window {
 	return func(pending string) int {
 		if unitsOf(pending) < limit {
@@ -30,7 +30,7 @@ func WindowMaxLength(limit int) Window {
 	}
 }
 
-// WindowAny passes on what the first of several windows does that passes on anything.
+// WindowAny applies the first of several windows that passes anything on.
 func WindowAny(windows ...Window) Window {
 	return func(pending string) int {
 		for _, window := range windows {
@@ -52,7 +52,7 @@ type Windower struct {
 // NewWindower returns a windower for a new stream.
 func NewWindower(window Window) *Windower { return &Windower{window: window} }
 
-// Add takes a piece of the stream and returns what may be passed on now.
+// Add adds a piece of the stream and returns the text to pass on now.
 func (w *Windower) Add(text string) []string {
 	w.pending += text
 
@@ -71,7 +71,7 @@ func (w *Windower) Add(text string) []string {
 	return pieces
 }
 
-// Flush returns the rest when the stream is complete.
+// Flush returns the remaining text once the stream is complete.
 func (w *Windower) Flush() string {
 	rest := w.pending
 	w.pending = ""
@@ -79,7 +79,7 @@ func (w *Windower) Flush() string {
 	return rest
 }
 
-// lastOutsideFences returns the last of the ends that is not inside a code block, zero if there is none.
+// lastOutsideFences returns the last end that is outside code blocks and not followed by a newline, zero if there is none.
 func lastOutsideFences(text string, ends []int) int {
 	last, from := 0, 0
 

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// stream adds chunks one by one and returns what was passed on after each, and the rest.
+// stream adds chunks one by one and returns everything that was passed on, and the rest.
 func stream(window Window, chunks ...string) (passed []string, rest string) {
 	windower := NewWindower(window)
 	for _, chunk := range chunks {

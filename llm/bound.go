@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// errEventTooLong is the error of a stream in which one event does not end.
+// errEventTooLong is the error of a stream with an event that exceeds maxEvent.
 var errEventTooLong = errors.New("an event of the answer's stream is too long")
 
 const (
@@ -15,8 +15,8 @@ const (
 	maxEvent     = 32 << 20
 )
 
-// BoundBody keeps what a server answers within bounds, whatever it sends: of an error the beginning is read, and a stream
-// breaks off whose event does not end. Clients put it between their SDK, which reads all, and the wire.
+// BoundBody limits how much of a response is read, whatever the server sends: an error body is truncated, and a stream fails if
+// an event does not end. Clients put it between the wire and their SDK, which reads everything.
 func BoundBody(answer *http.Response) {
 	if answer.StatusCode >= http.StatusBadRequest {
 		answer.Body = body{Reader: io.LimitReader(answer.Body, maxErrorBody), Closer: answer.Body}
@@ -32,10 +32,10 @@ type body struct {
 	io.Closer
 }
 
-// eventReader reads a stream of events, which an empty line ends.
+// eventReader reads a stream of events, each of which ends with an empty line.
 type eventReader struct {
 	source io.Reader
-	// size is how long the event is so far; blank tells that its last line is empty so far.
+	// size is the length of the current event so far; blank reports whether its last line is empty so far.
 	size  int
 	blank bool
 }

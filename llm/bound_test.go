@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// endless repeats a text for ever.
+// endless repeats a text forever.
 type endless struct {
 	text string
 	at   int
@@ -63,7 +63,7 @@ func TestStreamOfOrdinaryEventsContinues(t *testing.T) {
 		require.Equal(t, int64(65<<20), read, name)
 	}
 
-	// However it is cut into pieces.
+	// The result does not depend on how the stream is cut into pieces.
 	answer := &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(iotest.OneByteReader(strings.NewReader("data: a\r\n\r\ndata: b\n\n")))}
 	llm.BoundBody(answer)
 

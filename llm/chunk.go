@@ -8,33 +8,33 @@ type Chunk interface{ chunk() }
 // TextChunk is a piece of the answer's text.
 type TextChunk struct{ Text string }
 
-// ThinkingChunk is a piece of the model's thinking, where the provider shows it.
+// ThinkingChunk is a piece of the model's thinking, if the provider shows it.
 type ThinkingChunk struct{ Text string }
 
-// ToolCallChunk is one whole tool call.
+// ToolCallChunk is one complete tool call.
 type ToolCallChunk struct{ Call ToolCall }
 
-// CodeExecutionChunk is code that the provider ran, and what came out.
+// CodeExecutionChunk is code that the provider ran, and its result.
 type CodeExecutionChunk struct {
 	Code   string
 	Result string
 }
 
-// GroundingChunk tells what the provider searched or fetched on its own.
+// GroundingChunk reports what the provider searched or fetched on its own.
 type GroundingChunk struct {
 	Kind    string // "google_search" or "url_context"
 	Queries []string
 	Sources []Source
 }
 
-// Source is a page that an answer rests on.
+// Source is a page that an answer is based on.
 type Source struct {
 	Title string `json:"title"`
 	URL   string `json:"url"`
 }
 
-// UsageChunk counts the tokens of the call; it comes once, near the end. Whatever a provider counts how, here
-// InputTokens includes CachedTokens, and OutputTokens does not include ThinkingTokens.
+// UsageChunk counts the tokens of the call; it comes once, near the end. However a provider counts, InputTokens includes
+// CachedTokens, and OutputTokens does not include ThinkingTokens.
 type UsageChunk struct {
 	InputTokens    int
 	OutputTokens   int
@@ -42,8 +42,8 @@ type UsageChunk struct {
 	CachedTokens   int
 }
 
-// EndChunk tells how the answer ended; it is the last chunk of an answer that came to its end. A client that has
-// nothing to tell leaves it out, which means StopEnd and no signature.
+// EndChunk reports how the answer ended; it is the last chunk of a complete answer. A client that has nothing to report omits
+// it, which means StopEnd and no signature.
 type EndChunk struct {
 	Reason    StopReason
 	Signature *Signature
@@ -52,17 +52,16 @@ type EndChunk struct {
 // StopReason is why a model stopped.
 type StopReason string
 
-// The reasons to stop. An answer that was withheld is no answer: clients return it as an Error of ClassSafety.
+// The stop reasons. A withheld answer is not one of them: clients return it as an Error of ClassSafety.
 const (
 	StopEnd       StopReason = "end"
 	StopToolCalls StopReason = "tool_calls"
-	// StopMaxTokens: the answer is cut, at MaxOutputTokens or at the model's own limit.
+	// StopMaxTokens: the answer was cut off, at MaxOutputTokens or at the model's own limit.
 	StopMaxTokens StopReason = "max_tokens"
 	StopSequence  StopReason = "stop_sequence"
 )
 
-// ErrorChunk is an error that the provider reported within the stream. Consumers treat it as the error it carries;
-// AsError tells its class.
+// ErrorChunk is an error that the provider reported within the stream. Consumers treat it as an error; AsError classifies it.
 type ErrorChunk struct { //nolint:errname // a chunk in the first place
 	Message   string
 	Code      string
@@ -78,7 +77,7 @@ func (UsageChunk) chunk()         {}
 func (EndChunk) chunk()           {}
 func (ErrorChunk) chunk()         {}
 
-// Error makes an ErrorChunk usable as the error it is.
+// Error implements error.
 func (e ErrorChunk) Error() string {
 	if e.Code == "" {
 		return e.Message

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// Response is a streamed answer put together.
+// Response is an answer collected from its chunks.
 type Response struct {
 	Text           string
 	Thinking       string
@@ -13,27 +13,26 @@ type Response struct {
 	CodeExecutions []CodeExecutionChunk
 	Groundings     []GroundingChunk
 	Usage          UsageChunk
-	// End is the zero value where the answer did not complete, or nothing was said of it.
+	// End is zero if the answer did not complete, or the client did not report its end.
 	End EndChunk
 }
 
-// Collect reads seq to its end and puts its chunks together. Each, where it is not nil, sees every chunk as it comes,
-// before the next is asked for; an error of its own ends the stream. An ErrorChunk is not passed on: it is the error
-// that Collect returns. On any error the Response holds what came before it.
+// Collect reads seq to its end and combines its chunks. If each is not nil, it is called with every chunk as it arrives, before
+// the next one is requested; an error that it returns ends the stream. An ErrorChunk is not passed on: Collect returns it as
+// its error. On any error, the Response contains what came before it.
 func Collect(seq iter.Seq2[Chunk, error], each func(Chunk) error) (Response, error) {
 	var collector Collector
 
 	return collector.Collect(seq, each)
 }
 
-// Collector is Collect for a caller that reads many answers, one after the other: its buffers are used again. The zero
-// Collector is ready.
+// Collector is Collect for a caller that reads many answers in sequence: it reuses its buffers. The zero Collector is ready to use.
 type Collector struct {
 	response       Response
 	text, thinking []byte
 }
 
-// Collect is the function of that name.
+// Collect does what the function Collect does.
 func (c *Collector) Collect(seq iter.Seq2[Chunk, error], each func(Chunk) error) (Response, error) {
 	var failure error
 

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// stream yields chunks, then err unless it is nil. It reports into left how many chunks were not asked for.
+// stream yields chunks, then err unless it is nil. It sets left to the number of chunks that were not requested.
 func stream(err error, left *int, chunks ...llm.Chunk) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
 		for i, chunk := range chunks {

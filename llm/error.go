@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// Class is what an error means for whoever made the call.
+// Class is what an error means to the caller.
 type Class string
 
 // The classes of errors.
 const (
 	// ClassAuth: the key is missing, wrong or not allowed to use the model.
 	ClassAuth Class = "auth"
-	// ClassQuota: too many calls for now, or nothing left to spend.
+	// ClassQuota: too many calls for now, or the budget is used up.
 	ClassQuota Class = "quota"
-	// ClassContextTooLong: the conversation does not fit into the model.
+	// ClassContextTooLong: the conversation exceeds the model's context.
 	ClassContextTooLong Class = "context_too_long"
 	// ClassSafety: the provider withheld the answer, or refused the question.
 	ClassSafety Class = "safety"
-	// ClassTransient: the provider, or the way to it, is in trouble; another try may succeed.
+	// ClassTransient: the provider, or the connection to it, has a problem; a retry may succeed.
 	ClassTransient Class = "transient"
 	// ClassInvalid: the provider does not understand the request, or does not know the model.
 	ClassInvalid Class = "invalid_request"
@@ -38,14 +38,14 @@ func Classes() []Class {
 // Error is an error of a call to a provider.
 type Error struct {
 	Class Class
-	// Status is that of the HTTP answer, zero if there was none; Code is the provider's own name for what went wrong.
+	// Status is the status of the HTTP response, zero if there was none; Code is the provider's error code.
 	Status int
 	Code   string
-	// Message is what the provider said, or what happened.
+	// Message is the provider's message, or what happened.
 	Message string
-	// Hint tells the operator what to do. Empty means the class's own.
+	// Hint is what the operator can do. Empty means the default hint of the class.
 	Hint string
-	// Retryable reports whether the same call may succeed later; RetryAfter is when, if the provider said so.
+	// Retryable reports whether the same call may succeed later; RetryAfter is how long to wait, if the provider specified it.
 	Retryable  bool
 	RetryAfter time.Duration
 	Err        error
@@ -85,7 +85,7 @@ func (e *Error) Error() string {
 	return text.String()
 }
 
-// Unwrap returns the error that this one was made of.
+// Unwrap returns the underlying error.
 func (e *Error) Unwrap() error { return e.Err }
 
 func (e *Error) hint() string {
@@ -112,8 +112,7 @@ func (e *Error) hint() string {
 	return ""
 }
 
-// AsError is err as an Error, whatever it is; nil for nil. The end of the caller's context stays what it is, of
-// ClassUnknown and never to be retried.
+// AsError returns err as an Error; nil for nil. The end of the caller's context is of ClassUnknown and never retryable.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -135,7 +134,7 @@ func AsError(err error) *Error {
 	return &Error{Class: ClassUnknown, Message: err.Error(), Err: err}
 }
 
-// ErrorOfStatus is the Error that an HTTP answer stands for. Clients refine its class by what the provider's body says.
+// ErrorOfStatus returns the Error for an HTTP status. Clients refine its class based on the provider's body.
 func ErrorOfStatus(status int, header http.Header, code, message string) *Error {
 	e := &Error{Status: status, Code: code, Message: message, Class: ClassUnknown, RetryAfter: retryAfter(header)}
 
@@ -152,12 +151,12 @@ func ErrorOfStatus(status int, header http.Header, code, message string) *Error 
 		e.Class = ClassInvalid
 	}
 
-	// Limits of keys and rates speak of tokens too.
+	// Messages about keys and rate limits mention tokens too.
 	if e.Class != ClassAuth && e.Class != ClassQuota && (tooLong(message) || tooLong(code)) {
 		e.Class, e.Retryable = ClassContextTooLong, false
 	}
 
-	// Some providers know better than their status.
+	// Some providers report explicitly whether to retry.
 	if header.Get("X-Should-Retry") == "false" {
 		e.Retryable = false
 	}
@@ -165,8 +164,8 @@ func ErrorOfStatus(status int, header http.Header, code, message string) *Error 
 	return e
 }
 
-// Transient is the Error of a call that broke in flight: no connection, a stream that was cut or makes no sense. The end of
-// the caller's context is returned as its cause.
+// Transient returns the Error of a call that failed in flight: no connection, or a stream that was cut off or is malformed. If
+// the caller's context has ended, it returns the cause of that.
 func Transient(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// tooLong recognises, in what providers and compatible servers say, that a conversation does not fit into the model.
+// tooLong reports whether the text of a provider or a compatible server means that a conversation exceeds the model's context.
 func tooLong(text string) bool {
 	text = strings.ToLower(text)
 
@@ -24,7 +24,8 @@ func tooLong(text string) bool {
 	return false
 }
 
-// retryAfter reads when to come back: in milliseconds as some providers say it, in seconds, or as a date.
+// retryAfter returns how long to wait before a retry. The headers contain milliseconds, as some providers send them, seconds,
+// or a date.
 func retryAfter(header http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil {
 		return wait(ms, time.Millisecond)
@@ -42,7 +43,7 @@ func retryAfter(header http.Header) time.Duration {
 	return 0
 }
 
-// wait is a number of units as a duration that makes sense, whatever the number is.
+// wait converts a number of units to a duration between zero and a year, whatever the number is.
 func wait(number float64, unit time.Duration) time.Duration {
 	const longest = 365 * 24 * time.Hour
 

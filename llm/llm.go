@@ -1,5 +1,5 @@
-// Package llm is the contract between TARSy and a language model: one request, a stream of chunks.
-// Providers live in child packages. This package knows nothing of sessions, agents or the database.
+// Package llm is the contract between TARSy and a language model: one request, a stream of chunks. Providers are implemented in
+// subpackages. This package does not know about sessions, agents or the database.
 package llm
 
 import (
@@ -15,10 +15,10 @@ type Client interface {
 	Generate(ctx context.Context, req *Request) iter.Seq2[Chunk, error]
 }
 
-// Request is one call. It is self-contained: providers keep nothing between calls.
+// Request is one call. It is self-contained: providers store nothing between calls.
 type Request struct {
-	// SessionID, ExecutionID and Agent tell where the call comes from; they route scripts and label traces, and
-	// never reach a provider's API. Purpose is the interaction type.
+	// SessionID, ExecutionID and Agent identify the origin of the call; they route scripts and label traces, and never reach a
+	// provider's API. Purpose is the interaction type.
 	SessionID   string
 	ExecutionID string
 	Agent       string
@@ -28,23 +28,23 @@ type Request struct {
 	Model    string
 	Backend  string
 	Messages []Message
-	// Tools are bound to the call; none means that the model can only answer in text.
+	// Tools are bound to the call; without any, the model can only answer in text.
 	Tools []Tool
-	// NativeTools are those that the provider runs itself. They are off whenever Tools are bound.
+	// NativeTools are tools that the provider runs itself. They are off whenever Tools are bound.
 	NativeTools NativeTools
 	// MaxOutputTokens bounds the answer; zero leaves it to the provider.
 	MaxOutputTokens int
-	// Stop are texts at which the model stops writing; they are not part of the answer.
+	// Stop lists texts at which the model stops writing; they are not part of the answer.
 	Stop []string
-	// ReasoningEffort is how hard the model thinks, in the provider's words; empty leaves it to the provider.
+	// ReasoningEffort is how hard the model thinks, in the provider's terms; empty leaves it to the provider.
 	ReasoningEffort string
 	// ResponseSchema is a JSON Schema that the answer's text must follow; nil means free text.
 	ResponseSchema json.RawMessage
-	// CachePrompt asks for the conversation so far to be cached, where the provider wants to be asked.
+	// CachePrompt requests caching of the conversation so far, for providers that cache only on request.
 	CachePrompt bool
 }
 
-// NativeTools are tools that a provider runs on its own side.
+// NativeTools are tools that a provider runs itself.
 type NativeTools struct {
 	GoogleSearch  bool `json:"google_search"`
 	CodeExecution bool `json:"code_execution"`
@@ -58,19 +58,19 @@ type Message struct {
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 	ToolName   string     `json:"tool_name,omitempty"`
-	// Signature is what came with the assistant's answer and must go back with it.
+	// Signature came with the assistant's answer and must be sent back with it.
 	Signature *Signature `json:"signature,omitempty"`
 }
 
-// Signature is what a provider wants back with an answer that it gave, such as proof of its thinking. Only the client
-// that wrote it reads it: others, which a conversation may fall back to, leave it out.
+// Signature is data that a provider wants back with an answer that it gave, such as proof of its thinking. Only the client that
+// wrote it reads it; other clients, which a conversation may fall back to, omit it.
 type Signature struct {
-	// By names the client and the model, such as "anthropic/claude-opus-4-5".
+	// By is the name of the client and the model, such as "anthropic/claude-opus-4-5".
 	By   string          `json:"by"`
 	Data json.RawMessage `json:"data"`
 }
 
-// SignatureBy is the data of the message's signature if by wrote it, and nil otherwise.
+// SignatureBy returns the data of the message's signature if by wrote it, and nil otherwise.
 func (m Message) SignatureBy(by string) json.RawMessage {
 	if m.Signature == nil || m.Signature.By != by {
 		return nil
@@ -87,14 +87,14 @@ const (
 	RoleTool      = "tool"
 )
 
-// Tool is a function that the model may call. Schema is the JSON Schema of its arguments.
+// Tool is a function that the model can call. Schema is the JSON Schema of its arguments.
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Schema      json.RawMessage `json:"schema"`
 }
 
-// ToolCall is the model's request to call a tool; Arguments is what the model wrote, meant to be a JSON object.
+// ToolCall is the model's request to call a tool; Arguments is as the model wrote it, and should be a JSON object.
 type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`

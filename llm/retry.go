@@ -9,25 +9,24 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// Retry says how often a call is made, and how long is waited in between. The zero value makes it once.
+// Retry defines how often a call is attempted, and how long to wait in between. The zero value makes one attempt.
 type Retry struct {
-	// Attempts is how often a call is made at most, the first time included.
+	// Attempts is the maximum number of attempts, including the first.
 	Attempts int
-	// FirstWait bounds the wait before the second attempt; the bound doubles with each, up to MaxWait. The wait itself is
-	// anything between nothing and the bound, so that many callers do not come back at once.
+	// FirstWait bounds the wait before the second attempt; the bound doubles with each attempt, up to MaxWait. The wait itself
+	// is random between zero and the bound, so that many callers do not retry at the same time.
 	FirstWait time.Duration
 	MaxWait   time.Duration
-	// MaxRetryAfter is how long a provider may ask to wait; a call that should wait longer fails at once.
+	// MaxRetryAfter is the longest wait that a provider can request; if it requests a longer one, the call fails immediately.
 	MaxRetryAfter time.Duration
-	// Clock times the waits; nil is the real one.
+	// Clock times the waits; nil is the real clock.
 	Clock clockwork.Clock
-	// Random returns numbers from 0 to 1; nil means random ones.
+	// Random returns numbers from 0 to 1; nil means rand.Float64.
 	Random func() float64
 }
 
-// Generate calls client until an answer begins, the error is one that stays, or all attempts are used up. Once a chunk
-// was passed on the call is never made again. Failed, where it is not nil, is told of each attempt that is followed by
-// another.
+// Generate calls client until an answer begins, an error is not retryable, or all attempts are used up. Once a chunk was passed
+// on, the call is not retried. If failed is not nil, it is called for each failed attempt that is followed by another.
 func (r Retry) Generate(ctx context.Context, client Client, req *Request, failed func(attempt int, err error)) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		for attempt := 1; ; attempt++ {
@@ -56,7 +55,7 @@ func (r Retry) Generate(ctx context.Context, client Client, req *Request, failed
 	}
 }
 
-// once makes the call and passes everything on but its error. An error within the stream is its error too.
+// once makes the call and passes on everything but its error. An ErrorChunk in the stream counts as an error too.
 func once(ctx context.Context, client Client, req *Request, yield func(Chunk, error) bool) (begun, stopped bool, failure error) {
 	for chunk, err := range client.Generate(ctx, req) {
 		if reported, ok := chunk.(ErrorChunk); ok && err == nil {
@@ -77,14 +76,14 @@ func once(ctx context.Context, client Client, req *Request, yield func(Chunk, er
 	return begun, false, nil
 }
 
-// wait is how long to wait after a failed attempt, if there is to be another.
+// wait returns how long to wait after a failed attempt, and whether there is another attempt.
 func (r Retry) wait(attempt int, err error) (time.Duration, bool) {
 	e := AsError(err)
 	if attempt >= r.Attempts || !e.Retryable || e.RetryAfter > r.MaxRetryAfter {
 		return 0, false
 	}
 
-	const doublings = 62 // more would leave nothing of any bound
+	const doublings = 62 // more would reduce any bound to zero
 
 	random := r.Random
 	if random == nil {
@@ -96,7 +95,7 @@ func (r Retry) wait(attempt int, err error) (time.Duration, bool) {
 		bound = r.FirstWait << shift
 	}
 
-	// Whoever was told when to come back does not come earlier, nor all at that very moment.
+	// Retry no earlier than the provider asked, and spread the retries of many callers.
 	return max(e.RetryAfter, 0) + time.Duration(random()*float64(bound)), true
 }
 

@@ -18,7 +18,7 @@ import (
 
 var errBusy = &llm.Error{Class: llm.ClassTransient, Status: 503, Message: "busy", Retryable: true}
 
-// patient is a clock on which every wait is over at once, and which remembers how long it would have taken.
+// patient is a clock on which every wait ends immediately; it records how long each wait would have taken.
 type patient struct {
 	*clockwork.FakeClock
 	waits []time.Duration
@@ -34,7 +34,7 @@ func (p *patient) NewTimer(d time.Duration) clockwork.Timer {
 	return timer
 }
 
-// replies is a script of one sequence.
+// replies returns a script with one sequence of replies.
 func replies(list ...script.Reply) *script.Script {
 	s := script.New(script.Options{})
 	s.Add(list...)
@@ -44,7 +44,7 @@ func replies(list ...script.Reply) *script.Script {
 
 func fail(err error) script.Reply { return script.Reply{Err: err} }
 
-// try makes one call under retry, and returns the attempts that were told to have failed.
+// try makes one call with retry, and returns the attempts that were reported as failed.
 func try(ctx context.Context, retry llm.Retry, client llm.Client) (llm.Response, []int, error) {
 	var failed []int
 
@@ -289,7 +289,7 @@ func TestRetryNeedsNeitherClockNorCallback(t *testing.T) {
 	require.Equal(t, "at last", response.Text)
 }
 
-// generate is a client of one function.
+// generate is a client that consists of one function.
 type generate func(yield func(llm.Chunk, error) bool)
 
 func (g generate) Generate(context.Context, *llm.Request) iter.Seq2[llm.Chunk, error] {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// ObjectSchema is a tool's schema in the form that every provider takes: an object with properties, and nothing at the top
-// that is a choice between several. What MCP servers send is sometimes missing, null, a boolean, a reference, or says
-// nothing of its type; within, lists say not what of, or keywords are those of old. The result describes no fewer arguments
-// than raw does, but may allow more.
+// ObjectSchema converts a tool's schema to the form that every provider accepts: an object with properties, and no alternatives
+// at the top level. Schemas of MCP servers can be missing, null, a boolean or a reference, or have no type; nested arrays can
+// lack items, and keywords can be those of older drafts. The result describes at least the arguments that raw describes, but
+// may allow more.
 func ObjectSchema(raw json.RawMessage) json.RawMessage {
 	const empty = `{"type":"object","properties":{}}`
 
@@ -22,7 +22,7 @@ func ObjectSchema(raw json.RawMessage) json.RawMessage {
 
 	(&flattener{root: top, left: maxParts}).flatten(top)
 
-	// Providers refuse what is not an object at the top, also when a list of types says that it may be one.
+	// Providers reject anything but an object at the top level, even a list of types that includes it.
 	top["type"] = json.RawMessage(`"object"`)
 	if !isJSON(top["properties"], '{') {
 		top["properties"] = json.RawMessage(`{}`)
@@ -43,19 +43,19 @@ func ObjectSchema(raw json.RawMessage) json.RawMessage {
 	return normalized(object)
 }
 
-// schema is one JSON Schema that is an object.
+// schema is a JSON Schema that is an object.
 type schema map[string]json.RawMessage
 
-// maxParts bounds what one schema is put together of: references may lead in circles, and each part to many others.
+// maxParts bounds how many parts one schema is composed of: references can be cyclic, and each part can lead to many others.
 const maxParts = 200
 
-// flattener makes objects of schemas. Root is where references begin, left how many parts may still be looked at.
+// flattener makes plain objects of schemas. root is where references start, left how many parts can still be visited.
 type flattener struct {
 	root schema
 	left int
 }
 
-// flatten takes into s what it refers to and chooses between, so that it is an object by itself.
+// flatten merges into s what it references and its alternatives, so that it is a plain object.
 func (f *flattener) flatten(s schema) {
 	parts := s.take("$ref", "allOf", "anyOf", "oneOf")
 
@@ -71,13 +71,13 @@ func (f *flattener) flatten(s schema) {
 		f.merge(s, part, true)
 	}
 
-	// Of alternatives none is required.
+	// Properties of alternatives are not required.
 	for _, part := range slices.Concat(parts["anyOf"], parts["oneOf"]) {
 		f.merge(s, part, false)
 	}
 }
 
-// merge adds the properties of part to s, and what it requires if required is set. What s says itself stays.
+// merge adds the properties of part to s, and its required list if required is set. What s itself defines has precedence.
 func (f *flattener) merge(s schema, part json.RawMessage, required bool) {
 	var other schema
 	if f.left == 0 || json.Unmarshal(part, &other) != nil || other == nil {
@@ -97,7 +97,7 @@ func (f *flattener) merge(s schema, part json.RawMessage, required bool) {
 	}
 }
 
-// take removes keywords, and returns the list that each holds; what is no list is one of one.
+// take removes keywords and returns the list in each; a value that is not a list becomes a list of one.
 func (s schema) take(keywords ...string) map[string][]json.RawMessage {
 	taken := map[string][]json.RawMessage{}
 
@@ -154,7 +154,7 @@ func (s schema) require(raw json.RawMessage) {
 	}
 }
 
-// at is what a reference within the schema, such as "#/$defs/Pod", leads to; nil if nowhere.
+// at returns the part that a reference within the schema, such as "#/$defs/Pod", leads to; nil if there is none.
 func (s schema) at(reference json.RawMessage) json.RawMessage {
 	var path string
 	if json.Unmarshal(reference, &path) != nil || !strings.HasPrefix(path, "#/") {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// normalized is a schema without what a provider would refuse in it, at any depth: one such tool of many makes every call
-// fail. Lists must say what they are lists of, and keywords must be those of today's JSON Schema. A schema that needs no
-// change is returned as it is, with its properties in their order.
+// normalized returns a schema without anything that a provider would reject, at any depth: one such tool among many makes every
+// call fail. Arrays must define their items, and keywords must be those of current JSON Schema. A schema that needs no change
+// is returned unchanged, with its properties in their order.
 func normalized(raw json.RawMessage) json.RawMessage {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
-	// Numbers go on as they were written.
+	// Keep numbers as written.
 	decoder.UseNumber()
 
 	var root any
@@ -28,7 +28,7 @@ func normalized(raw json.RawMessage) json.RawMessage {
 	return whole
 }
 
-// normalize rewrites a schema and everything in it, and reports whether it changed anything.
+// normalize rewrites a schema and all nested schemas, and reports whether it changed anything.
 func normalize(node any) bool {
 	schema, ok := node.(map[string]any)
 	if !ok {
@@ -61,7 +61,7 @@ func normalize(node any) bool {
 	return changed
 }
 
-// normalizeType leaves out types that there are none of.
+// normalizeType lower-cases the name of a type, and removes types that do not exist.
 func normalizeType(schema map[string]any) bool {
 	switch kind := schema["type"].(type) {
 	case nil:
@@ -103,8 +103,8 @@ func isType(name string) bool {
 	return slices.Contains([]string{"string", "number", "integer", "boolean", "object", "array", "null"}, name)
 }
 
-// normalizeItems says of lists that they are of anything, unless it is said; of the older form, a schema for each place, it makes
-// one of them all.
+// normalizeItems lets arrays without items contain anything. It converts the older form, a schema for each position, to one
+// schema for all positions.
 func normalizeItems(schema map[string]any) bool {
 	kinds, _ := schema["type"].([]any)
 	isList := schema["type"] == "array" || slices.Contains(kinds, any("array"))
@@ -132,7 +132,7 @@ func normalizeItems(schema map[string]any) bool {
 	return true
 }
 
-// normalizeBounds brings exclusive bounds into today's form: a number of their own, and not a word about another.
+// normalizeBounds converts exclusive bounds to the current form: a number, instead of a boolean that modifies another bound.
 func normalizeBounds(schema map[string]any) bool {
 	changed := false
 
@@ -155,7 +155,7 @@ func normalizeBounds(schema map[string]any) bool {
 	return changed
 }
 
-// dropMalformed leaves out keywords whose value has a form that they do not take.
+// dropMalformed removes keywords whose values have the wrong form.
 func dropMalformed(schema map[string]any) bool {
 	changed := false
 	drop := func(keyword string, fits bool) {

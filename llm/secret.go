@@ -2,7 +2,7 @@ package llm
 
 import "strings"
 
-// Brief is as much of a provider's words as people are shown, in valid UTF-8: a body of an error may be a whole page.
+// Brief returns as much of a provider's text as people are shown, in valid UTF-8: the body of an error can be a whole page.
 func Brief(text string) string {
 	const most = 500
 
@@ -20,8 +20,8 @@ func Brief(text string) string {
 	return text
 }
 
-// Secrets hides, in what is shown, the key of a provider and what stands in the headers that go with every call: one of
-// them may be another key. What is shorter than eight bytes is no secret but a word, and stays.
+// Secrets returns a replacer that hides the key of a provider and the values of the headers that are sent with every call, one
+// of which may be another key. A value shorter than eight bytes is considered a word, not a secret, and is not hidden.
 func Secrets(key string, headers map[string]string) *strings.Replacer {
 	const (
 		shortest = 8
@@ -42,7 +42,7 @@ func Secrets(key string, headers map[string]string) *strings.Replacer {
 		hide(value)
 
 		for word := range strings.FieldsSeq(value) {
-			hide(word) // "Bearer" is none, what follows it is.
+			hide(word) // in "Bearer KEY", KEY is the secret
 		}
 	}
 

@@ -5,14 +5,14 @@ import (
 	"encoding/hex"
 )
 
-// ToolNames maps the names of tools to ones that every provider takes, ^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$, and back. Names that
-// already are such stay as they are.
+// ToolNames maps the names of tools to names that every provider accepts, ^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$, and back. Names that
+// already match are unchanged.
 type ToolNames struct {
 	wire  map[string]string
 	names map[string]string
 }
 
-// NewToolNames makes the mapping for one request: its tools, and the calls that its conversation holds.
+// NewToolNames returns the mapping for one request: its tools, and the calls in its conversation.
 func NewToolNames(req *Request) ToolNames {
 	n := ToolNames{wire: map[string]string{}, names: map[string]string{}}
 
@@ -33,7 +33,7 @@ func NewToolNames(req *Request) ToolNames {
 	return n
 }
 
-// Wire is the name that the provider is given.
+// Wire returns the name that is sent to the provider.
 func (n ToolNames) Wire(name string) string {
 	if wire, ok := n.wire[name]; ok {
 		return wire
@@ -42,7 +42,7 @@ func (n ToolNames) Wire(name string) string {
 	return wireName(name)
 }
 
-// Name is the tool that the provider means; a name that was never given to it stays what it is.
+// Name returns the tool that the provider means; a name that was never sent to it is returned unchanged.
 func (n ToolNames) Name(wire string) string {
 	if name, ok := n.names[wire]; ok {
 		return name
@@ -56,7 +56,7 @@ func (n ToolNames) add(name string) {
 		return
 	}
 
-	// A tool may be called just what another's name becomes.
+	// A tool can have the very name that another tool's name is mapped to.
 	wire := wireName(name)
 	for salted := name; n.taken(wire); wire = hashedName(name, salted) {
 		salted += "\x00"
@@ -84,7 +84,7 @@ func wireName(name string) string {
 	return hashedName(name, name)
 }
 
-// hashedName is the name with a hash of salted, because two names must not become one.
+// hashedName returns the name with a hash of salted, because different names must stay different.
 func hashedName(name, salted string) string {
 	sum := sha256.Sum256([]byte(salted))
 	clean := cleanName(name)
@@ -92,7 +92,7 @@ func hashedName(name, salted string) string {
 	return clean[:min(len(clean), maxToolName-nameHashSize-1)] + "_" + hex.EncodeToString(sum[:])[:nameHashSize]
 }
 
-// cleanName is the name with an underscore for each byte that not every provider takes there.
+// cleanName returns the name with an underscore for each byte that some provider rejects at its place.
 func cleanName(name string) string {
 	clean := []byte(name)
 

@@ -13,14 +13,14 @@ import (
 
 var wireForm = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
 
-// names are what tools are called by those who do not know of providers.
+// names generates tool names chosen without regard to providers.
 func names() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.StringMatching(`[a-z]{1,10}(__|\.|/)[a-z_-]{1,80}`),
 		rapid.StringMatching(`[a-zA-Z_][a-zA-Z0-9_-]{0,63}`),
 		rapid.String(),
 		rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
-		// Long ones that differ only at their end.
+		// Long names that differ only at the end.
 		rapid.Map(rapid.StringMatching(`[ab]{0,3}`), func(s string) string { return strings.Repeat("x", 64) + s }),
 	)
 }

@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/internal/calendar"
 )
 
-// EntityType is what kind of thing was extracted from a note.
+// EntityType is the kind of thing that was extracted from a note.
 type EntityType string
 
 // The types of entities.
@@ -24,10 +24,10 @@ func EntityTypes() []EntityType {
 	return []EntityType{EntityTask, EntityDecision, EntityQuestion, EntityRisk, EntityInsight}
 }
 
-// EntityStatus is the progress of the work that an entity describes: the column of the board.
+// EntityStatus is the progress of the work that an entity describes, which is its column of the board.
 type EntityStatus string
 
-// The statuses of entities. People change them in any order.
+// The statuses of entities. People can change them in any order.
 const (
 	EntityOpen       EntityStatus = "open"
 	EntityInProgress EntityStatus = "in_progress"
@@ -40,14 +40,14 @@ func EntityStatuses() []EntityStatus {
 	return []EntityStatus{EntityOpen, EntityInProgress, EntityDone, EntityDropped}
 }
 
-// EntityState tells whether an entity counts.
+// EntityState is whether an entity was accepted.
 type EntityState string
 
 // The states of entities; docs/states.md has the state machine.
 const (
-	// EntityProposed waits for a person, because the model was not sure.
+	// EntityProposed waits for a person to decide, because the model was not sure.
 	EntityProposed EntityState = "proposed"
-	// EntityAccepted counts: it is on the board.
+	// EntityAccepted is on the board.
 	EntityAccepted EntityState = "accepted"
 	// EntityRejected was refused by a person.
 	EntityRejected EntityState = "rejected"
@@ -75,13 +75,13 @@ type Entity struct {
 	Title string `json:"title"`
 	// More about it; may be empty.
 	Content string `json:"content"`
-	// Who is responsible, as written in the note; empty if nobody is.
+	// Who is responsible, as written in the note; empty if no one is.
 	Owner string `json:"owner"`
 	// When it is due, as YYYY-MM-DD; nil if no date is known.
 	DueOn *calendar.Date `json:"due_on"`
 	// Progress of the work.
 	Status EntityStatus `json:"status"`
-	// Whether it counts.
+	// Whether it was accepted.
 	State EntityState `json:"state"`
 	// How sure the model was, from 0 to 1; nil if a person created it.
 	Confidence *float64 `json:"confidence"`
@@ -94,7 +94,7 @@ type Entity struct {
 	MergedInto *string `json:"merged_into"`
 	// "tarsy" if it was extracted.
 	CreatedBy string `json:"created_by"`
-	// The last person who created, accepted, edited or moved it; empty if nobody has. Reprocessing keeps such entities.
+	// The last person who created, accepted, edited or moved it; empty if no one has. Reprocessing keeps entities with an editor.
 	EditedBy string `json:"edited_by"`
 	// UTC.
 	CreatedAt time.Time `json:"created_at"`
@@ -136,20 +136,20 @@ type EntityQuery struct {
 	// Where they are filed.
 	ProjectID string
 	EpicID    string
-	// Where they come from: a note that is one of their sources, a session.
+	// Where they come from: a note that is one of their sources, or a session.
 	NoteID    string
 	SessionID string
-	// Compared without case.
+	// Compared ignoring case.
 	Owner string
 	Tag   string
 	// Inclusive; nil for no limit.
 	DueFrom *calendar.Date
 	DueTo   *calendar.Date
-	// Without a project only.
+	// Only entities without a project.
 	Unfiled bool
 	// Words that title or content must contain.
 	Search string
-	// Whose entities from sessions are found.
+	// Sessions that the reader may see; entities from other sessions are not found.
 	Visible tarsy.Visibility
 	// Order by status, position and ID instead of time.
 	Board bool
@@ -180,7 +180,7 @@ type EntityPage struct {
 	Total int
 }
 
-// EntityInput is what a person writes about an entity: creating one sets all fields, changing one sets those that are not nil.
+// EntityInput is a person's input about an entity: creating one sets all fields, changing one sets those that are not nil.
 type EntityInput struct {
 	// Required to create an entity.
 	Type  *EntityType
@@ -198,18 +198,18 @@ type EntityInput struct {
 	EpicID    *string
 }
 
-// EntityMove is a new place of an entity on the board. It names at least one of the fields.
+// EntityMove is a new place of an entity on the board. It sets at least one field.
 type EntityMove struct {
-	// The column; nil keeps it. Without a neighbour the entity goes to the end of the column.
+	// The column; nil keeps it. Without a neighbour the entity is moved to the end of the column.
 	Status *EntityStatus
-	// The epic, and with it its project; nil keeps both, an empty string removes the epic only.
+	// The epic, which also sets the project; nil keeps both, an empty string removes the epic only.
 	EpicID *string
-	// The neighbour, which is in the column already. At most one of them is set.
+	// The neighbour, which must already be in the column. At most one of them is set.
 	BeforeID string
 	AfterID  string
 }
 
-// EntityExport is an entity with the names of where it is filed, for readers who cannot look them up.
+// EntityExport is an entity with the names of its project and epic, for readers who cannot look them up.
 type EntityExport struct {
 	EntityDetail
 

@@ -2,14 +2,14 @@ package notebook
 
 import "time"
 
-// The queues of notes. A job of one of them is about one note, except in QueueReprocess.
+// The queues of notes. Each job is about one note, except in QueueReprocess.
 const (
 	QueueExtract   = "notes-extract"
 	QueueOrganize  = "entities-organize"
 	QueueReprocess = "notes-reprocess"
 )
 
-// JobState is how far a background job is.
+// JobState is the state of a background job.
 type JobState string
 
 // The states of jobs.
@@ -17,9 +17,9 @@ const (
 	// JobWaiting waits for a free worker, or for its queue to be resumed.
 	JobWaiting JobState = "waiting"
 	JobRunning JobState = "running"
-	// JobRetrying has failed and is tried again later.
+	// JobRetrying has failed and is retried later.
 	JobRetrying JobState = "retrying"
-	// JobFailed is not tried again unless someone asks for it.
+	// JobFailed is not retried unless someone requests it.
 	JobFailed    JobState = "failed"
 	JobCompleted JobState = "completed"
 )
@@ -37,19 +37,19 @@ type Job struct {
 	Kind string `json:"kind"`
 	// Where it waits.
 	Queue string `json:"queue"`
-	// How far it is.
+	// Where it is in its lifecycle.
 	State JobState `json:"state"`
-	// Number of the last attempt, zero before the first, and how many there can be.
+	// Number of the last attempt, zero before the first, and the maximum.
 	Attempt     int `json:"attempt"`
 	MaxAttempts int `json:"max_attempts"`
-	// The note that it processes and the note's version at that time; nil and zero if it is about none.
+	// The note that it processes and the note's version when it was queued; nil and zero if it is about none.
 	NoteID      *string `json:"note_id"`
 	NoteVersion int64   `json:"note_version"`
 	// Why the last attempt failed; empty if none has.
 	Error string `json:"error"`
 	// When it was queued.
 	CreatedAt time.Time `json:"created_at"`
-	// When it may start: a job that is retried waits until then.
+	// When it can start: a retried job waits until then.
 	ScheduledAt time.Time `json:"scheduled_at"`
 	// When the last attempt began; nil before the first.
 	AttemptedAt *time.Time `json:"attempted_at"`
@@ -59,11 +59,11 @@ type Job struct {
 
 // JobQueue is a queue with the number of its jobs by state.
 type JobQueue struct {
-	// Identity of the queue.
+	// Unique name of the queue.
 	Name string `json:"name"`
-	// Whether its jobs are held back. Jobs that run are not affected.
+	// Whether it starts no jobs. Running jobs are not affected.
 	Paused bool `json:"paused"`
-	// Jobs that are not over.
+	// Jobs that have not ended.
 	Waiting  int `json:"waiting"`
 	Running  int `json:"running"`
 	Retrying int `json:"retrying"`

@@ -1,5 +1,5 @@
-// Package notebook is the vocabulary of notes: what people write down, what the pipeline finds in it, and what becomes of that. Types, statuses
-// and events; no I/O.
+// Package notebook is the vocabulary of notes: what people write down, what the pipeline finds in it, and what happens to that. It declares
+// types, statuses and events, and does no I/O.
 package notebook
 
 import (
@@ -25,18 +25,18 @@ func NoteSources() []NoteSource {
 	return []NoteSource{NoteFromCLI, NoteFromWeb, NoteFromDiscord, NoteFromSession}
 }
 
-// NoteStatus is how far the processing of a note is.
+// NoteStatus is the processing state of a note.
 type NoteStatus string
 
 // The statuses of a note; docs/states.md has the state machine.
 const (
-	// NoteQueued waits for its extraction, or runs it.
+	// NoteQueued means that the note waits for extraction or is being extracted.
 	NoteQueued NoteStatus = "queued"
-	// NoteExtracted has entities that wait to be organized.
+	// NoteExtracted means that the note has entities that wait to be organized.
 	NoteExtracted NoteStatus = "extracted"
-	// NoteDone is processed completely. A note without entities is done after its extraction.
+	// NoteDone means that the note is fully processed. A note without entities is done after its extraction.
 	NoteDone NoteStatus = "done"
-	// NoteFailed is not tried again unless someone asks for it.
+	// NoteFailed means that the note is not retried unless someone requests it.
 	NoteFailed NoteStatus = "failed"
 )
 
@@ -45,7 +45,7 @@ func NoteStatuses() []NoteStatus {
 	return []NoteStatus{NoteQueued, NoteExtracted, NoteDone, NoteFailed}
 }
 
-// MaxNoteBytes is the size of the largest note.
+// MaxNoteBytes is the maximum size of a note.
 const MaxNoteBytes = 64 << 10
 
 // Note is captured text.
@@ -60,11 +60,11 @@ type Note struct {
 	SessionID *string `json:"session_id"`
 	// Who captured it.
 	Author string `json:"author"`
-	// How far its processing is.
+	// Its processing state.
 	Status NoteStatus `json:"status"`
-	// Whether its entities were extracted, also if there were none.
+	// Whether its entities were extracted, even if there were none.
 	Processed bool `json:"processed"`
-	// Why the last attempt failed; empty if it did not. A note that waits for another attempt has one too.
+	// Why the last attempt failed; empty if it did not. Also set while the note waits for another attempt.
 	ProcessingError string `json:"processing_error"`
 	// How many entities the last extraction stored.
 	EntityCount int `json:"entity_count"`
@@ -77,7 +77,7 @@ type Note struct {
 	ProcessedAt *time.Time `json:"processed_at"`
 }
 
-// NoteDetail is a note with what became of it.
+// NoteDetail is a note with its entities and review items.
 type NoteDetail struct {
 	Note
 
@@ -87,9 +87,9 @@ type NoteDetail struct {
 	ReviewItems []ReviewItem `json:"review_items"`
 }
 
-// NoteInput is what a caller captures.
+// NoteInput is a note to capture.
 type NoteInput struct {
-	// The text. It may be empty with NoteFromSession: then the session's final analysis is used.
+	// The text. It may be empty with NoteFromSession: the session's final analysis is used then.
 	Content string
 	// Required.
 	Source NoteSource
@@ -113,7 +113,7 @@ type NoteQuery struct {
 	After *TimeCursor
 	// Maximum number of notes.
 	Limit int
-	// Whose notes about sessions are found.
+	// Sessions that the reader may see; notes about other sessions are not found.
 	Visible tarsy.Visibility
 }
 

@@ -6,7 +6,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// ChannelNotes is the journal of everything about notes.
+// ChannelNotes is the channel of the journal of notes.
 const ChannelNotes = "notes"
 
 // The types of events in the journal of notes.
@@ -47,7 +47,7 @@ type NotePayload struct {
 	NoteID   string `doc:"The note." json:"note_id,omitempty" schema:"id"`
 	EntityID string `doc:"The entity." json:"entity_id,omitempty" schema:"id"`
 	ReviewID string `doc:"The review item." json:"review_id,omitempty" schema:"id"`
-	// Where it is filed, or what was changed.
+	// Where the entity is filed, or what was changed.
 	ProjectID string `doc:"The project." json:"project_id,omitempty" schema:"id"`
 	EpicID    string `doc:"The epic." json:"epic_id,omitempty" schema:"id"`
 	Tag       string `doc:"The tag." json:"tag,omitempty"`
@@ -65,7 +65,7 @@ type NotePayload struct {
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
 
-// NewNoteEvent is the entry of the journal of notes with a payload.
+// NewNoteEvent returns an entry for the journal of notes.
 func NewNoteEvent(payload NotePayload) tarsy.Event {
 	return tarsy.NewEvent("", payload.Type, payload, payload.Timestamp)
 }

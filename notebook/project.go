@@ -6,7 +6,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// ProjectStatus tells whether a project is in use.
+// ProjectStatus is whether a project is in use.
 type ProjectStatus string
 
 // The statuses of projects. The pipeline files nothing under an archived one.
@@ -15,7 +15,7 @@ const (
 	ProjectArchived ProjectStatus = "archived"
 )
 
-// Project is what entities are filed under.
+// Project is a collection that entities are filed under.
 type Project struct {
 	// UUIDv7.
 	ID string `json:"id"`
@@ -45,12 +45,12 @@ type ProjectDetail struct {
 
 	// In their order.
 	Epics []Epic `json:"epics"`
-	// How many accepted entities are not done or dropped, and how many there are.
+	// Number of accepted entities that are neither done nor dropped, and of all accepted entities.
 	OpenCount  int `json:"open_count"`
 	TotalCount int `json:"total_count"`
 }
 
-// EpicStatus tells whether an epic is finished.
+// EpicStatus is whether an epic is finished.
 type EpicStatus string
 
 // The statuses of epics. The pipeline files nothing under one that is done.
@@ -89,7 +89,7 @@ type Epic struct {
 type ProjectQuery struct {
 	// Empty fields match every project.
 	Statuses []ProjectStatus
-	// Part of the name or description of the project or of one of its epics, without case.
+	// Part of the name or description of the project or of one of its epics, ignoring case.
 	Search string
 	// The last project of the previous page; nil starts with the first.
 	After *PlaceCursor
@@ -97,7 +97,7 @@ type ProjectQuery struct {
 	Limit int
 }
 
-// PlaceCursor is a position in a list that people order.
+// PlaceCursor is a position in a manually ordered list.
 type PlaceCursor struct {
 	// Identify the last row before the position. The ID breaks ties.
 	Position float64 `json:"p"`
@@ -114,24 +114,24 @@ type ProjectPage struct {
 	Total int
 }
 
-// ProjectInput is what a person writes about a project: creating one needs the name, changing one sets the fields that are not nil.
+// ProjectInput is a person's input about a project: creating one requires the name, changing one sets the fields that are not nil.
 type ProjectInput struct {
-	// As the fields of Project.
+	// Same as in Project.
 	Name        *string
 	Description *string
 	Status      *ProjectStatus
-	// A neighbour in the list; at most one of them is set. Without, the project stays where it is, and a new one is the last.
+	// A neighbour in the list; at most one of them is set. Without one, a project keeps its position and a new one is appended.
 	BeforeID string
 	AfterID  string
 }
 
-// EpicInput is what a person writes about an epic: creating one needs the name, changing one sets the fields that are not nil.
+// EpicInput is a person's input about an epic: creating one requires the name, changing one sets the fields that are not nil.
 type EpicInput struct {
-	// As the fields of Epic.
+	// Same as in Epic.
 	Name        *string
 	Description *string
 	Status      *EpicStatus
-	// A neighbour in the project; at most one of them is set. Without, the epic stays where it is, and a new one is the last.
+	// A neighbour in the project; at most one of them is set. Without one, an epic keeps its position and a new one is appended.
 	BeforeID string
 	AfterID  string
 }
@@ -146,13 +146,13 @@ type Tag struct {
 
 // TagQuery selects tags in alphabetical order.
 type TagQuery struct {
-	// Part of the name, without case; empty matches every tag.
+	// Part of the name, ignoring case; empty matches every tag.
 	Search string
 	// The name of the last tag of the previous page; empty starts with the first.
 	After string
 	// Maximum number of tags.
 	Limit int
-	// Whose entities from sessions count. A tag that only others have is not found.
+	// Sessions that the reader may see. Entities from other sessions do not count, and a tag that only they have is not found.
 	Visible tarsy.Visibility
 }
 

@@ -6,7 +6,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// ReviewKind is what a person must decide.
+// ReviewKind is the kind of decision that a person must make.
 type ReviewKind string
 
 // The kinds of review items.
@@ -26,7 +26,7 @@ func ReviewKinds() []ReviewKind {
 	return []ReviewKind{ReviewEntity, ReviewAssignment, ReviewDuplicate, ReviewEpic}
 }
 
-// ReviewStatus tells whether and how an item was decided.
+// ReviewStatus is whether and how an item was decided.
 type ReviewStatus string
 
 // The statuses of review items; docs/states.md has the state machine.
@@ -36,7 +36,7 @@ const (
 	ReviewEdited   ReviewStatus = "edited"
 	ReviewRejected ReviewStatus = "rejected"
 	ReviewMerged   ReviewStatus = "merged"
-	// ReviewObsolete needs no decision any more: its entity was rejected, merged or replaced by a new extraction.
+	// ReviewObsolete no longer needs a decision: its entity was rejected, merged or replaced by a new extraction.
 	ReviewObsolete ReviewStatus = "obsolete"
 )
 
@@ -45,7 +45,7 @@ func ReviewStatuses() []ReviewStatus {
 	return []ReviewStatus{ReviewOpen, ReviewAccepted, ReviewEdited, ReviewRejected, ReviewMerged, ReviewObsolete}
 }
 
-// Decision is what a person decides about a review item.
+// Decision is a person's decision on a review item.
 type Decision string
 
 // The decisions. Merge is possible for duplicates only.
@@ -69,7 +69,7 @@ const UndoPeriod = time.Hour
 type ReviewItem struct {
 	// UUIDv7.
 	ID string `json:"id"`
-	// What is to be decided, and whether it was.
+	// What must be decided, and whether it was.
 	Kind   ReviewKind   `json:"kind"`
 	Status ReviewStatus `json:"status"`
 	// The note that led to it.
@@ -80,9 +80,9 @@ type ReviewItem struct {
 	ProjectID *string `json:"project_id"`
 	// The change that is proposed.
 	Proposal Proposal `json:"proposal"`
-	// Why the model proposes it, in its words.
+	// Why the model proposes it, in the model's words.
 	Reason string `json:"reason"`
-	// How sure the model is, from 0 to 1; nil if it does not say.
+	// How sure the model is, from 0 to 1; nil if it does not report it.
 	Confidence *float64 `json:"confidence"`
 	// How similar a duplicate is, from 0 to 1; nil for the other kinds.
 	Score *float64 `json:"score"`
@@ -108,7 +108,7 @@ type Proposal struct {
 	EntityIDs       []string `json:"entity_ids,omitempty"`
 }
 
-// ReviewDetail is a review item with everything that is needed to decide it.
+// ReviewDetail is a review item with everything needed to decide it.
 type ReviewDetail struct {
 	ReviewItem
 
@@ -120,7 +120,7 @@ type ReviewDetail struct {
 	Entities []EntityDetail `json:"entities"`
 	// The note that led to it; nil if there is none.
 	Note *Note `json:"note"`
-	// The projects and epics that item and entities name, for display.
+	// The projects and epics that the item and the entities refer to, for display.
 	Projects []Project `json:"projects"`
 	Epics    []Epic    `json:"epics"`
 	// Decisions so far, oldest first.
@@ -143,14 +143,14 @@ type ReviewDecision struct {
 	UndoneBy string     `json:"undone_by"`
 }
 
-// ReviewResolution is a decision to be made.
+// ReviewResolution is a decision to apply.
 type ReviewResolution struct {
 	// The item, and the version that the person saw.
 	ItemID  string
 	Version int64
 	// What is decided.
 	Decision Decision
-	// With DecisionEdit: for an entity or assignment, changes of the entity.
+	// With DecisionEdit on an entity or assignment: changes to the entity.
 	Entity *EntityInput
 	// With DecisionEdit on a new epic: its name and description.
 	EpicName        *string
@@ -163,21 +163,21 @@ type ReviewResolution struct {
 	Author string
 }
 
-// ReviewQuery selects review items: open ones oldest first, others newest first.
+// ReviewQuery selects review items: oldest first if only open ones are selected, otherwise newest first.
 type ReviewQuery struct {
 	// Empty fields, here and below, match every item.
 	Kinds    []ReviewKind
 	Statuses []ReviewStatus
-	// The project of a new epic, of the entity, or the one that is proposed for it.
+	// The project of a new epic, of the entity, or the one proposed for the entity.
 	ProjectID string
-	// What they are about.
+	// What the items are about.
 	NoteID   string
 	EntityID string
 	// The last item of the previous page; nil starts with the first.
 	After *TimeCursor
 	// Maximum number of items.
 	Limit int
-	// Whose items from sessions are found.
+	// Sessions that the reader may see; items from other sessions are not found.
 	Visible tarsy.Visibility
 }
 
@@ -187,12 +187,12 @@ type ReviewPage struct {
 	Items []ReviewDetail
 	// Start of the next page; nil on the last one.
 	Next *TimeCursor
-	// How many items match in all pages, and how many are open at all.
+	// How many items match in all pages, and how many are open in total.
 	Total     int
 	OpenCount int
 }
 
-// ReviewResult is the outcome of one decision of many.
+// ReviewResult is the outcome of one decision in a batch.
 type ReviewResult struct {
 	// The item.
 	ItemID string `json:"item_id"`

@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Deliver posts a body to a webhook, such as "alertmanager/default", as its sender does, and returns what became of the alerts.
+// Deliver posts a body to a webhook, such as "alertmanager/default", as its sender does, and returns what happened to the alerts.
 func (a *App) Deliver(receiver string, body any, headers ...string) tarsy.DeliveryResult {
 	a.t.Helper()
 
@@ -22,7 +22,7 @@ func (a *App) Deliver(receiver string, body any, headers ...string) tarsy.Delive
 	return result
 }
 
-// Sessions reads the first page of the list of sessions. The query is that of GET /api/v1/sessions, such as "severity=critical".
+// Sessions reads the first page of the session list, with a query of GET /api/v1/sessions such as "severity=critical".
 func (a *App) Sessions(query string) []tarsy.SessionItem {
 	a.t.Helper()
 
@@ -35,7 +35,7 @@ func (a *App) Sessions(query string) []tarsy.SessionItem {
 	return page.Sessions
 }
 
-// Suppressed reads the first page of the alerts that were not investigated by themselves. The query is that of GET /api/v1/suppressed.
+// Suppressed reads the first page of the suppressed alerts, with a query of GET /api/v1/suppressed.
 func (a *App) Suppressed(query string) []tarsy.SuppressedAlert {
 	a.t.Helper()
 

@@ -38,40 +38,39 @@ agent_chains:
         agents: [{name: Investigator}]
 `
 
-// Options say what to boot. The zero value is a server with the default configuration, an empty script and no tools.
+// Options configure New. The zero value boots a server with the default configuration, an empty script and no tools.
 type Options struct {
-	// Config is YAML; the provider "test" is there already and is the default.
+	// Config is YAML. The provider "test" is predefined, and is the default.
 	Config string
-	// NoVerdicts switches verdicts off. Without it sessions end with a verdict, as on any server: that of the script if it has a route for
-	// "VerdictAgent", and otherwise one of the kit, see WithVerdicts.
+	// NoVerdicts disables verdicts. Without it sessions end with a verdict, as on any server: the script's if it has a
+	// route for "VerdictAgent", otherwise the kit's, see WithVerdicts.
 	NoVerdicts bool
 	// Script answers LLM calls; nil means an empty one, see App.Script.
 	Script *script.Script
 	// LLM answers instead of Script; for verdicts see WithVerdicts.
 	LLM llm.Client
-	// HoldStreams has the model end the call of an agent only when the readers of its session (Watch, Events, Follow) have a chunk of each text
-	// of the call. GoldenEvents needs it. A session that nobody reads does not go on.
+	// HoldStreams delays the end of an agent's model call until every reader of its session (Watch, Events, Follow) has a
+	// chunk of each text of the call. GoldenEvents needs it. If nobody reads the session, the call fails after Patience.
 	HoldStreams bool
-	// Providers lets the providers of Config answer, over the wire, instead of Script; NewLLMServer makes somebody to
-	// talk to.
+	// Providers makes the providers of Config answer, over the wire, instead of Script; see NewLLMServer.
 	Providers bool
-	// Env are the environment variables that the configuration names.
+	// Env has the environment variables that the configuration refers to.
 	Env map[string]string
-	// MCP are the servers behind the ids in the configuration; those that it does not mention are added to it.
+	// MCP are the servers behind the ids in the configuration. They are added to it unless it has a section mcp_servers.
 	MCP []*MCPServer
-	// Web are the hosts on the internet that the server can reach, by name.
+	// Web has the internet hosts that the server can reach, by name.
 	Web map[string]http.Handler
 	// Clock is a fake clock, or nil for the real one.
 	Clock *clockwork.FakeClock
-	// Database is the address of a database to share with another App; empty means a fresh one.
+	// Database is the URL of a database to share with another App; empty means a new one.
 	Database string
-	// RequireKey switches authentication on.
+	// RequireKey enables authentication.
 	RequireKey bool
-	// WorkersOff boots a server that captures notes and does not process them; see App.StartWorkers.
+	// WorkersOff boots a server that captures notes but does not process them; see App.StartWorkers.
 	WorkersOff bool
-	// Patience is how long a wait for an event lasts before it fails the test; zero means long.
+	// Patience is how long a wait for an event lasts before it fails the test; zero means a long time.
 	Patience time.Duration
-	// Unwatched lets the script be asked what it does not know, or not be asked what it knows, without failing the test.
+	// Unwatched tolerates calls without a scripted reply and scripted replies that are not used, which otherwise fail the test.
 	Unwatched bool
 }
 
@@ -81,9 +80,9 @@ type App struct {
 	URL string
 	// Token is sent with every request when it is not empty.
 	Token string
-	// Script is what the model answers.
+	// Script answers LLM calls.
 	Script *script.Script
-	// Database is the address of the database, to be shared with another App.
+	// Database is the URL of the database, to be shared with another App.
 	Database string
 	// ServerID names this server in leases.
 	ServerID string
@@ -93,17 +92,16 @@ type App struct {
 	clock    clockwork.Clock
 	patience time.Duration
 	config   *configText
-	// holder is nil unless the model is held, see Options.HoldStreams.
+	// holder is nil unless Options.HoldStreams is set.
 	holder *holder
 }
 
-// Main runs a package's tests, which is what a *testing.M does, checks for leaked goroutines and releases the test
-// databases.
+// Main runs the tests of a package, given its *testing.M, checks for leaked goroutines and releases the test databases.
 func Main(m interface{ Run() int }) {
 	goleak.VerifyTestMain(pgtest.Wrap(m), pgtest.IgnoreGoroutines()...)
 }
 
-// New boots a server. It is stopped when the test ends.
+// New boots a server, which is stopped when the test ends.
 func New(t testing.TB, options Options) *App {
 	t.Helper()
 
@@ -174,8 +172,8 @@ func New(t testing.TB, options Options) *App {
 	return a
 }
 
-// Connect returns the means to drive a server that runs elsewhere, such as a process of its own. Nothing stops that
-// server; Script and ServerID are not set.
+// Connect returns an App for a server that runs elsewhere, such as in another process. Nothing stops that server; Script
+// and ServerID are not set.
 func Connect(t testing.TB, url, database string) *App {
 	t.Helper()
 
@@ -214,7 +212,7 @@ func (o Options) lookup(name string) (string, bool) {
 	return value, ok
 }
 
-// Stop stops a server that New has booted gracefully: its sessions are handed over. It is idempotent.
+// Stop gracefully stops a server that New has booted: its sessions are handed over. It is idempotent.
 func (a *App) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -224,8 +222,8 @@ func (a *App) Stop() {
 	}
 }
 
-// loadConfig reads the test's configuration together with what every test has: the provider "test", and the MCP servers
-// that the configuration does not mention.
+// loadConfig reads the test's configuration and adds what every test has: the provider "test", and the MCP servers unless
+// the configuration has a section for them.
 func loadConfig(options Options, text string) (*config.Config, error) {
 	ids := make([]string, 0, len(options.MCP))
 
@@ -273,7 +271,7 @@ func loadConfig(options Options, text string) (*config.Config, error) {
 	return cfg, nil
 }
 
-// configText is the test's configuration file, which can be changed while the server runs.
+// configText is the test's configuration file, which can change while the server runs.
 type configText struct {
 	mu   sync.Mutex
 	text string
@@ -286,7 +284,7 @@ func (c *configText) read() string {
 	return c.text
 }
 
-// WriteConfig replaces Options.Config. The server reads it with the next reload of its configuration.
+// WriteConfig replaces Options.Config. The server reads it on its next configuration reload.
 func (a *App) WriteConfig(text string) {
 	a.config.mu.Lock()
 	defer a.config.mu.Unlock()

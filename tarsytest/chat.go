@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Ask asks a question about a session that is over, and returns it with the ids that the server gave it.
+// Ask asks a question about a finished session, and returns it with the ids that the server assigned.
 func (a *App) Ask(sessionID, question string) tarsy.Question {
 	a.t.Helper()
 
@@ -48,7 +48,7 @@ func (a *App) WaitStage(sessionID, stageID string) tarsy.StageDetail {
 	return tarsy.StageDetail{}
 }
 
-// WaitStage waits for the event that tells that a stage has ended.
+// WaitStage waits for the event that reports the end of a stage.
 func (l *log) WaitStage(stageID string) Event {
 	l.t.Helper()
 

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// Every time that the database holds is one that the fake clock has shown.
+// Every time in the database must be one that the fake clock has shown.
 func TestFakeClockControlsDatabase(t *testing.T) {
 	t.Parallel()
 

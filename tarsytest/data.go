@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Rows reads rows from the database as structs, columns matched to fields by name: for what the API does not show.
+// Rows reads rows from the database as structs, matching columns to fields by name: for data that the API does not show.
 func Rows[T any](a *App, sql string, args ...any) []T {
 	a.t.Helper()
 
@@ -36,7 +36,7 @@ func (a *App) Exec(sql string, args ...any) {
 	})
 }
 
-// connected lends a connection of its own, so that a test never waits for one of the server's.
+// connected provides a separate connection, so that a test never waits for one of the server's.
 func (a *App) connected(use func(ctx context.Context, conn *pgx.Conn)) {
 	a.t.Helper()
 

@@ -14,24 +14,24 @@ import (
 	"tarsy.dev/tarsy/internal/eventschema"
 )
 
-// Event is a message of the server, from a WebSocket or from SSE.
+// Event is a message from the server, over WebSocket or SSE.
 type Event struct {
 	Type   string
 	Fields map[string]any
 	Raw    json.RawMessage
 }
 
-// Seq is the event's number in its journal, zero for events that no journal keeps.
+// Seq returns the event's number in its journal, or zero for an event that is in no journal.
 func (e Event) Seq() int64 {
 	n, _ := e.Fields["db_event_id"].(float64)
 
 	return int64(n)
 }
 
-// messages knows what the server may send; it is compiled once, by the first message.
+// messages validates messages of the server; it is compiled once, for the first message.
 var messages = sync.OnceValue(eventschema.NewValidator)
 
-// log collects events as they come, checks each against the schema and lets tests wait for them.
+// log collects events as they arrive, checks each against the schema and lets tests wait for them.
 type log struct {
 	t        testing.TB
 	patience time.Duration
@@ -56,7 +56,7 @@ func (l *log) add(raw []byte) {
 
 	e.Type, _ = e.Fields["type"].(string)
 
-	// The reader's owner waits for it before the test ends, so that it may still complain here.
+	// The reader's owner waits for it before the test ends, so failing the test here is safe.
 	if err := messages().Validate(e.Fields); err != nil {
 		l.t.Errorf("the server sent what docs/events.schema.json does not allow: %v\n%s", err, raw)
 	}
@@ -68,7 +68,7 @@ func (l *log) end(err error) {
 	l.change(func() { l.ended = err })
 }
 
-// change changes the log and wakes whoever waits.
+// change changes the log and wakes all waiters.
 func (l *log) change(apply func()) {
 	l.mu.Lock()
 	apply()
@@ -110,7 +110,7 @@ func (l *log) OfType(eventType string) []Event {
 	return some
 }
 
-// Wait waits for an event that fits, also among those that have come already, and returns the first.
+// Wait waits for an event that matches, including those already received, and returns the first one.
 func (l *log) Wait(what string, fits func(Event) bool) Event {
 	l.t.Helper()
 
@@ -122,7 +122,7 @@ func (l *log) Wait(what string, fits func(Event) bool) Event {
 	return found
 }
 
-// WaitOrEnd is Wait for readers that connect again: if the connection ends before such an event, it returns how.
+// WaitOrEnd is Wait for readers that reconnect: if the connection ends before such an event, it returns the reason.
 func (l *log) WaitOrEnd(what string, fits func(Event) bool) (Event, error) {
 	l.t.Helper()
 
@@ -156,7 +156,7 @@ func (l *log) WaitType(eventType string) Event {
 	return l.Wait(eventType, func(e Event) bool { return e.Type == eventType })
 }
 
-// WaitStatus waits for the event that tells that the session has a status.
+// WaitStatus waits for the event that reports a status of the session.
 func (l *log) WaitStatus(status string) Event {
 	l.t.Helper()
 
@@ -165,7 +165,7 @@ func (l *log) WaitStatus(status string) Event {
 	})
 }
 
-// WaitEnd waits until the server has ended the connection, and returns how the reader saw it.
+// WaitEnd waits until the server has ended the connection, and returns the error that the reader got.
 func (l *log) WaitEnd() error {
 	l.t.Helper()
 
@@ -180,7 +180,7 @@ func (l *log) WaitEnd() error {
 	return end
 }
 
-// await looks at the log after every change until it has seen enough, and fails the test when its patience ends.
+// await calls seen after every change until it returns true, and fails the test when the log's patience ends.
 func (l *log) await(what string, seen func(events []Event, ended error) bool) {
 	l.t.Helper()
 
@@ -204,7 +204,7 @@ func (l *log) await(what string, seen func(events []Event, ended error) bool) {
 	}
 }
 
-// describe tells what came, long events cut short.
+// describe lists the events received, with long ones truncated.
 func (l *log) describe() string {
 	const longest = 500
 

@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// complaints takes what a test would fail with.
+// complaints records the errors that would fail a test.
 type complaints struct {
 	testing.TB
 

@@ -13,13 +13,13 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// Golden compares data with the golden file testdata/golden/<name>, or writes it when -update is given.
+// Golden compares data with the golden file testdata/golden/<name>, or writes the file with -update.
 func Golden(t testing.TB, name string, actual []byte) {
 	t.Helper()
 	golden.Compare(t, name, actual)
 }
 
-// GoldenJSON compares a value as indented JSON with stable ids.
+// GoldenJSON compares a value, as indented JSON with stable ids, with a golden file.
 func GoldenJSON(t testing.TB, n *Normalizer, name string, value any) {
 	t.Helper()
 
@@ -40,9 +40,10 @@ func GoldenJSON(t testing.TB, n *Normalizer, name string, value any) {
 	Golden(t, name, n.Normalize(b.Bytes()))
 }
 
-// GoldenEvents compares a sequence of events, one a line, reduced to the fields that matter, agent by agent where
-// several ran at once. What belongs to the connection rather than to the session is left out. Of the chunks of a streamed text one is
-// shown, without its text: how many there are depends on when they were sent. That there is one needs Options.HoldStreams.
+// GoldenEvents compares events with a golden file, one per line, reduced to the fields that matter, and grouped by agent
+// where several ran in parallel. Events about the connection rather than the session are left out. Of each streamed text
+// one chunk is shown, without its text, because the number of chunks depends on timing. Options.HoldStreams ensures that
+// there is one.
 func GoldenEvents(t testing.TB, n *Normalizer, name string, events []Event) {
 	t.Helper()
 
@@ -66,9 +67,9 @@ func GoldenEvents(t testing.TB, n *Normalizer, name string, events []Event) {
 	Golden(t, name, n.Normalize(b.Bytes()))
 }
 
-// oneChunkEach keeps the first chunk of each text, right behind the event that begins the text: chunks and the journal have no order
-// among them, except that a chunk comes between the beginning and the end of its event. One that does not stays where it was, for the
-// golden file to differ.
+// oneChunkEach keeps the first chunk of each text and moves it behind the event that begins the text: chunks have no order
+// relative to the journal, except that they come between the beginning and the end of their event. A chunk that does not
+// stays where it was, so that the golden file differs.
 func oneChunkEach(events []Event) []Event {
 	chunks, began := map[any]Event{}, map[any]bool{}
 
@@ -108,7 +109,7 @@ func oneChunkEach(events []Event) []Event {
 	return ordered
 }
 
-// project keeps the fields of an event that a golden file shows; nil leaves the event out.
+// project returns the fields of an event that a golden file shows, or nil to leave the event out.
 func project(e Event) map[string]any {
 	var keep []string
 

@@ -40,7 +40,7 @@ func TestMissingGoldenFileFailsTest(t *testing.T) {
 	require.Contains(t, complaint, "no golden file yet")
 }
 
-// Two runs of the same story have other ids and times, and look the same once they are normalised.
+// Two runs of the same story have different ids and times, and look the same once they are normalized.
 func TestNormalizerGivesEachIDOneStableName(t *testing.T) {
 	t.Parallel()
 

@@ -12,15 +12,15 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// holder is a model that ends the call of an agent only when every reader of its session has a chunk of each text of the call, and there
-// is at least one reader. Chunks are lossy: without it, a reader of a short text may get its end and no chunk.
+// holder is a model that ends an agent's call only when its session has a reader and every reader has a chunk of each text
+// of the call. Chunks are lossy: without it, a reader of a short text may get its end and no chunk.
 type holder struct {
 	model    llm.Client
 	patience time.Duration
 
 	mu      sync.Mutex
 	readers map[string][]*log // by session
-	// shown are the timeline events whose calls have ended well. One that failed may be made again for the same event.
+	// shown are the timeline events whose calls have succeeded. A failed call can be repeated for the same event.
 	shown   map[string]bool
 	changed chan struct{} // closed by the next event of any reader
 }
@@ -53,7 +53,7 @@ func (h *holder) wake() {
 
 // Generate implements llm.Client.
 func (h *holder) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
-	if req.ExecutionID == "" { // nobody reads it while it is written
+	if req.ExecutionID == "" { // its text is not streamed to readers
 		return h.model.Generate(ctx, req)
 	}
 
@@ -93,7 +93,7 @@ func (h *holder) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.C
 	}
 }
 
-// kindOf is the type of the timeline event that shows a chunk of a model.
+// kindOf returns the type of the timeline event that shows a chunk, and whether there is one.
 func kindOf(req *llm.Request, chunk llm.Chunk) (tarsy.EventType, bool) {
 	switch c := chunk.(type) {
 	case llm.ThinkingChunk:
@@ -109,7 +109,7 @@ func kindOf(req *llm.Request, chunk llm.Chunk) (tarsy.EventType, bool) {
 	}
 }
 
-// wait returns the events of the call's texts when all readers have a chunk of each.
+// wait waits until all readers have a chunk of each text of the call, and returns the timeline events of the texts.
 func (h *holder) wait(ctx context.Context, req *llm.Request, wrote map[tarsy.EventType]bool) ([]string, error) {
 	timeout := time.NewTimer(h.patience)
 	defer timeout.Stop()
@@ -134,7 +134,8 @@ func (h *holder) wait(ctx context.Context, req *llm.Request, wrote map[tarsy.Eve
 	}
 }
 
-// events are those of which all readers have a chunk; false if there is none of some type.
+// events returns the timeline events of which all connected readers have a chunk; false if a reader lacks one of some type,
+// or if nobody reads.
 func (h *holder) events(readers []*log, executionID string, wrote map[tarsy.EventType]bool) ([]string, bool) {
 	var ids []string
 

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/auth"
 )
 
-// Key makes an API key beside the API, as `tarsy keys create` does, and returns its secret.
+// Key creates an API key without the API, as `tarsy keys create` does, and returns its secret.
 func (a *App) Key(name string, scopes ...tarsy.Scope) string {
 	a.t.Helper()
 

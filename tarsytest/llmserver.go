@@ -17,45 +17,45 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// LLMServer is a virtual server that answers from a script in the forms of the OpenAI, Anthropic and Gemini APIs: what
-// `tarsy mock` is on the command line. Any API key will do.
+// LLMServer is a virtual server that answers from a script in the formats of the OpenAI, Anthropic and Gemini APIs, as
+// `tarsy mock` does. It accepts any API key.
 type LLMServer struct {
 	server  *mock.Server
 	url     string
 	handler *counted
 }
 
-// LLMRequest is a request that a virtual server was sent, and how it was answered.
+// LLMRequest is a request to a virtual server, and how it was answered.
 type LLMRequest struct {
-	// API is "openai", "anthropic" or "gemini"; "" for a request that is of none of them.
+	// API is "openai", "anthropic" or "gemini"; "" for a request to none of them.
 	API    string
 	Method string
 	Path   string
-	// Header has no API keys.
+	// Header does not include API keys.
 	Header map[string]string
-	// Body is JSON: what is none is a JSON string of it.
+	// Body is the body if it is JSON, otherwise a JSON string of it.
 	Body   json.RawMessage
 	Model  string
 	Stream bool
-	// Route and Reply tell which part of the script answered; "" and -1 if none did.
+	// Route and Reply identify the part of the script that answered; "" and -1 if none did.
 	Route string
 	Reply int
-	// Status is zero if there was no answer. Error is what went wrong, planned or not.
+	// Status is zero if there was no answer. Error is what went wrong, scripted or not.
 	Status    int
 	Chunks    int
 	Error     string
 	Cancelled bool
 	Start     time.Time
-	// FirstByte and Duration count from Start.
+	// FirstByte and Duration are measured from Start.
 	FirstByte time.Duration
 	Duration  time.Duration
 }
 
-// NewLLMServer serves a script on a port of its own. When the test ends the server is stopped, and the test fails if a
-// reply was not used, if a request came that nothing was planned for, or if one is still being answered.
+// NewLLMServer serves a script on its own port. When the test ends, the server is stopped, and the test fails if a reply
+// was not used, if a request had no reply, or if one is still being answered.
 //
-// A call for a verdict that neither a route nor a function of the script takes so far is answered with the verdict of the kit, see
-// WithVerdicts. It is among the requests, and among the calls of the script.
+// A verdict call that no route of the script and no function added before takes is answered with the kit's verdict, see
+// WithVerdicts. It is included in the requests, and in the calls of the script.
 func NewLLMServer(t testing.TB, s *script.Script) *LLMServer {
 	t.Helper()
 
@@ -66,7 +66,7 @@ func NewLLMServer(t testing.TB, s *script.Script) *LLMServer {
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 
-	// The test's own context ends before its clean-up begins, and answers must not end with it.
+	// The test's own context ends before its cleanup begins, and answers must not end with it.
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &LLMServer{server: server, url: "http://" + listener.Addr().String(), handler: newCounted(server)}
 	front := &http.Server{Handler: l.handler, ReadHeaderTimeout: patience, BaseContext: func(net.Listener) context.Context { return ctx }}
@@ -96,22 +96,23 @@ func NewLLMServer(t testing.TB, s *script.Script) *LLMServer {
 	return l
 }
 
-// leaving is how long a call that was cancelled may take to be noticed.
+// leaving is how long the server may take to notice that a call was cancelled.
 const leaving = 2 * time.Second
 
-// URL is the root of the server, with http:// and without a slash at the end.
+// URL returns the root URL of the server, without a trailing slash.
 func (l *LLMServer) URL() string { return l.url }
 
-// OpenAI is the base URL for OpenAI's SDKs and those that are compatible.
+// OpenAI returns the base URL for OpenAI's SDKs and compatible ones.
 func (l *LLMServer) OpenAI() string { return l.url + "/v1" }
 
-// Anthropic is the base URL for Anthropic's SDKs.
+// Anthropic returns the base URL for Anthropic's SDKs.
 func (l *LLMServer) Anthropic() string { return l.url }
 
-// Gemini is the base URL for Google's SDKs.
+// Gemini returns the base URL for Google's SDKs.
 func (l *LLMServer) Gemini() string { return l.url }
 
-// Requests returns the requests so far whose answers are complete, in that order. Who has an answer finds its request here.
+// Requests returns the requests whose answers are complete, in the order of completion. A client that has received an
+// answer finds its request here.
 func (l *LLMServer) Requests() []LLMRequest {
 	entries := l.server.Journal("")
 	requests := make([]LLMRequest, len(entries))
@@ -127,7 +128,7 @@ func (l *LLMServer) Requests() []LLMRequest {
 	return requests
 }
 
-// LoadScript reads a script file, as `tarsy mock --script` does. What is wrong with it fails the test, each with its line.
+// LoadScript reads a script file, as `tarsy mock --script` does. Problems in the file fail the test, each reported with its line.
 func LoadScript(t testing.TB, path string) *script.Script {
 	t.Helper()
 
@@ -137,7 +138,7 @@ func LoadScript(t testing.TB, path string) *script.Script {
 	return file.Script(clockwork.NewRealClock())
 }
 
-// counted knows how many requests are being answered.
+// counted counts the requests that are being answered.
 type counted struct {
 	next http.Handler
 
@@ -170,7 +171,7 @@ func (c *counted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.next.ServeHTTP(w, r)
 }
 
-// wait returns whether all requests were answered within a time.
+// wait reports whether all requests were answered within the limit.
 func (c *counted) wait(limit time.Duration) bool {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

@@ -22,7 +22,7 @@ func scriptOf(replies ...script.Reply) *script.Script {
 	return s
 }
 
-// ask makes one call of a model on a connection of its own.
+// ask makes one model call on its own connection.
 func ask(t testing.TB, url, body string) (int, string) {
 	t.Helper()
 

@@ -9,7 +9,7 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// MCPServer is an MCP server in memory. The real client, routing and recovery stand in front of it.
+// MCPServer is an in-memory MCP server behind the real client, routing and recovery.
 type MCPServer struct {
 	// ID is the server's name in the configuration.
 	ID string
@@ -27,15 +27,15 @@ type MCPServer struct {
 type Tool struct {
 	Name        string
 	Description string
-	// ReadOnly says that the tool only reads; without it a call that was cut off is not made again.
+	// ReadOnly declares that the tool only reads; without it, an interrupted call is not repeated.
 	ReadOnly bool
-	// Text is what the tool answers, unless Handle is set. An error of Handle is an error of the tool.
+	// Text is the tool's result, unless Handle is set. An error from Handle is a tool error.
 	Text   string
 	Handle func(ctx context.Context, arguments map[string]any) (string, error)
 }
 
-// ToolCall is a call as the server saw it. ID is the call's id from `_meta`, and Traceparent its trace context; that is empty unless
-// traces are exported.
+// ToolCall is a call as the server received it. ID is the call's id from `_meta`, Traceparent its trace context, which is
+// empty unless traces are exported.
 type ToolCall struct {
 	ID          string
 	Traceparent string
@@ -57,7 +57,7 @@ func NewMCPServer(id string, tools ...Tool) *MCPServer {
 	return s
 }
 
-// Break lets further connections fail with err; nil repairs the server.
+// Break makes further connections fail with err; nil repairs the server.
 func (s *MCPServer) Break(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *MCPServer) Break(err error) {
 	s.broken = err
 }
 
-// Calls returns every call so far, in the order in which they came.
+// Calls returns every call so far, in the order of arrival.
 func (s *MCPServer) Calls() []ToolCall {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *MCPServer) Calls() []ToolCall {
 	return append([]ToolCall(nil), s.calls...)
 }
 
-// Connected returns a channel that is closed when so many sessions are open.
+// Connected returns a channel that is closed when exactly this many sessions are open.
 func (s *MCPServer) Connected(sessions int) <-chan struct{} {
 	reached := make(chan struct{})
 

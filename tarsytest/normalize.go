@@ -7,20 +7,20 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Normalizer replaces what differs from run to run by placeholders that are the same in every run. An id gets the
-// same placeholder wherever it stands, so that references can still be checked.
+// Normalizer replaces what differs between runs by stable placeholders. An id gets the same placeholder everywhere, so that
+// references can still be checked.
 type Normalizer struct {
 	names  map[string]string
 	counts map[string]int
-	// places are those of executions, owners the executions of timeline events.
+	// places are the places of executions, owners the executions of timeline events.
 	places map[string]place
 	owners map[string]string
-	// streams says that readers have a chunk of each text.
+	// streams reports whether readers have a chunk of each text.
 	streams bool
 }
 
-// Normalizer knows a session's ids: {SESSION_ID}, {STAGE_ID_1}, {EXECUTION_ID_1}, {EVENT_ID_1}, … in the order of
-// the session, agent by agent where several ran at once. Others are numbered as they appear.
+// Normalizer returns a Normalizer for a session's ids: {SESSION_ID}, {STAGE_ID_1}, {EXECUTION_ID_1}, {EVENT_ID_1}, … in the
+// order of the session, grouped by agent where several ran in parallel. Other ids are numbered as they appear.
 func (a *App) Normalizer(sessionID string) *Normalizer {
 	a.t.Helper()
 

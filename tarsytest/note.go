@@ -17,7 +17,7 @@ func (a *App) Capture(content string) notebook.Note {
 	return a.CaptureNote(map[string]any{"content": content, "source": notebook.NoteFromCLI})
 }
 
-// CaptureNote captures a note as the body has it. Headers are names and values in turn.
+// CaptureNote captures a note with this request body. Headers are alternating names and values.
 func (a *App) CaptureNote(body any, headers ...string) notebook.Note {
 	a.t.Helper()
 
@@ -44,44 +44,44 @@ func (a *App) Note(noteID string) notebook.NoteDetail {
 	return detail
 }
 
-// CaptureAndProcess captures a note and waits until it is processed completely. Before, the script gets its answers: see Extracts and
-// Organizes. A note without entities is done after its extraction: there is no organization to wait for.
+// CaptureAndProcess captures a note and waits until it is completely processed. Script the model's answers first, see
+// Extracts and Organizes. A note without entities is done after its extraction, since there is nothing to organize.
 func (a *App) CaptureAndProcess(content string) notebook.NoteDetail {
 	a.t.Helper()
 
 	return a.WaitOrganized(a.Capture(content).ID)
 }
 
-// WaitProcessed waits until the entities of a note were extracted, also if there are none.
+// WaitProcessed waits until the entities of a note, if any, have been extracted.
 func (a *App) WaitProcessed(noteID string) notebook.NoteDetail {
 	a.t.Helper()
 
 	return a.waitNote(noteID, "the note to be processed", func(n notebook.NoteDetail) bool { return n.Processed })
 }
 
-// WaitEntities waits until a note has at least so many entities.
+// WaitEntities waits until a note has at least count entities.
 func (a *App) WaitEntities(noteID string, count int) []notebook.EntityDetail {
 	a.t.Helper()
 
 	return a.waitNote(noteID, fmt.Sprintf("%d entities", count), func(n notebook.NoteDetail) bool { return len(n.Entities) >= count }).Entities
 }
 
-// WaitOrganized waits until a note is done: its entities, if there are any, were organized.
+// WaitOrganized waits until a note is done: its entities, if any, have been organized.
 func (a *App) WaitOrganized(noteID string) notebook.NoteDetail {
 	a.t.Helper()
 
 	return a.waitNote(noteID, "the note to be done", func(n notebook.NoteDetail) bool { return n.Status == notebook.NoteDone })
 }
 
-// WaitNoteFailed waits until processing a note has failed for good.
+// WaitNoteFailed waits until processing a note has failed permanently.
 func (a *App) WaitNoteFailed(noteID string) notebook.NoteDetail {
 	a.t.Helper()
 
 	return a.waitNote(noteID, "processing the note to fail", func(n notebook.NoteDetail) bool { return n.Status == notebook.NoteFailed })
 }
 
-// waitNote waits for what the database has of a note, which is there however fast the workers were. A note that has failed changes no
-// more, so then the test fails at once.
+// waitNote polls the stored note, so it does not matter how fast the workers are. A failed note does not change again, so
+// the test then fails immediately.
 func (a *App) waitNote(noteID, what string, fits func(notebook.NoteDetail) bool) notebook.NoteDetail {
 	a.t.Helper()
 
@@ -107,14 +107,14 @@ func (a *App) waitNote(noteID, what string, fits func(notebook.NoteDetail) bool)
 	return found
 }
 
-// NoteEvents reads the journal of notes over SSE, from after a number on. The stream does not end by itself.
+// NoteEvents reads the journal of notes over SSE, starting after lastEventID. The stream does not end on its own.
 func (a *App) NoteEvents(lastEventID int64) *EventStream {
 	a.t.Helper()
 
 	return a.stream("/api/v1/notes/events", lastEventID)
 }
 
-// WaitNoteEvent waits for the event of a type that is about a note.
+// WaitNoteEvent waits for an event of a type about a note.
 func (s *EventStream) WaitNoteEvent(eventType, noteID string) Event {
 	s.t.Helper()
 

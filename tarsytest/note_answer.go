@@ -9,33 +9,33 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// The names in llm.Request.Agent of the two calls that process a note, for routes of a script.
+// Values of llm.Request.Agent for the two calls that process a note, for routes of a script.
 const (
 	NoteExtractor = infer.AgentExtract
 	NoteOrganizer = infer.AgentOrganize
 )
 
-// certain is the confidence of answers that do not set one: no person is asked.
+// certain is the confidence of answers that do not set one, so high that no person is asked.
 const certain = 0.95
 
-// ExtractedEntity is what the model finds in a note. Only Title is required.
+// ExtractedEntity is an entity that the model finds in a note. Only Title is required.
 type ExtractedEntity struct {
-	// A task if empty.
+	// Type is a task if empty.
 	Type  notebook.EntityType
 	Title string
-	// May be empty.
+	// Content may be empty.
 	Content string
 	Owner   string
-	// As YYYY-MM-DD; may be empty.
+	// DueDate is YYYY-MM-DD; may be empty.
 	DueDate string
 	Tags    []string
-	// The words of the note, exactly as there; Title if empty. Words that are not in the note make a review item.
+	// Evidence is a verbatim quote from the note; Title if empty. A quote that is not in the note creates a review item.
 	Evidence string
-	// 0.95 if zero. A person decides below the configured threshold, 0.7 by default.
+	// Confidence is 0.95 if zero. A person decides below the configured threshold, 0.7 by default.
 	Confidence float64
 }
 
-// Extracts is the answer of the model to a note: it contains these entities, or none.
+// Extracts returns the model's answer to a note: these entities, or none.
 //
 //	app.Script.Route(tarsytest.NoteExtractor, tarsytest.Extracts(tarsytest.ExtractedEntity{Title: "Fix the login bug"}))
 func Extracts(entities ...ExtractedEntity) script.Reply {
@@ -51,23 +51,23 @@ func Extracts(entities ...ExtractedEntity) script.Reply {
 	return answered(answer)
 }
 
-// Place is where the model files an entity. The zero value is: nowhere.
+// Place is where the model files an entity. The zero value means nowhere.
 type Place struct {
-	// A project, and an epic of it or a new one; may be empty.
+	// ProjectID is a project, with one of its epics or a new epic; may be empty.
 	ProjectID          string
 	EpicID             string
 	NewEpicName        string
 	NewEpicDescription string
-	// 0.95 if zero. A person decides below the configured threshold, 0.7 by default.
+	// Confidence is 0.95 if zero. A person decides below the configured threshold, 0.7 by default.
 	Confidence float64
-	// An entity with similar words that is the same; may be empty.
+	// DuplicateOf is the entity with similar words that this one duplicates; may be empty.
 	DuplicateOf string
-	// Why; may be empty.
+	// Reason may be empty.
 	Reason string
 }
 
-// Organizes is the answer of the model about the entities of a note, in their order. The model is not asked if there is neither a project
-// nor a similar entity.
+// Organizes returns the model's answer about the entities of a note, in their order. The model is not called if there is
+// neither a project nor a similar entity.
 //
 //	app.Script.Route(tarsytest.NoteOrganizer, tarsytest.Organizes(tarsytest.Place{ProjectID: project.ID}))
 func Organizes(places ...Place) script.Reply {
@@ -86,7 +86,7 @@ func Organizes(places ...Place) script.Reply {
 func answered(answer any) script.Reply {
 	raw, err := json.Marshal(answer)
 	if err != nil {
-		panic("tarsytest: an answer about a note does not marshal: " + err.Error()) // numbers that are none
+		panic("tarsytest: an answer about a note does not marshal: " + err.Error()) // a confidence that is NaN or infinite
 	}
 
 	return script.Reply{Text: string(raw)}

@@ -9,8 +9,8 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// User is the App as seen by a person with an API key of this name, which is the author of whatever they do. Without scopes they may read
-// and write.
+// User returns the App as a person with an API key of this name, who is the author of all their changes. Without scopes
+// they can read and write.
 func (a *App) User(name string, scopes ...tarsy.Scope) *App {
 	a.t.Helper()
 
@@ -24,21 +24,21 @@ func (a *App) User(name string, scopes ...tarsy.Scope) *App {
 	return &user
 }
 
-// Project makes a project.
+// Project creates a project.
 func (a *App) Project(name string) notebook.Project {
 	a.t.Helper()
 
 	return create[notebook.Project](a, "/api/v1/projects", map[string]any{"name": name})
 }
 
-// Epic makes an epic of a project.
+// Epic creates an epic of a project.
 func (a *App) Epic(projectID, name string) notebook.Epic {
 	a.t.Helper()
 
 	return create[notebook.Epic](a, "/api/v1/projects/"+projectID+"/epics", map[string]any{"name": name})
 }
 
-// Entity makes an entity, as a person does on the board.
+// Entity creates an entity, as a person does on the board.
 func (a *App) Entity(entityType notebook.EntityType, title string) notebook.EntityDetail {
 	a.t.Helper()
 

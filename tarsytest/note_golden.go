@@ -4,8 +4,8 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// NoteNormalizer knows the ids of a note: {NOTE_ID}, {ENTITY_ID_1}, {REVIEW_ID_1}, {PROJECT_ID_1}, {EPIC_ID_1}, … in the order of the
-// note. Others are numbered as they appear.
+// NoteNormalizer returns a Normalizer for the ids of a note: {NOTE_ID}, {ENTITY_ID_1}, {REVIEW_ID_1}, {PROJECT_ID_1},
+// {EPIC_ID_1}, … in the order of the note. Other ids are numbered as they appear.
 func NoteNormalizer(note notebook.NoteDetail) *Normalizer {
 	n := &Normalizer{names: map[string]string{note.ID: "{NOTE_ID}"}, counts: map[string]int{}, places: map[string]place{}, owners: map[string]string{}}
 

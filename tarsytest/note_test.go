@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// An example of a test of notes: what the model answers, a note, and what came of it.
+// An example of a test of notes: the model's answers, a note, and the result.
 func TestCaptureAndProcessReturnsFiledEntities(t *testing.T) {
 	t.Parallel()
 

@@ -8,13 +8,13 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// StartWorkers begins to run background jobs on a server that was booted with Options.WorkersOff.
+// StartWorkers starts background jobs on a server that was booted with Options.WorkersOff.
 func (a *App) StartWorkers() {
 	a.t.Helper()
 	a.app.StartJobs()
 }
 
-// PauseQueue keeps all servers from starting jobs of a queue, such as notebook.QueueExtract. Those that run go on.
+// PauseQueue keeps all servers from starting jobs of a queue, such as notebook.QueueExtract. Running jobs continue.
 func (a *App) PauseQueue(name string) {
 	a.t.Helper()
 	a.controlQueue(name, "pause")

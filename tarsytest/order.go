@@ -7,11 +7,11 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Agents of one stage run at once, and what they do interleaves differently in every run. The functions of this file
-// put it into an order that is always the same: agent by agent, within what belongs to one stage. So do the calls for the
-// executive summary and for the verdict, which belong to no stage: they are in the order of their types.
+// Agents of one stage run in parallel, so their work interleaves differently in every run. The functions in this file put
+// it into a fixed order: by agent, within each stage. The calls for the executive summary and for the verdict, which belong
+// to no stage, run in parallel too; they are ordered by type.
 
-// Timeline returns events agent by agent, renumbered.
+// Timeline returns events ordered by agent, and renumbered.
 func (n *Normalizer) Timeline(events []tarsy.TimelineEvent) []tarsy.TimelineEvent {
 	ordered := inOrder(n, events, func(e tarsy.TimelineEvent) string { return text(e.ExecutionID) })
 	for i := range ordered {
@@ -21,7 +21,7 @@ func (n *Normalizer) Timeline(events []tarsy.TimelineEvent) []tarsy.TimelineEven
 	return ordered
 }
 
-// LLMInteractions returns LLM calls agent by agent, with summary before verdict.
+// LLMInteractions returns LLM calls ordered by agent, with the summary before the verdict.
 func (n *Normalizer) LLMInteractions(calls []tarsy.LLMInteraction) []tarsy.LLMInteraction {
 	ordered := inOrder(n, calls, func(c tarsy.LLMInteraction) string { return text(c.ExecutionID) })
 	sortRuns(ordered, func(c tarsy.LLMInteraction) bool { return c.ExecutionID == nil }, func(a, b tarsy.LLMInteraction) int {
@@ -31,7 +31,7 @@ func (n *Normalizer) LLMInteractions(calls []tarsy.LLMInteraction) []tarsy.LLMIn
 	return ordered
 }
 
-// Trace returns a trace with summary before verdict, and names its interactions in that order: {LLM_INTERACTION_ID_1} and so on.
+// Trace returns a trace with the summary before the verdict, and names its interactions in that order: {LLM_INTERACTION_ID_1} and so on.
 func (n *Normalizer) Trace(trace tarsy.Trace) tarsy.Trace {
 	trace.SessionInteractions = slices.Clone(trace.SessionInteractions)
 	slices.SortStableFunc(trace.SessionInteractions, func(a, b tarsy.LLMInteractionItem) int {
@@ -42,12 +42,12 @@ func (n *Normalizer) Trace(trace tarsy.Trace) tarsy.Trace {
 	return trace
 }
 
-// MCPInteractions returns tool calls agent by agent.
+// MCPInteractions returns tool calls ordered by agent.
 func (n *Normalizer) MCPInteractions(calls []tarsy.MCPInteraction) []tarsy.MCPInteraction {
 	return inOrder(n, calls, func(c tarsy.MCPInteraction) string { return c.ExecutionID })
 }
 
-// Messages returns conversations agent by agent.
+// Messages returns conversations ordered by agent.
 func (n *Normalizer) Messages(messages []tarsy.Message) []tarsy.Message {
 	ordered := slices.Clone(messages)
 	slices.SortStableFunc(ordered, func(a, b tarsy.Message) int {
@@ -57,7 +57,7 @@ func (n *Normalizer) Messages(messages []tarsy.Message) []tarsy.Message {
 	return ordered
 }
 
-// events returns what a reader saw agent by agent.
+// events returns the events of a reader, ordered by agent.
 func (n *Normalizer) events(events []Event) []Event {
 	return inOrder(n, events, func(e Event) string {
 		if id, ok := e.Fields["execution_id"].(string); ok {
@@ -70,13 +70,13 @@ func (n *Normalizer) events(events []Event) []Event {
 	})
 }
 
-// place is where an execution stands in its session.
+// place is the position of an execution in its session.
 type place struct {
 	stage string
 	order int
 }
 
-// inOrder sorts every run of items that belong to executions of one stage.
+// inOrder sorts every run of items whose executions belong to one stage.
 func inOrder[T any](n *Normalizer, items []T, execution func(T) string) []T {
 	ordered := slices.Clone(items)
 	stage := func(i int) string { return n.places[execution(ordered[i])].stage }
@@ -99,7 +99,7 @@ func inOrder[T any](n *Normalizer, items []T, execution func(T) string) []T {
 	return ordered
 }
 
-// sortRuns sorts every run of items that belong together.
+// sortRuns sorts every run of items for which belongs is true.
 func sortRuns[T any](items []T, belongs func(T) bool, compare func(a, b T) int) {
 	for from := 0; from < len(items); {
 		to := from

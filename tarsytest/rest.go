@@ -18,14 +18,14 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Response is an answer of the API.
+// Response is a response from the API.
 type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Problem is the body of an error.
+// Problem is the body of an error response.
 type Problem struct {
 	Type   string `json:"type"`
 	Title  string `json:"title"`
@@ -35,13 +35,13 @@ type Problem struct {
 	Field  string `json:"field"`
 }
 
-// Decode reads the body into v.
+// Decode decodes the body into v.
 func (r Response) Decode(t testing.TB, v any) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal(r.Body, v), "body: %s", r.Body)
 }
 
-// Problem reads the body of an error.
+// Problem decodes the body of an error response.
 func (r Response) Problem(t testing.TB) Problem {
 	t.Helper()
 	require.Equal(t, "application/problem+json", r.Header.Get("Content-Type"), "body: %s", r.Body)
@@ -53,8 +53,8 @@ func (r Response) Problem(t testing.TB) Problem {
 	return p
 }
 
-// Do sends a request, with headers given as names and values in turn; "Host" sets the host. A body that is a string or
-// bytes goes as it is, anything else as JSON.
+// Do sends a request. Headers are alternating names and values; "Host" sets the host. A string or []byte body is sent as it
+// is, anything else as JSON.
 func (a *App) Do(method, path string, body any, headers ...string) Response {
 	a.t.Helper()
 
@@ -94,13 +94,13 @@ func (a *App) Do(method, path string, body any, headers ...string) Response {
 	return a.Send(req)
 }
 
-// Send sends a request that the test made itself.
+// Send sends a request that the test has built itself.
 func (a *App) Send(req *http.Request) Response {
 	a.t.Helper()
 
 	a.authorize(req.Header)
 
-	// A request with "Expect: 100-continue" sends its body only when the server wants it.
+	// With "Expect: 100-continue" the body is sent only when the server asks for it.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: patience}}
 	resp, err := client.Do(req)
 	require.NoError(a.t, err)
@@ -118,14 +118,14 @@ func (a *App) authorize(header http.Header) {
 	}
 }
 
-// Submit sends an alert of a type with data and returns the session's id.
+// Submit submits an alert of a type with data and returns the session's id.
 func (a *App) Submit(alertType string, data any) string {
 	a.t.Helper()
 
 	return a.SubmitAlert(map[string]any{"alert_type": alertType, "data": data})
 }
 
-// SubmitAlert sends an alert as the body has it and returns the session's id.
+// SubmitAlert submits an alert with this request body and returns the session's id.
 func (a *App) SubmitAlert(body any) string {
 	a.t.Helper()
 
@@ -141,7 +141,7 @@ func (a *App) SubmitAlert(body any) string {
 	return answer.SessionID
 }
 
-// Cancel asks for a session to be cancelled.
+// Cancel requests the cancellation of a session.
 func (a *App) Cancel(sessionID string) {
 	a.t.Helper()
 
@@ -178,12 +178,12 @@ func (a *App) Timeline(sessionID string) []tarsy.TimelineEvent {
 	return events
 }
 
-// cursor is what a page says of the next one.
+// cursor is the part of a page that points to the next one.
 type cursor struct {
 	NextCursor string `json:"next_cursor"`
 }
 
-// eachPage reads pages of type P until one names no next.
+// eachPage reads pages of type P until one has no next page.
 func eachPage[P any](a *App, path string, read func(P) (next string)) {
 	a.t.Helper()
 

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Socket is a WebSocket client that collects what comes.
+// Socket is a WebSocket client that collects the messages it receives.
 type Socket struct {
 	*log
 
@@ -24,7 +24,7 @@ type Socket struct {
 	reader sync.WaitGroup
 }
 
-// Socket connects to the server's WebSocket. It is closed with the test, if not before.
+// Socket connects to the server's WebSocket. The connection is closed at the end of the test, if not before.
 func (a *App) Socket() *Socket {
 	a.t.Helper()
 
@@ -34,7 +34,7 @@ func (a *App) Socket() *Socket {
 	return s
 }
 
-// DialSocket connects to the server's WebSocket with these headers, or returns nil and how the server refused.
+// DialSocket connects to the server's WebSocket with these headers, or returns nil and the server's refusal.
 func (a *App) DialSocket(header http.Header) (*Socket, Response) {
 	a.t.Helper()
 
@@ -93,7 +93,7 @@ func (s *Socket) Subscribe(channel string) {
 	s.subscribe(map[string]any{"action": "subscribe", "channel": channel})
 }
 
-// SubscribeAfter subscribes to a channel from after an event on, and waits until the server has confirmed it.
+// SubscribeAfter subscribes to a channel, starting after an event, and waits until the server has confirmed it.
 func (s *Socket) SubscribeAfter(channel string, lastEventID int64) {
 	s.t.Helper()
 	s.subscribe(map[string]any{"action": "subscribe", "channel": channel, "last_event_id": lastEventID})
@@ -128,7 +128,7 @@ func (s *Socket) SendText(text string) {
 	require.NoError(s.t, s.conn.Write(ctx, websocket.MessageText, []byte(text)))
 }
 
-// Close drops the connection without a goodbye, as a network would.
+// Close drops the connection without a close handshake, as a network failure would.
 func (s *Socket) Close() {
 	_ = s.conn.CloseNow() // the connection may be gone already
 	s.cancel()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// EventStream is an SSE client that collects what comes.
+// EventStream is an SSE client that collects the events it receives.
 type EventStream struct {
 	*log
 
@@ -20,7 +20,7 @@ type EventStream struct {
 	reader sync.WaitGroup
 }
 
-// Events reads a session's journal over SSE, from after a number on. The stream ends with the session.
+// Events reads a session's journal over SSE, starting after lastEventID. The stream ends with the session.
 func (a *App) Events(sessionID string, lastEventID int64) *EventStream {
 	a.t.Helper()
 
@@ -30,7 +30,7 @@ func (a *App) Events(sessionID string, lastEventID int64) *EventStream {
 	return s
 }
 
-// Follow is Events for a session that goes on with a chat: the stream stays open when the session has ended.
+// Follow is Events for a session that continues with a chat: the stream stays open after the session has ended.
 func (a *App) Follow(sessionID string, lastEventID int64) *EventStream {
 	a.t.Helper()
 

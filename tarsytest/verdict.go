@@ -10,25 +10,26 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// verdictText is the verdict that the kit writes.
+// verdictText is the kit's verdict.
 const verdictText = `{"outcome":"inconclusive","cause":"","confidence":"low","confidence_reason":"The test kit wrote this verdict.",` +
 	`"impact":"","next_steps":[],"not_checked":[]}`
 
-// verdictPrompt is how the system text of a call for a verdict begins. Over the wire nothing else names it.
+// verdictPrompt is the beginning of a verdict call's system text. On the wire nothing else identifies such a call.
 const verdictPrompt = "Write the verdict of an incident investigation"
 
-// withVerdicts is a model whose verdicts the kit writes.
+// withVerdicts is a model with verdicts written by the kit.
 type withVerdicts struct {
 	llm.Client
 
 	verdicts *script.Script
 }
 
-// WithVerdicts returns the model with verdicts that the kit writes: inconclusive ones. Calls for them do not reach the model, so a script
-// needs no reply for them and does not count them; summary and verdict are written at the same time, and have no order. A
-// model with the method Routed, such as a script, keeps the calls that it accepts: those of Route("VerdictAgent", …), for instance.
+// WithVerdicts returns the model with verdicts written by the kit, which are inconclusive. Verdict calls do not reach the
+// model, so a script needs no reply for them and does not count them; summary and verdict are written at the same time, in
+// no fixed order. If the model has a method Routed, as a script does, the calls that it accepts do reach the model, such as
+// those of Route("VerdictAgent", …).
 //
-// New does this for the model of its server. It is for models of other servers, see Connect.
+// New does this for the model of its server. Use it for the models of other servers, see Connect.
 func WithVerdicts(model llm.Client) llm.Client {
 	verdicts := script.New(script.Options{Forget: true})
 	verdicts.RouteFunc(isVerdict, kitVerdict)

@@ -14,7 +14,7 @@ import (
 
 const falseAlarm = `{"outcome":"false_alarm","cause":"","confidence":"high","confidence_reason":"","impact":"","next_steps":[],"not_checked":[]}`
 
-// investigation are the replies for one session with the default configuration: the analysis and the summary.
+// investigation returns the replies for one session with the default configuration: the analysis and the summary.
 func investigation() []script.Reply {
 	return []script.Reply{{Text: "It was the cache."}, {Text: "The cache."}}
 }
@@ -57,7 +57,7 @@ func TestScriptedVerdictReplacesVerdictOfTheKit(t *testing.T) {
 	}
 }
 
-// A test that scripts verdicts scripts all of them.
+// A test that scripts verdicts must script all of them.
 func TestVerdictAfterLastScriptedOneFailsTest(t *testing.T) {
 	t.Parallel()
 
@@ -113,7 +113,7 @@ func TestHeldStreamsReachEveryReader(t *testing.T) {
 
 	sessionID := app.Submit("test", "an alert")
 	socket, stream := app.Watch(sessionID), app.Events(sessionID, 0)
-	gate.Open() // a reader that comes later is not waited for
+	gate.Open() // the model does not wait for later readers
 	socket.WaitStatus("completed")
 	stream.WaitStatus("completed")
 

@@ -11,24 +11,24 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// patience is how long a wait lasts before it fails the test, unless Options.Patience says otherwise: far longer than
-// anything takes, on this machine as it is now.
+// patience is how long a wait lasts before it fails the test, unless Options.Patience is set: far longer than anything
+// takes, scaled to the current speed of this machine.
 var patience = slowness.Scale(20 * time.Second)
 
-// WaitGate waits until a call of the model is held at the gate.
+// WaitGate waits until a model call is held at the gate.
 func (a *App) WaitGate(gate *script.Gate) {
 	a.t.Helper()
 	a.Await(gate.Reached(), "a call of the model at the gate")
 }
 
-// Await waits until a channel is closed or delivers.
+// Await waits until a channel is closed or delivers a value.
 func (a *App) Await(c <-chan struct{}, what string) {
 	a.t.Helper()
 
 	wait.ForWithin(a.t, a.patience, c, what)
 }
 
-// WaitAnswer asks a path until its answer fits: for what no event tells.
+// WaitAnswer polls a path until the response matches: for state that no event reports.
 func (a *App) WaitAnswer(path, what string, fits func(Response) bool) Response {
 	a.t.Helper()
 

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// impatient is how long the waits of these tests take to fail: long enough for what they must have seen by then.
+// impatient is how long the waits of these tests take to fail: long enough to see the events that they must report.
 var impatient = slowness.Scale(time.Second)
 
 func TestTimedOutWaitReportsWhatWasSeen(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"tarsy.dev/tarsy/internal/app"
 )
 
-// newWeb serves hosts that the server believes to be on the internet: each gets a public address, and connections to
-// it come out at a real HTTP server of the test.
+// newWeb serves hosts that the server believes to be on the internet: each gets a public address, and connections to it
+// reach a real HTTP server of the test.
 func newWeb(t testing.TB, hosts map[string]http.Handler) *app.Web {
 	t.Helper()
 

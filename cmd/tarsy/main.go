@@ -14,16 +14,17 @@ import (
 
 func main() { os.Exit(run()) }
 
-// run gives the command a context that ends with the first signal, apart from SIGHUP, whose meaning depends on the command. After that signals mean again what they mean to
-// every program, so that a second one ends it at once.
+// run gives the command a context that the first signal cancels. SIGHUP is an exception: its meaning depends on the
+// command. After the first signal, signals have their default effect again, so that a second one kills the process
+// immediately.
 func run() int {
-	// Before anything is started that could look at this process.
+	// This comes before anything that could inspect this process is started.
 	if err := mcp.ProtectProcess(); err != nil {
 		fmt.Fprintln(os.Stderr, "tarsy: warning: programs of the same user can read the environment of this process:", err)
 	}
 
-	// Whoever reads our output may go first, such as a tee that got the same Ctrl-C. That is no reason to die before
-	// everything is stopped: the write fails, and the command decides.
+	// The reader of our output may exit first, such as a tee that got the same Ctrl-C. SIGPIPE must not kill the process
+	// before everything is stopped: the write fails instead, and the command decides.
 	signal.Ignore(syscall.SIGPIPE)
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is used only to generate data or to test must not become part of the binary.
+// TestBinaryLeavesOutToolsAndTests checks that the binary does not link what only generates data or runs tests.
 func TestBinaryLeavesOutToolsAndTests(t *testing.T) {
 	t.Parallel()
 

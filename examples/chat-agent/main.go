@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/flow/program"
 )
 
-// In Discord the line is: example.Main(configure(onDiscord), example.Options{Discord: true, Model: answers()}).
+// For Discord, the line is: example.Main(configure(onDiscord), example.Options{Discord: true, Model: answers()}).
 func main() {
 	example.Main(configure(onConsole), example.Options{Model: answers()})
 }
@@ -43,7 +43,7 @@ func onDiscord(env *program.Env) (chat.Channel, error) {
 	return branch.Chat(), nil
 }
 
-// configure declares the flow on a channel. Nothing in it depends on which one.
+// configure declares the flow on any channel.
 func configure(open func(*program.Env) (chat.Channel, error)) program.Configure {
 	return func(env *program.Env) (*flow.Flow, error) {
 		channel, err := open(env)

@@ -18,12 +18,12 @@ import (
 // person talks with the program on one of its channels.
 type person struct {
 	say func(text string)
-	// heard are the texts that the program wrote since the last call, without their sender.
+	// heard returns the texts that the program has written since the last call, without their sender.
 	heard func() []string
 	leave func()
 }
 
-// channel is a virtual channel with somebody on it.
+// channel is a virtual channel with a person on it.
 type channel struct {
 	open    func(*program.Env) (chat.Channel, error)
 	virtual flowtest.Option

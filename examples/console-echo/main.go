@@ -1,4 +1,4 @@
-// Console-echo answers each line with itself: the smallest flow.
+// Console-echo echoes each line: the smallest flow.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 
 func main() { example.Main(configure, example.Options{}) }
 
-// configure declares the flow: what is typed is printed.
+// configure declares the flow: each line is printed.
 func configure(env *program.Env) (*flow.Flow, error) {
 	chat := console.New(console.Config{In: env.In, Out: env.Out, Err: env.Err, Sender: "user"})
 

@@ -1,5 +1,5 @@
-// Console-file-journal answers each line with itself and keeps the conversation in a file. Started again, it tells what was
-// said before.
+// Console-file-journal echoes each line and keeps the conversation in a file. When it starts again, it prints the last line
+// of the previous conversation.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 
 func main() { example.Main(configure, example.Options{}) }
 
-// configure declares the flow. The journal of the console is a file.
+// configure declares the flow. The console's journal is a file.
 func configure(env *program.Env) (*flow.Flow, error) {
 	kept, err := env.Journal("console-file-journal")
 	if err != nil {
@@ -37,7 +37,7 @@ func configure(env *program.Env) (*flow.Flow, error) {
 	)
 }
 
-// recall prints the last thing that was typed before this start.
+// recall prints the last line that was typed before this start.
 func recall(env *program.Env, kept journal.Reader[flow.Entry]) error {
 	for record, err := range kept.Backward(context.Background(), 0) {
 		if err != nil {

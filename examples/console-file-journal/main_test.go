@@ -23,7 +23,7 @@ func TestConversationIsInTheJournal(t *testing.T) {
 	require.Equal(t, []console.Line{{Sender: "user", Text: "Remember this"}}, flowtest.Entries[console.Line](host, "console"))
 }
 
-// The file itself: a second start continues where the first one ended, also after a torn last line.
+// TestConversationContinuesFromTheFile uses a real file: a second start continues where the first one ended, even after a torn last line.
 func TestConversationContinuesFromTheFile(t *testing.T) {
 	t.Parallel()
 
@@ -50,7 +50,7 @@ func TestConversationContinuesFromTheFile(t *testing.T) {
 	require.Len(t, flowtest.Entries[console.Line](second, "console"), 2)
 }
 
-// tear appends half a record to the newest file, as a process does that is killed while it writes.
+// tear appends half a record to the newest file, as a process does that is killed while writing.
 func tear(t *testing.T, dir string) {
 	t.Helper()
 

@@ -1,4 +1,4 @@
-// Declarative-discord-agent is an agent in Discord whose flow is a table: each line says what becomes of one type of entries.
+// Declarative-discord-agent is an agent in Discord whose flow is a table: each row routes one type of entry.
 package main
 
 import (
@@ -41,7 +41,7 @@ func apologize(_ context.Context, f agent.Failure) (discord.Draft, error) {
 	return discord.Draft{ChannelID: f.Conversation, Text: "I cannot answer now. Please try again later."}, nil
 }
 
-// configure makes the branches, keeps each in a file and connects them by the rules.
+// configure creates the branches, keeps each in a file and connects them with the rules.
 func configure(env *program.Env) (*flow.Flow, error) {
 	chat, err := discord.New(discord.Config{
 		Connection: discord.ClientConfig{Token: env.Discord.Token, API: env.Discord.API, Gateway: env.Discord.Gateway, End: env.Discord.End},

@@ -12,7 +12,7 @@ import (
 
 func main() { example.Main(configure, example.Options{Discord: true}) }
 
-// configure declares the flow: what people write is sent back.
+// configure declares the flow: each message is sent back.
 func configure(env *program.Env) (*flow.Flow, error) {
 	chat, err := discord.New(discord.Config{
 		Connection: discord.ClientConfig{Token: env.Discord.Token, API: env.Discord.API, Gateway: env.Discord.Gateway, End: env.Discord.End},

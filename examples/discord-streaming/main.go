@@ -1,5 +1,4 @@
-// Discord-streaming repeats each message word by word: the reply is one message that grows. It shows how a branch of one's own
-// is written.
+// Discord-streaming repeats each message word by word, in one reply that grows. It shows how to write your own branch.
 package main
 
 import (
@@ -17,7 +16,7 @@ import (
 
 func main() { example.Main(configure, example.Options{Discord: true}) }
 
-// Text is something to speak, Word a part of it.
+// Text is a text to speak, Word a word of it.
 type (
 	Text struct{ ChannelID, MessageID, Content string }
 	Word struct {

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/flow/flowtest"
 )
 
-// start starts the program with a clock that goes on while the program waits for it.
+// start starts the program with a fake clock that advances whenever the program waits for it.
 func start(t *testing.T) *flowtest.Host {
 	t.Helper()
 

@@ -1,6 +1,6 @@
-// Package agent is the branch of a language model: it consumes prompts and produces responses and thoughts, whole or in
-// pieces as its windows say. The conversation it sends to the model is what its journal holds, so an agent whose journal is
-// kept in a file remembers it after a restart. It works with any llm.Client.
+// Package agent provides a branch for a language model: it consumes prompts and produces responses and thoughts, whole or in
+// pieces depending on its windows. It sends the model the conversation from its journal, so an agent whose journal is a file
+// remembers the conversation after a restart. It works with any llm.Client.
 package agent
 
 import (
@@ -20,94 +20,94 @@ import (
 
 // Config is the configuration of an agent.
 type Config struct {
-	// Name of the branch; "agent" by default.
+	// Name is the name of the branch; "agent" by default.
 	Name   string
 	Client llm.Client
 	// Provider and Model are passed to the client.
 	Provider, Model string
-	// Instructions are the system message; empty for none.
+	// Instructions is the system message; empty for none.
 	Instructions string
-	// History is how many earlier turns of a conversation, each a prompt and its response, go to the model with a prompt; 10
-	// by default, none if negative.
+	// History is how many earlier turns of a conversation, each a prompt and its response, are sent to the model with a prompt;
+	// 10 by default, none if negative.
 	History int
-	// Window says when pieces of a response are produced, ThoughtWindow the same for thoughts; by default both are produced
-	// whole at the end.
+	// Window decides when pieces of a response are produced, and ThoughtWindow does so for thoughts; by default both are
+	// produced whole at the end.
 	Window, ThoughtWindow flow.Window
-	// Tools are offered to the model, which may use them for MaxCalls rounds, 10 by default.
+	// Tools are offered to the model, which can use them for MaxCalls rounds, 10 by default.
 	Tools    []Tool
 	MaxCalls int
-	// Clock stamps the entries; nil is the real one.
+	// Clock provides the timestamps of entries; nil is the real clock.
 	Clock clockwork.Clock
 }
 
-// Tool is a function that the model may call. An error is passed to the model as the result.
+// Tool is a function that the model can call. An error is passed to the model as the result.
 type Tool struct {
 	llm.Tool
 
 	Call func(ctx context.Context, arguments json.RawMessage) (string, error)
 }
 
-// Prompt is a question. Those of one conversation share their history; a prompt without text gets no response.
+// Prompt is a question. Prompts of one conversation share a history; a prompt without text gets no response.
 type Prompt struct {
 	Conversation string `json:"conversation,omitempty"`
 	Text         string `json:"text"`
 }
 
-// Meta tells which response an entry belongs to.
+// Meta identifies the response that an entry belongs to.
 type Meta struct {
 	Conversation string `json:"conversation,omitempty"`
 	ResponseID   string `json:"response_id"`
-	// Model is the one that the client reported with a [ModelChunk], or else the one that was asked for.
+	// Model is the model that the client reported with a [ModelChunk], or else the one requested.
 	Model     string    `json:"model"`
 	Timestamp time.Time `json:"timestamp"`
 }
 
-// ModelChunk reports which model answers. A client that knows sends it before the rest of the answer.
+// ModelChunk reports which model answers. A client that knows the model sends it before the rest of the answer.
 type ModelChunk struct {
-	llm.Chunk // nil: it makes this a chunk
+	llm.Chunk // nil; embedding it makes this a chunk
 
 	Model string
 }
 
-// Response is a response or, where the window passes pieces on, a part of one.
+// Response is a response or, if the window passes on pieces, a part of one.
 type Response struct {
 	Meta
 
 	Text string `json:"text"`
-	// Index counts the parts from zero. The last one may have no text.
+	// Index counts the parts from zero. The last one can be empty.
 	Index int  `json:"index"`
 	Last  bool `json:"last"`
 }
 
-// Thought is what the model thought before it responded, or a part of it.
+// Thought is the model's thinking before it responded, or a part of it.
 type Thought struct {
 	Meta
 
 	Text string `json:"text"`
 }
 
-// Failure is a prompt that got no response, or not all of it.
+// Failure reports a prompt that got no response, or only a part of one.
 type Failure struct {
 	Meta
 
 	Error string `json:"error"`
 }
 
-// Chunk is a piece of a response as it came from the model.
+// Chunk is a piece of a response as received from the model.
 type Chunk struct {
 	Meta
 
 	Text string `json:"text"`
 }
 
-// ThoughtChunk is a piece of a thought as it came from the model.
+// ThoughtChunk is a piece of a thought as received from the model.
 type ThoughtChunk struct {
 	Meta
 
 	Text string `json:"text"`
 }
 
-// StreamCompleted marks that a response is complete: a turn of the conversation that later prompts refer to.
+// StreamCompleted marks a complete response: a turn of the conversation that is sent with later prompts.
 type StreamCompleted struct {
 	Meta
 
@@ -173,7 +173,7 @@ func New(config Config) *Agent {
 	return a
 }
 
-// respond answers one prompt. A model that fails is reported on the Failures port; only the journal's errors end the branch.
+// respond answers one prompt. A failure of the model is reported on the Failures port; only journal errors fail the branch.
 func (a *Agent) respond(ctx context.Context, prompt Prompt) error {
 	if strings.TrimSpace(prompt.Text) == "" {
 		return nil
@@ -208,8 +208,8 @@ func (a *Agent) respond(ctx context.Context, prompt Prompt) error {
 	return a.Failures.Send(ctx, Failure{Meta: answer.meta, Error: failure.Error()})
 }
 
-// converse calls the model until it has answered without asking for tools. The first result is the model's failure, the
-// second one that of the journal.
+// converse calls the model until it answers without calling tools. The first result is the model's error, the second one the
+// journal's.
 func (a *Agent) converse(ctx context.Context, messages []llm.Message, answer *stream) (failure, err error) {
 	for round := 0; ; round++ {
 		request := &llm.Request{

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// question is what the fixture sends; the real branches have types of their own.
+// question is what the fixture sends; real branches have their own types.
 type question struct{ Conversation, Text string }
 
 type fixture struct {
@@ -69,7 +69,7 @@ func (f *fixture) ask(t *testing.T, conversation, text string) {
 	require.NoError(t, f.WaitIdle(ctx))
 }
 
-// entries are those of one type, oldest first.
+// entries returns the entries of one type, oldest first.
 func entries[T any](t *testing.T, f *fixture) (all []T) {
 	t.Helper()
 
@@ -167,7 +167,7 @@ func TestAgentRemembersTheLatestTurnsOfTheConversation(t *testing.T) {
 	}, calls[3].Request.Messages)
 	require.Len(t, calls[2].Request.Messages, 2, "another conversation has its own history")
 
-	// A restart with the same journal goes on with the conversation.
+	// A restart with the same journal continues the conversation.
 	for record, err := range f.agent.Journal().Tail(t.Context(), 0) {
 		require.NoError(t, err)
 

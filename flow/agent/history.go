@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// conversation is what goes to the model: the instructions, the latest turns and the prompt.
+// conversation returns the messages for the model: the instructions, the latest turns and the prompt.
 func (a *Agent) conversation(ctx context.Context, prompt Prompt) ([]llm.Message, error) {
 	turns, err := a.turns(ctx, prompt.Conversation)
 	if err != nil {
@@ -29,7 +29,7 @@ func (a *Agent) conversation(ctx context.Context, prompt Prompt) ([]llm.Message,
 	return append(messages, llm.Message{Role: llm.RoleUser, Content: prompt.Text}), nil
 }
 
-// turns are the latest turns of a conversation that are complete, oldest first.
+// turns returns the latest complete turns of a conversation, oldest first.
 func (a *Agent) turns(ctx context.Context, conversation string) ([]StreamCompleted, error) {
 	var turns []StreamCompleted
 

@@ -28,10 +28,10 @@ func newStream(a *Agent, meta Meta, prompt string) *stream {
 	}
 }
 
-// read takes one answer of the model. The first error is the model's, the second one the journal's.
+// read reads one answer of the model. The first error is the model's, the second one the journal's.
 func (s *stream) read(ctx context.Context, chunks iter.Seq2[llm.Chunk, error]) (message llm.Message, failure, err error) {
 	message.Role = llm.RoleAssistant
-	s.meta.Model = s.agent.config.Model // each answer of a response may come from another one
+	s.meta.Model = s.agent.config.Model // each answer of a response can come from a different model
 
 	for chunk, err := range chunks {
 		if err != nil {
@@ -65,7 +65,7 @@ func (s *stream) read(ctx context.Context, chunks iter.Seq2[llm.Chunk, error]) (
 func (s *stream) addText(ctx context.Context, text string) error {
 	s.text.WriteString(text)
 
-	err := s.flushThoughts(ctx) // what the model thought comes before what it says
+	err := s.flushThoughts(ctx) // thoughts come before the text
 	if err != nil {
 		return err
 	}
@@ -117,8 +117,8 @@ func (s *stream) respond(ctx context.Context, text string, last bool) error {
 	return s.agent.Responses.Send(ctx, response)
 }
 
-// finish passes on what the windows held back. A response that failed is not marked as completed, so that it is not part of
-// the history.
+// finish passes on the text that the windows held back. A failed response is not marked as completed, so it does not become
+// part of the history.
 func (s *stream) finish(ctx context.Context, complete bool) error {
 	err := s.flushThoughts(ctx)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"tarsy.dev/tarsy/flow/chat"
 )
 
-// Chat is the console as a channel like others. It is one conversation.
+// Chat returns the console as a chat channel. It is one conversation.
 func (c *Console) Chat() chat.Channel {
 	return chat.Channel{
 		Branch: c.Branch, Messages: flow.ViewOut(c.Lines, messageOf), Drafts: flow.ViewIn(c.Messages, printable),
@@ -16,7 +16,7 @@ func messageOf(line Line) (chat.Message, error) {
 	return chat.Message{Sender: line.Sender, Text: line.Text}, nil
 }
 
-// printable is what is printed of a draft. The last part of a stream may have nothing to print.
+// printable converts a draft to a message to print. It skips drafts without text, such as the last part of a stream.
 func printable(draft chat.Draft) (Message, error) {
 	if draft.Text == "" {
 		return Message{}, flow.ErrSkip

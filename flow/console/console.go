@@ -1,6 +1,5 @@
-// Package console is the branch of a terminal: it produces the lines that somebody types and prints messages. It works on
-// any reader and writers, so a test or another program can take the place of the terminal. It knows nothing of who
-// answers.
+// Package console provides a branch for a terminal: it produces the lines that are typed and prints messages. It works with any
+// reader and writers, so a test or another program can replace the terminal. It does not know who answers.
 package console
 
 import (
@@ -18,41 +17,41 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// maxLine is the longest line that is read, in bytes.
+// maxLine is the maximum length of an input line in bytes.
 const maxLine = 1 << 20
 
 // Config is the configuration of a console.
 type Config struct {
-	// Name of the branch; "console" by default.
+	// Name is the name of the branch; "console" by default.
 	Name string
-	// In is where lines are read from; its end ends the input of the branch.
+	// In is the source of lines; the input of the branch ends with it.
 	In io.Reader
-	// Out takes messages, Err takes those that report an error; Err is Out if it is nil.
+	// Out receives messages, Err those that report an error; Err is Out if it is nil.
 	Out, Err io.Writer
 	// Sender is the author of the lines; "user" by default.
 	Sender string
-	// Shatter divides long messages; nil prints them whole.
+	// Shatter splits long messages; nil prints them whole.
 	Shatter flow.Shatter
-	// Render makes of a message, or of a part of one, the text that is printed; an empty text is not printed. It must clean
-	// what others wrote, with escape sequences in mind. Nil prints the sender in brackets and the cleaned text.
+	// Render returns the text to print for a message, or for a part of one; an empty text is not printed. It must clean text
+	// written by others, including escape sequences. Nil prints the sender in brackets and the cleaned text.
 	Render func(message Message) string
 }
 
-// Line is a line that was typed. Lines without text are not produced.
+// Line is a typed line. Blank lines are not produced.
 type Line struct {
 	Sender string `json:"sender"`
 	Text   string `json:"text"`
 }
 
-// Message is something to print.
+// Message is a message to print.
 type Message struct {
 	Sender string `json:"sender"`
 	Text   string `json:"text"`
-	// Error sends the message to the error stream.
+	// Error prints the message to the error writer.
 	Error bool `json:"error,omitempty"`
 }
 
-// Printed is a message, or a part of one, as it was written.
+// Printed is a message, or a part of one, as printed.
 type Printed struct {
 	Text  string `json:"text"`
 	Error bool   `json:"error,omitempty"`
@@ -69,7 +68,7 @@ type Console struct {
 	printed flow.Log[Printed]
 }
 
-// New returns a console. It reads nothing before its flow is started.
+// New returns a console. It reads nothing until its flow starts.
 func New(config Config) *Console {
 	config.Name = cmp.Or(config.Name, "console")
 	config.Sender = cmp.Or(config.Sender, "user")
@@ -95,9 +94,9 @@ func New(config Config) *Console {
 	return c
 }
 
-// read produces lines until the reader ends. A line is produced before the next one is read. A read cannot be cancelled:
-// when the flow stops, the goroutine below ends with the next line, with the end of the input or, where the reader has
-// deadlines, at once.
+// read produces lines until the reader ends. Each line is produced before the next one is read. A read cannot be cancelled:
+// when the flow stops, the goroutine below ends at the next line, at the end of the input or, if the reader has deadlines,
+// immediately.
 func (c *Console) read(ctx context.Context, ready func()) error {
 	ended := make(chan error, 1)
 
@@ -110,7 +109,7 @@ func (c *Console) read(ctx context.Context, ready func()) error {
 		return err
 	case <-ctx.Done():
 		if reader, ok := c.config.In.(interface{ SetReadDeadline(t time.Time) error }); ok {
-			_ = reader.SetReadDeadline(time.Now()) // not every file has deadlines
+			_ = reader.SetReadDeadline(time.Now()) // not every file supports deadlines
 		}
 
 		return context.Cause(ctx)

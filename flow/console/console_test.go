@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// echo answers each line; lines that begin with "!" as errors.
+// echo answers each line, and lines that begin with "!" with an error.
 func echo(t *testing.T, config console.Config) (*flow.Flow, *console.Console) {
 	t.Helper()
 
@@ -119,7 +119,7 @@ func TestConsoleFailuresAreReported(t *testing.T) {
 	}
 }
 
-// failing is a terminal that was closed.
+// failing is a closed terminal.
 type failing struct{}
 
 var errGone = errors.New("terminal gone")

@@ -9,11 +9,11 @@ import (
 	"github.com/disgoorg/disgo/rest"
 )
 
-// APIError is a request that Discord refused.
+// APIError is the error for a request that Discord rejected.
 type APIError struct {
 	// Status is the HTTP status.
 	Status int
-	// Code is Discord's own code, such as 50013 for missing permissions; zero if there was none.
+	// Code is Discord's error code, such as 50013 for missing permissions; zero if there was none.
 	Code int
 	// Message is Discord's description.
 	Message string
@@ -39,12 +39,12 @@ func (e *APIError) Error() string {
 	return fmt.Sprintf("discord: %s (status %d, code %d)", e.Message, e.Status, e.Code)
 }
 
-// Permanent reports whether the same request would be refused again: every 4xx except 429.
+// Permanent reports whether the same request would be rejected again: every 4xx except 429.
 func (e *APIError) Permanent() bool {
 	return e.Status >= 400 && e.Status < 500 && e.Status != http.StatusTooManyRequests
 }
 
-// IsPermanent reports whether an error holds a permanent APIError. Other errors may go away.
+// IsPermanent reports whether an error wraps a permanent APIError. Other errors may be temporary.
 func IsPermanent(err error) bool {
 	var refused *APIError
 

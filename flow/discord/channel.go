@@ -2,12 +2,12 @@ package discord
 
 import "sync"
 
-// Channel is a channel of a guild, a thread, or the direct messages with a user.
+// Channel is a guild channel, a thread, or the direct messages with a user.
 type Channel struct {
 	ID string
 	// GuildID is empty for direct messages.
 	GuildID string
-	// ParentID is the channel of a thread, or the category of a channel.
+	// ParentID is the parent channel of a thread, or the category of a channel.
 	ParentID string
 	Name     string
 	Thread   bool
@@ -23,11 +23,11 @@ type channelObject struct {
 }
 
 func (o channelObject) channel() Channel {
-	// 10, 11 and 12 are threads of announcement channels, public and private ones.
+	// 10, 11 and 12 are announcement, public and private threads.
 	return Channel{ID: o.ID, GuildID: o.GuildID, ParentID: o.ParentID, Name: o.Name, Thread: o.Type >= 10 && o.Type <= 12}
 }
 
-// channelCache holds the channels that the gateway reported, and those that were read. It is safe for concurrent use.
+// channelCache holds the channels that were reported by the gateway or read from the API. It is safe for concurrent use.
 type channelCache struct {
 	mu  sync.Mutex
 	all map[string]Channel

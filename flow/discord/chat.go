@@ -5,7 +5,7 @@ import (
 	"tarsy.dev/tarsy/flow/chat"
 )
 
-// Chat is Discord as a channel like others. Each channel or thread of it is a conversation.
+// Chat returns Discord as a chat channel. Each of its channels and threads is a conversation.
 func (d *Discord) Chat() chat.Channel {
 	return chat.Channel{
 		Branch: d.Branch, Messages: flow.ViewOut(d.Messages, messageOf), Drafts: flow.ViewIn(d.Drafts, draftOf),

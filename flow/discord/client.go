@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// userAgent has the form that Discord asks bots for.
+	// userAgent has the format that Discord requests from bots.
 	userAgent = "DiscordBot (https://tarsy.dev/tarsy, 1)"
-	// requestTimeout bounds one HTTP request, without the time for which a rate limit makes it wait.
+	// requestTimeout bounds one HTTP request, not counting the wait for a rate limit.
 	requestTimeout = 30 * time.Second
-	// maxNonce and maxThreadName are the longest that Discord accepts, in characters.
+	// maxNonce and maxThreadName are the maximum lengths that Discord accepts, in characters.
 	maxNonce      = 25
 	maxThreadName = 100
 )
@@ -31,17 +31,17 @@ const (
 type ClientConfig struct {
 	// Token is the bot's token, without the word "Bot".
 	Token string
-	// API and Gateway are the addresses of a server other than Discord's own; empty is Discord's own.
+	// API and Gateway are the addresses of a server that replaces Discord; empty means Discord.
 	API, Gateway string
-	// End is closed when nobody writes any more: Run then handles the messages that have arrived, and returns. Discord itself never
-	// ends, so it is for those who take its place. Nil never ends.
+	// End is closed when no more messages will be written: Run then handles the messages that have arrived, and returns.
+	// Discord itself never ends, so End is for servers that replace it. Nil never ends.
 	End <-chan struct{}
-	// Logger reports lost connections and rate limits; nil is nobody.
+	// Logger reports lost connections and rate limits; nil discards them.
 	Logger *slog.Logger
 }
 
-// Client is the connection of one bot to Discord. Its methods are safe for concurrent use, except that Run is called once
-// at a time.
+// Client is the connection of one bot to Discord. Its methods are safe for concurrent use, except that only one call of Run may
+// be active.
 type Client struct {
 	token    string
 	gateway  string
@@ -52,7 +52,7 @@ type Client struct {
 	channels *channelCache
 }
 
-// NewClient returns a client. It does not connect: Run does, and the other methods need no connection to the gateway.
+// NewClient returns a client. It does not connect: Run does, and the other methods do not need the gateway connection.
 func NewClient(config ClientConfig) (*Client, error) {
 	token := strings.TrimSpace(strings.TrimPrefix(config.Token, "Bot "))
 	if token == "" {
@@ -74,39 +74,39 @@ func NewClient(config ClientConfig) (*Client, error) {
 		rest: rest.NewClient(token,
 			rest.WithURL(api), rest.WithHTTPClient(client), rest.WithUserAgent(userAgent),
 			rest.WithRateLimiter(newRateLimiter(logger)),
-			// It logs the bodies of requests. What went wrong is in the errors it returns.
+			// It logs request bodies. The errors it returns are sufficient.
 			rest.WithLogger(slog.New(slog.DiscardHandler)),
 		),
 	}, nil
 }
 
-// Close closes connections that are kept for the next request.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Post is a message to send.
 type Post struct {
 	Text string
-	// ReplyTo is the id of the message that this one replies to. If that was deleted, the post is an ordinary message.
+	// ReplyTo is the id of the message that this one replies to. If that message was deleted, the post is an ordinary message.
 	ReplyTo string
-	// Nonce identifies the message: sending it again within a few minutes creates no second one.
+	// Nonce identifies the message: sending it again within a few minutes does not create a second one.
 	Nonce string
 }
 
-// noMentions makes Discord notify nobody, whatever the text of a message contains.
+// noMentions keeps Discord from notifying anyone, whatever the text of a message contains.
 type noMentions struct {
 	Parse []string `json:"parse"`
 }
 
 func silent() noMentions { return noMentions{Parse: []string{}} }
 
-// suppressEmbeds is the flag of a message whose links are not fetched.
+// suppressEmbeds is the message flag that keeps Discord from fetching links.
 const suppressEmbeds = int(discord.MessageFlagSuppressEmbeds)
 
-// messageBody is a message on the wire. The types of disgo cannot express fail_if_not_exists: false.
+// messageBody is a message on the wire. disgo's types cannot express fail_if_not_exists: false.
 type messageBody struct {
 	Content         string     `json:"content"`
 	AllowedMentions noMentions `json:"allowed_mentions"`
-	// Flags keep Discord from fetching what links refer to: the text may be a model's, and a link may carry away what it has read.
+	// Flags keep Discord from fetching links: the text may come from a model, and a link could leak what the model has read.
 	Flags        int        `json:"flags"`
 	Nonce        string     `json:"nonce,omitempty"`
 	EnforceNonce bool       `json:"enforce_nonce,omitempty"`
@@ -118,12 +118,12 @@ type reference struct {
 	FailIfNotExists bool   `json:"fail_if_not_exists"`
 }
 
-// created is what all answers have that create something.
+// created is the common part of all responses to requests that create something.
 type created struct {
 	ID string `json:"id"`
 }
 
-// Send sends a message and returns its id. Nobody is notified by mentions in its text, and its links are not fetched.
+// Send sends a message and returns its id. Mentions in its text notify no one, and its links are not fetched.
 func (c *Client) Send(ctx context.Context, channelID string, post Post) (messageID string, err error) {
 	body := messageBody{Content: post.Text, AllowedMentions: silent(), Flags: suppressEmbeds, Nonce: shortNonce(post.Nonce), EnforceNonce: post.Nonce != ""}
 	if post.ReplyTo != "" {
@@ -140,7 +140,7 @@ func (c *Client) Send(ctx context.Context, channelID string, post Post) (message
 	return sent.ID, nil
 }
 
-// Edit replaces the text of a message of the bot.
+// Edit replaces the text of one of the bot's messages.
 func (c *Client) Edit(ctx context.Context, channelID, messageID, text string) error {
 	body := messageBody{Content: text, AllowedMentions: silent(), Flags: suppressEmbeds}
 
@@ -152,7 +152,7 @@ func (c *Client) Edit(ctx context.Context, channelID, messageID, text string) er
 	return nil
 }
 
-// StartThread starts a thread from a message and returns its id, or the id of the thread that the message has already.
+// StartThread starts a thread from a message and returns its id, or the id of the thread that the message already has.
 func (c *Client) StartThread(ctx context.Context, channelID, messageID, name string) (threadID string, err error) {
 	body := struct {
 		Name string `json:"name"`
@@ -164,7 +164,7 @@ func (c *Client) StartThread(ctx context.Context, channelID, messageID, name str
 
 	var refused *APIError
 	if errors.As(err, &refused) && refused.Code == int(rest.JSONErrorCodeThreadAlreadyCreatedForMessage) {
-		// A thread has the id of the message that it was started from.
+		// A thread has the id of the message it was started from.
 		return messageID, nil
 	}
 
@@ -175,7 +175,7 @@ func (c *Client) StartThread(ctx context.Context, channelID, messageID, name str
 	return made.ID, nil
 }
 
-// Typing shows for ten seconds, or until the next message, that the bot is typing.
+// Typing shows that the bot is typing, for ten seconds or until its next message.
 func (c *Client) Typing(ctx context.Context, channelID string) error {
 	err := c.do(ctx, rest.SendTyping, nil, nil, channelID)
 	if err != nil {
@@ -199,7 +199,7 @@ func (c *Client) Self(ctx context.Context) (name string, err error) {
 	return self.Username, nil
 }
 
-// Channel returns a channel or thread: from what the gateway reported, otherwise from the API.
+// Channel returns a channel or thread, from the cache if it is known and otherwise from the API.
 func (c *Client) Channel(ctx context.Context, channelID string) (Channel, error) {
 	if known, ok := c.channels.get(channelID); ok {
 		return known, nil
@@ -217,12 +217,12 @@ func (c *Client) Channel(ctx context.Context, channelID string) (Channel, error)
 	return object.channel(), nil
 }
 
-// do makes a request. Its parameters are ids.
+// do sends a request. Its path parameters are ids.
 func (c *Client) do(ctx context.Context, endpoint *rest.Endpoint, body, answer any, ids ...string) error {
 	params := make([]any, len(ids))
 
 	for i, id := range ids {
-		if !isID(id) { // it would change the path of the request
+		if !isID(id) { // anything else could change the request path
 			return &APIError{Status: http.StatusBadRequest, Message: fmt.Sprintf("%q is not an id of Discord", id)}
 		}
 
@@ -245,12 +245,12 @@ func (c *Client) do(ctx context.Context, endpoint *rest.Endpoint, body, answer a
 	return err
 }
 
-// isID reports whether a text is a number of Discord's.
+// isID reports whether a text is a Discord id, which is a number.
 func isID(text string) bool {
 	return text != "" && len(text) <= 20 && strings.Trim(text, "0123456789") == ""
 }
 
-// shortNonce is a nonce of a length that Discord accepts.
+// shortNonce returns a nonce of a length that Discord accepts.
 func shortNonce(nonce string) string {
 	if len(nonce) <= maxNonce {
 		return nonce

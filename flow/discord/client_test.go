@@ -30,7 +30,7 @@ func TestClientSendsRepliesEditsAndShowsTyping(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, client.Edit(within(t), general, sent, "Hello, Alice."))
 
-	// The message that is replied to may be gone.
+	// The message replied to can be gone.
 	_, err = client.Send(within(t), general, discord.Post{Text: "Who?", ReplyTo: "123456789012345678"})
 	require.NoError(t, err)
 
@@ -166,7 +166,7 @@ func TestRateLimitIsWaitedForOnlyAsLongAsTheContextAllows(t *testing.T) {
 	defer cancel(nil)
 
 	client, err := discord.NewClient(discord.ClientConfig{
-		// A fixed time could pass before the request arrives, and another one would get the 429.
+		// A fixed timeout could expire before the request arrives, and another request would get the 429.
 		Token: token, API: server.API(), Logger: slog.New(onRecord{func(slog.Record) { cancel(enough) }}),
 	})
 	require.NoError(t, err)
@@ -177,7 +177,7 @@ func TestRateLimitIsWaitedForOnlyAsLongAsTheContextAllows(t *testing.T) {
 	require.ErrorIs(t, err, enough)
 	require.Empty(t, server.Unused())
 
-	// Other routes are not concerned.
+	// Other routes are not affected.
 	require.NoError(t, client.Typing(within(t), general))
 }
 

@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	// intents are what the bot is told about: guilds with their channels, and messages with their content.
+	// intents select the events that the bot receives: guilds with their channels, and messages with their content.
 	intents = gateway.IntentGuilds | gateway.IntentGuildMessages | gateway.IntentDirectMessages | gateway.IntentMessageContent
 
-	// connectTimeout bounds how long a connection takes until Discord has greeted.
+	// connectTimeout bounds the time to connect and exchange greetings with Discord.
 	connectTimeout = 30 * time.Second
-	// maxFrame bounds a frame: the channels of a large guild are in one.
+	// maxFrame bounds the size of a frame: one frame contains all channels of a large guild.
 	maxFrame = 64 << 20
 	// closeResumable is a close code after which Discord keeps the session.
 	closeResumable = websocket.StatusCode(4000)
@@ -35,7 +35,7 @@ var (
 	errNoAck          = errors.New("discord does not answer heartbeats")
 )
 
-// closedError is a connection that Discord closed.
+// closedError reports that Discord closed the connection.
 type closedError struct {
 	code   int
 	reason string
@@ -45,7 +45,7 @@ func (e *closedError) Error() string {
 	return fmt.Sprintf("discord closed the connection with code %d %s", e.code, e.reason)
 }
 
-// frame is what passes over a connection.
+// frame is a message on a gateway connection.
 type frame struct {
 	Op       gateway.Opcode    `json:"op"`
 	Data     json.RawMessage   `json:"d"`
@@ -56,20 +56,20 @@ type frame struct {
 // conn is one connection to the gateway. The goroutine of session.connect reads, another sends heartbeats.
 type conn struct {
 	socket *websocket.Conn
-	// sequence is that of the last event; answered reports that Discord answered the last heartbeat.
+	// sequence is the number of the last handled event; answered reports whether Discord answered the last heartbeat.
 	sequence atomic.Int64
 	answered atomic.Bool
 }
 
-// connect makes one connection and reads it until it ends. The error says why.
+// connect opens a connection and reads it until it ends. The error is the reason.
 func (s *session) connect(ctx context.Context) error {
 	c, interval, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
 
-	// Reads end with this context: the connection is closed gracefully when the outer one ends, so that Discord shows the
-	// bot as offline at once.
+	// Reads have their own context: when ctx ends, the connection is closed gracefully, so that Discord shows the bot as
+	// offline immediately.
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 
 	var running sync.WaitGroup
@@ -99,7 +99,7 @@ func (s *session) connect(ctx context.Context) error {
 	return err
 }
 
-// open connects, and identifies the bot or resumes its session.
+// open connects, then identifies the bot or resumes its session.
 func (s *session) open(ctx context.Context) (*conn, time.Duration, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, connectTimeout, errors.New("discord did not greet in time"))
 	defer cancel()
@@ -137,7 +137,7 @@ func (s *session) open(ctx context.Context) (*conn, time.Duration, error) {
 	return c, interval, nil
 }
 
-// greet takes Discord's greeting and answers it. It returns the interval of heartbeats.
+// greet receives Discord's greeting and answers it. It returns the heartbeat interval.
 func (s *session) greet(ctx context.Context, c *conn) (time.Duration, error) {
 	hello, err := c.receive(ctx)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *session) greet(ctx context.Context, c *conn) (time.Duration, error) {
 	return time.Duration(greeting.Interval) * time.Millisecond, err
 }
 
-// read handles frames until the connection ends. Outer is the context of the session.
+// read handles frames until the connection ends. outer is the context of the session.
 func (s *session) read(life, outer context.Context, c *conn) error {
 	for {
 		f, err := c.receive(life)
@@ -188,11 +188,11 @@ func (s *session) read(life, outer context.Context, c *conn) error {
 				s.client.logger.Error("discord event cannot be read; skipping it", "event", f.Type, "error", err)
 			}
 
-			// Only what was handled counts: a resumed session continues after it.
+			// Only handled events count: a resumed session continues after the last one.
 			s.sequence = f.Sequence
 			c.sequence.Store(int64(f.Sequence))
 		case gateway.OpcodeHeartbeat:
-			_ = c.sendHeartbeat(life) // a connection that is gone is noticed by the next read
+			_ = c.sendHeartbeat(life) // the next read notices a lost connection
 		case gateway.OpcodeHeartbeatACK:
 			c.answered.Store(true)
 		case gateway.OpcodeReconnect:
@@ -255,11 +255,11 @@ func (c *conn) sendHeartbeat(ctx context.Context) error {
 	return c.send(ctx, gateway.OpcodeHeartbeat, last)
 }
 
-// heartbeat tells Discord again and again that the bot is alive. It returns when Discord does not answer, or the context ends.
+// heartbeat sends heartbeats. It returns when Discord does not answer one, when sending fails, or when the context ends.
 func (c *conn) heartbeat(ctx context.Context, interval time.Duration) error {
 	c.answered.Store(true)
 
-	// The first one comes at a random time, so that the bots of a restarted gateway do not come all at once.
+	// The first heartbeat comes after a random delay, so that all bots of a restarted gateway do not send theirs at the same time.
 	timer := time.NewTimer(rand.N(interval)) //nolint:gosec // not a secret
 	defer timer.Stop()
 

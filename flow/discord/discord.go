@@ -16,50 +16,51 @@ import (
 )
 
 const (
-	// maxContent is how long a message may be. Discord counts characters, of which there are at most as many as UTF-16 units.
+	// maxContent is the maximum length of a message. Discord counts characters, and a text has at most as many as UTF-16 units.
 	maxContent = 2000
-	// editPause is the shortest time between two edits of a message that grows.
+	// editPause is the minimum time between two edits of a growing message.
 	editPause = time.Second
-	// attempts is how often a message is sent that Discord does not accept for now; the pauses between double from a second.
+	// attempts is how many times a message is sent while Discord fails temporarily; the pauses between attempts start at a
+	// second and double.
 	attempts = 4
 )
 
 // Config is the configuration of a branch.
 type Config struct {
-	// Name of the branch; "discord" by default.
+	// Name is the name of the branch; "discord" by default.
 	Name string
-	// Client is the connection. If it is nil, one is made with Connection.
+	// Client is the connection. If it is nil, one is created from Connection.
 	Client     *Client
 	Connection ClientConfig
-	// Channels are the ids or names of the channels whose messages are produced, with those of their threads; empty is all
-	// channels, and direct messages. Empty names are ignored.
+	// Channels are the ids or names of the channels whose messages are produced, including their threads. Empty means all
+	// channels and direct messages. Empty names are ignored.
 	Channels []string
-	// Shatter divides drafts into messages. What is longer than a message may be is divided in any case.
+	// Shatter splits drafts into messages. Text that exceeds the maximum length of a message is split in any case.
 	Shatter flow.Shatter
-	// Typing shows that the bot is typing from when a message is produced until the first draft for its channel, for a
+	// Typing shows the bot as typing from the moment a message is produced until the first draft for its channel, for about a
 	// minute at most.
 	Typing bool
-	// Clock paces edits, typing and repeated attempts; nil is the real one.
+	// Clock paces edits, typing and retries; nil is the real clock.
 	Clock clockwork.Clock
-	// Logger reports what cannot be delivered, and lost connections; nil is nobody.
+	// Logger reports undelivered texts and lost connections; nil discards them.
 	Logger *slog.Logger
 }
 
 // Draft is a text to send.
 type Draft struct {
 	ChannelID string `json:"channel_id"`
-	// ReplyTo is the id of the message that the first message replies to.
+	// ReplyTo is the id of the message that the draft's first message replies to.
 	ReplyTo string `json:"reply_to,omitempty"`
 	Text    string `json:"text"`
-	// StreamID joins the parts of one response: the first is sent, the next ones edit that message until it is full, and
-	// go on in another. Empty sends the draft by itself.
+	// StreamID joins the parts of one response: the first part is sent, later ones edit that message until it is full and then
+	// continue in a new one. A draft with an empty StreamID is sent on its own.
 	StreamID string `json:"stream_id,omitempty"`
-	// Last is the last part of a stream. It may have no text. A stream also ends when no part follows for ten minutes, or when
-	// a hundred others got parts since; a part that comes after that begins a new message.
+	// Last marks the last part of a stream, which can be empty. A stream also ends when no part follows for ten minutes, or
+	// when a hundred other streams have received parts since; a later part begins a new message.
 	Last bool `json:"last,omitempty"`
 }
 
-// Sent is a message that was sent, or one that was edited.
+// Sent is a message that was sent or edited.
 type Sent struct {
 	ChannelID string `json:"channel_id"`
 	MessageID string `json:"message_id"`
@@ -68,7 +69,7 @@ type Sent struct {
 	Edited    bool   `json:"edited,omitempty"`
 }
 
-// Undelivered is a text that Discord did not accept, such as one for a channel that was deleted.
+// Undelivered is a text that Discord did not accept, such as one for a deleted channel.
 type Undelivered struct {
 	ChannelID string `json:"channel_id"`
 	StreamID  string `json:"stream_id,omitempty"`
@@ -87,11 +88,11 @@ type Discord struct {
 	client      *Client
 	sent        flow.Log[Sent]
 	undelivered flow.Log[Undelivered]
-	streams     map[string]*stream // of the daemon that consumes drafts
+	streams     map[string]*stream // owned by the daemon that consumes drafts
 	typing      *typing
 }
 
-// New returns a branch. It does not connect before its flow is started.
+// New returns a branch. It does not connect until its flow starts.
 func New(config Config) (*Discord, error) {
 	config.Name = cmp.Or(config.Name, "discord")
 
@@ -171,7 +172,7 @@ func (d *Discord) listensTo(ctx context.Context, m Message) bool {
 	return false
 }
 
-// deliver handles one draft. A message that Discord does not accept is no failure of the flow.
+// deliver handles one draft. A message that Discord does not accept does not fail the flow.
 func (d *Discord) deliver(ctx context.Context, draft Draft) error {
 	if strings.TrimSpace(draft.Text) != "" || draft.Last {
 		d.typing.stop(draft.ChannelID)
@@ -187,13 +188,13 @@ func (d *Discord) deliver(ctx context.Context, draft Draft) error {
 			return err
 		}
 
-		draft.ReplyTo = "" // the other messages follow the first
+		draft.ReplyTo = "" // only the first message is a reply
 	}
 
 	return nil
 }
 
-// send sends one message; text without content is not sent. It reports false if Discord does not accept it.
+// send sends one message; blank text is not sent. It reports false if Discord does not accept the message.
 func (d *Discord) send(ctx context.Context, draft Draft, text string) (messageID string, delivered bool, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -216,7 +217,7 @@ func (d *Discord) send(ctx context.Context, draft Draft, text string) (messageID
 	})
 }
 
-// persist repeats a request while it fails with an error that may go away.
+// persist makes a request, up to attempts times while its error may be temporary.
 func (d *Discord) persist(ctx context.Context, request func() error) error {
 	pause := time.Second
 
@@ -235,7 +236,7 @@ func (d *Discord) persist(ctx context.Context, request func() error) error {
 	}
 }
 
-// giveUp notes that a text was not delivered. The end of the context is no such reason.
+// giveUp records that a text was not delivered, unless the reason is the end of the context.
 func (d *Discord) giveUp(ctx context.Context, draft Draft, text string, reason error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -17,10 +17,10 @@ import (
 	mock "tarsy.dev/tarsy/internal/kit/mock/discord"
 )
 
-// order is what a test tells the branch to send.
+// order is a draft that a test sends through the branch.
 type order struct{ discord.Draft }
 
-// desk is a running flow in which a test writes drafts. Messages end in the journal.
+// desk is a running flow to which a test sends drafts. Messages are not routed anywhere.
 type desk struct {
 	*discord.Discord
 
@@ -71,7 +71,7 @@ func (d *desk) write(draft discord.Draft) {
 	require.NoError(d.t, d.flow.WaitIdle(within(d.t)))
 }
 
-// contents are the messages that the bot sent, as they are now.
+// contents returns the current contents of the messages that the bot sent.
 func (d *desk) contents() []string {
 	var all []string
 	for _, m := range d.server.Sent().Messages {
@@ -81,7 +81,7 @@ func (d *desk) contents() []string {
 	return all
 }
 
-// entries are the entries of one type in the journal of the branch, oldest first.
+// entries returns the entries of one type in the journal of the branch, oldest first.
 func entries[T any](t *testing.T, d *desk) []T {
 	t.Helper()
 
@@ -289,7 +289,7 @@ func TestTransientFailureIsTriedAgainWithoutASecondMessage(t *testing.T) {
 
 	server := serve(t)
 
-	// Discord takes the first message, but its answer is lost.
+	// Discord accepts the first message, but its response is lost.
 	var posts atomic.Int32
 
 	d := newDesk(t, server, discord.Config{Connection: discord.ClientConfig{API: proxy(t, server, func(r *http.Response) {

@@ -66,7 +66,7 @@ func TestFlowEndsWithTheInputOfDiscord(t *testing.T) {
 	require.Len(t, server.Connections(), 1, "it does not reconnect")
 }
 
-// A flow whose input has ended before it starts is started all the same, and ends.
+// A flow whose input has ended before the start still starts, and then ends.
 func TestInputOfDiscordThatHasEndedBeforeTheStartIsNoFailure(t *testing.T) {
 	t.Parallel()
 
@@ -76,7 +76,7 @@ func TestInputOfDiscordThatHasEndedBeforeTheStartIsNoFailure(t *testing.T) {
 	require.Len(t, server.Connections(), 1)
 }
 
-// The handler is slower than the end: what has arrived waits for it.
+// The handler is slower than the end of input: messages that have arrived wait for it.
 func TestMessagesThatArrivedBeforeTheEndOfInputAreHandled(t *testing.T) {
 	t.Parallel()
 
@@ -86,7 +86,7 @@ func TestMessagesThatArrivedBeforeTheEndOfInputAreHandled(t *testing.T) {
 
 	gate, ended := make(chan struct{}), make(chan error, 1)
 
-	var handled []string // by Run, until it has ended
+	var handled []string // owned by Run until it returns
 
 	go func() {
 		ended <- client.Run(within(t), func() {}, func(_ context.Context, m discord.Message) error {

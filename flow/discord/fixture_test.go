@@ -94,14 +94,14 @@ func proxy(t *testing.T, server *mock.Server, answered func(*http.Response)) str
 	return front.URL + to.Path + "/api/v10"
 }
 
-// within bounds a wait that must not take long.
+// within returns a context that bounds a wait.
 func within(t *testing.T) context.Context {
 	t.Helper()
 
 	return wait.Context(t)
 }
 
-// bot is a client that runs.
+// bot is a running client.
 type bot struct {
 	*discord.Client
 
@@ -122,7 +122,7 @@ func runClient(t *testing.T, client *discord.Client) *bot {
 	t.Helper()
 
 	b := &bot{Client: client, messages: make(chan discord.Message, 1000)}
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(t.Context())) // ends in Cleanup
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(t.Context())) // cancelled in Cleanup
 	ready, ended := make(chan struct{}), make(chan error, 1)
 
 	go func() {

@@ -9,25 +9,25 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// Message is a message that a person wrote.
+// Message is a message written by a person.
 type Message struct {
 	// GuildID is empty for a direct message.
 	GuildID string `json:"guild_id,omitempty"`
-	// ChannelID is the channel or thread of the message, ParentID the channel of that thread.
+	// ChannelID is the channel or thread of the message, ParentID the parent channel of that thread.
 	ChannelID string `json:"channel_id"`
 	ParentID  string `json:"parent_id,omitempty"`
 	MessageID string `json:"message_id"`
 	AuthorID  string `json:"author_id"`
-	// Author is the name by which the guild knows the author.
+	// Author is the author's display name in the guild.
 	Author string `json:"author"`
 	// Content is the text, without a mention of the bot at its start.
 	Content string `json:"content"`
 	// RoleIDs are the roles of the author in the guild.
 	RoleIDs   []string  `json:"role_ids,omitempty"`
 	Timestamp time.Time `json:"timestamp"`
-	// IsBot is false in all messages that a client delivers: those of bots are dropped.
+	// IsBot is false in all messages that a client delivers: messages from bots are dropped.
 	IsBot bool `json:"is_bot,omitempty"`
-	// Mentioned reports that the message mentions the bot, or replies to it with a notification.
+	// Mentioned reports whether the message mentions the bot, or replies to it with a notification.
 	Mentioned bool `json:"mentioned,omitempty"`
 }
 
@@ -55,18 +55,18 @@ type userObject struct {
 	Bot        bool   `json:"bot"`
 }
 
-// The types of messages that people write. The others are notices, such as that a thread was created.
+// The types of messages that people write. Others are notices, such as the creation of a thread.
 const (
 	typeOrdinary = 0
 	typeReply    = 19
 )
 
-// fromPerson reports whether a person wrote the message. It is the only place where messages of bots are told apart.
+// fromPerson reports whether a person wrote the message. It is the only place that filters out messages from bots.
 func (o messageObject) fromPerson(botID string) bool {
 	return !o.Author.Bot && o.Author.ID != botID && o.WebhookID == "" && (o.Type == typeOrdinary || o.Type == typeReply)
 }
 
-// message is the message for a bot with this id, without the parent of its channel.
+// message converts the object for the bot with this id. It does not set ParentID.
 func (o messageObject) message(botID string) Message {
 	m := Message{
 		GuildID: o.GuildID, ChannelID: o.ChannelID, MessageID: o.ID, AuthorID: o.Author.ID,

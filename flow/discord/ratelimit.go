@@ -12,24 +12,24 @@ import (
 	"github.com/disgoorg/disgo/rest"
 )
 
-// maxBuckets is how many buckets are kept before those are dropped that limit nothing any more.
+// maxBuckets is the number of buckets at which those that no longer limit anything are dropped.
 const maxBuckets = 1000
 
-// rateLimiter waits for Discord's rate limits, for as long as the context of a request allows. It takes the place of disgo's,
-// which does not wait when the global limit is exceeded, waits whole seconds only, and runs a goroutine that nothing ends.
+// rateLimiter waits for Discord's rate limits, for as long as the context of a request allows. It replaces disgo's, which does
+// not wait when the global limit is exceeded, waits whole seconds only, and runs a goroutine that is never stopped.
 type rateLimiter struct {
 	logger *slog.Logger
 
 	mu      sync.Mutex
-	global  time.Time // no request before
+	global  time.Time // no requests before this time
 	buckets map[string]*bucket
 }
 
-// bucket is one route for one channel or guild. Its requests are made one after the other.
+// bucket is the rate limit of one route for one channel or guild. Its requests are made one at a time.
 type bucket struct {
-	turn chan struct{} // holds a value while nobody uses the bucket
+	turn chan struct{} // holds a value while the bucket is free
 
-	// The fields below belong to whoever has the turn.
+	// The fields below are guarded by rateLimiter.mu.
 	remaining int
 	reset     time.Time
 }
@@ -40,7 +40,7 @@ func newRateLimiter(logger *slog.Logger) *rateLimiter {
 	return &rateLimiter{logger: logger, buckets: map[string]*bucket{}}
 }
 
-// MaxRetries implements rest.RateLimiter: only the context bounds how often a request is made again.
+// MaxRetries implements rest.RateLimiter: only the context limits the number of retries.
 func (*rateLimiter) MaxRetries() int { return math.MaxInt }
 
 // Close implements rest.RateLimiter.
@@ -55,7 +55,7 @@ func (l *rateLimiter) Reset() {
 	clear(l.buckets)
 }
 
-// Wait implements rest.RateLimiter. The bucket is taken until Unlock, unless an error is returned.
+// Wait implements rest.RateLimiter. It holds the bucket until Unlock, unless it returns an error.
 func (l *rateLimiter) Wait(ctx context.Context, endpoint *rest.CompiledEndpoint) error {
 	b := l.bucket(endpoint)
 
@@ -86,7 +86,7 @@ func (l *rateLimiter) Wait(ctx context.Context, endpoint *rest.CompiledEndpoint)
 	}
 }
 
-// until is the time before which the holder of a bucket makes no request.
+// until returns the time before which the holder of a bucket must not send a request.
 func (l *rateLimiter) until(b *bucket) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,7 +118,7 @@ func (l *rateLimiter) bucket(endpoint *rest.CompiledEndpoint) *bucket {
 	return b
 }
 
-// dropUnused forgets the buckets that nobody uses and that limit nothing. The lock is held.
+// dropUnused drops the buckets that are free and no longer limit anything. The caller holds the lock.
 func (l *rateLimiter) dropUnused() {
 	now := time.Now()
 
@@ -135,14 +135,14 @@ func (l *rateLimiter) dropUnused() {
 	}
 }
 
-// Unlock implements rest.RateLimiter: it notes what the answer tells of the limit, and releases the bucket.
+// Unlock implements rest.RateLimiter: it records the limit that the response reports, and releases the bucket.
 func (l *rateLimiter) Unlock(endpoint *rest.CompiledEndpoint, answer *http.Response) error {
 	b := l.bucket(endpoint)
 
 	defer func() {
 		select {
 		case b.turn <- struct{}{}:
-		default: // Reset came between
+		default: // Reset has replaced the bucket
 		}
 	}()
 
@@ -161,7 +161,7 @@ func (l *rateLimiter) Unlock(endpoint *rest.CompiledEndpoint, answer *http.Respo
 		return nil
 	}
 
-	// A route without these headers has no limit of its own.
+	// A route without these headers has no limit besides the global one.
 	b.remaining, b.reset = 1, time.Time{}
 
 	if left, err := strconv.Atoi(answer.Header.Get("X-Ratelimit-Remaining")); err == nil && known {
@@ -171,11 +171,11 @@ func (l *rateLimiter) Unlock(endpoint *rest.CompiledEndpoint, answer *http.Respo
 	return nil
 }
 
-// refused notes when a request that was refused may be made again. The lock is held.
+// refused records when a rejected request can be retried. The caller holds the lock.
 func (l *rateLimiter) refused(b *bucket, endpoint *rest.CompiledEndpoint, header http.Header, after time.Duration) {
 	global := header.Get("X-Ratelimit-Global") != "" || header.Get("Via") == ""
 
-	// Retry-After is in whole seconds; the bucket's header is exact. An answer without either comes from a proxy.
+	// Retry-After is in whole seconds; the bucket's header is exact. A response with neither comes from a proxy.
 	if retry, ok := secondsOf(header, "Retry-After"); ok && (global || after == 0) {
 		after = retry
 	}

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/flow/discord"
 )
 
-// gatewayScript is a gateway that does what a test tells it, with one connection.
+// gatewayScript is a gateway with one connection, controlled by the test.
 type gatewayScript struct {
 	t       *testing.T
 	sockets chan *websocket.Conn
@@ -52,7 +52,7 @@ func (g *gatewayScript) send(op int, event string, sequence int, data any) {
 	require.NoError(g.t, wsjson.Write(within(g.t), g.socket, object{"op": op, "t": event, "s": sequence, "d": data}))
 }
 
-// expect reads the next frame, which must be of this operation.
+// expect reads the next frame, which must have this opcode.
 func (g *gatewayScript) expect(op int) {
 	g.t.Helper()
 
@@ -62,15 +62,14 @@ func (g *gatewayScript) expect(op int) {
 	require.Equal(g.t, op, frame.Op)
 }
 
-// settle returns when the client has handled everything that was sent.
+// settle waits until the client has handled everything that was sent.
 func (g *gatewayScript) settle() {
 	g.t.Helper()
 	g.send(1, "", 0, nil)
 	g.expect(1)
 }
 
-// The input of the branch counts as running, and so the flow as started, when the bot is connected and its guilds are
-// available.
+// The input of the branch counts as running, and the flow as started, once the bot is connected and its guilds are available.
 func TestBranchRunsWhenItsGuildsAreAvailable(t *testing.T) {
 	t.Parallel()
 

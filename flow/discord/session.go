@@ -14,25 +14,26 @@ import (
 )
 
 const (
-	// queueLength is how many messages may wait for the handler. When it is full the connection is not read, so Discord
-	// closes it, and the messages that were missed follow when it is resumed.
+	// queueLength is how many messages can wait for the handler. While the queue is full, the connection is not read, so
+	// Discord closes it; the missed messages arrive when the session is resumed.
 	queueLength = 1000
-	// guildTimeout is how long Run waits for guilds that are not available before it is ready without them.
+	// guildTimeout is how long Run waits for unavailable guilds before it is ready without them.
 	guildTimeout = 10 * time.Second
-	// stableTime is how long a connection lasts that is no failed attempt.
+	// stableTime is how long a connection must last not to count as a failed attempt.
 	stableTime = 10 * time.Second
 	maxDelay   = time.Minute
 )
 
-// Run connects to the gateway and delivers the messages of people to handle, one after the other and in order. It calls ready
-// once, when the bot is connected and its guilds are available. It reconnects by itself, and resumes its session where Discord
-// allows that, so that no message is lost. It returns the cause of the context when that ends, the error of handle, or an
-// error that reconnecting cannot cure and that says what to do; and nil after the end of the input, see [ClientConfig].
+// Run connects to the gateway and passes people's messages to handle, one at a time and in order. It calls ready once, when the
+// bot is connected and its guilds are available. It reconnects on its own, and resumes its session if Discord allows that, so
+// that no message is lost. It returns the cause of the context when that ends, the error of handle, or an error that
+// reconnecting cannot fix and that includes advice; it returns nil after the end of the input, see [ClientConfig].
 func (c *Client) Run(ctx context.Context, ready func(), handle func(context.Context, Message) error) error {
 	return c.run(ctx, ready, func() func() { return func() {} }, handle)
 }
 
-// run is Run. It calls pending for each message when it arrives, and what that returns after the message was handled.
+// run implements Run. It calls pending when a message arrives, and the function that pending returned after the message was
+// handled.
 func (c *Client) run(
 	ctx context.Context, ready func(), pending func() (done func()), handle func(context.Context, Message) error,
 ) error {
@@ -79,10 +80,10 @@ func (c *Client) run(
 	return context.Cause(ctx)
 }
 
-// errEndOfInput ends the connection of a client whose input has ended.
+// errEndOfInput is the cause that disconnects a client whose input has ended.
 var errEndOfInput = errors.New("the input has ended")
 
-// session is what outlives a connection. The goroutine of stayConnected owns it, except for connected, messages and bot.
+// session is the state that outlives a connection. The goroutine of stayConnected owns it, except for connected, messages and bot.
 type session struct {
 	client    *Client
 	ready     func()
@@ -90,8 +91,8 @@ type session struct {
 	pending   func() (done func())
 	messages  chan arrival
 
-	bot       atomic.Value // the id of the bot, a string, from the first READY on
-	id        string       // empty: there is no session to resume
+	bot       atomic.Value // the id of the bot, a string; set by the first READY
+	id        string       // empty if there is no session to resume
 	resumeURL string
 	sequence  int
 	missing   map[string]bool // guilds that are not available yet
@@ -103,15 +104,15 @@ func (s *session) botID() string {
 	return id
 }
 
-// arrival is a message that waits for the handler.
+// arrival is a message queued for the handler.
 type arrival struct {
 	messageObject
 
 	done func()
 }
 
-// deliver passes messages to the handler until the context or the input ends. The input of a bot that is not connected yet has
-// not begun, so it does not end.
+// deliver passes messages to the handler until the context or the input ends. The end of the input takes effect only once the
+// bot is connected.
 func (s *session) deliver(ctx context.Context, handle func(context.Context, Message) error) error {
 	var end <-chan struct{}
 
@@ -132,7 +133,7 @@ func (s *session) deliver(ctx context.Context, handle func(context.Context, Mess
 	}
 }
 
-// deliverQueued passes the messages that have arrived to the handler.
+// deliverQueued passes the queued messages to the handler.
 func (s *session) deliverQueued(ctx context.Context, handle func(context.Context, Message) error) error {
 	for {
 		select {
@@ -153,7 +154,7 @@ func (s *session) handle(ctx context.Context, arrived arrival, handle func(conte
 	return handle(ctx, s.complete(ctx, arrived.messageObject))
 }
 
-// complete is the message with the parent of its channel.
+// complete returns the message, with ParentID set if its channel is a thread.
 func (s *session) complete(ctx context.Context, object messageObject) Message {
 	m := object.message(s.botID())
 	if m.GuildID == "" {
@@ -172,7 +173,7 @@ func (s *session) complete(ctx context.Context, object messageObject) Message {
 	return m
 }
 
-// stayConnected connects again and again until the context ends or there is no point in it.
+// stayConnected keeps reconnecting until the context ends or an error is permanent.
 func (s *session) stayConnected(ctx context.Context) error {
 	for failures := 0; ; {
 		begin := time.Now()
@@ -207,8 +208,8 @@ func (s *session) stayConnected(ctx context.Context) error {
 	}
 }
 
-// reconnectDelay is zero for the first failure in a row, then doubles from a second, with up to a half added so that many bots
-// do not come back at once.
+// reconnectDelay returns zero for the first failure in a row, then delays that double from a second, with up to half added at
+// random so that many bots do not reconnect at the same time.
 func reconnectDelay(failures int) time.Duration {
 	if failures == 0 {
 		return 0
@@ -219,7 +220,7 @@ func reconnectDelay(failures int) time.Duration {
 	return delay + rand.N(delay/2) //nolint:gosec // not a secret
 }
 
-// permanentError is an error with advice, if an error cannot be cured by connecting again.
+// permanentError returns an error with advice if reconnecting cannot fix err, and nil otherwise.
 func permanentError(err error) error {
 	var closed *closedError
 	if !errors.As(err, &closed) {
@@ -242,7 +243,7 @@ func permanentError(err error) error {
 	return nil
 }
 
-// dispatch handles an event. Messages wait for the handler here, and with them the connection.
+// dispatch handles an event. While the message queue is full it blocks, and so does reading the connection.
 func (s *session) dispatch(ctx context.Context, name gateway.EventType, data json.RawMessage) error {
 	switch name {
 	case gateway.EventTypeReady:
@@ -272,7 +273,7 @@ func (s *session) dispatch(ctx context.Context, name gateway.EventType, data jso
 
 			return context.Cause(ctx)
 		}
-	default: // nothing that the bot needs to know
+	default: // not relevant to the bot
 	}
 
 	return nil
@@ -289,7 +290,7 @@ func decode[T any](data json.RawMessage, use func(T)) error {
 	return err
 }
 
-// readyObject is the answer to an identify.
+// readyObject is the response to an identify.
 type readyObject struct {
 	User      userObject    `json:"user"`
 	SessionID string        `json:"session_id"`
@@ -316,7 +317,7 @@ func (s *session) welcome(r readyObject) {
 
 func (s *session) guildAvailable(g guildObject) {
 	for _, object := range append(g.Channels, g.Threads...) {
-		object.GuildID = g.ID // the gateway leaves it out here
+		object.GuildID = g.ID // the gateway omits it here
 		s.client.channels.put(object.channel())
 	}
 

@@ -115,8 +115,8 @@ func TestChannelsComeFromTheGatewayAndOtherwiseOnceFromTheAPI(t *testing.T) {
 		require.Equal(t, want, reads.Load())
 	}
 
-	check(1) // not connected: read
-	check(1) // known
+	check(1) // not connected: read from the API
+	check(1) // cached
 
 	_, err = client.Channel(within(t), "123456789012345678")
 	require.True(t, discord.IsPermanent(err), "%v", err)

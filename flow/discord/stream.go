@@ -12,26 +12,27 @@ import (
 )
 
 const (
-	// maxStreams is how many streams may be open. One more finishes the one that has waited longest for its next part.
+	// maxStreams is the maximum number of open streams. Opening another one finishes the stream that has waited longest for its
+	// next part.
 	maxStreams = 100
-	// streamTimeout is how long a stream waits for its next part. After that it counts as finished.
+	// streamTimeout is how long a stream waits for its next part before it counts as finished.
 	streamTimeout = 10 * time.Minute
 )
 
-// stream is the message that the parts of a response build up.
+// stream is a message that grows with the parts of a response.
 type stream struct {
 	channelID string
 	added     time.Time // when the last part was added
 	messageID string    // empty before the first part with content
 	text      string    // of the message
-	shown     string    // what Discord has of it
+	shown     string    // the text that Discord shows
 	changed   time.Time
-	// lost reports that Discord did not accept a message of the stream. The rest is dropped.
+	// lost reports that Discord did not accept a message of the stream; the rest of the stream is dropped.
 	lost bool
 }
 
-// addToStream adds a part. What is not shown for a part, because the last edit was less than a second ago, is shown with one
-// that follows.
+// addToStream adds a part. Text that is not shown now, because the last edit was less than a second ago, is shown with a later
+// part.
 func (d *Discord) addToStream(ctx context.Context, draft Draft) error {
 	s := d.streams[draft.StreamID]
 	if s == nil {
@@ -65,7 +66,7 @@ func (d *Discord) addToStream(ctx context.Context, draft Draft) error {
 			return err
 		}
 
-		if full { // it stays as it is, and the next one is sent
+		if full { // this message is final, and the next one is new
 			*s = stream{channelID: s.channelID, added: s.added, lost: s.lost}
 			draft.ReplyTo = ""
 		}
@@ -74,9 +75,9 @@ func (d *Discord) addToStream(ctx context.Context, draft Draft) error {
 	return nil
 }
 
-// finishAbandoned finishes streams whose last part does not come, because whoever wrote them was stopped: those that have
-// waited too long, and the oldest ones if there are too many. What was not shown of them is shown. It is called before a
-// stream is added, so their number is bounded.
+// finishAbandoned finishes streams whose last part never comes because their writer was stopped: those that have waited too
+// long, and the oldest ones if there are too many. Their remaining text is shown. It is called before a stream is added, so the
+// number of streams is bounded.
 func (d *Discord) finishAbandoned(ctx context.Context) error {
 	ids := slices.SortedFunc(maps.Keys(d.streams), func(a, b string) int {
 		return d.streams[a].added.Compare(d.streams[b].added)
@@ -103,7 +104,7 @@ func (d *Discord) finishAbandoned(ctx context.Context) error {
 	return nil
 }
 
-// show makes Discord show the text of the message: now, or if the last change was long enough ago.
+// show sends the message, or edits it if now is set or the last change was long enough ago.
 func (d *Discord) show(ctx context.Context, draft Draft, s *stream, now bool) error {
 	text := strings.TrimSpace(s.text)
 	if text == "" || text == s.shown {

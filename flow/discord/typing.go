@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// typingInterval is a little less than Discord shows typing for.
+	// typingInterval is slightly shorter than the time for which Discord shows typing.
 	typingInterval = 8 * time.Second
-	// maxTyping is how often it is shown for one message.
+	// maxTyping is how many times typing is shown for one message.
 	maxTyping = 8
 )
 
-// typing shows in channels that the bot is typing. It is safe for concurrent use.
+// typing shows the bot as typing in channels. It is safe for concurrent use.
 type typing struct {
 	client *Client
 	clock  clockwork.Clock
 
 	mu     sync.Mutex
-	active map[string]func() // by channel: ends it and waits until it has ended
+	active map[string]func() // by channel: stops typing and waits until it has ended
 }
 
 func newTyping(client *Client, clock clockwork.Clock) *typing {
@@ -48,7 +48,7 @@ func (t *typing) start(ctx context.Context, channelID string) {
 
 		for range maxTyping {
 			if t.client.Typing(ctx, channelID) != nil {
-				return // the message itself reports what is wrong
+				return // sending the message reports the problem
 			}
 
 			select {
@@ -60,7 +60,7 @@ func (t *typing) start(ctx context.Context, channelID string) {
 	}()
 }
 
-// stop ends typing in a channel. A request that is being made ends first, so that it cannot follow the message.
+// stop stops typing in a channel. It waits for a request in flight, so that the request cannot follow the message.
 func (t *typing) stop(channelID string) {
 	t.mu.Lock()
 	end := t.active[channelID]

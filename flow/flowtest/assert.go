@@ -38,8 +38,8 @@ func Expect[T any](description string, conditions ...func(T) bool) Step {
 	}}
 }
 
-// AssertOrdered fails the test unless the journal of a branch holds the steps in this order, with any entries between
-// them. The failure shows the journal with the steps beside the entries that matched.
+// AssertOrdered fails the test unless the journal of a branch contains the steps in this order, possibly with other entries in
+// between. The failure shows the journal with the steps beside the matching entries.
 func (h *Host) AssertOrdered(branch string, steps ...Step) {
 	h.t.Helper()
 
@@ -71,7 +71,7 @@ func (h *Host) AssertOrdered(branch string, steps ...Step) {
 		found, len(steps), branch, strings.Join(missing, ", "), shown.String())
 }
 
-// WaitEntry waits until the journal of a branch holds an entry that matches, and returns it.
+// WaitEntry waits until the journal of a branch contains an entry that matches, and returns it.
 func (h *Host) WaitEntry(branch string, step Step, options ...WaitOption) flow.Entry {
 	h.t.Helper()
 
@@ -92,7 +92,7 @@ func (h *Host) WaitEntry(branch string, step Step, options ...WaitOption) flow.E
 	return flow.Entry{}
 }
 
-// records are all entries of a branch, oldest first.
+// records returns all entries of a branch, oldest first.
 func (h *Host) records(branch string) []journal.Record[flow.Entry] {
 	h.t.Helper()
 
@@ -119,8 +119,7 @@ func (h *Host) records(branch string) []journal.Record[flow.Entry] {
 	return all
 }
 
-// Records are the entries of one type in the journal of a branch, oldest first, with the times at which they were
-// appended.
+// Records returns the entries of one type in the journal of a branch, oldest first, with the times at which they were appended.
 func Records[T any](h *Host, branch string) []journal.Record[T] {
 	h.t.Helper()
 
@@ -142,7 +141,7 @@ func Records[T any](h *Host, branch string) []journal.Record[T] {
 	return all
 }
 
-// Entries are the entries of one type in the journal of a branch, oldest first.
+// Entries returns the entries of one type in the journal of a branch, oldest first.
 func Entries[T any](h *Host, branch string) []T {
 	h.t.Helper()
 
@@ -154,7 +153,7 @@ func Entries[T any](h *Host, branch string) []T {
 	return all
 }
 
-// Golden compares data with the golden file testdata/golden/<name>, or writes it when -update is given.
+// Golden compares data with the golden file testdata/golden/<name>, or writes the file if -update is set.
 func Golden(tb testing.TB, name string, actual []byte) {
 	tb.Helper()
 	golden.Compare(tb, name, actual)

@@ -41,8 +41,7 @@ func (c *Console) WaitLine(options ...WaitOption) string {
 	return c.collect(c.out, "a line of output", 1, anyLine, options)[0]
 }
 
-// WaitMatch waits for a line of output that matches and drops those before it. The reason says in a failure what was
-// waited for.
+// WaitMatch waits for a line of output that matches and drops those before it. The reason describes the wait in failures.
 func (c *Console) WaitMatch(reason string, match func(line string) bool, options ...WaitOption) string {
 	c.host.t.Helper()
 
@@ -56,15 +55,15 @@ func (c *Console) WaitError(options ...WaitOption) string {
 	return c.collect(c.err, "a line on the error stream", 1, anyLine, options)[0]
 }
 
-// Collect waits for n lines of output. The time limit is for all of them.
+// Collect waits for n lines of output. The time limit covers all of them.
 func (c *Console) Collect(n int, options ...WaitOption) []string {
 	c.host.t.Helper()
 
 	return c.collect(c.out, fmt.Sprintf("%d lines of output", n), n, anyLine, options)
 }
 
-// CollectUntilQuiet returns the output up to the moment at which the program has read all input and handled it. A line that
-// the program has not ended is the last one.
+// CollectUntilQuiet waits until the program has read and handled all input, and returns its output. An unterminated line comes
+// last.
 func (c *Console) CollectUntilQuiet(options ...WaitOption) []string {
 	c.host.t.Helper()
 	c.host.WaitQuiet(options...)
@@ -72,8 +71,7 @@ func (c *Console) CollectUntilQuiet(options ...WaitOption) []string {
 	return c.out.drain()
 }
 
-// AssertQuiet fails the test if there is output that nobody read, now or when all input is handled. It does not wait for
-// time to pass.
+// AssertQuiet fails the test if there is unread output, now or after all input was handled. It does not wait for time to pass.
 func (c *Console) AssertQuiet(options ...WaitOption) {
 	c.host.t.Helper()
 
@@ -82,13 +80,13 @@ func (c *Console) AssertQuiet(options ...WaitOption) {
 	}
 }
 
-// Drain returns the output that nobody read yet, also a line that has not ended.
+// Drain returns the unread output, including an unterminated line.
 func (c *Console) Drain() []string { return c.out.drain() }
 
 // DrainErrors is Drain for the error stream.
 func (c *Console) DrainErrors() []string { return c.err.drain() }
 
-// Times tells when the lines of output so far were printed, also those that were read.
+// Times returns when the lines of output so far were printed, including those already read.
 func (c *Console) Times() []time.Time { return c.out.printed() }
 
 func anyLine(string) bool { return true }
@@ -185,7 +183,7 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	}
 
 	if len(k.rest) == 0 {
-		k.waiting = true // for nothing: what was typed has been read
+		k.waiting = true // at the end: everything typed has been read
 		k.changed.Broadcast()
 
 		return 0, io.EOF
@@ -197,7 +195,7 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// waitRead waits until the program has read everything and asks for more.
+// waitRead waits until the program has read everything and waits for more.
 func (k *keyboard) waitRead(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		k.mu.Lock()
@@ -221,7 +219,7 @@ func (k *keyboard) waitRead(ctx context.Context) error {
 	return nil
 }
 
-// screen collects lines that a program prints.
+// screen collects the lines that a program prints.
 type screen struct {
 	now func() time.Time
 
@@ -257,7 +255,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// add adds a line; the lock is held.
+// add adds a line. The caller holds the lock.
 func (s *screen) add(line []byte) {
 	s.lines = append(s.lines, strings.TrimSuffix(string(line), "\r"))
 	s.times = append(s.times, s.now())
@@ -286,7 +284,7 @@ func (s *screen) next(ctx context.Context) (string, error) {
 	}
 }
 
-// drain returns what was not read. A line that has not ended is ended by it.
+// drain returns the unread lines. It terminates an unterminated line.
 func (s *screen) drain() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -61,7 +61,7 @@ func TestOutputWithoutEndOfLineIsNotQuiet(t *testing.T) {
 	}), `output until then: ["one" "tw"]`)
 }
 
-// Programs that keep journals in files leave no files behind in tests, and tests that run at the same time share nothing.
+// Programs with file journals leave no files behind in tests, and parallel tests share nothing.
 func TestHostsKeepJournalsInMemoryAndApart(t *testing.T) {
 	t.Parallel()
 

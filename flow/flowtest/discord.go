@@ -12,23 +12,23 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/match"
 )
 
-// The parts of a virtual Discord and of its conversations.
+// Types of the virtual Discord and its conversations.
 type (
-	// DiscordSetup is who and what exists.
+	// DiscordSetup defines the users, guilds and channels that exist.
 	DiscordSetup = discord.Setup
-	// DiscordStep is one thing that happens in a conversation.
+	// DiscordStep is one step of a conversation.
 	DiscordStep = discord.Step
-	// DiscordSay is a message that a user writes.
+	// DiscordSay is a message written by a user.
 	DiscordSay = discord.Say
-	// DiscordExpect is something that the bot does.
+	// DiscordExpect is an action expected of the bot.
 	DiscordExpect = discord.Expect
 	// DiscordText is a condition on a text.
 	DiscordText = match.Text
-	// DiscordMessage is a message as it is now, with what it was before its edits.
+	// DiscordMessage is a message in its current state, with its texts before each edit.
 	DiscordMessage = discord.Message
-	// DiscordDrop is how the connection to the gateway breaks.
+	// DiscordDrop is how the gateway connection breaks.
 	DiscordDrop = discord.Drop
-	// DiscordForce429 is which requests are refused, and for how long.
+	// DiscordForce429 defines which requests are rejected, and for how long.
 	DiscordForce429 = discord.Force429
 )
 
@@ -85,7 +85,7 @@ func (d *Discord) access() program.DiscordAccess {
 
 func (d *Discord) stop() { d.server.Stop() }
 
-// SayOption is what a message has besides its content.
+// SayOption sets an attribute of a message other than its content.
 type SayOption func(*discord.Options)
 
 // InThread writes the message in a thread of the channel, which is created if it does not exist.
@@ -94,13 +94,13 @@ func InThread(name string) SayOption { return func(o *discord.Options) { o.Threa
 // InReplyTo makes the message a reply to the message with this id.
 func InReplyTo(messageID string) SayOption { return func(o *discord.Options) { o.ReplyTo = messageID } }
 
-// WithID is the id of the message, of 15 to 20 digits.
+// WithID sets the id of the message, which has 15 to 20 digits.
 func WithID(id string) SayOption { return func(o *discord.Options) { o.ID = id } }
 
-// WrittenAt is when the message was written.
+// WrittenAt sets when the message was written.
 func WrittenAt(at time.Time) SayOption { return func(o *discord.Options) { o.Created = at } }
 
-// Say writes a message as a user and returns it. The author may be a bot, such as pager. In the content, <@NAME> mentions a
+// Say writes a message as a user and returns it. The author can be a bot, such as pager. In the content, <@NAME> mentions a
 // user by name; the bot is named bot.
 func (d *Discord) Say(channel, author, content string, options ...SayOption) DiscordMessage {
 	d.host.t.Helper()
@@ -119,7 +119,7 @@ func (d *Discord) Say(channel, author, content string, options ...SayOption) Dis
 	return said
 }
 
-// End ends the input, as Ctrl-D does on a console: nobody writes any more, and the program handles what was written until now.
+// End ends the input, as Ctrl-D does on a console: no more messages are written, and the program handles those written so far.
 func (d *Discord) End(options ...WaitOption) {
 	d.host.t.Helper()
 
@@ -145,7 +145,7 @@ func (d *Discord) requireInput() {
 	}
 }
 
-// Play runs the steps of a conversation one after the other. If a step fails, so does the test, with a list of what the bot did.
+// Play runs the steps of a conversation in order. If a step fails, so does the test, with a list of the bot's actions.
 func (d *Discord) Play(steps ...DiscordStep) {
 	d.host.t.Helper()
 
@@ -164,8 +164,8 @@ func (d *Discord) Play(steps ...DiscordStep) {
 	d.last = max(d.last, found)
 }
 
-// WaitSent waits until a message of the bot matches, as it was sent or after an edit, and returns it as it was then. The
-// reason says in a failure what was waited for.
+// WaitSent waits until a message of the bot matches, as sent or after an edit, and returns it in that state. The reason
+// describes the wait in failures.
 func (d *Discord) WaitSent(reason string, matches func(DiscordMessage) bool, options ...WaitOption) DiscordMessage {
 	d.host.t.Helper()
 
@@ -184,8 +184,8 @@ func (d *Discord) WaitSent(reason string, matches func(DiscordMessage) bool, opt
 	return *action.Message
 }
 
-// AssertQuiet fails the test if the bot has sent or edited a message after the last one that was waited for, now or when it
-// has handled everything that was written. It does not wait for time to pass.
+// AssertQuiet fails the test if the bot has sent or edited a message after the last one that the test waited for, now or after
+// it has handled everything that was written. It does not wait for time to pass.
 func (d *Discord) AssertQuiet(options ...WaitOption) {
 	d.host.t.Helper()
 	d.host.WaitQuiet(options...)
@@ -215,10 +215,10 @@ func Content(text string) func(DiscordMessage) bool {
 	return func(m DiscordMessage) bool { return m.Content == text }
 }
 
-// Sent are the messages that the bot sent, in that order, as they are now.
+// Sent returns the messages that the bot sent, in that order and in their current state.
 func (d *Discord) Sent() []DiscordMessage { return d.server.Sent().Messages }
 
-// Contents are the contents of the messages that the bot sent.
+// Contents returns the contents of the messages that the bot sent.
 func (d *Discord) Contents() []string {
 	var contents []string
 	for _, m := range d.Sent() {
@@ -231,10 +231,10 @@ func (d *Discord) Contents() []string {
 // DropGateway breaks the connections to the gateway. Sessions can be resumed.
 func (d *Discord) DropGateway(how DiscordDrop) { d.server.DropGateway(how) }
 
-// Force429 refuses the next requests.
+// Force429 rejects the next requests with status 429.
 func (d *Discord) Force429(which DiscordForce429) { d.server.Force429(which) }
 
-// ID is the id of a channel or thread, of a user as @NAME, or of a guild.
+// ID returns the id of a channel or thread, of a user given as @NAME, or of a guild.
 func (d *Discord) ID(name string) string {
 	d.host.t.Helper()
 
@@ -246,7 +246,7 @@ func (d *Discord) ID(name string) string {
 	return id
 }
 
-// describe lists what the bot did.
+// describe lists the bot's actions.
 func (d *Discord) describe() string {
 	actions := d.server.Sent().Actions
 	if len(actions) == 0 {

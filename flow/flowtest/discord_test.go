@@ -147,7 +147,7 @@ func TestDiscordShowsThatTheBotTypes(t *testing.T) {
 	}), "no typing in random (the time limit of 10ms was reached); the bot did nothing")
 }
 
-// A program in Discord ends with its input as one on a console does.
+// A Discord program ends with its input, as a console program does.
 func TestDiscordProgramEndsWithItsInput(t *testing.T) {
 	t.Parallel()
 

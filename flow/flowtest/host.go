@@ -1,5 +1,5 @@
-// Package flowtest drives flows end to end without a terminal, a model's API or Discord: it runs a program's own
-// configuration with virtual parts at its edge and everything real inside. Nothing of what flow.Build checks is bypassed.
+// Package flowtest drives flows end to end without a terminal, a model API or Discord: it runs a program's own configuration
+// with virtual parts at its edges and everything real inside. All checks of flow.Build apply.
 package flowtest
 
 import (
@@ -15,13 +15,13 @@ import (
 	"tarsy.dev/tarsy/flow/program"
 )
 
-// Timeouts bound how long a host waits. Each has a default.
+// Timeouts bounds how long a host waits. Each limit has a default.
 type Timeouts struct {
-	// Start is for all daemons to run: 30 s.
+	// Start is the limit for all daemons to run; 30 s by default.
 	Start time.Duration
-	// Stop is for all daemons to stop: 10 s.
+	// Stop is the limit for all daemons to stop; 10 s by default.
 	Stop time.Duration
-	// Assertion is for each thing that a test waits for, unless it says [Within]: 5 s.
+	// Assertion is the limit for each wait of a test, unless [Within] overrides it; 5 s by default.
 	Assertion time.Duration
 }
 
@@ -31,10 +31,10 @@ type Option func(*Host)
 // WithConsole gives the program a virtual console.
 func WithConsole() Option { return func(h *Host) { h.console = newConsole(h) } }
 
-// WithLLM gives the program a virtual model that answers what the test enqueues.
+// WithLLM gives the program a virtual model that returns the responses enqueued by the test.
 func WithLLM() Option { return func(h *Host) { h.llm = newLLM(h) } }
 
-// WithTimeouts changes the time limits that are not zero.
+// WithTimeouts overrides the time limits; zero keeps the default.
 func WithTimeouts(limits Timeouts) Option {
 	return func(h *Host) {
 		h.timeouts = Timeouts{
@@ -68,12 +68,12 @@ func WithClock(clock clockwork.Clock) Option {
 	return WithEnv(func(env *program.Env) { env.Clock = clock })
 }
 
-// WithEnv replaces parts of the environment, after the virtual ones are in place.
+// WithEnv changes the environment after the virtual parts are set.
 func WithEnv(change func(*program.Env)) Option {
 	return func(h *Host) { h.changes = append(h.changes, change) }
 }
 
-// Host runs one program in a test. Journals that the program keeps in files are in memory.
+// Host runs one program in a test. Journals that the program would keep in files are kept in memory.
 type Host struct {
 	t        testing.TB
 	timeouts Timeouts
@@ -88,7 +88,7 @@ type Host struct {
 	started, stopped bool
 }
 
-// New configures a program; a mistake in its declaration fails the test. The host is stopped with the test.
+// New configures a program; an error in its declaration fails the test. The host is stopped when the test ends.
 func New(tb testing.TB, configure program.Configure, options ...Option) *Host {
 	tb.Helper()
 
@@ -147,8 +147,8 @@ func (h *Host) Start() *Host {
 	return h
 }
 
-// Stop ends the inputs, stops the flow and fails the test with what went wrong in the background. It is called when the
-// test ends, and does nothing the second time.
+// Stop ends the inputs, stops the flow and fails the test if there were errors in the background. It is called when the test
+// ends; a second call does nothing.
 func (h *Host) Stop() {
 	h.t.Helper()
 
@@ -188,7 +188,7 @@ func (h *Host) Stop() {
 	h.reportUnexpected()
 }
 
-// reportUnexpected fails the test with calls that the virtual parts could not answer, also if the program coped with that.
+// reportUnexpected fails the test for calls that the virtual parts could not answer, even if the program recovered.
 func (h *Host) reportUnexpected() {
 	h.t.Helper()
 
@@ -205,10 +205,10 @@ func (h *Host) reportUnexpected() {
 	}
 }
 
-// now is the time of the program's clock.
+// now returns the time of the program's clock.
 func (h *Host) now() time.Time { return h.env.Clock.Now() }
 
-// Console is the virtual console.
+// Console returns the virtual console.
 func (h *Host) Console() *Console {
 	h.t.Helper()
 
@@ -219,7 +219,7 @@ func (h *Host) Console() *Console {
 	return h.console
 }
 
-// LLM is the virtual model.
+// LLM returns the virtual model.
 func (h *Host) LLM() *LLM {
 	h.t.Helper()
 
@@ -230,7 +230,7 @@ func (h *Host) LLM() *LLM {
 	return h.llm
 }
 
-// Discord is the virtual Discord.
+// Discord returns the virtual Discord.
 func (h *Host) Discord() *Discord {
 	h.t.Helper()
 
@@ -241,10 +241,10 @@ func (h *Host) Discord() *Discord {
 	return h.discord
 }
 
-// Flow is the flow that the program declared.
+// Flow returns the flow that the program declared.
 func (h *Host) Flow() *flow.Flow { return h.flow }
 
-// Journal reads the journal of a branch.
+// Journal returns a reader of the journal of a branch.
 func (h *Host) Journal(branch string) journal.Reader[flow.Entry] {
 	h.t.Helper()
 
@@ -263,8 +263,8 @@ func (h *Host) Journal(branch string) journal.Reader[flow.Entry] {
 	return nil
 }
 
-// WaitQuiet waits until the program has read all of its console's input, has got all that was written in Discord, and
-// everything that followed from it is handled.
+// WaitQuiet waits until the program has read all of its console input, has received everything written in Discord, and has
+// handled everything that followed from it.
 func (h *Host) WaitQuiet(options ...WaitOption) {
 	h.t.Helper()
 

@@ -87,7 +87,7 @@ func TestConversationIsDrivenThroughTheVirtualConsole(t *testing.T) {
 	require.Len(t, h.Console().Times(), 3)
 }
 
-// What the model sends is in the journal as it came: thoughts, then the response, then its end, with the same metadata.
+// The journal contains what the model sent, in order: thoughts, then the response, then its end, with the same metadata.
 func TestScriptedResponseIsInTheJournalAsItCame(t *testing.T) {
 	t.Parallel()
 
@@ -112,7 +112,7 @@ func TestScriptedResponseIsInTheJournalAsItCame(t *testing.T) {
 	require.Equal(t, "gpt-4o", h.LLM().Requests()[0].Model)
 }
 
-// Each scripted response has a model of its own, and the one that the program asks for by default.
+// Each scripted response can name its model; the default is the model that the program requests.
 func TestEachScriptedResponseHasItsModel(t *testing.T) {
 	t.Parallel()
 
@@ -189,7 +189,7 @@ func TestModelFailuresAreScripted(t *testing.T) {
 	require.Equal(t, []string{"[error]: connection lost"}, h.Console().DrainErrors())
 }
 
-// A program may cope with it, but the test did not foresee the call.
+// A program can recover from the error, but the test did not expect the call.
 func TestMissingResponseIsReportedToTheUserAndFailsTheTest(t *testing.T) {
 	t.Parallel()
 
@@ -388,12 +388,12 @@ func TestStuckDaemonIsNamedAtTheEnd(t *testing.T) {
 	}), "printer input did not stop: the time limit of 10ms was reached")
 }
 
-// lonely is a program that needs nothing.
+// lonely is a program with a single branch that has no ports.
 func lonely(*program.Env) (*flow.Flow, error) {
 	return flow.Build([]*flow.Branch{flow.NewBranch("lonely")})
 }
 
-// twiceBroken is a program of which two daemons fail as soon as they run.
+// twiceBroken is a program with two daemons that fail as soon as they run.
 func twiceBroken(*program.Env) (*flow.Flow, error) {
 	branch := flow.NewBranch("desk")
 

@@ -6,20 +6,20 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// LLM is a virtual model. It answers each call with the next response that the test enqueued; a call without one is an
-// error for the program, and fails the test when it ends.
+// LLM is a virtual model. It answers each call with the next response that the test enqueued; a call without one is an error
+// for the program, and fails the test at its end.
 type LLM struct {
 	*script.Script
 
 	host *Host
-	// model answers what is enqueued; empty is the one that is asked for.
+	// model is the model reported for enqueued responses; empty is the requested one.
 	model string
 }
 
 func newLLM(h *Host) *LLM { return &LLM{Script: script.New(script.Options{}), host: h} }
 
-// WithModel is the same virtual model, except that what is enqueued with it is answered by the model of this name. Without it,
-// the model that the program asks for answers. The entries of a response carry the name.
+// WithModel returns the same virtual model, except that responses enqueued with it come from the model of this name. Otherwise
+// they come from the model that the program requests. The entries of a response carry the name.
 func (l *LLM) WithModel(name string) *LLM {
 	named := *l
 	named.model = name
@@ -44,7 +44,7 @@ func (l *LLM) EnqueueFailure(failure error, chunks ...string) {
 	l.Add(script.Reply{Chunks: all, Err: failure, AfterChunks: len(all)})
 }
 
-// chunks is a response as the model sends it.
+// chunks returns a response as the model sends it.
 func (l *LLM) chunks(thoughts, texts []string) []llm.Chunk {
 	all := make([]llm.Chunk, 0, 1+len(thoughts)+len(texts))
 
@@ -63,7 +63,7 @@ func (l *LLM) chunks(thoughts, texts []string) []llm.Chunk {
 	return all
 }
 
-// Requests are the calls that were made.
+// Requests returns the requests of all calls so far.
 func (l *LLM) Requests() []llm.Request {
 	var requests []llm.Request
 	for _, call := range l.Calls() {
@@ -73,7 +73,7 @@ func (l *LLM) Requests() []llm.Request {
 	return requests
 }
 
-// Prompts are the last messages of the calls that were made: what was asked each time.
+// Prompts returns the last message of each call so far: the question asked.
 func (l *LLM) Prompts() []string {
 	var prompts []string
 

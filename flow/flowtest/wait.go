@@ -9,13 +9,13 @@ import (
 // WaitOption changes one wait.
 type WaitOption func(*wait)
 
-// wait is how one assertion waits.
+// wait holds the settings of one wait.
 type wait struct{ limit time.Duration }
 
-// Within is the time limit of one wait, instead of Timeouts.Assertion.
+// Within sets the time limit of one wait, instead of Timeouts.Assertion.
 func Within(limit time.Duration) WaitOption { return func(w *wait) { w.limit = limit } }
 
-// assertion is the context of one wait.
+// assertion returns the context of one wait.
 func (h *Host) assertion(options []WaitOption) (context.Context, context.CancelFunc) {
 	w := wait{limit: h.timeouts.Assertion}
 	for _, option := range options {
@@ -25,7 +25,7 @@ func (h *Host) assertion(options []WaitOption) (context.Context, context.CancelF
 	return timeLimit(w.limit)
 }
 
-// timeLimit is a context whose cause says which limit was reached.
+// timeLimit returns a context whose cause names the limit that was reached.
 func timeLimit(limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(context.Background(), limit, fmt.Errorf("the time limit of %s was reached", limit))
 }

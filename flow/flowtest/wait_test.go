@@ -76,7 +76,7 @@ func TestEachWaitHasItsTimeLimit(t *testing.T) {
 	}
 }
 
-// The limit is for all lines together, however regularly they come.
+// The limit covers all lines together, however regularly they arrive.
 func TestCollectHasOneTimeLimitForAllLines(t *testing.T) {
 	t.Parallel()
 
@@ -108,7 +108,7 @@ func slowToStop(pause time.Duration) program.Configure {
 	}
 }
 
-// tick is what the program below produces.
+// tick is the entry that ticking produces.
 type tick struct{}
 
 // ticking prints a line every three seconds.

@@ -13,20 +13,21 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// ErrClosed is the error of every call on a journal that was closed.
+// ErrClosed is returned by every call on a closed journal.
 var ErrClosed = errors.New("the journal is closed")
 
-// Sync says when appended records are forced to disk.
+// Sync is the policy for forcing appended records to disk.
 type Sync int
 
-// SyncInterval is the default. All three survive the death of the process; they differ in what a crash of the machine costs.
+// The sync policies; SyncInterval is the default. Records survive the death of the process under all three; the policies differ
+// in what a crash of the machine can lose.
 const (
 	// SyncInterval forces records to disk within FileConfig.SyncEvery of their append.
 	SyncInterval Sync = iota
-	// SyncAlways forces them to disk before Append returns and before any reader sees them. Appends that wait at the same
-	// time share one write and one fsync.
+	// SyncAlways forces them to disk before Append returns and before any reader sees them. Appends that wait at the same time
+	// share one write and one fsync.
 	SyncAlways
-	// SyncNever leaves it to the operating system, except at the end of a segment and in Close.
+	// SyncNever leaves this to the operating system, except at the end of a segment and in Close.
 	SyncNever
 )
 
@@ -36,24 +37,23 @@ const (
 	DefaultSegmentBytes = 64 << 20
 )
 
-// FileConfig says where a journal's files are and how they are kept. Only Dir must be set.
+// FileConfig defines where and how a journal is stored. Only Dir is required.
 type FileConfig struct {
-	// Dir is the directory of the journal, which nothing else may use. It is created if it does not exist.
+	// Dir is the directory of the journal, which must not be used for anything else. It is created if it does not exist.
 	Dir string
-	// Sync says when records are forced to disk.
+	// Sync is when records are forced to disk.
 	Sync Sync
 	// SyncEvery is the interval of SyncInterval. The default is 100 ms.
 	SyncEvery time.Duration
-	// SegmentBytes is the size from which a segment is not appended to any more: the next batch begins a new one. The
-	// default is 64 MiB.
+	// SegmentBytes is the size at which a segment is full: the next batch begins a new one. The default is 64 MiB.
 	SegmentBytes int64
-	// KeepSegments is how many segments are kept, the one that is written included. Older ones are deleted, and their
-	// records are trimmed. Zero keeps all.
+	// KeepSegments is how many segments are kept, including the active one. Older ones are deleted, which trims their records.
+	// Zero keeps all.
 	KeepSegments int
-	// Clock stamps the records and paces SyncInterval. The default is the real one.
+	// Clock provides the timestamps of records and paces SyncInterval. The default is the real clock.
 	Clock clockwork.Clock
-	// Logger gets a warning when the end of the journal was cut off, or an old segment could not be deleted. The
-	// default discards them.
+	// Logger gets a warning when the end of the journal was cut off, or an old segment could not be deleted. The default
+	// discards them.
 	Logger *slog.Logger
 
 	fsync func(*os.File) error // replaced by tests that count or fail it
@@ -92,7 +92,7 @@ func (c FileConfig) withDefaults() (FileConfig, error) {
 	return c, nil
 }
 
-// Recovery is what was cut off the end of a journal when it was opened: a batch that the previous process had not
+// Recovery describes what was cut off the end of a journal when it was opened: a batch that the previous process had not
 // written completely, and so had not acknowledged.
 type Recovery struct {
 	Path  string // the file, empty if nothing was cut off
@@ -100,12 +100,12 @@ type Recovery struct {
 	Lines int // the last one may be incomplete
 }
 
-// File is a Journal in a directory of NDJSON files, one record a line. One process has it open at a time, and its readers
-// are in that process; other programs may read the files, in which the last batch can be incomplete.
+// File is a Journal in a directory of NDJSON files, one record per line. Only one process can have it open, and its readers are
+// in that process; other programs can read the files, in which the last batch may be incomplete.
 type File[E any] struct{ log *fileLog }
 
-// OpenFile opens the journal in a directory, or begins one. It takes the directory's lock, cuts off an incomplete batch at
-// the end (see Recovery), and reports any other damage it finds as a *CorruptError.
+// OpenFile opens the journal in a directory, or creates it. It locks the directory, cuts off an incomplete batch at the end
+// (see Recovery), and reports any other damage it finds as a *CorruptError.
 func OpenFile[E any](config FileConfig) (*File[E], error) {
 	config, err := config.withDefaults()
 	if err != nil {
@@ -120,8 +120,8 @@ func OpenFile[E any](config FileConfig) (*File[E], error) {
 	return &File[E]{log: log}, nil
 }
 
-// Append implements Journal. If it returns an error, nothing was appended; after a full disk it can be tried again. After
-// a failed fsync the state of the disk is unknown, and all later appends fail until the journal is opened again.
+// Append implements Journal. If it returns an error, nothing was appended; after a full disk it can be retried. After a failed
+// fsync the state of the disk is unknown, and all later appends fail until the journal is reopened.
 func (f *File[E]) Append(ctx context.Context, entries ...E) (Position, error) {
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -163,16 +163,16 @@ func (f *File[E]) Head(ctx context.Context) (Position, error) {
 }
 
 // Trim deletes the segments whose records are all at or before the position. Records that share a segment with later ones
-// stay, so trimming through the head drops everything and any other position drops about as much as was asked for.
+// remain, so trimming through the head drops everything, and any other position drops only about as much as requested.
 func (f *File[E]) Trim(ctx context.Context, through Position) error { return f.log.trim(ctx, through) }
 
 // Recovery returns what was cut off when the journal was opened.
 func (f *File[E]) Recovery() Recovery { return f.log.recovery }
 
-// Close forces everything to disk, ends all tails and gives the directory free. Further calls do nothing.
+// Close forces everything to disk, ends all tails and unlocks the directory. Further calls do nothing.
 func (f *File[E]) Close() error { return f.log.close() }
 
-// decoded turns lines into records.
+// decoded converts lines to records.
 func decoded[E any](lines iter.Seq2[line, error]) iter.Seq2[Record[E], error] {
 	return func(yield func(Record[E], error) bool) {
 		for l, err := range lines {

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// pending is an append that waits for a writer, and then its result.
+// pending is a queued append and, once done is closed, its result.
 type pending struct {
 	entries  []json.RawMessage
 	position Position
@@ -22,8 +22,8 @@ func (p *pending) finish(position Position, err error) {
 	close(p.done)
 }
 
-// append queues the entries. The first of the waiting callers that gets the writer's token writes for all of them, so that
-// under load many batches share one write and one fsync.
+// append queues the entries. The first waiting caller that gets the writer's token writes for all of them, so that under load
+// many batches share one write and one fsync.
 func (l *fileLog) append(ctx context.Context, entries []json.RawMessage) (Position, error) {
 	p := &pending{entries: entries, done: make(chan struct{})}
 
@@ -42,7 +42,7 @@ func (l *fileLog) append(ctx context.Context, entries []json.RawMessage) (Positi
 		}
 	}
 
-	<-p.done // a writer has it: the result is known soon, and is not left open
+	<-p.done // a writer has taken it, so wait for the result
 
 	return p.position, p.err
 }
@@ -63,7 +63,7 @@ func (l *fileLog) enqueue(p *pending) (Position, error) {
 	return l.head, nil
 }
 
-// withdraw takes an append back that no writer has taken yet.
+// withdraw removes an append from the queue and reports false if a writer has already taken it.
 func (l *fileLog) withdraw(p *pending) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,7 +76,7 @@ func (l *fileLog) withdraw(p *pending) bool {
 	return i >= 0
 }
 
-// flush writes everything that waits. The caller has the token.
+// flush writes everything in the queue. The caller holds the token.
 func (l *fileLog) flush() {
 	l.mu.Lock()
 	group, head, err := l.queue, l.head, l.failed
@@ -111,7 +111,7 @@ func (l *fileLog) flush() {
 	}
 }
 
-// write puts the batches behind head into the active segment, or fails and leaves it as it was.
+// write writes the batches to the active segment, numbered from after head. If it fails, the segment is unchanged.
 func (l *fileLog) write(group []*pending, head Position) (Position, error) {
 	if l.size >= l.config.SegmentBytes {
 		if err := l.rotate(head + 1); err != nil {
@@ -156,7 +156,7 @@ func (l *fileLog) write(group []*pending, head Position) (Position, error) {
 	return head, nil
 }
 
-// undo removes what a failed write left, so that later records do not follow half a line.
+// undo removes what a failed write left behind, so that later records do not follow a partial line.
 func (l *fileLog) undo(cause error) error {
 	if err := l.active.Truncate(l.size); err != nil {
 		return l.fail(errors.Join(cause, fmt.Errorf("remove what was written: %w", err)))
@@ -177,8 +177,8 @@ func (l *fileLog) fail(cause error) error {
 	return cause
 }
 
-// rotate ends the active segment and begins one with the given record. The old one reaches the disk first under every
-// policy: only the last segment may end in the middle of something.
+// rotate closes the active segment and begins a new one at the given record. The old one is forced to disk first under every
+// policy: only the last segment may be incomplete.
 func (l *fileLog) rotate(first Position) error {
 	if err := l.config.fsync(l.active); err != nil {
 		return l.fail(fmt.Errorf("force a full segment to disk: %w", err))
@@ -242,7 +242,7 @@ func (l *fileLog) trim(ctx context.Context, through Position) error {
 	return nil
 }
 
-// syncDirty forces what was appended to disk, an interval after the first of it.
+// syncDirty forces appended records to disk, one interval after the first of them.
 func (l *fileLog) syncDirty() {
 	for {
 		select {
@@ -262,7 +262,7 @@ func (l *fileLog) syncDirty() {
 		}
 
 		select {
-		case <-l.dirty: // what came meanwhile is synced with the rest
+		case <-l.dirty: // later records are synced with the first
 		default:
 		}
 
@@ -270,7 +270,7 @@ func (l *fileLog) syncDirty() {
 		file := l.active
 		l.mu.Unlock()
 
-		// Writers go on meanwhile. A file that was closed since was synced by who closed it.
+		// Writers continue during the sync. A file that has been closed was already synced.
 		if err := l.config.fsync(file); err != nil && !errors.Is(err, os.ErrClosed) {
 			err = l.fail(fmt.Errorf("force the journal to disk: %w", err))
 			l.config.Logger.Error("could not force a journal to disk; it takes no more records", "dir", l.config.Dir, "error", err)

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// line is one record as it stands in a file. A record has a line of its own, so that grep, jq and tail work on the files;
-// what holds a batch together is a mark on all of its lines but the last. A file whose last line has the mark ends in the
-// middle of a batch, as does one whose last line has no end.
+// line is one record in a file. Each record has its own line, so that grep, jq and tail work on the files; all lines of a batch
+// but the last are marked. A file whose last line has the mark ends in the middle of a batch, as does one whose last line is
+// not terminated.
 type line struct {
 	Seq   Position        `json:"seq"`
 	At    time.Time       `json:"at"`
-	More  bool            `json:"more,omitempty"` // the batch goes on with the next line
+	More  bool            `json:"more,omitempty"` // the batch continues on the next line
 	Entry json.RawMessage `json:"entry"`
 }
 
@@ -35,7 +35,7 @@ func encodeLines(buf []byte, first Position, at time.Time, entries []json.RawMes
 	return buf, nil
 }
 
-// decodeLine reads a line, its end included or not.
+// decodeLine decodes a line, with or without its line ending.
 func decodeLine(raw []byte) (line, error) {
 	var l line
 
@@ -50,7 +50,7 @@ func decodeLine(raw []byte) (line, error) {
 	return l, nil
 }
 
-// CorruptError tells where a journal's files are damaged.
+// CorruptError reports where a journal's files are damaged.
 type CorruptError struct {
 	Path   string
 	Line   int
@@ -62,7 +62,7 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("the journal file is corrupt: %s:%d: %s", e.Path, e.Line, e.Reason)
 }
 
-// corruptAt makes the error for damage at an offset; only then lines are counted.
+// corruptAt returns the error for damage at an offset. Lines are counted only here.
 func corruptAt(file *os.File, offset int64, reason string) error {
 	number := 1
 	reader := bufio.NewReader(io.NewSectionReader(file, 0, offset))

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileLock keeps a directory for one open journal. The kernel drops it when the process dies, however it dies; the pid in
-// the file is only for the error message.
+// fileLock reserves a directory for one open journal. The kernel releases it when the process dies, for whatever reason; the
+// pid in the file is only for the error message.
 type fileLock struct{ file *os.File }
 
 func lockDir(dir string) (*fileLock, error) {
@@ -47,8 +47,8 @@ func lockDir(dir string) (*fileLock, error) {
 	return lock, nil
 }
 
-// release leaves the file, for deleting it would let two processes lock two files of one name. It unlocks before it closes:
-// a child process that is just being started has a copy of the descriptor, which closing alone would leave locked.
+// release keeps the file, because deleting it would let two processes lock two files of the same name. It unlocks before it
+// closes: a child process that is just starting has a copy of the descriptor, so closing alone would keep the lock.
 func (l *fileLock) release() error {
 	return errors.Join(unix.Flock(int(l.file.Fd()), unix.LOCK_UN), l.file.Close())
 }

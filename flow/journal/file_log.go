@@ -9,32 +9,32 @@ import (
 	"sync"
 )
 
-// fileLog is a File without its type of entries. Whoever holds the token in writer writes; readers only look at what was
-// published under the mutex, and at bytes that do not change any more.
+// fileLog is a File without its entry type. The holder of the token in writer writes; readers access only what was published
+// under the mutex, and bytes that no longer change.
 type fileLog struct {
 	config   FileConfig
 	lock     *fileLock
 	recovery Recovery
 
-	writer chan struct{} // holds the token while somebody writes, rotates, trims or closes
-	size   int64         // of the active segment; belongs to the writer
+	writer chan struct{} // holds the token during writes, rotations, trims and Close
+	size   int64         // of the active segment; owned by the writer
 
 	mu       sync.Mutex
-	queue    []*pending    // appends that wait for a writer
+	queue    []*pending    // appends waiting for a writer
 	active   *os.File      // replaced by the writer
 	segments []segment     // replaced, never changed in place; the last one is active
-	head     Position      // the last record that is published
-	end      int64         // of what is published in the active segment
-	failed   error         // why nothing can be appended any more
-	closed   bool          // ErrClosed for everybody
-	grown    chan struct{} // closed by the next publication, trim or Close
+	head     Position      // the last published record
+	end      int64         // of the published part of the active segment
+	failed   error         // why appending is no longer possible
+	closed   bool          // every call returns ErrClosed
+	grown    chan struct{} // closed on the next publication, trim or Close
 
-	dirty  chan struct{} // there is something to sync, for SyncInterval
+	dirty  chan struct{} // signals that there is something to sync, for SyncInterval
 	quit   chan struct{}
 	syncer sync.WaitGroup
 }
 
-// fileView is what a reader may read.
+// fileView is a snapshot of what can be read.
 type fileView struct {
 	segments []segment
 	head     Position
@@ -72,7 +72,7 @@ func openFileLog(config FileConfig) (*fileLog, error) {
 	return log, nil
 }
 
-// makeDir creates the directory and makes that durable.
+// makeDir creates the directory durably.
 func makeDir(config FileConfig) error {
 	if _, err := os.Stat(config.Dir); err == nil {
 		return nil
@@ -85,7 +85,7 @@ func makeDir(config FileConfig) error {
 	return syncDir(filepath.Dir(filepath.Clean(config.Dir)), config.fsync)
 }
 
-// load finds out what the directory holds.
+// load reads the state of the journal from the directory.
 func (l *fileLog) load() error {
 	segments, err := listSegments(l.config.Dir)
 	if err != nil {
@@ -117,7 +117,7 @@ func (l *fileLog) load() error {
 	return nil
 }
 
-// recover opens the last segment for writing and cuts off what was not finished.
+// recover opens the last segment for writing and cuts off an incomplete end.
 func (l *fileLog) recover(last segment) error {
 	var err error
 	if l.active, err = os.OpenFile(last.path, os.O_RDWR, 0); err != nil {
@@ -150,7 +150,7 @@ func (l *fileLog) recover(last segment) error {
 	return nil
 }
 
-// create makes a new segment, durably.
+// create creates a new segment durably.
 func (l *fileLog) create(s segment) (*os.File, error) {
 	file, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -164,15 +164,15 @@ func (l *fileLog) create(s segment) (*os.File, error) {
 	return file, nil
 }
 
-// prune deletes the segments beyond the limit. The writer calls it.
+// prune deletes the segments beyond the limit. Only the writer calls it.
 func (l *fileLog) prune() {
 	if excess := len(l.segments) - l.config.KeepSegments; l.config.KeepSegments > 0 && excess > 0 {
 		l.drop(excess)
 	}
 }
 
-// drop takes the n oldest segments out of the readers' sight and deletes them, the oldest first: whatever happens, those
-// that are left have no gap. One that cannot be deleted comes back with the next open.
+// drop hides the n oldest segments from readers and deletes them, oldest first, so that the remaining ones have no gap whatever
+// happens. A segment that cannot be deleted reappears when the journal is opened again.
 func (l *fileLog) drop(n int) {
 	l.mu.Lock()
 	gone := l.segments[:n]
@@ -201,7 +201,7 @@ func (l *fileLog) view() (fileView, error) {
 	return fileView{segments: l.segments, head: l.head, end: l.end, grown: l.grown}, nil
 }
 
-// wake rouses the tails that wait. The caller holds the mutex.
+// wake wakes waiting tails. The caller holds the mutex.
 func (l *fileLog) wake() {
 	close(l.grown)
 	l.grown = make(chan struct{})

@@ -88,7 +88,7 @@ func TestAcknowledgedAppendsSurviveKills(t *testing.T) {
 	require.Greater(t, len(segments(t, dir)), 1, "kills fell into several segments")
 }
 
-// killAfter runs a writer until it has acknowledged so many appends, and kills it in the middle of the next ones.
+// killAfter runs a writer until it has acknowledged the given number of appends, and kills it in the middle of the next ones.
 func killAfter(t *testing.T, dir string, appends int, acknowledged map[journal.Position]string) {
 	t.Helper()
 
@@ -124,7 +124,7 @@ func killAfter(t *testing.T, dir string, appends int, acknowledged map[journal.P
 	require.Error(t, writer.Wait())
 }
 
-// checkWhole checks that everything acknowledged is where it was, and that batches are whole.
+// checkWhole checks that all acknowledged entries are at their positions, and that batches are complete.
 func checkWhole(t *testing.T, found []string, acknowledged map[journal.Position]string) {
 	t.Helper()
 
@@ -156,7 +156,7 @@ func checkWhole(t *testing.T, found []string, acknowledged map[journal.Position]
 	require.Equal(t, size, done, "the last batch is whole")
 }
 
-// fillTheDisk meets a real short write: the kernel lets no file of this process grow beyond the limit.
+// fillTheDisk provokes a real short write: the kernel does not let files of this process grow beyond the limit.
 func fillTheDisk() error {
 	signal.Ignore(syscall.SIGXFSZ)
 

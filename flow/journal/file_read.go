@@ -13,7 +13,7 @@ import (
 	"slices"
 )
 
-// tail yields the lines after a position. It keeps one file open and its place in it.
+// tail yields the lines after a position. It keeps its current segment open.
 func (l *fileLog) tail(ctx context.Context, after Position) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		next := max(after, 0) + 1
@@ -63,7 +63,7 @@ func (l *fileLog) tail(ctx context.Context, after Position) iter.Seq2[line, erro
 	}
 }
 
-// place is where a tail reads: a segment, an offset in it and the end of what is published.
+// place is where a tail reads: a segment, an offset in it and the end of its published part.
 type place struct {
 	segment
 	file   *os.File
@@ -72,8 +72,8 @@ type place struct {
 	reader *bufio.Reader
 }
 
-// advance returns the place of a record that is published, which is the one given or in another segment. If the segment is
-// dropped meanwhile it returns a place at its end: the next look at the view tells.
+// advance returns the place of a published record: the given place, or a new one in another segment. If that segment has been
+// dropped, it returns nil, which reads as io.EOF; the next view then shows that the record is gone.
 func (l *fileLog) advance(at *place, view fileView, next Position) (*place, error) {
 	index := view.find(next)
 	wanted := view.segments[index]
@@ -108,7 +108,7 @@ func (p *place) close() {
 	}
 }
 
-// read returns the next line, which must be the wanted record, or io.EOF at the end of what is published.
+// read returns the next line, which must be the wanted record, or io.EOF at the end of the published part.
 func (p *place) read(wanted Position) (line, error) {
 	if p == nil {
 		return line{}, io.EOF
@@ -129,7 +129,7 @@ func (p *place) read(wanted Position) (line, error) {
 	return found, err
 }
 
-// checkLine decodes a line that must be a certain record.
+// checkLine decodes a line that must be the wanted record.
 func checkLine(file *os.File, offset int64, raw []byte, wanted Position) (line, error) {
 	found, err := decodeLine(raw)
 
@@ -143,7 +143,7 @@ func checkLine(file *os.File, offset int64, raw []byte, wanted Position) (line, 
 	return found, nil
 }
 
-// find returns the index of the segment that has a record.
+// find returns the index of the segment that contains a record.
 func (v fileView) find(position Position) int {
 	index, found := slices.BinarySearchFunc(v.segments, position, func(s segment, p Position) int { return int(s.first - p) })
 	if !found {
@@ -153,7 +153,7 @@ func (v fileView) find(position Position) int {
 	return index
 }
 
-// size returns how much of a segment may be read.
+// size returns how much of a segment can be read.
 func (v fileView) size(index int, file *os.File) (int64, error) {
 	if index == len(v.segments)-1 {
 		return v.end, nil
@@ -167,7 +167,7 @@ func (v fileView) size(index int, file *os.File) (int64, error) {
 	return info.Size(), nil
 }
 
-// openSegment opens a segment for reading. It returns no file and no error if the segment was dropped meanwhile.
+// openSegment opens a segment for reading. It returns no file and no error if the segment has been dropped.
 func (l *fileLog) openSegment(view fileView, index int) (*os.File, int64, error) {
 	wanted := view.segments[index]
 
@@ -279,18 +279,18 @@ func descend(ctx context.Context, view fileView, index int, file *os.File, end i
 // backwardLines reads lines from the end of a file to its beginning.
 type backwardLines struct {
 	file  *os.File
-	start int64  // where buf stands in the file
-	buf   []byte // what was read and not returned; it ends where the next line does
+	start int64  // the offset of buf in the file
+	buf   []byte // read but not returned yet; ends where the next line does
 }
 
 func newBackwardLines(file *os.File, end int64) *backwardLines {
 	return &backwardLines{file: file, start: end}
 }
 
-// offset is where the line that was returned last begins.
+// offset returns where the last returned line begins.
 func (b *backwardLines) offset() int64 { return b.start + int64(len(b.buf)) }
 
-// next returns the line before, with its end, or io.EOF.
+// next returns the previous line, including its line ending, or io.EOF.
 func (b *backwardLines) next() ([]byte, error) {
 	for {
 		if len(b.buf) > 0 {
@@ -304,7 +304,7 @@ func (b *backwardLines) next() ([]byte, error) {
 			return nil, io.EOF
 		}
 
-		// A line longer than what was read doubles what is read, so long lines are not copied again and again.
+		// Each read is at least as long as the buffered part of the line, so that long lines are not copied repeatedly.
 		n := min(b.start, max(readSize, int64(len(b.buf))))
 		grown := make([]byte, n, n+int64(len(b.buf)))
 

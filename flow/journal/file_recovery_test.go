@@ -34,7 +34,7 @@ func TestFileIsNDJSON(t *testing.T) {
 `, string(content))
 }
 
-// written returns a directory with a journal of batches, the content of its one file and where its batches end.
+// written writes a journal of several batches. It returns the path and content of its only file, and where the batches end.
 func written(t *testing.T) (path string, content []byte, ends []int) {
 	t.Helper()
 
@@ -59,7 +59,7 @@ func written(t *testing.T) (path string, content []byte, ends []int) {
 	return path, content, ends
 }
 
-// A process may die at any byte of what it writes.
+// A process can die at any byte of a write.
 func TestFileCutAtAnyByteKeepsItsWholeBatches(t *testing.T) {
 	t.Parallel()
 
@@ -170,7 +170,7 @@ func TestDamagedOldSegmentIsReportedWithFileAndLine(t *testing.T) {
 	content, err := os.ReadFile(first)
 	require.NoError(t, err)
 
-	// Inside, it is found by whoever reads it.
+	// Damage inside a segment is found when it is read.
 	require.NoError(t, os.WriteFile(first, bytes.Replace(content, []byte(`{"seq":3`), []byte(`["seq":3`), 1), 0o600))
 
 	file := openFile(t, config)
@@ -195,7 +195,7 @@ func TestDamagedOldSegmentIsReportedWithFileAndLine(t *testing.T) {
 	require.Equal(t, 3, corrupt.Line)
 	require.NoError(t, file.Close())
 
-	// At its end, or if one is missing, it is found when the journal is opened.
+	// Damage at the end of a segment, or a missing segment, is found when the journal is opened.
 	for _, damaged := range [][]byte{content[:len(content)-1], content[:len(content)/2], {}} {
 		require.NoError(t, os.WriteFile(first, damaged, 0o600))
 
@@ -213,7 +213,7 @@ func TestDamagedOldSegmentIsReportedWithFileAndLine(t *testing.T) {
 	require.ErrorContains(t, err, "ends with record 6, and the next one begins with 8")
 }
 
-// Positions are found by halving a segment; lines of very different lengths must not mislead it.
+// Positions are found by binary search, which lines of very different lengths must not mislead.
 func TestEveryRecordOfALargeSegmentIsFound(t *testing.T) {
 	t.Parallel()
 

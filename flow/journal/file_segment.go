@@ -56,8 +56,8 @@ func listSegments(dir string) ([]segment, error) {
 	return segments, nil
 }
 
-// checkFull checks that a segment which is not the last one ends right before the next one. What is inside is checked
-// when it is read.
+// checkFull checks that a segment that is not the last one ends right before the next one. Its contents are checked when they
+// are read.
 func (s segment) checkFull(next Position) error {
 	file, err := os.Open(s.path)
 	if err != nil {
@@ -87,23 +87,23 @@ func (s segment) checkFull(next Position) error {
 	return nil
 }
 
-// scanned is what a look through the last segment found.
+// scanned is the result of scanning the last segment.
 type scanned struct {
-	size  int64    // of the whole batches
-	last  Position // the last record of these
+	size  int64    // of the complete batches
+	last  Position // the last record of the complete batches
 	total int64
-	lines int // after these
+	lines int // after the complete batches
 }
 
-// scan reads the last segment through. What follows the last whole batch is what a dying process had not finished, if it
-// looks like that: the file ends inside a line, or inside a batch, or in zeros, which is how file systems show a block
-// that did not reach the disk. Anything else that cannot be read is an error, for it may have been acknowledged.
+// scan scans the last segment. What follows the last complete batch counts as unfinished data of a dying process if it looks
+// like that: the file ends inside a line, or inside a batch, or in zeros, which is how file systems show a block that did not
+// reach the disk. Anything else that cannot be read is an error, because it may have been acknowledged.
 func (s segment) scan(file *os.File) (scanned, error) {
 	found := scanned{last: s.first - 1}
 	reader := bufio.NewReaderSize(io.NewSectionReader(file, 0, 1<<62), readSize)
 	expected := s.first
 
-	var damage error // at a whole line; forgiven if nothing readable follows and it has zeros
+	var damage error // in a terminated line; tolerated if it contains zeros and nothing readable follows
 
 	for {
 		raw, err := reader.ReadBytes('\n')
@@ -120,7 +120,7 @@ func (s segment) scan(file *os.File) (scanned, error) {
 		found.lines++
 
 		if err != nil {
-			break // no line end: the last line is torn
+			break // no line ending: the last line is incomplete
 		}
 
 		l, err := decodeLine(raw)
@@ -151,9 +151,9 @@ func (s segment) scan(file *os.File) (scanned, error) {
 	return found, nil //nolint:nilerr // the error is the end of the file
 }
 
-// seek returns the offset of a record's line in a segment of the given size, by halving: lines begin with their number.
+// seek returns the offset of a record's line in a segment of the given size. It uses binary search: lines contain their number.
 func (s segment) seek(file *os.File, size int64, position Position) (int64, error) {
-	low, high := int64(0), size // the line begins in [low, high), and one begins at low
+	low, high := int64(0), size // the line begins in [low, high), and some line begins at low
 
 	for high-low > readSize {
 		middle := low + (high-low)/2
@@ -166,7 +166,7 @@ func (s segment) seek(file *os.File, size int64, position Position) (int64, erro
 
 		start := middle + int64(len(skipped))
 		if start >= high {
-			high = middle + 1 // no line begins behind the middle
+			high = middle + 1 // no line begins after the middle
 
 			continue
 		}

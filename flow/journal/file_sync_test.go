@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// onSegments calls the function with every fsync of a segment, and leaves those of the directory alone.
+// onSegments calls the function on every fsync of a segment, but not of a directory.
 func onSegments(config journal.FileConfig, f func() error) journal.FileConfig {
 	return config.WithSync(func(file *os.File) error {
 		if filepath.Ext(file.Name()) != ".ndjson" {
@@ -106,7 +106,7 @@ func TestFailedSyncEndsAppending(t *testing.T) {
 	}
 }
 
-// Appends that wait for the disk together go there together; nobody sees one before it is there.
+// Appends that wait for the disk together are written together; none is visible before it is on disk.
 func TestWaitingAppendsShareAWriteAndAreVisibleOnlyWhenSynced(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

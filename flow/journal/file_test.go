@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/flow/journal/journaltest"
 )
 
-// fileConfigs are the ways of keeping files that must not make a difference to readers.
+// fileConfigs returns configurations that must make no difference to readers.
 func fileConfigs() map[string]journal.FileConfig {
 	return map[string]journal.FileConfig{
 		"one segment":              {},
@@ -48,7 +48,7 @@ func add(t *testing.T, file *journal.File[string], entries ...string) {
 	require.NoError(t, err)
 }
 
-// entries returns what a journal has after a position.
+// entries returns the entries of a journal after a position.
 func entries(t *testing.T, file *journal.File[string], after journal.Position) []string {
 	t.Helper()
 
@@ -319,7 +319,7 @@ func TestFileTrimDropsWholeSegments(t *testing.T) {
 	require.Equal(t, []string{"51"}, entries(t, file, 50))
 }
 
-// A tail that is in an old segment goes on reading it when it is dropped, and is told at the next one.
+// A tail that reads an old segment keeps reading it when it is dropped, and gets an error at the next one.
 func TestTailInADroppedSegmentIsTold(t *testing.T) {
 	t.Parallel()
 

@@ -8,7 +8,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// children are the programs that tests start as processes of their own: this binary, with the name in a variable.
+// children returns the programs that tests start as separate processes: this binary, with the name in an environment variable.
 func children() map[string]func() error {
 	return map[string]func() error{"append until killed": appendUntilKilled, "fill the disk": fillTheDisk}
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// Memory is a Journal that lives as long as the process. It drops a record only when it is told to, so it suits what
-// is small: flows of one program, and tests.
+// Memory is a Journal in the memory of the process. It drops records only in Trim, so it suits small journals: flows of one
+// program, and tests.
 type Memory[E any] struct {
 	clock clockwork.Clock
 
 	mu      sync.Mutex
-	trimmed Position      // the last record that is gone
-	records []Record[E]   // those after; only ever appended to or replaced, so a slice of it may be read without the lock
-	grown   chan struct{} // closed by the next append or trim
+	trimmed Position      // the last record that was dropped
+	records []Record[E]   // those after trimmed; only appended to or replaced, so a slice of it can be read without the lock
+	grown   chan struct{} // closed on the next append or trim
 }
 
-// NewMemory returns an empty journal whose records carry the clock's time.
+// NewMemory returns an empty journal whose records carry the time of the clock.
 func NewMemory[E any](clock clockwork.Clock) *Memory[E] {
 	return &Memory[E]{clock: clock, grown: make(chan struct{})}
 }
@@ -48,7 +48,7 @@ func (m *Memory[E]) Append(ctx context.Context, entries ...E) (Position, error) 
 	return m.head(), nil
 }
 
-// Trim drops the records up to a position. Whoever tails from there or later does not notice.
+// Trim drops the records up to a position. It does not affect tails from there or later.
 func (m *Memory[E]) Trim(through Position) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -63,10 +63,10 @@ func (m *Memory[E]) Trim(through Position) {
 	m.wake()
 }
 
-// head is the last position there was. The caller holds the lock, as for wake.
+// head returns the last position ever assigned. The caller holds the lock, as for wake.
 func (m *Memory[E]) head() Position { return m.trimmed + Position(len(m.records)) }
 
-// wake rouses who waits for more.
+// wake wakes waiting readers.
 func (m *Memory[E]) wake() {
 	close(m.grown)
 	m.grown = make(chan struct{})
@@ -148,7 +148,8 @@ func (m *Memory[E]) Head(ctx context.Context) (Position, error) {
 	return m.head(), nil
 }
 
-// since returns the records after the position, and what will be closed when there are more; or that they are gone.
+// since returns the records after the position and a channel that is closed when there are more, or an error if the records are
+// gone.
 func (m *Memory[E]) since(after Position) ([]Record[E], <-chan struct{}, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -163,7 +164,7 @@ func (m *Memory[E]) since(after Position) ([]Record[E], <-chan struct{}, error) 
 	return slices.Clip(m.records[after-m.trimmed:]), m.grown, nil
 }
 
-// left returns all records.
+// left returns the remaining records.
 func (m *Memory[E]) left() []Record[E] {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// WaitFor returns the first record after the position whose entry matches, and waits for it if it is not there yet. It
-// ends with ctx's cause, or with the error that kept it from reading.
+// WaitFor returns the first record after the position whose entry matches, waiting for it if necessary. It ends with ctx's
+// cause, or with the error that prevented reading.
 func WaitFor[E any](ctx context.Context, reader Reader[E], after Position, match func(E) bool) (Record[E], error) {
 	for record, err := range reader.Tail(ctx, after) {
 		if err != nil {

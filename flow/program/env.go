@@ -1,5 +1,5 @@
-// Package program runs flows as programs. What a program meets at its edge (the terminal, the model, Discord, the
-// disk, the clock) is one value of type [Env], so a test runs the program's own configuration with virtual parts.
+// Package program runs flows as programs. The environment of a program (the terminal, the model, Discord, the disk, the clock)
+// is one value of type [Env], so a test can run the program's own configuration with virtual parts.
 package program
 
 import (
@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Env is what a program meets at its edge.
+// Env is the environment of a program.
 type Env struct {
 	// In, Out and Err are the terminal.
 	In       io.Reader
@@ -24,14 +24,14 @@ type Env struct {
 	// LLM answers prompts. Provider and Model are passed to it.
 	LLM             llm.Client
 	Provider, Model string
-	// Discord is how to reach Discord.
+	// Discord configures the connection to Discord.
 	Discord DiscordAccess
 	Clock   clockwork.Clock
 	Logger  *slog.Logger
 
-	// OpenJournal opens a journal that outlives the program. Nil keeps journals in memory.
+	// OpenJournal opens a persistent journal. Nil keeps journals in memory.
 	OpenJournal func(name string) (journal.Journal[flow.Entry], error)
-	// OverrideWindow and OverrideShatter replace the policies of the program where they are set.
+	// OverrideWindow and OverrideShatter replace the policies of the program if they are set.
 	OverrideWindow  flow.Window
 	OverrideShatter flow.Shatter
 
@@ -39,21 +39,21 @@ type Env struct {
 	closers []io.Closer
 }
 
-// DiscordAccess is how a program reaches Discord.
+// DiscordAccess is how a program connects to Discord.
 type DiscordAccess struct {
 	Token string
-	// API and Gateway are the addresses of a server other than Discord's own.
+	// API and Gateway are the addresses of a server that replaces Discord.
 	API, Gateway string
 	// Channel is where the program listens and writes.
 	Channel string
-	// End is closed when nobody writes any more, as the end of a terminal's input; nil never ends.
+	// End is closed when no more messages will be written, like the end of a terminal's input; nil never ends.
 	End <-chan struct{}
 }
 
 // Configure declares the flow of a program.
 type Configure func(env *Env) (*flow.Flow, error)
 
-// Window is the program's window, or the one that overrides it.
+// Window returns the program's window, or the one that overrides it.
 func (e *Env) Window(own flow.Window) flow.Window {
 	if e.OverrideWindow != nil {
 		return e.OverrideWindow
@@ -62,7 +62,7 @@ func (e *Env) Window(own flow.Window) flow.Window {
 	return own
 }
 
-// Shatter is the program's shatter, or the one that overrides it.
+// Shatter returns the program's shatter, or the one that overrides it.
 func (e *Env) Shatter(own flow.Shatter) flow.Shatter {
 	if e.OverrideShatter != nil {
 		return e.OverrideShatter
@@ -71,7 +71,7 @@ func (e *Env) Shatter(own flow.Shatter) flow.Shatter {
 	return own
 }
 
-// Journal opens a journal by its name. Close closes it.
+// Journal opens a journal by name. Close closes it.
 func (e *Env) Journal(name string) (journal.Journal[flow.Entry], error) {
 	if e.OpenJournal == nil {
 		return journal.NewMemory[flow.Entry](e.Clock), nil

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// closable is a journal that counts how often it was closed.
+// closable is a journal that counts its calls of Close.
 type closable struct {
 	journal.Journal[flow.Entry]
 
@@ -30,7 +30,7 @@ func (c *closable) Close() error {
 	return c.failure
 }
 
-// keeping is a program that opens a journal and ends at once, or cannot be configured.
+// keeping is a program that opens a journal and ends immediately, or cannot be configured.
 func keeping(failure error) program.Configure {
 	return func(env *program.Env) (*flow.Flow, error) {
 		kept, err := env.Journal("chat")

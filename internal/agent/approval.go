@@ -14,11 +14,11 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// ErrWaiting is what Run returns when the execution cannot go on before a person has decided about a call. Everything is stored: it
-// goes on with the next Run, here or on another server.
+// ErrWaiting is returned by Run when the execution cannot continue before a person decides on a call. All state is stored: the next Run
+// continues it, here or on another server.
 var ErrWaiting = errors.New("a tool call waits for an approval")
 
-// What the model is told of calls that were not made.
+// Results that the model gets for calls that were not made or were edited.
 const (
 	notAllowed      = "The configuration does not allow this call. It was not made. Continue without it."
 	needsObject     = "This call needs a person's approval, which is only possible if its arguments are one JSON object. It was not made."
@@ -29,14 +29,14 @@ const (
 	approvalEdited    = "A person changed the arguments of this call before approving it. It was made with: "
 )
 
-// requestApproval makes a call wait for a person if its policy says so, and reports whether it does.
+// requestApproval makes a call wait for a person if its policy requires it, and reports whether it does.
 func (r *run) requestApproval(interaction *tarsy.MCPInteraction, call tarsy.ToolCall) bool {
 	policy, rule := r.policyOf(call, interaction)
 	if policy != PolicyAsk || !isObject(interaction.ToolArguments) {
 		return false
 	}
 
-	// What a server says of its own tool is not trusted here: the call is not repeated.
+	// The server's own read-only hint is not trusted here: the call is not repeated.
 	interaction.Status, interaction.ReadOnly = tarsy.CallWaiting, false
 	interaction.Approval = &tarsy.Approval{
 		Status: tarsy.ApprovalWaiting, Scope: tarsy.ScopeCall, Rule: rule,
@@ -46,7 +46,7 @@ func (r *run) requestApproval(interaction *tarsy.MCPInteraction, call tarsy.Tool
 	return true
 }
 
-// policyOf decides about a call by what the model wrote: what is stored of it has lost a key that was there twice.
+// policyOf returns the policy for a call, based on what the model wrote: the stored arguments have lost duplicate keys.
 func (r *run) policyOf(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) (Policy, string) {
 	return r.Spec.Approvals.policyFor(interaction.ServerName, interaction.ToolName, interaction.ReadOnly, json.RawMessage(call.Arguments))
 }
@@ -57,7 +57,7 @@ func isObject(raw json.RawMessage) bool {
 	return json.Unmarshal(raw, &object) == nil && object != nil
 }
 
-// refused is why a call that needs no decision any more must not be made, or empty.
+// refused returns why a call that waits for no decision must not be made, or an empty string.
 func (r *run) refused(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) string {
 	if interaction.Approval != nil {
 		return ""
@@ -74,7 +74,7 @@ func (r *run) refused(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) st
 	return ""
 }
 
-// resultOf makes a call, or tells why it is not made. One that was approved is written down as started first.
+// resultOf makes a call, or returns why it is not made. An approved call is first recorded as started.
 func (r *run) resultOf(ctx context.Context, call tarsy.ToolCall, interaction *tarsy.MCPInteraction) (Result, error) {
 	if interaction.Status != tarsy.CallWaiting {
 		result, err := r.callTool(ctx, call, interaction)
@@ -115,14 +115,15 @@ func (r *run) resultOf(ctx context.Context, call tarsy.ToolCall, interaction *ta
 	return Result{Content: approvalWithdrawn, IsError: true}, nil
 }
 
-// forbidsEdit reports whether a person set arguments that the configuration never allows: people decide only about what it asks them.
+// forbidsEdit reports whether a person set arguments that the configuration never allows: people can only decide on calls for which the
+// configuration asks.
 func (r *run) forbidsEdit(interaction *tarsy.MCPInteraction) bool {
 	policy, _ := r.Spec.Approvals.policyFor(interaction.ServerName, interaction.ToolName, interaction.ReadOnly, interaction.Approval.Arguments)
 
 	return len(interaction.Approval.Arguments) > 0 && policy == PolicyNever
 }
 
-// argumentsToSend are the arguments of a call: what the model wrote or, of a call that a person approved, exactly what they saw or set.
+// argumentsToSend returns the arguments of a call: what the model wrote or, for an approved call, exactly what the approver saw or set.
 func argumentsToSend(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) string {
 	switch {
 	case interaction.Approval == nil:
@@ -134,7 +135,7 @@ func argumentsToSend(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) str
 	}
 }
 
-// compact is JSON without the spaces that the database adds, so that it reads the same on every server.
+// compact returns JSON without the spaces that the database adds, so that it is the same on every server.
 func compact(raw json.RawMessage) string {
 	var out bytes.Buffer
 	if err := json.Compact(&out, raw); err != nil {
@@ -144,7 +145,7 @@ func compact(raw json.RawMessage) string {
 	return out.String()
 }
 
-// withEdit tells the model that its arguments were changed.
+// withEdit adds to the result that the arguments were changed.
 func withEdit(result Result, interaction *tarsy.MCPInteraction) Result {
 	if interaction.Approval != nil && len(interaction.Approval.Arguments) > 0 {
 		result.Content = strings.TrimRight(fmt.Sprintf("%s%s\n\n%s", approvalEdited, compact(interaction.Approval.Arguments), result.Content), "\n")
@@ -153,7 +154,7 @@ func withEdit(result Result, interaction *tarsy.MCPInteraction) Result {
 	return result
 }
 
-// callDuration is how long a call took, in milliseconds, without the time that it waited for an approval.
+// callDuration returns how long a call took, in milliseconds, without the time that it waited for an approval.
 func callDuration(interaction *tarsy.MCPInteraction, now time.Time) int64 {
 	switch {
 	case interaction.Approval == nil:

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// waitForPerson runs an execution until its one writing call waits for a person.
+// waitForPerson runs an execution until its only writing call waits for an approval.
 func waitForPerson(t *testing.T) *bench {
 	t.Helper()
 
@@ -25,7 +25,7 @@ func waitForPerson(t *testing.T) *bench {
 	return b
 }
 
-// decide does what the engine does with a person's decision.
+// decide applies a person's decision as the engine does.
 func (b *bench) decide(status tarsy.ApprovalStatus) {
 	now := b.clock.Now()
 	approval := b.ledger.state.MCPInteractions[0].Approval
@@ -82,7 +82,7 @@ func TestDecisionIsAppliedByItsTime(t *testing.T) {
 	}
 }
 
-// Time may run out while the tools are connected, after the execution began again.
+// Time may run out while the tools are connected, after the execution was resumed.
 func TestApprovedCallIsNotMadeOnceAgentMustConclude(t *testing.T) {
 	t.Parallel()
 
@@ -97,7 +97,7 @@ func TestApprovedCallIsNotMadeOnceAgentMustConclude(t *testing.T) {
 	require.Equal(t, approvalWithdrawn, b.ledger.state.MCPInteractions[0].ToolResult)
 }
 
-// The hours in which nobody answered are no time of the call.
+// The hours of waiting for an approval do not count as part of the call.
 func TestCallTakesNoLongerForWaiting(t *testing.T) {
 	t.Parallel()
 

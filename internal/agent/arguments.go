@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// splitName takes a name apart that means no tool, for people to read.
+// splitName splits a name that matches no tool, for display.
 func splitName(name string) (server, tool string) {
 	for _, separator := range []string{"__", "."} {
 		if server, tool, ok := strings.Cut(name, separator); ok {
@@ -19,17 +19,17 @@ func splitName(name string) (server, tool string) {
 	return "", name
 }
 
-// maxDepth is how deeply nested arguments may be to be shown as JSON; deeper ones break parsers further on.
+// maxDepth is how deeply nested arguments can be to be shown as JSON; deeper ones break later parsers.
 const maxDepth = 100
 
-// argumentsOf shows arguments as the JSON they are, or as the text that the model wrote.
+// argumentsOf returns the arguments as decoded JSON, or as the text that the model wrote.
 func argumentsOf(call tarsy.ToolCall) any {
 	var value any
 	if err := json.Unmarshal([]byte(call.Arguments), &value); err != nil || depth(value) > maxDepth {
 		return call.Arguments
 	}
 
-	// Once more, so that numbers keep all their digits: people decide about calls by what they see here. What is valid decodes.
+	// Decode again with numbers that keep all their digits: approvers decide on what they see here. Valid JSON decodes.
 	decoder := json.NewDecoder(strings.NewReader(call.Arguments))
 	decoder.UseNumber()
 
@@ -57,7 +57,7 @@ func depth(value any) int {
 	return deepest + 1
 }
 
-// cleanValue drops what PostgreSQL cannot hold from the strings of a JSON value.
+// cleanValue removes what PostgreSQL cannot store from the strings of a JSON value.
 func cleanValue(value any) any {
 	switch v := value.(type) {
 	case string:

@@ -9,20 +9,20 @@ import (
 	"tarsy.dev/tarsy/internal/agent/react"
 )
 
-// CallOf is the number of a tool call's event; calls that were made before calls had numbers have none.
+// CallOf returns the number of a tool call's event; calls made before numbers were introduced have none.
 func CallOf(event tarsy.TimelineEvent) string {
 	return tarsy.MetadataAs[tarsy.ToolCallMetadata](event.Metadata).Call
 }
 
-// nextCall is the number of the next call. Calls are counted by their rows, so that a server that goes on
-// after a crash counts on from there.
+// nextCall returns the number of the next call. Calls are counted by their rows, so that a server that resumes after a crash continues
+// the count.
 func nextCall(in *Input) string {
 	return tarsy.CallNumber(in.Stage.StageIndex, in.Execution.AgentIndex, len(in.MCPInteractions)+1)
 }
 
 // callNumber finds the number of a call by the id of its event.
 func callNumber(timeline []tarsy.TimelineEvent, eventID string) string {
-	for _, e := range slices.Backward(timeline) { // mostly one of the last
+	for _, e := range slices.Backward(timeline) { // usually one of the last
 		if e.ID == eventID {
 			return CallOf(e)
 		}
@@ -31,9 +31,9 @@ func callNumber(timeline []tarsy.TimelineEvent, eventID string) string {
 	return ""
 }
 
-// resultPrefix is what stands before a result in the conversation: in the text protocol its heading, and the mark
-// by which the model cites it. It is never cut off, for a result without its number could not be cited, and does not count
-// against the limits of results, which are of what tools said.
+// resultPrefix returns what precedes a result in the conversation: in the text protocol its heading, and the mark by which the model
+// cites it. It is never cut off, because a result without its number could not be cited, and does not count against the limits of
+// results.
 func (s Spec) resultPrefix(call string) string {
 	prefix := ""
 	if s.Strategy == React {
@@ -47,7 +47,7 @@ func (s Spec) resultPrefix(call string) string {
 	return prefix
 }
 
-// cutResult is a message with a result that is too long for the model, cut.
+// cutResult truncates the content of a message with a tool result to the model's limit.
 func cutResult(in *Input, message tarsy.Message, content string) string {
 	number := ""
 	if call, written := callRecord(in, message.ToolCallID); written {
@@ -59,9 +59,9 @@ func cutResult(in *Input, message tarsy.Message, content string) string {
 	return prefix + quote.Truncate(strings.TrimPrefix(content, prefix), in.Spec.resultTokens())
 }
 
-// citedCalls finds which calls the marks of an analysis name, and which of the marks name none that the agent can have seen:
-// one of its own or of an earlier stage. Agents of the same stage run at the same time and do not see each other's calls,
-// so a mark that hits one of those is a guess.
+// citedCalls returns the calls that the marks of an analysis cite, and the marks that match no call the agent can have seen: its own or
+// those of earlier stages. Agents of the same stage run concurrently and do not see each other's calls, so a mark that matches one of
+// those is a guess.
 func citedCalls(in *Input, analysis string) (cited []tarsy.Citation, unknown []string) {
 	events := map[string]string{}
 

@@ -15,8 +15,8 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// citations are what an analysis's metadata says of its marks: calls that exist, then, with a question mark, others. Every
-// citation must name the event of its call.
+// citations returns the marks in an analysis's metadata: calls that exist, then, with a question mark, others. Every citation must name
+// the event of its call.
 func (b *bench) citations(analysis tarsy.TimelineEvent) []string {
 	var marks []string
 
@@ -57,7 +57,7 @@ func TestCallsAreNumberedInRecordingOrder(t *testing.T) {
 				b.answers(script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "look", "{}"), toolCall("b", "broken", "{}")}}, script.Reply{Text: "done"})
 			}
 
-			// A number is there from the beginning, and stays.
+			// A number is there from the beginning and does not change.
 			var created []string
 
 			b.ledger.after = func(step progress.Step) {
@@ -179,7 +179,7 @@ func TestCallWithoutNumberIsNotCited(t *testing.T) {
 	b := newBench(t)
 	b.answers(script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "look", "{}")}}, script.Reply{Text: "done [call 1.2.1]"})
 
-	// The server that wrote the call down knew of no numbers.
+	// The server that recorded the call did not use numbers.
 	b.ledger.after = func(step progress.Step) {
 		for _, e := range step.Timeline {
 			if e.EventType == tarsy.EventToolCall {

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// ClosingInput is what a call needs that concludes a session: the executive summary, or the verdict.
+// ClosingInput is the input of a call that concludes a session: the executive summary, or the verdict.
 type ClosingInput struct {
 	SessionID string
 	Analysis  string
@@ -23,32 +23,32 @@ type ClosingInput struct {
 	Limit time.Duration
 	// Deadline is when the session's time is up. Zero means never.
 	Deadline time.Time
-	// Instructions are added to ours; they may be empty.
+	// Instructions are appended to ours; they may be empty.
 	Instructions string
 }
 
-// Closing is what the calls for a conclusion left behind, whatever they are for.
+// Closing is the outcome of the concluding calls.
 type Closing struct {
 	// Err is why there is no result; nil if there is one.
 	Err error
-	// Interactions are all calls that were made, those that failed too, for the trace.
+	// Interactions are all calls that were made, including failed ones, for the trace.
 	Interactions []tarsy.LLMInteraction
-	// Fallbacks tell people, as timeline events of the session, where another model took over; they have no number yet.
+	// Fallbacks are timeline events that report where another model took over; they have no sequence numbers yet.
 	Fallbacks []tarsy.TimelineEvent
 }
 
-// closingCall is what is asked. read takes the answer of a model, or says why it is none; what was read last counts.
+// closingCall describes a call. read parses the answer of a model, or returns why it is invalid; the last one read counts.
 type closingCall struct {
 	agent        string
 	purpose      tarsy.InteractionType
-	what         string // for people
+	what         string // for users
 	system, user string
 	schema       json.RawMessage
 	late         error
 	read         func(llm.Response) error
 }
 
-// left is how long a call may take.
+// left returns how long a call can take.
 func (in ClosingInput) left(now time.Time) time.Duration {
 	if in.Deadline.IsZero() {
 		return in.Limit
@@ -57,7 +57,7 @@ func (in ClosingInput) left(now time.Time) time.Duration {
 	return min(in.Limit, in.Deadline.Sub(now))
 }
 
-// ask asks one model after the other until one answers. A model that finds the analysis too long is given less of it.
+// ask asks one model after the other until one answers. A model for which the analysis is too long gets less of it.
 func (in ClosingInput) ask(ctx context.Context, cfg Config, call closingCall) Closing {
 	var closing Closing
 
@@ -74,7 +74,7 @@ func (in ClosingInput) ask(ctx context.Context, cfg Config, call closingCall) Cl
 		closing.Interactions = append(closing.Interactions, interaction)
 
 		if err != nil && call.schema != nil && llm.AsError(err).Class == llm.ClassInvalid {
-			// The provider may not know schemas: the model is asked for JSON in words.
+			// The provider may not support schemas: put the schema into the prompt.
 			asked = call.inWords()
 			interaction, err = in.askModel(ctx, cfg, asked, model, room)
 			closing.Interactions = append(closing.Interactions, interaction)
@@ -103,7 +103,7 @@ func (in ClosingInput) ask(ctx context.Context, cfg Config, call closingCall) Cl
 	return closing
 }
 
-// inWords is the same call for a provider that knows no schemas.
+// inWords returns the call for a provider without schemas: the schema is part of the prompt.
 func (c closingCall) inWords() closingCall {
 	c.system += "\n\nRespond with one JSON object and nothing else. It must fit this JSON Schema:\n" + string(c.schema)
 	c.schema = nil
@@ -111,7 +111,7 @@ func (c closingCall) inWords() closingCall {
 	return c
 }
 
-// askModel asks one model, which is given at most so many tokens of the analysis.
+// askModel asks one model, with at most the given number of tokens of the analysis.
 func (in ClosingInput) askModel(ctx context.Context, cfg Config, call closingCall, model Fallback, tokens int) (tarsy.LLMInteraction, error) {
 	limit := in.left(cfg.Clock.Now())
 
@@ -130,7 +130,7 @@ func (in ClosingInput) askModel(ctx context.Context, cfg Config, call closingCal
 	started := calendar.Time(cfg.Clock.Now())
 	response, attempts, err := cfg.collectContained(limited, request, func(llm.Chunk) error { return nil })
 
-	// What came before an error is read too: it is shown with the error.
+	// Text before an error is read too: it is shown with the error.
 	if wrong := call.read(response); err == nil {
 		err = wrong
 	}

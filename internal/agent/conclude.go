@@ -8,14 +8,14 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// notMade is the result of a call that was asked for when it was time to conclude.
+// notMade is the result of a call that was requested when it was time to conclude.
 const notMade = "This call was not made because the investigation is ending."
 
-// notRepeated is the result of a call that only reads, was cut off, and is not worth to be made again.
+// notRepeated is the result of an interrupted read-only call that is not worth repeating.
 const notRepeated = "This call was interrupted and not repeated because the investigation is ending."
 
-// conclude is the step that tells the model to conclude. From then on the execution's row says why; calls that were
-// asked for and not begun are answered, for a conversation with open calls is none.
+// conclude returns the step that tells the model to conclude. From then on the execution's row has the reason. Calls that were
+// requested and not begun get a result, because a conversation with unanswered calls is invalid.
 func (x *execution) conclude(why tarsy.ForcedConclusion, detail string) progress.Step {
 	if why == tarsy.NotForced {
 		why = tarsy.ForcedIterations
@@ -34,8 +34,8 @@ func (x *execution) conclude(why tarsy.ForcedConclusion, detail string) progress
 	return step
 }
 
-// concludePrompt asks for the conclusion, in the form that the strategy wants. The detail is which cap of the budget
-// was reached.
+// concludePrompt asks for the conclusion, in the form that the strategy requires. The detail names the limit of the budget that was
+// reached.
 func concludePrompt(in *Input, detail string) string {
 	var why string
 

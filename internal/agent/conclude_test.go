@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// concluding finds the step that told the model to conclude.
+// concluding returns the step that told the model to conclude.
 func (b *bench) concluding() progress.Step {
 	for _, step := range b.ledger.steps {
 		for _, e := range step.Executions {
@@ -154,7 +154,7 @@ func TestTimeUpDuringAnswerSkipsItsCalls(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
-	b.task.ConcludeAt = b.clock.Now().Add(time.Millisecond) // that which the first answer takes
+	b.task.ConcludeAt = b.clock.Now().Add(time.Millisecond) // the duration of the first answer
 	b.answers(script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "change", "1")}}, script.Reply{Text: "done"})
 	require.Equal(t, tarsy.ForcedDeadline, b.finish().ForcedConclusion)
 	require.Empty(t, b.tools.calls)
@@ -207,7 +207,7 @@ func TestYieldAfterCallIsRecordedStillRunsIt(t *testing.T) {
 	b.yield = yield
 	b.answers(script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "change", "1"), toolCall("b", "change", "2")}}, script.Reply{Text: "done"})
 
-	// The server is told to stop while the second call is being written down, with the first one's result.
+	// The server is told to stop while the second call is being recorded, together with the first one's result.
 	b.ledger.after = func(step progress.Step) {
 		if len(step.MCPInteractions) == 2 {
 			stop(why)

@@ -11,8 +11,8 @@ import (
 	"tarsy.dev/tarsy/internal/agent/quote"
 )
 
-// StageContext is what earlier stages found, as the next stage's agents read it, in at most so many tokens. It also returns
-// how many stages are shortened.
+// StageContext formats the results of earlier stages for the agents of the next stage, in at most the given number of tokens. It also
+// returns how many stages are shortened.
 func StageContext(stages []StageResult, tokens int) (text string, shortened int) {
 	sections := make([]section, 0, len(stages))
 	for _, s := range stages {
@@ -24,8 +24,8 @@ func StageContext(stages []StageResult, tokens int) (text string, shortened int)
 	return quote.Block("CHAIN_CONTEXT", text), shortened
 }
 
-// SynthesisContext is what the agents of a stage did, each under what identifies it, as the agent reads it that
-// makes one analysis of theirs, in at most so many tokens. It also returns how many agents' work is shortened.
+// SynthesisContext formats the work of a stage's agents for the synthesis, each under a header that identifies it, in at most the given
+// number of tokens. It also returns how many agents' work is shortened.
 func SynthesisContext(stageName string, investigations []Investigation, tokens int) (text string, shortened int) {
 	sections := make([]section, 0, len(investigations))
 	for _, i := range investigations {
@@ -35,14 +35,14 @@ func SynthesisContext(stageName string, investigations []Investigation, tokens i
 	return fit(fmt.Sprintf("Work of the %d agents of stage %q:", len(investigations), quote.OneLine(stageName)), sections, tokens)
 }
 
-// SessionContext is all that happened in a session before a question: the investigation, and what was asked and
-// answered before, in at most so many tokens. Agents that worked at the same time are told one after the other, in the order
-// of their stage. It also returns how many agents' work is shortened.
+// SessionContext formats everything that happened in a session before a question: the investigation, and earlier questions and answers,
+// in at most the given number of tokens. Agents that worked concurrently follow each other in the order of their stage. It also returns
+// how many agents' work is shortened.
 func SessionContext(q Question, tokens int) (text string, shortened int) {
 	timeline := slices.Clone(q.Timeline)
 	slices.SortStableFunc(timeline, func(a, b tarsy.TimelineEvent) int { return cmp.Compare(a.SequenceNumber, b.SequenceNumber) })
 
-	// The question itself comes last, and is put to the agent apart from what it is about.
+	// The question itself comes last, and is given to the agent separately.
 	if n := len(timeline); n > 0 && timeline[n-1].EventType == tarsy.EventUserQuestion {
 		timeline = timeline[:n-1]
 	}
@@ -64,8 +64,7 @@ func SessionContext(q Question, tokens int) (text string, shortened int) {
 	return fit("The investigation, followed by earlier questions and answers:", sections, tokens)
 }
 
-// scenes puts the events of each execution together. Executions, and what belongs to none, are in the order in
-// which they began.
+// scenes groups the events by execution. Executions, and events without one, are in the order in which they began.
 func scenes(timeline []tarsy.TimelineEvent) [][]tarsy.TimelineEvent {
 	var (
 		found   [][]tarsy.TimelineEvent
@@ -91,7 +90,7 @@ func scenes(timeline []tarsy.TimelineEvent) [][]tarsy.TimelineEvent {
 	return found
 }
 
-// inStageOrder puts the scenes of each stage into the order of its agents: which of them began first is chance.
+// inStageOrder sorts the scenes of each stage by agent index: which agent began first is chance.
 func inStageOrder(found [][]tarsy.TimelineEvent, executions []tarsy.Execution) [][]tarsy.TimelineEvent {
 	index := make(map[string]int, len(executions))
 	for _, e := range executions {
@@ -124,7 +123,7 @@ func executionOf(e tarsy.TimelineEvent) string {
 	return *e.ExecutionID
 }
 
-// sceneHeader says where a scene belongs; the stage is named once for all its agents.
+// sceneHeader returns the header of a scene; the stage is named once for all its agents.
 func sceneHeader(q Question, first tarsy.TimelineEvent, stage *string) string {
 	var parts []string
 
@@ -151,7 +150,7 @@ func sceneHeader(q Question, first tarsy.TimelineEvent, stage *string) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// agentHeader says whose work follows.
+// agentHeader identifies the agent whose work follows.
 func agentHeader(e tarsy.Execution) string {
 	lines := []string{fmt.Sprintf("### Agent %d: %s", e.AgentIndex, quote.OneLine(e.AgentName))}
 
@@ -170,8 +169,8 @@ func agentHeader(e tarsy.Execution) string {
 	return strings.Join(lines, "\n")
 }
 
-// formatEvents tells events in order. The summary of a tool's result is shown with its call, in the result's place,
-// wherever it stands in the timeline; an answer that is the final analysis is told once.
+// formatEvents formats events in order. The summary of a tool's result is shown with its call instead of the result, wherever it is in
+// the timeline; a response that equals the final analysis is left out.
 func formatEvents(timeline []tarsy.TimelineEvent) string {
 	var parts []string
 
@@ -195,7 +194,7 @@ func formatEvents(timeline []tarsy.TimelineEvent) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// hasCall reports whether the call that a summary belongs to is told as well.
+// hasCall reports whether the timeline contains the call that a summary belongs to.
 func hasCall(timeline []tarsy.TimelineEvent, summary tarsy.TimelineEvent) bool {
 	id := summarisedCall(summary)
 
@@ -208,7 +207,7 @@ func isAnalysis(timeline []tarsy.TimelineEvent, response tarsy.TimelineEvent) bo
 	})
 }
 
-// formatCall tells of a call under its mark, so that whoever reads of it can cite it.
+// formatCall formats a call under its mark, so that readers can cite it.
 func formatCall(timeline []tarsy.TimelineEvent, call tarsy.TimelineEvent) string {
 	head := fmt.Sprintf("**Tool call%s:** %s", unfinished(call.Status), callHeader(call))
 	if number := CallOf(call); number != "" {
@@ -222,7 +221,7 @@ func formatCall(timeline []tarsy.TimelineEvent, call tarsy.TimelineEvent) string
 	return head + "\n\nResult:\n\n" + call.Content
 }
 
-// callHeader names the tool of a call and what it was given.
+// callHeader names the tool of a call and its arguments.
 func callHeader(e tarsy.TimelineEvent) string {
 	call := tarsy.MetadataAs[tarsy.ToolCallMetadata](e.Metadata)
 	header := joinName(call.ServerName, call.ToolName)
@@ -237,8 +236,8 @@ func callHeader(e tarsy.TimelineEvent) string {
 		return header + " " + text
 	}
 
-	// They are encoded again because the database spaces and orders JSON in its own way, and a prompt must not depend on
-	// whether its events were loaded.
+	// Encode the arguments again: the database spaces and orders JSON in its own way, and a prompt must not depend on whether its
+	// events were loaded.
 	raw, err := json.Marshal(given)
 	if err != nil {
 		return header
@@ -265,7 +264,7 @@ func formatEvent(e tarsy.TimelineEvent) string {
 	return fmt.Sprintf("**%s%s:**\n\n%s", title, unfinished(e.Status), content)
 }
 
-// unfinished says what became of an event that did not complete.
+// unfinished returns the status of an event that did not complete, in parentheses.
 func unfinished(status tarsy.EventStatus) string {
 	if status == tarsy.EventCompleted || status == "" {
 		return ""

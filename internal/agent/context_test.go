@@ -10,12 +10,12 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// told makes a timeline event.
+// told creates a timeline event.
 func told(eventType tarsy.EventType, content string, metadata tarsy.Metadata) tarsy.TimelineEvent {
 	return tarsy.TimelineEvent{ID: content, EventType: eventType, Status: tarsy.EventCompleted, Content: content, Metadata: metadata}
 }
 
-// called is the metadata of a call of a tool with arguments.
+// called returns the metadata of a tool call with arguments.
 func called(server, tool string, arguments any) tarsy.Metadata {
 	raw, err := json.Marshal(arguments)
 	if err != nil {
@@ -132,7 +132,7 @@ func TestEveryEventTypeIsInContext(t *testing.T) {
 		"**Web search:**\n\na b", "**Fetched pages:**\n\nc d", "**Response (timed out):**\n\nhalf", "**new_kind:**\n\nwhatever")
 }
 
-// sessionOf is a session with two agents at once, a summary, and a question that was answered.
+// sessionOf returns a session with two concurrent agents, a summary, and an answered question.
 func sessionOf() Question {
 	id := func(s string) *string { return &s }
 	at := func(sequence int64, eventType tarsy.EventType, content string, stage, execution *string) tarsy.TimelineEvent {

@@ -8,17 +8,17 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// The time between Input.ConcludeAt and Input.Deadline is shared out in these parts of it. With three minutes, a call that
-// runs when it is time to conclude has 30 seconds left, the conclusion ends a minute before the deadline (or has a minute if a
-// tool call took longer), a synthesis half a minute before it; the rest is for the executive summary.
+// The time between Input.ConcludeAt and Input.Deadline is divided into these parts. With three minutes, a call that runs when it is
+// time to conclude has 30 seconds left, the conclusion ends a minute before the deadline (or has a minute if a tool call took longer),
+// and a synthesis half a minute before it; the rest is for the executive summary.
 const (
 	runningShare    = 6
 	conclusionShare = 3
 	synthesisShare  = 6
 )
 
-// callLimit is how long an LLM call may take, and the cause of its end. Without it a call that begins just before it is time to
-// conclude would leave too little for the conclusion, and the session would time out with nothing.
+// callLimit returns how long an LLM call can take, and the cause when it ends. Without it a call that begins just before it is time to
+// conclude would leave too little time for the conclusion, and the session would time out without a result.
 func (r *run) callLimit(purpose tarsy.InteractionType) (time.Duration, error) {
 	if r.ConcludeAt.IsZero() || !r.Deadline.After(r.ConcludeAt) {
 		return r.Spec.IterationTimeout, errIterationTimeout
@@ -43,11 +43,11 @@ func (r *run) callLimit(purpose tarsy.InteractionType) (time.Duration, error) {
 	return r.Spec.IterationTimeout, errIterationTimeout
 }
 
-// noSynthesisTime is what people are told when there was no time for a synthesis.
+// noSynthesisTime replaces a synthesis for which there was no time.
 const noSynthesisTime = "There was no time left for a synthesis. The agents' analyses follow unchanged."
 
-// takeDeadline goes on after a call that was cut because the session's time is nearly up. An investigation concludes next; a
-// synthesis ends with what it should have summed up.
+// takeDeadline handles a call that was cut off because the session's time is nearly up. An investigation concludes next; a synthesis
+// ends with the analyses that it should have combined.
 func (r *run) takeDeadline(ctx context.Context, step progress.Step, purpose tarsy.InteractionType) (bool, error) {
 	switch {
 	case purpose == tarsy.InteractionIteration:

@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// runUntil runs the execution and lets time pass while each of the gates is reached.
+// runUntil runs the execution and calls the steps in order while it runs.
 func (b *bench) runUntil(t *testing.T, steps ...func()) {
 	t.Helper()
 

@@ -15,19 +15,19 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Why there is no summary.
+// Reasons why there is no summary.
 var (
 	errNoSummary     = errors.New("the model gave no summary")
 	errSummaryNoRoom = errors.New("the model reached its limit of output tokens before it wrote a summary")
 )
 
-// summaryCutOff is added to a summary that is incomplete.
+// summaryCutOff is appended to an incomplete summary.
 const summaryCutOff = "\n\n[cut: the model reached its limit of output tokens; the summary is incomplete]"
 
-// summaryOverrun is how many times longer than asked for a summary may be before it is cut.
+// summaryOverrun is how many times longer than requested a summary can be before it is cut.
 const summaryOverrun = 2
 
-// longest is how many tokens of a summary are kept.
+// longest returns how many tokens of a summary are kept.
 func (d Digest) longest() int {
 	if d.MaxTokens == 0 {
 		return resultTokens
@@ -36,7 +36,7 @@ func (d Digest) longest() int {
 	return min(summaryOverrun*d.MaxTokens, resultTokens)
 }
 
-// summaryError is why an answer is no summary, if so.
+// summaryError returns why a response contains no summary, or nil.
 func summaryError(response llm.Response) error {
 	switch {
 	case strings.TrimSpace(response.Text) != "":
@@ -48,7 +48,7 @@ func summaryError(response llm.Response) error {
 	}
 }
 
-// wholeSummary is the text of a summary, which says so if the model did not get to its end.
+// wholeSummary returns the text of a summary, with a note if the model did not finish it.
 func wholeSummary(response llm.Response) string {
 	if response.Text != "" && response.End.Reason == llm.StopMaxTokens {
 		return response.Text + summaryCutOff
@@ -57,15 +57,15 @@ func wholeSummary(response llm.Response) string {
 	return response.Text
 }
 
-// notSummarised is what a summary's event says when the model was given the result itself.
+// notSummarised is the text of a summary's event when the model was given the result itself.
 const notSummarised = "The result was not summarised; the agent was given all of it."
 
-// undigested is a result that waits to be summarised: the message that holds it whole, and the call it came from.
+// undigested is a result that has yet to be summarised: the message with the whole result, and the call it came from.
 type undigested struct {
 	message tarsy.Message
 	call    tarsy.MCPInteraction
 	digest  Digest
-	// number is the call's, by which the model cites it.
+	// number is the number of the call, by which the model cites it.
 	number string
 	raw    string
 }
@@ -77,7 +77,7 @@ func (s Spec) digests(server, content string) bool {
 	return ok && digest.Threshold > 0 && quote.Tokens(content) > digest.Threshold
 }
 
-// findUndigested looks at the last message: every result is summarised before anything else happens.
+// findUndigested checks the last message: every result is summarised before anything else happens.
 func findUndigested(in *Input) (undigested, bool) {
 	message := in.Messages[len(in.Messages)-1]
 	if message.ToolCallID == "" {
@@ -120,13 +120,13 @@ func summaryOf(timeline []tarsy.TimelineEvent, callEventID string) (tarsy.Timeli
 	return tarsy.TimelineEvent{}, false
 }
 
-// summarisedCall is the id of the event of the call whose result a summary stands for.
+// summarisedCall returns the id of the event of the call whose result was summarised.
 func summarisedCall(summary tarsy.TimelineEvent) string {
 	return tarsy.MetadataAs[tarsy.ToolSummaryMetadata](summary.Metadata).ToolCallEventID
 }
 
-// digest has the last result summarised and puts the summary in its place. Whatever goes wrong with it, the
-// conversation goes on, with the result as it is.
+// digest summarises the last result and replaces it with the summary. If this fails, the conversation continues with the result as it
+// is.
 func (r *run) digest(ctx context.Context) error {
 	if err := r.Recorder.CheckLease(ctx); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (r *run) digest(ctx context.Context) error {
 	return r.commit(ctx, step)
 }
 
-// summaryEvent is the event that shows the summary. One that a killed server left streaming is begun again.
+// summaryEvent returns the event that shows the summary. An event that a killed server left streaming is reused.
 func (x *execution) summaryEvent(u undigested) tarsy.TimelineEvent {
 	if left, ok := summaryOf(x.Timeline, u.call.TimelineEventID); ok {
 		return left
@@ -197,7 +197,7 @@ func (x *execution) summaryEvent(u undigested) tarsy.TimelineEvent {
 	return event
 }
 
-// digested is the step that puts the summary in the result's place, or that says why there is none.
+// digested returns the step that replaces the result with the summary, or records why there is none.
 func (r *run) digested(u undigested, live *liveText, summary string, status tarsy.EventStatus, err error) progress.Step {
 	content := u.raw
 
@@ -220,8 +220,8 @@ func (r *run) digested(u undigested, live *liveText, summary string, status tars
 	return step
 }
 
-// abandonSummaries ends what a killed server left streaming and nobody takes up any more, for the time is up or
-// results are no longer summarised.
+// abandonSummaries ends summary events that a killed server left streaming and that will not be resumed, because time is up or results
+// are no longer summarised.
 func (x *execution) abandonSummaries(step *progress.Step) {
 	for _, e := range x.Timeline {
 		if e.EventType == tarsy.EventToolSummary && e.Status == tarsy.EventStreaming {

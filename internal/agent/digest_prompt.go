@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// contextTokens is how much of the conversation a summariser is given, from its end.
+// contextTokens is how much of the conversation a summariser gets, counted from its end.
 const contextTokens = 8_000
 
 const digestSystemPrompt = `Summarize a tool result for an agent that investigates an alert. The agent reads your summary instead of the result.
@@ -32,8 +32,8 @@ Result of %s (about %d tokens):
 
 Write the summary.`
 
-// digestRequest is the call that summarises a result. It sets no limit of output tokens, because providers count thinking
-// towards it: a short one would cut the summary off, or leave nothing of it.
+// digestRequest builds the call that summarises a result. It sets no limit of output tokens, because providers count thinking towards
+// it: a low limit would cut the summary off, or leave nothing of it.
 func digestRequest(in *Input, u undigested) *llm.Request {
 	d := u.digest
 	tool := toolName(u.call)
@@ -51,7 +51,7 @@ func digestRequest(in *Input, u undigested) *llm.Request {
 	}
 }
 
-// conversation is what was said so far, without the instructions.
+// conversation formats the messages so far, without the instructions.
 func conversation(messages []tarsy.Message) string {
 	var b strings.Builder
 
@@ -77,13 +77,13 @@ func conversation(messages []tarsy.Message) string {
 	return strings.TrimSpace(b.String())
 }
 
-// wrappedSummary is a summary as the agent reads it, which is told what it has before it.
+// wrappedSummary returns a summary for the agent, with a header that says what it is.
 func wrappedSummary(u undigested, summary string) string {
 	return fmt.Sprintf("[Summary by a model of the result of %s, which had about %d tokens. "+
 		"If you need details, make a narrower call.]\n\n%s", toolName(u.call), quote.Tokens(u.raw), summary)
 }
 
-// toolName is how people read the name of a call's tool.
+// toolName returns the display name of a call's tool.
 func toolName(call tarsy.MCPInteraction) string {
 	return quote.OneLine(joinName(call.ServerName, call.ToolName))
 }

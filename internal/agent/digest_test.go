@@ -39,7 +39,7 @@ func newDigestBench(t *testing.T, strategy Strategy) *bench {
 	return b
 }
 
-// summarising finds the calls that summarised.
+// summarising returns the calls that summarised.
 func (b *bench) summarising() []llm.Request {
 	var requests []llm.Request
 

@@ -10,16 +10,16 @@ import (
 
 // The error codes of executions and LLM calls.
 const (
-	// CodeLLMError is an error of no known class; the others are "llm_" and the class.
+	// CodeLLMError is an error of unknown class; the others are "llm_" plus the class.
 	CodeLLMError         = "llm_error"
 	CodeContextTooLong   = "llm_" + string(llm.ClassContextTooLong)
 	CodeIterationTimeout = "iteration_timeout"
-	// CodeDeadline is that of a call that was cut because the session's time is nearly up.
+	// CodeDeadline is the code of a call that was cut off because the session's time is nearly up.
 	CodeDeadline    = "deadline"
 	CodeEmptyAnswer = "empty_answer"
 )
 
-// codeOf is the code of a failed LLM call.
+// codeOf returns the code of a failed LLM call.
 func codeOf(err error) string {
 	if errors.Is(err, errIterationTimeout) {
 		return CodeIterationTimeout
@@ -36,10 +36,10 @@ func codeOf(err error) string {
 	return CodeLLMError
 }
 
-// maxFailure is how many bytes of an error's text are kept: what a provider says goes into rows, events and logs.
+// maxFailure is how many bytes of an error's text are kept: provider messages go into rows, events and logs.
 const maxFailure = 2_000
 
-// failure is an error as people may read it.
+// failure is an error with a text that is safe to show.
 type failure struct {
 	text string
 	err  error
@@ -49,10 +49,9 @@ func (f *failure) Error() string { return f.text }
 
 func (f *failure) Unwrap() error { return f.err }
 
-// failure makes the error of a call fit for people. Providers and what stands before them repeat what they were sent, and
-// at any length.
+// failure makes the error of a call safe to show. Providers and the proxies in front of them repeat what they were sent, at any length.
 func (c Config) failure(err error) error {
-	const spare = 8 // a secret that is cut in two cannot be found, so it is cut far behind what is kept
+	const spare = 8 // a secret that is cut in two cannot be found, so cut far beyond what is kept
 
 	text := plaintext.Cut(plaintext.Clean(err.Error()), spare*maxFailure)
 	if c.Mask != nil {
@@ -66,7 +65,7 @@ func (c Config) failure(err error) error {
 	return &failure{text: text, err: err}
 }
 
-// noteFailure writes an error into the record of its call, and returns what becomes of the call's events.
+// noteFailure writes an error into the record of its call, and returns the status of the call's events.
 func noteFailure(interaction *tarsy.LLMInteraction, err error) tarsy.EventStatus {
 	if err == nil {
 		return tarsy.EventCompleted

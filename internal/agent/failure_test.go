@@ -18,7 +18,7 @@ func throttled(after time.Duration) error {
 	return &llm.Error{Class: llm.ClassQuota, Status: 429, Message: "slow down", Retryable: true, RetryAfter: after}
 }
 
-// What a provider says is shown and stored in many places: none of them gets a secret, or megabytes.
+// Error messages of providers are shown and stored in many places, none of which must get a secret, or megabytes.
 func TestProviderErrorTextIsMaskedAndBounded(t *testing.T) {
 	t.Parallel()
 
@@ -73,7 +73,8 @@ func TestProviderErrorTextIsMaskedAndBounded(t *testing.T) {
 	}
 }
 
-// A wait that outlasts the iteration is no slow model: the next provider is asked at once, and people read what the first said.
+// A wait that exceeds the iteration is not a slow model: the next provider is asked immediately, and the first provider's error is
+// shown.
 func TestRetryWaitLongerThanIterationReturnsProviderError(t *testing.T) {
 	t.Parallel()
 
@@ -103,7 +104,7 @@ func TestRetryWaitLongerThanIterationReturnsProviderError(t *testing.T) {
 	require.Equal(t, 2, failed.Attempts, "the attempt that was waited for was not made")
 }
 
-// Whoever is told to stop while a call waits for its next attempt stops at once, and leaves no trace of the call.
+// An execution that is stopped while a call waits for its next attempt stops immediately, and leaves no trace of the call.
 func TestRetryWaitEndsWithExecution(t *testing.T) {
 	t.Parallel()
 
@@ -166,7 +167,7 @@ func TestThinkingOnlyAnswerSaysWhatToDo(t *testing.T) {
 	require.Contains(t, execution.ErrorMessage, "raise max_output_tokens")
 }
 
-// A run that opened no tools concludes, though it became another day, with another budget, meanwhile.
+// A run that opened no tools concludes, even if another day with another budget has begun in the meantime.
 func TestRunWithoutToolsConcludesEvenIfBudgetReturns(t *testing.T) {
 	t.Parallel()
 
@@ -190,7 +191,7 @@ func TestRunWithoutToolsConcludesEvenIfBudgetReturns(t *testing.T) {
 	require.Zero(t, b.tools.opened)
 }
 
-// What the first provider may run by itself says nothing about the next.
+// The native tools of the first provider are not those of the next.
 func TestNativeToolsBelongToProvider(t *testing.T) {
 	t.Parallel()
 

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Fallback is a model that goes on when the one before it fails.
+// Fallback is a model that takes over when the previous one fails.
 type Fallback struct {
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
@@ -21,8 +21,8 @@ type Fallback struct {
 	NativeTools     llm.NativeTools `json:"native_tools"`
 }
 
-// using is the spec as it is once a provider of its fallbacks has taken over; those before it have had their turn.
-// Results that the agent's own model summarised are summarised by the new one.
+// using returns the spec after a provider of its fallbacks has taken over; the fallbacks before it are used up. Results that the
+// agent's own model summarised are summarised by the new one.
 func (s Spec) using(provider string) Spec {
 	i := slices.IndexFunc(s.Fallbacks, func(f Fallback) bool { return f.Provider == provider })
 	if i < 0 || provider == s.Provider {
@@ -44,8 +44,8 @@ func (s Spec) using(provider string) Spec {
 	return s
 }
 
-// fallBack lets the next provider go on, from here to the execution's end, and tells people so. The execution's row
-// says who it is, so that whoever takes over after a crash asks the same.
+// fallBack lets the next provider take over until the execution's end, and adds an event about it. The provider is stored in the
+// execution's row, so that a server that resumes after a crash uses the same one.
 func (x *execution) fallBack(step *progress.Step, code, reason string) {
 	from, to := x.Spec.Provider, x.Spec.Fallbacks[0].Provider
 

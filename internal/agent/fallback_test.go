@@ -20,7 +20,7 @@ func refused() error {
 	return &llm.Error{Class: llm.ClassAuth, Status: http.StatusUnauthorized, Message: "invalid x-api-key"}
 }
 
-// providers of the calls that were made, in order.
+// asked returns the providers of the calls that were made, in order.
 func (b *bench) asked() []string {
 	var asked []string
 	for _, c := range b.model.Calls() {
@@ -58,7 +58,7 @@ func TestNextProviderTakesOverOnFailure(t *testing.T) {
 	require.Equal(t, "llm_auth", failed.ErrorCode)
 	require.Equal(t, "second", b.ledger.state.LLMInteractions[2].Provider)
 
-	// What was shown of the broken answer stays, as one that failed.
+	// The visible part of the broken answer is kept, as failed.
 	responses := b.events(tarsy.EventResponse)
 	require.Equal(t, tarsy.EventFailed, responses[0].Status)
 	require.Equal(t, "half an ", responses[0].Content)
@@ -93,7 +93,7 @@ func TestSilentProviderIsAbandoned(t *testing.T) {
 	require.Equal(t, "empty_answer", b.ledger.state.LLMInteractions[0].ErrorCode)
 }
 
-// A server that takes over asks the provider that was asked last, and those before it are not tried again.
+// A server that takes over uses the last provider that was asked; earlier ones are not tried again.
 func TestResumedExecutionKeepsItsProvider(t *testing.T) {
 	t.Parallel()
 
@@ -263,7 +263,7 @@ func TestExhaustedBudgetEndsInvestigation(t *testing.T) {
 	require.Contains(t, last.Messages[len(last.Messages)-1].Content, "The budget is spent (session tool calls: 1 of 1), and tools are no longer available")
 }
 
-// A signature goes back to the letter, whatever is in it: NUL, half a surrogate, numbers that no database takes.
+// A signature is returned byte for byte, whatever it contains: NUL, half a surrogate, numbers that no database accepts.
 func TestSignatureIsReturnedWithItsMessage(t *testing.T) {
 	t.Parallel()
 

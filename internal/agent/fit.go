@@ -9,40 +9,40 @@ import (
 	"tarsy.dev/tarsy/internal/agent/quote"
 )
 
-// detail is how much of a section of a context is given to a model.
+// detail is how much of a section of a context is shown to a model.
 type detail int
 
 const (
 	// detailFull gives everything.
 	detailFull detail = iota
-	// detailShort leaves thinking out and shortens long texts.
+	// detailShort omits thinking and shortens long texts.
 	detailShort
-	// detailResult gives only what the section resulted in: analyses, answers, questions and errors.
+	// detailResult gives only the section's results: analyses, answers, questions and errors.
 	detailResult
-	// detailBrief gives the beginning and the end of that.
+	// detailBrief gives the beginning and the end of the results.
 	detailBrief
-	// detailNone leaves the section out.
+	// detailNone omits the section.
 	detailNone
 )
 
-// The limits of what a section shows of a text, in estimated tokens.
+// Limits of a text in a section, in estimated tokens.
 const (
 	shortTokens = 500
 	briefTokens = 250
 )
 
-// The room for a context, in estimated tokens.
+// Sizes of a context, in estimated tokens.
 const (
-	// leastContextTokens is the room of a model whose results are limited to very little.
+	// leastContextTokens is the size for a model whose results are limited to very little.
 	leastContextTokens = 4_000
-	// tightShare is the part of the room that is used after a provider refused a prompt for its length.
+	// tightShare divides the size after a provider refused a prompt for its length.
 	tightShare = 4
-	// earlierShare is the part of the room that the results of earlier stages may take.
+	// earlierShare divides the size to give the limit for the results of earlier stages.
 	earlierShare = 4
 )
 
-// contextTokens is how much an agent is given of what others did. It follows the model's limit of tool results, which is
-// what says how large its context window is.
+// contextTokens returns how much of others' work an agent gets. It follows the model's limit of tool results, which indicates the size
+// of its context window.
 func (s Spec) contextTokens() int {
 	if s.MaxResultTokens > 0 {
 		return max(s.MaxResultTokens, leastContextTokens)
@@ -56,9 +56,9 @@ type section interface {
 	render(d detail) string
 }
 
-// fit joins an introduction and sections, the oldest first, to a text of at most so many estimated tokens. Where they do not
-// fit, detail is taken from all sections level by level, each time from the oldest first. It also returns how many sections
-// lost something. It is a pure function, so every server makes the same prompt.
+// fit joins an introduction and sections, the oldest first, into a text of at most the given number of estimated tokens. If they do not
+// fit, it reduces the detail of all sections level by level, starting with the oldest. It also returns how many sections were reduced.
+// It is a pure function, so every server builds the same prompt.
 func fit(intro string, sections []section, tokens int) (text string, shortened int) {
 	const separator = "\n\n"
 
@@ -74,7 +74,7 @@ func fit(intro string, sections []section, tokens int) (text string, shortened i
 
 	for level := detailShort; level <= detailNone; level++ {
 		for i, s := range sections {
-			// The newest section is never left out.
+			// The newest section is never omitted.
 			if size <= limit || level == detailNone && i == len(sections)-1 {
 				break
 			}
@@ -100,7 +100,7 @@ func fit(intro string, sections []section, tokens int) (text string, shortened i
 	return strings.Join(parts, separator), shortened
 }
 
-// work is what an agent did, or what belongs to no agent.
+// work is the work of an agent, or events that belong to no agent.
 type work struct {
 	header, block string
 	events        []tarsy.TimelineEvent
@@ -116,7 +116,7 @@ func (w work) render(d detail) string {
 
 	for _, e := range w.events {
 		if e.EventType == tarsy.EventResponse && isAnalysis(w.events, e) {
-			continue // it is shown once, as the analysis
+			continue // shown once, as the analysis
 		}
 
 		if e, kept := reduce(e, d); kept {
@@ -138,7 +138,7 @@ func (w work) render(d detail) string {
 	return w.header + "\n\n" + quote.Block(w.block, text)
 }
 
-// reduce returns what a level of detail shows of an event, if anything.
+// reduce returns what a level of detail shows of an event, and whether it shows it.
 func reduce(e tarsy.TimelineEvent, d detail) (tarsy.TimelineEvent, bool) {
 	switch e.EventType {
 	case tarsy.EventFinalAnalysis, tarsy.EventUserQuestion, tarsy.EventExecutiveSummary, tarsy.EventError:
@@ -156,7 +156,7 @@ func reduce(e tarsy.TimelineEvent, d detail) (tarsy.TimelineEvent, bool) {
 	return e, d < detailResult
 }
 
-// withShortInput shortens what a call was given, or the code that was run.
+// withShortInput shortens the arguments of a call, or the code that was run.
 func withShortInput(e tarsy.TimelineEvent) tarsy.Metadata {
 	switch e.EventType {
 	case tarsy.EventToolCall:

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// longInvestigation is the work of an agent that made so many calls with long results.
+// longInvestigation is the work of an agent that made the given number of calls with long results.
 func longInvestigation(name string, calls, bytes int) Investigation {
 	i := Investigation{Execution: tarsy.Execution{AgentName: name, AgentIndex: 1, Status: tarsy.StatusCompleted}}
 

@@ -23,26 +23,26 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// firstCall is the line above the first result of the fixture's execution.
+// firstCall is the line before the first result of the fixture's execution.
 const firstCall = "[call 1.2.1]\n"
 
 var errKilled = errors.New("the server was killed")
 
-// ledger is a Recorder that keeps what a database would.
+// ledger is a Recorder that stores what a database would.
 type ledger struct {
 	mu    sync.Mutex
 	state progress.State
 	steps []progress.Step
-	// times are when the steps were taken, where there is a clock.
+	// times are when the steps were recorded, if there is a clock.
 	times []time.Time
 	clock clockwork.Clock
-	// left is how many steps it takes before it is killed; negative means never.
+	// left is how many steps it records before it is killed; negative means never.
 	left     int
 	sequence int64
 	checks   int
 	// refuse fails the n-th call to CheckLease, counted from one.
 	refuse int
-	// after is called with every step taken.
+	// after is called with every recorded step.
 	after func(step progress.Step)
 }
 
@@ -108,9 +108,9 @@ type bench struct {
 	fence  int64
 	yield  context.Context
 	shown  *shown
-	// task is what the execution is about, where that matters: all of an Input that is no row.
+	// task has the fields of Input that are not rows, for tests that need them.
 	task Input
-	// downAt is after how many answers the provider "test" fails for good; nil means never.
+	// downAt is the number of answers after which the provider "test" fails permanently; nil means never.
 	downAt *int
 	// summary is the reply to every request to summarise a tool's result.
 	summary script.Reply
@@ -137,7 +137,7 @@ func newLedger() *ledger {
 	}}
 }
 
-// input is what the engine hands over: copies of what the database holds.
+// input returns what the engine passes in: copies of the database's rows.
 func (b *bench) input() Input {
 	state := b.ledger.state
 	in := Input{
@@ -190,7 +190,7 @@ func (b *bench) finish() tarsy.Execution {
 	return execution
 }
 
-// stored is what the database gets of steps.
+// stored returns the part of steps that the database stores.
 func stored(steps []progress.Step) []progress.Step {
 	steps = slices.Clone(steps)
 	for i := range steps {
@@ -213,12 +213,12 @@ func (b *bench) events(eventType tarsy.EventType) []tarsy.TimelineEvent {
 	return events
 }
 
-// called is the metadata of a tool call, counted from zero.
+// called returns the metadata of a tool call, counted from zero.
 func (b *bench) called(n int) tarsy.ToolCallMetadata {
 	return tarsy.MetadataAs[tarsy.ToolCallMetadata](b.events(tarsy.EventToolCall)[n].Metadata)
 }
 
-// fallback is the metadata of the first change of the provider.
+// fallback returns the metadata of the first change of provider.
 func (b *bench) fallback() tarsy.ProviderFallbackMetadata {
 	return tarsy.MetadataAs[tarsy.ProviderFallbackMetadata](b.events(tarsy.EventProviderFallback)[0].Metadata)
 }
@@ -251,7 +251,7 @@ func (b *bench) told(eventID, eventType string) int {
 	return count
 }
 
-// fakeTools has a tool that reads and some that write; what they answer depends on their arguments alone.
+// fakeTools has a read-only tool and some that write; their answers depend only on their arguments.
 type fakeTools struct {
 	mu             sync.Mutex
 	calls          []Call
@@ -310,7 +310,7 @@ func (f *fakeTools) Close() error {
 	return nil
 }
 
-// shown is what readers were shown of streams.
+// shown records what streams showed.
 type shown struct {
 	mu     sync.Mutex
 	opened []string
@@ -344,7 +344,7 @@ func (s *shown) open(event tarsy.TimelineEvent, fence int64) (add func(string), 
 		}
 }
 
-// requireNoNUL checks every string of every row, also where JSON hides it as an escape, for valid UTF-8 without NUL.
+// requireNoNUL checks that every string of every row, even if it hides in JSON as an escape, is valid UTF-8 without NUL.
 func requireNoNUL(t require.TestingT, steps []progress.Step) {
 	for _, step := range steps {
 		raw, err := json.Marshal(step)
@@ -377,8 +377,8 @@ func toolCall(id, name, arguments string) llm.ToolCall {
 	return llm.ToolCall{ID: id, Name: "box__" + name, Arguments: arguments}
 }
 
-// answers makes the model answer by the number of answers that the conversation holds, so that a repeated call gets
-// the same answer. Time passes with every call.
+// answers makes the model answer by the number of answers in the conversation, so that a repeated call gets the same answer. Time
+// passes with every call.
 func (b *bench) answers(replies ...script.Reply) {
 	b.model.RouteFunc(func(*llm.Request) bool { return true }, func(r *llm.Request, _ int) script.Reply {
 		b.clock.Advance(time.Millisecond)
@@ -403,14 +403,14 @@ func (b *bench) answers(replies ...script.Reply) {
 	})
 }
 
-// client is a model made by a function.
+// client is a model implemented by a function.
 type client func(ctx context.Context, req *llm.Request, yield func(llm.Chunk, error) bool)
 
 func (c client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) { c(ctx, req, yield) }
 }
 
-// wait waits for a channel, but not for ever.
+// wait receives from a channel, with a time limit.
 func wait[T any](t *testing.T, c <-chan T) T {
 	t.Helper()
 

@@ -19,25 +19,25 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// answer is what an LLM call came to: the response, the step that records it, and, should the call be abandoned,
-// the step that keeps the text so far.
+// answer is the outcome of an LLM call: the response, the step that records it, and the step that keeps the text so far if the call is
+// abandoned.
 type answer struct {
 	llm.Response
 
-	// reply is the parsed text, where the strategy is the text protocol.
+	// reply is the parsed text if the strategy is the text protocol.
 	reply   react.Reply
 	step    progress.Step
 	partial progress.Step
 }
 
-// generate makes one LLM call within the iteration's time limit, showing its text while it comes.
+// generate makes one LLM call within the iteration's time limit, and streams its text.
 func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType) (answer, error) {
 	limit, cause := r.callLimit(purpose)
 
 	limited, cancel := withLimit(ctx, r.Clock, limit, cause)
 	defer cancel()
 
-	// A call that is cut off costs only its repetition, so an execution that should yield does not wait for it.
+	// A cancelled call only has to be repeated, so an execution that should yield does not wait for it.
 	defer context.AfterFunc(r.Yield, cancel)()
 
 	live := &liveText{execution: &r.execution}
@@ -55,7 +55,7 @@ func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType) (answ
 	if err == nil && r.Spec.Strategy == React {
 		a.reply = react.Parse(response.Text)
 		if purpose == tarsy.InteractionIteration {
-			// What a model invented after its action is nothing that people, or other models, should take for a finding.
+			// Text that a model invented after its action must not be taken for a finding, by people or by other models.
 			live.rewrite(tarsy.EventResponse, a.reply.Kept)
 		}
 	}
@@ -69,10 +69,10 @@ func (r *run) generate(ctx context.Context, purpose tarsy.InteractionType) (answ
 	return a, err
 }
 
-// errPanicked is why a call failed that panicked; the log has the rest.
+// errPanicked is the error of a call that panicked; the log has the details.
 var errPanicked = errors.New("something went wrong in the server")
 
-// collectContained is collect for calls whose failure must not end more than themselves: a panic is an error.
+// collectContained is collect for calls whose failure must not affect anything else: a panic becomes an error.
 func (c Config) collectContained(limited context.Context, req *llm.Request, each func(llm.Chunk) error) (response llm.Response, attempts int, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -85,8 +85,8 @@ func (c Config) collectContained(limited context.Context, req *llm.Request, each
 	return c.collect(limited, req, each)
 }
 
-// collect reads the answer to a request and counts how often it took to ask. A call that its limit ended returns
-// errIterationTimeout or errDeadline; if it ended the wait for another attempt, the error is that of the attempt before.
+// collect reads the answer to a request and counts the attempts. A call that its limit ended returns errIterationTimeout or
+// errDeadline; if the limit ended the wait for another attempt, the error is that of the previous attempt.
 func (c Config) collect(limited context.Context, req *llm.Request, each func(llm.Chunk) error) (response llm.Response, attempts int, err error) {
 	calls := &attempted{Client: c.LLM}
 	again := func(attempt int, err error) {
@@ -119,7 +119,7 @@ type attempted struct {
 	llm.Client
 
 	made int
-	// failed is why the last attempt did, while another is waited for.
+	// failed is the error of the last attempt while the next one is pending.
 	failed error
 }
 
@@ -131,13 +131,13 @@ func (a *attempted) Generate(ctx context.Context, req *llm.Request) iter.Seq2[ll
 	return a.Client.Generate(ctx, req)
 }
 
-// maxAnswer is how many bytes of an answer are taken: far more than a model has to say, and little enough to be stored
-// and shown several times over.
+// maxAnswer is how many bytes of an answer are accepted: far more than a model needs, and little enough to be stored and shown several
+// times.
 const maxAnswer = 8 << 20
 
 var errAnswerTooLong = fmt.Errorf("the model's answer is longer than %d bytes", maxAnswer)
 
-// bounded ends an answer that would not end by itself before its time is up.
+// bounded ends an answer that exceeds maxAnswer, which otherwise would continue until its time is up.
 func bounded(each func(llm.Chunk) error) func(llm.Chunk) error {
 	size := 0
 
@@ -166,7 +166,7 @@ func bounded(each func(llm.Chunk) error) func(llm.Chunk) error {
 	}
 }
 
-// newRequest is the call as the provider gets it.
+// newRequest builds the request for the provider.
 func newRequest(in *Input, tools []Tool, purpose tarsy.InteractionType) *llm.Request {
 	req := &llm.Request{
 		SessionID: in.Session.ID, ExecutionID: in.Execution.ID, Agent: in.Execution.AgentName, Purpose: string(purpose),
@@ -187,7 +187,7 @@ func newRequest(in *Input, tools []Tool, purpose tarsy.InteractionType) *llm.Req
 		req.Stop = []string{react.StopSequence}
 	}
 
-	// Whoever is told to conclude is told that there are no tools any more, and a synthesis has none.
+	// A model that must conclude was told that there are no more tools, and a synthesis has none.
 	if len(req.Tools) == 0 && purpose == tarsy.InteractionIteration {
 		req.NativeTools = in.Spec.NativeTools
 	}
@@ -195,7 +195,7 @@ func newRequest(in *Input, tools []Tool, purpose tarsy.InteractionType) *llm.Req
 	return req
 }
 
-// wireMessage is a message as the provider gets it. A model without functions sees text alone.
+// wireMessage converts a message for the provider. A model without functions gets only text.
 func wireMessage(in *Input, m tarsy.Message) llm.Message {
 	message := llm.Message{Role: string(m.Role), Content: m.ContentFor(in.Execution.ShortenedThrough), Signature: readSignature(m.Signature)}
 
@@ -216,7 +216,7 @@ func wireMessage(in *Input, m tarsy.Message) llm.Message {
 	return message
 }
 
-// interaction is the record of a call of this execution that began at started and is over now.
+// interaction builds the record of a finished call of this execution.
 func (x *execution) interaction(purpose tarsy.InteractionType, req *llm.Request, response llm.Response, started time.Time) tarsy.LLMInteraction {
 	interaction := x.Config.interaction(purpose, req, response, started)
 	interaction.StageID, interaction.ExecutionID = &x.Stage.ID, &x.Execution.ID
@@ -224,10 +224,10 @@ func (x *execution) interaction(purpose tarsy.InteractionType, req *llm.Request,
 	return interaction
 }
 
-// maxStopReason is how many bytes of it are kept; those that we know are short, a gateway may have its own.
+// maxStopReason is how many bytes of a stop reason are kept; the known ones are short, but a gateway may have its own.
 const maxStopReason = 100
 
-// interaction is the record of a call that began at started and is over now.
+// interaction builds the record of a finished call that began at started.
 func (c Config) interaction(purpose tarsy.InteractionType, req *llm.Request, response llm.Response, started time.Time) tarsy.LLMInteraction {
 	now := calendar.Time(c.Clock.Now())
 
@@ -243,7 +243,7 @@ func (c Config) interaction(purpose tarsy.InteractionType, req *llm.Request, res
 	}
 }
 
-// encodeResponse keeps what the model answered. Strings are cleaned one by one, for JSON hides a NUL as an escape.
+// encodeResponse encodes what the model answered. Strings are cleaned one by one, because JSON hides a NUL as an escape.
 func encodeResponse(response llm.Response) json.RawMessage {
 	calls := make([]llm.ToolCall, 0, len(response.ToolCalls))
 	for _, c := range response.ToolCalls {
@@ -260,7 +260,7 @@ func encodeResponse(response llm.Response) json.RawMessage {
 	return raw
 }
 
-// nativeEvents shows what the provider did on its own: code that it ran, pages that it searched or read.
+// nativeEvents adds events for what the provider did itself: code that it ran, pages that it searched or read.
 func (x *execution) nativeEvents(step *progress.Step, response llm.Response) {
 	var events []tarsy.TimelineEvent
 

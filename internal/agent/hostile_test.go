@@ -19,7 +19,7 @@ import (
 
 func chunks(c ...llm.Chunk) script.Reply { return script.Reply{Chunks: c} }
 
-// nasty draws strings with what a database refuses: NUL, also as a JSON escape, broken UTF-8, half surrogates.
+// nasty draws strings that a database rejects: NUL, also as a JSON escape, invalid UTF-8, half surrogates.
 func nasty(t *rapid.T) string {
 	parts := rapid.SliceOfN(rapid.SampledFrom([]string{
 		"\x00", `\u0000`, `\\u0000`, "\xff\xfe", `\ud800`, "a", `"`, "é", "{", "}", "__", ".", "\u2028",
@@ -117,7 +117,7 @@ func TestToolNamesAreSplitForDisplay(t *testing.T) {
 	}
 }
 
-// Some gateways put whole signatures into the ids of calls, longer than an index takes.
+// Some gateways put whole signatures into the ids of calls, too long for an index.
 func TestCallIDTooLongToStoreIsReplaced(t *testing.T) {
 	t.Parallel()
 
@@ -137,7 +137,7 @@ func TestCallIDTooLongToStoreIsReplaced(t *testing.T) {
 	require.Equal(t, calls[1].ToolCallID, b.ledger.state.Messages[4].ToolCallID, "the result names the call as it is stored")
 }
 
-// The events' schema promises durations from zero on.
+// The events' schema requires non-negative durations.
 func TestDurationsAreNeverNegativeWhenClockMovesBack(t *testing.T) {
 	t.Parallel()
 
@@ -170,7 +170,7 @@ func TestDurationsAreNeverNegativeWhenClockMovesBack(t *testing.T) {
 	require.Zero(t, summary.Interactions[0].DurationMs)
 }
 
-// A model that goes on and on is stopped long before the memory is full, whatever it goes on with.
+// An endless answer is stopped long before memory is full, whatever it consists of.
 func TestEndlessAnswerIsCutOff(t *testing.T) {
 	t.Parallel()
 

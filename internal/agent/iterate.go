@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// iterate makes one LLM call and commits what came of it. It reports whether the execution is over.
+// iterate makes one LLM call and commits its outcome. It reports whether the execution is over.
 func (r *run) iterate(ctx context.Context, purpose tarsy.InteractionType) (bool, error) {
 	if err := r.Recorder.CheckLease(ctx); err != nil {
 		return false, err
@@ -27,7 +27,7 @@ func (r *run) iterate(ctx context.Context, purpose tarsy.InteractionType) (bool,
 	case errors.Is(err, errIterationTimeout):
 		return false, r.commit(ctx, answer.step)
 	case err != nil && r.stopped(ctx) != nil:
-		// Cut off from outside: the text so far is kept, the call itself never finished.
+		// Cancelled from outside: the text so far is kept, the call itself never finished.
 		r.submit(answer.partial)
 
 		return false, r.stopped(ctx)
@@ -36,7 +36,7 @@ func (r *run) iterate(ctx context.Context, purpose tarsy.InteractionType) (bool,
 	case r.Spec.Strategy == React:
 		return r.takeReply(ctx, answer, purpose)
 	case len(r.Spec.Fallbacks) > 0 && strings.TrimSpace(answer.Text) == "" && len(answer.ToolCalls) == 0:
-		// Nothing at all is what another provider may do better.
+		// Another provider may do better than an empty answer.
 		step, call := answer.step, &answer.step.LLMInteractions[0]
 		call.ErrorCode, call.ErrorMessage = CodeEmptyAnswer, emptyAnswer(answer)
 		r.fallBack(&step, call.ErrorCode, call.ErrorMessage)
@@ -47,9 +47,9 @@ func (r *run) iterate(ctx context.Context, purpose tarsy.InteractionType) (bool,
 	}
 }
 
-// recover goes on after a call that failed for good: with less of the conversation or of the prompt if it was too long, with
-// the next provider if there is one. Otherwise the execution is over; a synthesis that is too long for every model ends with
-// what it should have summed up.
+// recover handles a call that failed permanently: it continues with less of the conversation or of the prompt if it was too long, or
+// with the next provider if there is one. Otherwise the execution is over; a synthesis that is too long for every model ends with the
+// analyses that it should have combined.
 func (r *run) recover(ctx context.Context, step progress.Step, err error) (bool, error) {
 	code := codeOf(err)
 
@@ -69,7 +69,7 @@ func (r *run) recover(ctx context.Context, step progress.Step, err error) (bool,
 	}
 }
 
-// takeAnswer goes on from an answer with or without calls of functions.
+// takeAnswer processes an answer with or without function calls.
 func (r *run) takeAnswer(ctx context.Context, answer answer, purpose tarsy.InteractionType) (bool, error) {
 	step := answer.step
 	calls := uniqueCalls(r.Messages, answer.ToolCalls)
@@ -84,7 +84,7 @@ func (r *run) takeAnswer(ctx context.Context, answer answer, purpose tarsy.Inter
 	return true, r.complete(ctx, step, answer, answer.Text)
 }
 
-// takeReply goes on from an answer in the text protocol.
+// takeReply processes an answer in the text protocol.
 func (r *run) takeReply(ctx context.Context, answer answer, purpose tarsy.InteractionType) (bool, error) {
 	step, reply := answer.step, answer.reply
 
@@ -104,7 +104,7 @@ func (r *run) takeReply(ctx context.Context, answer answer, purpose tarsy.Intera
 
 		return true, r.complete(ctx, step, answer, reply.Answer)
 	case react.Malformed:
-		// Providers refuse messages without content.
+		// Providers reject messages without content.
 		if strings.TrimSpace(answer.Text) != "" {
 			r.addMessage(&step, tarsy.Message{Role: tarsy.RoleAssistant, Content: answer.Text})
 		}
@@ -115,10 +115,10 @@ func (r *run) takeReply(ctx context.Context, answer answer, purpose tarsy.Intera
 	return false, r.commit(ctx, step)
 }
 
-// maxCallID is how long the id of a call may be, in bytes: it is indexed, and some gateways put whole signatures into it.
+// maxCallID is the maximum length of a call's id in bytes: it is indexed, and some gateways put whole signatures into it.
 const maxCallID = 1024
 
-// uniqueCalls gives every call an id that no other call of the execution has: models repeat theirs.
+// uniqueCalls gives every call an id that is unique in the execution: models repeat theirs.
 func uniqueCalls(messages []tarsy.Message, calls []llm.ToolCall) []tarsy.ToolCall {
 	used := map[string]bool{}
 
@@ -144,7 +144,7 @@ func uniqueCalls(messages []tarsy.Message, calls []llm.ToolCall) []tarsy.ToolCal
 	return unique
 }
 
-// complete ends the execution with its final analysis; without one it has failed.
+// complete ends the execution with its final analysis, or as failed if the analysis is empty.
 func (x *execution) complete(ctx context.Context, step progress.Step, answer answer, analysis string) error {
 	if strings.TrimSpace(analysis) == "" {
 		return x.fail(ctx, step, tarsy.StatusFailed, CodeEmptyAnswer, emptyAnswer(answer))
@@ -157,7 +157,7 @@ func (x *execution) complete(ctx context.Context, step progress.Step, answer ans
 	return x.end(ctx, step, tarsy.StatusCompleted)
 }
 
-// emptyAnswer says why there is no analysis.
+// emptyAnswer explains why there is no analysis.
 func emptyAnswer(answer answer) string {
 	if answer.End.Reason == llm.StopMaxTokens {
 		return "the model reached its limit of output tokens before it said anything: raise max_output_tokens of its provider"
@@ -166,7 +166,7 @@ func emptyAnswer(answer answer) string {
 	return "the model ended with neither text nor a tool call"
 }
 
-// analysisMetadata says what an analysis rests on and what is special about it, if anything is.
+// analysisMetadata describes the evidence of an analysis and how it ended.
 func analysisMetadata(in *Input, answer answer, analysis string) tarsy.FinalAnalysisMetadata {
 	cited, unknown := citedCalls(in, analysis)
 	metadata := tarsy.FinalAnalysisMetadata{Citations: cited, UnknownCitations: unknown, CutOff: answer.End.Reason == llm.StopMaxTokens}
@@ -178,7 +178,7 @@ func analysisMetadata(in *Input, answer answer, analysis string) tarsy.FinalAnal
 	return metadata
 }
 
-// fail ends the execution with an error that people see in the timeline.
+// fail ends the execution with an error that is shown in the timeline.
 func (x *execution) fail(ctx context.Context, step progress.Step, status tarsy.Status, code, message string) error {
 	message = plaintext.Clean(message)
 	event := x.newEvent(tarsy.EventError, tarsy.EventCompleted, message)

@@ -10,8 +10,8 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// liveText shows the thinking and the text of one LLM call while they come. Each becomes a timeline event with its
-// first piece; readers get the pieces at once, and the text so far is saved about once a second.
+// liveText streams the thinking and the text of an LLM call. Each becomes a timeline event with its first piece; readers get the pieces
+// immediately, and the text so far is saved about once a second.
 type liveText struct {
 	execution *execution
 	open      []*liveEvent
@@ -25,7 +25,7 @@ type liveEvent struct {
 	end  func()
 }
 
-// add takes one chunk of the stream.
+// add processes one chunk of the stream.
 func (l *liveText) add(chunk llm.Chunk) error {
 	switch c := chunk.(type) {
 	case llm.ThinkingChunk:
@@ -54,8 +54,7 @@ func (l *liveText) append(eventType tarsy.EventType, text string) {
 	}
 }
 
-// eventOf returns the call's event of a type and begins it when it is not there. One that a killed server left
-// streaming is begun again: same event, new text.
+// eventOf returns the call's event of a type, or begins it. An event that a killed server left streaming is reused with new text.
 func (l *liveText) eventOf(eventType tarsy.EventType) *liveEvent {
 	for _, e := range l.open {
 		if e.row.EventType == eventType {
@@ -77,7 +76,7 @@ func (l *liveText) eventOf(eventType tarsy.EventType) *liveEvent {
 	return l.begin(row)
 }
 
-// begin shows an event from its beginning, whatever its text was before.
+// begin shows an event with empty text, whatever its text was before.
 func (l *liveText) begin(row tarsy.TimelineEvent) *liveEvent {
 	row.Content = ""
 	e := &liveEvent{row: row, show: func(string) {}, end: func() {}}
@@ -95,7 +94,7 @@ func (l *liveText) begin(row tarsy.TimelineEvent) *liveEvent {
 	return e
 }
 
-// leftStreaming finds an event of this execution that is still streaming though nobody streams it.
+// leftStreaming finds an event of this execution that a killed server left streaming.
 func leftStreaming(timeline []tarsy.TimelineEvent, eventType tarsy.EventType) (tarsy.TimelineEvent, bool) {
 	for _, e := range timeline {
 		if e.EventType == eventType && e.Status == tarsy.EventStreaming {
@@ -106,7 +105,7 @@ func leftStreaming(timeline []tarsy.TimelineEvent, eventType tarsy.EventType) (t
 	return tarsy.TimelineEvent{}, false
 }
 
-// partial is the step that saves the text so far.
+// partial returns the step that saves the text so far.
 func (l *liveText) partial() progress.Step {
 	var step progress.Step
 
@@ -119,8 +118,8 @@ func (l *liveText) partial() progress.Step {
 	return step
 }
 
-// finish is the step that makes the text final. Events that a killed server left streaming and that this call did
-// not need are closed with it.
+// finish returns the step that makes the text final. It also closes events that a killed server left streaming and that this call did
+// not reuse.
 func (l *liveText) finish(status tarsy.EventStatus) progress.Step {
 	var step progress.Step
 
@@ -139,7 +138,7 @@ func (l *liveText) finish(status tarsy.EventStatus) progress.Step {
 	return step
 }
 
-// rewrite replaces the text of an event, which readers are given with its end.
+// rewrite replaces the text of an event. Readers get the new text when the event ends.
 func (l *liveText) rewrite(eventType tarsy.EventType, text string) {
 	for _, e := range l.open {
 		if e.row.EventType == eventType {
@@ -159,7 +158,7 @@ func (l *liveText) has(id string) bool {
 	return false
 }
 
-// end stops showing.
+// end stops streaming.
 func (l *liveText) end() {
 	for _, e := range l.open {
 		e.end()

@@ -19,15 +19,15 @@ const (
 	actConclude                 // tell the model to conclude
 	actAnswer                   // ask the model, without tools, for its conclusion
 	actSynthesise               // ask the model, once and without tools
-	actTool                     // make the next call that the model asked for
-	actDigest                   // have the last result summarised
-	actFallBack                 // too many time-outs: let another provider go on
-	actFail                     // too many time-outs
+	actTool                     // make the next call that the model requested
+	actDigest                   // summarise the last result
+	actFallBack                 // too many timeouts: let another provider take over
+	actFail                     // too many timeouts
 )
 
-// next decides from the rows alone what comes next; a fresh execution and one whose server was killed go the same
-// way. nearEnd means that the agent must conclude: the deadline is near, the budget is spent, the alert is resolved, or the agent
-// repeats the same calls.
+// next decides what comes next from the rows alone, so that a new execution and one whose server was killed are handled alike. nearEnd
+// means that the agent must conclude: the deadline is near, the budget is spent, the alert is resolved, or the agent repeats the same
+// calls.
 func next(in *Input, nearEnd bool) action {
 	if len(in.Messages) == 0 {
 		return actCompose
@@ -56,9 +56,9 @@ func next(in *Input, nearEnd bool) action {
 	}
 }
 
-// countIterations returns how many LLM calls were made, and how many of this provider's at the end ran out of time.
-// Summaries of tool results are no iterations, nor are calls that failed: the conversation just goes on, with the result as
-// it is, with another provider or with less of it.
+// countIterations returns how many LLM calls were made, and how many of this provider's last calls in a row timed out. Summaries of
+// tool results do not count, nor do failed calls: the conversation simply continues, with the result as it is, with another provider or
+// with less of the conversation.
 func countIterations(calls []tarsy.LLMInteraction, provider string) (iterations, timeouts int) {
 	for _, c := range calls {
 		switch {
@@ -82,8 +82,8 @@ func countIterations(calls []tarsy.LLMInteraction, provider string) (iterations,
 	return iterations, timeouts
 }
 
-// pendingCalls returns the tool calls that have no result yet. Any message that names a call is its result: where
-// the model knows of no tools, results are a user's messages.
+// pendingCalls returns the tool calls that have no result yet. Any message that names a call is its result: for models without
+// functions, results are user messages.
 func pendingCalls(messages []tarsy.Message) []tarsy.ToolCall {
 	answered := map[string]bool{}
 
@@ -108,7 +108,7 @@ func isWritten(interactions []tarsy.MCPInteraction, toolCallID string) bool {
 	return slices.ContainsFunc(interactions, func(i tarsy.MCPInteraction) bool { return i.ToolCallID == toolCallID })
 }
 
-// loop does the next thing until the execution is over.
+// loop performs actions until the execution is over.
 func (r *run) loop(ctx context.Context) error {
 	r.started = map[string]bool{}
 
@@ -128,7 +128,7 @@ func (r *run) loop(ctx context.Context) error {
 	}
 }
 
-// do does the next thing. It reports whether the execution is over.
+// do performs the next action. It reports whether the execution is over.
 func (r *run) do(ctx context.Context) (bool, error) {
 	why, detail := r.nearEnd(ctx)
 
@@ -163,7 +163,7 @@ func (r *run) do(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// stopped tells why the execution must not go on, if so.
+// stopped returns why the execution must stop, or nil.
 func (r *run) stopped(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -172,8 +172,8 @@ func (r *run) stopped(ctx context.Context) error {
 	return context.Cause(r.Yield)
 }
 
-// callPending reports whether this run wrote a call down that it has not made yet: were it to stop here, nobody could
-// tell the call from one that was cut off.
+// callPending reports whether this run recorded a call that it has not made yet: if it stopped here, the call could not be
+// distinguished from an interrupted one.
 func (r *run) callPending() bool {
 	pending := pendingCalls(r.Messages)
 
@@ -184,7 +184,7 @@ func tooSlow(spec Spec) string {
 	return fmt.Sprintf("%d LLM calls in a row took longer than %s", maxConsecutiveTimeouts, spec.IterationTimeout)
 }
 
-// nearEnd is why the agent must conclude now, if so, and for a budget which cap of it was reached.
+// nearEnd returns why the agent must conclude now, if it must, and for a budget which of its limits was reached.
 func (r *run) nearEnd(ctx context.Context) (why tarsy.ForcedConclusion, detail string) {
 	switch {
 	case isLate(r.ConcludeAt, r.Clock.Now()):
@@ -212,7 +212,7 @@ func (r *run) mustConclude(ctx context.Context) bool {
 // isLate reports whether the deadline is near.
 func isLate(concludeAt, now time.Time) bool { return !concludeAt.IsZero() && !now.Before(concludeAt) }
 
-// openTools connects the tools, unless none will be called any more.
+// openTools connects the tools, unless no more calls will be made.
 func (r *run) openTools(ctx context.Context) error {
 	r.closing, r.closingDetail = r.nearEnd(ctx)
 
@@ -240,8 +240,8 @@ func (r *run) openTools(ctx context.Context) error {
 	return nil
 }
 
-// loadTools lists the tools that the next calls are chosen from. It must not be called between the choice of a call and the call, which
-// would then not be judged by what it calls.
+// loadTools lists the tools for the next calls. It must not run between the choice of a call and the call, which could then reach a
+// tool other than the one that its policy was applied to.
 func (r *run) loadTools(ctx context.Context) error {
 	if r.tools.open == nil {
 		return nil

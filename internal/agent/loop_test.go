@@ -72,7 +72,7 @@ func TestToolCallLoopEndsInAnalysis(t *testing.T) {
 	require.Equal(t, 5, b.ledger.checks, "open tools, two LLM calls, two tool calls")
 }
 
-// The list changes during a call: a call that the model has chosen before is judged and made by the old list.
+// The list changes during a call: a call that the model has already requested is checked and made with the old list.
 func TestChangedToolListIsUsedInNextIteration(t *testing.T) {
 	t.Parallel()
 
@@ -182,7 +182,7 @@ func TestIterationLimitForcesConclusionWithoutTools(t *testing.T) {
 	b := newBench(t)
 	b.spec.MaxIterations = 2
 	more := script.Reply{ToolCalls: []llm.ToolCall{toolCall("", "look", "{}")}}
-	// A model that still asks for tools is not given any.
+	// A model that still requests tools does not get any.
 	b.answers(more, more, script.Reply{Text: "as far as I can tell", ToolCalls: []llm.ToolCall{toolCall("x", "change", "{}")}})
 	require.Equal(t, tarsy.StatusCompleted, b.finish().Status)
 	require.Equal(t, "as far as I can tell", b.analysis())
@@ -287,7 +287,7 @@ func TestUnreachableToolsEndRunWithReason(t *testing.T) {
 func TestNoCallWhenLeaseIsTooShort(t *testing.T) {
 	t.Parallel()
 
-	// Asked before: opening tools, the first LLM call, the first tool call, the second, the second LLM call.
+	// CheckLease is called before: opening tools, the first LLM call, the first tool call, the second, the second LLM call.
 	for n, want := range []struct{ opened, llm, tool int }{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {1, 1, 1}, {1, 1, 2}} {
 		b := newBench(t)
 		b.ledger.refuse = n + 1
@@ -434,7 +434,7 @@ func TestYieldDuringAnswerDoesNotRecordItsCalls(t *testing.T) {
 	why := errors.New("this server is stopping")
 	yield, stop := context.WithCancelCause(t.Context())
 	b.yield = yield
-	// The answer is whole although the yield came while it streamed.
+	// The answer is complete although the yield came while it streamed.
 	config := b.config()
 	config.LLM = client(func(_ context.Context, _ *llm.Request, send func(llm.Chunk, error) bool) {
 		stop(why)

@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// propertyCases keeps the property tests short; -rapid.checks asks for more.
+// propertyCases keeps the property tests short; -rapid.checks overrides it.
 const propertyCases = "25"
 
 func TestMain(m *testing.M) {

@@ -13,12 +13,12 @@ import (
 	"tarsy.dev/tarsy/internal/match"
 )
 
-// Policy is whether a tool call may be made.
+// Policy decides whether a tool call is made.
 type Policy string
 
 // The policies.
 const (
-	// PolicyAsk lets the call wait until a person has decided.
+	// PolicyAsk makes the call wait for a person's decision.
 	PolicyAsk Policy = "ask"
 	// PolicyAlways makes the call without asking.
 	PolicyAlways Policy = "always"
@@ -26,31 +26,31 @@ const (
 	PolicyNever Policy = "never"
 )
 
-// Approvals decide which calls of an agent need a person's approval. The zero value lets all calls be made. It is stored with
-// sessions as part of their recipe; engines below version 3 do not know it.
+// Approvals configures which calls of an agent need a person's approval. With the zero value all calls are made. It is stored with
+// sessions as part of their recipe; engines below version 3 do not support it.
 type Approvals struct {
-	// Rules are tried in order; the first that matches decides. A call that none matches is made.
+	// Rules are tried in order; the first match decides. A call without a match is made.
 	Rules []ApprovalRule `json:"rules,omitempty"`
-	// Unnamed decides about tools that no rule names and that their server does not mark as read-only: PolicyAsk, or the zero value, which makes
-	// the calls. Engines below version 4 do not know it.
+	// Unnamed is the policy for tools that no rule names and that their server does not mark as read-only: PolicyAsk, or the zero
+	// value, which makes the calls. Engines below version 4 do not support it.
 	Unnamed Policy `json:"unnamed,omitempty"`
 	// ExpiresAfter is how long a person has to decide.
 	ExpiresAfter time.Duration `json:"expires_after_ns,omitempty"`
 }
 
-// ApprovalRule is a policy for some calls: those that pass all of its conditions.
+// ApprovalRule is a policy for the calls that meet all of its conditions.
 type ApprovalRule struct {
-	// Name is where the configuration has the rule.
+	// Name is the path of the rule in the configuration.
 	Name string `json:"name"`
-	// Server and Tool are names that may end in *, which stands for any ending; empty means any.
+	// Server and Tool are names; a final * matches any ending. Empty matches any name.
 	Server string `json:"server,omitempty"`
 	Tool   string `json:"tool,omitempty"`
-	// Arguments are regular expressions by the path of an argument, such as "metadata.namespace". Each must match the whole value.
+	// Arguments maps paths of arguments, such as "metadata.namespace", to regular expressions. Each must match the whole value.
 	Arguments map[string]string `json:"arguments,omitempty"`
 	Policy    Policy            `json:"policy"`
 }
 
-// MayAsk reports whether the rules can keep a call from being made.
+// MayAsk reports whether the rules can prevent a call.
 func (a Approvals) MayAsk() bool {
 	if a.Unnamed == PolicyAsk {
 		return true
@@ -65,10 +65,10 @@ func (a Approvals) MayAsk() bool {
 	return false
 }
 
-// unnamedRule is the name of what decides about tools that no rule names.
+// unnamedRule is the rule name for decisions on tools that no rule names.
 const unnamedRule = "approvals.unnamed"
 
-// policyFor decides about a call. Without a rule that matches it may be made, unless the tool may write and no rule is about it at all.
+// policyFor decides on a call. A call that no rule matches is made, unless the tool can write and no rule names it.
 func (a Approvals) policyFor(server, tool string, readOnly bool, arguments json.RawMessage) (Policy, string) {
 	var read callArguments
 
@@ -89,19 +89,19 @@ func (a Approvals) policyFor(server, tool string, readOnly bool, arguments json.
 	return PolicyAlways, ""
 }
 
-// names reports whether a rule is about a tool, or about all tools of its server, whatever the arguments.
+// names reports whether a rule names a tool, or all tools of its server, regardless of the arguments.
 func (a Approvals) names(server, tool string) bool {
 	return slices.ContainsFunc(a.Rules, func(r ApprovalRule) bool { return r.Server+r.Tool != "" && r.matchesTool(server, tool) })
 }
 
-// forbids reports whether no call of a tool is ever made, whatever its arguments: the model need not see it.
+// forbids reports whether no call of a tool is ever made, whatever its arguments: the model need not see the tool.
 func (a Approvals) forbids(server, tool string) bool {
 	for _, r := range a.Rules {
 		if !r.matchesTool(server, tool) {
 			continue
 		}
 
-		// A rule about arguments may decide otherwise for some calls, unless it forbids them as well.
+		// A rule with arguments may allow some calls, unless it forbids them as well.
 		if r.Policy != PolicyNever {
 			return false
 		}
@@ -118,8 +118,8 @@ func (r *ApprovalRule) matchesTool(server, tool string) bool {
 	return (r.Server == "" || MatchesTool(r.Server, server)) && (r.Tool == "" || MatchesTool(r.Tool, tool))
 }
 
-// matches reports whether the rule is about a call. Arguments that cannot be read without doubt never let a call be made: a rule
-// that would allow it does not match, and any other does.
+// matches reports whether the rule applies to a call. Ambiguous arguments never allow a call: a rule that would allow it does not
+// match, and any other rule does.
 func (r *ApprovalRule) matches(server, tool string, arguments *callArguments) bool {
 	if !r.matchesTool(server, tool) {
 		return false
@@ -143,27 +143,27 @@ func (r *ApprovalRule) matches(server, tool string, arguments *callArguments) bo
 	return true
 }
 
-// matchesWhole reports whether a pattern matches all of a value. Patterns were checked with the configuration; one that does not
-// compile nevertheless matches nothing.
+// matchesWhole reports whether a pattern matches the whole value. Patterns were checked with the configuration; one that does not
+// compile matches nothing.
 func matchesWhole(pattern, value string) bool {
 	compiled, err := match.Whole(pattern)
 
 	return err == nil && compiled.MatchString(value)
 }
 
-// callArguments is what a model wrote for a call, as far as rules look at it.
+// callArguments are the arguments of a call, as the rules read them.
 type callArguments struct {
 	done   bool
 	object map[string]any
-	// doubtful is set if programs may read the arguments differently: they are no JSON object, or two keys of an object differ in case only, in any
-	// alphabet.
+	// doubtful is set if programs may parse the arguments differently: they are not a JSON object, or two keys of an object differ only
+	// in case, in any alphabet.
 	doubtful bool
 }
 
 func readArguments(raw json.RawMessage) callArguments {
 	read := callArguments{done: true}
 
-	// Tools get an empty object then.
+	// Tools then get an empty object.
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage(`{}`)
 	}
@@ -181,13 +181,13 @@ func readArguments(raw json.RawMessage) callArguments {
 	return read
 }
 
-// found is whether arguments have a key.
+// found is how a key was found in arguments.
 type found int
 
 const (
 	keyMissing found = iota
 	keyExact
-	// keyResembles means that there is a key which programs that ignore case take for it.
+	// keyResembles means that a key matches only if case is ignored, as some programs do.
 	keyResembles
 )
 
@@ -224,7 +224,7 @@ func (a *callArguments) at(path string) (string, found) {
 	return string(raw), keyExact
 }
 
-// folded is the same for all keys that are equal but for their case, as programs compare that read JSON without regard to it: the letter ſ is an s,
+// folded maps keys that differ only in case to the same text, using the folding of case-insensitive JSON parsers: the letter ſ is an s,
 // and the Kelvin sign a k.
 func folded(key string) string {
 	return strings.Map(func(r rune) rune {
@@ -237,14 +237,14 @@ func folded(key string) string {
 	}, key)
 }
 
-// hasRivalKeys reports whether an object in a JSON text has two keys that are equal but for their case: which of them counts depends on
-// the program that reads it.
+// hasRivalKeys reports whether an object in a JSON text has two keys that differ only in case: which of them counts depends on the
+// parser.
 func hasRivalKeys(raw json.RawMessage) bool {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 
 	type level struct {
 		keys map[string]bool // nil for an array
-		// atKey tells that the next token of an object is a key.
+		// atKey means that the next token of an object is a key.
 		atKey bool
 	}
 

@@ -79,7 +79,7 @@ func TestToolIsHiddenOnlyIfNoCallIsAllowed(t *testing.T) {
 	require.True(t, Approvals{Rules: []ApprovalRule{never, some}}.forbids("db", "drop"))
 }
 
-// Programs that read JSON without regard to case, as Go's do, take nameſpace for namespace. A rule about namespace cannot be passed like that.
+// Case-insensitive JSON parsers, such as Go's, take nameſpace for namespace. A rule on namespace cannot be bypassed like that.
 func TestKeyThatResemblesNamedOneIsDoubtful(t *testing.T) {
 	t.Parallel()
 

@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// requireInOrder checks that the parts come in this order.
+// requireInOrder checks that the parts appear in this order.
 func requireInOrder(t *testing.T, text string, parts ...string) {
 	t.Helper()
 

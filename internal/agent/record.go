@@ -10,8 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// execution is what is known of an execution, and how more is recorded of it. It decides nothing. It belongs to one
-// goroutine.
+// execution holds the state of an execution and records changes to it. It makes no decisions. It belongs to one goroutine.
 type execution struct {
 	Config
 	Input
@@ -34,7 +33,7 @@ func (x *execution) submit(step progress.Step) {
 	x.Recorder.Submit(step)
 }
 
-// remember keeps the run's own view in line with what it records.
+// remember applies a recorded step to the run's own state.
 func (x *execution) remember(step progress.Step) {
 	state := progress.State{
 		Messages: x.Messages, Timeline: x.Timeline,
@@ -45,7 +44,7 @@ func (x *execution) remember(step progress.Step) {
 	x.LLMInteractions, x.MCPInteractions = state.LLMInteractions, state.MCPInteractions
 }
 
-// addMessage adds a message to the conversation, after those that the step already adds.
+// addMessage appends a message to the conversation, after those that the step already adds.
 func (x *execution) addMessage(step *progress.Step, message tarsy.Message) {
 	message.ID, message.CreatedAt = ident.New(), x.now()
 	message.SessionID, message.StageID, message.ExecutionID = x.Session.ID, x.Stage.ID, x.Execution.ID
@@ -53,7 +52,7 @@ func (x *execution) addMessage(step *progress.Step, message tarsy.Message) {
 	step.Messages = append(step.Messages, message)
 }
 
-// newEvent makes a timeline event of this execution.
+// newEvent creates a timeline event of this execution.
 func (x *execution) newEvent(eventType tarsy.EventType, status tarsy.EventStatus, content string) tarsy.TimelineEvent {
 	now := x.now()
 	e := tarsy.TimelineEvent{
@@ -69,13 +68,13 @@ func (x *execution) newEvent(eventType tarsy.EventType, status tarsy.EventStatus
 	return e
 }
 
-// create adds an event to a step and tells of it.
+// create adds an event to a step and announces it.
 func create(step *progress.Step, event tarsy.TimelineEvent) {
 	step.Timeline = append(step.Timeline, event)
 	step.Events = append(step.Events, tarsy.TimelineCreated(event))
 }
 
-// closeEvent ends an event in a step and tells of it.
+// closeEvent ends an event in a step and announces it.
 func (x *execution) closeEvent(step *progress.Step, event tarsy.TimelineEvent, status tarsy.EventStatus) {
 	now := x.now()
 	event.Status, event.UpdatedAt, event.CompletedAt = status, now, &now

@@ -8,25 +8,25 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// RepeatedCalls say what happens to an agent that makes the same tool call again and again: from Warn calls on it is told, and at
-// Conclude it must conclude. Zero switches either off.
+// RepeatedCalls configures the limits for an agent that keeps making the same tool call: from Warn calls on it is warned, and at
+// Conclude it must conclude. Zero disables either.
 type RepeatedCalls struct {
 	Warn     int `json:"warn,omitempty"`
 	Conclude int `json:"conclude,omitempty"`
 }
 
-// cycle is how many different calls a loop may alternate between and still be found.
+// cycle is how many different calls a loop can alternate between and still be detected.
 const cycle = 3
 
-// window is among how many of the last calls repetitions are counted.
+// window returns how many of the last calls are checked for repetitions.
 func (c RepeatedCalls) window() int { return cycle * max(c.Warn, c.Conclude) }
 
 func (c RepeatedCalls) warns(count int) bool { return c.Warn > 0 && count >= c.Warn }
 
 func (c RepeatedCalls) concludes(count int) bool { return c.Conclude > 0 && count >= c.Conclude }
 
-// repetitions returns how often a call was made among the last ones, itself included. It is counted from what is recorded, so that it
-// is the same on a server that continues the session.
+// repetitions returns how often a call was made among the last ones, including itself. It counts recorded calls, so that the result is
+// the same on a server that continues the session.
 func repetitions(calls []tarsy.MCPInteraction, last *tarsy.MCPInteraction, window int) int {
 	count := 1
 
@@ -56,7 +56,7 @@ func lastFinished(calls []tarsy.MCPInteraction) *tarsy.MCPInteraction {
 	return nil
 }
 
-// sameCall reports whether two calls are of the same tool with the same arguments, in whatever order their keys are.
+// sameCall reports whether two calls are of the same tool with the same arguments, regardless of the order of keys.
 func sameCall(a, b *tarsy.MCPInteraction) bool {
 	return a.ServerName == b.ServerName && a.ToolName == b.ToolName &&
 		(bytes.Equal(a.ToolArguments, b.ToolArguments) || bytes.Equal(canonical(a.ToolArguments), canonical(b.ToolArguments)))
@@ -80,7 +80,7 @@ func (c RepeatedCalls) mustConclude(calls []tarsy.MCPInteraction) bool {
 	return last != nil && c.concludes(repetitions(calls, last, c.window()))
 }
 
-// repeatNotice is what the model is told with the result of a call that it repeats; empty if it may.
+// repeatNotice returns the warning that is appended to the result of a repeated call; empty if there is none.
 func (r *run) repeatNotice(finished tarsy.MCPInteraction) string {
 	limits := r.Spec.RepeatedCalls
 

@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// play is all that decides how an execution goes.
+// play is everything that determines an execution.
 type play struct {
 	spec    Spec
 	task    Input
@@ -25,15 +25,15 @@ type play struct {
 	downAt  *int
 }
 
-// drawPlay makes an execution of any strategy, with or without a question, with summaries of results or without, with a
-// provider that fails in the middle of it, and perhaps another one, or without.
+// drawPlay draws an execution of any strategy, with or without a question or summaries of results, and possibly with a provider that
+// fails in the middle of it, and a fallback.
 func drawPlay(t *rapid.T) play {
 	strategy := rapid.SampledFrom([]Strategy{"", FunctionCalling, React, React, Synthesis}).Draw(t, "strategy")
 	p := play{spec: newBench(t).spec}
 	p.spec.Strategy = strategy
 	p.spec.MaxIterations = rapid.IntRange(1, 4).Draw(t, "max iterations")
 
-	// Everything is over the threshold, or nothing is: what is said of a call that was cut off is longer than a result.
+	// Everything is over the threshold, or nothing is: the text for an interrupted call is longer than a result.
 	if threshold := rapid.SampledFrom([]int{0, 1, 1000}).Draw(t, "threshold"); threshold > 0 {
 		p.spec.Digests = map[string]Digest{"box": {Threshold: threshold, MaxTokens: 10}}
 	}
@@ -61,7 +61,7 @@ func drawPlay(t *rapid.T) play {
 	return p
 }
 
-// drawReplies makes a conversation: some answers with tool calls, then one that ends it.
+// drawReplies draws a conversation: some answers with tool calls, then one that ends it.
 func drawReplies(t *rapid.T) []script.Reply {
 	var replies []script.Reply
 
@@ -82,7 +82,7 @@ func drawReplies(t *rapid.T) []script.Reply {
 	return append(replies, script.Reply{Thinking: text.Draw(t, "thinking"), Text: rapid.SampledFrom([]string{"", "the end", "the end [call 1.2.1], [call 1.2.3, 6.6.6]"}).Draw(t, "end")})
 }
 
-// drawTexts makes a conversation in the text protocol: actions, inventions and mistakes, then an answer.
+// drawTexts draws a conversation in the text protocol: actions, inventions and mistakes, then an answer.
 func drawTexts(t *rapid.T) []script.Reply {
 	var replies []script.Reply
 
@@ -100,7 +100,7 @@ func drawTexts(t *rapid.T) []script.Reply {
 	return append(replies, script.Reply{Text: rapid.SampledFrom([]string{"Final Answer: the end [call 1.2.2]", "Thought: x\nFinal Answer: the end", "no form", ""}).Draw(t, "end")})
 }
 
-// bench is a fresh one on which this is played.
+// bench returns a new bench set up with this play.
 func (p play) bench(t *rapid.T) *bench {
 	b := newBench(t)
 	b.spec, b.task, b.summary, b.downAt = p.spec, p.task, p.summary, p.downAt
@@ -116,7 +116,7 @@ type outcome struct {
 	Provider string
 	Forced   tarsy.ForcedConclusion
 	Analysis []string
-	// Calls are the numbers of the calls and what was called; Citations what the analysis rests on.
+	// Calls are the numbers of the calls and their tools; Citations are those of the analysis.
 	Calls     []string
 	Citations []string
 	Messages  []string
@@ -161,7 +161,7 @@ func (b *bench) outcome() outcome {
 	return o
 }
 
-// mark is the number that a result stands under, which is that of its call; a call that was not made has none.
+// mark returns the prefix of a result with the number of its call; a call that was not made has none.
 func (b *bench) mark(result tarsy.Message) string {
 	for _, i := range b.ledger.state.MCPInteractions {
 		if i.ToolCallID == result.ToolCallID {
@@ -178,7 +178,7 @@ func (b *bench) mark(result tarsy.Message) string {
 	return ""
 }
 
-// resumeFrom is what another server finds after the first n steps, at the time of the last of them.
+// resumeFrom returns a bench with what another server finds after the first n steps, at the time of the last of them.
 func (b *bench) resumeFrom(t *rapid.T, p play, n int) *bench {
 	again := p.bench(t)
 	again.fence = b.fence + 1
@@ -239,7 +239,7 @@ func TestResumeFromAnyPrefixEndsTheSameWithoutRepeats(t *testing.T) {
 	})
 }
 
-// checkCall checks what became of a call that was written down before the kill.
+// checkCall checks a call that was recorded before the kill.
 func checkCall(t *rapid.T, b *bench, before tarsy.MCPInteraction, made int) {
 	after := b.ledger.state.MCPInteractions[slices.IndexFunc(b.ledger.state.MCPInteractions,
 		func(i tarsy.MCPInteraction) bool { return i.ID == before.ID })]
@@ -312,7 +312,7 @@ func TestResumeFromAnyPrefixPastDeadlineConcludes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlay(t)
-		// The model takes a millisecond for each of its answers.
+		// Each answer of the model takes a millisecond.
 		p.task.ConcludeAt = newBench(t).clock.Now().Add(time.Duration(rapid.IntRange(0, 8).Draw(t, "milliseconds")) * time.Millisecond)
 		whole := p.bench(t)
 		whole.finish()
@@ -341,14 +341,14 @@ func TestResumeFromAnyPrefixPastDeadlineConcludes(t *testing.T) {
 	})
 }
 
-// checkConversation checks that a provider would take the conversation, and that nothing is left undone.
+// checkConversation checks that a provider would accept the conversation, and that nothing is left undone.
 func (b *bench) checkConversation() {
 	asked, answered := map[string]int{}, map[string]int{}
 
 	for i, m := range b.ledger.state.Messages {
 		require.Equal(b.t, i+1, m.SequenceNumber)
 
-		if last := i == len(b.ledger.state.Messages)-1; !last { // calls of the last answer are nobody's business
+		if last := i == len(b.ledger.state.Messages)-1; !last { // calls of the last answer need no result
 			for _, c := range m.ToolCalls {
 				asked[c.ID]++
 			}
@@ -371,7 +371,7 @@ func TestInterruptedStreamRestartsUnderItsOwnID(t *testing.T) {
 
 	b := newBench(t)
 	b.answers(script.Reply{Thinking: "hm", Text: "the whole answer"})
-	b.ledger.left = 3 // the messages, and the two texts as they begin
+	b.ledger.left = 3 // the messages, and the two texts when they begin
 
 	require.ErrorIs(t, b.run(t.Context()), errKilled)
 	require.Len(t, b.ledger.state.Timeline, 2)

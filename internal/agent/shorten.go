@@ -8,15 +8,14 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// shorten makes room in a conversation that has become too long for the model: from here on tool results are given
-// to it shortened, once in an execution. The messages themselves stay as they are. It reports whether that makes
-// any difference.
+// shorten reduces a conversation that has become too long for the model: from here on the model gets tool results shortened, once per
+// execution. The messages themselves are unchanged. It reports whether that makes any difference.
 func (x *execution) shorten(step *progress.Step) bool {
 	if x.Execution.ShortenedThrough > 0 {
 		return false
 	}
 
-	// The results that the model has not seen yet are spared, unless it is they that are too long.
+	// Spare the results that the model has not seen yet, unless they are the ones that are too long.
 	through := lastAnswer(x.Messages)
 
 	results, saved := savings(x.Messages, through)
@@ -41,12 +40,11 @@ func (x *execution) shorten(step *progress.Step) bool {
 	return true
 }
 
-// recompose makes room in a prompt that is too long for the model: what it says of others' work is shortened further, once
-// with a provider. It reports whether that makes any difference. The call that failed keeps what it was given, for the
-// trace.
+// recompose reduces a prompt that is too long for the model by shortening others' work further, once per provider. It reports whether
+// that makes any difference. The record of the failed call keeps its request, for the trace.
 func (x *execution) recompose(step *progress.Step) bool {
 	if x.refusedForLength() > min(x.Execution.ShortenedThrough, 1) {
-		return false // it was the shorter prompt that was refused
+		return false // the shorter prompt was refused already
 	}
 
 	prompt := x.Messages[1] // after the instructions
@@ -79,7 +77,7 @@ func (x *execution) refusedForLength() int {
 	return refused
 }
 
-// reportShortened tells people that parts of a prompt are shortened.
+// reportShortened adds an event that reports the shortened parts of a prompt.
 func (x *execution) reportShortened(step *progress.Step, why string, parts, through int) {
 	count := "one part"
 	if parts > 1 {
@@ -95,7 +93,7 @@ func (x *execution) reportContextShortened(step *progress.Step, text string, res
 	create(step, event)
 }
 
-// lastAnswer is the number of the model's last message.
+// lastAnswer returns the sequence number of the model's last message.
 func lastAnswer(messages []tarsy.Message) int {
 	last := 0
 
@@ -108,7 +106,7 @@ func lastAnswer(messages []tarsy.Message) int {
 	return last
 }
 
-// savings counts the results up to a message that would be shorter, and by how many bytes they would.
+// savings counts the results up to a message that would be shortened, and the bytes that this would save.
 func savings(messages []tarsy.Message, through int) (results, saved int) {
 	for _, m := range messages {
 		if less := len(m.Content) - len(m.ContentFor(through)); less > 0 {

@@ -16,7 +16,7 @@ func tooLong() error {
 	return llm.ErrorOfStatus(400, nil, "context_length_exceeded", "too many tokens")
 }
 
-// speaking makes the tools answer with so many letters.
+// speaking makes the tools return results of the given size.
 func (b *bench) speaking(size int) {
 	b.tools.during = func(context.Context, Call) (Result, error) {
 		return Result{Content: strings.Repeat("x", size), Attempts: 1}, nil
@@ -50,7 +50,7 @@ func TestTooLongConversationIsShortenedOnce(t *testing.T) {
 	require.Len(t, events, 1)
 	require.Equal(t, "The conversation was too long for the model. It continues with one tool result shortened.", events[0].Content)
 
-	// The messages stay as they are, so that the trace can tell what each call saw.
+	// The messages are unchanged, so that the trace can show what each call got.
 	require.Len(t, b.ledger.state.Messages[3].Content, len(firstCall)+9_000)
 	require.Equal(t, 0, b.ledger.state.LLMInteractions[2].ShortenedThrough)
 	require.Equal(t, "llm_context_too_long", b.ledger.state.LLMInteractions[2].ErrorCode)
@@ -70,7 +70,7 @@ func TestOnlyResultIsShortenedWhenNothingElseIsLong(t *testing.T) {
 	require.Less(t, len(b.model.Calls()[2].Request.Messages[3].Content), 2_200)
 }
 
-// Old results that are a little too long do not save a conversation that its newest result has burst.
+// Shortening old results that are slightly too long does not help if the newest result is the long one.
 func TestNewestResultIsShortenedWhenItIsTheLongOne(t *testing.T) {
 	t.Parallel()
 

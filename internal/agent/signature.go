@@ -8,15 +8,15 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// storedSignature is a signature as it is stored. Its data is a text there: providers refuse a changed one, and a database
-// that understood it would rewrite it, or not take it at all.
+// storedSignature is the stored form of a signature. Its data is stored as text: providers reject a changed signature, and a JSON
+// column would rewrite or reject it.
 type storedSignature struct {
 	By   string `json:"by"`
 	Data string `json:"data"`
 }
 
-// signature is what the provider wants back with its answer, as it is stored. One that cannot be is left out: providers
-// go on without.
+// signature encodes what the provider wants back with its answer. A signature that cannot be stored is omitted: providers continue
+// without it.
 func (a answer) signature() json.RawMessage {
 	signature := a.End.Signature
 	if signature == nil || !json.Valid(signature.Data) || !utf8.Valid(signature.Data) {
@@ -31,7 +31,7 @@ func (a answer) signature() json.RawMessage {
 	return raw
 }
 
-// readSignature reads what signature wrote.
+// readSignature decodes what signature encoded.
 func readSignature(raw json.RawMessage) *llm.Signature {
 	var stored storedSignature
 	if raw == nil || json.Unmarshal(raw, &stored) != nil {

@@ -27,11 +27,10 @@ type Summary struct {
 	Text string
 }
 
-// errNoSummaryTime is why a session that was concluded late has no summary.
+// errNoSummaryTime is the error for a session that was concluded too late for a summary.
 var errNoSummaryTime = errors.New("no time was left for the summary")
 
-// Summarise writes the executive summary in one call without tools, or in as many as it takes to find a model that
-// answers.
+// Summarise writes the executive summary in one call without tools, or in as many as it takes to find a model that answers.
 func Summarise(ctx context.Context, cfg Config, in ClosingInput) Summary {
 	var text string
 
@@ -48,7 +47,7 @@ func Summarise(ctx context.Context, cfg Config, in ClosingInput) Summary {
 	return Summary{Closing: closing, Text: text}
 }
 
-// withInstructions is a system prompt: ours, then what the configuration adds.
+// withInstructions appends the configured instructions to a system prompt.
 func withInstructions(prompt, instructions string) string {
 	if instructions = strings.TrimSpace(instructions); instructions != "" {
 		return prompt + "\n\n" + plaintext.Clean(instructions)

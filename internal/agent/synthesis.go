@@ -9,10 +9,10 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// keptAnalyses is what people are told when there is no synthesis.
+// keptAnalyses is shown instead of a synthesis.
 const keptAnalyses = "The investigations are too long for the model, so there is no synthesis. The agents' analyses follow unchanged."
 
-// analyses are the final analyses of the agents that a synthesis works on, each under its agent's name.
+// analyses returns the final analyses that a synthesis combines, each under its agent's name.
 func analyses(investigations []Investigation) string {
 	var parts []string
 
@@ -29,8 +29,7 @@ func analyses(investigations []Investigation) string {
 
 func hasAnalysis(investigations []Investigation) bool { return analyses(investigations) != "" }
 
-// keepAnalyses ends a synthesis that could not be written with the analyses of its agents. The agents succeeded, so
-// their work must not be lost.
+// keepAnalyses ends a failed synthesis with the analyses of its agents. The agents succeeded, so their work must not be lost.
 func (x *execution) keepAnalyses(ctx context.Context, step progress.Step, code, note string) error {
 	event := x.newEvent(tarsy.EventError, tarsy.EventCompleted, note)
 	event.Metadata = tarsy.NewMetadata(tarsy.ErrorMetadata{Code: code})

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// newSynthesisBench has the work of two agents to be made one analysis.
+// newSynthesisBench has the work of two agents for a synthesis.
 func newSynthesisBench(t require.TestingT) *bench {
 	b := newBench(t)
 	b.spec.Name, b.spec.Strategy, b.spec.CustomInstructions = "SynthesisAgent", Synthesis, "Be brief."
@@ -97,7 +97,7 @@ func TestSynthesisHasTheSameTimeLimits(t *testing.T) {
 	require.Equal(t, CodeIterationTimeout, b.ledger.state.Executions[0].ErrorCode)
 }
 
-// newChatBench has a question to be answered.
+// newChatBench has a question to answer.
 func newChatBench(t require.TestingT) *bench {
 	b := newBench(t)
 	question := sessionOf()

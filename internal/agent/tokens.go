@@ -1,14 +1,14 @@
 package agent
 
-// The limits of a tool's result, in estimated tokens.
+// Limits of a tool's result, in estimated tokens.
 const (
-	// storedTokens is how much of it the timeline and the trace keep.
+	// storedTokens is how much of a result the timeline and the trace keep.
 	storedTokens = 8_000
-	// resultTokens is how much of it any model is given, in a conversation or to be summarised.
+	// resultTokens is how much of a result any model gets, in a conversation or to summarise.
 	resultTokens = 100_000
 )
 
-// resultTokens is how much of a result the agent's model is given.
+// resultTokens returns how much of a result the agent's model gets.
 func (s Spec) resultTokens() int {
 	if s.MaxResultTokens > 0 {
 		return min(s.MaxResultTokens, resultTokens)

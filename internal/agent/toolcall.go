@@ -11,12 +11,12 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// unknownOutcome is what the model is told of a call that was cut off after it may have taken effect.
+// unknownOutcome is the result of a call that was interrupted after it may have taken effect.
 const unknownOutcome = "The call was cut off and its outcome is unknown: it may or may not have taken effect. " +
 	"Check the present state before you repeat it."
 
-// callNext makes the first of the pending calls. Its result is committed together with the beginning of the next
-// call, unless it is to be summarised first; a call is always written down before it is made.
+// callNext makes the first of the pending calls. Its result is committed together with the start of the next call, unless it is to be
+// summarised first; a call is always recorded before it is made.
 func (r *run) callNext(ctx context.Context) error {
 	pending := pendingCalls(r.Messages)
 	call := pending[0]
@@ -60,15 +60,15 @@ func callRecord(in *Input, toolCallID string) (tarsy.MCPInteraction, bool) {
 	return tarsy.MCPInteraction{}, false
 }
 
-// startNext writes the first of the calls down, if there is one and the execution may go on: a call that is written
-// down and not made could not be told from one that was cut off.
+// startNext records the first of the calls, if there is one and the execution may continue: a call that is recorded but not made could
+// not be distinguished from an interrupted one.
 func (r *run) startNext(ctx context.Context, step *progress.Step, calls []tarsy.ToolCall) {
 	if len(calls) > 0 && r.stopped(ctx) == nil && !r.mustConclude(ctx) && !isWritten(r.MCPInteractions, calls[0].ID) {
 		r.startCall(step, calls[0])
 	}
 }
 
-// startCall writes a call down.
+// startCall records a call.
 func (r *run) startCall(step *progress.Step, call tarsy.ToolCall) tarsy.MCPInteraction {
 	tool, known := Resolve(r.tools.all, call.Name)
 	server, name := plaintext.Clean(tool.Server), plaintext.Clean(tool.Name)
@@ -106,7 +106,7 @@ func (r *run) startCall(step *progress.Step, call tarsy.ToolCall) tarsy.MCPInter
 	return interaction
 }
 
-// callTool makes a call, unless it was cut off before and may have taken effect, or is not worth the time any more.
+// callTool makes a call, unless it was interrupted after it may have taken effect, or is no longer worth the time.
 func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *tarsy.MCPInteraction) (Result, error) {
 	if !r.started[call.ID] {
 		if !interaction.ReadOnly {
@@ -147,7 +147,7 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 			return Result{}, context.Cause(ctx)
 		}
 
-		// Infrastructure failed; the model is told, as of any tool that does not work.
+		// Infrastructure failed; the model gets an error, as for any failing tool.
 		return Result{Content: fmt.Sprintf("The tool could not be called: %v", err), IsError: true, Unknown: !interaction.ReadOnly}, nil
 	}
 
@@ -158,8 +158,8 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 	return result, nil
 }
 
-// judged is the tool that a call was written down with, which the configuration or a person has judged. The zero value means that no
-// tool is called: the name means none, or another one than it did when the call was written down.
+// judged returns the tool that was recorded with the call and that the configuration or an approver decided on. The zero value means
+// that no tool is called: the name matches none, or a different one than when the call was recorded.
 func (r *run) judged(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) Tool {
 	tool, _ := Resolve(r.tools.all, call.Name)
 	if plaintext.Clean(tool.Server) != interaction.ServerName || plaintext.Clean(tool.Name) != interaction.ToolName {
@@ -169,8 +169,8 @@ func (r *run) judged(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) Too
 	return tool
 }
 
-// finishCall is the step that records a result. One that is to be summarised enters the conversation whole, so that
-// it is there for whoever goes on after a crash.
+// finishCall returns the step that records a result. A result to be summarised enters the conversation whole, so that a server that
+// resumes after a crash has it.
 func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, result Result) progress.Step {
 	now := r.now()
 	content := plaintext.Clean(result.Content)
@@ -203,7 +203,7 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 		}
 	}
 
-	// What a person decided was told when it was applied.
+	// A person's decision was announced when it was applied.
 	if a := interaction.Approval; a != nil && (a.Status == tarsy.ApprovalExpired || a.Status == tarsy.ApprovalWithdrawn) {
 		step.Events = append(step.Events, tarsy.ApprovalChanged(interaction, now))
 	}
@@ -211,7 +211,7 @@ func (r *run) finishCall(interaction tarsy.MCPInteraction, call tarsy.ToolCall, 
 	return step
 }
 
-// withResult adds how a call went to the metadata that it was written down with.
+// withResult adds the result of a call to its recorded metadata.
 func withResult(started tarsy.Metadata, result Result, interaction tarsy.MCPInteraction) tarsy.Metadata {
 	ended := tarsy.ToolCallResult{
 		IsError: result.IsError, Attempt: interaction.Attempt, DurationMs: interaction.DurationMs,
@@ -225,8 +225,8 @@ func withResult(started tarsy.Metadata, result Result, interaction tarsy.MCPInte
 	return started.Merge(tarsy.NewMetadata(ended))
 }
 
-// resultMessage is a call's result as the model reads it, under the call's number, if it has one. A model without
-// functions is told of it in words.
+// resultMessage returns a call's result for the model, under the call's number, if it has one. For a model without functions it is a
+// user message.
 func resultMessage(spec Spec, call tarsy.ToolCall, number, content string) tarsy.Message {
 	message := tarsy.Message{
 		Role: tarsy.RoleTool, Content: spec.resultPrefix(number) + content, ToolCallID: call.ID, ToolName: call.Name,

@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// spelled changes a name as models and attackers do.
+// spelled changes a name the way models and attackers do.
 func spelled(t *rapid.T, name string) string {
 	blank := rapid.SampledFrom([]string{" ", "\t", "\n", "\u00a0", "\u3000", "\u200b", "\ufeff", "\x00", "."})
 
@@ -38,8 +38,8 @@ func spelled(t *rapid.T, name string) string {
 	}
 }
 
-// Whatever servers and tools are called, and however a model spells a name: the tool that is called is the one that the policy was asked
-// about, which has exactly this name, or there is none.
+// Whatever the names of servers and tools, and however a model spells a name: the tool that is called is the one that the policy was
+// asked about, with exactly this name, or there is none.
 func TestCalledToolIsTheOneThatWasJudged(t *testing.T) {
 	t.Parallel()
 
@@ -53,7 +53,7 @@ func TestCalledToolIsTheOneThatWasJudged(t *testing.T) {
 		meant := rapid.SampledFrom(tools).Draw(rt, "meant")
 		written := spelled(rt, rapid.SampledFrom([]string{meant.WireName(), meant.textName(), meant.Name}).Draw(rt, "form"))
 
-		// What cannot be stored is removed from names first.
+		// Characters that cannot be stored are removed from names first.
 		exact := plaintext.Clean(written)
 
 		b := newBench(t)
@@ -123,7 +123,7 @@ func TestApprovedCallIsNotMadeWithAnotherTool(t *testing.T) {
 	}
 }
 
-// A refusal suggests names. One of a tool that is never called would be an invitation.
+// A refusal suggests names. Suggesting a forbidden tool would be an invitation.
 func TestToolThatIsNeverCalledIsNotSuggested(t *testing.T) {
 	t.Parallel()
 

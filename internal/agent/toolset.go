@@ -12,16 +12,17 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// toolset is the tools that one execution has opened. The zero value has none.
+// toolset holds the open tools of one execution. The zero value has none.
 type toolset struct {
 	open Tools
-	// all are the tools of the servers, and list is what the model is shown of them.
+	// all are the tools of the servers, and list are those that the model sees.
 	all   []Tool
 	list  []Tool
 	names []string
 }
 
-// load lists the tools, which may have changed since the last time. Those that are never called are not shown to the model, but stay known by their names.
+// load lists the tools, which may have changed since the last time. Forbidden tools are not shown to the model, but their names still
+// resolve.
 func (s *toolset) load(ctx context.Context, approvals Approvals) error {
 	all, err := s.open.List(ctx)
 	if err != nil {
@@ -37,7 +38,7 @@ func (s *toolset) load(ctx context.Context, approvals Approvals) error {
 	return nil
 }
 
-// shown are the names of the tools that the model is shown.
+// shown returns the names of the tools that the model sees.
 func (s *toolset) shown() []string {
 	names := make([]string, len(s.list))
 	for i, t := range s.list {
@@ -57,8 +58,8 @@ func (s *toolset) close(logger *slog.Logger, executionID string) {
 	}
 }
 
-// unavailableText tells which servers could not be reached, which tools are missing and what that means for the agent. It is
-// empty if everything is there.
+// unavailableText describes which servers could not be reached, which tools are missing and what that means for the agent. It is empty
+// if nothing is missing.
 func (s *toolset) unavailableText() string {
 	if s.open == nil {
 		return ""
@@ -87,7 +88,7 @@ func (s *toolset) unavailableText() string {
 	return strings.Join(parts, "\n\n")
 }
 
-// reasonLines is a list of servers with their reasons, in a stable order.
+// reasonLines formats servers with their reasons, in a stable order.
 func reasonLines(reasons map[string]string) string {
 	if len(reasons) == 0 {
 		return ""

@@ -5,11 +5,11 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// maxTokens is more than any call can use. What a gateway invents beyond it, or below nothing, is not added up: sums would
-// no longer be numbers that anybody can read, and a budget would grow by being spent.
+// maxTokens is more than any call can use. Values from a gateway beyond it, or below zero, are not added up: sums would become
+// meaningless, and negative usage would increase a budget.
 const maxTokens = 1_000_000_000
 
-// UsageOf is what a call used, as its provider reports it, within bounds. Prices are not in it.
+// UsageOf returns the usage of a call, as its provider reports it, within bounds. It contains no prices.
 func UsageOf(u llm.UsageChunk) tarsy.Usage {
 	bounded := func(n int) int { return min(max(n, 0), maxTokens) }
 	usage := tarsy.Usage{

@@ -33,7 +33,7 @@ Rules:
 
 const verdictUserPrompt = "Write the verdict of this analysis.\n\n"
 
-// VerdictAnswer is a verdict as the model writes it: JSON with exactly these fields. The schema of the call is made from the type.
+// VerdictAnswer is a verdict as the model writes it: JSON with exactly these fields. The schema of the call is generated from the type.
 type VerdictAnswer struct {
 	Outcome          tarsy.Outcome    `doc:"What kind of conclusion it is." json:"outcome"`
 	Cause            string           `doc:"What is wrong, in one line. Empty if no cause was found." json:"cause"`
@@ -44,7 +44,7 @@ type VerdictAnswer struct {
 	NotChecked       []string         `doc:"What could change the verdict and was not looked at. Empty if there is nothing." json:"not_checked"`
 }
 
-// StepAnswer is one next step of a VerdictAnswer.
+// StepAnswer is a next step of a VerdictAnswer.
 type StepAnswer struct {
 	Title      string     `doc:"What to do, in one line." json:"title"`
 	Why        string     `doc:"Why, in one sentence." json:"why"`
@@ -65,11 +65,11 @@ var (
 	errVerdictCut    = fmt.Errorf("%w: it was cut at the limit of output tokens", structured.ErrSchema)
 )
 
-// VerdictInput is what a verdict is made of.
+// VerdictInput is the input of a verdict.
 type VerdictInput struct {
 	ClosingInput
 
-	// Calls are the tool calls that may be cited.
+	// Calls are the tool calls that can be cited.
 	Calls []tarsy.Citation
 }
 
@@ -77,7 +77,7 @@ type VerdictInput struct {
 type Judgement struct {
 	Closing
 
-	// Verdict has neither session nor time yet; nil if there is none.
+	// Verdict has no session and no time yet; nil if there is none.
 	Verdict *tarsy.Verdict
 }
 
@@ -101,7 +101,7 @@ func Judge(ctx context.Context, cfg Config, in VerdictInput) Judgement {
 	return Judgement{Closing: closing, Verdict: verdict}
 }
 
-// readVerdict reads a verdict. A mark of a call that does not exist is no citation, as in an analysis.
+// readVerdict parses a verdict. As in an analysis, a mark of a call that does not exist is not a citation.
 func readVerdict(response llm.Response, calls []tarsy.Citation) (*tarsy.Verdict, error) {
 	if response.End.Reason == llm.StopMaxTokens {
 		return nil, errVerdictCut
@@ -154,7 +154,7 @@ func checkVerdict(v *tarsy.Verdict) error {
 	return nil
 }
 
-// claims verifies citations: events are those of the calls that exist, by number.
+// claims verifies citations: events maps the numbers of existing calls to their events.
 type claims struct{ events map[string]string }
 
 func (c claims) line(text string) tarsy.Claim {
@@ -179,7 +179,7 @@ func (c claims) claim(text string) tarsy.Claim {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(plaintext.Clean(text)), " ") }
 
-// webAddress returns an address that a page may link to, or nothing.
+// webAddress returns the address if a page can link to it, or an empty string.
 func webAddress(text string) string {
 	at, err := url.Parse(strings.TrimSpace(text))
 	if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || len(text) > tarsy.MaxVerdictText {

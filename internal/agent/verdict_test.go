@@ -109,7 +109,7 @@ func TestAnswerThatIsNoVerdictFails(t *testing.T) {
 	require.ErrorIs(t, Judge(t.Context(), b.config(), verdictInput()).Err, structured.ErrSchema, "it may be cut")
 }
 
-// A provider that does not know schemas refuses the request. The model is asked in words then.
+// A provider without schemas rejects the request. The schema then goes into the prompt.
 func TestModelWithoutSchemasIsAskedInWords(t *testing.T) {
 	t.Parallel()
 

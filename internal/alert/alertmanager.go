@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// groupBody is the body of Alertmanager's webhook, version 4. Grafana sends the same with more fields.
+// groupBody is the body of an Alertmanager webhook, version 4. Grafana sends the same body with additional fields.
 type groupBody struct {
 	Version           word         `json:"version"`
 	GroupKey          word         `json:"groupKey"`
@@ -50,7 +50,7 @@ type alertBody struct {
 	ImageURL     word            `json:"imageURL"`
 }
 
-// group is what the text of an alert tells about those that came with it.
+// group describes, in the text of an alert, the group that the alert was delivered with.
 type group struct {
 	Receiver          string            `json:"sender_receiver,omitempty"`
 	Labels            map[string]string `json:"labels,omitempty"`
@@ -61,11 +61,11 @@ type group struct {
 	ExternalURL       string            `json:"external_url,omitempty"`
 	Alerts            int               `json:"alerts"`
 	Firing            int               `json:"firing"`
-	// Alerts of the group that the sender left out.
+	// Alerts of the group that the sender omitted.
 	Truncated int `json:"truncated_alerts,omitempty"`
 }
 
-// maxGroup is the size of the part about the group: every alert of the delivery repeats it.
+// maxGroup limits the size of the group section, which is repeated in every alert of the delivery.
 const maxGroup = 8 << 10
 
 //go:embed sample/alertmanager.json
@@ -134,7 +134,7 @@ func (b groupBody) group() group {
 		}
 	}
 
-	about.Truncated, _ = strconv.Atoi(string(b.TruncatedAlerts)) // 0 if the sender does not count
+	about.Truncated, _ = strconv.Atoi(string(b.TruncatedAlerts)) // 0 if the sender does not report a count
 	about.Truncated = max(about.Truncated, 0)
 
 	if raw, err := json.Marshal(about); err != nil || len(raw) > maxGroup {
@@ -156,7 +156,7 @@ func (a alertBody) resolved(b groupBody) bool {
 func (a alertBody) report(r config.Receiver, b groupBody, about group) report {
 	resolved := a.resolved(b)
 
-	// What all alerts of the group have in common is in each of them, if the sender is Alertmanager itself.
+	// Alertmanager itself repeats the common labels and annotations in each alert.
 	about.CommonLabels = without(about.CommonLabels, a.Labels)
 	about.CommonAnnotations = without(about.CommonAnnotations, a.Annotations)
 
@@ -198,7 +198,7 @@ func (a alertBody) report(r config.Receiver, b groupBody, about group) report {
 	return rep
 }
 
-// without returns the values that others do not have; nil if there are none.
+// without returns the values that others lacks, or nil if there are none.
 func without(values, others map[string]string) map[string]string {
 	var left map[string]string
 
@@ -229,8 +229,8 @@ func connectAlertmanager(r Endpoint) string {
 		AlertmanagerConfig(r.URL, file)
 }
 
-// AlertmanagerConfig is what to paste into alertmanager.yml so that Alertmanager sends alerts to a receiver of ours. Credentials
-// are the token, what stands for it where the token is not known, or the path of a file with it.
+// AlertmanagerConfig returns the alertmanager.yml snippet that makes Alertmanager send alerts to our receiver. Credentials is
+// the token, a placeholder for it, or the path of a file that contains it.
 func AlertmanagerConfig(url, credentials string) string {
 	key := "credentials"
 	if strings.HasPrefix(credentials, "/") {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A group of fifty alerts, as Alertmanager sends in a storm.
+// A group of fifty alerts, as Alertmanager sends during an alert storm.
 func BenchmarkReadAlertmanager(b *testing.B) {
 	var list []string
 	for i := range 50 {

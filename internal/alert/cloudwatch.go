@@ -15,7 +15,7 @@ import (
 //go:embed sample/cloudwatch.json
 var cloudWatchSample string
 
-// cloudWatch is Amazon CloudWatch, whose alarms come through a topic of Amazon SNS.
+// cloudWatch is Amazon CloudWatch, which delivers alarms through an Amazon SNS topic.
 func cloudWatch() Source {
 	return Source{
 		Name: tarsy.SourceCloudWatch, Sample: cloudWatchSample, Connect: connectCloudWatch,
@@ -23,7 +23,7 @@ func cloudWatch() Source {
 	}
 }
 
-// cloudWatchAlarm is a change of the state of an alarm.
+// cloudWatchAlarm is an alarm state change.
 type cloudWatchAlarm struct {
 	Name        word `json:"AlarmName"`
 	Description word `json:"AlarmDescription"`
@@ -42,8 +42,8 @@ type cloudWatchAlarm struct {
 	} `json:"Trigger"`
 }
 
-// readCloudWatch reads a message of Amazon SNS, or its content alone, as with raw message delivery. What is no alarm is read as a generic body:
-// other things are published to topics too.
+// readCloudWatch reads an Amazon SNS message, or only its content, as sent with raw message delivery. Anything that is not an
+// alarm is read as a generic body, because topics can carry other messages too.
 func readCloudWatch(r config.Receiver, body []byte) (reading, error) {
 	content, id := body, ""
 
@@ -100,7 +100,7 @@ func (a cloudWatchAlarm) report(r config.Receiver, content []byte) report {
 	return rep
 }
 
-// region is the one in the name of the alarm: its field Region is a text for people.
+// region returns the region in the alarm's ARN: the Region field is display text.
 func (a cloudWatchAlarm) region() string {
 	const at = 3
 	if parts := strings.Split(string(a.ARN), ":"); len(parts) > at {
@@ -110,7 +110,7 @@ func (a cloudWatchAlarm) region() string {
 	return ""
 }
 
-// console is where people look at the alarm.
+// console returns the URL of the alarm in the AWS console.
 func (a cloudWatchAlarm) console() string {
 	if a.region() == "" || !strings.HasPrefix(string(a.ARN), "arn:aws:") {
 		return ""

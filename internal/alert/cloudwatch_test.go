@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// cloudWatchMetric is an alarm as CloudWatch publishes it.
+// cloudWatchMetric returns an alarm as CloudWatch publishes it.
 func cloudWatchMetric(state string) string {
 	return `{"AlarmName": "orders 5xx", "AlarmDescription": "More than 10 errors a minute", "AWSAccountId": "123456789012", "NewStateValue": "` + state + `",
 		"NewStateReason": "Threshold Crossed: 1 datapoint [42.0] was greater than the threshold (10.0).", "StateChangeTime": "2026-11-16T10:00:00.000+0000", "Region": "EU (Frankfurt)",

@@ -17,15 +17,15 @@ var (
 	teamNames      = []string{"team", "owner", "squad"}
 )
 
-// standardGroup is what makes a group if the configuration names no labels.
+// standardGroup is used if the configuration names no labels to group by.
 var standardGroup = []string{"alertname", "cluster", "namespace"}
 
-// Complete fills the facts of an alert that its sender left empty, from its labels and from the text, if that is a JSON object
-// with labels, annotations or fields of well-known names. Title, fingerprint, group key, labels and links are set afterwards.
-// What is set already is only cleaned, so completing an alert twice changes nothing. A fingerprint that the sender of a request
-// chose gets the source as its prefix.
+// Complete fills in the facts of an alert that its sender left empty, from its labels and from the text, if that is a JSON
+// object with labels, annotations or fields with well-known names. Afterwards the title, fingerprint, group key, labels and
+// links are set. Facts that are already set are only cleaned, so completing an alert twice changes nothing. A fingerprint
+// chosen by the sender of a request is prefixed with the source.
 //
-// The fingerprint and the group key do not make an identity: callers that do not deduplicate the alert clear Facts.GroupKey.
+// The fingerprint and the group key do not establish identity: callers that do not deduplicate the alert clear Facts.GroupKey.
 func Complete(a *tarsy.Alert, fields config.AlertFields, groupBy []string) {
 	complete(a, readDocument(a.Data), fields, groupBy)
 }
@@ -75,7 +75,7 @@ func complete(a *tarsy.Alert, d document, fields config.AlertFields, groupBy []s
 	}
 }
 
-// severity returns the first severity that is a known word.
+// severity returns the first known severity.
 func severity(d document, names []string) tarsy.Severity {
 	for _, name := range names {
 		for _, values := range []map[string]string{d.labels, d.annotations, d.fields} {
@@ -88,7 +88,7 @@ func severity(d document, names []string) tarsy.Severity {
 	return tarsy.SeverityUnknown
 }
 
-// namedLinks are the links in annotations and fields.
+// namedLinks returns the links in annotations and fields.
 func namedLinks(d document) []tarsy.AlertLink {
 	var links []tarsy.AlertLink
 
@@ -101,7 +101,8 @@ func namedLinks(d document) []tarsy.AlertLink {
 	return links
 }
 
-// cleanLabels bounds labels. Of too many, those stay that facts and groups are made of, then the first by name.
+// cleanLabels limits the number and size of labels. If there are too many, it keeps those used for facts and groups, then the
+// first by name.
 func cleanLabels(labels map[string]string, groupBy []string) map[string]string {
 	clean := map[string]string{}
 
@@ -126,7 +127,7 @@ func cleanLabels(labels map[string]string, groupBy []string) map[string]string {
 	return clean
 }
 
-// overlay returns the labels of both; those above win.
+// overlay merges two sets of labels; above takes precedence.
 func overlay(below, above map[string]string) map[string]string {
 	all := make(map[string]string, len(below)+len(above))
 	maps.Copy(all, below)

@@ -5,15 +5,15 @@ import (
 	"encoding/json"
 )
 
-// Endpoint is a receiver as its sender sees it.
+// Endpoint is a receiver from the sender's point of view.
 type Endpoint struct {
 	Source, Name, URL string
-	// TokenEnv and SecretEnv are variables of the server.
+	// TokenEnv and SecretEnv are environment variables of the server.
 	TokenEnv, SecretEnv string
 }
 
-// bearer describes the token that a sender puts into the header Authorization: the receiver's own, or an API key. It is empty if
-// the receiver wants only a signature.
+// bearer describes the token that a sender puts into the Authorization header: the receiver's own, or an API key. It is empty
+// if the receiver only requires a signature.
 func (e Endpoint) bearer() string {
 	switch {
 	case e.TokenEnv != "":
@@ -29,7 +29,7 @@ func (e Endpoint) newKey() string {
 	return "an API key: tarsy keys create " + e.Source + " --scope write"
 }
 
-// indented is a value as JSON to be pasted. The characters of URLs stay as they are.
+// indented returns a value as indented JSON for pasting. Characters in URLs are not escaped.
 func indented(value any) string {
 	var text bytes.Buffer
 

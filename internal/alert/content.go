@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// HasContent reports whether JSON says anything: it contains a text that is not blank, a number or a truth value.
+// HasContent reports whether the JSON has any content: a non-blank string, a number or a boolean.
 func HasContent(raw []byte) bool {
 	var value any
 
@@ -38,8 +38,8 @@ func hasContent(value any) bool {
 	}
 }
 
-// checkItems refuses a body without alerts, and one with an alert that has no content: there would be nothing to investigate, and all such
-// alerts would be one.
+// checkItems rejects a body without alerts and one with an empty alert: there would be nothing to investigate, and all empty
+// alerts would share one identity.
 func checkItems(items []any) error {
 	for i, item := range items {
 		if !hasContent(item) && len(items) > 1 {

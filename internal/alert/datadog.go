@@ -21,7 +21,7 @@ func datadog() Source {
 	}
 }
 
-// datadogPayload is what people paste into the field Payload of the webhook. Datadog replaces the variables.
+// datadogPayload is pasted into the Payload field of the webhook. Datadog substitutes the variables.
 const datadogPayload = `{
   "id": "$ID",
   "event_type": "$EVENT_TYPE",
@@ -44,20 +44,21 @@ const datadogPayload = `{
   "org_name": "$ORG_NAME"
 }`
 
-// datadogUnset is the value of a variable that the event does not have.
+// datadogUnset matches a variable that has no value for the event.
 var datadogUnset = regexp.MustCompile(`^(?:\$[A-Z_]+|(?i:null))$`)
 
-// datadogTitle is the title of an event: [P1] [Triggered on {host:a}] name.
+// datadogTitle matches the title of an event: [P1] [Triggered on {host:a}] name.
 var datadogTitle = regexp.MustCompile(`^(?:\[TEST\] *)?(?:\[(P[1-5])\] *)?\[((?:Re-)?(?:Triggered|Warn|No Data)|Recovered|Renotify)(?: on \{(.*?)\})?\] *(.+)$`)
 
 var datadogPriority = regexp.MustCompile(`^P[1-5]$`)
 
-// datadogEvent is a payload. People choose the names of its fields; those of the variables and of Datadog's default payload are known.
+// datadogEvent is a payload. Its field names are user-defined; those of the variables and of Datadog's default payload are
+// known.
 type datadogEvent struct {
 	fields map[string]string
 	labels map[string]string
 
-	// Of the title, or of the fields for it.
+	// From the title, or from dedicated fields.
 	name, transition, scope, priority string
 }
 
@@ -101,7 +102,7 @@ func datadogEventOf(object map[string]json.RawMessage) datadogEvent {
 
 	for _, priority := range []string{e.field("alert_priority"), e.field("priority"), titled} {
 		if e.priority == "" && datadogPriority.MatchString(priority) {
-			e.priority = priority // the priority of an event, normal or low, says nothing
+			e.priority = priority // an event's own priority, normal or low, carries no information
 		}
 	}
 
@@ -115,10 +116,10 @@ func datadogEventOf(object map[string]json.RawMessage) datadogEvent {
 	return e
 }
 
-// field returns the first of the fields that has a value.
+// field returns the first non-empty field.
 func (e datadogEvent) field(names ...string) string { return lookup(names, e.fields) }
 
-// phase is what the transition says, else the type of the event.
+// phase returns the phase given by the transition, or else by the event type.
 func (e datadogEvent) phase() phase {
 	for _, status := range []string{e.transition, e.field("alert_status"), e.field("status")} {
 		if known := phaseOf(status); known != unknownPhase {
@@ -136,7 +137,8 @@ func (e datadogEvent) phase() phase {
 	}
 }
 
-// fingerprint is the monitor and its group, which stay the same when the problem comes back; else the key of the time from the alert to its end.
+// fingerprint is the monitor and its group, which are stable across recurrences of the problem, or else the key of the alert
+// cycle.
 func (e datadogEvent) fingerprint() string {
 	id := e.field("alert_id", "monitor_id")
 	if id != "" && e.scope != "" {
@@ -147,7 +149,7 @@ func (e datadogEvent) fingerprint() string {
 		return key
 	}
 
-	return id + " " + e.name // the name may tell the groups of a monitor apart
+	return id + " " + e.name // the name can distinguish the groups of a monitor
 }
 
 func (e datadogEvent) report(r config.Receiver, resolved bool, body []byte) report {
@@ -171,7 +173,7 @@ func (e datadogEvent) report(r config.Receiver, resolved bool, body []byte) repo
 		rep.facts.Title += " (" + e.scope + ")"
 	}
 
-	// A tag of the people's own is better than what Datadog makes of the threshold.
+	// A user-defined tag is more accurate than the severity that Datadog derives from the threshold.
 	for _, word := range []string{e.labels["severity"], e.transition, e.field("alert_type")} {
 		if rep.facts.Severity == tarsy.SeverityUnknown {
 			rep.facts.Severity = ParseSeverity(word)
@@ -184,7 +186,7 @@ func (e datadogEvent) report(r config.Receiver, resolved bool, body []byte) repo
 		Incident: json.RawMessage(body),
 	}
 
-	// The other transitions are later than the start.
+	// All other transitions happen after the start.
 	switch strings.ToLower(e.transition) {
 	case "", "triggered", "warn", "no data":
 		if !resolved {
@@ -197,7 +199,7 @@ func (e datadogEvent) report(r config.Receiver, resolved bool, body []byte) repo
 	return rep
 }
 
-// connectDatadog creates a webhook, which monitors then mention.
+// connectDatadog describes how to create a webhook for monitors to mention.
 func connectDatadog(r Endpoint) string {
 	note := ""
 	if r.SecretEnv != "" {

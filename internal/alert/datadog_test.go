@@ -110,7 +110,7 @@ func TestDatadogSeverityIsThePriorityThenTheTransition(t *testing.T) {
 		`"alert_priority": "P1", "alert_type": "warning"`:                               tarsy.SeverityCritical,
 		`"alert_priority": "P3", "alert_type": "error"`:                                 tarsy.SeverityWarning,
 		`"alert_priority": "P5", "tags": "severity:critical"`:                           tarsy.SeverityInfo,
-		`"priority": "low", "alert_type": "error"`:                                      tarsy.SeverityHigh, // not the event's
+		`"priority": "low", "alert_type": "error"`:                                      tarsy.SeverityHigh, // not an event's priority
 		`"alert_priority": "$ALERT_PRIORITY", "tags": "severity:critical"`:              tarsy.SeverityCritical,
 		`"alert_type": "error", "tags": "severity:critical"`:                            tarsy.SeverityCritical,
 		`"alert_transition": "Re-Warn", "alert_type": "error"`:                          tarsy.SeverityWarning,
@@ -207,7 +207,7 @@ func TestHostileDatadogBodiesBecomeBoundedAlerts(t *testing.T) {
 	}
 }
 
-// The payload that people paste, with every variable replaced, is read with all of its facts.
+// The payload given to users, with every variable substituted, is read with all of its facts.
 func TestConnectDatadogShowsPayloadThatIsRead(t *testing.T) {
 	t.Parallel()
 

@@ -8,20 +8,20 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// document is what a sender writes about an alert, by where it writes it. Facts are looked up in it.
+// document is what a sender writes about an alert, by location. Facts are looked up in it.
 type document struct {
 	labels, annotations map[string]string
-	// Fields beside labels and annotations.
+	// Fields other than labels and annotations.
 	fields map[string]string
 	links  []tarsy.AlertLink
 }
 
-// label returns the first of the names that is present: a label if possible.
+// label returns the value of the first name that is present, preferring labels.
 func (d *document) label(names []string) string {
 	return lookup(names, d.labels, d.annotations, d.fields)
 }
 
-// annotation returns the first of the names that is present: an annotation if possible.
+// annotation returns the value of the first name that is present, preferring annotations.
 func (d *document) annotation(names []string) string {
 	return lookup(names, d.annotations, d.fields, d.labels)
 }
@@ -38,10 +38,10 @@ func lookup(names []string, from ...map[string]string) string {
 	return ""
 }
 
-// textLimit is the size of text that is searched for facts. Larger JSON is data, not a description.
+// textLimit is the largest text that is searched for facts. Larger JSON is data, not a description.
 const textLimit = 256 << 10
 
-// readDocument looks for labels, annotations and fields in the text of an alert. Text that is not a JSON object has none.
+// readDocument extracts labels, annotations and fields from the text of an alert. Text that is not JSON has none.
 func readDocument(text string) document {
 	var d document
 
@@ -59,19 +59,19 @@ func readDocument(text string) document {
 		body = list[0]
 	}
 
-	const levels = 3 // the object, one that contains the alert, and one in it, as data.essentials of Azure Monitor
+	const levels = 3 // the object, a wrapper, and one nested in that, such as data.essentials of Azure Monitor
 
 	d.add(body, levels)
 
 	return d
 }
 
-// wrappers are the objects in which senders put an alert, or what it is about. What several of them have is taken from the first.
+// wrappers are the objects in which senders nest an alert or its subject. The first one that has a field wins.
 var wrappers = []string{
 	"alert", "incident", "problem", "issue", "alert_group", "event", "data", "payload", "essentials", "detail", "monitor", "check",
 }
 
-// add adds what an object says. What was added before wins: it is nearer to the top.
+// add adds the contents of an object. Existing values win: they are nearer to the top.
 func (d *document) add(body []byte, levels int) {
 	var object map[string]json.RawMessage
 	if levels == 0 || len(body) == 0 || body[0] != '{' || json.Unmarshal(body, &object) != nil {
@@ -103,7 +103,7 @@ func (d *document) add(body []byte, levels int) {
 	}
 }
 
-// scalars is an object without its objects and lists.
+// scalars returns an object without its nested objects and lists.
 func scalars(object map[string]json.RawMessage) json.RawMessage {
 	kept := map[string]json.RawMessage{}
 
@@ -137,7 +137,7 @@ func merge(into map[string]string, raw json.RawMessage) map[string]string {
 	return into
 }
 
-// summary describes fields for which there is no better title.
+// summary lists a few fields, for an alert without a better title.
 func (d *document) summary() string {
 	const most = 3
 

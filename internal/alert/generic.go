@@ -32,7 +32,7 @@ func readGeneric(r config.Receiver, body []byte) (reading, error) {
 			return reading{other: message.describe()}, nil
 		}
 
-		// SNS delivers a message again with its id.
+		// SNS redelivers a message with the same ID.
 		got.id, body = string(message.MessageID), message.alerts()
 	}
 
@@ -46,7 +46,7 @@ func readGeneric(r config.Receiver, body []byte) (reading, error) {
 	return got, err
 }
 
-// readAny reads a body of any form: facts are where the mapping says, and where it says nothing, in fields with well-known names.
+// readAny reads a body of any form. Facts are taken from where the mapping points, or else from fields with well-known names.
 func readAny(r config.Receiver, body []byte) ([]report, error) {
 	m, err := compileMapping(r.Mapping)
 	if err != nil {
@@ -72,7 +72,7 @@ func readAny(r config.Receiver, body []byte) ([]report, error) {
 	}
 
 	if len(items) == 0 && m.alerts != "" {
-		return nil, nil // the list is where the mapping says, and nothing is wrong
+		return nil, nil // the list is where the mapping points, so this is not an error
 	}
 
 	if err := checkItems(items); err != nil {
@@ -90,7 +90,7 @@ func readAny(r config.Receiver, body []byte) ([]report, error) {
 	return reports, nil
 }
 
-// unchangedEvent is the sender's word for what it reports of its first alert, empty if that starts or ends it.
+// unchangedEvent returns the sender's word for the event of its first alert, or "" if the event starts or ends the alert.
 func unchangedEvent(r config.Receiver, body []byte) string {
 	m, err := compileMapping(r.Mapping)
 
@@ -118,7 +118,7 @@ func unchangedEvent(r config.Receiver, body []byte) string {
 	return ""
 }
 
-// decodeNumbers is decode for values of any form. Numbers keep their digits.
+// decodeNumbers is decode for values of any type. Numbers keep their digits.
 func decodeNumbers(body []byte, into any) error {
 	if !json.Valid(body) || depth(body) > maxDepth {
 		return decode(body, &json.RawMessage{})
@@ -187,7 +187,7 @@ func (m mapping) report(item, root any) report {
 	rep.phase = m.phase(text(m.status), item, rep.fields)
 	rep.resolved = rep.phase == over
 
-	// The text changes when the alert is resolved, so it identifies only alerts that have nothing else.
+	// The text changes when the alert is resolved, so it identifies an alert only if there is nothing else.
 	if known := lookup(titleNames, rep.annotations, rep.fields); rep.facts.Title != "" || known != "" || len(rep.labels) > 0 {
 		rep.identity = append([]string{rep.facts.Title, known}, pairs(rep.labels)...)
 	}
@@ -195,7 +195,7 @@ func (m mapping) report(item, root any) report {
 	return rep
 }
 
-// phase returns what is reported of an alert: by the field and the words of the mapping, or by the well-known ones.
+// phase returns the phase of an alert: from the field and the words of the mapping, or else from the well-known ones.
 func (m mapping) phase(status string, item any, fields map[string]string) phase {
 	switch {
 	case m.status.Empty() && len(m.resolved) == 0:
@@ -224,7 +224,7 @@ func compact(item any) string {
 	return string(raw)
 }
 
-// connectGeneric sends the alert in alert.json.
+// connectGeneric returns a command that sends the alert in alert.json.
 func connectGeneric(r Endpoint) string {
 	var comments, headers strings.Builder
 

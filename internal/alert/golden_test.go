@@ -24,7 +24,7 @@ var genericMapping = config.Mapping{
 	Title:       `{{.check.name}} on {{.host}}`,
 	Severity:    "state",
 	Service:     "check.tags.app.kubernetes.io/name",
-	Cluster:     "site", // of the whole body
+	Cluster:     "site", // from the whole body
 	Team:        `{{default "nobody" .group}}`,
 	Fingerprint: "id",
 	Status:      "state",
@@ -35,7 +35,7 @@ var genericMapping = config.Mapping{
 	Runbook:     "urls.1",
 }
 
-// Facts and texts of the bodies in testdata, which have the fields that the senders' documentation lists.
+// Facts and texts of the bodies in testdata, which have the fields listed in the senders' documentation.
 func TestDeliveriesBecomeAlertsAsReviewed(t *testing.T) {
 	t.Parallel()
 
@@ -93,7 +93,7 @@ func show(t *testing.T, delivery tarsy.Delivery) []byte {
 	return out.Bytes()
 }
 
-// requireReadable checks what holds for the text that senders' bodies become.
+// requireReadable checks the invariants of the text made from a sender's body.
 func requireReadable(t require.TestingT, a tarsy.Alert) {
 	require.NotEmpty(t, a.Data)
 	require.LessOrEqual(t, len(a.Data), tarsy.MaxAlertBytes)
@@ -101,7 +101,7 @@ func requireReadable(t require.TestingT, a tarsy.Alert) {
 	require.Equal(t, plaintext.Clean(a.Data), a.Data)
 }
 
-// requireBounded checks what holds for facts whatever a sender writes.
+// requireBounded checks the invariants of facts for any input.
 func requireBounded(t require.TestingT, a tarsy.Alert) {
 	f := a.Facts
 	require.NotEmpty(t, f.Title)

@@ -23,7 +23,7 @@ func grafana() Source {
 }
 
 // readGrafana reads the body of a webhook contact point of Grafana's unified alerting. The test button of a contact point sends
-// an alert as well, with the name TestAlert; it is read as one, because people may give it other labels.
+// an alert named TestAlert; it is read like any other, because users can give it different labels.
 func readGrafana(r config.Receiver, body []byte) (reading, error) {
 	b, err := readGroup(body)
 	if err != nil {
@@ -39,8 +39,8 @@ func isGrafana(object map[string]json.RawMessage) bool {
 	return ok && (hasAny(object, "orgId", "state") || len(alerts) > 0 && hasAny(alerts[0], "silenceURL", "dashboardURL", "panelURL", "valueString"))
 }
 
-// grafanaTimes are the times that Grafana may be told to send and to sign with the body. The name of the header is free; these are the ones in its
-// documentation.
+// grafanaTimes returns the timestamps that Grafana can be configured to send and to sign together with the body. The header
+// name is user-defined; these are the ones in its documentation.
 func grafanaTimes(header http.Header) []string {
 	var before []string
 
@@ -53,7 +53,7 @@ func grafanaTimes(header http.Header) []string {
 	return before
 }
 
-// connectGrafana is a file for Grafana's provisioning. Grafana replaces $NAME by its own environment variables.
+// connectGrafana returns a Grafana provisioning file. Grafana expands $NAME from its own environment variables.
 func connectGrafana(r Endpoint) string {
 	var comments, settings strings.Builder
 

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// hostile are parts of bodies that break readers.
+// hostile returns parts of bodies that break parsers.
 func hostile() map[string]string {
 	var labels strings.Builder
 	for i := range 2_000 {
@@ -178,7 +178,7 @@ func TestInvisibleCharactersAreEscapedInTheText(t *testing.T) {
 	require.Contains(t, delivery.Alerts[0].Data, `x\u202ey\u202e<b>&`)
 }
 
-// Whatever a JSON body contains, reading it either fails with an error for the sender or gives bounded alerts, the same each time.
+// Reading any JSON body either fails with an error for the sender or returns bounded alerts, deterministically.
 func TestAnyBodyIsReadTheSameWayTwice(t *testing.T) {
 	t.Parallel()
 

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/match"
 )
 
-// origin names where alerts come from. Two senders may use the same fingerprints and groups for different problems.
+// origin names the source of an alert. Two senders can use the same fingerprint or group for different problems.
 func origin(f tarsy.AlertFacts) string {
 	if f.Receiver == "" {
 		return string(f.Source)
@@ -23,7 +23,7 @@ func origin(f tarsy.AlertFacts) string {
 	return string(f.Source) + "/" + f.Receiver
 }
 
-// senderFingerprint is a fingerprint that the sender chose, with the origin as its prefix.
+// senderFingerprint returns a fingerprint chosen by the sender, prefixed with the origin.
 func senderFingerprint(f tarsy.AlertFacts, own string) string {
 	if own == "" || strings.HasPrefix(own, origin(f)+":") && len(own) <= 2*maxFact {
 		return oneLine(own, 2*maxFact)
@@ -37,8 +37,8 @@ func senderFingerprint(f tarsy.AlertFacts, own string) string {
 	return origin(f) + ":" + clean
 }
 
-// fingerprint returns the fingerprint of an alert: as it is set; else, for alerts of senders that have labels, made of them; else
-// of the alert type and the text.
+// fingerprint returns the fingerprint of an alert: the one that is set; else one derived from the labels, if a webhook
+// delivered the alert and it has any; else one derived from the alert type and the text.
 func fingerprint(a tarsy.Alert) string {
 	f := a.Facts
 	people := f.Source == tarsy.SourceAPI || f.Source == tarsy.SourceDiscord || f.Source == tarsy.SourceSlack
@@ -65,8 +65,8 @@ func normalize(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// groupKey returns what the group of an alert is made of, for people to read. Alerts without a name would all be one group: their
-// service, or else their title, stands for it. Alerts of different teams are never one group: the session of a storm belongs to one team.
+// groupKey returns a readable key for the group of an alert. Alerts without a name would all share one group, so the service or
+// else the title is used instead. Alerts of different teams never share a group: the session of a storm belongs to one team.
 func groupKey(a tarsy.Alert, groupBy []string) string {
 	const longest = 500
 
@@ -98,7 +98,7 @@ func groupKey(a tarsy.Alert, groupBy []string) string {
 	return prefix + key
 }
 
-// firstWithValue returns the first name that has a value, else the last.
+// firstWithValue returns the first name that has a value, or else the last name.
 func firstWithValue(value func(string) string, names ...string) string {
 	i := slices.IndexFunc(names, func(name string) bool { return value(name) != "" })
 	if i < 0 {
@@ -108,7 +108,7 @@ func firstWithValue(value func(string) string, names ...string) string {
 	return names[i]
 }
 
-// keyPart quotes what could be mistaken for the next part.
+// keyPart quotes a string that contains a separator of the key.
 func keyPart(s string) string {
 	if strings.ContainsAny(s, `,="\`) {
 		return strconv.Quote(s)
@@ -133,9 +133,9 @@ func pairs(labels map[string]string) []string {
 	return all
 }
 
-// digest is a hash that tells apart where one part ends and the next begins.
+// digest hashes parts without ambiguity about where one ends and the next begins.
 func digest(parts ...string) string {
-	const bytes = 16 // enough that nobody meets a second text by chance or within reason
+	const bytes = 16 // enough to rule out collisions, accidental or deliberate
 
 	sum := sha256.Sum256(frame(parts...))
 

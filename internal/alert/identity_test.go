@@ -127,7 +127,7 @@ func TestDeliveryKeyDependsOnReceiverAndContent(t *testing.T) {
 	require.NotEqual(t, first, key("grafana", "a", body))
 	require.NotEqual(t, first, key("alertmanager", "a", append(body, '\n')))
 
-	// PagerDuty sends an event again with the same id, but not always with the same bytes.
+	// PagerDuty redelivers an event with the same ID, but not always with the same bytes.
 	event := testdata(t, "pagerduty")
 	require.Equal(t, key("pagerduty", "a", event), key("pagerduty", "a", append(event, '\n')))
 	require.NotEqual(t, key("pagerduty", "a", event), key("pagerduty", "b", event))

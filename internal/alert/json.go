@@ -14,10 +14,10 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// maxDepth is how deep a body may be nested. Those of senders have less than ten levels.
+// maxDepth limits the nesting of a body. Real senders use fewer than ten levels.
 const maxDepth = 100
 
-// decode reads a sender's body. Of a key that occurs twice the last value counts, as everywhere in this code.
+// decode decodes a sender's body. If a key occurs twice, the last value wins, as everywhere in this code.
 func decode(body []byte, into any) error {
 	if depth(body) > maxDepth {
 		return tarsy.Errorf(tarsy.CodeInvalidJSON, "The body is nested deeper than %d levels.", maxDepth)
@@ -40,7 +40,7 @@ func decode(body []byte, into any) error {
 	return &tarsy.Error{Code: tarsy.CodeInvalidJSON, Message: "The body is not valid JSON.", Err: err}
 }
 
-// depth is how deep brackets are nested, also in text that is not valid.
+// depth returns the maximum nesting of brackets, also in invalid JSON.
 func depth(body []byte) int {
 	deepest := 0
 
@@ -72,10 +72,11 @@ func walk(raw []byte, visit func(char byte, depth int)) {
 	}
 }
 
-// indent is how JSON is shown to agents and people.
+// indent is the indentation of JSON shown to agents and people.
 const indent = "  "
 
-// Indent indents valid JSON unless that would make it larger than an alert may be: deep nesting grows with the square of its depth.
+// Indent indents valid JSON unless the result would exceed the size limit of an alert: indentation is quadratic in the nesting
+// depth.
 func Indent(raw []byte) string {
 	size := len(raw)
 
@@ -94,8 +95,8 @@ func Indent(raw []byte) string {
 	return out.String()
 }
 
-// readable writes a value as JSON that agents and people read: indented unless that makes it too large, and cut if it is too
-// large anyway.
+// readable encodes a value as JSON for agents and people, indented unless that makes it too large, and truncated if it is too
+// large even so.
 func readable(value any) string {
 	var compact bytes.Buffer
 
@@ -111,7 +112,7 @@ func readable(value any) string {
 	return plaintext.CutMiddle(text, tarsy.MaxAlertBytes, "\n… the middle of this alert was left out: it is too large …\n")
 }
 
-// word is a text of a sender's body. Numbers and truth values are taken as text, null and everything else as none: a sender that
+// word is a string in a sender's body. Numbers and booleans are read as text, null and everything else as empty: a sender that
 // changes the type of one field must not lose its alerts.
 type word string
 
@@ -136,7 +137,7 @@ func (w *word) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// words is an object of texts, such as labels. Nested values become JSON.
+// words is an object of strings, such as labels. Nested values are kept as JSON.
 type words map[string]string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -146,7 +147,7 @@ func (w *words) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 
-	// Almost always all values are texts, which is much faster to read.
+	// Almost always all values are strings, which is much faster to decode.
 	var plain map[string]string
 	if json.Unmarshal(raw, &plain) == nil {
 		*w = make(words, len(plain))
@@ -185,13 +186,14 @@ func (w *words) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// parseTime reads RFC 3339, or Unix time in seconds or milliseconds. Times that mean "none", as Alertmanager's year 1, are nil.
+// parseTime parses RFC 3339, or Unix time in seconds or milliseconds. It returns nil for times that mean "none", such as
+// Alertmanager's year 1.
 func parseTime(s string) *time.Time {
 	s = strings.TrimSpace(s)
 
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
-		t, err = time.Parse("2006-01-02T15:04:05.999999999Z0700", s) // of Java programs, such as CloudWatch
+		t, err = time.Parse("2006-01-02T15:04:05.999999999Z0700", s) // from Java programs, such as CloudWatch
 	}
 
 	if err != nil {

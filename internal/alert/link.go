@@ -10,10 +10,10 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// maxURL is the longest link. Those of Prometheus contain the whole expression of a rule.
+// maxURL is the maximum length of a link. Prometheus links contain the whole expression of a rule.
 const maxURL = 4096
 
-// linkNames are the annotations and fields that links are read from, in the order in which links are listed.
+// linkNames are the annotations and fields that links are read from, in display order.
 var linkNames = []struct {
 	kind  tarsy.AlertLinkKind
 	names []string
@@ -26,7 +26,7 @@ var linkNames = []struct {
 	{tarsy.LinkIncident, []string{"incident_url", "incidentURL", "html_url"}},
 }
 
-// cleanLinks returns the links that people may follow, without repetitions and bounded; empty, not nil.
+// cleanLinks returns the safe links, deduplicated and bounded; it is never nil.
 func cleanLinks(links []tarsy.AlertLink) []tarsy.AlertLink {
 	clean := []tarsy.AlertLink{}
 
@@ -56,7 +56,7 @@ func linkOrder(kind tarsy.AlertLinkKind) int {
 	return -1
 }
 
-// cleanURL returns an absolute http or https URL. One with a user or password is refused: it would be shown to everyone.
+// cleanURL returns an absolute http or https URL. It rejects credentials in the URL: they would be shown to everyone.
 func cleanURL(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > maxURL || strings.ContainsFunc(s, func(r rune) bool {

@@ -26,7 +26,7 @@ type linkField struct {
 	field field.Field
 }
 
-// compileMapping parses a mapping. The configuration has checked it with the same code.
+// compileMapping parses a mapping, which configuration loading has validated with the same code.
 func compileMapping(m config.Mapping) (mapping, error) {
 	compiled := mapping{alerts: m.Alerts, labels: m.Labels, resolved: m.Resolved}
 

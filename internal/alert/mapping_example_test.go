@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// The mappings of docs/alerts.md, with bodies as the senders post them.
+// The mappings in docs/alerts.md, with bodies as the senders post them.
 func TestMappingsOfUptimeKumaAndZabbixFindTheirFacts(t *testing.T) {
 	t.Parallel()
 

@@ -7,18 +7,18 @@ import (
 	"tarsy.dev/tarsy/internal/alert/field"
 )
 
-// idPlaces are where senders without a reader of their own write what identifies an alert, the best first: what stays the same when the problem
-// comes back, then what is the same from the alert's start to its end. All parts of a place must be there. A part without a dot is a
-// field, also one of the objects in which senders wrap an alert; a part with dots is a path.
+// idPlaces are the fields that identify an alert of a sender without a dedicated parser, best first: IDs that are stable across
+// recurrences of the problem, then IDs that are stable from the alert's start to its end. All parts of an entry must be
+// present. A part without a dot is a field, at the top level or in a wrapper object; a part with dots is a path.
 //
-// The field id of a body is not among them: with many senders it is the id of the event, and no two deliveries have the same.
+// The id field of a body is not included: for many senders it is the ID of the event, which differs for each delivery.
 var idPlaces = [][]string{
 	{"fingerprint"},
 	{"dedup_key"}, {"dedupKey"}, {"deduplication_key"},
 	{"incident_key"},
-	{"alert.alias"}, // Opsgenie: chosen by who creates the alert, else the id
+	{"alert.alias"}, // Opsgenie: chosen by the creator of the alert, or else its ID
 	{"AlarmArn"},    // CloudWatch
-	// Datadog: the monitor, and which of its groups. Neither is enough.
+	// Datadog: the monitor and its group. Neither is enough.
 	{"alert_id", "alert_scope"}, {"alert_cycle_key"}, {"aggreg_key"},
 	{"alertId"}, {"alert.id"}, {"alert_id"}, // Opsgenie, Azure Monitor
 	{"incident.incident_id"}, {"incident.id"}, {"incident_id"}, {"incidentId"}, // Google Cloud, Statuspage
@@ -28,7 +28,7 @@ var idPlaces = [][]string{
 	{"monitorID"}, {"monitor.id"}, {"check_id"}, {"check.id"}, // UptimeRobot, Uptime Kuma, Pingdom
 }
 
-// ownID returns what the sender of an alert identifies it by, empty if that is not known.
+// ownID returns the sender's identifier of an alert, or "" if it is unknown.
 func ownID(item any, fields map[string]string) string {
 	for _, place := range idPlaces {
 		parts := make([]string, 0, len(place))
@@ -51,7 +51,7 @@ func ownID(item any, fields map[string]string) string {
 	return ""
 }
 
-// scalar is the text of a value that is neither an object nor a list: these identify nothing.
+// scalar returns a scalar value as text. Objects and lists identify nothing.
 func scalar(value any) string {
 	switch value.(type) {
 	case map[string]any, []any:

@@ -38,7 +38,7 @@ type pagerDutyEvent struct {
 	Data         json.RawMessage
 }
 
-// pagerDutyIncident is event.data of events about incidents.
+// pagerDutyIncident is event.data of incident events.
 type pagerDutyIncident struct {
 	ID          word       `json:"id"`
 	HTMLURL     word       `json:"html_url"`
@@ -53,7 +53,7 @@ type pagerDutyIncident struct {
 	Teams       references `json:"teams"`
 }
 
-// reference names another thing in PagerDuty.
+// reference is a reference to another PagerDuty object.
 type reference struct {
 	Summary word `json:"summary"`
 }
@@ -61,7 +61,7 @@ type reference struct {
 // references is a list that may be missing or null.
 type references []reference
 
-// title is the incident's, or one made of what is always there.
+// title returns the incident's title, or one made of fields that are always present.
 func (i pagerDutyIncident) title() string {
 	if i.Title != "" || i.Number == "" {
 		return string(i.Title)
@@ -70,7 +70,7 @@ func (i pagerDutyIncident) title() string {
 	return strings.TrimSpace("PagerDuty incident " + string(i.Number) + " " + string(i.Service.Summary))
 }
 
-// first is the first one's name.
+// first returns the name of the first reference.
 func (r references) first() string {
 	if len(r) == 0 {
 		return ""
@@ -113,7 +113,7 @@ func pagerDutyEventOf(body []byte) (pagerDutyEvent, error) {
 	}, nil
 }
 
-// reports returns the alert of an event, or none for an event that neither starts nor ends an incident.
+// reports returns the alert of an event, or nothing for an event that neither starts nor ends an incident.
 func (e pagerDutyEvent) reports(r config.Receiver) []report {
 	resolved := e.Type == "incident.resolved"
 	if !resolved && e.Type != "incident.triggered" && e.Type != "incident.reopened" {
@@ -122,7 +122,7 @@ func (e pagerDutyEvent) reports(r config.Receiver) []report {
 
 	var incident pagerDutyIncident
 	if json.Unmarshal(e.Data, &incident) != nil {
-		incident = pagerDutyIncident{} // its data is shown as it is
+		incident = pagerDutyIncident{} // its data is shown verbatim
 	}
 
 	rep := report{fingerprint: string(incident.IncidentKey), resolved: resolved}
@@ -169,7 +169,7 @@ func (e pagerDutyEvent) describe() string {
 	return "PagerDuty reports " + oneLine(e.Type, maxFact) + ", which neither starts nor ends an incident."
 }
 
-// connectPagerDuty creates a webhook subscription with PagerDuty's API.
+// connectPagerDuty returns a command that creates a webhook subscription with PagerDuty's API.
 func connectPagerDuty(r Endpoint) string {
 	delivery := map[string]any{"type": "http_delivery_method", "url": r.URL}
 	comments := `# PAGERDUTY_API_KEY is a key of PagerDuty's REST API, and SERVICE the ID of the service whose incidents are sent.

@@ -7,24 +7,24 @@ import (
 	"tarsy.dev/tarsy/internal/alert/field"
 )
 
-// phase is what a delivery reports of an alert.
+// phase is the state of an alert that a delivery reports.
 type phase int
 
 const (
-	// unknownPhase is that of a word that is not known. An alert is taken to fire then.
+	// unknownPhase is an unrecognized word. The alert is then assumed to be firing.
 	unknownPhase phase = iota
 	fires
 	over
-	// unchanged is that of an event which neither starts nor ends the alert, such as an acknowledgement.
+	// unchanged is an event that neither starts nor ends the alert, such as an acknowledgement.
 	unchanged
 )
 
-// statusNames are the fields in which senders say whether an alert fires, in the order in which they are looked at. The first with a known word
-// counts.
+// statusNames are the fields in which senders report whether an alert fires, in lookup order. The first one with a known word
+// wins.
 var statusNames = []string{
 	"status", "state", "State", // Dynatrace writes State
 	"alert_transition", "transition", // Datadog's $ALERT_TRANSITION
-	"NewStateValue",                 // CloudWatch, by SNS
+	"NewStateValue",                 // CloudWatch, via SNS
 	"monitorCondition",              // Azure Monitor
 	"current_state", "currentState", // Pingdom, New Relic
 	"alert_status", "event_status",
@@ -32,7 +32,7 @@ var statusNames = []string{
 	"alertTypeFriendlyName", // UptimeRobot
 }
 
-// phaseWords are the words of senders, in lower case with single spaces between letters and digits.
+// phaseWords are senders' words, in lower case with single spaces between letters and digits.
 var phaseWords = func() map[string]phase {
 	words := map[string]phase{}
 
@@ -51,7 +51,7 @@ var phaseWords = func() map[string]phase {
 	return words
 }()
 
-// phaseOf returns what a sender's word means: Recovered, re-triggered, "No data recovered", AUTO_RESOLVED.
+// phaseOf returns the phase for a sender's word, such as Recovered, re-triggered, "No data recovered" or AUTO_RESOLVED.
 func phaseOf(word string) phase {
 	const longest = 64
 	if len(word) > longest {
@@ -63,9 +63,9 @@ func phaseOf(word string) phase {
 	return phaseWords[strings.Join(parts, " ")]
 }
 
-// phaseIn returns what an alert says of itself.
+// phaseIn returns the phase in the fields of an alert.
 func phaseIn(item any, fields map[string]string) phase {
-	// Opsgenie reports everything that people do with an alert, under names that they may choose.
+	// Opsgenie reports every user action on an alert, including custom ones.
 	if _, ok := field.Find(item, "alert.alertId"); ok && fields["action"] != "" {
 		switch strings.ToLower(fields["action"]) {
 		case "create":

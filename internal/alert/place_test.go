@@ -95,7 +95,7 @@ func TestWordsForResolvedOfSendersAreKnown(t *testing.T) {
 	require.False(t, readMapped(t, config.Mapping{Resolved: []string{"gone"}}, `{"title": "A", "state": "ok"}`)[0].Resolved)
 }
 
-// opsgenie is what an Opsgenie webhook posts for an action on an alert, with the fields that its documentation lists.
+// opsgenie returns an Opsgenie webhook body for an action on an alert, with the fields listed in its documentation.
 func opsgenie(action, updatedAt string) string {
 	return strings.NewReplacer("ACTION", action, "UPDATED", updatedAt).Replace(`{
 		"source": {"name": "web", "type": "API"},

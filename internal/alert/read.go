@@ -8,33 +8,33 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// MaxAlerts is how many alerts one delivery may have.
+// MaxAlerts is the maximum number of alerts in one delivery.
 const MaxAlerts = 5000
 
-// report is one alert of a delivery, as its sender describes it.
+// report is one alert of a delivery as its sender describes it.
 type report struct {
 	document
 
-	// What the sender says outside of labels; each is empty if it does not.
+	// Facts from outside the labels; empty fields are unknown.
 	facts tarsy.AlertFacts
-	// The sender's own fingerprint, and parts to make one of instead of the labels.
+	// The sender's own fingerprint, and parts to derive one from instead of the labels.
 	fingerprint string
 	identity    []string
 	resolved    bool
-	// What a generic body reports; one that reports no change is no alert.
+	// The phase in a generic body; unchanged means that the report is not an alert.
 	phase phase
-	// The text for the agents.
+	// The text for agents.
 	data string
 }
 
-// Read reads the body that a receiver got. The alerts are complete; their alert type is that of the receiver, so an empty one is
-// for routes and the caller to decide. Authors are left to the caller, and so are runbooks: it knows from which hosts they may be
-// fetched, and leaves one from elsewhere as the link that it is.
+// Read parses the body posted to a receiver. The alerts are complete. Their alert type is the receiver's; if that is empty,
+// routes and the caller decide. The caller sets authors and runbooks: it knows the allowed runbook hosts, and keeps a runbook
+// from any other host as a plain link.
 //
-// A delivery without alerts is not an error: the sender reported something else, such as an acknowledgement, a note or a test of
-// the connection, or an empty list. The caller answers such a delivery with success, with Describe as the reason of
-// tarsy.ActionIgnore, and does not pass it to triage. Alerts that the sender left out of a delivery (truncatedAlerts) are counted
-// in the text of the others.
+// A delivery without alerts is not an error: the sender reported something else, such as an acknowledgement, a note or a
+// connection test, or an empty list. The caller answers such a delivery with success, with Describe as the reason of
+// tarsy.ActionIgnore, and does not pass it to triage. Alerts that the sender omitted from a delivery (truncatedAlerts) are
+// counted in the text of the others.
 func Read(r config.Receiver, body []byte, fields config.AlertFields, groupBy []string) (tarsy.Delivery, error) {
 	origin := tarsy.AlertFacts{Source: tarsy.AlertSource(r.Source), Receiver: r.Name}
 	delivery := tarsy.Delivery{Source: origin.Source, Receiver: r.Name, Key: deliveryKey(origin, body)}
@@ -67,7 +67,7 @@ func Read(r config.Receiver, body []byte, fields config.AlertFields, groupBy []s
 
 		rep.labels = overlay(added(r.Labels, a.Facts), rep.labels)
 		if rep.fields == nil {
-			rep.fields = map[string]string{} // the text is made of the rest: its first line is no title
+			rep.fields = map[string]string{} // the text is generated: its first line is not a title
 		}
 
 		complete(a, rep.document, fields, groupBy)
@@ -76,7 +76,7 @@ func Read(r config.Receiver, body []byte, fields config.AlertFields, groupBy []s
 	return delivery, nil
 }
 
-// checkCount refuses a delivery with too many alerts, before any work is done for them.
+// checkCount rejects a delivery with too many alerts before doing any work for them.
 func checkCount(alerts int) error {
 	if alerts <= MaxAlerts {
 		return nil
@@ -86,7 +86,7 @@ func checkCount(alerts int) error {
 		"The delivery has %d alerts; at most %d are accepted at once. Limit them at the sender (max_alerts), or group by more labels.", alerts, MaxAlerts)
 }
 
-// added are the labels that a receiver adds to an alert: not those that would contradict what the sender says itself.
+// added returns the labels that a receiver adds to an alert, except those that would contradict the sender.
 func added(labels map[string]string, said tarsy.AlertFacts) map[string]string {
 	left := maps.Clone(labels)
 	for name, value := range map[string]string{
@@ -100,7 +100,7 @@ func added(labels map[string]string, said tarsy.AlertFacts) map[string]string {
 	return left
 }
 
-// Describe says in one line what a delivery without alerts reports.
+// Describe returns one line about a delivery without alerts.
 func Describe(r config.Receiver, body []byte) string {
 	if source, err := sourceOf(r); err == nil {
 		if got, err := source.read(r, body); err == nil && got.other != "" {
@@ -111,7 +111,7 @@ func Describe(r config.Receiver, body []byte) string {
 	return "The delivery contains no alerts."
 }
 
-// view is the text of one alert for the agents.
+// view is the text of one alert for agents.
 type view struct {
 	Source      string            `json:"source"`
 	Receiver    string            `json:"receiver,omitempty"`
@@ -131,7 +131,7 @@ type view struct {
 	Incident    any               `json:"incident,omitempty"`
 }
 
-// statusOf is the status in a view.
+// statusOf returns the status in a view.
 func statusOf(resolved bool) string {
 	if resolved {
 		return "resolved"

@@ -7,8 +7,8 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Recognize reports whether a body that was sent as one alert is in fact a delivery of a known sender, so that it can be read with a receiver of
-// that source.
+// Recognize reports whether a body submitted as a single alert is actually a delivery of a known sender, so that it can be read
+// with a receiver of that source.
 func Recognize(body []byte) (tarsy.AlertSource, bool) {
 	if body = bytes.TrimSpace(body); len(body) == 0 || body[0] != '{' || depth(body) > maxDepth {
 		return "", false
@@ -28,7 +28,7 @@ func Recognize(body []byte) (tarsy.AlertSource, bool) {
 	return "", false
 }
 
-// groupOf returns the alerts of a body that looks like one of Alertmanager or Grafana.
+// groupOf returns the alerts of a body that looks like Alertmanager's or Grafana's.
 func groupOf(object map[string]json.RawMessage) (alerts []map[string]json.RawMessage, ok bool) {
 	if object["alerts"] == nil || json.Unmarshal(object["alerts"], &alerts) != nil || alerts == nil {
 		return nil, false

@@ -10,9 +10,9 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Sample returns a body as a sender would send it for a made-up alert that fires since five minutes, nil for sources that are not
-// webhooks. The alert is the same each time, so a second sample is counted as its repetition. The generic sample has well-known
-// names; a receiver with a mapping may not find its facts in it.
+// Sample returns a sender's body for a made-up alert that has been firing for five minutes, or nil for sources that are not
+// webhooks. The alert is always the same, so a second sample counts as a repetition. The generic sample uses well-known names;
+// a receiver with a mapping may not find its facts in it.
 func Sample(source tarsy.AlertSource, now time.Time) []byte {
 	from, ok := Find(source)
 	if !ok {
@@ -29,7 +29,7 @@ func Sample(source tarsy.AlertSource, now time.Time) []byte {
 		"ID":    "tarsy-test-" + strconv.FormatInt(now.UnixNano(), 36),
 	})
 	if err != nil || !json.Valid(out.Bytes()) {
-		return nil // not reached: a test reads every sample
+		return nil // unreachable: a test reads every sample
 	}
 
 	return out.Bytes()

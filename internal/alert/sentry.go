@@ -21,11 +21,11 @@ func sentry() Source {
 	}
 }
 
-// sentryObject is an object in a body: the body of a webhook, or an issue, event or metric alert in its data. What has another type than expected
-// is empty; the text of the alert shows it as it is.
+// sentryObject is an object in a body: the body of a webhook, or an issue, event or metric alert in its data. A field of an
+// unexpected type reads as empty; the text of the alert shows it verbatim.
 type sentryObject map[string]json.RawMessage
 
-// text returns the first of the fields that has a text.
+// text returns the first of the fields that is a non-empty string.
 func (o sentryObject) text(names ...string) string {
 	for _, name := range names {
 		var value word
@@ -37,7 +37,7 @@ func (o sentryObject) text(names ...string) string {
 	return ""
 }
 
-// object is nil if the field is no object.
+// object returns an object field, or nil if it is not an object.
 func (o sentryObject) object(name string) sentryObject {
 	var object sentryObject
 	if json.Unmarshal(o[name], &object) != nil {
@@ -47,7 +47,7 @@ func (o sentryObject) object(name string) sentryObject {
 	return object
 }
 
-// resource is what the data of a webhook is about. The header Sentry-Hook-Resource names it too, but is not signed.
+// resource returns the type of the webhook's data. The Sentry-Hook-Resource header names it too, but is not signed.
 func (o sentryObject) resource() string {
 	for _, known := range []struct{ field, resource string }{
 		{"metric_alert", "metric_alert"}, {"activity", "activity_alert"}, {"event", "event_alert"}, {"issue", "issue"}, {"error", "error"},
@@ -103,8 +103,8 @@ func readSentry(r config.Receiver, body []byte) (reading, error) {
 	return reading{reports: []report{rep.sentry(r, event, b["data"])}}, nil
 }
 
-// sentryPhase returns what an event means for its alert. An issue that people archive is over for them, like one that they resolve; Sentry reports
-// it as unresolved when it escalates.
+// sentryPhase returns the phase for an event. Archiving an issue ends its alert, as resolving does; Sentry reports the issue as
+// unresolved when it escalates.
 func sentryPhase(event string) phase {
 	switch event {
 	case "event_alert.triggered", "issue.created", "issue.unresolved", "metric_alert.critical", "metric_alert.warning", "metric_alert.open":
@@ -116,12 +116,12 @@ func sentryPhase(event string) phase {
 	}
 }
 
-// isPlugin reports whether a body is from the legacy plugin WebHooks, which sends neither action nor data.
+// isPlugin reports whether a body is from the legacy WebHooks plugin, which sends neither action nor data.
 func (o sentryObject) isPlugin() bool {
 	return o["data"] == nil && o.text("project_slug") != "" && o.text("id") != "" && o.object("event") != nil
 }
 
-// plugin returns the event in a body of the legacy plugin, with the fields that events of integrations have.
+// plugin returns the event in a body of the legacy plugin, with the fields of integration events.
 func (o sentryObject) plugin() sentryObject {
 	event := o.object("event")
 	event["issue_id"], event["web_url"], event["project"] = o["id"], o["url"], json.RawMessage(`{"slug": `+string(o["project_slug"])+`}`)
@@ -135,17 +135,17 @@ func (o sentryObject) plugin() sentryObject {
 	return event
 }
 
-// issue reads an issue, or an event with the id of its issue: both report the same alert.
+// issue reads an issue, or an event with its issue ID: both report the same alert.
 func (o sentryObject) issue(event string) report {
 	project, at := cmp.Or(o.object("project").text("slug", "name"), sentryProject(o.text("url"))), o.text("firstSeen")
 
 	id := o.text("id")
 	if event == "event_alert.triggered" {
-		id, at = o.text("issue_id"), o.text("datetime", "timestamp") // its id is that of the event
+		id, at = o.text("issue_id"), o.text("datetime", "timestamp") // id is the ID of the event
 	}
 
 	if event == "issue.unresolved" {
-		at = o.text("lastSeen") // it is back, maybe after years
+		at = o.text("lastSeen") // it has recurred, possibly after years
 	}
 
 	rep := report{fingerprint: id, identity: []string{o.text("title", "message"), project}}
@@ -158,10 +158,10 @@ func (o sentryObject) issue(event string) report {
 
 	var tags [][]word // pairs of name and value
 
-	_ = json.Unmarshal(o["tags"], &tags) // what is no pair of texts stays empty
+	_ = json.Unmarshal(o["tags"], &tags) // entries that are not lists stay empty and are skipped
 
 	for _, tag := range tags {
-		// Whoever has the public address of a project sets tags. They must not choose who sees the alert.
+		// Anyone with the public DSN of a project can set tags. Tags must not decide who sees the alert.
 		if len(tag) == 2 && !slices.Contains([]string{"team", "owner", "squad"}, string(tag[0])) {
 			setLabel(rep.labels, string(tag[0]), string(tag[1]))
 		}
@@ -178,7 +178,7 @@ func (o sentryObject) issue(event string) report {
 	return rep
 }
 
-// metricAlert reads the incident of a metric alert, which lasts from the crossing of a threshold to its end.
+// metricAlert reads the incident of a metric alert, which lasts while the metric is beyond its threshold.
 func (o sentryObject) metricAlert(action string) report {
 	incident := o.object("metric_alert")
 	rule := incident.object("alert_rule")
@@ -186,7 +186,7 @@ func (o sentryObject) metricAlert(action string) report {
 
 	rep := report{identity: []string{title}}
 	if id := incident.text("identifier"); id != "" {
-		rep.fingerprint = "metric_alert:" + id // issues have numbers too
+		rep.fingerprint = "metric_alert:" + id // issue IDs are numbers too
 	}
 
 	rep.facts = tarsy.AlertFacts{Title: title, Severity: ParseSeverity(action), StartsAt: parseTime(incident.text("date_started"))}
@@ -208,7 +208,7 @@ func (o sentryObject) metricAlert(action string) report {
 	return rep
 }
 
-// sentry completes a report with what the event means for it, and with its text.
+// sentry completes a report with the phase of the event and its text.
 func (rep report) sentry(r config.Receiver, event string, data []byte) report {
 	rep.resolved = sentryPhase(event) == over
 	rep.data = readable(view{
@@ -218,14 +218,15 @@ func (rep report) sentry(r config.Receiver, event string, data []byte) report {
 	return rep
 }
 
-// setLabel sets a label that has a name and a value.
+// setLabel sets a label if its name and value are not empty.
 func setLabel(labels map[string]string, name, value string) {
 	if name != "" && strings.TrimSpace(value) != "" {
 		labels[name] = value
 	}
 }
 
-// sentryProject is the project in the URL of an event, which has only its number besides: …/api/0/projects/<organization>/<project>/events/….
+// sentryProject returns the project slug in an event URL (…/api/0/projects/<organization>/<project>/events/…); the event itself
+// has only the project's number.
 func sentryProject(url string) string {
 	const at = 1
 
@@ -237,7 +238,7 @@ func sentryProject(url string) string {
 	return ""
 }
 
-// connectSentry creates an internal integration, which signs with its client secret.
+// connectSentry describes how to create an internal integration, which signs with its client secret.
 func connectSentry(r Endpoint) string {
 	header, secret := "", "# Prefer secret_env: Sentry signs what it sends, and only recent versions of it send custom headers.\n"
 

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/golden"
 )
 
-// readOne reads a body that reports one alert.
+// readOne reads a body with exactly one alert.
 func readOne(t *testing.T, source, body string) tarsy.Alert {
 	t.Helper()
 
@@ -27,7 +27,7 @@ func readOne(t *testing.T, source, body string) tarsy.Alert {
 	return delivery.Alerts[0]
 }
 
-// requireReviewed compares the alert of a file in testdata with its golden file.
+// requireReviewed compares the alert in a testdata file with its golden file.
 func requireReviewed(t *testing.T, source, name string) {
 	t.Helper()
 
@@ -37,7 +37,7 @@ func requireReviewed(t *testing.T, source, name string) {
 	golden.Compare(t, name+".txt", show(t, delivery))
 }
 
-// requireSample checks what holds for the sample of every source.
+// requireSample checks the invariants of every source's sample.
 func requireSample(t *testing.T, source tarsy.AlertSource) {
 	t.Helper()
 
@@ -234,7 +234,7 @@ func TestSentrySignatureIsThatOfTheBodyWithoutPrefix(t *testing.T) {
 func TestHostileSentryBodiesBecomeBoundedAlerts(t *testing.T) {
 	t.Parallel()
 
-	// odd are values of the wrong type, hostile texts and huge ones.
+	// odd are values of the wrong type, hostile strings and huge values.
 	odd := []string{
 		`null`, `1`, `true`, `""`, `[]`, `{}`, `"text"`, `[null, 1, "a", ["a"], ["a", "b", "c"], [{}, []], ["k\u0000\n", "v\u202e"]]`, `"a\u0000b\nc"`, `"javascript:alert(1)"`,
 		`"` + strings.Repeat("é", 5_000) + `"`, strings.Repeat("[", 90) + strings.Repeat("]", 90), "[" + strings.Repeat(`["tag", "value"],`, 5_000) + `[]]`,

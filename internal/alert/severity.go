@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// severityWords maps the words of senders, without anything but letters and digits.
+// severityWords maps senders' words, reduced to letters and digits.
 var severityWords = func() map[string]tarsy.Severity {
 	words := map[string]tarsy.Severity{}
 
@@ -27,8 +27,8 @@ var severityWords = func() map[string]tarsy.Severity {
 	return words
 }()
 
-// ParseSeverity returns the severity that a sender's word means, such as page, SEV-1, "P2 - Major" or warn, and SeverityUnknown
-// for a word that is not known. Bare numbers are unknown: 1 is the worst for some senders and the mildest for others.
+// ParseSeverity returns the severity of a sender's word, such as page, SEV-1, "P2 - Major" or warn, or SeverityUnknown for an
+// unknown word. Bare numbers are unknown: 1 is the highest severity for some senders and the lowest for others.
 func ParseSeverity(word string) tarsy.Severity {
 	const longest = 64
 

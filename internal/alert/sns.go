@@ -9,17 +9,17 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// SNSHeader is sent by Amazon SNS with every message, whose media type is text/plain.
+// SNSHeader is sent by Amazon SNS with every message. The media type of its messages is text/plain.
 const SNSHeader = "X-Amz-Sns-Message-Type"
 
-// The types of messages of Amazon SNS.
+// Message types of Amazon SNS.
 const (
 	snsNotification = "Notification"
 	snsConfirmation = "SubscriptionConfirmation"
 	snsUnsubscribed = "UnsubscribeConfirmation"
 )
 
-// snsMessage is the envelope in which Amazon SNS delivers to HTTPS endpoints.
+// snsMessage is the envelope that Amazon SNS posts to HTTPS endpoints.
 type snsMessage struct {
 	Type         word `json:"Type"`
 	MessageID    word `json:"MessageId"`
@@ -29,7 +29,7 @@ type snsMessage struct {
 	SubscribeURL word `json:"SubscribeURL"`
 }
 
-// readSNS recognizes a message of Amazon SNS.
+// readSNS reports whether a body is an Amazon SNS message, and decodes it.
 func readSNS(body []byte) (snsMessage, bool) {
 	var m snsMessage
 	if depth(body) > maxDepth || json.Unmarshal(body, &m) != nil || m.MessageID == "" || !strings.HasPrefix(string(m.TopicARN), "arn:aws") {
@@ -39,7 +39,8 @@ func readSNS(body []byte) (snsMessage, bool) {
 	return m, m.Type == snsNotification || m.Type == snsConfirmation || m.Type == snsUnsubscribed
 }
 
-// alerts is the body that a generic receiver reads: the message if it is JSON, as that of a CloudWatch alarm, else an alert with its text.
+// alerts returns the body for a generic receiver: the message if it is JSON, such as a CloudWatch alarm, or else an alert with
+// its text.
 func (m snsMessage) alerts() []byte {
 	text := strings.TrimSpace(string(m.Message))
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
@@ -48,7 +49,7 @@ func (m snsMessage) alerts() []byte {
 		}
 	}
 
-	// A topic without a text would be no alert.
+	// The topic alone does not make an alert.
 	if text == "" && strings.TrimSpace(string(m.Subject)) == "" {
 		return nil
 	}
@@ -63,7 +64,7 @@ func (m snsMessage) alerts() []byte {
 	return raw
 }
 
-// describe says what a message reports that is no notification.
+// describe describes a message that is not a notification.
 func (m snsMessage) describe() string {
 	if m.Type == snsUnsubscribed {
 		return "Amazon SNS has ended the subscription to " + oneLine(string(m.TopicARN), maxFact) + "."
@@ -72,18 +73,18 @@ func (m snsMessage) describe() string {
 	return "Amazon SNS asks to confirm the subscription to " + oneLine(string(m.TopicARN), maxFact) + "."
 }
 
-// Subscription is what Amazon SNS wants to have confirmed before it delivers anything.
+// Subscription is a subscription that Amazon SNS wants confirmed before it delivers anything.
 type Subscription struct {
 	Topic string
-	// URL confirms the subscription when it is requested. It is on a host of Amazon SNS.
+	// URL confirms the subscription when it is requested. It is on an Amazon SNS host.
 	URL string
 }
 
-// snsHost are the hosts of Amazon SNS, in every region.
+// snsHost matches the hosts of Amazon SNS in every region.
 var snsHost = regexp.MustCompile(`^sns\.[a-z0-9]+(?:-[a-z0-9]+)+\.amazonaws\.com(?:\.cn)?$`)
 
-// ReadSubscription returns the subscription that a body asks to confirm; false if it is not such a body. A URL that is not one of Amazon SNS is
-// refused: whoever can post a body could otherwise choose what the server requests.
+// ReadSubscription returns the subscription that a body asks to confirm; false if the body is anything else. A URL outside
+// Amazon SNS is rejected: otherwise anyone who can post a body could choose what the server requests.
 func ReadSubscription(body []byte) (Subscription, bool, error) {
 	m, ok := readSNS(body)
 	if !ok || m.Type != snsConfirmation {

@@ -16,18 +16,18 @@ import (
 	"strings"
 )
 
-// SNSSignature is the signature of a message of Amazon SNS. It proves that the message was published to the topic that it names, and nothing
-// about whose topic that is.
+// SNSSignature is the signature of an Amazon SNS message. It proves that the message was published to the topic it names, but
+// not who owns that topic.
 type SNSSignature struct {
 	Topic string
-	// CertificateURL is where the certificate of the signature is: on the host of Amazon SNS in the region of the topic.
+	// CertificateURL is the URL of the signing certificate, on the Amazon SNS host of the topic's region.
 	CertificateURL string
 
 	signed, signature []byte
 	hash              crypto.Hash
 }
 
-// ReadSNSSignature reads the signature of a message. The error says why the message has none that could be verified.
+// ReadSNSSignature reads the signature of a message. The error says why the message has no verifiable signature.
 func ReadSNSSignature(body []byte) (SNSSignature, error) {
 	var m struct {
 		Type             string  `json:"Type"`
@@ -85,7 +85,7 @@ func ReadSNSSignature(body []byte) (SNSSignature, error) {
 	return s, s.checkAddress()
 }
 
-// checkAddress refuses certificates from elsewhere: whoever chooses the certificate could sign.
+// checkAddress rejects certificates from other hosts: anyone who can choose the certificate can forge the signature.
 func (s SNSSignature) checkAddress() error {
 	const region = 3
 
@@ -100,7 +100,7 @@ func (s SNSSignature) checkAddress() error {
 	return nil
 }
 
-// Verify checks the signature with the certificate in PEM that is at CertificateURL.
+// Verify checks the signature with the PEM certificate fetched from CertificateURL.
 func (s SNSSignature) Verify(certificate []byte) error {
 	block, _ := pem.Decode(certificate)
 	if block == nil {

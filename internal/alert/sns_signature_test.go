@@ -21,7 +21,7 @@ import (
 	"tarsy.dev/tarsy/internal/alert"
 )
 
-// certify makes a certificate in PEM for a key.
+// certify creates a PEM certificate for a key.
 func certify(t *testing.T, public, private any) []byte {
 	t.Helper()
 
@@ -32,7 +32,7 @@ func certify(t *testing.T, public, private any) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})
 }
 
-// signSNS signs the text that the documentation of Amazon SNS says is signed, which each test writes down itself.
+// signSNS signs the text that Amazon SNS documents as signed, which each test writes out itself.
 func signSNS(t *testing.T, key *rsa.PrivateKey, version, text string) string {
 	t.Helper()
 
@@ -55,7 +55,7 @@ const (
 	snsCertificate = "https://sns.eu-central-1.amazonaws.com/SimpleNotificationService-1.pem"
 )
 
-// withSubject is what is signed of the message of notification below.
+// withSubject is the signed text of the message that notification returns.
 const withSubject = "Message\nDisk\nfull\nMessageId\nm-1\nSubject\nALARM\nTimestamp\n2026-11-16T10:00:00.000Z\nTopicArn\n" + snsTopic + "\nType\nNotification\n"
 
 func notification(version, signature string) map[string]string {

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// notified is a message of Amazon SNS.
+// notified returns an Amazon SNS message.
 func notified(t *testing.T, id, subject, message string) string {
 	t.Helper()
 
@@ -81,7 +81,7 @@ func TestEndOfSubscriptionOfAmazonSNSIsNoAlert(t *testing.T) {
 	require.False(t, confirms, "its address would subscribe again")
 }
 
-// Whoever can post a body chooses the address.
+// Anyone who can post a body chooses the address.
 func TestSubscriptionIsConfirmedOnHostsOfAmazonSNSOnly(t *testing.T) {
 	t.Parallel()
 
@@ -128,7 +128,7 @@ func TestSubscriptionIsConfirmedOnHostsOfAmazonSNSOnly(t *testing.T) {
 	}
 }
 
-// A body of somebody else that has fields with these names is an alert.
+// A third party's body with the same field names is an alert.
 func TestBodyThatOnlyLooksLikeAmazonSNSIsReadAsItIs(t *testing.T) {
 	t.Parallel()
 

@@ -9,37 +9,37 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// Source is a kind of sender: how its webhooks are read and verified, what one looks like, and how people connect it. A source is a file in
-// this package, a value in the list below and a name in tarsy.WebhookSources.
+// Source is a kind of sender: how its webhooks are parsed and verified, a sample, and how to connect it. A source is a file in
+// this package, an entry in the list below and a name in tarsy.WebhookSources.
 type Source struct {
 	Name tarsy.AlertSource
-	// Sample is a body for a made-up alert: a template of the times Now and Since, and of an ID.
+	// Sample is the body of a made-up alert: a template with the times Now and Since, and an ID.
 	Sample string
-	// Connect is what people paste or do at the sender.
+	// Connect returns the configuration or instructions for the sender.
 	Connect func(Endpoint) string
 
-	// read reads a body.
 	read func(r config.Receiver, body []byte) (reading, error)
-	// recognizes reports whether a body that was sent as one alert is one of this sender. It needs a receiver that always exists.
+	// recognizes reports whether a body submitted as a single alert is from this sender. It requires that a receiver of the
+	// source always exists.
 	recognizes func(object map[string]json.RawMessage) bool
 	signing    signing
 }
 
-// reading is what a body says.
+// reading is the parsed body.
 type reading struct {
 	reports []report
-	// id identifies the delivery at its sender; empty if only its content does.
+	// id identifies the delivery at its sender; empty if only its content identifies it.
 	id string
-	// other is what a body without alerts reports, in a sentence.
+	// other describes a body without alerts in one sentence.
 	other string
 }
 
-// sources are all kinds of senders. Of those that recognize a body the first is taken.
+// sources returns all kinds of senders. The first one that recognizes a body wins.
 func sources() []Source {
 	return []Source{grafana(), alertmanager(), pagerDuty(), sentry(), datadog(), cloudWatch(), generic()}
 }
 
-// Find returns the source with a name.
+// Find returns the source with this name.
 func Find(name tarsy.AlertSource) (Source, bool) {
 	all := sources()
 	i := slices.IndexFunc(all, func(s Source) bool { return s.Name == name })
@@ -60,19 +60,19 @@ func sourceOf(r config.Receiver) (Source, error) {
 	return s, nil
 }
 
-// signing is how a sender signs, with a secret that it has in common with the receiver: HMAC-SHA256 in hexadecimal digits.
+// signing is how a sender signs with a shared secret: HMAC-SHA256, hex encoded.
 type signing struct {
-	// headers are where the signature is, the usual one first.
+	// headers may contain the signature, the usual one first.
 	headers []string
-	// prefix stands before the digits, such as sha256=.
+	// prefix precedes the digits, for example sha256=.
 	prefix string
-	// bare tells that the digits may also stand alone.
+	// bare allows the digits without the prefix.
 	bare bool
-	// also are texts before the body that may be signed with it.
+	// also returns texts that may precede the body in the signed content.
 	also func(http.Header) []string
 }
 
-// signedByProxies is for senders that do not sign: proxies and scripts in front of them do.
+// signedByProxies is for senders that do not sign by themselves; a proxy or script in front of them does.
 func signedByProxies() signing {
 	return signing{headers: []string{"X-Signature-256", "X-Hub-Signature-256", "X-Signature"}, prefix: "sha256=", bare: true}
 }

@@ -7,19 +7,19 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// maxFact is the length in bytes of a service, namespace, cluster, team and of a sender's fingerprint. They are indexed.
+// maxFact is the maximum length in bytes of a service, namespace, cluster, team or sender's fingerprint. They are indexed.
 const maxFact = 200
 
-// oneLine makes a sender's text one line of at most limit bytes: invisible characters and line breaks become spaces, runs of
-// spaces one, and what is too long ends with an ellipsis.
+// oneLine reduces a sender's text to one line of at most limit bytes: invisible characters and line breaks become spaces, runs
+// of spaces collapse, and text that is too long ends with an ellipsis.
 func oneLine(s string, limit int) string {
 	const ellipsis = "…"
 
 	if isPlain(s) && len(s) <= limit {
-		return s // almost every label, at no cost
+		return s // fast path for almost every label
 	}
 
-	// A space may stand for several bytes, but text that is much longer than the limit need not be read to its end.
+	// A space can replace several bytes, but text that is much longer than the limit need not be read to its end.
 	const most = 64
 	s = plaintext.Clean(plaintext.Cut(s, limit*most))
 
@@ -50,7 +50,7 @@ func oneLine(s string, limit int) string {
 	return out.String()
 }
 
-// isPlain reports whether a text is ASCII letters, digits and marks with single spaces between them.
+// isPlain reports whether a text is printable ASCII with single spaces inside only.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -64,7 +64,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// firstLine returns the first line of a text that says something, without the marks of a heading or list.
+// firstLine returns the first line with a letter or digit, without heading or list markers.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#*->•"))

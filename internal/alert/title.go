@@ -8,27 +8,27 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// untitled is the title of an alert that says nothing at all.
+// untitled is the title of an alert without any content for one.
 const untitled = "Untitled alert"
 
-// titleKind is how a title is made of what stands at a place.
+// titleKind is how a title is derived from a value.
 type titleKind int
 
 const (
-	// wholeTitle is a title as it is.
+	// wholeTitle is used verbatim.
 	wholeTitle titleKind = iota
-	// ruleName is the name of a rule, monitor or check, which needs what tells its alerts apart.
+	// ruleName is the name of a rule, monitor or check; namedTitle adds what distinguishes its alerts.
 	ruleName
-	// detailText is a text of which the first line is taken.
+	// detailText is a text whose first line is used.
 	detailText
-	// fieldName and fieldText are the same for words that say nothing as a label: they count as fields of the alert only.
+	// fieldName and fieldText are the same for names that are meaningless as labels: only fields of the alert count.
 	fieldName
 	fieldText
 )
 
-// titlePlaces are where senders write what an alert is about, the best first. A name stands for an annotation, a field of the alert or a label,
-// and for a field of the objects in which senders wrap an alert (see wrappers): message is also alert.message, title is also
-// incident.title and event.title, summary is also commonAnnotations.summary and payload.summary.
+// titlePlaces are the names under which senders describe an alert, best first. A name refers to an annotation, a field of the
+// alert or a label, and to a field of the objects in which senders nest an alert (see wrappers): message is also alert.message,
+// title is also incident.title and event.title, summary is also commonAnnotations.summary and payload.summary.
 var titlePlaces = []struct {
 	name string
 	kind titleKind
@@ -46,8 +46,8 @@ var titlePlaces = []struct {
 	{"rulename", ruleName},
 	{"ruleName", ruleName},
 	{"alertRule", ruleName}, // Azure Monitor
-	{"AlarmName", ruleName}, // CloudWatch, by SNS
-	{"alarmName", ruleName}, // CloudWatch, by EventBridge
+	{"AlarmName", ruleName}, // CloudWatch, via SNS
+	{"alarmName", ruleName}, // CloudWatch, via EventBridge
 	{"condition_name", ruleName},
 	{"check_name", ruleName},          // Pingdom
 	{"monitorFriendlyName", ruleName}, // UptimeRobot
@@ -65,7 +65,7 @@ var titlePlaces = []struct {
 	{"status", fieldText},
 }
 
-// titleNamesOf are the names of some kinds, in their order.
+// titleNamesOf returns the names of some kinds, in order.
 func titleNamesOf(kinds ...titleKind) []string {
 	var names []string
 
@@ -82,14 +82,14 @@ var (
 	titleNames  = titleNamesOf(wholeTitle)
 	nameNames   = titleNamesOf(ruleName)
 	detailNames = titleNamesOf(detailText)
-	// distinguishing are labels that tell alerts of one rule apart, the most telling first.
+	// distinguishing are labels that differ between alerts of one rule, the most specific first.
 	distinguishing = []string{
 		"pod", "node", "instance", "deployment", "statefulset", "daemonset", "job_name", "persistentvolumeclaim", "mountpoint", "device",
 		"container", "host", "service", "job", "namespace", "cluster",
 	}
 )
 
-// title returns one line for people. The alert type is no title: it is the same for many alerts and shown beside it.
+// title returns a one-line title. The alert type is not used: it is the same for many alerts and shown next to the title.
 func title(a *tarsy.Alert, d document, fields config.AlertFields) string {
 	candidates := []string{a.Facts.Title}
 
@@ -144,7 +144,7 @@ func titleAt(name string, kind titleKind, d document) string {
 	}
 }
 
-// namedTitle adds to the name of a rule what tells its alerts apart.
+// namedTitle adds to the name of a rule the labels that distinguish its alerts, or else the first line of a detail.
 func namedTitle(name string, d document) string {
 	const most = 2
 
@@ -171,7 +171,7 @@ func namedTitle(name string, d document) string {
 	return name
 }
 
-// textTitle is the first line of a text that is more than the alert type.
+// textTitle returns the first line of a text that is not just the alert type.
 func textTitle(text, alertType string) string {
 	const lines = 20
 

@@ -11,15 +11,16 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// Secrets returns the value of an environment variable, and whether it is set.
+// Secrets returns the value of an environment variable and whether it is set.
 type Secrets func(name string) (value string, ok bool)
 
-// Verify reports whether a request is from the sender that a receiver is for: it has the token if token_env is set, and a valid
-// signature if secret_env is. Without both settings it reports false; such receivers need an API key. A sender may send several
-// signatures while its secret changes; one is enough. The error says that the server lacks a secret.
+// Verify reports whether a request comes from the receiver's sender: it has the token if token_env is set, and a valid
+// signature if secret_env is set. Without both settings it reports false; such receivers need an API key. While its secret is
+// rotated, a sender may send several signatures; one valid signature is enough. The error says that a secret is not set on the
+// server.
 //
-// Signatures do not expire: PagerDuty signs no time. A recorded request that is sent again is a repeated delivery for a while, and
-// then at most counts its alert once more.
+// Signatures do not expire: PagerDuty signs no timestamp. A replayed request counts as a repeated delivery for a while, and
+// after that increments the count of its alert at most once.
 func Verify(r config.Receiver, secrets Secrets, header http.Header, body []byte) (bool, error) {
 	ok := r.TokenEnv != "" || r.SecretEnv != ""
 
@@ -49,7 +50,7 @@ func Verify(r config.Receiver, secrets Secrets, header http.Header, body []byte)
 	return ok, nil
 }
 
-// Sign returns the headers with which a body passes Verify. The error says that a secret is not set.
+// Sign returns headers with which a body passes Verify. The error says that a secret is not set.
 func Sign(r config.Receiver, secrets Secrets, body []byte) (http.Header, error) {
 	header := http.Header{}
 
@@ -88,7 +89,8 @@ func secret(r config.Receiver, secrets Secrets, name string) (string, error) {
 	return value, nil
 }
 
-// hasToken reports whether the token is sent: as a bearer token, or as the password of basic authentication, which is all that Amazon SNS can send.
+// hasToken reports whether the token was sent as a bearer token, or as the password of basic authentication, the only form that
+// Amazon SNS supports.
 func hasToken(header http.Header, token string) bool {
 	scheme, sent, ok := strings.Cut(strings.TrimSpace(header.Get("Authorization")), " ")
 	ok = ok && strings.EqualFold(scheme, "Bearer")
@@ -97,13 +99,13 @@ func hasToken(header http.Header, token string) bool {
 		sent, ok = password, true
 	}
 
-	// Hashes have the same length, so that the comparison does not tell that of the token.
+	// Comparing hashes of equal length does not leak the length of the token.
 	got, want := sha256.Sum256([]byte(strings.TrimSpace(sent))), sha256.Sum256([]byte(token))
 
 	return hmac.Equal(got[:], want[:]) && ok
 }
 
-// verify reports whether the headers have a signature of the body.
+// verify reports whether the headers contain a valid signature of the body.
 func (s signing) verify(header http.Header, key string, body []byte) bool {
 	wanted := [][]byte{sign(key, body)}
 
@@ -129,7 +131,7 @@ func (s signing) verify(header http.Header, key string, body []byte) bool {
 	return found
 }
 
-// digits reads a signature.
+// digits decodes a signature.
 func (s signing) digits(text string) ([]byte, bool) {
 	digits, ok := strings.CutPrefix(text, s.prefix)
 	if !ok && (!s.bare || strings.Contains(text, "=")) {

@@ -112,7 +112,7 @@ func TestMissingSecretIsAnErrorThatNamesTheVariable(t *testing.T) {
 			"MY_TOKEN":  {Name: "r", Source: "grafana", TokenEnv: "MY_TOKEN"},
 			"MY_SECRET": {Name: "r", Source: "pagerduty", SecretEnv: "MY_SECRET"},
 		} {
-			// An empty secret must not accept the signature or token that an empty secret makes.
+			// With an empty secret, neither an empty token nor a signature made with it may pass.
 			ok, err := alert.Verify(r, secrets, headers("Authorization", "Bearer "), nil)
 			require.False(t, ok)
 			require.ErrorContains(t, err, "environment variable "+variable)

@@ -7,8 +7,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// logged is who asks, as log attributes: the key, if it is known, and the address that the request came from. A secret
-// is never among them.
+// logged returns the caller as log attributes: the key, if it is known, and the client address. They never include a secret.
 func (c *caller) logged() []any {
 	attributes := []any{"remote", c.remote.address}
 
@@ -32,7 +31,7 @@ func (c *caller) logged() []any {
 	return attributes
 }
 
-// logRefusal writes down that a request was answered with 401 or 403, and who sent it.
+// logRefusal logs a request that was answered with 401 or 403, and its caller.
 func (s *Server) logRefusal(w http.ResponseWriter, r *http.Request, who *caller) {
 	watched, ok := w.(*watchedWriter)
 	if !ok || watched.status != http.StatusUnauthorized && watched.status != http.StatusForbidden {
@@ -56,7 +55,7 @@ func (s *Server) logRefusal(w http.ResponseWriter, r *http.Request, who *caller)
 	s.refusals.log(r.Context(), who, s.clock.Now(), message, attributes)
 }
 
-// keyState is why a key is not accepted.
+// keyState returns why a key is not accepted.
 func keyState(key tarsy.APIKey) string {
 	if key.RevokedAt != nil {
 		return "revoked"
@@ -65,7 +64,7 @@ func keyState(key tarsy.APIKey) string {
 	return "expired"
 }
 
-// noteRefusal keeps the code of a handler's error for the log.
+// noteRefusal keeps the code of a handler's error for the access log.
 func noteRefusal(ctx context.Context, err error) {
 	if who, ok := ctx.Value(callerKey{}).(*caller); ok {
 		who.refused = tarsy.CodeOf(err)

@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
-// endless is a stream that ends with its reader's login, or with the reader.
+// endless mounts a stream that ends with its reader's login, or with the reader.
 func endless(cfg *api.Config) {
 	stream := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
@@ -33,7 +33,7 @@ func endless(cfg *api.Config) {
 	cfg.WebSocket, cfg.Events = stream, stream
 }
 
-// watch opens a stream and returns what it ends with.
+// watch opens a stream and returns how it ends.
 func (f *fixture) watch(t *testing.T, path string, headers ...string) <-chan string {
 	t.Helper()
 
@@ -70,7 +70,7 @@ func TestStreamsEndWithTheirLoginOnEveryServer(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t, endless)
-	// The revocation is another server's: nothing but the database tells.
+	// Another server revokes the key: only the database shows it.
 	other := api.New(api.Config{Store: f.db, WebSocket: plain("ws"), Events: plain("events"), NoteEvents: plain("note events"), Auth: api.AuthConfig{Required: true}, Clock: f.clock})
 	server := httptest.NewServer(other.Handler())
 	t.Cleanup(server.Close)
@@ -138,7 +138,7 @@ func TestKeyExpiryMustBeInTheFuture(t *testing.T) {
 	require.Len(t, get[struct{ Keys []tarsy.APIKey }](t, f, "/api/v1/keys", admin...).Keys, 1)
 }
 
-// line is the last logged line with a message.
+// line returns the last logged line with a message.
 func (l *logbook) line(t *testing.T, message string) string {
 	t.Helper()
 
@@ -223,7 +223,7 @@ func TestForwardedAddressIsSharedByLogAndLimits(t *testing.T) {
 
 	f := newFixture(t, fewLogins)
 
-	// Some proxies write the port too; it makes no new client.
+	// Some proxies add the port; that does not make a new client.
 	for i, forwarded := range []string{"192.0.2.1:1000", "192.0.2.1", "198.51.100.9, 192.0.2.1:2000, [::ffff:10.1.1.1]:80", "192.0.2.1:3000"} {
 		want := http.StatusUnauthorized
 		if i == 3 {

@@ -15,7 +15,7 @@ const (
 	maxAlertType   = 200
 	maxRunbookURL  = 2048
 	maxFingerprint = 1000
-	// defaultReceiver is the receiver of bodies that are recognized at POST /api/v1/alerts.
+	// defaultReceiver is the receiver for monitoring-system bodies that are recognized at POST /api/v1/alerts.
 	defaultReceiver = "default"
 )
 
@@ -26,7 +26,7 @@ type alertRequest struct {
 	Runbook      string              `doc:"The text of a runbook for the agents. An http or https URL alone is fetched, as runbook_url is."                         json:"runbook,omitempty"`
 	RunbookURL   string              `doc:"Where the runbook is." format:"uri"                            json:"runbook_url,omitempty"`
 	MCPSelection *tarsy.MCPSelection `doc:"Limits which of the chain's MCP servers and tools this alert uses."         json:"mcp_selection,omitempty"`
-	// MCP is what the published TARSy calls the selection.
+	// MCP is the published TARSy's name for mcp_selection.
 	MCP                     *tarsy.MCPSelection `doc:"Another name for mcp_selection; give only one of them." json:"mcp,omitempty"`
 	SlackMessageFingerprint string              `doc:"Identifies the Slack message that the alert came from; kept with the session." json:"slack_message_fingerprint,omitempty"`
 	Fingerprint             string              `doc:"Identifies the problem. An alert with the fingerprint of an earlier one is counted on its session instead of investigated again." json:"fingerprint,omitempty"`
@@ -95,7 +95,7 @@ func (h *alerts) submitAlert(ctx context.Context, in *alertInput) (*acceptedOutp
 	return h.public.accepted(session), nil
 }
 
-// submitDelivery takes a body of a monitoring system as its default receiver would.
+// submitDelivery delivers a monitoring system's body to its default receiver.
 func (h *alerts) submitDelivery(ctx context.Context, source tarsy.AlertSource, who *caller) (*acceptedOutput, error) {
 	result, err := h.inbox.Deliver(ctx, string(source), defaultReceiver, who.author, who.body)
 	if err != nil {
@@ -105,7 +105,7 @@ func (h *alerts) submitDelivery(ctx context.Context, source tarsy.AlertSource, w
 	return h.acceptedDelivery(ctx, result)
 }
 
-// accepted answers that an alert became a session.
+// accepted builds the response for an alert that has a session.
 func (p public) accepted(session tarsy.Session) *acceptedOutput {
 	message := "The alert is stored and waits to be investigated."
 	if session.Status != tarsy.SessionPending {
@@ -125,7 +125,7 @@ func (h *alerts) listAlertTypes(context.Context, *struct{}) (*alertTypesOutput, 
 	return &alertTypesOutput{Body: alertTypeList{AlertTypes: append([]AlertType{}, h.alertTypes()...)}}, nil
 }
 
-// readAlert reads an alert from a body. Whether its type and its servers exist is for intake to say.
+// readAlert parses an alert from a body. Intake checks that its type and its servers exist.
 func readAlert(body []byte) (tarsy.Alert, error) {
 	request, err := readRequest[alertRequest](body)
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *alertRequest) check() error {
 	return checkSelections(r.MCPSelection, r.MCP)
 }
 
-// moveRunbookURL takes a runbook that is nothing but an address for what it means.
+// moveRunbookURL treats a runbook that is only a URL as runbook_url.
 func (r *alertRequest) moveRunbookURL() {
 	if r.RunbookURL == "" && runbook.IsURL(r.Runbook) {
 		r.Runbook, r.RunbookURL = "", strings.TrimSpace(r.Runbook)

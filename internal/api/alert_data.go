@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// alertData is the data of an alert: text as it is, and an object or a list as JSON text that people can read.
+// alertData is the data of an alert: text as is; an object or a list as indented JSON.
 type alertData string
 
 // Schema implements huma.SchemaProvider.
@@ -21,7 +21,7 @@ func (*alertData) Schema(huma.Registry) *huma.Schema {
 	}
 }
 
-// dataKinds is what the data of an alert may be.
+// dataKinds names the kinds of value that alert data accepts.
 const dataKinds = "text, an object or a list"
 
 // readValue implements valueReader.
@@ -48,7 +48,7 @@ func (d *alertData) readValue(v value) error {
 	case strings.TrimSpace(text) == "":
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, v.path, "%s must not be empty", v.path)
 	case len(text) > tarsy.MaxAlertBytes:
-		// Cleaning replaces a broken byte by three.
+		// Cleaning replaces an invalid byte with three bytes.
 		return tooLarge(v.path, tarsy.MaxAlertBytes)
 	}
 

@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// callArguments are the arguments that a person sets: an object, kept as it is.
+// callArguments are the arguments that an approver sets: an object, kept as is.
 type callArguments json.RawMessage
 
 // Schema implements huma.SchemaProvider.

@@ -61,7 +61,7 @@ func (f *fixture) waiting(t *testing.T) tarsy.MCPInteraction {
 	return call
 }
 
-// decision is what was decided about the only session with an open request.
+// decision returns the decision on the only session with an open request.
 func (f *fixture) decision(t *testing.T, sessionID string) (tarsy.Request, tarsy.ApprovalDecision) {
 	t.Helper()
 

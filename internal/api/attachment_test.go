@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// called stores a session with one tool call, and returns the timeline event of it.
+// called stores a session with one tool call, and returns its timeline event.
 func (f *fixture) called(t *testing.T, result string, arguments any) (string, tarsy.TimelineEvent) {
 	t.Helper()
 
@@ -92,7 +92,7 @@ func TestExportFileNameIsSafeForHeader(t *testing.T) {
 	}
 }
 
-// portions remembers what was written, and the largest portion of it.
+// portions records what was written, and the largest single write.
 type portions struct {
 	bytes.Buffer
 
@@ -133,7 +133,7 @@ func TestExportStreamsEventsAsOneDocument(t *testing.T) {
 	}
 }
 
-// unwritable is an export that breaks off after its first event.
+// unwritable returns an export that fails after its first event.
 func unwritable(context.Context, string) (*tarsy.Export, error) {
 	return &tarsy.Export{Timeline: []tarsy.TimelineEvent{
 		{Content: strings.Repeat("x", 100_000)}, {Metadata: tarsy.Metadata("{")},

@@ -11,19 +11,19 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
-// LoginLimits bound what browsers that log in may cost; zero means no limit.
+// LoginLimits bound logins by browsers; zero means no limit.
 type LoginLimits struct {
-	// AttemptsPerMinute holds for each address, and for the logins with each key.
+	// AttemptsPerMinute applies to each address, and to the logins with each key.
 	AttemptsPerMinute int
-	// SessionsPerKey is how many browsers may be logged in with one key. The oldest one makes room.
+	// SessionsPerKey is how many browsers can be logged in with one key. A further login ends the oldest session.
 	SessionsPerKey int
 }
 
-// sharesPerLogin is how many reads of shared sessions one address may make for each login that it may try: the page reads a long timeline in parts,
-// and again while the session runs.
+// sharesPerLogin is how many reads of shared sessions an address gets for each login attempt it is allowed: the page reads a long
+// timeline in parts, and again while the session runs.
 const sharesPerLogin = 6
 
-// attempts limits how often browsers try to log in. It is shared by all requests.
+// attempts limits how often browsers try to log in. All requests share it.
 type attempts struct {
 	networks *limit.Rate
 	keys     *limit.Rate
@@ -31,7 +31,7 @@ type attempts struct {
 	notice   *limit.Notice
 }
 
-// fromNetwork counts an attempt from a network, whether it will succeed or not.
+// fromNetwork counts a login attempt from a network, whether or not it succeeds.
 func (a *attempts) fromNetwork(ctx context.Context, network string, now time.Time) error {
 	wait, ok := a.networks.Allow(network, now)
 	if ok {
@@ -43,7 +43,7 @@ func (a *attempts) fromNetwork(ctx context.Context, network string, now time.Tim
 	return tooManyAttempts(wait, "Too many attempts to log in from this address. Try again later.")
 }
 
-// atShares counts an attempt to read a shared session. A page reads several times, so it is counted apart from logins.
+// atShares counts an attempt to read a shared session. It is counted separately from logins because a page reads several times.
 func (a *attempts) atShares(ctx context.Context, network string, now time.Time) error {
 	wait, ok := a.shares.Allow(network, now)
 	if ok {
@@ -67,7 +67,7 @@ func (a *attempts) ofUser(ctx context.Context, user *caller, now time.Time) erro
 	return tooManyAttempts(wait, "Too many logins of this user. Try again later.")
 }
 
-// withKey counts a login with a key that exists.
+// withKey counts a login with an existing key.
 func (a *attempts) withKey(ctx context.Context, key *tarsy.APIKey, now time.Time) error {
 	wait, ok := a.keys.Allow(key.ID, now)
 	if ok {
@@ -86,7 +86,8 @@ func tooManyAttempts(wait time.Duration, message string) error {
 	return p
 }
 
-// KeyOf is the id of the key behind a request that reached a handler, or the identity of its user; it is empty where nobody needs one.
+// KeyOf returns the id of the key behind a request that reached a handler, or the identity of its user; it is empty where no
+// credentials are required.
 func KeyOf(r *http.Request) string {
 	if who, ok := r.Context().Value(callerKey{}).(*caller); ok {
 		return who.identity()

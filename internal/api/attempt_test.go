@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/api"
 )
 
-// fewLogins is the option of a server that takes three attempts per minute, from behind a proxy on this machine.
+// fewLogins configures a server that allows three attempts per minute, behind a proxy on this machine.
 func fewLogins(cfg *api.Config) {
 	cfg.Auth.Required = true
 	cfg.Login.AttemptsPerMinute = 3
@@ -31,7 +31,7 @@ func TestLoginAttemptsAreLimitedPerAddress(t *testing.T) {
 		require.Equal(t, http.StatusUnauthorized, try("192.0.2.1").status)
 	}
 
-	// What a client wrote itself, left of what the proxies did, gives it no new attempts.
+	// What a client wrote itself, to the left of the proxies' entries, gives it no new attempts.
 	for _, forwarded := range []string{"192.0.2.1", "198.51.100.9, 192.0.2.1", "198.51.100.9, 192.0.2.1, 10.1.1.1"} {
 		got := try(forwarded)
 		f.requireProblem(t, got, http.StatusTooManyRequests, tarsy.CodeTooManyRequests)

@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	// denialsPerCaller is how many denied requests of one caller are recorded per minute. Rows stay forever, and a program may repeat
-	// what it may not do all day.
+	// denialsPerCaller is how many denied requests of one caller are recorded per minute. Rows are never deleted, and a program can
+	// repeat a forbidden request all day.
 	denialsPerCaller = 30
-	// auditTimeout is how long an answer waits for its row in the audit log.
+	// auditTimeout is how long a response waits for its row in the audit log.
 	auditTimeout = 10 * time.Second
 )
 
-// auditor records requests.
+// auditor records requests in the audit log.
 type auditor struct {
 	store    *postgres.DB
 	guard    *guard
@@ -39,21 +39,21 @@ type auditor struct {
 	logger   *slog.Logger
 }
 
-// auditNotes is what the audit log is to know of a request.
+// auditNotes collects what the audit log records about a request.
 type auditNotes struct {
-	// action is the operation's, and target the id in its path.
+	// action is the operation's action, and target the id in its path.
 	action auditAction
 	target string
-	// actor is who acted, if it is not the caller: a login makes one.
+	// actor is set if it differs from the caller: a login creates one.
 	actor *caller
-	// decision is what the request decides, once it is permitted; nil if its operation is only recorded where it is denied.
+	// decision is the decision of a permitted request; nil if its operation is only recorded when denied.
 	decision *audit.Decision
-	// recorded tells that the handler records the request itself.
+	// recorded reports that the handler records the request itself.
 	recorded bool
 }
 
-// auditRecord writes the row of a request that changed nothing in the database, or was denied, before its answer begins. The rows of all others
-// are part of the transactions of their changes.
+// auditRecord writes the row of a request that changed nothing in the database or was denied, before its response begins. All other
+// rows are written in the transactions of their changes.
 type auditRecord struct {
 	http.ResponseWriter
 
@@ -61,11 +61,11 @@ type auditRecord struct {
 	r     *http.Request
 	who   *caller
 	begun bool
-	// whole tells that the handler has returned.
+	// whole reports that the handler has returned.
 	whole bool
 }
 
-// audited returns where the answer to a request is to be written. The record is nil for operations that change nothing.
+// audited returns the writer for the response to a request. The record is nil for operations that change nothing.
 func (l *auditor) audited(w http.ResponseWriter, r *http.Request, found route, who *caller) (http.ResponseWriter, *auditRecord) {
 	if found.audit.name == "" {
 		return w, nil
@@ -77,7 +77,7 @@ func (l *auditor) audited(w http.ResponseWriter, r *http.Request, found route, w
 	return record, record
 }
 
-// decide returns a context in which the request makes its decision.
+// decide returns a context that carries the request's decision.
 func (l *auditor) decide(ctx context.Context, who *caller) context.Context {
 	if who.audit.action.name == "" || who.audit.action.onlyDenied {
 		return ctx
@@ -90,7 +90,7 @@ func (l *auditor) decide(ctx context.Context, who *caller) context.Context {
 	return ctx
 }
 
-// pathParameter is the value of the last parameter of a pattern in a path; empty if the pattern has none.
+// pathParameter returns the value of a pattern's last parameter in a path; empty if the pattern has none.
 func pathParameter(pattern, escaped string) string {
 	value := ""
 	parts := strings.Split(escaped, "/")
@@ -121,17 +121,17 @@ func (a *auditRecord) Write(text []byte) (int, error) {
 	return a.ResponseWriter.Write(text)
 }
 
-// Unwrap gives http.ResponseController what is below: the reading of a body has its time limits there.
+// Unwrap gives http.ResponseController the underlying writer, which carries the time limits for reading the body.
 func (a *auditRecord) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// answered tells that the handler has returned.
+// answered records that the handler has returned.
 func (a *auditRecord) answered() {
 	if a != nil {
 		a.whole = true
 	}
 }
 
-// finish records a request whose handler wrote nothing, or panicked before it did.
+// finish records a request whose handler wrote nothing, or panicked before writing.
 func (a *auditRecord) finish() {
 	switch {
 	case a == nil:
@@ -142,8 +142,8 @@ func (a *auditRecord) finish() {
 	}
 }
 
-// begin writes the row, once. Requests that were refused before they could change anything have none, unless they were denied: those are
-// bounded per caller, and strangers have none, since anybody could fill the log with them.
+// begin writes the row, once. Requests that were refused before they could change anything get no row unless they were denied. Denials
+// are limited per caller, and unauthenticated callers get no rows, since anyone could fill the log with them.
 func (a *auditRecord) begin(status int) {
 	notes := &a.who.audit
 	if a.begun || notes.recorded {
@@ -183,7 +183,7 @@ func (a *auditRecord) begin(status int) {
 	a.log.record(a.r.Context(), entry)
 }
 
-// denialName is what the denials of a caller are counted by.
+// denialName returns the name under which a caller's denials are counted.
 func (c *caller) denialName() string {
 	if c.hasLogin() {
 		return c.identity()
@@ -192,7 +192,7 @@ func (c *caller) denialName() string {
 	return c.author
 }
 
-// record appends a row of what changed nothing in the database. If that fails, the log of the server has the row.
+// record appends the row of a request that changed nothing in the database. If that fails, the server log has the row.
 func (l *auditor) record(ctx context.Context, entry tarsy.AuditEntry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditTimeout)
 	defer cancel()
@@ -205,7 +205,7 @@ func (l *auditor) record(ctx context.Context, entry tarsy.AuditEntry) {
 	}
 }
 
-// entry is the row of a request, without its place in the log. The target is that of the path unless one is given.
+// entry builds the row of a request, without its place in the log. The target defaults to the one in the path.
 func (l *auditor) entry(ctx context.Context, who *caller, outcome, target string, details map[string]string) tarsy.AuditEntry {
 	notes := who.audit
 
@@ -243,7 +243,7 @@ func (l *auditor) entry(ctx context.Context, who *caller, outcome, target string
 	return entry
 }
 
-// kind is how the caller proved who it is.
+// kind returns how the caller authenticated.
 func (c *caller) kind() tarsy.ActorKind {
 	switch {
 	case c.user() != nil:
@@ -259,7 +259,7 @@ func (c *caller) kind() tarsy.ActorKind {
 	}
 }
 
-// role is what a caller may do at most.
+// role returns the highest role of a caller.
 func (g *guard) role(who *caller) tarsy.AccessRole {
 	switch {
 	case !g.required:

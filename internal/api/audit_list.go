@@ -26,7 +26,7 @@ type auditPage struct {
 	NextCursor string             `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
 }
 
-// auditCursor is a place in the log. A place of the other order means nothing there.
+// auditCursor is a position in the log. It is only valid for the order it was created with.
 type auditCursor struct {
 	ID     int64 `json:"id"`
 	Oldest bool  `json:"oldest"`
@@ -39,7 +39,7 @@ func (s *system) listAudit(ctx context.Context, in *auditInput) (*auditOutput, e
 	}
 
 	wanted := filter.Limit
-	filter.Limit++ // one more than is shown tells whether there is another page
+	filter.Limit++ // one more than the page shows, to detect another page
 
 	entries, err := s.store.Audit(ctx, filter)
 	if err != nil {

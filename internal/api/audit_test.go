@@ -31,7 +31,7 @@ func (f *fixture) audited(t *testing.T) []tarsy.AuditEntry {
 	return rows
 }
 
-// lastAudited is the newest row.
+// lastAudited returns the newest row.
 func (f *fixture) lastAudited(t *testing.T) tarsy.AuditEntry {
 	t.Helper()
 
@@ -47,7 +47,7 @@ func TestEveryOperationThatChangesSomethingHasAuditAction(t *testing.T) {
 	changing := map[string]bool{}
 
 	for _, o := range newFixture(t).operations(t) {
-		// The issuer redirects browsers, which can only be with a GET.
+		// The issuer redirects browsers, which always results in a GET.
 		if o.method != http.MethodGet || o.pattern == "/api/v1/login/oidc/callback" {
 			changing[o.method+" "+o.pattern] = true
 		}
@@ -143,9 +143,9 @@ func TestRequestsThatChangeNothingAreNotAuditedButDenialsAre(t *testing.T) {
 	f.request(t, http.MethodPost, "/api/v1/silences", `{}`, write...)                      // 400
 	f.request(t, http.MethodPost, "/api/v1/sessions/"+id+"/cancel", "")                    // 401
 	f.request(t, http.MethodPost, "/api/v1/login", `{"key":"x"}`)                          // 401
-	f.request(t, http.MethodPost, "/api/v1/logout", "")                                    // of nobody
-	f.request(t, http.MethodPost, "/api/v1/login", `{}`, "Origin", "https://evil.example") // 403 of a stranger
-	f.request(t, http.MethodGet, "/api/v1/keys", "", read...)                              // 403 that would only read
+	f.request(t, http.MethodPost, "/api/v1/logout", "")                                    // without a login
+	f.request(t, http.MethodPost, "/api/v1/login", `{}`, "Origin", "https://evil.example") // 403, unauthenticated
+	f.request(t, http.MethodGet, "/api/v1/keys", "", read...)                              // 403, read-only
 	f.request(t, http.MethodPost, "/api/v1/alerts", `{"alert_type":"kubernetes","data":"x"}`, write...)
 	require.Empty(t, f.audited(t))
 

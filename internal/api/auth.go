@@ -15,51 +15,53 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// usesEvery is how long the use of a key is not noted again.
+// usesEvery is the minimum interval between two records of a key's use.
 const usesEvery = time.Minute
 
-// callerKey is where a request's context carries its caller.
+// callerKey is the context key of a request's caller.
 type callerKey struct{}
 
-// caller is who asks, and what they sent.
+// caller is the sender of a request, and what they sent.
 type caller struct {
-	// key is whose request it is; nil means nobody's.
+	// key is the key that authenticates the request; nil if there is none.
 	key    *tarsy.APIKey
 	author string
-	// authorBy is who the author would be with another key.
+	// authorBy returns the author if the request had another key.
 	authorBy func(*tarsy.APIKey) string
 	body     []byte
-	// held is what the body is counted as.
+	// held is how the body is counted against the memory limits.
 	held heldBody
 
-	// browser is the session that the key or the user came by, or nil: then the key was sent itself.
+	// browser is the session that supplied the key or the user; nil if the key itself was sent.
 	browser *postgres.BrowserSession
-	// cookie is the cookie's secret, whether it is still good or not, and token what came in the header for it.
+	// cookie is the cookie's secret, whether or not it is still valid, and token the CSRF token from the header.
 	cookie, token string
 	// remote is where the request came from.
 	remote remote
-	// inactive is the key that was sent, if it was revoked or has expired.
+	// inactive is the key that was sent, if it is revoked or expired.
 	inactive *tarsy.APIKey
-	// refused is the code of the error that the request was refused with.
+	// refused is the code of the error that refused the request.
 	refused tarsy.Code
-	// isSender tells that a receiver's own token or signature let the request in: it may deliver to that receiver and nothing else.
+	// isSender means that a receiver's own token or signature authenticated the request: it can deliver to that receiver and do nothing
+	// else.
 	isSender bool
-	// secure tells that the browser's connection is encrypted.
+	// secure reports whether the browser's connection is encrypted.
 	secure bool
-	// role is that of a user without a key, and groups are what it and the teams are derived from; both are empty for everybody else.
+	// role is the role of a user without a key; groups are what it and the teams are derived from. Both are empty for all other
+	// callers.
 	role   tarsy.AccessRole
 	groups []string
-	// claimedTeams are the teams that the issuer claimed for a user of OpenID Connect.
+	// claimedTeams are the teams that the issuer claims for an OpenID Connect user.
 	claimedTeams []string
-	// visible are the sessions that the caller sees.
+	// visible are the sessions that the caller can see.
 	visible tarsy.Visibility
-	// named tells that the author is whom a trusted proxy named.
+	// named reports that a trusted proxy named the author.
 	named bool
-	// audit is what the audit log records of the request.
+	// audit is what the audit log records about the request.
 	audit auditNotes
 }
 
-// known reports whether the caller proved who it is.
+// known reports whether the caller is authenticated.
 func (c *caller) known() bool { return c.hasLogin() || c.named }
 
 func callerOf(ctx context.Context) *caller {
@@ -71,11 +73,11 @@ func callerOf(ctx context.Context) *caller {
 	return who
 }
 
-// browserHash is what the store knows the caller's browser session by.
+// browserHash returns the hash under which the store keeps the caller's browser session.
 func (c *caller) browserHash() []byte { return auth.Hash(c.cookie) }
 
-// checkToken checks that a request by cookie was made by our own page. A browser sends the cookie with whatever it sends
-// here, whoever made it do so; the token only our page can know.
+// checkToken checks that a request authenticated by cookie was made by our own page. A browser sends the cookie with every request to
+// this server, whichever page caused it; only our page can read the token.
 func (c *caller) checkToken() error {
 	if c.browser == nil || auth.SameToken(c.token, c.browser.CSRFToken) {
 		return nil
@@ -85,7 +87,7 @@ func (c *caller) checkToken() error {
 		"a browser's session needs the header %s with the csrf_token of /api/v1/me", csrfHeader)
 }
 
-// guard decides who may come in. A key is looked up for each request, so that a revocation holds at once.
+// guard authenticates callers. It looks the key up for each request, so that a revocation takes effect immediately.
 type guard struct {
 	store    *postgres.DB
 	required bool
@@ -97,9 +99,9 @@ type guard struct {
 	logger   *slog.Logger
 }
 
-// identify finds out who asks. Without a key it fails where keys are required, unless the door is open to anybody. Who
-// sends a key is its owner; everybody else is, or may be, a browser, and then the request must not be the doing of
-// somebody else's web page. What is known of the caller is returned with an error too, for the log.
+// identify determines the caller. Without a key it fails where keys are required, unless the route is open. A caller that sends a key
+// is its owner; any other caller may be a browser, and then the request must not be forged by another site's page. The caller, as far
+// as it is known, is returned with an error too, for the log.
 func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
 	from := g.remote(r)
 	proto, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
@@ -140,8 +142,8 @@ func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
 	return who, nil
 }
 
-// recognize finds the key of a request, in its header or else by its cookie. Authorization of another scheme is not for
-// us: a browser sends what a proxy in front asked of it with every request.
+// recognize finds the key of a request, in its header or else by its cookie. Other Authorization schemes are ignored: a browser sends
+// the credentials that a proxy in front asked for with every request.
 func (g *guard) recognize(r *http.Request, who *caller) error {
 	var err error
 
@@ -168,14 +170,14 @@ func (g *guard) recognize(r *http.Request, who *caller) error {
 	return nil
 }
 
-// unchecked says that nobody knows who asks: that is no reason to let them in, nor to say that they are nobody.
+// unchecked returns the error for a caller that could not be looked up: it must not be let in, nor be reported as unauthenticated.
 func (g *guard) unchecked(ctx context.Context, err error) error {
 	g.logger.ErrorContext(ctx, "could not check an API key", "error", err)
 
 	return tarsy.Errorf(tarsy.CodeUnavailable, "API keys cannot be checked now, try again")
 }
 
-// unauthenticated says what is missing.
+// unauthenticated returns an error that names the missing credentials or role.
 func (g *guard) unauthenticated(r *http.Request, who *caller) error {
 	switch {
 	case g.acceptsUser(r, who), who.user() != nil:
@@ -193,7 +195,7 @@ func unknownKey() error {
 	return tarsy.Errorf(tarsy.CodeUnauthenticated, "the API key is unknown, expired or revoked")
 }
 
-// permit checks that the caller has the role that a scope stands for, and that a browser's request was our page's.
+// permit checks that the caller has the role that the scope requires, and that a browser's request came from our page.
 func (g *guard) permit(r *http.Request, who *caller, needed tarsy.Scope) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions {
 		err := who.checkToken()
@@ -215,14 +217,14 @@ func (g *guard) permit(r *http.Request, who *caller, needed tarsy.Scope) error {
 		who.key.Name, role, needed.Role(), needed)
 }
 
-// bearer is the secret that a request sends as a key, and whether it sends one.
+// bearer returns the bearer secret of a request, and whether one was sent.
 func bearer(r *http.Request) (secret string, sent bool) {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 
 	return strings.TrimSpace(secret), strings.EqualFold(scheme, "Bearer")
 }
 
-// keyOf finds the key with a secret, or the one that is not accepted any more; both are nil if there is none.
+// keyOf finds the key with a secret, or returns it as inactive if it is no longer accepted; both are nil if there is none.
 func (g *guard) keyOf(ctx context.Context, secret string) (active, inactive *tarsy.APIKey, err error) {
 	if !auth.MayBeSecret(secret) {
 		return nil, nil, nil
@@ -240,7 +242,7 @@ func (g *guard) keyOf(ctx context.Context, secret string) (active, inactive *tar
 	return key, nil, nil
 }
 
-// noteUse writes down that a key was used, once in a while; that this failed is no reason to refuse the request.
+// noteUse records the use of a key, at most once per usesEvery. A failure to record does not refuse the request.
 func (g *guard) noteUse(ctx context.Context, key *tarsy.APIKey) {
 	now := g.clock.Now()
 	if key.LastUsedAt != nil && now.Sub(*key.LastUsedAt) < usesEvery {

@@ -21,10 +21,10 @@ import (
 // operation is a route of the document.
 type operation struct {
 	method, path string
-	// pattern is the path as the document has it.
+	// pattern is the path in the document.
 	pattern string
 	scope   string
-	// role is what the document says of it.
+	// role is the role in the document.
 	role string
 }
 
@@ -56,7 +56,7 @@ func (f *fixture) operations(t *testing.T) []operation {
 	return all
 }
 
-// hasBody reports whether the document asks for a body there.
+// hasBody reports whether the document has a body for the operation.
 func (o operation) hasBody() bool { return o.method == http.MethodPost || o.method == http.MethodPatch }
 
 func TestEveryRouteIsRefusedWithoutKey(t *testing.T) {
@@ -218,7 +218,7 @@ func TestKeyIsOptionalWithoutAuthAndStillNamesAuthor(t *testing.T) {
 	}
 }
 
-// authorOf submits an alert and returns who its session says it is from.
+// authorOf submits an alert and returns the author of its session.
 func (f *fixture) authorOf(t *testing.T, headers ...string) string {
 	t.Helper()
 

@@ -9,10 +9,10 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// maxAuthor is how many characters of an author's name are kept.
+// maxAuthor is the maximum length of an author's name, in characters.
 const maxAuthor = 200
 
-// author names who asks: what a trusted proxy says, else the key's name, else nobody in particular.
+// author names the caller: the user that a trusted proxy names, else the key's name, else the default author.
 func author(r *http.Request, key *tarsy.APIKey, proxied bool) string {
 	if proxied {
 		if user := forwardedUser(r); user != "" {
@@ -27,7 +27,7 @@ func author(r *http.Request, key *tarsy.APIKey, proxied bool) string {
 	return tarsy.DefaultAuthor
 }
 
-// forwardedUser is the user that a proxy names; empty if it names none.
+// forwardedUser returns the user that a proxy names; empty if it names none.
 func forwardedUser(r *http.Request) string {
 	for _, name := range []string{"X-Forwarded-User", "X-Forwarded-Email"} {
 		value := cleanAuthor(r.Header.Get(name))

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// badRequest is a request that is refused, and how.
+// badRequest is a request and how it is refused.
 type badRequest struct {
 	name, method, path, body string
 	headers                  []string

@@ -7,13 +7,13 @@ type rowInput struct {
 	ID string `doc:"The id." path:"id"`
 }
 
-// changeInput names a row of the board and the version of it that the person saw.
+// changeInput names a row of the board and the version of it that the caller saw.
 type changeInput struct {
 	ID      string  `doc:"The id."                                                                                  path:"id"`
 	IfMatch ifMatch `doc:"The ETag of what is changed. Without it the answer is 428; if it was changed meanwhile, 412." header:"If-Match" required:"true"`
 }
 
-// request reads the body of a change and the version that was seen.
+// request parses the body of a change and the version that the caller saw.
 func request[T any](ctx context.Context, in *changeInput) (body T, version int64, err error) {
 	if version, err = in.IfMatch.version(); err != nil {
 		return body, 0, err

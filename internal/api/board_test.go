@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// newBoard is the board on a database. What contains hunter2 is a secret.
+// newBoard returns the board on a database. Text that contains hunter2 is masked.
 func newBoard(t *testing.T, db *postgres.DB, clock clockwork.Clock) *board.Service {
 	t.Helper()
 
@@ -26,7 +26,7 @@ func newBoard(t *testing.T, db *postgres.DB, clock clockwork.Clock) *board.Servi
 	return board.New(board.Config{Store: rows, Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[MASKED]") }})
 }
 
-// created posts a body and reads the new row.
+// created posts a body and decodes the new row.
 func created[T any](t *testing.T, f *fixture, path, body string) T {
 	t.Helper()
 
@@ -37,7 +37,7 @@ func created[T any](t *testing.T, f *fixture, path, body string) T {
 	return decode[T](t, got)
 }
 
-// quoted is a text in JSON.
+// quoted encodes a text as JSON.
 func quoted(text string) string {
 	encoded, _ := json.Marshal(text)
 

@@ -8,14 +8,14 @@ import (
 	"tarsy.dev/tarsy/internal/limit"
 )
 
-// BodyLimits bound the memory that the bodies of requests have from their first byte until the request is over. A network is the
-// address of the client, or for IPv6 its /64.
+// BodyLimits bound the memory of request bodies from their first byte until the request is over. A network is the client's address, or
+// for IPv6 its /64.
 type BodyLimits struct {
-	// Bytes is for all bodies together; 256 MiB if zero.
+	// Bytes is the limit for all bodies together; 256 MiB if zero.
 	Bytes int
-	// BytesPerNetwork is for all bodies of one network; 128 MiB if zero.
+	// BytesPerNetwork is the limit for all bodies of one network; 128 MiB if zero.
 	BytesPerNetwork int
-	// UntrustedBytes is for those of them of whose senders nothing is known yet; 64 MiB if zero.
+	// UntrustedBytes is the limit for bodies whose senders are not authenticated yet; 64 MiB if zero.
 	UntrustedBytes int
 	// UntrustedBytesPerNetwork is the same for one network; 32 MiB if zero.
 	UntrustedBytesPerNetwork int
@@ -29,7 +29,7 @@ const (
 	defaultUntrustedBytesPerNetwork = 32 << 20
 )
 
-// bodies counts the memory of bodies. It is shared by all requests.
+// bodies counts the memory of bodies. All requests share it.
 type bodies struct {
 	all       *limit.Count
 	untrusted *limit.Count
@@ -45,14 +45,14 @@ func newBodies(limits BodyLimits, notice *limit.Notice) *bodies {
 	}
 }
 
-// heldBody is what the body of one request is counted as. It belongs to the goroutine of the request.
+// heldBody is how the body of one request is counted. It belongs to the request's goroutine.
 type heldBody struct {
 	network string
 	trusted bool
 	bytes   int
 }
 
-// hold counts memory for the body of a caller, or says why there is none.
+// hold reserves memory for a caller's body, or returns an error if a limit is reached.
 func (b *bodies) hold(ctx context.Context, who *caller, bytes int) error {
 	held := &who.held
 
@@ -77,7 +77,7 @@ func (b *bodies) hold(ctx context.Context, who *caller, bytes int) error {
 	return nil
 }
 
-// refuse is never 429, which Alertmanager would not repeat.
+// refuse never answers 429, which Alertmanager would not retry.
 func (b *bodies) refuse(ctx context.Context, who *caller, exceeded limit.Exceeded) error {
 	if exceeded == limit.PerOwner {
 		b.notice.Refused(ctx, "request refused, the bodies of one address need too much memory", "address", who.held.network)
@@ -90,7 +90,7 @@ func (b *bodies) refuse(ctx context.Context, who *caller, exceeded limit.Exceede
 	return tarsy.Errorf(tarsy.CodeOverloaded, "The requests that the server is receiving are too large together. Try again later.")
 }
 
-// trust notes that the sender of a body has proven who it is.
+// trust records that the sender of a body is authenticated.
 func (b *bodies) trust(who *caller) {
 	if !who.held.trusted {
 		b.untrusted.Release(who.held.network, who.held.bytes)
@@ -98,7 +98,7 @@ func (b *bodies) trust(who *caller) {
 	}
 }
 
-// drop gives back a part of the memory.
+// drop releases part of the memory.
 func (b *bodies) drop(who *caller, bytes int) {
 	held := &who.held
 	held.bytes -= bytes
@@ -109,5 +109,5 @@ func (b *bodies) drop(who *caller, bytes int) {
 	}
 }
 
-// release gives back all of it.
+// release releases all of it.
 func (b *bodies) release(who *caller) { b.drop(who, who.held.bytes) }

@@ -23,18 +23,18 @@ import (
 
 const (
 	kib = 1 << 10
-	// toSigned needs the body to know its sender, toToken does not.
+	// toSigned needs the body to authenticate its sender, toToken does not.
 	toSigned = "/api/v1/webhooks/pagerduty/oncall"
 	toToken  = "/api/v1/webhooks/alertmanager/team-a"
 )
 
-// fewBodies has a server behind a proxy take few bodies. One that grows needs the memory of before and after.
+// fewBodies configures small body limits for a server behind a proxy. A buffer that grows counts both the old and the new memory.
 func fewBodies(cfg *api.Config) {
 	cfg.Bodies = api.BodyLimits{Bytes: 1024 * kib, BytesPerNetwork: 400 * kib, UntrustedBytes: 160 * kib, UntrustedBytesPerNetwork: 80 * kib}
 	cfg.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 }
 
-// sendPart sends a request for a client whose body of so many bytes lacks its end.
+// sendPart sends a request for a client whose body, announced with this length, lacks its end.
 func (f *fixture) sendPart(t *testing.T, path, client string, length int, headers ...string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 
@@ -50,7 +50,7 @@ func (f *fixture) sendPart(t *testing.T, path, client string, length int, header
 	return conn, bufio.NewReader(conn)
 }
 
-// deliver sends an alert of Alertmanager for a client.
+// deliver sends an Alertmanager alert for a client.
 func (f *fixture) deliver(t *testing.T, client, fingerprint string) answer {
 	t.Helper()
 
@@ -70,7 +70,7 @@ func TestBodiesOfUnknownSendersUseLimitedMemory(t *testing.T) {
 
 	wait.Until(t, "the body in memory", func() bool { return f.api.BodyBytes() >= large })
 
-	// Of one address, and of all together when there are others.
+	// First the limit of one address, then that of all together once there are others.
 	got := f.request(t, http.MethodPost, toSigned, strings.Repeat(" ", large), "X-Forwarded-For", attacker)
 	require.Contains(t, f.requireProblem(t, got, http.StatusServiceUnavailable, tarsy.CodeOverloaded).Detail, "from this address")
 	require.NotEmpty(t, got.header.Get("Retry-After"))
@@ -85,13 +85,13 @@ func TestBodiesOfUnknownSendersUseLimitedMemory(t *testing.T) {
 	require.NotContains(t, detail, "from this address")
 	require.LessOrEqual(t, f.api.BodyBytes(), int64(160*kib))
 
-	// Whoever is known by the head of the request is not affected, not even at the address of the attacker.
+	// A client authenticated by the head of its request is not affected, not even at the attacker's address.
 	for _, client := range []string{sender, attacker} {
 		require.Equal(t, http.StatusOK, f.deliver(t, client, client).status)
 		require.Equal(t, http.StatusOK, f.request(t, http.MethodGet, "/api/v1/sessions", "", append(key, "X-Forwarded-For", client)...).status)
 	}
 
-	// What is over gives its memory back.
+	// A finished request releases its memory.
 	before := f.api.BodyBytes()
 
 	require.NoError(t, held.Close())
@@ -119,7 +119,7 @@ func TestAnnouncedBodyNeedsNoMemoryBeforeItArrives(t *testing.T) {
 	require.Equal(t, int64(10*4*kib), f.api.BodyBytes())
 }
 
-// A body with a valid signature counts as that of somebody known as soon as it is there.
+// A body with a valid signature counts as authenticated as soon as it has arrived.
 func TestSignedBodiesMakeRoomForUnknownOnes(t *testing.T) {
 	t.Parallel()
 
@@ -129,7 +129,7 @@ func TestSignedBodiesMakeRoomForUnknownOnes(t *testing.T) {
 	mac.Write([]byte(body))
 	signature := "v1=" + hex.EncodeToString(mac.Sum(nil))
 
-	// More than the unknown may have at once, one after the other and with others between.
+	// More in total than unauthenticated requests may hold at a time, one after the other and with others in between.
 	for range 4 {
 		got := f.request(t, http.MethodPost, toSigned, body, "X-PagerDuty-Signature", signature)
 		require.Equal(t, http.StatusBadRequest, got.status, "%s", got.body)
@@ -148,7 +148,7 @@ func TestRefusedBodyOfUnknownSenderGivesItsMemoryBack(t *testing.T) {
 
 	f := newFixture(t, locked, fewBodies)
 
-	// Known callers leave their address less memory than an unknown one needs.
+	// Authenticated callers leave their address less memory than an unauthenticated one needs.
 	var (
 		held   []net.Conn
 		memory int64

@@ -12,14 +12,14 @@ import (
 	"tarsy.dev/tarsy/internal/alert"
 )
 
-// anonymousLimit is the size of the largest body of a request that needs no key, such as a login.
+// anonymousLimit is the maximum body size of a request that needs no key, such as a login.
 const anonymousLimit = 4 << 10
 
-// firstBodyBytes is how much memory a body gets at first; it doubles when that is full.
+// firstBodyBytes is the initial size of a body's buffer; it doubles when full.
 const firstBodyBytes = 4 << 10
 
-// read reads the caller's JSON body of a limited size. A request without a body has an empty one, whatever type it claims.
-// trusted tells that the caller may send it; otherwise that is decided by the body, or anybody may.
+// read reads the caller's JSON body, up to limit bytes. A request without a body has an empty one, whatever type it claims. trusted
+// means that the caller is already authenticated and permitted; otherwise the body decides, or anyone may send it.
 func (b *bodies) read(w http.ResponseWriter, r *http.Request, who *caller, limit int64, trusted bool) error {
 	if r.ContentLength > limit {
 		discard(w, r, limit)
@@ -60,7 +60,7 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request, who *caller, limit
 	}
 }
 
-// receive reads a body into memory that is counted before it is used. It grows with what has arrived, because anybody can
+// receive reads a body into memory that is counted before it is used. The buffer grows with what has arrived, because anyone can
 // announce a large body.
 func (b *bodies) receive(w http.ResponseWriter, r *http.Request, who *caller, limit int64) error {
 	body := http.MaxBytesReader(w, r.Body, limit)
@@ -69,7 +69,7 @@ func (b *bodies) receive(w http.ResponseWriter, r *http.Request, who *caller, li
 		if have := cap(who.body); len(who.body) == have {
 			size := max(2*have, firstBodyBytes)
 
-			// One byte more is where the end is found.
+			// One more byte, to detect the end of the body.
 			for _, most := range []int64{r.ContentLength + 1, limit + 1} {
 				if int64(have) < most {
 					size = min(size, int(most))
@@ -98,17 +98,16 @@ func (b *bodies) receive(w http.ResponseWriter, r *http.Request, who *caller, li
 	}
 }
 
-// discard reads on for a while: a client that is cut off while it still sends does not hear why. One that asked first
-// is told without sending anything.
+// discard keeps reading for a while: a client that is cut off while still sending does not see the error. A client that sent Expect
+// gets the error without sending the body.
 func discard(w http.ResponseWriter, r *http.Request, limit int64) {
 	const times = 8
 
 	if r.Header.Get("Expect") == "" {
-		// How far it came does not matter.
 		_, _ = io.CopyN(io.Discard, r.Body, times*limit)
 	}
 
-	// What is still to come is not waited for.
+	// Do not wait for the rest.
 	ignoreBody(w, r)
 }
 
@@ -118,7 +117,7 @@ func checkMediaType(r *http.Request) error {
 
 	isJSON := err == nil && (mediaType == "application/json" ||
 		strings.HasPrefix(mediaType, "application/") && strings.HasSuffix(mediaType, "+json") ||
-		// Amazon SNS calls its JSON plain text. A web page cannot send the header to another server unasked.
+		// Amazon SNS sends its JSON as text/plain. A web page cannot send the header to another origin without a preflight.
 		mediaType == "text/plain" && r.Header.Get(alert.SNSHeader) != "" && strings.HasPrefix(r.URL.Path, webhookPrefix))
 	if !isJSON {
 		return tarsy.FieldErrorf(tarsy.CodeUnsupportedMedia, "Content-Type", "the body must be application/json, not %q", shown(given))

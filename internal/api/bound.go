@@ -8,11 +8,11 @@ import (
 	"tarsy.dev/tarsy/internal/limit"
 )
 
-// defaultBodyTimeout is how long a request's body may take to arrive.
+// defaultBodyTimeout is how long a request's body can take to arrive.
 const defaultBodyTimeout = 20 * time.Second
 
-// bounded keeps a request from holding its connection: a body has to arrive in time, the answer has to be read, and what
-// comes in by the reserve of connections gets an answer and no more.
+// bounded keeps a request from occupying its connection: the body has to arrive in time, and the response has to be read. On a reserved
+// connection only /livez and /readyz are served; other requests are refused.
 func (s *Server) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		paced := newPacedWriter(r.Context(), w, s.writeTimeout)
@@ -37,21 +37,21 @@ func (s *Server) bounded(next http.Handler) http.Handler {
 	})
 }
 
-// boundBody gives the body of a request the time in which it must arrive. No GET has a body that we want; without this
-// the HTTP server would wait for it before it answers.
+// boundBody sets the deadline for a request's body to arrive. The body of a GET is never read; without this the HTTP server would wait
+// for it before it responds.
 func (s *Server) boundBody(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.ContentLength == 0:
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 		ignoreBody(w, r)
 	default:
-		// When the body is there, the HTTP server lifts the deadline. A writer that knows no deadlines, as in a test
-		// without a socket, has no slow client either.
+		// The HTTP server lifts the deadline when the body has arrived. A writer without deadlines, as in a test without a socket, has
+		// no slow client either.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.bodyTimeout))
 	}
 }
 
-// ignoreBody answers without the request's body, and ends the connection after that.
+// ignoreBody responds without reading the request's body, and closes the connection afterwards.
 func ignoreBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		w.Header().Set("Connection", "close")

@@ -20,7 +20,7 @@ func TestBodyThatArrivesTooLateEndsRequest(t *testing.T) {
 
 	f := newFixture(t, func(cfg *api.Config) { cfg.BodyTimeout = 50 * time.Millisecond })
 
-	// Neither of the last two routes reads the body: the HTTP server does, before it answers.
+	// Neither of the last two routes reads the body: the HTTP server does, before it responds.
 	for path, want := range map[string]int{
 		"/api/v1/login": http.StatusBadRequest, "/api/v1/alerts": http.StatusBadRequest,
 		"/api/v1/logout": http.StatusNoContent, "/api/v1/nothing": http.StatusNotFound,

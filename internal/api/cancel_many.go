@@ -18,7 +18,7 @@ type cancelManyRequest struct {
 	DryRun bool          `doc:"Changes nothing and answers what would be requested."                         json:"dry_run,omitempty"`
 }
 
-// cancelFilter has the parameters of the session list, as far as active sessions have them.
+// cancelFilter has those parameters of the session list that apply to active sessions.
 type cancelFilter struct {
 	Statuses      string   `doc:"Only these of the statuses pending, in_progress and cancelling, separated by commas." json:"status,omitempty"`
 	Approvals     string   `allowed:"waiting" doc:"The value waiting: only sessions with tool calls that wait for an approval."          json:"approvals,omitempty"`
@@ -54,7 +54,7 @@ func (s *sessions) cancelSessions(ctx context.Context, _ *struct{}) (*cancelMany
 
 	var hidden []string
 
-	if request.Filter == nil { // which finds visible sessions only
+	if request.Filter == nil { // a filter finds visible sessions only
 		ids, hidden, err = s.teams.splitHidden(ctx, who, ids)
 		if err != nil {
 			return nil, fmt.Errorf("cancel sessions: %w", err)
@@ -70,7 +70,7 @@ func (s *sessions) cancelSessions(ctx context.Context, _ *struct{}) (*cancelMany
 		result.Skipped = append(result.Skipped, tarsy.SkippedCancel{SessionID: id, Reason: tarsy.CancelNotFound})
 	}
 
-	// Their place must not tell hidden sessions from those that do not exist.
+	// Restore the order of the request, so that the position does not tell hidden sessions from those that do not exist.
 	slices.SortStableFunc(result.Skipped, func(a, b tarsy.SkippedCancel) int {
 		return cmp.Compare(slices.Index(request.IDs, a.SessionID), slices.Index(request.IDs, b.SessionID))
 	})
@@ -84,7 +84,7 @@ func (s *sessions) cancelSessions(ctx context.Context, _ *struct{}) (*cancelMany
 	return &cancelManyOutput{Body: result}, nil
 }
 
-// cancelTargets are the ids of the sessions that a request is about, and whether there are more than one request cancels.
+// cancelTargets returns the ids of the sessions that a request selects, and whether there are more than one request cancels.
 func (s *sessions) cancelTargets(ctx context.Context, request cancelManyRequest) (ids []string, more bool, err error) {
 	switch {
 	case (request.IDs == nil) == (request.Filter == nil):
@@ -104,7 +104,7 @@ func (s *sessions) cancelTargets(ctx context.Context, request cancelManyRequest)
 	return request.IDs, false, nil
 }
 
-// matchingActive finds the sessions of a filter that are not over, by the pages of the session list.
+// matchingActive finds the active sessions that match a filter, page by page.
 func (s *sessions) matchingActive(ctx context.Context, given cancelFilter) (ids []string, more bool, err error) {
 	filter, err := given.filter()
 	if err != nil || len(filter.Statuses) == 0 {
@@ -137,7 +137,7 @@ func (s *sessions) matchingActive(ctx context.Context, given cancelFilter) (ids 
 	}
 }
 
-// filter is that of the session list, for sessions that are not over. Without a status there is nothing that it could match.
+// filter returns the filter of the session list, restricted to active sessions. Without statuses nothing can match.
 func (f cancelFilter) filter() (tarsy.SessionFilter, error) {
 	filter, err := readSessionFilter(&f)
 	if err != nil {

@@ -84,7 +84,7 @@ func TestIDsAreCancelledOrSkippedWithReason(t *testing.T) {
 	}, got.Skipped)
 }
 
-// More sessions than a page and a batch have.
+// More sessions than fit a page and a batch.
 func TestFilterCancelsMoreThanOnePage(t *testing.T) {
 	t.Parallel()
 

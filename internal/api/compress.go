@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// shortAnswer is what an answer is long, in bytes, that is not worth compressing: it fits a packet either way.
+// shortAnswer is the length in bytes up to which a response is not worth compressing: it fits a packet either way.
 const shortAnswer = 1400
 
-// compressors are reused: one has tables of hundreds of kilobytes.
+// compressors are pooled: each has tables of hundreds of kilobytes.
 var compressors = sync.Pool{New: func() any {
 	writer, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	if err != nil {
@@ -22,15 +22,15 @@ var compressors = sync.Pool{New: func() any {
 	return writer
 }}
 
-// compressible reports whether the answer to a request may be compressed: what reads, for callers that take it. Answers to
-// callers without a key are left alone: the login is among them, and with it the token against forged requests. What is
-// secret must not be compressed beside what a stranger may choose.
+// compressible reports whether the response to a request can be compressed: reads, for callers that accept gzip. Responses on routes
+// without a scope are not compressed: one is the login, with the CSRF token. A secret must not be compressed next to text that an
+// attacker chooses.
 func (found route) compressible(r *http.Request) bool {
 	return r.Method == http.MethodGet && !found.stream && found.scope != "" && r.Header.Get("Upgrade") == "" &&
 		accepts(r.Header.Values("Accept-Encoding"), "gzip")
 }
 
-// answer runs the handler of a request, and compresses what it answers where that is of use.
+// answer runs the handler of a request, and compresses the response where that helps.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, found route) {
 	if !found.compressible(r) {
 		s.mux.ServeHTTP(w, r)
@@ -47,8 +47,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, found route) {
 	}
 }
 
-// compressedWriter compresses an answer if it is JSON and long. It waits with the header until the first of the body is
-// there, so it is for answers that come whole; finish sends what is left.
+// compressedWriter compresses a response if it is long and JSON. It delays the header until the first write of the body, so it is for
+// responses that are written in one piece; finish sends the rest.
 type compressedWriter struct {
 	http.ResponseWriter
 
@@ -73,7 +73,7 @@ func (w *compressedWriter) Write(text []byte) (int, error) {
 	return w.ResponseWriter.Write(text)
 }
 
-// Unwrap gives http.ResponseController what is below. Whoever uses it writes in pieces, and those are not held back.
+// Unwrap gives http.ResponseController the underlying writer. Its users write in pieces, which are not held back.
 func (w *compressedWriter) Unwrap() http.ResponseWriter {
 	w.begin(0)
 
@@ -102,7 +102,7 @@ func (w *compressedWriter) begin(length int) {
 	}
 }
 
-// finish ends the answer. One whose handler panicked is not finished: nobody may take half of it for the whole.
+// finish ends the response. One whose handler panicked is not finished: a client must not take half of it for the whole.
 func (w *compressedWriter) finish() error {
 	w.begin(0)
 
@@ -115,7 +115,7 @@ func (w *compressedWriter) finish() error {
 	return w.gzip.Close()
 }
 
-// compress returns a whole text compressed, as small as gzip makes it.
+// compress returns text compressed as small as gzip makes it.
 func compress(text []byte) []byte {
 	var b bytes.Buffer
 
@@ -129,7 +129,7 @@ func compress(text []byte) []byte {
 	}
 
 	if err != nil {
-		panic(fmt.Sprintf("api: compress: %v", err)) // a buffer takes everything
+		panic(fmt.Sprintf("api: compress: %v", err)) // a bytes.Buffer never fails
 	}
 
 	return b.Bytes()

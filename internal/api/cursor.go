@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// encodeCursor writes a place in a list down. What it looks like is nobody's business but ours.
+// encodeCursor encodes a position in a list. The encoding is internal.
 func encodeCursor(place any) (string, error) {
 	text, err := json.Marshal(place)
 	if err != nil {
@@ -23,7 +23,7 @@ func encodeCursor(place any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(text), nil
 }
 
-// decodeCursor reads a place that encodeCursor wrote. It reports false for anything else.
+// decodeCursor decodes a position that encodeCursor encoded. It reports false for anything else.
 func decodeCursor(text string, place any) bool {
 	decoded, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
@@ -36,15 +36,15 @@ func decodeCursor(text string, place any) bool {
 	return decoder.Decode(place) == nil && !decoder.More()
 }
 
-// badCursor is the error of a cursor that is no place of a list.
+// badCursor returns the error for an invalid cursor.
 func badCursor() error {
 	return tarsy.FieldErrorf(tarsy.CodeInvalidCursor, "cursor", "cursor must be the next_cursor of the previous page, unchanged")
 }
 
-// cursor is the parameter that says where a page begins.
+// cursor is the parameter that names the start of a page.
 type cursor string
 
-// readCursor reads a place in a list; nil is the beginning.
+// readCursor decodes a position in a list; nil is the beginning.
 func readCursor[C any](text cursor, valid func(place C) bool) (*C, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // not being there is an answer
@@ -59,7 +59,7 @@ func readCursor[C any](text cursor, valid func(place C) bool) (*C, error) {
 	return &place, nil
 }
 
-// readNumberCursor reads a place that is a number from 1, in a struct that has nothing else; 0 is the beginning.
+// readNumberCursor decodes a position that is a single number from 1; 0 is the beginning.
 func readNumberCursor[C any](text cursor, number func(place C) int64) (int64, error) {
 	place, err := readCursor(text, func(place C) bool { return number(place) > 0 })
 	if err != nil || place == nil {
@@ -69,7 +69,7 @@ func readNumberCursor[C any](text cursor, number func(place C) int64) (int64, er
 	return number(*place), nil
 }
 
-// validTimeCursor reports whether a place can be one of a list that is ordered by time.
+// validTimeCursor reports whether a position is valid for a list ordered by time.
 func validTimeCursor(place notebook.TimeCursor) bool {
 	return !place.CreatedAt.IsZero() && ident.Valid(place.ID)
 }
@@ -79,7 +79,7 @@ const (
 	maxPage     = 5000
 )
 
-// pageSize is how many rows of a session's timeline or trace a page has.
+// pageSize is the number of rows per page of a session's timeline or trace.
 type pageSize string
 
 // Schema implements huma.SchemaProvider.

@@ -37,7 +37,7 @@ type decision struct {
 	headers []string
 }
 
-// send makes the request, and does not follow redirects.
+// send sends the request, and does not follow redirects.
 func (d decision) send(t *testing.T, pattern string) answer {
 	t.Helper()
 
@@ -56,7 +56,7 @@ func (d decision) send(t *testing.T, pattern string) answer {
 	return d.f.request(t, method, strings.Join(parts, "/")+d.query, d.body, d.headers...)
 }
 
-// onlyDenied are the patterns whose requests have a row only if they were denied, and why.
+// onlyDenied returns the patterns whose requests have a row only if they were denied, with the reason.
 func onlyDenied() map[string]string {
 	return map[string]string{
 		"POST /api/v1/alerts":                   "an alert is a session or a suppressed alert, which has its author",
@@ -65,7 +65,7 @@ func onlyDenied() map[string]string {
 	}
 }
 
-// notStored are the patterns whose requests change nothing in the database, and what they change instead.
+// notStored returns the patterns whose requests change nothing in the database, with what they change instead.
 func notStored() map[string]string {
 	return map[string]string{
 		"POST /api/v1/system/config/reload": "the configuration in memory",
@@ -73,7 +73,7 @@ func notStored() map[string]string {
 	}
 }
 
-// decisions prepare one request for each pattern of a route.
+// decisions returns a function for each pattern that prepares a request.
 func decisions() map[string]func(*testing.T) decision {
 	all := map[string]func(*testing.T) decision{}
 	maps.Copy(all, sessionDecisions())
@@ -105,7 +105,7 @@ func sessionDecisions() map[string]func(*testing.T) decision {
 
 		return decision{f: f, params: []string{id}, body: `{"rating":"wrong"}`}
 	}
-	// on is a request about a new session. Where the body has a %s, that is its id.
+	// on prepares a request for a new session. A %s in the body is replaced with its id.
 	on := func(body string) func(*testing.T) decision {
 		return func(t *testing.T) decision {
 			t.Helper()
@@ -116,7 +116,7 @@ func sessionDecisions() map[string]func(*testing.T) decision {
 			return decision{f: f, params: []string{id}, body: strings.ReplaceAll(body, "%s", id)}
 		}
 	}
-	// about is a request about a call that waits for an approval.
+	// about prepares a request for a call that waits for an approval.
 	about := func(t *testing.T) decision {
 		t.Helper()
 
@@ -155,7 +155,7 @@ func sessionDecisions() map[string]func(*testing.T) decision {
 	}
 }
 
-// withChats is the option of a server whose chains all accept questions.
+// withChats configures a server whose chains all accept questions.
 func withChats(cfg *api.Config) {
 	cfg.Intake = engine.NewIntake(engine.IntakeConfig{
 		DB: cfg.Store, TakesQuestions: func(string) (takes, known bool) { return true, true },
@@ -230,7 +230,7 @@ func noteDecisions() map[string]func(*testing.T) decision {
 }
 
 func boardDecisions() map[string]func(*testing.T) decision {
-	// with is a request about a row that a POST has made.
+	// with prepares a request for a row that a POST has created.
 	with := func(path, made, body string) func(*testing.T) decision {
 		return func(t *testing.T) decision {
 			t.Helper()
@@ -330,7 +330,7 @@ func loginDecisions() map[string]func(*testing.T) decision {
 		"POST /api/v1/login": func(t *testing.T) decision {
 			f := newFixture(t, locked)
 			_, key := f.key(t, "ada", tarsy.ScopeWrite)
-			before := f.login(t, key) // which this login ends
+			before := f.login(t, key) // this login ends it
 
 			return decision{f: f, body: `{"key":"` + secretOf(key) + `"}`, headers: before.without()}
 		},
@@ -344,7 +344,7 @@ func loginDecisions() map[string]func(*testing.T) decision {
 	}
 }
 
-// returnFromIssuer is the request of a browser that the issuer has sent back.
+// returnFromIssuer returns the request of a browser that the issuer has sent back.
 func returnFromIssuer(t *testing.T) decision {
 	t.Helper()
 
@@ -383,11 +383,11 @@ func returnFromIssuer(t *testing.T) decision {
 
 	attempt := cookieOf(t, begun)
 
-	// A program is told what is wrong; a browser is sent to the login page.
+	// A program gets the error; a browser is redirected to the login page.
 	return decision{f: f, query: "?" + back.RawQuery, headers: []string{"Cookie", attempt.Name + "=" + attempt.Value, "Accept", "application/json"}}
 }
 
-// answersEach are the patterns whose answer has the error of each item.
+// answersEach returns the patterns whose response has an error for each item.
 func answersEach() map[string]bool {
 	return map[string]bool{"POST /api/v1/sessions/handling": true, "POST /api/v1/review/bulk": true}
 }
@@ -460,7 +460,7 @@ CREATE TRIGGER no_row BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION n
 	}
 }
 
-// What changes nothing was no decision, though the answer is the same.
+// A request that changes nothing is not a decision, though the response is the same.
 func TestRepeatedDecisionHasNoRow(t *testing.T) {
 	t.Parallel()
 
@@ -482,7 +482,7 @@ func TestRepeatedDecisionHasNoRow(t *testing.T) {
 	}
 }
 
-// tables are the rows of all tables, sorted.
+// tables returns the rows of all tables, sorted.
 func (f *fixture) tables(t *testing.T) map[string][]string {
 	t.Helper()
 
@@ -499,7 +499,7 @@ func (f *fixture) tables(t *testing.T) map[string][]string {
 
 	all := map[string][]string{}
 	for _, name := range query(`SELECT relname FROM pg_catalog.pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`) {
-		// Entries of a journal are numbered after their commit, by whoever holds its lease.
+		// Journal entries are numbered after their commit, by the holder of the lease.
 		all[name] = query(`SELECT (to_jsonb(t) - '{seq,head,holder,fence,lease_until}'::text[])::text FROM ` + pgx.Identifier{"public", name}.Sanitize() + ` t ORDER BY 1`)
 	}
 
@@ -508,7 +508,7 @@ func (f *fixture) tables(t *testing.T) map[string][]string {
 	return all
 }
 
-// changedTables are the names of the tables whose rows differ, sorted.
+// changedTables returns the names of the tables whose rows differ, sorted.
 func changedTables(before, after map[string][]string) []string {
 	var names []string
 

@@ -14,9 +14,9 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// readRequest decodes a body into the struct that documents it. Unlike encoding/json it compares names exactly, refuses
-// fields that the struct does not have or that come twice, and reports where in the request something is wrong. A field
-// that is null is absent. Text is cleaned. What values mean is not its concern: it checks their kind.
+// readRequest decodes a body into the struct that documents it. Unlike encoding/json it compares names exactly, rejects unknown and
+// duplicate fields, and reports the path of the invalid field. A null field counts as absent. Text is cleaned. It checks the kind of
+// values, not their meaning.
 func readRequest[T any](body []byte) (T, error) {
 	var request T
 
@@ -50,16 +50,16 @@ func invalidJSON(body []byte, err error) error {
 	return tarsy.Errorf(tarsy.CodeInvalidJSON, "line %d, column %d: %s", line, column, shown(syntax.Error()))
 }
 
-// value is valid JSON, and where in the body it is; the body itself has no path.
+// value is valid JSON and its path in the body; the body itself has no path.
 type value struct {
 	path string
 	raw  json.RawMessage
 }
 
-// valueReader is a type that reads itself, because its JSON is of more than one kind.
+// valueReader is a type that decodes itself, because it accepts more than one kind of JSON.
 type valueReader interface{ readValue(v value) error }
 
-// into decodes the value by the kind of what it is for.
+// into decodes the value into the target, by the target's kind.
 func (v value) into(target reflect.Value) error {
 	if reader, ok := reflect.TypeAssert[valueReader](target.Addr()); ok {
 		return reader.readValue(v)
@@ -90,7 +90,7 @@ func (v value) into(target reflect.Value) error {
 	case reflect.Int64:
 		var number int64
 
-		// What is a number of the wrong size or with decimals is reported like what is none.
+		// A number that is too large or has decimals is reported like a value that is not a number.
 		if v.kind() == kindNull || json.Unmarshal(v.raw, &number) != nil {
 			return v.wrong(kindInteger)
 		}
@@ -124,7 +124,7 @@ func (v value) intoStruct(target reflect.Value) error {
 	return nil
 }
 
-// fieldNames are the JSON names of a struct's fields, in their order.
+// fieldNames returns the JSON names of a struct's fields, in order.
 func fieldNames(t reflect.Type) []string {
 	names := make([]string, t.NumField())
 	for i := range names {
@@ -134,7 +134,7 @@ func fieldNames(t reflect.Type) []string {
 	return names
 }
 
-// fields takes an object apart.
+// fields splits an object into its fields.
 func (v value) fields(known []string) (map[string]value, error) {
 	if v.kind() != kindObject {
 		return nil, v.wrong(kindObject)
@@ -151,7 +151,7 @@ func (v value) fields(known []string) (map[string]value, error) {
 	return fields, err
 }
 
-// field takes the next field of an object.
+// field decodes the next field of an object.
 func (v value) field(decoder *json.Decoder, known []string, fields map[string]value) error {
 	token, err := decoder.Token()
 	if err != nil {
@@ -181,7 +181,7 @@ func (v value) field(decoder *json.Decoder, known []string, fields map[string]va
 	return nil
 }
 
-// intoList decodes a list. Its texts must not be blank: a name that is none chooses nothing.
+// intoList decodes a list. Its texts must not be blank: an empty name selects nothing.
 func (v value) intoList(target reflect.Value) error {
 	var items []json.RawMessage
 
@@ -208,7 +208,7 @@ func (v value) intoList(target reflect.Value) error {
 	return nil
 }
 
-// text is the value as cleaned text; null is none.
+// text returns the value as cleaned text; null is empty.
 func (v value) text() (string, error) {
 	var text string
 
@@ -220,7 +220,7 @@ func (v value) text() (string, error) {
 	return plaintext.Clean(text), nil
 }
 
-// joined is the path of a field of an object.
+// joined returns the path of a field of an object.
 func joined(path, name string) string {
 	if path == "" {
 		return name
@@ -233,7 +233,7 @@ func missing(path, expected string) error {
 	return tarsy.FieldErrorf(tarsy.CodeMissingField, path, "%s is missing; it must be %s", path, expected)
 }
 
-// wrong is the error of a value of another kind than expected.
+// wrong returns the error for a value of an unexpected kind.
 func (v value) wrong(expected string) error {
 	what := v.path
 	if what == "" {
@@ -243,7 +243,7 @@ func (v value) wrong(expected string) error {
 	return tarsy.FieldErrorf(tarsy.CodeInvalidField, v.path, "%s must be %s, not %s", what, expected, v.kind())
 }
 
-// What JSON values are, as problems name them.
+// The kinds of JSON values, as problems name them.
 const (
 	kindObject  = "an object"
 	kindList    = "a list"
@@ -254,7 +254,7 @@ const (
 	kindNull    = "null"
 )
 
-// kind names what the value is. A raw value has no space around it.
+// kind names the kind of the value. A raw value has no space around it.
 func (v value) kind() string {
 	switch v.raw[0] {
 	case '{':

@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/internal/calendar"
 )
 
-// Diagnostics is how one server is, for people who look for the cause of a problem. Secrets in its texts are masked.
+// Diagnostics describes the state of one server, for troubleshooting. Secrets in its texts are masked.
 type Diagnostics struct {
 	Version    string              `json:"version"`
 	ServerID   string              `json:"server_id"`
@@ -24,7 +24,7 @@ type Diagnostics struct {
 	Missing    []MissingDiagnostic `doc:"What could not be read."                                                      json:"missing"`
 }
 
-// RuntimeState is how the process is.
+// RuntimeState describes the process.
 type RuntimeState struct {
 	GoVersion  string `json:"go_version"`
 	Platform   string `doc:"Operating system and architecture." json:"platform"`
@@ -34,7 +34,7 @@ type RuntimeState struct {
 	SysBytes   uint64 `doc:"Memory that the process got from the system." json:"sys_bytes"`
 }
 
-// Migration is a migration that was applied.
+// Migration is an applied database migration.
 type Migration struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"`
@@ -48,7 +48,7 @@ type AnnouncedServer struct {
 	SeenAt        time.Time `json:"seen_at"`
 }
 
-// QueueState is how much there is to do, on all servers together.
+// QueueState counts the work in the queue, over all servers.
 type QueueState struct {
 	Pending       int        `json:"pending"`
 	InProgress    int        `json:"in_progress"`
@@ -57,7 +57,7 @@ type QueueState struct {
 	OldestWaiting *time.Time `doc:"When the oldest of them was created."   json:"oldest_waiting"`
 }
 
-// PoolState is how a pool of database connections is.
+// PoolState describes a pool of database connections.
 type PoolState struct {
 	Name          string `json:"name"`
 	Max           int32  `json:"max"`
@@ -67,13 +67,13 @@ type PoolState struct {
 	EmptyAcquires int64  `doc:"How often none was free." json:"empty_acquires"`
 }
 
-// LoggedError is a line of the log.
+// LoggedError is a line of the log with level error.
 type LoggedError struct {
 	Time time.Time `json:"time"`
 	Text string    `doc:"The message and its attributes; secrets are masked." json:"text"`
 }
 
-// MissingDiagnostic is what could not be read.
+// MissingDiagnostic is a part of the diagnostics that could not be read.
 type MissingDiagnostic struct {
 	What   string `json:"what"`
 	Reason string `json:"reason"`

@@ -15,14 +15,14 @@ import (
 const (
 	jsonType  = "application/json"
 	keyScheme = "api_key"
-	// cookieScheme is what a browser has after its login.
+	// cookieScheme authenticates a browser after its login.
 	cookieScheme = "browser_session"
-	// roleExtension names the role that an operation needs; none where anybody may call it.
+	// roleExtension names the role that an operation requires; absent where no role is required.
 	roleExtension = "x-tarsy-role"
 )
 
-// newDocument begins an OpenAPI document. Of huma's own routes there are none: its page of documentation loads from
-// outside, and its links to schemas would change the answers.
+// newDocument creates an empty OpenAPI document. Huma's own routes are left out: its documentation page loads external resources, and
+// its links to schemas would change the responses.
 func newDocument(mux *http.ServeMux, version string) huma.API {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	registerTypes(registry)
@@ -71,7 +71,7 @@ func (s *Server) documented(method, path string) *huma.Operation {
 	}
 }
 
-// eventSchema and the document are for few readers, and writing them down would be a third of a server's start.
+// eventSchema and the document are rarely read, and encoding them would take a third of a server's start.
 var eventSchema = sync.OnceValue(eventschema.Document)
 
 func (s *system) showEventSchema(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +82,7 @@ func (s *system) showDocument(w http.ResponseWriter, r *http.Request) {
 	writeJSON(s.logger, w, r, http.StatusOK, jsonType, json.RawMessage(s.document()))
 }
 
-// eventsParams are the parameters of the stream of a session.
+// eventsParams returns the parameters of a session's event stream.
 func eventsParams() []*huma.Param {
 	return append([]*huma.Param{
 		{Name: "id", In: "path", Required: true, Description: "The id of a session.", Schema: &huma.Schema{Type: huma.TypeString}},
@@ -93,7 +93,7 @@ func eventsParams() []*huma.Param {
 	}, positionParams()...)
 }
 
-// positionParams say where the reader of an event stream begins.
+// positionParams returns the parameters that set where an event stream starts.
 func positionParams() []*huma.Param {
 	return []*huma.Param{
 		{
@@ -112,12 +112,12 @@ func eventStream() *answer {
 	return &answer{description: "The journal from there on", media: []string{"text/event-stream"}}
 }
 
-// finishDocument corrects what huma cannot know; the document is written down when somebody wants it.
+// finishDocument corrects what huma cannot know. The document is encoded on first use.
 func (s *Server) finishDocument() {
 	document := s.huma.OpenAPI()
 	schemas := document.Components.Schemas.Map()
 
-	// The errors are ours, huma's own are never answered.
+	// Errors are problems; huma's own are never returned.
 	delete(schemas, "ErrorModel")
 	delete(schemas, "ErrorDetail")
 
@@ -164,15 +164,15 @@ func (s *Server) finishDocument() {
 	})
 }
 
-// finishVerdict corrects what is not the same in verdicts and sessions: a verdict always has an outcome, and a session without a verdict
-// no confidence.
+// finishVerdict corrects the differences between verdicts and sessions: a verdict always has an outcome, and a session without a
+// verdict has no confidence.
 func finishVerdict(schemas map[string]*huma.Schema) {
 	schemas["Verdict"].Properties["outcome"] = oneOf(tarsy.Outcomes())
 	schemas["SimilarSession"].Properties["confidence"] = oneOf(append(tarsy.Confidences(), ""))
 	orNull(schemas["SessionDetail"], "verdict")
 }
 
-// orNull documents that a property that is an object may be null.
+// orNull documents that an object property can be null.
 func orNull(schema *huma.Schema, name string) {
 	schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{schema.Properties[name], {Type: "null"}}}
 }

@@ -13,18 +13,19 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// enum is a type that has few values. The document lists them wherever the type is, and parameters take them.
+// enum is a type with a fixed set of values. The document lists them wherever the type is used, and parameters accept only them.
 type enum struct {
 	of, documented reflect.Type
 	values         []string
 }
 
-// enums are all of them. A type with an empty value may be missing, which the document says and a parameter cannot ask for.
+// enums lists all enum types. An empty value means that the field can be empty: the document lists it, and a parameter does not accept
+// it.
 var enums = sync.OnceValue(func() []enum {
 	return []enum{
 		enumOf(tarsy.SessionStatuses()...),
 		enumOf(auth.Scopes()...),
-		enumOf(append(tarsy.AccessRoles(), "")...), // of a caller without a login
+		enumOf(append(tarsy.AccessRoles(), "")...), // a caller without a login
 		enumOf(append(tarsy.Severities(), tarsy.SeverityUnknown)...),
 		enumOf(tarsy.AlertSources()...),
 		enumOf(tarsy.AlertLinkKinds()...),
@@ -44,7 +45,7 @@ var enums = sync.OnceValue(func() []enum {
 		enumOf(notebook.ReviewStatuses()...),
 		enumOf(notebook.Decisions()...),
 		enumOf(notebook.JobStates()...),
-		enumOf(append(tarsy.Outcomes(), tarsy.OutcomeNone)...), // of a session without a verdict
+		enumOf(append(tarsy.Outcomes(), tarsy.OutcomeNone)...), // a session without a verdict
 		enumOf(tarsy.Confidences()...),
 		enumOf(tarsy.Risks()...),
 	}
@@ -54,7 +55,7 @@ func enumOf[E ~string](values ...E) enum {
 	return enum{of: reflect.TypeFor[E](), documented: reflect.TypeFor[anyOf[E]](), values: names(values)}
 }
 
-// anyOf stands for a type in the document.
+// anyOf represents an enum type in the document.
 type anyOf[E ~string] string
 
 // Schema implements huma.SchemaProvider.
@@ -68,7 +69,7 @@ func (anyOf[E]) Schema(huma.Registry) *huma.Schema {
 	panic("api: " + reflect.TypeFor[E]().String() + " is not among the enums")
 }
 
-// valuesOf are the values that a parameter of a type may have; none if it may have any.
+// valuesOf returns the values that a parameter of a type accepts; nil if it accepts any.
 func valuesOf(of reflect.Type) []string {
 	for _, e := range enums() {
 		if e.of == of {
@@ -79,7 +80,7 @@ func valuesOf(of reflect.Type) []string {
 	return nil
 }
 
-// dateSchema documents calendar.Date, and that every date may be missing.
+// dateSchema documents calendar.Date as a nullable date.
 type dateSchema string
 
 // Schema implements huma.SchemaProvider.
@@ -87,7 +88,7 @@ func (dateSchema) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date", Nullable: true}
 }
 
-// registerTypes makes the document list the values of types.
+// registerTypes makes the document list the values of enum types.
 func registerTypes(registry huma.Registry) {
 	for _, e := range enums() {
 		registry.RegisterTypeAlias(e.of, e.documented)

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
-// errorsExtension lists the codes of the problems that an operation answers.
+// errorsExtension lists the problem codes that an operation can return.
 const errorsExtension = "x-tarsy-errors"
 
 // submitErrors are the codes of operations that create a session.
@@ -23,7 +23,7 @@ func submitErrors() []tarsy.Code {
 	}
 }
 
-// notFound is what an operation answers whose path names something that does not exist, by the segments before the name.
+// notFound maps the path segments before a name to the code that is returned if what it names does not exist.
 var notFound = []struct {
 	before string
 	code   tarsy.Code
@@ -35,7 +35,7 @@ var notFound = []struct {
 	{"/trace/mcp/{", tarsy.CodeInteractionNotFound}, {"/shares/{", tarsy.CodeShareNotFound},
 }
 
-// errorsOf are the codes of an operation, in the order of problem.Kinds.
+// errorsOf returns the codes of an operation, in the order of problem.Kinds.
 func errorsOf(o operation, op *huma.Operation) []tarsy.Code {
 	codes := []tarsy.Code{
 		tarsy.CodeInvalidParameter, tarsy.CodeForbiddenOrigin, tarsy.CodeTooManyRequests, tarsy.CodeInternal, tarsy.CodeUnavailable, tarsy.CodeShuttingDown, tarsy.CodeQueryTimeout,

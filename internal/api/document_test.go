@@ -146,7 +146,7 @@ func TestEveryCodeHasOneStatus(t *testing.T) {
 	}
 }
 
-// The dashboard's types are made from the committed document, so it must be what the server has.
+// The dashboard's types are generated from the committed document, so it must match the server's.
 func TestCommittedOpenAPIDocumentIsCurrent(t *testing.T) {
 	t.Parallel()
 

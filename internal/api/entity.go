@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// moveRequest is a new place of an entity.
+// moveRequest is the new position of an entity.
 type moveRequest struct {
 	Status   *notebook.EntityStatus `doc:"The column; without it the entity stays in its own."                                     json:"status,omitempty"`
 	EpicID   *string                `doc:"The epic, and with it its project; an empty text removes the epic."                      json:"epic_id,omitempty"`

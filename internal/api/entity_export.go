@@ -51,7 +51,8 @@ func (h *entities) exportEntities(ctx context.Context, in *exportEntitiesInput) 
 	}
 }
 
-// begun reads the first value of a sequence, so that an error at the beginning can be answered as one. The rest is read once.
+// begun reads the first value of a sequence, so that an initial error can still be returned as one. The returned sequence can be read
+// once.
 func begun[T any](all iter.Seq2[T, error]) (iter.Seq2[T, error], error) {
 	next, stop := iter.Pull2(all)
 
@@ -71,7 +72,7 @@ func begun[T any](all iter.Seq2[T, error]) (iter.Seq2[T, error], error) {
 	}, nil
 }
 
-// writeEntities writes entities as indented JSON, one after the other.
+// writeEntities writes entities as indented JSON, one at a time.
 func writeEntities(w io.Writer, now time.Time, entities iter.Seq2[notebook.EntityExport, error]) error {
 	p := newPieces(w)
 	p.text("{\n  \"exported_at\": ").value(now, indent)

@@ -7,8 +7,8 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// EntityFilter are the parameters that choose entities, of lists and exports. Its name begins with a capital because the document leaves
-// others out when they are embedded.
+// EntityFilter is the parameters that select entities, in lists and exports. It is exported because huma omits embedded structs with
+// unexported names from the document.
 type EntityFilter struct {
 	Types     string     `doc:"Types, separated by commas."                                      query:"type"`
 	Statuses  string     `doc:"Statuses, separated by commas."                                   query:"status"`
@@ -33,10 +33,10 @@ type entitiesInput struct {
 	Cursor cursor  `doc:"The next_cursor of the previous page, with the same order."                  query:"cursor"`
 }
 
-// orderBoard is the order of the board; otherwise the newest come first.
+// orderBoard selects the order of the board; otherwise the newest come first.
 const orderBoard = "board"
 
-// query turns the parameters of a list into a query.
+// query converts the parameters of a list to a query.
 func (in *entitiesInput) query() (notebook.EntityQuery, error) {
 	q, err := readEntityQuery(in)
 	if err != nil {
@@ -51,7 +51,7 @@ func (in *entitiesInput) query() (notebook.EntityQuery, error) {
 	return q, err
 }
 
-// readEntityQuery reads the parameters that choose entities, and those of the list if there are any.
+// readEntityQuery reads the parameters that select entities, and the list parameters if there are any.
 func readEntityQuery(in any) (notebook.EntityQuery, error) {
 	q := notebook.EntityQuery{States: []notebook.EntityState{notebook.EntityAccepted}}
 

@@ -4,7 +4,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// entityRequest is what a person writes about an entity: to create, change or accept it. Fields that are left out stay as they are.
+// entityRequest is the body that creates, changes or accepts an entity. Omitted fields keep their values.
 type entityRequest struct {
 	Type      *notebook.EntityType   `doc:"What kind of thing it is."                                            json:"type,omitempty"`
 	Title     *string                `doc:"One line."                                                            json:"title,omitempty"      maxLength:"300"`
@@ -17,5 +17,5 @@ type entityRequest struct {
 	EpicID    *string                `doc:"The epic it is filed under, which also sets its project; empty removes it." json:"epic_id,omitempty"`
 }
 
-// input is the same as the vocabulary has it.
+// input converts the request to the notebook's type.
 func (r entityRequest) input() notebook.EntityInput { return notebook.EntityInput(r) }

@@ -17,10 +17,10 @@ import (
 	"tarsy.dev/tarsy/internal/report"
 )
 
-// indent is how exported JSON is indented.
+// indent is the indentation of exported JSON.
 const indent = "  "
 
-// exportFormat is a form in which a session leaves.
+// exportFormat is the format of an export.
 type exportFormat string
 
 const (
@@ -35,7 +35,7 @@ type exportInput struct {
 	Format exportFormat `doc:"All data, or a report for people." enum:"json,markdown" default:"json" query:"format"`
 }
 
-// exportOutput writes itself: the answer may be large, and is not kept a second time as text. See writeExport.
+// exportOutput writes itself: the response may be large, and is not held in memory a second time as text. See writeExport.
 type exportOutput struct {
 	ContentType string `header:"Content-Type"        hidden:"true"`
 	Disposition string `header:"Content-Disposition"`
@@ -73,8 +73,8 @@ func (s *sessions) exportSession(ctx context.Context, in *exportInput) (*exportO
 	return attached(s.logger, name+".json", jsonType, func(w io.Writer) error { return writeExport(w, export) }), nil
 }
 
-// writeExport writes an export as indented JSON, one event after the other: an encoder keeps the text of all that it is
-// given, twice, and a timeline may have hundreds of megabytes.
+// writeExport writes an export as indented JSON, one event at a time: an encoder holds its whole output twice, and a timeline may have
+// hundreds of megabytes.
 func writeExport(w io.Writer, export *tarsy.Export) error {
 	p := newPieces(w)
 
@@ -104,7 +104,7 @@ func writeExport(w io.Writer, export *tarsy.Export) error {
 	return p.err
 }
 
-// pieces writes JSON piece by piece, up to the first error. All of them go through one buffer.
+// pieces writes JSON piece by piece, until the first error. All pieces share one buffer.
 type pieces struct {
 	w       io.Writer
 	buffer  bytes.Buffer
@@ -142,7 +142,7 @@ func (p *pieces) value(value any, prefix string) {
 	}
 }
 
-// attached is an answer that browsers keep as a file.
+// attached is a response that browsers save as a file.
 func attached(logger *slog.Logger, name, mediaType string, write func(io.Writer) error) *exportOutput {
 	return &exportOutput{
 		ContentType: mediaType, Disposition: `attachment; filename="` + name + `"`,
@@ -152,13 +152,13 @@ func attached(logger *slog.Logger, name, mediaType string, write func(io.Writer)
 			err := write(answer.BodyWriter())
 			if err != nil {
 				logger.DebugContext(answer.Context(), "answer not delivered", "error", err)
-				panic(http.ErrAbortHandler) // half a file must not pass for a whole one
+				panic(http.ErrAbortHandler) // a truncated file must not look complete
 			}
 		},
 	}
 }
 
-// slug makes a name fit for a file's: small letters and digits, with a dash for whatever is between.
+// slug converts a name for use in a file name: lower-case letters and digits, with a dash for everything in between.
 func slug(name string) string {
 	const longest = 40
 

@@ -15,10 +15,10 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
-// declared are the operations, without a server that answers.
+// declared has the operations, without a running server.
 var declared = sync.OnceValue(func() *Server { return Declare("test") })
 
-// AuditActionNames are the names of actions in the audit log by the pattern of their route.
+// AuditActionNames returns the names of audit log actions by the pattern of their route.
 func AuditActionNames() map[string]string {
 	names := map[string]string{}
 	for pattern, found := range declared().routes {
@@ -30,7 +30,7 @@ func AuditActionNames() map[string]string {
 	return names
 }
 
-// CheckAnswer compares a body with what the document promises for the operation and status.
+// CheckAnswer validates a body against the documented schema of the operation and status.
 func (s *Server) CheckAnswer(method, path string, status int, body []byte) []error {
 	response := s.documented(method, path).Responses[strconv.Itoa(status)]
 	if response == nil {
@@ -40,7 +40,7 @@ func (s *Server) CheckAnswer(method, path string, status int, body []byte) []err
 	return s.checkSchema(response.Content[jsonType].Schema, body)
 }
 
-// CheckProblem compares a body with the documented problem.
+// CheckProblem validates a body against the documented problem schema.
 func (s *Server) CheckProblem(body []byte) []error {
 	return s.checkSchema(s.documented("GET", "/health").Responses["default"].Content[problem.MediaType].Schema, body)
 }
@@ -66,7 +66,7 @@ type CodeRow struct {
 	Title  string
 }
 
-// CodeRows is the table of codes, for the document that shows it.
+// CodeRows returns the table of codes, for the document that shows it.
 func CodeRows() []CodeRow {
 	var rows []CodeRow
 	for _, k := range problem.Kinds() {
@@ -76,10 +76,10 @@ func CodeRows() []CodeRow {
 	return rows
 }
 
-// WriteExport writes an export as the answer has it.
+// WriteExport writes an export as in a response.
 func WriteExport(w io.Writer, export *tarsy.Export) error { return writeExport(w, export) }
 
-// ErrorsOf are the documented codes of the operation that a request is for, and its pattern; empty if there is none.
+// ErrorsOf returns the pattern and the documented codes of a request's operation; empty if there is none.
 func (s *Server) ErrorsOf(r *http.Request) (pattern string, codes []tarsy.Code) {
 	found, err := s.find(r)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Server) ErrorsOf(r *http.Request) (pattern string, codes []tarsy.Code) 
 	return found.path, codes
 }
 
-// OwnErrors are the codes that are listed by operation.
+// OwnErrors returns the codes that are listed per operation.
 func OwnErrors() map[string][]tarsy.Code {
 	codes := map[string][]tarsy.Code{}
 

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// broken is an intake that ends every submission in its own way.
+// broken is an intake whose Submit fails in a configurable way.
 type broken struct{ submit func() error }
 
 func (b broken) Submit(context.Context, tarsy.Alert) (tarsy.Session, error) {

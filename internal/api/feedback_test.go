@@ -77,7 +77,7 @@ func TestFeedbackIsGivenReplacedAndWithdrawnByItsAuthor(t *testing.T) {
 	}
 }
 
-// listed returns the only session of the list.
+// listed returns the only session in the list.
 func (f *fixture) listed(t *testing.T, headers []string) tarsy.SessionItem {
 	t.Helper()
 

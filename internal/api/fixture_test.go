@@ -29,9 +29,9 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
-// fixture is a server on a database of its own.
+// fixture is a server on its own database.
 type fixture struct {
-	// slow, if set, holds an alert up before it is stored.
+	// slow, if set, delays an alert before it is stored.
 	slow  func(ctx context.Context)
 	url   string
 	db    *postgres.DB
@@ -96,24 +96,24 @@ func newFixtureOn(t *testing.T, on postgres.Config, options ...func(*api.Config)
 	return f
 }
 
-// locked is the option of a server that requires keys.
+// locked configures a server that requires keys.
 func locked(cfg *api.Config) { cfg.Auth.Required = true }
 
-// plain answers with what it was asked for.
+// plain responds with its name and the requested id.
 func plain(name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, "%s %s", name, r.PathValue("id"))
 	})
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// request sends a request; headers are pairs of name and value. A body that is given is JSON unless they say otherwise.
+// request sends a request; headers are pairs of name and value. A non-empty body is JSON unless they set another type.
 func (f *fixture) request(t *testing.T, method, path, body string, headers ...string) answer {
 	t.Helper()
 
@@ -145,7 +145,7 @@ func (f *fixture) request(t *testing.T, method, path, body string, headers ...st
 	return answer{status: response.StatusCode, header: response.Header, body: string(text)}
 }
 
-// requireDocumented checks that the document lists the code of a problem with its operation.
+// requireDocumented checks that the document lists the code of a problem for its operation.
 func (f *fixture) requireDocumented(t *testing.T, request *http.Request, response *http.Response, body []byte) {
 	t.Helper()
 
@@ -163,7 +163,7 @@ func (f *fixture) requireDocumented(t *testing.T, request *http.Request, respons
 	require.Contains(t, documented, got.Code, "%s %s does not list it: add it to ownErrors", request.Method, pattern)
 }
 
-// get reads the answer to a GET that succeeds.
+// get decodes the response to a GET, which must succeed.
 func get[T any](t *testing.T, f *fixture, path string, headers ...string) T {
 	t.Helper()
 
@@ -185,7 +185,7 @@ func decode[T any](t *testing.T, got answer) T {
 	return value
 }
 
-// requireProblem checks that an answer is a problem as it should be, and returns it.
+// requireProblem checks that a response is a well-formed problem, and returns it.
 func (f *fixture) requireProblem(t *testing.T, got answer, status int, code tarsy.Code) problem.Problem {
 	t.Helper()
 
@@ -203,7 +203,7 @@ func (f *fixture) requireProblem(t *testing.T, got answer, status int, code tars
 	return problem
 }
 
-// key makes a key and returns the header that uses it.
+// key creates a key and returns the header that uses it.
 func (f *fixture) key(t *testing.T, name string, scopes ...tarsy.Scope) (tarsy.APIKey, []string) {
 	t.Helper()
 
@@ -239,12 +239,12 @@ func newSession(alert tarsy.Alert, now time.Time) tarsy.Session {
 	}
 }
 
-// noFacts are the facts of an alert that tells none.
+// noFacts returns the facts of an alert without any.
 func noFacts() tarsy.AlertFacts {
 	return tarsy.AlertFacts{Labels: map[string]string{}, Links: []tarsy.AlertLink{}, Source: tarsy.SourceAPI}
 }
 
-// intake is that of a server. It can hold up an alert before it is stored.
+// intake is the server's intake. It can delay an alert before it is stored.
 type intake struct {
 	*engine.Intake
 
@@ -257,7 +257,7 @@ func (i *intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 	return i.Intake.Submit(ctx, alert)
 }
 
-// logbook keeps what was logged.
+// logbook records the log.
 type logbook struct {
 	mu   sync.Mutex
 	text bytes.Buffer

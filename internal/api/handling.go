@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// handlingRequest is the body that changes the handling of a session. Fields that are left out stay as they are.
+// handlingRequest is the body that changes the handling of a session. Omitted fields keep their values.
 type handlingRequest struct {
 	State      *tarsy.HandlingState `doc:"The new state. A session that is in it already stays as it is."                  json:"state,omitempty"`
 	Assignee   *string              `doc:"Who takes care of the session; empty for nobody, me for the caller."             json:"assignee,omitempty"   maxLength:"200"`
@@ -133,7 +133,7 @@ func (d *desk) handleSessions(ctx context.Context, _ *struct{}) (*handlingBulkOu
 	return &handlingBulkOutput{Body: handlingResults{Results: inOrder(request.IDs, results, hidden)}}, nil
 }
 
-// inOrder puts results in the order of the ids, with those of hidden sessions, which do not exist to the caller.
+// inOrder returns results in the order of the ids, with a not-found result for each hidden session.
 func inOrder(ids []string, results []tarsy.HandlingResult, hidden []string) []tarsy.HandlingResult {
 	if len(hidden) == 0 {
 		return results

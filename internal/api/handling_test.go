@@ -17,7 +17,7 @@ import (
 
 func handlingPath(id string) string { return "/api/v1/sessions/" + id + "/handling" }
 
-// handle changes the handling of a session with success.
+// handle changes the handling of a session, which must succeed.
 func (f *fixture) handle(t *testing.T, id, body string, headers ...string) tarsy.Handling {
 	t.Helper()
 

@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// databaseWithin is how long /health waits for the database.
+// databaseWithin is the time limit for /health's database check.
 const databaseWithin = 3 * time.Second
 
 type aliveOutput struct{ Body alive }
@@ -41,7 +41,7 @@ func (s *system) getReady(ctx context.Context, _ *struct{}) (*aliveOutput, error
 		return &aliveOutput{Body: alive{Status: "ok"}}, nil
 	}
 
-	// Anybody may ask, so only what was written for people is told.
+	// The route needs no key, so only errors written for users are returned.
 	reason, ok := errors.AsType[*tarsy.Error](err)
 	if !ok {
 		s.logger.WarnContext(ctx, "server not ready", "error", err)

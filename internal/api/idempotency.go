@@ -8,12 +8,12 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// idempotencyKey is a sender's Idempotency-Key header: a name of its choice for one request.
+// idempotencyKey is the Idempotency-Key header: a name that the sender chooses for one request.
 type idempotencyKey string
 
-// identify returns the key of a request, or nil if it has none. Different senders may use the same key, so the hash covers the API
-// key and the author. The fingerprint is keyed with the sender's key: a plain hash would help to guess what masking
-// hides in the stored alert.
+// identify returns the key of a request, or nil if it has none. Different senders may use the same key, so the hash covers the API key
+// and the author. The fingerprint is keyed with the sender's key: a plain hash would make it easier to guess what masking hides in the
+// stored alert.
 func (key idempotencyKey) identify(who *caller, operation string) (*tarsy.IdempotencyKey, error) {
 	if key == "" {
 		return nil, nil //nolint:nilnil // having none is fine
@@ -29,7 +29,7 @@ func (key idempotencyKey) identify(who *caller, operation string) (*tarsy.Idempo
 		keyID = who.identity()
 	}
 
-	// None of the parts has a NUL.
+	// No part contains a NUL.
 	hash := sha256.Sum256([]byte(strings.Join([]string{keyID, who.author, string(key)}, "\x00")))
 	fingerprint := hmac.New(sha256.New, []byte(key))
 	fingerprint.Write([]byte(operation + "\x00"))

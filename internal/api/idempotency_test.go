@@ -34,7 +34,7 @@ func (f *fixture) submitted(t *testing.T, path, body string, headers ...string) 
 	return accepted.SessionID
 }
 
-// sessionCount is how many sessions there are.
+// sessionCount returns how many sessions there are.
 func (f *fixture) sessionCount(t *testing.T) int {
 	t.Helper()
 

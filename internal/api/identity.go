@@ -8,10 +8,10 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// userTarget is what the audit log calls a user of OpenID Connect; the id is their subject.
+// userTarget is the audit log's target type for an OpenID Connect user; the id is their subject.
 const userTarget = "user"
 
-// user is who logged the browser in with OpenID Connect; nil if nobody did.
+// user returns the OpenID Connect user of the browser session; nil if there is none.
 func (c *caller) user() *postgres.BrowserUser {
 	if c.browser == nil {
 		return nil
@@ -20,11 +20,11 @@ func (c *caller) user() *postgres.BrowserUser {
 	return c.browser.User
 }
 
-// hasLogin reports whether the caller has a key or a browser session, which can end.
+// hasLogin reports whether the caller has a key or a user's browser session, both of which can end.
 func (c *caller) hasLogin() bool { return c.key != nil || c.user() != nil }
 
-// identity is what limits are counted by: the id of the key, or something of its own for each user. It is empty for callers who are neither.
-// The name of a user would not do: somebody else may choose the same.
+// identity returns what limits are counted by: the id of the key, or a unique name for each user. It is empty for callers who have
+// neither. The name of a user is not unique: another user may choose the same.
 func (c *caller) identity() string {
 	const length = 16
 
@@ -42,7 +42,8 @@ func (c *caller) identity() string {
 	}
 }
 
-// person is who the caller is where something belongs to a person. A proxy may send one key for all its users, so whom it names beside a key counts too.
+// person returns the caller as the owner of things that belong to a person. A proxy may send one key for all its users, so the user
+// that it names in addition to a key counts too.
 func (c *caller) person() tarsy.Person {
 	id := c.identity()
 
@@ -53,8 +54,8 @@ func (c *caller) person() tarsy.Person {
 	return tarsy.Person{Name: c.author, ID: id}
 }
 
-// recognizeBrowser takes key or user from the caller's browser session. The session of a user counts while their issuer is configured, and the
-// role is that of now.
+// recognizeBrowser takes key or user from the caller's browser session. A user's session is valid while their issuer is configured; the
+// role is derived from the current configuration.
 func (g *guard) recognizeBrowser(who *caller) {
 	if user := who.user(); user != nil && (g.users == nil || g.users.Issuer != user.Issuer) {
 		who.browser = nil

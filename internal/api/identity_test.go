@@ -9,14 +9,15 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// myID is the identity of a caller.
+// myID returns the identity of a caller.
 func (f *fixture) myID(t *testing.T, headers []string) string {
 	t.Helper()
 
 	return get[who](t, f, "/api/v1/me", headers...).ID
 }
 
-// requireApart checks that two callers with the name Ana neither replace nor withdraw each other's feedback, nor list each other's sessions as theirs.
+// requireApart checks that two callers named Ana neither replace nor withdraw each other's feedback, nor list each other's sessions as
+// their own.
 func (f *fixture) requireApart(t *testing.T, first, second []string) {
 	t.Helper()
 
@@ -103,7 +104,7 @@ func TestProxyUserAndKeyWithOneNameAreDifferentPeople(t *testing.T) {
 	f.requireApart(t, user("Ana", "sre"), key)
 }
 
-// A user is the same person after their name has changed, in another browser too.
+// A user stays the same person after a change of name, in another browser too.
 func TestRenamedUserKeepsFeedbackAndSessions(t *testing.T) {
 	t.Parallel()
 
@@ -147,7 +148,7 @@ func TestProxyUsersWithOneKeyAreDifferentPeople(t *testing.T) {
 	require.Equal(t, one, get[feedbackPage](t, f, path, key...).Feedback[0])
 }
 
-// Where no key is required the name is all that tells callers apart.
+// Where no key is required only the name distinguishes callers.
 func TestCallersWithoutIdentityAreTheirName(t *testing.T) {
 	t.Parallel()
 
@@ -168,7 +169,7 @@ func TestCallersWithoutIdentityAreTheirName(t *testing.T) {
 	require.Empty(t, get[struct{ Sessions []tarsy.SessionItem }](t, f, "/api/v1/sessions?assignee=me").Sessions)
 }
 
-// What a login answers is what the browser is told later.
+// A login returns the same identity that /api/v1/me returns later.
 func TestLoginAnswersIdentity(t *testing.T) {
 	t.Parallel()
 

@@ -7,10 +7,10 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// ifMatch is the If-Match header of a change: the ETag of what the person saw.
+// ifMatch is the If-Match header of a change: the ETag that the caller saw.
 type ifMatch string
 
-// version is the version that the header names.
+// version parses the version from the header.
 func (header ifMatch) version() (int64, error) {
 	if header == "" {
 		return 0, tarsy.FieldErrorf(tarsy.CodeMissingIfMatch, "If-Match",

@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/triage"
 )
 
-// inboxConfig adds receivers and a chain to what is built in.
+// inboxConfig adds receivers and a chain to the built-in configuration.
 const inboxConfig = `
 mcp_servers:
   k8s: {transport: {type: http, url: "http://127.0.0.1:1"}}
@@ -39,7 +39,7 @@ alerts:
     status: {source: generic, mapping: {title: name, fingerprint: id, status: state}}
 `
 
-// inboxEnv are the tokens and secrets of receivers.
+// inboxEnv returns the tokens and secrets of receivers.
 func inboxEnv(name string) (string, bool) {
 	value, ok := map[string]string{
 		"TOKEN_A": "token-of-team-a", "TOKEN_B": "token-of-team-b", "PAGERDUTY_SECRET": "secret-of-pagerduty",
@@ -48,7 +48,7 @@ func inboxEnv(name string) (string, bool) {
 	return value, ok
 }
 
-// realInbox is an inbox as the server has it.
+// realInbox is an inbox as in the server.
 type realInbox struct{ *inbox.Inbox }
 
 func (r realInbox) Receivers() []api.Receiver {
@@ -62,7 +62,7 @@ func (r realInbox) Receivers() []api.Receiver {
 	return all
 }
 
-// newInbox is the intake, the inbox and the desk of a server on a database.
+// newInbox returns the intake, the inbox and the triage of a server on a database.
 func newInbox(t *testing.T, db *postgres.DB, clock clockwork.Clock) (*engine.Intake, api.Inbox, api.Triage) {
 	t.Helper()
 

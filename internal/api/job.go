@@ -111,7 +111,7 @@ func (s *system) resumeQueue(ctx context.Context, in *queueInput) (*queueOutput,
 	return s.controlQueue(ctx, in, "queue resumed", s.jobs.Resume)
 }
 
-// controlQueue changes a queue and returns how it is then.
+// controlQueue changes a queue and returns its new state.
 func (s *system) controlQueue(ctx context.Context, in *queueInput, message string, change func(context.Context, string) error) (*queueOutput, error) {
 	who := callerOf(ctx)
 

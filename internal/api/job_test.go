@@ -19,7 +19,7 @@ type jobPage struct {
 	Total      int                 `json:"total"`
 }
 
-// execute changes rows as the queue would.
+// execute changes rows the way the queue would.
 func (f *noteFixture) execute(t *testing.T, sql string) {
 	t.Helper()
 

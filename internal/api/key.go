@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// keyRequest is the body that asks for a key.
+// keyRequest is the body that creates a key.
 type keyRequest struct {
 	Name   string        `doc:"Who uses the key; the author of what is done with it." json:"name"   maxLength:"100" minLength:"1"`
 	Scopes []tarsy.Scope `doc:"What the key may do: admin includes write, write includes read." json:"scopes" minItems:"1"`
@@ -101,7 +101,7 @@ func (a *account) revokeKey(ctx context.Context, in *keyInput) (*keyOutput, erro
 	return &keyOutput{Body: *key}, nil
 }
 
-// logKeyChange writes down who changed which key.
+// logKeyChange logs a change to a key and who made it.
 func (a *account) logKeyChange(ctx context.Context, message string, key tarsy.APIKey) {
 	attributes := append(callerOf(ctx).logged(), "changed_key_id", key.ID, "changed_key_name", key.Name, "changed_key_prefix", key.Prefix,
 		"scopes", key.Scopes)

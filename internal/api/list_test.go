@@ -18,7 +18,7 @@ type page struct {
 	NextCursor string              `json:"next_cursor"`
 }
 
-// list returns the ids that a query finds, on one page.
+// list returns the ids that a query finds, all on one page.
 func (f *fixture) list(t *testing.T, query url.Values) []string {
 	t.Helper()
 
@@ -48,7 +48,7 @@ func TestPagingVisitsEverySessionOnceWithEqualTimes(t *testing.T) {
 		want = append(want, f.session(t, func(*tarsy.Session) {}))
 	}
 
-	slices.Reverse(want) // ids of the same moment sort by when they were made
+	slices.Reverse(want) // ids of the same moment sort by creation
 
 	for _, limit := range []int{1, 7, 19, 56, 57, 58} {
 		var met []string
@@ -68,7 +68,7 @@ func TestPagingVisitsEverySessionOnceWithEqualTimes(t *testing.T) {
 			cursor = "&cursor=" + url.QueryEscape(got.NextCursor)
 
 			if len(met) == 7 {
-				// New sessions come before the first page and disturb nobody.
+				// New sessions come before the first page and do not affect later pages.
 				f.session(t, func(s *tarsy.Session) { s.CreatedAt = s.CreatedAt.Add(time.Hour) })
 			}
 		}
@@ -203,7 +203,7 @@ func TestFiltersMatchExactly(t *testing.T) {
 	}
 }
 
-// moment is a parameter some minutes after a time.
+// moment formats a time some minutes after start as a parameter.
 func moment(start time.Time, minutes int) string {
 	return url.QueryEscape(start.Add(time.Duration(minutes) * time.Minute).In(time.FixedZone("", 3600)).Format(time.RFC3339Nano))
 }

@@ -16,7 +16,7 @@ type LogLevel struct {
 
 type logLevelOutput struct{ Body LogLevel }
 
-// ParseLogLevel reads the name of a level.
+// ParseLogLevel parses the name of a level.
 func ParseLogLevel(name string) (slog.Level, error) {
 	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
 		if name == levelName(level) {
@@ -51,7 +51,7 @@ func (s *system) setLogLevel(ctx context.Context, _ *struct{}) (*logLevelOutput,
 	audit.Detail(ctx, "from", before)
 	audit.Detail(ctx, "to", levelName(level))
 
-	// At a level that is logged whatever was set: it explains why the log changes.
+	// Logged at Info or above, so that it appears at any new level: it explains why the log changes.
 	s.logger.Log(ctx, max(level, slog.LevelInfo), "log level changed", "from", before, "to", levelName(level), "author", who.author)
 
 	return s.logLevelNow(), nil

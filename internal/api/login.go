@@ -34,7 +34,7 @@ type logoutOutput struct {
 
 type meOutput struct{ Body me }
 
-// me is who asks, as the server sees it.
+// me describes the caller, as the server sees it.
 type me struct {
 	AuthRequired  bool             `doc:"Whether a key is needed here."                                      json:"auth_required"`
 	Authenticated bool             `doc:"Whether the caller may use the API."                                json:"authenticated"`
@@ -47,13 +47,13 @@ type me struct {
 	OIDC          *oidcLogin       `doc:"The login with OpenID Connect, for callers that are not logged in; missing where there is none." json:"oidc,omitempty"`
 }
 
-// visibility is which sessions a caller sees.
+// visibility describes which sessions a caller can see.
 type visibility struct {
 	Limited bool     `doc:"Whether the caller sees only sessions of the teams and those without a team." json:"limited"`
 	Teams   []string `doc:"The teams, if it is limited."                                                 json:"teams"`
 }
 
-// me tells callers about themselves. Where no key is required everybody may do everything, with a key of any scope too.
+// me describes the caller to itself. Where no key is required every caller has all roles, whatever the scopes of its key.
 func (a *account) me(who *caller) me {
 	answer := me{AuthRequired: a.guard.required, Role: a.guard.role(who), Scopes: []tarsy.Scope{}, Visibility: visibility{Teams: []string{}}}
 
@@ -115,7 +115,7 @@ func (a *account) login(ctx context.Context, _ *struct{}) (*loginOutput, error) 
 	return a.open(ctx, who, key)
 }
 
-// open begins a browser's session. The one that it had is over: its secret may be known to whoever used the browser before.
+// open creates a browser session. The browser's previous session ends: its previous user may know its secret.
 func (a *account) open(ctx context.Context, who *caller, key *tarsy.APIKey) (*loginOutput, error) {
 	issued, now := auth.NewBrowserSecret(), a.clock.Now()
 
@@ -159,7 +159,7 @@ func (a *account) logout(ctx context.Context, _ *struct{}) (*logoutOutput, error
 	return &logoutOutput{SetCookie: cookie(who, "", -1)}, nil
 }
 
-// replaced are the hashes of the session that the request's cookie stands for, if it has one: a login ends it.
+// replaced returns the hash of the session in the request's cookie, if there is one: a login ends it.
 func (c *caller) replaced() [][]byte {
 	if c.cookie == "" {
 		return nil
@@ -168,7 +168,7 @@ func (c *caller) replaced() [][]byte {
 	return [][]byte{auth.Hash(c.cookie)}
 }
 
-// cookie makes the cookie of a browser session; a negative age makes the browser forget it.
+// cookie returns the cookie of a browser session; a negative age makes the browser delete it.
 func cookie(who *caller, secret string, seconds int) http.Cookie {
 	return http.Cookie{ //nolint:gosec // over plain HTTP a browser would not send a Secure cookie back
 		Name: cookieName, Value: secret, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: who.secure, SameSite: http.SameSiteStrictMode,

@@ -19,16 +19,16 @@ import (
 
 const week = 7 * 24 * time.Hour
 
-// visibility is which sessions somebody sees.
+// visibility is which sessions a caller can see.
 type visibility struct {
 	Limited bool     `json:"limited"`
 	Teams   []string `json:"teams"`
 }
 
-// everySession is the visibility of somebody who is not limited.
+// everySession is the visibility of an unlimited caller.
 func everySession() visibility { return visibility{Teams: []string{}} }
 
-// who is what /api/v1/me answers.
+// who is the response of /api/v1/me.
 type who struct {
 	AuthRequired  bool             `json:"auth_required"`
 	Authenticated bool             `json:"authenticated"`
@@ -40,18 +40,18 @@ type who struct {
 	CSRFToken     string           `json:"csrf_token"`
 }
 
-// browser is a browser that is logged in.
+// browser is a logged-in browser.
 type browser struct {
 	cookie *http.Cookie
 	me     who
 }
 
-// headers are what its page sends with a request.
+// headers returns the headers that its page sends with a request.
 func (b browser) headers(more ...string) []string {
 	return append([]string{"Cookie", b.cookie.Name + "=" + b.cookie.Value, "X-CSRF-Token", b.me.CSRFToken}, more...)
 }
 
-// without are the same headers but for the token.
+// without returns the same headers except for the token.
 func (b browser) without(more ...string) []string { return append(b.headers()[:2], more...) }
 
 func secretOf(key []string) string { return strings.TrimPrefix(key[1], "Bearer ") }
@@ -75,7 +75,7 @@ func cookieOf(t *testing.T, got answer) *http.Cookie {
 	return cookies[0]
 }
 
-// stored are the browser sessions that the database holds, as text.
+// stored returns the browser sessions in the database, as text.
 func (f *fixture) stored(t *testing.T) []string {
 	t.Helper()
 
@@ -367,7 +367,7 @@ func TestMalformedSecretIsNotLookedUp(t *testing.T) {
 			http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 	}
 
-	// What may be one is, and an answer that does not come is not a no.
+	// A cookie of the right form must be looked up, and a failed lookup is not a refusal.
 	f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/me", "", "Cookie", "tarsy_session="+strings.Repeat("a", 52)),
 		http.StatusServiceUnavailable, tarsy.CodeUnavailable)
 }

@@ -15,25 +15,25 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// loginCheckEvery is how often the logins behind open streams are checked again. It is real time: what is checked is
-// what another server may have written.
+// loginCheckEvery is how often the logins of open streams are checked again. It is real time: another server may have changed the
+// logins.
 const loginCheckEvery = 2 * time.Second
 
-// loginEndedKey is where the context of a stream's request carries the channel that is closed when its login ends.
+// loginEndedKey is the context key of the channel that is closed when the login of a stream's request ends.
 type loginEndedKey struct{}
 
-// LoginEnded is closed when the key or browser session behind a stream's request is no longer valid. It is nil, and so
-// never closed, where no key is needed.
+// LoginEnded returns a channel that is closed when the key or browser session of a stream's request is no longer valid. It is nil, and
+// so never closed, where no key is required.
 func LoginEnded(r *http.Request) <-chan struct{} {
 	ended, _ := r.Context().Value(loginEndedKey{}).(chan struct{})
 
 	return ended
 }
 
-// login is the key or browser session behind an open stream.
+// login is the key or browser session of an open stream.
 type login struct {
 	who *caller
-	// id is what the store calls the login: the id of a key, or the hash of a browser session in hexadecimal digits.
+	// id identifies the login in the store: the id of a key, or the hexadecimal hash of a browser session.
 	id    string
 	ended chan struct{}
 }
@@ -49,8 +49,8 @@ func newLogin(who *caller) *login {
 	return l
 }
 
-// loginWatch ends streams whose login is no longer valid. All open streams of a server are checked by one query; its
-// goroutine runs while there are any, and the last stream to end waits for it.
+// loginWatch ends streams whose login is no longer valid. One query checks all open streams of a server; its goroutine runs while there
+// are any, and the last stream to end waits for it.
 type loginWatch struct {
 	store  *postgres.DB
 	every  time.Duration
@@ -59,7 +59,7 @@ type loginWatch struct {
 
 	mu     sync.Mutex
 	logins map[*login]struct{}
-	stop   func() // of the running goroutine
+	stop   func() // stops the running goroutine
 }
 
 // add watches the login of a request. The stream calls done when it has ended.
@@ -122,8 +122,7 @@ func (w *loginWatch) start() (stop func()) {
 	}
 }
 
-// check ends the streams whose login the store does not accept any more. While the store cannot be asked, they go on:
-// it is where they read from as well.
+// check ends the streams whose login is no longer valid. They continue while the store cannot be queried: they read from it as well.
 func (w *loginWatch) check(ctx context.Context) {
 	w.mu.Lock()
 
@@ -133,7 +132,7 @@ func (w *loginWatch) check(ctx context.Context) {
 	}
 	w.mu.Unlock()
 
-	// Many streams may be of one login.
+	// Several streams can share a login.
 	keys, sessions := map[string]struct{}{}, map[string][]byte{}
 
 	for _, l := range open {
@@ -169,7 +168,7 @@ func (w *loginWatch) end(ctx context.Context, l *login) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	// It may have left, or have been ended, meanwhile.
+	// It may have left or been ended in the meantime.
 	if _, open := w.logins[l]; !open {
 		return
 	}

@@ -8,10 +8,10 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// mcpLimit is the size of the largest message: an alert, and what a call has around it.
+// mcpLimit is the maximum size of a message: an alert plus the envelope of its call.
 const mcpLimit = tarsy.MaxAlertBytes + 64<<10
 
-// serveMCP answers a message. Whoever may read may connect; its tools make requests of their own, which need what their routes need.
+// serveMCP answers a message. Connecting requires the read role; tools make their own requests, with the permissions of their routes.
 func (s *system) serveMCP(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(callerOf(r.Context()).body))
 	s.mcp.ServeHTTP(w, r)

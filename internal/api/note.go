@@ -57,7 +57,7 @@ type noteList struct {
 	Total      int             `doc:"How many notes match in all pages." json:"total"`
 }
 
-// reprocessRequest is the body that asks for notes to be processed again.
+// reprocessRequest is the body that selects notes to process again.
 type reprocessRequest struct {
 	Since string `doc:"Notes that were captured at this time or later." format:"date-time" json:"since"`
 }
@@ -68,7 +68,7 @@ type reprocessAccepted struct {
 	Count int `doc:"How many notes are processed again." json:"count"`
 }
 
-// captures limits how many notes are captured with a key.
+// captures limits how many notes are captured with a key, by a user, or from a network if the caller has neither.
 type captures struct {
 	keys   *limit.Rate
 	notice *limit.Notice

@@ -6,28 +6,27 @@ import (
 	"time"
 )
 
-// pageRoute is the route of the dashboard's files, which have no patterns.
+// pageRoute is the route name of the dashboard's files, which have no patterns.
 const pageRoute = "dashboard"
 
-// Observe is told of each request that was answered: the pattern of its route, which is empty if it matched none, and whether it was a
-// stream.
+// Observe receives each finished request: the pattern of its route, which is empty if none matched, and whether it was a stream.
 type Observe func(route, method string, status int, took time.Duration, stream bool)
 
-// exchangeKey is where a request's context carries its exchange.
+// exchangeKey is the context key of a request's exchange.
 type exchangeKey struct{}
 
-// exchange is what is known of a request and its answer. It belongs to the goroutine of the request.
+// exchange describes a request and its response. It belongs to the request's goroutine.
 type exchange struct {
 	route  string
 	stream bool
 }
 
-// observed reports each request when it is over. The real time is meant: it measures this server, not what the product does.
+// observed reports each finished request. It uses real time on purpose: it measures the server.
 func (s *Server) observed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, writer, seen := time.Now(), &watchedWriter{ResponseWriter: w}, &exchange{}
 
-		// Also for an answer that is cut off.
+		// Also for a response that is aborted.
 		defer func() {
 			status := writer.status
 			if status == 0 {
@@ -41,7 +40,7 @@ func (s *Server) observed(next http.Handler) http.Handler {
 	})
 }
 
-// noteRoute notes which route a request matched.
+// noteRoute records which route a request matched.
 func noteRoute(ctx context.Context, route string, stream bool) {
 	if seen, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
 		seen.route, seen.stream = route, stream

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// observation is a request without its duration.
+// observation is an observed request without its duration.
 type observation struct {
 	Route, Method string
 	Status        int

@@ -21,14 +21,15 @@ import (
 const (
 	oidcPath         = loginPath + "/oidc"
 	oidcCallbackPath = oidcPath + "/callback"
-	// unknownLogins is what refused logins of nobody in particular are counted by: anybody could fill the audit log with them.
+	// unknownLogins is the name under which refused logins of unidentified callers are counted: anyone could fill the audit log with
+	// them.
 	unknownLogins = "oidc"
 )
 
-// OIDC is the login with OpenID Connect.
+// OIDC configures the login with OpenID Connect.
 type OIDC struct {
 	Provider *oidc.Provider
-	// RedirectURL is where the issuer returns to; nil means this server, under the name that the browser used.
+	// RedirectURL is where the issuer returns to; nil means this server, under the host that the browser used.
 	RedirectURL *url.URL
 	// Lifetime is how long a login lasts.
 	Lifetime time.Duration
@@ -42,7 +43,7 @@ type oidcLogin struct {
 	URL   string `doc:"Where the login begins; return_to is added." json:"url"`
 }
 
-// oidcLogin is the login that is offered; nil if there is none, or where nobody needs one.
+// oidcLogin returns the login to offer; nil if there is none, or where no login is required.
 func (a *account) oidcLogin() *oidcLogin {
 	if a.oidc == nil || !a.guard.required {
 		return nil
@@ -51,7 +52,7 @@ func (a *account) oidcLogin() *oidcLogin {
 	return &oidcLogin{Label: a.oidc.Label, URL: oidcPath}
 }
 
-// visit is what is known of a browser's navigation besides the parameters.
+// visit holds the parts of a browser's navigation other than the parameters.
 type visit struct {
 	host    string
 	accept  string
@@ -66,7 +67,7 @@ func (v *visit) read(ctx huma.Context) {
 	}
 }
 
-// wantsProblem reports whether a program asks. Browsers get the login page, which explains what went wrong.
+// wantsProblem reports whether the client is a program. Browsers get the login page, which explains the error.
 func (v *visit) wantsProblem() bool {
 	return strings.Contains(v.accept, "json") && !strings.Contains(v.accept, "text/html")
 }
@@ -134,8 +135,8 @@ func (a *account) beginOIDC(ctx context.Context, in *oidcBeginInput) (*redirectO
 	return &redirectOutput{Location: target, SetCookie: []string{cookie.String()}}, nil
 }
 
-// finishOIDC logs the user in whom the issuer sent back. It is a GET that changes something, so it records its own row in the audit log: the
-// attempt of this browser takes the place of the CSRF token.
+// finishOIDC logs in the user that the issuer sent back. It is a GET that changes state, so it writes its own row to the audit log; the
+// browser's attempt replaces the CSRF token.
 func (a *account) finishOIDC(ctx context.Context, in *oidcCallbackInput) (*redirectOutput, error) {
 	who := callerOf(ctx)
 	who.audit.recorded = true // with the session, or by refuseLogin
@@ -165,7 +166,7 @@ func (a *account) finishOIDC(ctx context.Context, in *oidcCallbackInput) (*redir
 	return &redirectOutput{Location: begun.ReturnTo, SetCookie: []string{session, forgottenAttempt()}}, nil
 }
 
-// authenticate checks that this browser began the login, and who the issuer says logged in.
+// authenticate checks that this browser began the login, and determines the user that the issuer identified.
 func (a *account) authenticate(ctx context.Context, who *caller, in *oidcCallbackInput) (attempt, *caller, error) {
 	err := a.attempts.fromNetwork(ctx, oidcCallbackPath+who.remote.network, a.clock.Now())
 	if err != nil {
@@ -198,7 +199,7 @@ func (a *account) authenticate(ctx context.Context, who *caller, in *oidcCallbac
 	return begun, opened, nil
 }
 
-// admit checks that a user whom the issuer identified may log in.
+// admit checks that a user identified by the issuer can log in.
 func (a *account) admit(ctx context.Context, user *caller) error {
 	if a.guard.role(user) == "" {
 		return tarsy.Errorf(tarsy.CodeNoRole, "The user %q has no role here. An admin can add one of their groups to system.auth.roles.", user.author)
@@ -207,8 +208,8 @@ func (a *account) admit(ctx context.Context, user *caller) error {
 	return a.attempts.ofUser(ctx, user, a.clock.Now())
 }
 
-// openUser begins the browser session of a user and returns its cookie. The one that the browser had is over, also if its cookie came only with
-// the request that began the login.
+// openUser creates a user's browser session and returns its cookie. The browser's previous session ends, even if its cookie was only
+// sent with the request that began the login.
 func (a *account) openUser(ctx context.Context, who, opened *caller, replaced []byte) (string, error) {
 	issued, now := auth.NewBrowserSecret(), a.clock.Now()
 
@@ -227,8 +228,8 @@ func (a *account) openUser(ctx context.Context, who, opened *caller, replaced []
 	return set.String(), nil
 }
 
-// redirectURL is where the issuer returns to. Without a configured address it is derived from the name that the browser used, if no stranger can
-// have chosen that.
+// redirectURL returns where the issuer returns to. If it is not configured, it is derived from the host that the browser used, provided
+// that an attacker cannot have chosen it.
 func (a *account) redirectURL(who *caller, host string) (*url.URL, error) {
 	if a.oidc.RedirectURL != nil {
 		return a.oidc.RedirectURL, nil
@@ -262,7 +263,7 @@ func loginCodes() []tarsy.Code {
 	}
 }
 
-// refuseLogin logs and records a login that failed, and leads the browser back to the login page.
+// refuseLogin logs and records a failed login, and redirects the browser to the login page.
 func (a *account) refuseLogin(ctx context.Context, who *caller, from *visit, returnTo string, err error) (*redirectOutput, error) {
 	code := tarsy.CodeOf(err)
 	if limited, ok := errors.AsType[*problem.Problem](err); ok {
@@ -274,7 +275,7 @@ func (a *account) refuseLogin(ctx context.Context, who *caller, from *visit, ret
 		logged = who.audit.actor
 	}
 
-	// What users are told is no reason.
+	// Log the cause, not the message for users.
 	cause := err
 	if told, ok := errors.AsType[*tarsy.Error](err); ok && told.Err != nil {
 		cause = told.Err
@@ -286,7 +287,7 @@ func (a *account) refuseLogin(ctx context.Context, who *caller, from *visit, ret
 		a.logger.ErrorContext(ctx, "could not log a browser in", append(logged.logged(), "error", reason)...)
 
 		code = tarsy.CodeLoginFailed
-	} else if code != tarsy.CodeTooManyRequests { // which has its own notice
+	} else if code != tarsy.CodeTooManyRequests { // they have their own notice
 		a.refusals.log(ctx, logged, a.clock.Now(), "login failed", append(logged.logged(), "code", code, "reason", reason))
 	}
 
@@ -306,7 +307,8 @@ func (a *account) refuseLogin(ctx context.Context, who *caller, from *visit, ret
 	return &redirectOutput{Location: "/login?" + query.Encode(), SetCookie: []string{forgottenAttempt()}}, nil
 }
 
-// recordRefusedLogin adds a row to the audit log. Of one user, and of all callers that are nobody in particular, there are so many per minute.
+// recordRefusedLogin appends a row to the audit log. Rows are limited per minute, for each user and for all unidentified callers
+// together.
 func (a *account) recordRefusedLogin(ctx context.Context, who *caller, code tarsy.Code) {
 	name := unknownLogins
 	if who.audit.actor != nil {

@@ -16,25 +16,25 @@ import (
 
 const (
 	attemptCookie = "tarsy_login"
-	// attemptLife is how long a login at the issuer may take.
+	// attemptLife is how long a login at the issuer can take.
 	attemptLife = 10 * time.Minute
-	// maxReturnTo is the length of a path to return to: browsers drop cookies of more than 4 KiB.
+	// maxReturnTo is the maximum length of a path to return to: browsers drop cookies of more than 4 KiB.
 	maxReturnTo = 2000
 )
 
-// attempt is a login that has begun. Its browser keeps it in a cookie for the callback, so that any server can finish it. It is not
-// signed: who can write the cookies of this host can log its browsers in as somebody else without it.
+// attempt is a login in progress. The browser keeps it in a cookie for the callback, so that any server can finish it. It is not
+// signed: anyone who can write this host's cookies can log its browsers in as another user without it.
 type attempt struct {
 	oidc.Attempt
 
 	ReturnTo string    `json:"return_to"`
 	At       time.Time `json:"at"`
-	// Replaces is the hash of the browser session that the login began in; empty without one. The callback cannot read that session's cookie,
-	// which browsers do not send when another site leads them here.
+	// Replaces is the hash of the browser session in which the login began; empty without one. The callback cannot read that session's
+	// cookie, which browsers do not send when another site redirects them here.
 	Replaces []byte `json:"replaces,omitempty"`
 }
 
-// cookie makes the cookie of the attempt. The issuer sends the browser here from its own site, so SameSite is Lax.
+// cookie returns the cookie of the attempt. The issuer redirects the browser here from its own site, so SameSite is Lax.
 func (a attempt) cookie(secure bool) *http.Cookie {
 	raw, _ := json.Marshal(a) //nolint:errchkjson // texts and a time
 
@@ -44,14 +44,14 @@ func (a attempt) cookie(secure bool) *http.Cookie {
 	}
 }
 
-// forgottenAttempt makes the browser forget its attempt.
+// forgottenAttempt returns the cookie that makes the browser delete its attempt.
 func forgottenAttempt() string {
 	gone := &http.Cookie{Name: attemptCookie, Path: oidcCallbackPath, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode} //nolint:gosec // it has no value
 
 	return gone.String()
 }
 
-// readAttempt reads the cookie of an attempt that is not too old.
+// readAttempt decodes the cookie of an attempt that has not expired.
 func readAttempt(cookie string, now time.Time) (attempt, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(cookie)
 	expired := tarsy.Errorf(tarsy.CodeLoginExpired, "The login took too long, or began in another browser or at another address. Log in again.")
@@ -73,7 +73,7 @@ func readAttempt(cookie string, now time.Time) (attempt, error) {
 	return found, nil
 }
 
-// localPath checks that a path leads to a page of the dashboard, however a browser reads it. An empty one leads to the first page.
+// localPath checks that a path leads to a page of the dashboard, however a browser parses it. An empty path becomes /.
 func localPath(text string) (string, error) {
 	wrong := tarsy.FieldErrorf(tarsy.CodeInvalidParameter, "return_to", "return_to must be a path of the dashboard, such as /sessions, of at most %d characters", maxReturnTo)
 

@@ -17,14 +17,14 @@ import (
 
 const userIssuer = "https://id.example.com"
 
-// withIssuer is the option of a server whose users log in at an issuer. Its WebSocket tells what limits are counted by.
+// withIssuer configures a server whose users log in at an issuer. Its WebSocket returns the identity that limits are counted by.
 func withIssuer(cfg *api.Config) {
 	locked(cfg)
 	cfg.Auth.Users = &api.Users{Issuer: userIssuer, Groups: map[tarsy.AccessRole][]string{tarsy.RoleResponder: {"sre"}}}
 	cfg.WebSocket = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = fmt.Fprint(w, api.KeyOf(r)) })
 }
 
-// loggedIn returns the headers of a browser in which a user has logged in.
+// loggedIn returns the headers of a browser in which a user is logged in.
 func (f *fixture) loggedIn(t *testing.T, subject, name string, groups ...string) []string {
 	t.Helper()
 

@@ -13,48 +13,50 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
-// operation is a row of the tables: what an operation is called, who may use it, what is recorded of it and what it answers. Its parameters and
-// the body of its answer are described by the types of its handler.
+// operation is a row of the tables: its name, who can call it, what is recorded and what it responds. The types of its handler describe
+// its parameters and its response body.
 type operation struct {
 	method, path, id string
-	// scope is what a key needs; empty where nobody needs one.
+	// scope is what a key needs; empty where no key is required.
 	scope tarsy.Scope
-	// audit is what the audit log records; empty for operations that change nothing, which a test checks.
+	// audit is what the audit log records; empty for operations that change nothing. A test checks this.
 	audit auditAction
-	// errors are the codes that do not follow from parameters, body and scope. Tests fail when an operation answers a code that it does not list.
+	// errors are the codes that do not follow from parameters, body and scope. Tests fail when an operation returns a code that it does
+	// not list.
 	errors               []tarsy.Code
 	summary, description string
-	// status is that of a success; 200 if zero.
+	// status is the status of a successful response; 200 if zero.
 	status int
-	// body is what is sent; nil for nothing.
+	// body describes the request body; nil for none.
 	body *body
-	// answer is for operations that write their own answer.
+	// answer is set for operations that write their own response.
 	answer     *answer
 	parameters []*huma.Param
 	handler    handler
 
-	// bodyLimit is the size of the largest body; zero means tarsy.MaxAlertBytes, or anonymousLimit where no key is needed.
+	// bodyLimit is the maximum body size; zero means tarsy.MaxAlertBytes, or anonymousLimit where no key is required.
 	bodyLimit int64
-	// stream tells that the answer ends with the login of its reader.
+	// stream means that the response ends with the login of its reader.
 	stream bool
-	// webhook tells that the sender of a receiver may come without a key.
+	// webhook means that a receiver's sender needs no key.
 	webhook bool
-	// foreign tells that somebody else chooses the parameters: those that are not known are ignored.
+	// foreign means that an external party chooses the parameters: unknown ones are ignored.
 	foreign bool
 }
 
 // auditAction is what the audit log records of an operation.
 type auditAction struct {
-	// name is stable: people search for it.
+	// name is stable: users search for it.
 	name string
-	// target is the type of what the operation changes. Its id is the parameter of the path, unless the code that makes the change knows another.
+	// target is the type of what the operation changes. Its id is the path parameter, unless the code that makes the change sets
+	// another.
 	target string
-	// onlyDenied tells that requests which succeed are not recorded. That is so for alerts: there are many, and each one is a session or a
-	// suppressed alert with its author; and for /mcp, whose tools make requests of their own, which are recorded as what they are.
+	// onlyDenied means that successful requests are not recorded. It is set for alerts: there are many, and each becomes a session or a
+	// suppressed alert with its author; and for /mcp, whose tools make their own requests, which are recorded.
 	onlyDenied bool
 }
 
-// body is the body of requests: a type, or a description of what others define.
+// body is a request body: a type, or a description of a format defined elsewhere.
 type body struct {
 	of          reflect.Type
 	optional    bool
@@ -80,7 +82,7 @@ func (b *body) document(registry huma.Registry) *huma.RequestBody {
 	return &huma.RequestBody{Required: !b.optional, Content: map[string]*huma.MediaType{jsonType: {Schema: schema}}}
 }
 
-// answer is an answer that an operation writes itself. Of is the type of its JSON; nil for any object. Other media types are text.
+// answer is a response that an operation writes itself. Of is the type of its JSON; nil for any object. Other media types are text.
 type answer struct {
 	description string
 	of          reflect.Type
@@ -113,8 +115,8 @@ func (a *answer) document(registry huma.Registry) *huma.Response {
 // handler mounts an operation.
 type handler func(s *Server, op huma.Operation)
 
-// run is the handler of an operation that returns a body or an error. Validation is ours, not huma's, because the errors are: huma sees
-// parameters as text and no body at all, and the document gets the body's schema afterwards.
+// run mounts a handler that returns a body or an error. Validation is ours, not huma's, because the errors are: huma sees parameters as
+// text and no body at all, and the document gets the body's schema afterwards.
 func run[I, O any](handle func(context.Context, *I) (*O, error)) handler {
 	return func(s *Server, op huma.Operation) {
 		op.SkipValidateParams = true
@@ -132,7 +134,7 @@ func run[I, O any](handle func(context.Context, *I) (*O, error)) handler {
 	}
 }
 
-// plain is the handler of an operation that only reads and writes its own answer.
+// plain mounts a handler that only reads and writes its own response.
 func plain(h http.Handler) handler {
 	return func(s *Server, op huma.Operation) {
 		s.huma.OpenAPI().AddOperation(&op)
@@ -140,7 +142,7 @@ func plain(h http.Handler) handler {
 	}
 }
 
-// later is a handler that New sets after Declare has mounted it.
+// later returns a handler that New sets after Declare has mounted it.
 func later(handler *http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*handler).ServeHTTP(w, r) })
 }
@@ -175,5 +177,5 @@ func (s *Server) register(o operation) {
 	s.routes[o.pattern()] = newRoute(o, documented)
 }
 
-// pattern is how the mux knows the operation.
+// pattern returns the operation's pattern in the mux.
 func (o *operation) pattern() string { return o.method + " " + o.path }

@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// defaultWriteTimeout is how long a client may take for the next piece of an answer.
+	// defaultWriteTimeout is how long a client can take to read the next piece of a response.
 	defaultWriteTimeout = 20 * time.Second
-	// pieceSize is how much of an answer is a piece, in bytes: a client that takes one in time may take as long as it likes for all.
+	// pieceSize is the size of a piece in bytes: a client that reads each piece in time can take any time for the whole response.
 	pieceSize = 32 << 10
 )
 
-// pacedWriter ends an answer that its client does not read. Each piece has to be taken in time, so that a slow client gets
-// all of a long answer. A handler that sets a write deadline has a rule of its own, as streams do, and is left alone.
+// pacedWriter ends a response that its client does not read. Each piece has a deadline, so that a slow client still gets all of a long
+// response. A handler that sets its own write deadline, as streams do, is left alone.
 type pacedWriter struct {
 	http.ResponseWriter
 
 	control *http.ResponseController
 	timeout time.Duration
-	// answer is called when the client has something to read.
+	// answer is called when there is something for the client to read.
 	answer func()
-	// foreign tells that the handler sets the deadlines.
+	// foreign means that the handler sets the deadlines.
 	foreign bool
 }
 
-// newPacedWriter is at the beginning of a request: nothing has to be written while the handler thinks.
+// newPacedWriter starts without a deadline: nothing has to be written while the handler works.
 func newPacedWriter(ctx context.Context, w http.ResponseWriter, timeout time.Duration) *pacedWriter {
 	paced := &pacedWriter{
 		ResponseWriter: w, control: http.NewResponseController(w), timeout: timeout, answer: sync.OnceFunc(func() { limit.Answer(ctx) }),
@@ -42,7 +42,7 @@ func newPacedWriter(ctx context.Context, w http.ResponseWriter, timeout time.Dur
 }
 
 func (w *pacedWriter) Write(text []byte) (written int, err error) {
-	// An empty piece is written, too: it begins the answer.
+	// Write an empty piece, too: it begins the response.
 	for begun := false; err == nil && (!begun || written < len(text)); begun = true {
 		var n int
 
@@ -58,7 +58,7 @@ func (w *pacedWriter) Write(text []byte) (written int, err error) {
 	return written, err
 }
 
-// FlushError is what http.ResponseController flushes with.
+// FlushError is what http.ResponseController calls to flush.
 func (w *pacedWriter) FlushError() error {
 	w.begin()
 	defer w.end()
@@ -66,24 +66,24 @@ func (w *pacedWriter) FlushError() error {
 	return w.control.Flush()
 }
 
-// SetWriteDeadline is how a handler takes over.
+// SetWriteDeadline lets a handler take over the deadlines.
 func (w *pacedWriter) SetWriteDeadline(deadline time.Time) error {
 	w.foreign = true
 
 	return w.control.SetWriteDeadline(deadline)
 }
 
-// Hijack gives the connection away, as for a WebSocket.
+// Hijack takes over the connection, as for a WebSocket.
 func (w *pacedWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	w.foreign = true
 
 	return w.control.Hijack()
 }
 
-// finish gives the client the time for what is still buffered: the HTTP server writes it after the handler.
+// finish sets the deadline for what is still buffered: the HTTP server writes it after the handler returns.
 func (w *pacedWriter) finish() { w.begin() }
 
-// begin gives the client the time for a piece. A writer that knows no deadlines, as in a test without a socket, has no slow client.
+// begin sets the deadline for a piece. A writer without deadlines, as in a test without a socket, has no slow client.
 func (w *pacedWriter) begin() {
 	w.answer()
 
@@ -92,12 +92,12 @@ func (w *pacedWriter) begin() {
 	}
 }
 
-// end takes the deadline away: in HTTP/2 it ends the answer also when nothing is being written.
+// end clears the deadline: in HTTP/2 it would end the response even when nothing is being written.
 func (w *pacedWriter) end() {
 	if !w.foreign {
 		_ = w.control.SetWriteDeadline(time.Time{})
 	}
 }
 
-// Unwrap gives http.ResponseController what is below.
+// Unwrap gives http.ResponseController the underlying writer.
 func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -16,10 +16,11 @@ import (
 	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
-// longAnswer is more than the buffers of a connection hold.
+// longAnswer exceeds the buffers of a connection.
 const longAnswer = 16 << 20
 
-// askSlowly asks for an answer of longAnswer bytes over a connection whose client has a small buffer. ended gets what the handler got.
+// askSlowly requests a response of longAnswer bytes over a connection whose client has a small buffer. ended receives the handler's
+// error.
 func askSlowly(t *testing.T, timeout time.Duration, before func(http.ResponseWriter)) (conn net.Conn, ended chan error) {
 	t.Helper()
 
@@ -52,7 +53,7 @@ func TestAnswerThatIsNotReadEnds(t *testing.T) {
 	require.Error(t, wait.For(t, ended, "the end of the answer"))
 }
 
-// In HTTP/2 a client that never reads fills the window of its stream, and others share the connection.
+// In HTTP/2 a client that never reads exhausts the window of its stream, while other streams share the connection.
 func TestAnswerThatIsNotReadEndsOverHTTP2(t *testing.T) {
 	t.Parallel()
 
@@ -90,7 +91,7 @@ func TestAnswerThatIsNotReadEndsOverHTTP2(t *testing.T) {
 	require.Equal(t, http.StatusOK, ask("/livez").StatusCode, "the connection goes on")
 }
 
-// Each piece has its own time: the whole answer takes many times as long.
+// Each piece has its own deadline: the whole response takes many times as long.
 func TestAnswerThatIsReadSlowlyIsComplete(t *testing.T) {
 	t.Parallel()
 

@@ -13,24 +13,23 @@ import (
 
 const (
 	indexFile = "index.html"
-	// nonceMark stands in the page where the nonce goes.
+	// nonceMark is the placeholder for the nonce in the page.
 	nonceMark = "__CSP_NONCE__"
 	assetsDir = "/assets/"
-	// brotliSuffix ends the names of files that hold another one compressed. The build of the page writes them: they are a
-	// sixth shorter than gzip's, and Go's library does not write Brotli.
+	// brotliSuffix ends the names of compressed copies of files. The build of the page writes them: they are a sixth smaller than
+	// gzip's, and Go's library cannot write Brotli.
 	brotliSuffix = ".br"
 )
 
-// page serves the dashboard: its files, and the page itself at every address that is not the API's, for the page has
-// addresses of its own. It is for everybody: there is nothing in it that the repository does not show, and somebody must
-// ask for the key. For the same reason it does not matter under which name of the server it was asked for; what the page
-// then asks of the API does.
+// page serves the dashboard: its files, and the page itself at every address outside the API, since the page has client-side routes. It
+// needs no key: it contains nothing that is not in the repository, and it is what asks for the key. For the same reason the Host of the
+// request does not matter; it does for the page's API requests.
 type page struct {
 	index []byte
 	files map[string]*pageFile // by path, such as /favicon.svg
 }
 
-// newPage reads which files there are. Their text is read when somebody wants it.
+// newPage lists the files. Their text is read on first use.
 func newPage(files fs.FS) *page {
 	if files == nil {
 		return nil
@@ -43,7 +42,7 @@ func newPage(files fs.FS) *page {
 
 	p := &page{index: index, files: map[string]*pageFile{}}
 
-	brotli := map[string]string{} // by the path of what is compressed
+	brotli := map[string]string{} // by the path of the uncompressed file
 
 	err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch plain, compressed := strings.CutSuffix(name, brotliSuffix); {
@@ -69,7 +68,7 @@ func newPage(files fs.FS) *page {
 	return p
 }
 
-// serve answers a request that is for the page, and reports whether it was.
+// serve answers a request for the page, and reports whether it was one.
 func (p *page) serve(w http.ResponseWriter, r *http.Request) bool {
 	if p == nil || isAPI(r.URL.Path) || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
@@ -84,7 +83,7 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) bool {
 	accept := r.Header.Values("Accept")
 	atRoot := r.URL.Path == "/" && wantsPage(accept)
 
-	// A script or a style that is not there must not turn out to be a page.
+	// A missing script or style sheet must not be answered with the page.
 	if strings.HasPrefix(r.URL.Path, assetsDir) || !atRoot && !accepts(accept, "text/html") {
 		return false
 	}
@@ -110,7 +109,7 @@ func (p *page) serveIndex(w http.ResponseWriter, r *http.Request) {
 
 	text := bytes.ReplaceAll(p.index, []byte(nonceMark), []byte(nonce))
 
-	// There is nothing of the request in it that could be used to guess the nonce by the length of the answer.
+	// Safe to compress: the page contains nothing of the request that would let the length reveal the nonce.
 	if accepts(r.Header.Values("Accept-Encoding"), "gzip") {
 		header.Set("Content-Encoding", "gzip")
 
@@ -120,12 +119,12 @@ func (p *page) serveIndex(w http.ResponseWriter, r *http.Request) {
 	write(w, text)
 }
 
-// pageFile is one file of the page. It is read and compressed once.
+// pageFile is a file of the page. It is read and compressed once.
 type pageFile struct {
 	mediaType string
 	cache     string
 	plain     func() []byte
-	gzipped   func() []byte // nil for what is compressed already
+	gzipped   func() []byte // nil for formats that are already compressed
 	brotli    func() []byte // nil where the build wrote none
 }
 
@@ -133,7 +132,7 @@ func newPageFile(files fs.FS, name string) *pageFile {
 	mediaType, isText := mediaTypeOf(name)
 	file := &pageFile{mediaType: mediaType, cache: "public, max-age=3600"}
 
-	// Names below assets change with what is in them.
+	// Names below assets change with their content.
 	if strings.HasPrefix("/"+name, assetsDir) {
 		file.cache = "public, max-age=31536000, immutable"
 	}
@@ -147,7 +146,7 @@ func newPageFile(files fs.FS, name string) *pageFile {
 	return file
 }
 
-// reader reads a file once.
+// reader returns a function that reads a file once.
 func reader(files fs.FS, name string) func() []byte {
 	return sync.OnceValue(func() []byte {
 		text, err := fs.ReadFile(files, name)
@@ -187,14 +186,14 @@ func (f *pageFile) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// write sends a whole answer. That a browser went away meanwhile is nobody's business.
+// write sends a complete response. It ignores errors: the browser may have gone away.
 func write(w http.ResponseWriter, text []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	_, _ = w.Write(text)
 }
 
-// accepts reports whether one of a header's values is this one, and is wanted. What stands for anything is not meant: it is
-// what programs send that know nothing of pages.
+// accepts reports whether one of the headers' values is wanted, and not with q=0. Wildcards do not count: programs that know nothing of
+// pages send them.
 func accepts(headers []string, wanted string) bool {
 	for item := range strings.SplitSeq(strings.Join(headers, ","), ",") {
 		value, parameters, _ := strings.Cut(item, ";")
@@ -206,8 +205,8 @@ func accepts(headers []string, wanted string) bool {
 	return false
 }
 
-// wantsPage reports whether a client that sent these Accept headers gets the page at the root: every client that does not
-// ask for JSON or refuse HTML. Tools such as curl accept anything, and people use them to see whether the server is there.
+// wantsPage reports whether a client that sent these Accept headers gets the page at the root: every client that does not ask for JSON
+// or refuse HTML. Tools such as curl accept anything, and people use them to check whether the server is up.
 func wantsPage(headers []string) bool {
 	if accepts(headers, "text/html") {
 		return true
@@ -223,7 +222,7 @@ func wantsPage(headers []string) bool {
 	return true
 }
 
-// unwanted reports whether the parameters say q=0.
+// unwanted reports whether the parameters contain q=0.
 func unwanted(parameters string) bool {
 	for parameter := range strings.SplitSeq(parameters, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(parameter), "=")
@@ -237,8 +236,8 @@ func unwanted(parameters string) bool {
 	return false
 }
 
-// mediaTypeOf names the type of a file, and whether it is text that compressing makes shorter. The system's own table
-// differs from machine to machine.
+// mediaTypeOf returns the media type of a file, and whether it is text worth compressing. The system's own table differs between
+// machines.
 func mediaTypeOf(name string) (mediaType string, isText bool) {
 	switch path.Ext(name) {
 	case ".js", ".mjs":

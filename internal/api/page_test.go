@@ -17,18 +17,18 @@ import (
 
 const (
 	script = "console.log('hello');\n"
-	// asBrowser is what browsers send when somebody opens an address.
+	// asBrowser is what browsers send when a user opens an address.
 	asBrowser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 )
 
-// withPage is the option of a server that has a page.
+// withPage configures a server with a page.
 func withPage(cfg *api.Config) {
 	cfg.Dashboard = fstest.MapFS{
 		"index.html":       {Data: []byte(`<meta property="csp-nonce" content="__CSP_NONCE__"><style nonce="__CSP_NONCE__"></style>`)},
 		"favicon.svg":      {Data: []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`)},
 		"assets/main-1.js": {Data: []byte(strings.Repeat(script, 100))},
 		"assets/page-1.js": {Data: []byte(script)},
-		// The build writes it; here it only has to differ.
+		// The build compresses it; here it only has to differ.
 		"assets/page-1.js.br": {Data: []byte("brotli")},
 		"assets/font-1.bin":   {Data: []byte{0, 1, 2}},
 		"assets/font.woff2":   {Data: []byte{0, 1, 2}},

@@ -9,8 +9,8 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
-// recovered answers a panic with a problem, if nothing was answered yet; otherwise the connection is cut, so that
-// nobody takes half an answer for a whole one.
+// recovered answers a panic with a problem if the response has not begun; otherwise it aborts the connection, so that a partial
+// response is not mistaken for a complete one.
 func (s *Server) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writer := &watchedWriter{ResponseWriter: w}
@@ -28,7 +28,7 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 			err := fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 
 			if writer.begun {
-				// The answer has begun; only the log can still tell.
+				// The response has begun, so the error can only be logged.
 				_ = problem.Explain(r.Context(), s.logger, err)
 				panic(http.ErrAbortHandler)
 			}
@@ -40,12 +40,12 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 	})
 }
 
-// watchedWriter knows whether an answer has begun. Hijacking and flushing go through Unwrap.
+// watchedWriter records whether a response has begun. Hijacking and flushing go through Unwrap.
 type watchedWriter struct {
 	http.ResponseWriter
 
 	begun bool
-	// status is what was answered; 0 until then.
+	// status is the status of the response; 0 before it is written.
 	status int
 }
 
@@ -60,7 +60,7 @@ func (w *watchedWriter) Write(text []byte) (int, error) {
 	return w.ResponseWriter.Write(text)
 }
 
-// Unwrap gives http.ResponseController what is below.
+// Unwrap gives http.ResponseController the underlying writer.
 func (w *watchedWriter) Unwrap() http.ResponseWriter {
 	w.begun = true
 

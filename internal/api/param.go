@@ -26,15 +26,15 @@ const (
 	maxSearch    = 200
 )
 
-// These parameters arrive as text, because their errors are ours. Their types say what they may be and how they are documented.
+// These parameters arrive as text, because their errors are ours. Their types define the allowed values and the documentation.
 type (
-	// integer is the length of a page.
+	// integer is a page size.
 	integer string
 	moment  string
-	// identifier is the id of a row, and search some words.
+	// identifier is the id of a row, and search is search text.
 	identifier string
 	search     string
-	// one is a value of a type that has few.
+	// one is a value of an enum type.
 	one[E ~string] string
 )
 
@@ -49,14 +49,15 @@ func (moment) Schema(huma.Registry) *huma.Schema {
 // Schema implements huma.SchemaProvider.
 func (one[E]) Schema(huma.Registry) *huma.Schema { return oneOf(valuesOf(reflect.TypeFor[E]())) }
 
-// integerSchema documents a number from 1 to most; usual is nil if there is no default.
+// integerSchema documents a number from 1 to most; usual is the default, or nil if there is none.
 func integerSchema(most int, usual any) *huma.Schema {
 	from, to := 1.0, float64(most)
 
 	return &huma.Schema{Type: huma.TypeInteger, Minimum: &from, Maximum: &to, Default: usual}
 }
 
-// checkQuery refuses parameters that the route does not know, that come twice unless they may, or that no database could hold.
+// checkQuery rejects parameters that the route does not know, that are repeated without being repeatable, or that the database cannot
+// store.
 func checkQuery(r *http.Request, known, repeatable []string) error {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -81,12 +82,12 @@ func parameterErrorf(name, format string, args ...any) error {
 	return tarsy.FieldErrorf(tarsy.CodeInvalidParameter, name, format, args...)
 }
 
-// readParameters reads the parameters of a list, or of a filter in a body, into the fields of the store's filter that have the same names. Parameters
-// that are left out leave their field as it is, unless the document says a default.
+// readParameters reads the parameters of a list, or of a filter in a body, into the fields of the store's filter that have the same
+// names. An omitted parameter leaves its field unchanged, unless the document has a default.
 //
-// The types of parameter and field decide what is allowed: a value of the tag enum or of a type with few values, and for a field that is a list, some of
-// them, separated by commas; a number in the bounds of its schema; an id, a time, a date; labels. A cursor is left to readCursor. A parameter
-// without a field is only checked; one that nothing checks needs a field.
+// The types of parameter and field determine what is allowed: a value of the enum tag or of an enum type, and for a list field several
+// of them, separated by commas; a number within the bounds of its schema; an id, a time, a date; labels. readCursor reads cursors. A
+// parameter without a field is only checked; one that nothing checks needs a field.
 func readParameters(in, filter any) error {
 	given, into := reflect.ValueOf(in).Elem(), reflect.ValueOf(filter).Elem()
 
@@ -110,17 +111,17 @@ func readParameters(in, filter any) error {
 	return nil
 }
 
-// checkParameters checks parameters that belong to no filter.
+// checkParameters checks parameters that have no filter.
 func checkParameters(in any) error { return readParameters(in, &struct{}{}) }
 
-// parameter is a value that somebody sent, and the field of the input that documents it.
+// parameter is a value that was sent, and the input field that documents it.
 type parameter struct {
 	name  string
 	field reflect.StructField
 	given reflect.Value
 }
 
-// read checks the parameter and sets its field of the filter, which is not valid if there is none.
+// read checks the parameter and sets its field of the filter; target is invalid if there is none.
 func (p parameter) read(target reflect.Value) error {
 	if p.given.Kind() == reflect.Slice {
 		return p.readRepeated(target)
@@ -164,7 +165,7 @@ func (p parameter) read(target reflect.Value) error {
 	}
 }
 
-// set sets a field of the filter to the value that a text means.
+// set parses text and assigns it to a field of the filter.
 func (p parameter) set(text string, target reflect.Value) error {
 	switch to := target.Addr().Interface().(type) {
 	case **time.Time:
@@ -198,7 +199,7 @@ func (p parameter) schema() *huma.Schema {
 	return &huma.Schema{}
 }
 
-// allowed are the only values that the parameter may have; none if it may have any.
+// allowed returns the only values that the parameter accepts; nil if it accepts any.
 func (p parameter) allowed(target reflect.Value) []string {
 	for _, tag := range []string{"enum", "allowed"} {
 		if values := p.field.Tag.Get(tag); values != "" {
@@ -245,7 +246,7 @@ func (p parameter) readNumber(text string, schema *huma.Schema, target reflect.V
 	return nil
 }
 
-// readList reads values that are separated by commas; each counts once.
+// readList reads values separated by commas, without duplicates.
 func (p parameter) readList(text string, allowed []string, target reflect.Value) error {
 	var chosen []string
 
@@ -270,7 +271,7 @@ func (p parameter) readList(text string, allowed []string, target reflect.Value)
 	return nil
 }
 
-// readRepeated reads a parameter that is given several times: labels, or texts as they are.
+// readRepeated reads a repeated parameter: labels, or texts as they are.
 func (p parameter) readRepeated(target reflect.Value) error {
 	given, _ := reflect.TypeAssert[[]string](p.given)
 
@@ -294,7 +295,7 @@ func (p parameter) readRepeated(target reflect.Value) error {
 	}
 }
 
-// labels are the labels that an alert must have.
+// labels parses the labels that an alert must have.
 func (p parameter) labels(texts []string) (map[string]string, error) {
 	if len(texts) > tarsy.MaxLabels {
 		return nil, parameterErrorf(p.name, "%s is given more than %d times", p.name, tarsy.MaxLabels)

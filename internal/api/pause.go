@@ -67,7 +67,7 @@ func (s *system) putPause(ctx context.Context, in *pauseInput) (*pauseOutput, er
 	return &pauseOutput{Body: pause}, nil
 }
 
-// end is when a pause ends, or after how long. Without either it lasts until somebody ends it.
+// end returns when a pause ends, or its duration. Without either it lasts until it is resumed.
 func (r *pauseRequest) end() (at *time.Time, life time.Duration, err error) {
 	switch {
 	case r.EndsAt != "" && r.Duration != "":
@@ -112,7 +112,7 @@ func (in *pauseInput) kind() (tarsy.PauseKind, error) {
 	return "", tarsy.Errorf(tarsy.CodeNotFound, "there is no pause of %q; it can be %s", shown(in.Kind), listed(names(tarsy.PauseKinds())))
 }
 
-// pauseWarnings are what /health shows of pauses.
+// pauseWarnings returns the warnings of /health for pauses.
 func pauseWarnings(pauses []tarsy.Pause, serverID string) []Warning {
 	warnings := make([]Warning, len(pauses))
 	for i, p := range pauses {

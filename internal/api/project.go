@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// projectRequest is what a person writes about a project.
+// projectRequest is the body that creates or changes a project.
 type projectRequest struct {
 	Name        *string                 `doc:"Required to create a project. Unique, ignoring case."                          json:"name,omitempty"        maxLength:"200" minLength:"1"`
 	Description *string                 `doc:"Read by the model that files entities."                                       json:"description,omitempty" maxLength:"20000"`
@@ -17,7 +17,7 @@ type projectRequest struct {
 	AfterID     string                  `doc:"The project that it comes directly after. With neither, it stays where it is." json:"after_id,omitempty"`
 }
 
-// epicRequest is what a person writes about an epic.
+// epicRequest is the body that creates or changes an epic.
 type epicRequest struct {
 	Name        *string              `doc:"Required to create an epic. Unique in the project, ignoring case."                json:"name,omitempty"        maxLength:"200" minLength:"1"`
 	Description *string              `doc:"Read by the model that files entities."                                          json:"description,omitempty" maxLength:"20000"`

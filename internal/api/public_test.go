@@ -13,12 +13,12 @@ import (
 	"tarsy.dev/tarsy/internal/origin"
 )
 
-// behindProxy is the option of a server that trusts a proxy on this machine.
+// behindProxy configures a server that trusts a proxy on this machine.
 func behindProxy(cfg *api.Config) {
 	cfg.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 }
 
-// at is the option of a server whose dashboard people open at an address.
+// at configures the address of the dashboard.
 func at(t *testing.T, address string) func(*api.Config) {
 	t.Helper()
 
@@ -55,7 +55,7 @@ func TestHostIsCheckedBehindLoopbackProxyWithoutKeys(t *testing.T) {
 func TestLoginWorksBehindProxyThatRewritesHost(t *testing.T) {
 	t.Parallel()
 
-	// A browser on a plain HTTP page sends no Sec-Fetch-Site: only the origin tells whose page it is.
+	// On a plain HTTP page a browser sends no Sec-Fetch-Site: only the origin identifies the page.
 	for _, address := range []string{"https://tarsy.example", "http://tarsy.example:8443/behind/a/path"} {
 		f := newFixture(t, locked, at(t, address))
 		_, key := f.key(t, "ada", tarsy.ScopeWrite)
@@ -68,7 +68,7 @@ func TestLoginWorksBehindProxyThatRewritesHost(t *testing.T) {
 		submitted := f.request(t, http.MethodPost, "/api/v1/alerts", alert, b.headers("Origin", page)...)
 		require.Equal(t, http.StatusAccepted, submitted.status, submitted.body)
 
-		// The origin is not enough: the token is still needed.
+		// The origin is not enough: the token is still required.
 		got := f.request(t, http.MethodPost, "/api/v1/alerts", alert, b.without("Origin", page)...)
 		f.requireProblem(t, got, http.StatusForbidden, tarsy.CodeCSRFFailed)
 

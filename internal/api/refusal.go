@@ -13,12 +13,12 @@ import (
 const (
 	// refusalsPerCaller is how many refusals of one key or address are logged per minute.
 	refusalsPerCaller = 30
-	// refusalsInAll is the same for all of them together.
+	// refusalsInAll is the limit for all of them together.
 	refusalsInAll = 600
 )
 
-// refusals logs requests that were answered with 401 or 403. Anybody can cause them, so their number is bounded, for
-// each caller and in all; those beyond are only counted.
+// refusals logs requests that were answered with 401 or 403. Anyone can cause them, so their number is limited, per caller and in
+// total; those beyond the limit are only counted.
 type refusals struct {
 	callers *limit.Rate
 	all     *limit.Rate

@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/internal/audit"
 )
 
-// ConfigReload is the result of a reload of the configuration.
+// ConfigReload is the result of reloading the configuration.
 type ConfigReload struct {
 	Applied         bool           `doc:"Whether a change took effect; false for a dry run." json:"applied"`
 	Changes         []ConfigChange `doc:"How the files differ from the configuration in use." json:"changes"`

@@ -8,18 +8,18 @@ import (
 	"tarsy.dev/tarsy/internal/limit"
 )
 
-// remote is where a request came from.
+// remote is the origin of a request.
 type remote struct {
-	// proxied reports whether a trusted proxy passed the request on.
+	// proxied reports whether a trusted proxy forwarded the request.
 	proxied bool
 	// address is for the log: the client's address, with its port where it is known.
 	address string
-	// network is what attempts are counted by.
+	// network is the key by which attempts are counted.
 	network string
 }
 
-// remote finds the client of a request. Trusted proxies append the peer that they saw to X-Forwarded-For, so the last
-// address there that is not a trusted proxy's is the client's; what stands before it anybody may have written.
+// remote determines the client of a request. Trusted proxies append the peer that they saw to X-Forwarded-For, so the last address
+// there that is not a trusted proxy's is the client's; anyone may have written the entries before it.
 func (g *guard) remote(r *http.Request) remote {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -56,7 +56,7 @@ func (g *guard) trusts(address netip.Addr) bool {
 	return false
 }
 
-// forwardedAddress reads an entry of X-Forwarded-For, which some proxies write with a port.
+// forwardedAddress parses an entry of X-Forwarded-For, to which some proxies add a port.
 func forwardedAddress(text string) (netip.Addr, error) {
 	text = strings.TrimSpace(text)
 

@@ -8,12 +8,12 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// rerunRequest is the body of a re-run: what differs from the session that is run again.
+// rerunRequest is the body of a re-run: the differences from the original session.
 type rerunRequest struct {
 	ChainID      string              `doc:"Another chain; the session's own if left out. A selection of tools is kept only with the session's own." json:"chain_id,omitempty"`
 	LLMProvider  *string             `doc:"The LLM provider that every agent uses, instead of those of the chain. If left out, the one that the session was asked to use; empty for those of the chain." json:"llm_provider,omitempty"`
 	MCPSelection *tarsy.MCPSelection `doc:"Limits which of the chain's MCP servers and tools the session uses; the session's own selection if left out." json:"mcp_selection,omitempty"`
-	// MCP is the other name that alerts have for it.
+	// MCP is the name that alerts also accept for mcp_selection.
 	MCP *tarsy.MCPSelection `doc:"Another name for mcp_selection; give only one of them." json:"mcp,omitempty"`
 }
 
@@ -55,7 +55,7 @@ func (s *sessions) rerunSession(ctx context.Context, in *rerunInput) (*acceptedO
 	return s.public.accepted(session), nil
 }
 
-// readRerun reads what is different in a re-run; without a body, nothing is. Whether it is configured is for intake to check.
+// readRerun parses the differences of a re-run; without a body there are none. Intake checks that what it names is configured.
 func readRerun(body []byte) (rerunRequest, error) {
 	if body == nil {
 		return rerunRequest{}, nil
@@ -69,8 +69,8 @@ func readRerun(body []byte) (rerunRequest, error) {
 	return request, checkSelections(request.MCPSelection, request.MCP)
 }
 
-// apply changes the alert of the session that is run again. Tools are selected from those of a chain, so that another chain begins with
-// all of its own.
+// apply changes the alert of the original session. Tools are selected from those of a chain, so another chain starts with all of its
+// own.
 func (r rerunRequest) apply(alert *tarsy.Alert) {
 	if r.ChainID != "" {
 		if r.ChainID != alert.ChainID {

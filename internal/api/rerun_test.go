@@ -61,7 +61,7 @@ func TestRerunIsRefusedLikeNewAlert(t *testing.T) {
 	f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/sessions/"+gone+"/rerun", ""), http.StatusBadRequest, tarsy.CodeUnknownAlertType)
 	require.Len(t, get[page](t, f, "/api/v1/sessions").Sessions, 1)
 
-	// What is left of the two decides.
+	// If only one of them still exists, it decides.
 	for _, change := range []func(*tarsy.Session){
 		func(s *tarsy.Session) { s.AlertType = "gone" },
 		func(s *tarsy.Session) { s.ChainID = "gone" },

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// noContent is the answer that has nothing to say.
+// noContent is an empty response.
 type noContent struct{}
 
 func (s *sessions) deleteSession(ctx context.Context, in *sessionInput) (*noContent, error) {

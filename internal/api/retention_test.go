@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/stream"
 )
 
-// over stores a session that is over and that nobody will claim.
+// over stores a terminal session that will not be claimed.
 func (f *fixture) over(t *testing.T, status tarsy.SessionStatus) string {
 	t.Helper()
 

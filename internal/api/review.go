@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// maxBulk is how many items are decided with one request.
+// maxBulk is how many items one request can decide.
 const maxBulk = 100
 
 type reviewListInput struct {
@@ -54,7 +54,7 @@ type resolveRequest struct {
 	Reason          string            `doc:"Why; kept with the decision."                                                           json:"reason,omitempty"           maxLength:"2000"`
 }
 
-// bulkRequest is the body of one decision about many items.
+// bulkRequest is the body of one decision on many items.
 type bulkRequest struct {
 	Decision notebook.Decision `doc:"What is decided about each item. None can be edited here."     json:"decision"`
 	Reason   string            `doc:"Why; kept with each decision."                                json:"reason,omitempty" maxLength:"2000"`
@@ -183,7 +183,7 @@ func (n *notes) resolveReviewItems(ctx context.Context, _ *struct{}) (*bulkOutpu
 	return &bulkOutput{Body: bulkResults{Results: results}}, nil
 }
 
-// resolveVisible decides items. Those that the caller may not see do not exist to them.
+// resolveVisible decides items. Items that the caller cannot see are reported as not found.
 func (n *notes) resolveVisible(ctx context.Context, who *caller, each []notebook.ReviewResolution) ([]notebook.ReviewResult, error) {
 	hidden := make([]error, len(each))
 	visible := make([]notebook.ReviewResolution, 0, len(each))

@@ -15,14 +15,14 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
-// route is an operation, and what must hold before its handler runs.
+// route is an operation with the checks that run before its handler.
 type route struct {
 	operation
 
-	// probe tells that it is answered without a look at who asks.
+	// probe means that the route is answered without identifying the caller.
 	probe   bool
 	hasBody bool
-	// query are the names of its parameters, and repeatable those that may be given several times.
+	// query are the names of its parameters, and repeatable those that can be repeated.
 	query, repeatable []string
 }
 
@@ -51,7 +51,7 @@ func newRoute(o operation, op *huma.Operation) route {
 	return found
 }
 
-// serve is the way of a request: find the route, see who asks and whether they may, read the body, answer.
+// serve handles a request: it finds the route, identifies the caller, checks permissions, reads the body and responds.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
@@ -95,7 +95,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		limit.Prove(r.Context())
 	}
 
-	// Whoever has no key does not learn which addresses exist.
+	// Unauthenticated callers must not learn which addresses exist.
 	if missing != nil {
 		s.refuse(w, r, missing)
 
@@ -120,7 +120,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		limit.Stream(ctx)
 	}
 
-	// A user of a proxy has no login here that could end: the proxy ends the connection.
+	// A user named by a proxy has no login here that could end: the proxy ends the connection.
 	if found.stream && s.guard.required && who.hasLogin() {
 		watched, done := s.logins.add(who)
 		defer done()
@@ -132,7 +132,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	record.answered()
 }
 
-// checkQuery refuses parameters that the route does not have.
+// checkQuery rejects parameters that the route does not have.
 func (found route) checkQuery(r *http.Request) error {
 	if found.foreign {
 		return nil
@@ -141,7 +141,7 @@ func (found route) checkQuery(r *http.Request) error {
 	return checkQuery(r, found.query, found.repeatable)
 }
 
-// prepare checks that the caller may make a request and sees what it is about, and reads the body.
+// prepare checks that the caller can make the request and see its resource, and reads the body.
 func (s *Server) prepare(w http.ResponseWriter, r *http.Request, who *caller, found route) (err error) {
 	if found.scope != "" {
 		err = s.guard.permit(r, who, found.scope)
@@ -164,21 +164,21 @@ func (s *Server) prepare(w http.ResponseWriter, r *http.Request, who *caller, fo
 	return err
 }
 
-// find returns the route of a request, or the problem that there is none.
+// find returns the route of a request, or an error if there is none.
 func (s *Server) find(r *http.Request) (route, error) {
-	// The mux would answer an unclean path with a redirect, and that with a page.
+	// The mux would redirect an unclean path, with an HTML response.
 	if r.URL.Path != path.Clean(r.URL.Path) {
 		return route{}, s.noRoute(r)
 	}
 
 	handler, pattern := s.mux.Handler(r)
 
-	// What the mux knows and the table does not is closed, not open.
+	// A pattern that is in the mux but not in the table is closed, not open.
 	if found, ok := s.routes[pattern]; ok {
 		return found, nil
 	}
 
-	// The mux knows which methods there are, and tells it only in an answer.
+	// The mux knows the allowed methods, but reports them only in a response.
 	answer := &discarded{header: http.Header{}}
 	handler.ServeHTTP(answer, r)
 
@@ -202,21 +202,21 @@ func (s *Server) noRoute(r *http.Request) error {
 	return tarsy.Errorf(tarsy.CodeNotFound, "there is nothing at %s; %s", shown(r.URL.Path), hint)
 }
 
-// isAPI reports whether an address is the API's, also where nothing is: the page has none of them.
+// isAPI reports whether a path belongs to the API, even if nothing is there: the page must not answer it.
 func isAPI(address string) bool {
 	address = path.Clean("/" + address)
 
 	return address == "/api" || strings.HasPrefix(address, "/api/")
 }
 
-// discarded takes an answer of which only the headers matter.
+// discarded is a response writer that keeps only the headers.
 type discarded struct{ header http.Header }
 
 func (d *discarded) Header() http.Header            { return d.header }
 func (d *discarded) Write(text []byte) (int, error) { return len(text), nil }
 func (d *discarded) WriteHeader(int)                {}
 
-// shown makes text of a request fit for a message: clean and not longer than a line.
+// shown cleans text of a request for a message and shortens it to a line.
 func shown(text string) string {
 	const longest = 100
 
@@ -228,5 +228,5 @@ func shown(text string) string {
 	return string(runes)
 }
 
-// listed writes names as a list.
+// listed returns the names sorted and separated by commas.
 func listed(names []string) string { return strings.Join(slices.Sorted(slices.Values(names)), ", ") }

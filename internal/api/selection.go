@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// checkSelections checks the selection of a request that may have it under either name.
+// checkSelections checks the selection of a request that accepts it under two names.
 func checkSelections(selection, alias *tarsy.MCPSelection) error {
 	if selection != nil && alias != nil {
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "mcp", "mcp and mcp_selection are the same: send one of them")
@@ -17,8 +17,7 @@ func checkSelections(selection, alias *tarsy.MCPSelection) error {
 	return checkSelection(cmp.Or(selection, alias))
 }
 
-// checkSelection checks which MCP servers an alert asks for; nil means those of its chain. Whether they exist is for
-// intake to say.
+// checkSelection checks the MCP servers that an alert selects; nil selects those of its chain. Intake checks that they exist.
 func checkSelection(selection *tarsy.MCPSelection) error {
 	const servers = "mcp_selection.servers"
 
@@ -26,7 +25,7 @@ func checkSelection(selection *tarsy.MCPSelection) error {
 		return nil
 	}
 
-	// The provider's own tools are used where there are no others, so an alert may want no servers at all.
+	// The provider's own tools are used where there are no others, so an alert may select no servers at all.
 	if len(selection.Servers) == 0 && selection.NativeTools == nil {
 		return missing(servers, "a list of at least one server; leave mcp_selection out to use those of the chain")
 	}

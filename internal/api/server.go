@@ -25,7 +25,7 @@ import (
 	"tarsy.dev/tarsy/internal/requestid"
 )
 
-// Intake takes what people ask for. Its errors for people are *tarsy.Error; it returns after what it did is durable.
+// Intake accepts requests for investigations. It returns after the effect of a call is durable. Its errors for users are *tarsy.Error.
 type Intake interface {
 	Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error)
 	Cancel(ctx context.Context, sessionID, author string) (tarsy.SessionStatus, error)
@@ -40,7 +40,7 @@ type AlertType struct {
 	Description string `json:"description"`
 }
 
-// Warning is something that does not work as it should, although the server runs.
+// Warning is a problem of a running server.
 type Warning struct {
 	ID        string    `json:"id"`
 	Category  string    `json:"category"`
@@ -50,7 +50,7 @@ type Warning struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// MCPServerStatus is what the last check of an MCP server found.
+// MCPServerStatus is the result of the last check of an MCP server.
 type MCPServerStatus struct {
 	ID        string     `json:"id"`
 	Healthy   bool       `json:"healthy"`
@@ -60,94 +60,94 @@ type MCPServerStatus struct {
 	LastCheck *time.Time `json:"last_check"`
 }
 
-// Info says which server answers.
+// Info identifies the server.
 type Info struct {
 	Version  string
 	ServerID string
 }
 
-// AuthConfig says whether a key is needed.
+// AuthConfig configures authentication.
 type AuthConfig struct {
 	Required bool
-	// Users are people who need none; nil if everybody needs one.
+	// Users configures users who need no key; nil if every caller needs one.
 	Users *Users
-	// Teams limits which sessions callers see; nil means that everybody sees all.
+	// Teams limits which sessions callers can see; nil means that every caller can see all.
 	Teams *Teams
 }
 
-// Config is everything the API stands on. Clock and Logger have defaults.
+// Config holds the dependencies of the API. Clock and Logger have defaults.
 type Config struct {
 	Store      *postgres.DB
 	Intake     Intake
 	AlertTypes func() []AlertType
-	// Notes, Board, Reviews and Jobs are the parts behind the operations of the same names.
+	// Notes, Board, Reviews and Jobs implement the operations of the same names.
 	Notes   *note.Service
 	Board   *board.Service
 	Reviews *review.Service
 	Jobs    *jobs.Queue
-	// NoteTeams knows whose sessions notes, entities and review items come from.
+	// NoteTeams looks up the teams of the sessions that notes, entities and review items come from.
 	NoteTeams *store.DB
-	// Inbox and Triage are behind webhooks, silences and suppressed alerts.
+	// Inbox and Triage implement webhooks, silences and suppressed alerts.
 	Inbox  Inbox
 	Triage Triage
-	// People takes what people decide.
+	// People records the decisions of users.
 	People *people.Desk
-	// DailyBudgetUSD is what all sessions together may cost per day; zero, and nil, mean no limit.
+	// DailyBudgetUSD returns the daily cost limit of all sessions together; nil or a result of zero means no limit.
 	DailyBudgetUSD func() float64
-	// NotesPerMinute is how many notes are captured with one key; zero means no limit.
+	// NotesPerMinute limits the notes captured with one key; zero means no limit.
 	NotesPerMinute int
 	// WebSocket, Events and NoteEvents are mounted at /api/v1/ws, /api/v1/sessions/{id}/events and /api/v1/notes/events; the
 	// id is the request's path value "id".
 	WebSocket  http.Handler
 	Events     http.Handler
 	NoteEvents http.Handler
-	// MCP is mounted at /mcp. It gets the body of the request as it was read.
+	// MCP is mounted at /mcp. The request's body is already read into memory.
 	MCP  http.Handler
 	Auth AuthConfig
-	// LoginCheckEvery is how often the keys and browser sessions behind open streams are checked; 2 s if zero.
+	// LoginCheckEvery is how often the keys and browser sessions of open streams are checked; 2 s if zero.
 	LoginCheckEvery time.Duration
-	// TrustedProxies are the peers whose X-Forwarded headers are believed.
+	// TrustedProxies are the peers whose X-Forwarded headers are trusted.
 	TrustedProxies []netip.Prefix
-	// PublicURL is where people open the dashboard, as browsers write it; nil if that is not configured.
+	// PublicURL is the address of the dashboard in browsers; nil if it is not configured.
 	PublicURL *url.URL
 	Login     LoginLimits
-	// OIDC is the login with OpenID Connect; nil means that there is none.
+	// OIDC configures the login with OpenID Connect; nil means that there is none.
 	OIDC *OIDC
-	// BodyTimeout is how long the body of a request may take to arrive, in real time; 20 s if zero.
+	// BodyTimeout is how long a request's body can take to arrive, in real time; 20 s if zero.
 	BodyTimeout time.Duration
-	// WriteTimeout is how long a client may take for the next piece of an answer that is no stream, in real time; 20 s if zero.
+	// WriteTimeout is how long a client can take to read the next piece of a response other than a stream, in real time; 20 s if zero.
 	WriteTimeout time.Duration
-	// Bodies limits the bodies of requests in memory; what is zero has a default.
+	// Bodies limits the memory of request bodies; zero fields have defaults.
 	Bodies BodyLimits
-	// Ready returns nil when the server may be sent work. The message of a *tarsy.Error is shown to anybody who asks.
+	// Ready returns nil when the server can be sent work. The message of a *tarsy.Error is shown to any client.
 	Ready func() error
-	// Warnings are shown by /health.
+	// Warnings returns the warnings that /health shows.
 	Warnings func() []Warning
-	// MCPServers are shown by /health.
+	// MCPServers returns the server states that /health shows.
 	MCPServers func() []MCPServerStatus
-	// System is shown by /api/v1/system.
+	// System serves /api/v1/system.
 	System System
-	// Reload reads the configuration again, and applies it unless dryRun is true. Its errors for people are *tarsy.Error.
+	// Reload reads the configuration again, and applies it unless dryRun is true. Its errors for users are *tarsy.Error.
 	Reload func(ctx context.Context, dryRun bool, author string) (ConfigReload, error)
-	// Metrics answers /metrics; nil means that there are none. Observe may be nil.
+	// Metrics serves /metrics; nil means that there are none. Observe may be nil.
 	Metrics http.Handler
 	Observe Observe
-	// Mask hides secrets in what the audit log records; nil means that nothing is masked.
+	// Mask masks secrets in what the audit log records; nil means that nothing is masked.
 	Mask func(string) string
-	// LogLevel is that of Logger; nil means one that nothing follows.
+	// LogLevel is the level of Logger; nil means a level without effect.
 	LogLevel *slog.LevelVar
-	// Dashboard are the files of the page, index.html among them; nil means that there is no page.
+	// Dashboard has the files of the page, including index.html; nil means that there is no page.
 	Dashboard fs.FS
 	Info      Info
-	// Declared is what Declare has returned for Info.Version; nil means that New declares the routes itself.
+	// Declared is the result of Declare for Info.Version; nil means that New declares the routes itself.
 	Declared *Server
 	Clock    clockwork.Clock
 	Logger   *slog.Logger
 }
 
-// Server answers HTTP requests: it finds the operation of a request, sees who asks and whether they may, and hands it to the type that has the
-// operations of the resource. Two requests share nothing but the Store, the page's files, the count of attempts to log
-// in and the check of the logins behind open streams, whose goroutine ends with the last stream.
+// Server answers HTTP requests: it finds the operation of a request, identifies the caller, checks permissions, and calls the type that
+// owns the operations of the resource. Requests share only the Store, the page's files, the limits and counters, and the check of the
+// logins of open streams, whose goroutine ends with the last stream.
 type Server struct {
 	// The operations by resource.
 	sessions *sessions
@@ -178,7 +178,7 @@ type Server struct {
 	logger       *slog.Logger
 }
 
-// New makes the server; every route is there when it returns.
+// New creates the server, with all its routes.
 func New(cfg Config) *Server {
 	if cfg.Clock == nil {
 		cfg.Clock = clockwork.NewRealClock()
@@ -273,8 +273,8 @@ func (s *Server) handleWith(cfg Config) {
 	}
 }
 
-// Declare registers the routes of a server that New completes. It needs nothing of what the server stands on and takes most of the time of
-// making it, so that it can run while the database is opened.
+// Declare registers the routes of a server that New completes. It needs none of the server's dependencies and takes most of the time of
+// New, so that it can run while the database is opened.
 func Declare(version string) *Server {
 	s := &Server{
 		sessions: &sessions{}, desk: &desk{}, alerts: &alerts{}, notes: &notes{}, entities: &entities{}, account: &account{}, system: &system{},
@@ -301,8 +301,8 @@ func (s *Server) Handler() http.Handler {
 	return requestid.Middleware(s.observed(s.bounded(s.recovered(http.HandlerFunc(s.serve)))))
 }
 
-// BodyBytes is how much memory the bodies of requests have now.
+// BodyBytes returns how much memory request bodies hold.
 func (s *Server) BodyBytes() int64 { return int64(s.bodies.all.Held()) }
 
-// OpenAPI returns the document that /openapi.json shows.
+// OpenAPI returns the document that /openapi.json serves.
 func (s *Server) OpenAPI() []byte { return s.document() }

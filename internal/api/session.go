@@ -65,7 +65,7 @@ func (s *sessions) listSessions(ctx context.Context, in *listInput) (*listOutput
 
 	filter.Visible = callerOf(ctx).visible
 	limit := filter.Limit
-	filter.Limit++ // one more reports whether there is a next page
+	filter.Limit++ // one more than the page shows, to detect a next page
 
 	sessions, err := s.store.Sessions(ctx, filter)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *sessions) cancelSession(ctx context.Context, in *sessionInput) (*cancel
 	return &cancelOutput{Body: accepted}, nil
 }
 
-// check answers for ids that no session can have.
+// check rejects ids that no session can have.
 func (in *sessionInput) check() error { return checkID(in.ID) }
 
 func checkID(sessionID string) error {
@@ -132,7 +132,7 @@ func checkID(sessionID string) error {
 	return tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session %q", shown(sessionID))
 }
 
-// checkAction checks a request that needs nothing but a session: its body, where there is one, has no fields.
+// checkAction checks a request that needs only a session: its body, if there is one, has no fields.
 func (in *sessionInput) checkAction(who *caller) error {
 	err := checkNothing(who)
 	if err != nil {
@@ -142,7 +142,7 @@ func (in *sessionInput) checkAction(who *caller) error {
 	return in.check()
 }
 
-// checkNothing checks the body of a request that has none, or one without fields.
+// checkNothing checks that a request has no body, or one without fields.
 func checkNothing(who *caller) error {
 	if who.body == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// filter turns the parameters of the session list into a filter. Me is the caller.
+// filter converts the parameters of the session list to a filter. "Me" is the caller.
 func (in *listInput) filter(caller tarsy.Person) (tarsy.SessionFilter, error) {
 	f, err := readSessionFilter(in)
 	if err != nil {
@@ -29,7 +29,7 @@ func (in *listInput) filter(caller tarsy.Person) (tarsy.SessionFilter, error) {
 	return f, err
 }
 
-// readSessionFilter reads the parameters of the session list, or those that the body of a request has.
+// readSessionFilter reads the parameters of the session list, or those of them in a request's body.
 func readSessionFilter(in any) (tarsy.SessionFilter, error) {
 	f := tarsy.SessionFilter{Order: tarsy.OrderNewest, Limit: maxLimit}
 
@@ -41,7 +41,7 @@ func readSessionFilter(in any) (tarsy.SessionFilter, error) {
 	return f, err
 }
 
-// formatCursor makes the place after an item.
+// formatCursor encodes the position after an item.
 func formatCursor(last tarsy.SessionItem, order tarsy.SessionOrder) (string, error) {
 	return encodeCursor(*cursorAfter(last, order))
 }
@@ -60,7 +60,7 @@ func cursorAfter(last tarsy.SessionItem, order tarsy.SessionOrder) *tarsy.Sessio
 	return cursor
 }
 
-// parseCursor reads a place in a list of one order. A place of the other order means nothing there.
+// parseCursor decodes a position in a list. It is only valid for the order it was created with.
 func parseCursor(text string, order tarsy.SessionOrder) (*tarsy.SessionCursor, error) {
 	wrong := tarsy.FieldErrorf(tarsy.CodeInvalidCursor, "cursor",
 		"cursor must be the next_cursor of the page before, unchanged, and the order must be the same")

@@ -68,7 +68,7 @@ func (d *desk) createShare(ctx context.Context, in *sessionInput) (*createdShare
 	return &createdShareOutput{Body: createdShare{Share: share, Secret: secret, URL: d.sharedURL(secret)}}, nil
 }
 
-// readShare reads for how long a session is shared.
+// readShare parses how long a session is shared.
 func readShare(body []byte) (time.Duration, error) {
 	if body == nil {
 		return tarsy.DefaultShareLife, nil
@@ -87,7 +87,7 @@ func readShare(body []byte) (time.Duration, error) {
 	return life, nil
 }
 
-// sharedURL is the address of the page that shows a share. The secret is behind the #: browsers send it to nobody.
+// sharedURL returns the address of the page that shows a share. The secret is in the fragment, which browsers do not send.
 func (d *desk) sharedURL(secret string) string {
 	base := d.public.url
 	if base == nil {
@@ -118,7 +118,7 @@ func (d *desk) revokeShare(ctx context.Context, in *shareInput) (*shareOutput, e
 	return &shareOutput{Body: share}, nil
 }
 
-// getShared answers whoever has the secret of a share. What is wrong with a share is not told.
+// getShared answers requests that have the secret of a share. Errors do not reveal why a share is unusable.
 func (d *desk) getShared(ctx context.Context, in *sharedInput) (*sharedOutput, error) {
 	err := d.attempts.atShares(ctx, callerOf(ctx).remote.network, d.clock.Now())
 	if err != nil {
@@ -162,7 +162,7 @@ func (d *desk) getShared(ctx context.Context, in *sharedInput) (*sharedOutput, e
 	return &sharedOutput{Body: out}, err
 }
 
-// useShare finds the share of a secret and counts the use.
+// useShare finds the share with a secret and counts the use.
 func (d *desk) useShare(ctx context.Context, header string) (*tarsy.Share, error) {
 	scheme, secret, _ := strings.Cut(header, " ")
 
@@ -182,7 +182,7 @@ func (d *desk) useShare(ctx context.Context, header string) (*tarsy.Share, error
 	return share, nil
 }
 
-// hideSession makes the error of a session that was deleted meanwhile that of any other share that is over.
+// hideSession replaces the error for a session deleted in the meantime by that of any other ended share.
 func hideSession(err error) error {
 	if tarsy.CodeOf(err) == tarsy.CodeSessionNotFound {
 		return noShare()

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// maxSilence is how long a silence may last: what nobody wants to hear of for longer belongs into the configuration.
+// maxSilence is how long a silence can last: longer ones belong in the configuration.
 const maxSilence = 366 * 24 * time.Hour
 
 // silenceRequest is the body that adds a silence.
@@ -78,7 +78,7 @@ func (h *alerts) addSilence(ctx context.Context, _ *struct{}) (*silenceOutput, e
 	return &silenceOutput{Body: silence}, nil
 }
 
-// ownTeams keeps a silence of somebody who sees the sessions of some teams from silencing the alerts of others.
+// ownTeams keeps a caller limited to some teams from silencing the alerts of other teams.
 func ownTeams(matchers []string, visible tarsy.Visibility) []string {
 	if !visible.Limited || len(matchers) == 0 {
 		return matchers
@@ -92,7 +92,7 @@ func ownTeams(matchers []string, visible tarsy.Visibility) []string {
 	return append(slices.Clone(matchers), fmt.Sprintf("team=~%q", strings.Join(quoted, "|")))
 }
 
-// silence reads the request. Matchers, reason and the order of the times are for triage to check.
+// silence parses the request. Triage checks the matchers, the reason and the order of the times.
 func (r *silenceRequest) silence(now time.Time) (tarsy.Silence, error) {
 	silence := tarsy.Silence{Matchers: r.Matchers, Reason: r.Reason, StartsAt: now}
 

@@ -19,7 +19,7 @@ type similarInput struct {
 	Limit similarLimit `doc:"How many sessions to return at most." query:"limit"`
 }
 
-// similarLimit is an integer with limits of its own.
+// similarLimit is an integer with its own bounds.
 type similarLimit string
 
 // Schema implements huma.SchemaProvider.

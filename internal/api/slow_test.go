@@ -26,7 +26,7 @@ func (f *fixture) lockTimeline(t *testing.T) (unlock func()) {
 	return func() { require.NoError(t, tx.Rollback(context.Background())) }
 }
 
-// awaitBlocked returns when n connections wait for a lock; each look is a round trip.
+// awaitBlocked returns when n connections wait for a lock; each check is a round trip.
 func (f *fixture) awaitBlocked(t *testing.T, n int) {
 	t.Helper()
 

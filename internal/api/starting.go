@@ -10,8 +10,8 @@ import (
 	"tarsy.dev/tarsy/internal/requestid"
 )
 
-// Starting answers while the server waits for its database or brings it up to date: /livez, so that nobody restarts a
-// process that only waits, and 503 for everything else.
+// Starting serves requests while the server waits for its database or migrates it: /livez, so that a process that is only waiting is
+// not restarted, and 503 for everything else.
 func Starting(logger *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, r *http.Request) {

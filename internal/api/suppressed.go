@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// Triage is what is known about alerts that are not investigated by themselves. Its errors for people are *tarsy.Error.
+// Triage manages alerts that are not investigated automatically. Its errors for users are *tarsy.Error.
 type Triage interface {
 	Suppressed(ctx context.Context, filter tarsy.SuppressedFilter) ([]tarsy.SuppressedAlert, error)
 	Investigate(ctx context.Context, id, author string, visible tarsy.Visibility) (tarsy.Session, error)
@@ -46,7 +46,7 @@ func (h *alerts) listSuppressed(ctx context.Context, in *suppressedListInput) (*
 
 	filter.Visible = callerOf(ctx).visible
 	wanted := filter.Limit
-	filter.Limit++ // one more than is shown tells whether there is another page
+	filter.Limit++ // one more than the page shows, to detect another page
 
 	alerts, err := h.triage.Suppressed(ctx, filter)
 	if err != nil {

@@ -7,18 +7,19 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// System tells what the server is made of. A nil function has nothing to tell.
+// System describes the server's setup. Functions may be nil.
 type System struct {
-	// MCPServers are the servers that chains use, with the tools that they offered when they last answered.
+	// MCPServers returns the servers that chains use, with the tools of their last response.
 	MCPServers func() []MCPServer
-	// DefaultTools tells which tools a chain allows: the one with this id or, if that is empty, the one of an alert type; an empty type is
-	// the default one. Its errors for people are *tarsy.Error.
+	// DefaultTools returns the tools that a chain allows: the chain with this id or, if it is empty, the chain of an alert type; an
+	// empty type is the default one. Its errors for users are *tarsy.Error.
 	DefaultTools func(chainID, alertType string) (DefaultTools, error)
-	// Providers are the LLM providers that chains use, the default one first, and if asked for, the others that a re-run can choose.
+	// Providers returns the LLM providers that chains use, the default one first, and if others is true, those that a re-run can choose
+	// as well.
 	Providers func(others bool) []Provider
-	// Settings are the configuration's values, with secrets hidden.
+	// Settings returns the configuration's values, with secrets hidden.
 	Settings func() []Setting
-	// Diagnostics reads how the server is, apart from what the API knows itself. Secrets are masked.
+	// Diagnostics returns the state of the server, except for what the API knows itself. Secrets are masked.
 	Diagnostics func(ctx context.Context) Diagnostics
 }
 
@@ -38,7 +39,7 @@ type Tool struct {
 	InputSchema json.RawMessage `doc:"The JSON Schema of its arguments."              json:"input_schema"`
 }
 
-// DefaultTools is what the chain of an alert type allows. An alert that selects nothing gets all of it.
+// DefaultTools is what the chain of an alert type allows. An alert without a selection gets all of it.
 type DefaultTools struct {
 	AlertType   string          `json:"alert_type"`
 	ChainID     string          `json:"chain_id"`
@@ -46,7 +47,7 @@ type DefaultTools struct {
 	NativeTools llm.NativeTools `doc:"The provider's own tools, used where an agent has no others. An alert can switch them off, not on." json:"native_tools"`
 }
 
-// ServerTools are the tools of a server that some agent of the chain may use.
+// ServerTools are the tools of a server that agents of the chain can use.
 type ServerTools struct {
 	Name  string   `json:"name"`
 	Tools []string `doc:"Empty until the server has listed its tools." json:"tools"`
@@ -65,7 +66,7 @@ type Provider struct {
 	InUse       bool   `doc:"Whether a chain uses it. The others can be chosen for re-runs." json:"in_use"`
 }
 
-// Setting is one value of the configuration and where it came from.
+// Setting is a configuration value and its origin.
 type Setting struct {
 	Path   string `json:"path"`
 	Value  string `doc:"Secrets are hidden." json:"value"`
@@ -153,7 +154,7 @@ func (s *system) listProviders(_ context.Context, in *providersInput) (*provider
 	})}}, nil
 }
 
-// all is a list that is never null.
+// all returns the source's list, never nil.
 func all[T any](source func() []T) []T {
 	if source == nil {
 		return []T{}

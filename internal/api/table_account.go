@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// account logs people in and keeps their keys.
+// account handles logins and manages keys.
 type account struct {
 	store          *postgres.DB
 	guard          *guard
@@ -23,7 +23,7 @@ type account struct {
 	logger         *slog.Logger
 }
 
-// operations are the operations of keys and logins.
+// operations returns the operations of keys and logins.
 func (a *account) operations() []operation {
 	return []operation{
 		{

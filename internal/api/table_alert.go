@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// alerts takes alerts, and shows and changes what keeps them from being investigated.
+// alerts accepts alerts, and manages what suppresses them.
 type alerts struct {
 	store      *postgres.DB
 	intake     Intake
@@ -22,7 +22,7 @@ type alerts struct {
 	clock      clockwork.Clock
 }
 
-// operations are the operations of alerts and of what keeps them from being investigated.
+// operations returns the operations of alerts and of what suppresses them.
 func (h *alerts) operations() []operation {
 	return []operation{
 		{

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// desk takes what people do with sessions: questions, approvals, handling, feedback and shares.
+// desk handles what users do with sessions: questions, approvals, handling, feedback and shares.
 type desk struct {
 	store    *postgres.DB
 	intake   Intake
@@ -23,7 +23,7 @@ type desk struct {
 	logger   *slog.Logger
 }
 
-// operations are the operations of what people do with sessions: questions, approvals, handling, feedback and shares.
+// operations returns the operations that users perform on sessions.
 func (d *desk) operations() []operation {
 	return []operation{
 		{

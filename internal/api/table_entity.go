@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/note/board"
 )
 
-// entities shows and changes entities and what they are filed under.
+// entities manages entities, and the projects, epics and tags under which they are filed.
 type entities struct {
 	board  *board.Service
 	teams  *teamCheck
@@ -19,7 +19,7 @@ type entities struct {
 	logger *slog.Logger
 }
 
-// operations are the operations of entities and of what they are filed under: projects, epics and tags.
+// operations returns the operations of entities, projects, epics and tags.
 func (h *entities) operations() []operation {
 	return []operation{
 		{

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/note/review"
 )
 
-// notes captures notes, and decides the items to review that they leave.
+// notes captures notes, and decides the review items that they produce.
 type notes struct {
 	notes    *note.Service
 	reviews  *review.Service
@@ -22,7 +22,7 @@ type notes struct {
 	logger   *slog.Logger
 }
 
-// operations are the operations of notes and of the items to review that they leave.
+// operations returns the operations of notes and review items.
 func (n *notes) operations() []operation {
 	return []operation{
 		{

@@ -11,19 +11,19 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// sessions shows, cancels, repeats and deletes sessions.
+// sessions shows, cancels, re-runs and deletes sessions.
 type sessions struct {
 	store  *postgres.DB
 	intake Intake
 	teams  *teamCheck
 	public public
 	events http.Handler
-	// export is that of the store; a test has another one, which breaks off.
+	// export is the store's; a test replaces it by one that fails midway.
 	export func(ctx context.Context, id string) (*tarsy.Export, error)
 	logger *slog.Logger
 }
 
-// operations are the operations of sessions: what was investigated, and how.
+// operations returns the operations of sessions.
 func (s *sessions) operations() []operation {
 	return []operation{
 		{

@@ -35,7 +35,7 @@ type system struct {
 	webSocket, mcp, metrics http.Handler
 }
 
-// operations are the operations of the server itself.
+// operations returns the operations of the server itself.
 func (s *system) operations() []operation {
 	return []operation{
 		{

@@ -39,7 +39,7 @@ type createdTagOutput struct {
 	Body     notebook.Tag
 }
 
-// tagCursor is a place in the list of tags.
+// tagCursor is a position in the list of tags.
 type tagCursor struct {
 	Name string `json:"n"`
 }

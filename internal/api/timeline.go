@@ -12,7 +12,7 @@ import (
 
 const maxPreview = 10_000
 
-// previewSize is how much of each event a preview has.
+// previewSize is the maximum length of each event's content in a preview.
 type previewSize string
 
 // Schema implements huma.SchemaProvider.
@@ -34,7 +34,7 @@ type timeline struct {
 	NextCursor string               `doc:"Gets the next page; the last page has none."            json:"next_cursor,omitempty"`
 }
 
-// timelineCursor is the place after an event.
+// timelineCursor is the position after an event.
 type timelineCursor struct {
 	SequenceNumber int64 `json:"n"`
 }

@@ -94,7 +94,7 @@ func (s *sessions) getMCPInteraction(ctx context.Context, in *interactionInput) 
 	return &mcpInteractionOutput{Body: *interaction}, nil
 }
 
-// check answers for ids that no session or interaction can have.
+// check rejects ids that no session or interaction can have.
 func (in *interactionInput) check(kind string) error {
 	err := checkID(in.ID)
 	if err != nil || ident.Valid(in.InteractionID) {

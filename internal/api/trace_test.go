@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// tracedSession is a session that was investigated, and what it is made of.
+// tracedSession has the ids of an investigated session and its parts.
 type tracedSession struct {
 	id                                    string
 	stage, execution, event               string
@@ -54,7 +54,7 @@ func (f *fixture) traced(t *testing.T) tracedSession {
 	return s
 }
 
-// calls is what n of the calls used.
+// calls returns the usage of n calls.
 func calls(n int) tarsy.Usage {
 	return tarsy.Usage{
 		InputTokens: 10 * n, OutputTokens: 5 * n, ThinkingTokens: 2 * n, CachedTokens: n, TotalTokens: 17 * n, CostUSD: 0.25 * float64(n), UnpricedTokens: 3 * n,
@@ -121,7 +121,7 @@ func (s tracedSession) step(now time.Time) progress.Step {
 	}
 }
 
-// fill puts the ids of a session into an expected body, as well as the parts that are always the same.
+// fill replaces placeholders in an expected body with the ids of a session and with constant parts.
 func (s tracedSession) fill(body string) string {
 	return strings.NewReplacer(
 		"$SESSION", s.id, "$STAGE", s.stage, "$EXECUTION", s.execution, "$EVENT", s.event,
@@ -133,7 +133,7 @@ func (s tracedSession) fill(body string) string {
 	).Replace(body)
 }
 
-// requireAnswer asks a route of the trace and compares the body, also with what the document says.
+// requireAnswer requests a route of the trace and checks the body, also against the document.
 func (f *fixture) requireAnswer(t *testing.T, route, path, body string) {
 	t.Helper()
 

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/calendar"
 )
 
-// The period that a summary is about: how long it is by default, and at most.
+// The default and the maximum period of a summary.
 const (
 	usualPeriod   = 30 * 24 * time.Hour
 	longestPeriod = 366 * 24 * time.Hour
@@ -38,7 +38,7 @@ func (s *system) getUsage(ctx context.Context, in *usageInput) (*usageOutput, er
 	return &usageOutput{Body: summary}, nil
 }
 
-// period reads the parameters of a summary, and the period that it is about.
+// period parses the parameters of a summary and returns its period.
 func period(in any, now time.Time) (from, to time.Time, err error) {
 	var given struct{ From, To *time.Time }
 

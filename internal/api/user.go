@@ -9,19 +9,19 @@ import (
 	"tarsy.dev/tarsy/internal/auth"
 )
 
-// Users are people without a key. Their groups decide what they may do.
+// Users configures users without a key. Their groups determine their roles.
 type Users struct {
 	// Proxy accepts the users that trusted proxies name.
 	Proxy bool
-	// Issuer is whose users can log in with OpenID Connect; empty means nobody.
+	// Issuer is the issuer whose users can log in with OpenID Connect; empty if there is none.
 	Issuer string
-	// Groups are the groups that have a role.
+	// Groups are the groups that have a role, by role.
 	Groups map[tarsy.AccessRole][]string
 	// Default is the role of users in none of these groups; empty means that they are refused.
 	Default tarsy.AccessRole
 }
 
-// role is the strongest role of the groups.
+// role returns the strongest role of the groups.
 func (u *Users) role(groups []string) tarsy.AccessRole {
 	strongest := u.Default
 
@@ -35,15 +35,15 @@ func (u *Users) role(groups []string) tarsy.AccessRole {
 	return strongest
 }
 
-// acceptsUser reports whether the caller is a user whom a trusted proxy named, on a server that takes them. Whoever sends an API key that
-// is not valid is told so, and does not act as somebody else. Other bearer tokens are the proxy's.
+// acceptsUser reports whether the caller is a user named by a trusted proxy, on a server that accepts them. A caller with an invalid
+// API key gets an error instead of acting as another user. Other bearer tokens are the proxy's.
 func (g *guard) acceptsUser(r *http.Request, who *caller) bool {
 	secret, sent := bearer(r)
 
 	return g.required && g.users != nil && g.users.Proxy && who.named && who.key == nil && who.user() == nil && (!sent || !auth.MayBeSecret(secret))
 }
 
-// forwardedGroups are the groups of the user, as the proxy lists them.
+// forwardedGroups returns the groups of the user, as the proxy lists them.
 func forwardedGroups(r *http.Request) []string {
 	var groups []string
 

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/api"
 )
 
-// withUsers is the option of a server that takes the users of a proxy on this machine.
+// withUsers configures a server that accepts the users of a proxy on this machine.
 func withUsers(cfg *api.Config) {
 	locked(cfg)
 	behindProxy(cfg)
@@ -23,7 +23,7 @@ func withUsers(cfg *api.Config) {
 	}}
 }
 
-// user are the headers of a user of the proxy.
+// user returns the headers of a user of the proxy.
 func user(name, groups string, more ...string) []string {
 	return append([]string{"X-Forwarded-User", name, "X-Forwarded-Groups", groups}, more...)
 }

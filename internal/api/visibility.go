@@ -21,20 +21,20 @@ const (
 	reviewPath   = "/api/v1/review/{id}"
 )
 
-// teamCheck refuses what belongs to teams whose sessions a caller does not see.
+// teamCheck refuses access to what belongs to teams whose sessions the caller cannot see.
 type teamCheck struct {
 	store  *postgres.DB
 	notes  *store.DB
 	people *people.Desk
 }
 
-// Teams decides whose sessions callers see.
+// Teams determines whose sessions callers can see.
 type Teams struct {
 	// Groups are the groups of users by team.
 	Groups map[string][]string
 }
 
-// of are the teams of groups and those that an issuer claims, sorted.
+// of returns the teams of groups and those that an issuer claims, sorted.
 func (t *Teams) of(groups, claimed []string) []string {
 	teams := slices.Clone(claimed)
 
@@ -49,7 +49,7 @@ func (t *Teams) of(groups, claimed []string) []string {
 	return slices.Compact(teams)
 }
 
-// visibility is which sessions a caller sees. An admin sees all, and so does a key without teams.
+// visibility returns which sessions a caller can see. An admin can see all, and so can a key without teams.
 func (g *guard) visibility(who *caller) tarsy.Visibility {
 	switch {
 	case !g.required || g.teams == nil || g.role(who) == tarsy.RoleAdmin:
@@ -61,7 +61,7 @@ func (g *guard) visibility(who *caller) tarsy.Visibility {
 	}
 }
 
-// VisibilityOf is which sessions the caller behind a request that reached a handler sees.
+// VisibilityOf returns which sessions the caller of a request that reached a handler can see.
 func VisibilityOf(r *http.Request) tarsy.Visibility {
 	who, ok := r.Context().Value(callerKey{}).(*caller)
 	if !ok {
@@ -71,8 +71,8 @@ func VisibilityOf(r *http.Request) tarsy.Visibility {
 	return who.visible
 }
 
-// checkVisible refuses a request about one session, or about what came of one, that the caller may not see: to them it does not exist. It
-// looks at the address, so that no handler can forget it.
+// checkVisible refuses a request about a session, or about a result of one, that the caller cannot see, as not found. It checks the
+// path, so that no handler can forget it.
 func (t *teamCheck) checkVisible(ctx context.Context, who *caller, found route, path string) error {
 	if !who.visible.Limited {
 		return nil
@@ -104,7 +104,7 @@ func (t *teamCheck) checkReview(ctx context.Context, who *caller, id string) err
 	return t.checkTeam(ctx, who, id, (*store.DB).ReviewTeam, tarsy.Errorf(tarsy.CodeReviewNotFound, "there is no review item %s", shown(id)))
 }
 
-// checkTeam refuses what belongs to a team whose sessions the caller does not see. An id that nothing has is left to the handler.
+// checkTeam refuses what belongs to a team whose sessions the caller cannot see. Unknown ids are left to the handler.
 func (t *teamCheck) checkTeam(
 	ctx context.Context, who *caller, id string, teamOf func(*store.DB, context.Context, string) (string, error), hidden *tarsy.Error,
 ) error {
@@ -124,7 +124,7 @@ func (t *teamCheck) checkTeam(
 	}
 }
 
-// checkNeighbours refuses to place an entity beside one that the caller does not see.
+// checkNeighbours refuses to place an entity next to one that the caller cannot see.
 func (t *teamCheck) checkNeighbours(ctx context.Context, who *caller, move moveRequest) error {
 	for field, id := range map[string]string{"before_id": move.BeforeID, "after_id": move.AfterID} {
 		if id == "" {
@@ -141,7 +141,7 @@ func (t *teamCheck) checkNeighbours(ctx context.Context, who *caller, move moveR
 	return nil
 }
 
-// checkSession refuses a session that the caller may not see.
+// checkSession refuses a session that the caller cannot see.
 func (t *teamCheck) checkSession(ctx context.Context, who *caller, id string) error {
 	if !who.visible.Limited {
 		return nil
@@ -163,7 +163,7 @@ func (t *teamCheck) checkSession(ctx context.Context, who *caller, id string) er
 	return nil
 }
 
-// splitHidden separates ids in the body of a request from those of sessions that the caller may not see. To them these do not exist.
+// splitHidden separates ids in a request's body from those of sessions that the caller cannot see, which are treated as not found.
 func (t *teamCheck) splitHidden(ctx context.Context, who *caller, ids []string) (visible, hidden []string, err error) {
 	if !who.visible.Limited {
 		return ids, nil, nil
@@ -200,7 +200,7 @@ func (t *teamCheck) checkApproval(ctx context.Context, who *caller, id string) e
 	return nil
 }
 
-// idIn is what an address has in the place of {id}.
+// idIn returns the part of a path in the position of {id}.
 func idIn(path, pattern string) string {
 	at := slices.Index(strings.Split(pattern, "/"), "{id}")
 

@@ -13,44 +13,44 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// webhookLimit is the size of the largest delivery: senders put a whole group of alerts into one.
+// webhookLimit is the maximum size of a delivery: senders put a whole group of alerts into one.
 const webhookLimit = 8 << 20
 
 const (
 	webhookPrefix = "/api/v1/webhooks/"
-	// webhookAuthor stands before the name of the receiver in the author of what a sender delivers without an API key.
+	// webhookAuthor is the prefix of the receiver's name in the author of a delivery without an API key.
 	webhookAuthor = "webhook:"
 )
 
-// Inbox takes alerts that have an identity: what webhooks deliver, and alerts with a fingerprint. Its errors for people are
-// *tarsy.Error; it returns after what it did is durable.
+// Inbox accepts alerts with an identity: those that webhooks deliver, and alerts with a fingerprint. It returns after the effect of a
+// call is durable. Its errors for users are *tarsy.Error.
 type Inbox interface {
 	// Receivers lists the webhooks by address.
 	Receivers() []Receiver
-	// Trusts reports whether a request proves to be made by the sender of a receiver, by its token or its signature. The body
-	// is needed for a signature only.
+	// Trusts reports whether a receiver's token or signature proves that its sender made the request. The body is needed for a
+	// signature only.
 	Trusts(ctx context.Context, source, name string, header http.Header, body []byte) bool
-	// Deliver decides on the alerts of a body. Of a body that is not valid nothing is stored.
+	// Deliver decides on the alerts of a body. It stores nothing of an invalid body.
 	Deliver(ctx context.Context, source, name, author string, body []byte) (tarsy.DeliveryResult, error)
-	// Recognize tells who sends bodies like this, if it is a body of a known sender.
+	// Recognize returns the source of a body, if it has the format of a known one.
 	Recognize(body []byte) (tarsy.AlertSource, bool)
-	// Identifies reports whether an alert that people submit has an identity.
+	// Identifies reports whether a submitted alert has an identity.
 	Identifies(alert tarsy.Alert) bool
 	// Accept decides on one alert that has an identity.
 	Accept(ctx context.Context, alert tarsy.Alert) (tarsy.DeliveryResult, error)
 }
 
-// ReceiverAuth is how the sender of a receiver proves who it is. An API key with the scope write is always enough.
+// ReceiverAuth is how the sender of a receiver authenticates. An API key with the scope write is always accepted.
 type ReceiverAuth string
 
-// The ways to prove it.
+// The values of ReceiverAuth.
 const (
 	AuthAPIKey    ReceiverAuth = "api_key"
 	AuthToken     ReceiverAuth = "token"
 	AuthSignature ReceiverAuth = "signature"
 )
 
-// WebhookSource is the name of a source in addresses.
+// WebhookSource is the name of a source in URL paths.
 type WebhookSource string
 
 // Schema implements huma.SchemaProvider.
@@ -80,8 +80,8 @@ type receiverList struct {
 	Receivers []Receiver `json:"receivers"`
 }
 
-// admitSender lets the sender of a receiver in, by the receiver's own token or signature. A receiver that has one accepts nobody
-// without, even where the server requires no API keys. refused is why the request would be refused without.
+// admitSender admits the sender of a receiver by the receiver's own token or signature. A receiver that has one requires it, even where
+// the server requires no API keys. refused is the error for a request without it.
 func (h *alerts) admitSender(w http.ResponseWriter, r *http.Request, who *caller, limit int64, refused error) error {
 	source, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, webhookPrefix), "/")
 
@@ -179,7 +179,7 @@ func (h *alerts) acceptedDelivery(ctx context.Context, result tarsy.DeliveryResu
 	return out, nil
 }
 
-// hideSessions removes the ids of sessions that the caller may not see: an alert may be counted on a session of another team.
+// hideSessions removes the ids of sessions that the caller cannot see: an alert may be counted on a session of another team.
 func (h *alerts) hideSessions(ctx context.Context, alerts []tarsy.DeliveredAlert) error {
 	var ids []string
 
@@ -203,7 +203,7 @@ func (h *alerts) hideSessions(ctx context.Context, alerts []tarsy.DeliveredAlert
 	return nil
 }
 
-// summarize says what became of a delivery: the reason for a single alert, and counts for several.
+// summarize describes the result of a delivery: the reason for a single alert, and counts for several.
 func summarize(result tarsy.DeliveryResult) string {
 	prefix := ""
 	if result.Repeated {

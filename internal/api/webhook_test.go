@@ -17,7 +17,7 @@ import (
 
 const webhooks = "/api/v1/webhooks/"
 
-// alertmanager is a body of Alertmanager with alerts of these names.
+// alertmanager returns an Alertmanager body with alerts of these names.
 func alertmanager(status string, names ...string) string {
 	var alerts []string
 	for _, name := range names {
@@ -30,7 +30,7 @@ func alertmanager(status string, names ...string) string {
 		"commonLabels": {}, "commonAnnotations": {}, "externalURL": "https://alertmanager.example", "alerts": [%s]}`, status, strings.Join(alerts, ","))
 }
 
-// sessions is how many sessions there are.
+// sessions returns how many sessions there are.
 func (f *fixture) sessions(t *testing.T) int {
 	t.Helper()
 
@@ -70,7 +70,7 @@ func TestReceiverTokenOpensOnlyItsReceiver(t *testing.T) {
 				http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 		}
 
-		// A receiver whose variable is not set trusts nobody, least of all an empty token.
+		// A receiver whose variable is not set trusts no request, not even one with an empty token.
 		f.requireProblem(t, f.request(t, http.MethodPost, webhooks+"alertmanager/unset", alertmanager("firing", "B"), "Authorization", "Bearer "),
 			http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 		require.Equal(t, 1, f.sessions(t), name)
@@ -253,7 +253,7 @@ func TestAlertsEndpointRecognizesDeliveries(t *testing.T) {
 	require.Equal(t, http.StatusAccepted, grafana.status, grafana.body)
 	require.Equal(t, 3, f.sessions(t))
 
-	// With a fingerprint the same problem is counted, whatever the text says.
+	// With a fingerprint the same problem is counted, whatever the alert's text.
 	one := decode[accepted](t, f.request(t, http.MethodPost, "/api/v1/alerts", `{"data": "disk is 90% full", "fingerprint": "disk-1"}`))
 	two := decode[accepted](t, f.request(t, http.MethodPost, "/api/v1/alerts", `{"data": "disk is 91% full", "fingerprint": "disk-1"}`))
 	require.Equal(t, one.SessionID, two.SessionID)
@@ -296,7 +296,7 @@ func TestAlertsEndpointTakesDeliveriesAsLargeAsWebhooksDo(t *testing.T) {
 		f.requireProblem(t, got, http.StatusRequestEntityTooLarge, tarsy.CodeTooLarge)
 	}
 
-	// What is not a delivery keeps the limit of one alert.
+	// A body that is not a delivery keeps the limit of one alert.
 	got := f.request(t, http.MethodPost, "/api/v1/alerts", `{"data": {"alerts": "`+strings.Repeat("x", tarsy.MaxAlertBytes)+`"}}`)
 	f.requireProblem(t, got, http.StatusRequestEntityTooLarge, tarsy.CodeTooLarge)
 	require.Contains(t, got.body, "1048576")

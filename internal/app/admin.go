@@ -21,8 +21,8 @@ import (
 // maxAdminBody is the size of the largest body that the administrative listener reads.
 const maxAdminBody = 1 << 10
 
-// serveAdmin begins to answer on the administrative listener, if there is one. It asks for no key, so only a loopback address is
-// accepted: whoever can reach it can also read the memory of the process.
+// serveAdmin starts the administrative listener, if there is one. It requires no key, so only a loopback address is accepted: anyone who
+// can reach it can also read the memory of the process.
 func (a *App) serveAdmin(ctx context.Context) error {
 	address := a.options.Config.System.AdminListen
 	if address == "" {
@@ -43,8 +43,8 @@ func (a *App) serveAdmin(ctx context.Context) error {
 	}
 
 	server := a.newHTTP(a.adminHandler())
-	server.TLSConfig = nil  // plain HTTP; it belongs to the main listener
-	server.WriteTimeout = 0 // a profile takes as long as it is asked for
+	server.TLSConfig = nil  // plain HTTP; TLS belongs to the main listener
+	server.WriteTimeout = 0 // a profile takes as long as requested
 
 	a.onStop("the administrative listener", func(ctx context.Context) error {
 		const patience = time.Second
@@ -52,7 +52,7 @@ func (a *App) serveAdmin(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 
-		// A profile that is being taken is not waited for.
+		// Do not wait for a profile that is being taken.
 		if server.Shutdown(ctx) != nil {
 			return server.Close()
 		}
@@ -68,7 +68,7 @@ func (a *App) serveAdmin(ctx context.Context) error {
 	return nil
 }
 
-// adminHandler answers from the start on, also while the server waits for its database.
+// adminHandler answers from the start, even while the server waits for its database.
 func (a *App) adminHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", a.metrics.Handler())
@@ -100,7 +100,7 @@ func (a *App) adminHandler() http.Handler {
 	}))
 }
 
-// readLogLevel sets the level that a request asks for.
+// readLogLevel sets the log level from a request.
 func (a *App) readLogLevel(w http.ResponseWriter, r *http.Request) error {
 	var body api.LogLevel
 
@@ -127,7 +127,7 @@ func (a *App) answerLogLevel(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// AdminAddr is the address of the administrative listener; empty if there is none.
+// AdminAddr returns the address of the administrative listener; empty if there is none.
 func (a *App) AdminAddr() string {
 	if a.admin == nil {
 		return ""

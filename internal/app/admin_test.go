@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// startAdmin starts the administrative listener of a server that has nothing else yet, and returns a way to ask it.
+// startAdmin starts the administrative listener of a server without other parts, and returns a function that sends requests to it.
 func startAdmin(t *testing.T, options Options) func(method, path, body string, change ...func(*http.Request)) (int, string) {
 	t.Helper()
 
@@ -90,7 +90,7 @@ func TestAdminListenerChangesLogLevel(t *testing.T) {
 	require.Equal(t, slog.LevelDebug, level.Level())
 }
 
-// A page in a browser on this machine can name the listener, but not by a loopback address of its own origin.
+// A page in a local browser can reach the listener by DNS rebinding, but its requests name the page's own host.
 func TestAdminListenerAnswersOnlyToLoopbackNames(t *testing.T) {
 	t.Parallel()
 

@@ -2,7 +2,7 @@ package app
 
 import "tarsy.dev/tarsy/internal/api"
 
-// alertTypes are the types of alerts that can be submitted now.
+// alertTypes returns the types of alerts that can currently be submitted.
 func (a *App) alertTypes() []api.AlertType {
 	var types []api.AlertType
 	for _, t := range a.current().config.AlertTypes() {

@@ -44,53 +44,53 @@ import (
 	"tarsy.dev/tarsy/web"
 )
 
-// Options say what server to make. The seams at the system's edge are here: the model, the MCP transport, the clock.
+// Options configure a server. They include the seams at the system's edge: the model, the MCP transport, the clock.
 type Options struct {
-	// Config is what the server begins with. Load reads the files again for a reload, and the variables beside them; nil means that
-	// there are none. undo brings back the previous variables, where the configuration is not applied.
+	// Config is the initial configuration. Load reads the files again for a reload, with the variables next to them; nil means that there
+	// are no files. undo restores the previous variables if the configuration is not applied.
 	Config *config.Config
 	Load   func() (cfg *config.Config, undo func(), err error)
-	// DatabaseURL is a database to use; empty means a private PostgreSQL in DataDir, with binaries from PGBinDir or
+	// DatabaseURL is the database to use; empty means a private PostgreSQL in DataDir, with binaries from PGBinDir or
 	// wherever they are found.
 	DatabaseURL string
 	DataDir     string
 	PGBinDir    string
-	// DatabaseWait is how long New waits for a database that is not available; 0 means not at all.
+	// DatabaseWait is how long New waits for an unavailable database; 0 means not at all.
 	DatabaseWait time.Duration
 	// Listen is the address of the HTTP server, such as 127.0.0.1:8080.
 	Listen string
-	// RequireKey reports whether requests need an API key. An address that is not loopback is refused without.
+	// RequireKey makes requests require an API key. Without it, only a loopback address is accepted.
 	RequireKey bool
-	// JobsOff lets Start run no background jobs; StartJobs begins. For tests.
+	// JobsOff keeps Start from running background jobs, until StartJobs. For tests.
 	JobsOff bool
-	// StepsPerCommit bounds the steps that are committed together; 0 means as many as is best. For tests that count commits, which depend on
-	// time otherwise.
+	// StepsPerCommit limits how many steps are committed together; 0 means the best number. For tests that count
+	// commits, which otherwise depend on timing.
 	StepsPerCommit int
 	// LLM answers all LLM calls; nil means the configured providers.
 	LLM llm.Client
-	// Scripted answers the calls of providers of type scripted; nil means that such calls fail.
+	// Scripted answers calls to providers of type scripted; nil means that such calls fail.
 	Scripted llm.Client
 	// MCPTransport replaces the configured transports.
 	MCPTransport func(ctx context.Context, serverID string) (mcpsdk.Transport, error)
-	// Web replaces the way to the hosts that runbooks are fetched from.
+	// Web replaces access to the hosts that runbooks are fetched from.
 	Web *Web
-	// Env looks up the variables that the configuration names; nil means that none is set.
+	// Env looks up the variables that the configuration references; nil means that none is set.
 	Env    func(string) (string, bool)
 	Clock  clockwork.Clock
 	Logger *slog.Logger
-	// LogLevel is that of Logger, which can be changed while the server runs; nil means one that nothing follows.
+	// LogLevel is the level of Logger, which can be changed while the server runs; nil means one without effect.
 	LogLevel *slog.LevelVar
-	// Progress is told what takes longer than a moment.
+	// Progress reports steps that take longer than a moment.
 	Progress func(string)
 	Version  string
 
-	// errors are the last lines of level error.
+	// errors are the latest log lines of level error.
 	errors *errorLog
 }
 
 const day = 24 * time.Hour
 
-// serverID names this process: the host for people, the rest so that no two are alike.
+// serverID returns a unique name for this process. It starts with the host, for people.
 func serverID() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -109,17 +109,17 @@ type App struct {
 	startedAt time.Time
 	logger    *slog.Logger
 	clock     clockwork.Clock
-	// databaseTime tells that no clock was injected: the database's is used.
+	// databaseTime means that no clock was injected and the database's is used.
 	databaseTime bool
 
-	// settings are what the configuration says now, see current. Reloading is held by whoever replaces them.
+	// settings are derived from the current configuration; see current. reloading must be held to replace them.
 	settings  atomic.Pointer[settings]
 	reloading sync.Mutex
-	// shownWarnings are the warnings about the configuration that are shown; retired are fetchers of runbooks to close at the end.
+	// shownWarnings are the current warnings about the configuration; retired are runbook fetchers to close at the end.
 	shownWarnings []configWarning
 	retired       []*runbook.Fetcher
 
-	// llm answers all LLM calls; models is nil if the options have a client of their own.
+	// llm answers all LLM calls; models is nil if the options provide a client.
 	llm    llm.Client
 	models *models
 	// maskText hides secrets in text that people or providers wrote.
@@ -127,7 +127,7 @@ type App struct {
 	openStream agent.OpenStream
 
 	metrics *metrics.Metrics
-	// traces is nil unless there is a collector.
+	// traces is nil if there is no collector.
 	traces  *telemetry.Tracer
 	db      *postgres.DB
 	dbWatch *databaseWatch
@@ -139,7 +139,7 @@ type App struct {
 	// slack is nil unless it is enabled and has a token.
 	slack    *slack.Bot
 	listener net.Listener
-	// tls is nil where the server speaks plain HTTP.
+	// tls is nil if the server speaks plain HTTP.
 	tls  *tls.Config
 	http *http.Server
 	// admin is nil unless system.admin_listen is set.
@@ -151,7 +151,7 @@ type App struct {
 	notice   *limit.Notice
 	health   health
 
-	// failed gets why the server cannot go on.
+	// failed receives the reason why the server cannot continue.
 	failed chan error
 
 	ready    atomic.Bool
@@ -185,11 +185,11 @@ func newApp(options Options) *App {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 
-	// Errors are kept for the diagnostics.
+	// Keep errors for the diagnostics.
 	options.errors = &errorLog{}
 	options.Logger = slog.New(errorHandler{Handler: options.Logger.Handler(), log: options.errors})
 
-	// Lines that are logged for a request have its id.
+	// Add the request id to lines that are logged for a request.
 	options.Logger = slog.New(requestid.NewHandler(options.Logger.Handler()))
 
 	if options.Env == nil {
@@ -215,11 +215,11 @@ func newApp(options Options) *App {
 	}
 }
 
-// wire makes the parts in the order in which they depend on each other. Each registers how it is undone.
+// wire creates the parts in the order of their dependencies. Each registers its clean-up.
 func (a *App) wire(ctx context.Context) error {
 	cfg := a.options.Config
 
-	// Most of this waits for the database, and declaring the API is most of the rest.
+	// Declare the API in parallel: most of wire waits for the database, and declaring is most of the rest.
 	var (
 		declaring sync.WaitGroup
 		declared  *api.Server
@@ -326,7 +326,7 @@ func (a *App) wire(ctx context.Context) error {
 	}
 
 	tools := mcpserver.NewHandler(mcpserver.HTTPConfig{
-		API:     http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }), // which is made of this one
+		API:     http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }), // contains this handler, so it is set later
 		Origins: origins, Dashboard: cfg.System.Dashboard(), Version: a.options.Version, Logger: a.logger,
 	})
 
@@ -369,8 +369,8 @@ func (a *App) wire(ctx context.Context) error {
 	a.metrics.AddBodies(server.BodyBytes)
 	a.handler = published.Handler(server.Handler())
 
-	// Undone in reverse: sessions are handed over first, then readers are told goodbye, then requests end. Calls of tools that wait
-	// are readers, too, and hold requests.
+	// Undone in reverse: sessions are handed over first, then readers get a goodbye, then requests end. Waiting tool calls are readers too,
+	// and keep requests open.
 	a.onStop("the HTTP server", a.stopHTTP)
 	a.onStop("readers", hub.Close)
 	a.onStop("calls of tools", func(context.Context) error { tools.Close(); return nil })
@@ -379,7 +379,7 @@ func (a *App) wire(ctx context.Context) error {
 	return nil
 }
 
-// usersOf are the users that come without a key; nil if there are none.
+// usersOf returns how users log in without a key; nil if they cannot.
 func usersOf(cfg config.Auth) *api.Users {
 	if !cfg.Proxy && !cfg.OIDC.Enabled() {
 		return nil
@@ -398,7 +398,7 @@ func usersOf(cfg config.Auth) *api.Users {
 	return users
 }
 
-// teamsOf limits which sessions callers see; nil if everybody sees all.
+// teamsOf limits which sessions callers see; nil means that everyone sees all of them.
 func teamsOf(cfg config.Auth) *api.Teams {
 	if !cfg.ByTeam() {
 		return nil
@@ -407,7 +407,7 @@ func teamsOf(cfg config.Auth) *api.Teams {
 	return &api.Teams{Groups: cfg.Teams}
 }
 
-// listen binds the address before anything else: a port that is taken is the most common mistake.
+// listen binds the address before anything else: a port in use is the most common mistake.
 func (a *App) listen(ctx context.Context) error {
 	host, _, err := net.SplitHostPort(a.options.Listen)
 	if err != nil {
@@ -437,7 +437,7 @@ func (a *App) listen(ctx context.Context) error {
 	return nil
 }
 
-// Start begins to answer requests and to work.
+// Start starts answering requests and running sessions.
 func (a *App) Start(ctx context.Context) error {
 	a.db.Start()
 	a.dbWatch.Start(a.dbWatch.run)
@@ -467,22 +467,22 @@ func (a *App) Start(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// StartJobs begins to run background jobs: retention, write-back and the pipeline of notes. It is called once.
+// StartJobs starts the background jobs: retention, write-back and the pipeline of notes. It must be called only once.
 func (a *App) StartJobs() { a.work.start() }
 
-// Failed delivers why the server cannot go on, if that happens. It should be stopped then.
+// Failed receives the reason if the server cannot continue. The caller should then stop it.
 func (a *App) Failed() <-chan error { return a.failed }
 
-// Addr is the address that the server listens on.
+// Addr returns the address that the server listens on.
 func (a *App) Addr() string { return a.listener.Addr().String() }
 
-// ServerID names this server in leases and in /health.
+// ServerID identifies this server in leases and in /health.
 func (a *App) ServerID() string { return a.serverID }
 
-// DB is the server's database, for commands that work beside the API.
+// DB returns the server's database, for commands that bypass the API.
 func (a *App) DB() *postgres.DB { return a.db }
 
-// IsLoopback reports whether a host can be reached from this machine only.
+// IsLoopback reports whether a host can be reached only from this machine.
 func IsLoopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 

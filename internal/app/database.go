@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// checkEvery is how often the database is checked, and checkTimeout how long a check may take. Real time is meant.
+	// checkEvery is how often the database is checked, and checkTimeout how long a check may take, in real time.
 	checkEvery   = 3 * time.Second
 	checkTimeout = 5 * time.Second
 )
 
-// openDatabase opens the database, starting a private one if none was given, and brings it up to date.
+// openDatabase opens the database, starting a private one if no URL is given, and migrates it.
 func (a *App) openDatabase(ctx context.Context) error {
 	url, err := a.databaseURL(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *App) openDatabase(ctx context.Context) error {
 	return nil
 }
 
-// databaseURL is the address of the database.
+// databaseURL returns the address of the database.
 func (a *App) databaseURL(ctx context.Context) (string, error) {
 	if a.options.DatabaseURL != "" {
 		return a.options.DatabaseURL, nil
@@ -61,12 +61,12 @@ func (a *App) databaseURL(ctx context.Context) (string, error) {
 	}
 
 	a.onStop("the private PostgreSQL", server.Stop)
-	server.Supervise(func(err error) { a.failed <- err }) // called once at most
+	server.Supervise(func(err error) { a.failed <- err }) // called at most once
 
 	return server.URL(), nil
 }
 
-// databaseChanged warns of a database that cannot be used, as long as it cannot.
+// databaseChanged sets a warning while the database is unavailable.
 func (a *App) databaseChanged(err error) {
 	a.warnings.clear(categoryDatabase, a.serverID)
 
@@ -75,8 +75,8 @@ func (a *App) databaseChanged(err error) {
 	}
 }
 
-// databaseWatch checks the database in the background, so that a probe is answered at once, however long the database
-// takes, and many probes cost nothing.
+// databaseWatch checks the database in the background, so that probes are answered immediately, however long the
+// database takes, and many probes cost nothing.
 type databaseWatch struct {
 	background.Task
 
@@ -96,7 +96,7 @@ func (w *databaseWatch) run(ctx context.Context) {
 	})
 }
 
-// note keeps the result of a check, and reports when the database fails and when it works again.
+// note records the result of a check, and reports when the database fails and when it recovers.
 func (w *databaseWatch) note(err error) {
 	w.mu.Lock()
 	before := w.failure
@@ -115,7 +115,7 @@ func (w *databaseWatch) note(err error) {
 	}
 }
 
-// readiness says why the database keeps the server from being ready, or nil.
+// readiness returns why the database keeps the server from being ready, or nil.
 func (w *databaseWatch) readiness() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

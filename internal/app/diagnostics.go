@@ -11,10 +11,10 @@ import (
 	"tarsy.dev/tarsy/internal/mask"
 )
 
-// withheld is shown instead of a text that could not be checked for secrets.
+// withheld replaces a text that could not be checked for secrets.
 const withheld = "[withheld: the text could not be checked for secrets]"
 
-// diagnostics returns what reads how the server is. What cannot be read is reported as missing.
+// diagnostics returns a function that reads the state of the server. It reports what cannot be read as missing.
 func (a *App) diagnostics() func(context.Context) api.Diagnostics {
 	return func(ctx context.Context) api.Diagnostics {
 		var memory runtime.MemStats
@@ -39,7 +39,7 @@ func (a *App) diagnostics() func(context.Context) api.Diagnostics {
 	}
 }
 
-// masked are the lines of the log with secrets masked.
+// masked returns the log lines with secrets masked.
 func (l *errorLog) masked(masker *mask.Masker) []api.LoggedError {
 	lines := l.all()
 	masked := make([]api.LoggedError, 0, len(lines))
@@ -56,7 +56,7 @@ func (l *errorLog) masked(masker *mask.Masker) []api.LoggedError {
 	return masked
 }
 
-// diagnoseDatabase adds what only the database knows.
+// diagnoseDatabase adds the diagnostics from the database.
 func (a *App) diagnoseDatabase(ctx context.Context, found *api.Diagnostics) {
 	missing := func(what string, err error) {
 		a.logger.WarnContext(ctx, "diagnostics are incomplete", "missing", what, "error", err)

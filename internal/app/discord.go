@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/notify/message"
 )
 
-// connectDiscord makes the bot. Without a token the server runs without Discord, and warns.
+// connectDiscord creates the bot. Without a token, the server runs without Discord and warns.
 func (a *App) connectDiscord(intake notify.Intake, decisions notify.Decisions) error {
 	cfg := a.options.Config.System.Discord
 	if !cfg.Enabled {
@@ -62,7 +62,7 @@ func (a *App) connectDiscord(intake notify.Intake, decisions notify.Decisions) e
 	return nil
 }
 
-// routes are what is announced in a chat, where and when.
+// routes returns what is announced in a chat, where and when.
 func routes(section, place string, teams map[string]string, on []string, hours *config.QuietHours) (notify.Routes, error) {
 	quiet, err := hours.Hours()
 	if err != nil {

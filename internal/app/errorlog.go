@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// maxErrors is how many lines of level error are kept in memory, and maxErrorBytes how much of each.
+	// maxErrors is how many log lines of level error are kept in memory, and maxErrorBytes how much of each.
 	maxErrors     = 200
 	maxErrorBytes = 16 << 10
 )
 
-// errorLog keeps the last lines of level error, as they were logged: whoever shows them masks them. It is safe for concurrent use.
+// errorLog keeps the latest log lines of level error, unmasked: the reader must mask them. It is safe for concurrent use.
 type errorLog struct {
 	mu    sync.Mutex
 	lines []loggedLine
@@ -46,12 +46,12 @@ func (l *errorLog) all() []loggedLine {
 	return append([]loggedLine{}, l.lines...)
 }
 
-// errorHandler passes lines on and keeps those of level error.
+// errorHandler forwards lines and keeps those of level error.
 type errorHandler struct {
 	slog.Handler
 
 	log *errorLog
-	// prefix has the attributes of the logger.
+	// prefix contains the logger's attributes.
 	prefix string
 }
 
@@ -80,8 +80,8 @@ func (h errorHandler) Handle(ctx context.Context, record slog.Record) error {
 	return h.Handler.Handle(ctx, record)
 }
 
-// attrText is an attribute on a line of its own, without quotes or escapes: masking looks at the text as it is. A text of several lines,
-// such as a table, begins on its own line.
+// attrText formats an attribute on its own line, without quotes or escapes, because masking looks at plain text. A value of several lines,
+// such as a table, starts on its own line.
 func attrText(attr slog.Attr) string {
 	text := attr.Value.Resolve().String()
 	if strings.Contains(text, "\n") {
@@ -91,7 +91,7 @@ func attrText(attr slog.Attr) string {
 	return "\n" + attr.Key + ": " + text
 }
 
-// cutAtSpace cuts a long text between two words: half a secret might not be recognized.
+// cutAtSpace cuts a long text between words: half a secret might not be recognized.
 func cutAtSpace(text string) string {
 	if len(text) <= maxErrorBytes {
 		return text

@@ -13,19 +13,19 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
-// health watches the MCP servers that chains use, and turns what it sees into warnings and readiness.
+// health watches the MCP servers that chains use, and turns their state into warnings and readiness.
 type health struct {
 	monitor *mcp.Monitor
 
 	mu sync.Mutex
-	// waited are the servers that a strict start still waits for, and why. One that answered once is not waited for
-	// again: a server that fails later is a warning, and no reason to take this one out of service.
+	// waited maps the servers that a strict start still waits for to their state. A server that has answered once is not waited for again:
+	// a later failure is a warning, and no reason to take this server out of service.
 	waited map[string]string
-	// complete ends the step of the start that waits for them; nil if there is none.
+	// complete ends the step of the start that waits for the servers; nil if there is none.
 	complete func()
 }
 
-// begin notes that a strict start waits for its MCP servers.
+// begin starts the step that waits for MCP servers, if the start is strict.
 func (h *health) begin(step func(string) func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -35,7 +35,7 @@ func (h *health) begin(step func(string) func()) {
 	}
 }
 
-// end gives up waiting, because the server stops.
+// end stops waiting because the server stops.
 func (h *health) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -46,7 +46,7 @@ func (h *health) end() {
 	}
 }
 
-// watchMCP makes the monitor. It begins with Start.
+// watchMCP creates the monitor. Start starts it.
 func (a *App) watchMCP() {
 	s := a.current()
 	used := s.chains.MCPServers()
@@ -75,8 +75,7 @@ func (a *App) mcpChanged(id string, status mcp.Status) {
 	}
 }
 
-// forget waits no longer for servers that the configuration does not have any more. It reports whether a strict start has just become
-// complete.
+// forget stops waiting for servers that the configuration no longer uses. It reports whether this completed a strict start.
 func (h *health) forget(used []string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -96,7 +95,7 @@ func (h *health) forget(used []string) bool {
 	return true
 }
 
-// found notes the result of a check. It reports whether a strict start has just become complete.
+// found records the result of a check. It reports whether this completed a strict start.
 func (h *health) found(id string, healthy bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -120,7 +119,7 @@ func (h *health) found(id string, healthy bool) bool {
 	return false
 }
 
-// started reports whether a strict start waits for no MCP server any more.
+// started reports whether a strict start no longer waits for MCP servers.
 func (h *health) started() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,7 +127,7 @@ func (h *health) started() bool {
 	return len(h.waited) == 0
 }
 
-// readiness reports whether the server may be sent work.
+// readiness returns nil if the server can receive work.
 func (a *App) readiness() error {
 	if !a.ready.Load() {
 		return tarsy.Errorf(tarsy.CodeShuttingDown, "The server is starting or stopping.")
@@ -153,7 +152,7 @@ func (a *App) readiness() error {
 	return tarsy.Errorf(tarsy.CodeUnavailable, "the server becomes ready when every MCP server has responded once: %s", strings.Join(missing, ", "))
 }
 
-// mcpStatuses is what the monitor knows, for people.
+// mcpStatuses returns the monitor's state for people.
 func (a *App) mcpStatuses() []api.MCPServerStatus {
 	statuses := a.health.monitor.Statuses()
 	all := make([]api.MCPServerStatus, 0, len(statuses))

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// headerTimeout is how long the head of a request may take to arrive; the API limits bodies, request by request.
+	// headerTimeout limits how long a request's header may take to arrive; the API limits bodies per request.
 	headerTimeout = 10 * time.Second
 	// idleTimeout is how long a connection is kept for another request.
 	idleTimeout = 60 * time.Second
-	// maxHeaderBytes is the size of the largest head of a request.
+	// maxHeaderBytes is the size of the largest request header.
 	maxHeaderBytes = 64 << 10
-	// writeTimeout is how long a client may take nothing of what is written to it; the API gives it to each piece of an answer.
+	// writeTimeout limits how long a client may leave written data unread; the API applies it to each piece of a response.
 	writeTimeout = 20 * time.Second
-	// networkShare is which part of the connections one network may have: one of so many.
+	// networkShare limits one network to 1/networkShare of the connections.
 	networkShare = 2
-	// probeConnections are kept for health checks when the limit on connections is reached.
+	// probeConnections are reserved for health checks when the connection limit is reached.
 	probeConnections = 16
 )
 
@@ -35,7 +35,7 @@ func (a *App) newHTTP(handler http.Handler) *http.Server {
 	}
 }
 
-// serveHTTP begins to answer requests: at first only probes, because what is behind the other addresses is not there yet.
+// serveHTTP starts answering requests: at first only probes, because the parts behind other paths do not exist yet.
 func (a *App) serveHTTP() {
 	starting := api.Starting(a.logger)
 	a.http = a.newHTTP(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,7 +46,7 @@ func (a *App) serveHTTP() {
 		}
 	}))
 
-	// For a start that fails. Otherwise it is stopped earlier, before what its requests need.
+	// For a start that fails. Otherwise the server is stopped earlier, before what its requests need.
 	a.onStop("the HTTP server", a.stopHTTP)
 	a.serving.Go(func() {
 		if err := a.serve(a.limited(a.listener)); err != nil && !errors.Is(err, http.ErrServerClosed) {
@@ -64,7 +64,7 @@ func (a *App) serve(listener net.Listener) error {
 	return a.http.ServeTLS(listener, "", "")
 }
 
-// limited bounds the connections of the HTTP server. One network, which may be all that there is, leaves half of them to others.
+// limited bounds the connections of the HTTP server. One network, even if it is the only one, gets at most half of them.
 func (a *App) limited(listener net.Listener) net.Listener {
 	most := a.options.Config.System.MaxConnections
 	if most == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serveLimited serves with the limits of a server, its times shortened; a limit that is not set stays so.
+// serveLimited serves with a server's limits and shorter timeouts. Limits that are not set stay unset.
 func serveLimited(t *testing.T) (address string) {
 	t.Helper()
 
@@ -39,7 +39,7 @@ func serveLimited(t *testing.T) (address string) {
 	return listener.Addr().String()
 }
 
-// dialed is a connection that gives up long after every limit.
+// dialed opens a connection with a deadline long after every limit.
 func dialed(t *testing.T, address string) net.Conn {
 	t.Helper()
 
@@ -89,7 +89,7 @@ func TestRequestHeadIsLimited(t *testing.T) {
 
 	address := serveLimited(t)
 
-	// net/http allows 4 KiB more than it is told to.
+	// net/http allows 4 KiB more than the limit.
 	for size, want := range map[int]int{60 << 10: http.StatusNoContent, 70 << 10: http.StatusRequestHeaderFieldsTooLarge} {
 		conn := dialed(t, address)
 		_, err := fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: tarsy\r\nX-Long: %s\r\n\r\n", strings.Repeat("x", size))

@@ -8,8 +8,8 @@ import (
 	"tarsy.dev/tarsy/internal/api"
 )
 
-// door is the intake for everybody outside, as it is configured when a request comes: alerts go through the inbox, everything else is
-// intake's.
+// door is the intake for all external callers, with the configuration at the time of the request: alerts go through
+// the inbox, everything else to the intake.
 type door struct{ app *App }
 
 // Submit implements api.Intake and notify.Intake.
@@ -32,7 +32,7 @@ func (d door) AskForStage(ctx context.Context, sessionID, author, content, stage
 	return d.app.current().intake.AskForStage(ctx, sessionID, author, content, stageID)
 }
 
-// webhooks is the inbox as the API sees it.
+// webhooks adapts the inbox to the API.
 type webhooks struct{ app *App }
 
 // Receivers implements api.Inbox.
@@ -71,7 +71,7 @@ func (w webhooks) Accept(ctx context.Context, alert tarsy.Alert) (tarsy.Delivery
 	return w.app.current().inbox.Accept(ctx, alert)
 }
 
-// desk is triage as the API sees it.
+// desk adapts triage to the API.
 type desk struct{ app *App }
 
 // Suppressed implements api.Triage.

@@ -10,13 +10,13 @@ import (
 	"tarsy.dev/tarsy/internal/mask"
 )
 
-// masker hides secrets in whatever enters: by the configuration's rules, and what it holds itself by value.
+// masker returns a masker for all input: it hides what the configuration's rules match, and the configuration's own secrets by value.
 func (o Options) masker() (*mask.Masker, error) { return o.newMasker(o.secrets(), nil) }
 
-// secrets are what the configuration and the database's address hold.
+// secrets returns the secrets in the configuration and in the address of the database.
 func (o Options) secrets() []string { return append(o.Config.Secrets(o.Env), o.databasePasswords()...) }
 
-// newMasker makes a masker that hides these values. It continues the counts of previous, which may be nil.
+// newMasker returns a masker that hides these values. It continues the counts of previous, which can be nil.
 func (o Options) newMasker(secrets []string, previous *mask.Masker) (*mask.Masker, error) {
 	cfg := o.Config
 	rules := mask.Config{
@@ -43,7 +43,7 @@ func (o Options) newMasker(secrets []string, previous *mask.Masker) (*mask.Maske
 	return masker, nil
 }
 
-// databasePasswords are the password in the database's address and the one that PostgreSQL clients take from the environment.
+// databasePasswords returns the passwords in the database's address and in PGPASSWORD, which PostgreSQL clients read.
 func (o Options) databasePasswords() []string {
 	var found []string
 
@@ -64,7 +64,8 @@ func (o Options) databasePasswords() []string {
 	return found
 }
 
-// textMasker returns what hides secrets in text that people or providers wrote. It fails open; then it logs, and warns the operator.
+// textMasker returns a function that hides secrets in text from people or providers. It fails open: it then logs, warns the operator and
+// returns text that is not fully masked.
 func (a *App) textMasker(check func(string) (string, error)) func(string) string {
 	return func(text string) string {
 		masked, err := check(text)
@@ -84,7 +85,7 @@ func (a *App) textMasker(check func(string) (string, error)) func(string) string
 	}
 }
 
-// serverRules are the default rules and what a server's block adds to them. Only disabled_groups takes a group away.
+// serverRules returns the default rules plus those of a server's data_masking. Only disabled_groups removes a group.
 func serverRules(configured config.DataMasking) mask.Rules {
 	rules := mask.DefaultRules()
 	rules.Enabled, rules.Patterns = configured.Enabled, configured.Patterns

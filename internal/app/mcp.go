@@ -6,7 +6,8 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
-// NewMCPFactory makes what a server with these options opens tools with, for a check without a server. Config and Env are required.
+// NewMCPFactory creates the factory with which a server with these options opens tools, for checks without a server.
+// Config and Env are required.
 func NewMCPFactory(options Options) (*mcp.Factory, error) {
 	masker, err := options.masker()
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"tarsy.dev/tarsy/internal/stream"
 )
 
-// newMetrics makes the metrics; names that may stand in their labels are those of the configuration.
+// newMetrics creates the metrics. Only names from the configuration can appear in their labels.
 func newMetrics(cfg *config.Config, version string, logger *slog.Logger) *metrics.Metrics {
 	providers, models, servers := configLabels(cfg)
 
 	return metrics.New(metrics.Config{Version: version, Logger: logger, Providers: providers, Models: models, Servers: servers})
 }
 
-// countStreams adds what is read when somebody scrapes.
+// countStreams adds metrics that are read at scrape time.
 func (a *App) countStreams(hub *stream.Hub, deltas *stream.Deltas, changes *feed) {
 	a.metrics.AddMasker(func() (texts, results int64) { return a.current().masker.Masked() })
 	a.metrics.AddStreams(metrics.Streams{
@@ -25,7 +25,7 @@ func (a *App) countStreams(hub *stream.Hub, deltas *stream.Deltas, changes *feed
 	})
 }
 
-// readDatabase adds what is read from the database when somebody scrapes.
+// readDatabase adds metrics that are read from the database at scrape time.
 func (a *App) readDatabase() {
 	a.metrics.AddDatabase(metrics.Database{
 		Pools: a.db.PoolStats,

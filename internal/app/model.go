@@ -10,8 +10,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// models sends each LLM call to the provider that it names, as that is configured when the call begins. Clients that were replaced are
-// closed after their last call.
+// models sends each LLM call to its provider, as configured when the call begins. Replaced clients are closed after their last call.
 type models struct {
 	options Options
 
@@ -19,7 +18,7 @@ type models struct {
 	current *clients
 }
 
-// clients are the clients of one configuration. Its fields are guarded by the mutex of models.
+// clients are the clients of one configuration. models.mu guards calls and retired.
 type clients struct {
 	*provider.Providers
 
@@ -29,7 +28,7 @@ type clients struct {
 
 var _ llm.Client = (*models)(nil)
 
-// replace makes clients for a configuration, for calls that begin from now on.
+// replace creates the clients of a configuration. Calls that begin later use them.
 func (m *models) replace(cfg *config.Config) {
 	fresh := &clients{Providers: provider.New(provider.Config{
 		Providers: cfg.LLMProviders, Env: m.options.Env, CachePrompts: cfg.System.PromptCaching.Enabled, Scripted: m.options.Scripted,
@@ -43,7 +42,7 @@ func (m *models) replace(cfg *config.Config) {
 	m.retire(old)
 }
 
-// retire closes clients, or lets their last call do it.
+// retire closes clients, or leaves that to their last call.
 func (m *models) retire(c *clients) {
 	if c == nil {
 		return
@@ -59,7 +58,7 @@ func (m *models) retire(c *clients) {
 	}
 }
 
-// Close closes the clients. No call may be under way.
+// Close closes the clients. No call may be in flight.
 func (m *models) Close() {
 	m.mu.Lock()
 	c := m.current

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// closable is a client that holds its call, and notes when it is closed.
+// closable is a client whose calls yield two chunks. It records when it is closed.
 type closable struct {
 	closed atomic.Bool
 }

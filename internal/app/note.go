@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// openNotes opens the rows and the journal of notes.
+// openNotes opens the store of notes with its journal.
 func (a *App) openNotes(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, postgres.AnswerTime)
 	defer cancel()

@@ -6,7 +6,7 @@ import (
 	"tarsy.dev/tarsy/internal/oidc"
 )
 
-// oidcLogin is the login with OpenID Connect; nil if none is configured. The issuer is asked with the first login.
+// oidcLogin returns the login with OpenID Connect; nil if none is configured. The issuer is contacted at the first login.
 func (a *App) oidcLogin(cfg *config.Config) *api.OIDC {
 	o := cfg.System.Auth.OIDC
 	if !o.Enabled() {

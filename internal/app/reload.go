@@ -11,8 +11,8 @@ import (
 	"tarsy.dev/tarsy/internal/metrics"
 )
 
-// Reload reads the configuration again, checks it and, unless dryRun is true, applies it. A configuration that is not valid changes
-// nothing. Author is who asked for it, for the log.
+// Reload reads the configuration, validates it and, unless dryRun is true, applies it. An invalid configuration changes nothing. author is
+// who requested the reload, for the log.
 func (a *App) Reload(ctx context.Context, dryRun bool, author string) (api.ConfigReload, error) {
 	if a.options.Load == nil {
 		return api.ConfigReload{}, tarsy.Errorf(tarsy.CodeConflict, "This server has no configuration files to read again.")
@@ -51,7 +51,8 @@ func (a *App) Reload(ctx context.Context, dryRun bool, author string) (api.Confi
 
 	result.Applied = slices.ContainsFunc(changes, func(c config.Change) bool { return c.TakesEffect != config.EffectRestart })
 
-	// What is kept until a restart has not changed, so nothing is lost if only that differs. The place of a value in the files may have.
+	// Apply even if only settings that require a restart differ: their values are kept, so nothing is lost, but
+	// positions in the files may have changed.
 	a.apply(next)
 
 	outcome := metrics.ReloadUnchanged
@@ -71,7 +72,7 @@ func (a *App) Reload(ctx context.Context, dryRun bool, author string) (api.Confi
 	return result, nil
 }
 
-// loadSettings makes settings of the files as they are now. If they are not applied, undo must be called.
+// loadSettings makes settings from the current files. If the caller does not apply them, it must call undo.
 func (a *App) loadSettings() (*settings, []config.Change, func(), error) {
 	var (
 		changes []config.Change
@@ -103,12 +104,12 @@ func (a *App) loadSettings() (*settings, []config.Change, func(), error) {
 	return nil, nil, nil, tarsy.Errorf(tarsy.CodeInvalidConfiguration, "%s", message+a.maskText(err.Error()))
 }
 
-// apply replaces the settings. New sessions begin with them.
+// apply replaces the settings. New sessions use them.
 func (a *App) apply(next *settings) {
 	before := a.current()
 
-	// In this order, because what is published must work: names in metrics and models first, then what takes alerts, then what runs
-	// sessions.
+	// The order matters, because published settings must work: first names for metrics, and models, then what accepts
+	// alerts, then what runs sessions.
 	a.metrics.Know(next.labels())
 
 	if a.models != nil && !sameModels(before.effective, next.effective) {
@@ -119,7 +120,7 @@ func (a *App) apply(next *settings) {
 	a.engine.Apply(next.engine)
 
 	if before.runbooks != next.runbooks {
-		a.retired = append(a.retired, before.runbooks) // a session may still read from it
+		a.retired = append(a.retired, before.runbooks) // a session may still be reading from it
 	}
 
 	used := next.chains.MCPServers()
@@ -151,7 +152,7 @@ func (a *App) showConfigWarnings(s *settings) {
 	}
 }
 
-// openModels makes the client of all LLM calls: the one from the options, or one that goes by the provider's type.
+// openModels creates the client for all LLM calls: the one from the options, or one that dispatches to the configured providers.
 func (a *App) openModels() {
 	if a.options.LLM != nil {
 		a.llm = a.options.LLM

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 )
 
-// Web is a way to hosts outside: names are looked up and connections made by these two.
+// Web replaces how external hosts are reached: Resolve looks up names, and Dial connects.
 type Web struct {
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)

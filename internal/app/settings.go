@@ -23,19 +23,19 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// settings are everything that is made of the configuration and that a reload replaces. They never change, so whoever has taken them
-// from App.current works with one configuration from beginning to end. What is read from the configuration elsewhere in this package
-// has the tag restart; a test checks that.
+// settings is everything that is derived from the configuration and that a reload replaces. It is immutable, so code that takes
+// it from App.current uses one configuration throughout. Configuration that is read elsewhere in this package has the tag
+// restart; a test checks that.
 type settings struct {
 	config *config.Config
-	// effective is config with the MCP servers and LLM providers of earlier configurations that it no longer has: sessions that began
-	// with them may still run.
+	// effective is config plus the MCP servers and LLM providers that only earlier configurations have: sessions that
+	// began with them may still be running.
 	effective *config.Config
-	// secrets are those of all configurations since the start: what was replaced may still come up in a text.
+	// secrets are the secrets of all configurations since the start: replaced ones can still appear in texts.
 	secrets []string
 
 	chains *chain.Catalog
-	// prices are those of config: making them from it takes longer than a session does.
+	// prices are the prices of config. They are kept because deriving them takes longer than a session does.
 	prices   *price.Table
 	masker   *mask.Masker
 	tools    *mcp.Factory
@@ -47,7 +47,7 @@ type settings struct {
 	engine   engine.Settings
 }
 
-// providerName is what the conventions of OpenTelemetry call an LLM provider, and serverTransport the type of the transport of an MCP server.
+// providerName returns the name of an LLM provider in the OpenTelemetry conventions.
 func (s *settings) providerName(name string) string {
 	kind := s.effective.LLMProviders[name].Kind()
 
@@ -58,20 +58,21 @@ func (s *settings) serverTransport(name string) string {
 	return s.effective.MCPServers[name].Transport.Type
 }
 
-// serverURL is the address of an MCP server; empty for a program.
+// serverURL returns the address of an MCP server; empty for a program.
 func (s *settings) serverURL(name string) string { return s.effective.MCPServers[name].Transport.URL }
 
-// providerURL is the address of the API of an LLM provider; empty if only its SDK knows it.
+// providerURL returns the API address of an LLM provider; empty if only its SDK knows it.
 func (s *settings) providerURL(name string) string {
 	provider := s.effective.LLMProviders[name]
 
 	return cmp.Or(provider.BaseURL, provider.Kind().URL)
 }
 
-// current returns the settings of now.
+// current returns the current settings.
 func (a *App) current() *settings { return a.settings.Load() }
 
-// newSettings makes the settings of a configuration, which replace those before; nil at the start. It changes nothing else.
+// newSettings derives the settings of a configuration. before are the settings that they replace; nil at the start.
+// It changes nothing else.
 func (a *App) newSettings(cfg *config.Config, before *settings) (*settings, error) {
 	s := &settings{config: cfg, effective: cfg, chains: chain.NewCatalog(cfg), prices: cfg.Prices()}
 
@@ -96,7 +97,7 @@ func (a *App) newSettings(cfg *config.Config, before *settings) (*settings, erro
 	s.fetch = a.runbookConfig(cfg.System)
 
 	if before != nil && sameFetch(before.fetch, s.fetch) {
-		s.runbooks = before.runbooks // with what it has cached
+		s.runbooks = before.runbooks // keeps its cache
 	} else {
 		s.runbooks = runbook.New(s.fetch)
 	}
@@ -112,14 +113,14 @@ func (a *App) newSettings(cfg *config.Config, before *settings) (*settings, erro
 	return s, nil
 }
 
-// discard closes what was made for settings that are not used.
+// discard closes what was created for settings that are not used.
 func (s *settings) discard(before *settings) {
 	if before == nil || s.runbooks != before.runbooks {
 		s.runbooks.Close()
 	}
 }
 
-// withEarlier returns the configuration with what only an earlier one has.
+// withEarlier returns cfg plus the servers and providers that only an earlier configuration has.
 func withEarlier(cfg, earlier *config.Config) *config.Config {
 	merged := *cfg
 	merged.MCPServers = maps.Clone(earlier.MCPServers)
@@ -130,7 +131,7 @@ func withEarlier(cfg, earlier *config.Config) *config.Config {
 	return &merged
 }
 
-// newReception makes what alerts come in by.
+// newReception creates the parts that receive alerts.
 func (a *App) newReception(s *settings, before *settings) error {
 	alerts, err := triageSettings(s.config.Alerts)
 	if err != nil {
@@ -151,7 +152,7 @@ func (a *App) newReception(s *settings, before *settings) error {
 	s.inbox = inbox.New(inbox.Config{
 		Reader: inbox.Reader{
 			Config: s.config, Chains: s.chains,
-			// An address that masking changes is refused when it is submitted, so it is not taken from an alert either.
+			// A submitted address that masking would change is refused, so it is not taken from an alert either.
 			AllowsRunbook: func(url string) bool { return s.runbooks.Check(url) == nil && a.maskText(url) == url },
 		},
 		Intake: s.intake, Desk: s.desk, Env: a.options.Env, Confirm: a.confirmSubscription(s.fetch), Certificate: newSNSCertificates(s.fetch, a.clock).get,
@@ -180,15 +181,15 @@ func (a *App) engineSettings(s *settings) engine.Settings {
 	}
 }
 
-// price adds to what a call used what it costs now.
+// price adds the current cost to the usage of a call.
 func (a *App) price(model string, at time.Time, used tarsy.Usage) tarsy.Usage {
 	return a.current().prices.Price(model, at, used)
 }
 
-// dailyBudgetUSD is what all sessions together may cost per day.
+// dailyBudgetUSD returns what all sessions together may cost per day.
 func (a *App) dailyBudgetUSD() float64 { return a.current().config.System.Budgets.Daily.MaxCostUSD }
 
-// noteModel is the model that is asked about notes.
+// noteModel returns the model that processes notes.
 func (a *App) noteModel(timeout time.Duration) infer.Config {
 	s := a.current()
 	used := s.chains.NoteModel()
@@ -198,7 +199,7 @@ func (a *App) noteModel(timeout time.Duration) infer.Config {
 	}
 }
 
-// retry is how calls of models are made again.
+// retry returns how model calls are retried.
 func (a *App) retry(cfg *config.Config) llm.Retry {
 	configured := cfg.Defaults.LLMRetry
 
@@ -208,14 +209,14 @@ func (a *App) retry(cfg *config.Config) llm.Retry {
 	}
 }
 
-// openTools connects the tools of an execution, as they are configured now.
+// openTools connects the tools of an execution, with the current configuration.
 func (a *App) openTools(
 	ctx context.Context, executionID string, servers []tarsy.MCPServerSelection, rules []agent.ToolRule,
 ) (agent.Tools, error) {
 	return a.current().tools.Open(ctx, executionID, servers, rules)
 }
 
-// fetchRunbook reads a runbook and masks it.
+// fetchRunbook fetches and masks a runbook.
 func (a *App) fetchRunbook(ctx context.Context, url string) (string, error) {
 	text, err := a.current().runbooks.Fetch(ctx, url)
 
@@ -240,7 +241,7 @@ func (a *App) runbookConfig(cfg config.System) runbook.Config {
 	return fetch
 }
 
-// sameFetch reports whether two fetchers would do the same.
+// sameFetch reports whether two fetchers would behave the same.
 func sameFetch(x, y runbook.Config) bool {
 	return slices.Equal(x.AllowedDomains, y.AllowedDomains) && x.CacheTTL == y.CacheTTL && x.GitHubToken == y.GitHubToken
 }
@@ -250,10 +251,10 @@ func sameModels(x, y *config.Config) bool {
 	return x.System.PromptCaching == y.System.PromptCaching && reflect.DeepEqual(x.LLMProviders, y.LLMProviders)
 }
 
-// configWarning is something that a person should know of a valid configuration.
+// configWarning is a warning about a valid configuration.
 type configWarning struct{ message, details string }
 
-// warnings lists what to look at in the configuration.
+// warnings lists the warnings about the configuration.
 func (s *settings) warnings(env func(string) (string, bool), scripted bool) []configWarning {
 	var all []configWarning
 
@@ -269,7 +270,7 @@ func (s *settings) warnings(env func(string) (string, bool), scripted bool) []co
 
 	for _, unset := range s.config.UnsetVariables(env) {
 		hint := unset.Hint
-		unset.Hint = "" // which the text would repeat
+		unset.Hint = "" // the details show it
 
 		all = append(all, configWarning{message: unset.String(), details: hint})
 	}
@@ -277,7 +278,7 @@ func (s *settings) warnings(env func(string) (string, bool), scripted bool) []co
 	return all
 }
 
-// labels are the names of the configuration that may stand in labels of metrics.
+// labels returns the names in the configuration that can appear in metric labels.
 func (s *settings) labels() (providers, models, servers []string) {
 	return configLabels(s.config)
 }
@@ -309,7 +310,7 @@ func (a *App) route(s *settings) func(alert tarsy.Alert) (chain.Route, error) {
 			return chain.Route{}, err
 		}
 
-		// The address is stored and shown as it is, for it must be read later.
+		// The address is stored and shown unmasked, because it must be fetched later.
 		if a.maskText(alert.RunbookURL) != alert.RunbookURL {
 			return chain.Route{}, tarsy.FieldErrorf(tarsy.CodeInvalidField, "runbook_url",
 				"runbook_url holds what looks like a secret; private runbooks on GitHub are read with system.github.token_env")

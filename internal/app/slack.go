@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/slack"
 )
 
-// connectSlack makes the bot. Without a token the server runs without Slack; that is one of the warnings of the configuration.
+// connectSlack creates the bot. Without a token, the server runs without Slack, and the configuration warnings say so.
 func (a *App) connectSlack(intake notify.Intake, decisions notify.Decisions) error {
 	cfg := a.options.Config.System.Slack
 	if !cfg.Enabled {

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// Certificates of Amazon SNS stay the same for months, under an address that names them.
+	// keepCertificate is how long a certificate is cached. Amazon SNS keeps a certificate for months, at an address that identifies it.
 	keepCertificate = 24 * time.Hour
-	// keepFailure is after how long a certificate that could not be fetched is asked for again: strangers may send addresses.
+	// keepFailure is how long a failed fetch is cached: strangers can send addresses.
 	keepFailure      = time.Minute
 	maxCertificates  = 16
 	certificateBytes = 16 << 10
 )
 
-// snsCertificates fetches the certificates that Amazon SNS signs with, one at a time, under the rules for runbooks and from the host of the address
-// alone.
+// snsCertificates fetches the signing certificates of Amazon SNS, one at a time, under the rules for runbooks and
+// only from the host of the address.
 type snsCertificates struct {
 	fetch runbook.Config
 	clock clockwork.Clock

@@ -9,12 +9,12 @@ import (
 const (
 	// slowStep is how long a step of the start may take before it is reported.
 	slowStep = 3 * time.Second
-	// slowAgain is how often a step that goes on is reported after that.
+	// slowAgain is the interval at which a slow step is reported again.
 	slowAgain = 10 * time.Second
 )
 
-// Step notes that the start has come to something that may take long, and returns what to call at its end. A step that takes
-// longer than a moment is reported, so that a server that does not come up shows what it waits for.
+// Step records that the start has reached something that may take long, and returns a function to call at its end. A step that takes longer
+// than slowStep is reported, so that a server that does not come up shows what it is waiting for.
 func (a *App) Step(what string) (done func()) {
 	s := &step{what: what, began: time.Now(), progress: a.options.Progress}
 
@@ -29,7 +29,7 @@ func (a *App) Step(what string) (done func()) {
 	}
 }
 
-// step is one part of the start, in real time.
+// step is one step of the start. It uses real time.
 type step struct {
 	what     string
 	began    time.Time

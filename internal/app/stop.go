@@ -11,27 +11,28 @@ import (
 )
 
 const (
-	// leastStopTime is how long stopping may take at least: sessions are handed over in it, even if no tool call is waited for.
+	// leastStopTime is the minimum time for a stop: sessions are handed over in it, even if no tool call is waited for.
 	leastStopTime = time.Second
-	// mostReleaseTime bounds what is kept for everything that comes after the tool calls.
+	// mostReleaseTime limits what is reserved for everything after the tool calls.
 	mostReleaseTime = 5 * time.Second
-	// lastMoment is what each part gets that is stopped when the time is over.
+	// lastMoment is what each part gets when it is stopped after the time is up.
 	lastMoment = 10 * time.Millisecond
 )
 
 var errStopTime = errors.New("it took longer than a stop may take; other servers take over what it had when the leases end")
 
-// StopTime is how long stopping takes at most.
+// StopTime returns how long a stop takes at most.
 func StopTime(cfg config.Queue) time.Duration { return max(cfg.GracefulShutdownTimeout, leastStopTime) }
 
-// releaseTime is the part of it that remains when tool calls are cut off: to hand sessions over, and for jobs, requests and connections.
+// releaseTime returns the part of StopTime that is left after tool calls are cut off, for handing sessions over and
+// for jobs, requests and connections.
 func releaseTime(cfg config.Queue) time.Duration {
 	const share = 3
 
 	return min(StopTime(cfg)/share, mostReleaseTime)
 }
 
-// toolGrace is how long tool calls that are under way are waited for.
+// toolGrace returns how long to wait for tool calls in flight.
 func toolGrace(cfg config.Queue) time.Duration {
 	return min(cfg.GracefulShutdownTimeout, StopTime(cfg)-releaseTime(cfg))
 }
@@ -45,8 +46,8 @@ func (a *App) onStop(what string, stop func(ctx context.Context) error) {
 	a.cleanups = append(a.cleanups, cleanup{what: what, stop: stop})
 }
 
-// Stop undoes everything, last in first out. What is not done when ctx is done is given up, and its goroutines end with the process. It is
-// idempotent and safe before Start.
+// Stop undoes everything, last in first out. Parts that have not stopped when ctx is done are abandoned, and their goroutines end with the
+// process. It is idempotent and safe before Start.
 func (a *App) Stop(ctx context.Context) error {
 	a.stopOnce.Do(func() {
 		a.ready.Store(false)
@@ -64,7 +65,7 @@ func (a *App) Stop(ctx context.Context) error {
 	return a.stopErr
 }
 
-// undo stops one part, and returns when ctx is done even if the part is not.
+// undo stops one part. It returns when ctx is done even if the part has not stopped.
 func (c cleanup) undo(ctx context.Context) error {
 	stopped := make(chan error, 1)
 
@@ -76,7 +77,7 @@ func (c cleanup) undo(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 
-	// The others may still be undone: most take no time.
+	// Parts after the deadline still get a moment: most need no time.
 	last := time.NewTimer(lastMoment)
 	defer last.Stop()
 

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/stream"
 )
 
-// openStream lets agents show their text through the deltas.
+// openStream returns how agents publish their text as deltas.
 func openStream(deltas *stream.Deltas) agent.OpenStream {
 	return func(event tarsy.TimelineEvent, fence int64) (add func(string), end func()) {
 		delta := deltas.Open(event.SessionID, stream.Chunk{
@@ -29,10 +29,10 @@ func streamLimits(cfg config.Streams) stream.Limits {
 	}
 }
 
-// feed is the signals of all sessions as the hub wants them.
+// feed adapts the signals of all sessions to the hub.
 type feed struct {
 	signals *postgres.Signals
-	// dropped counts how often a reader was told that it is behind.
+	// dropped counts how often changes were dropped because a reader was behind.
 	dropped atomic.Int64
 }
 
@@ -71,7 +71,7 @@ func (f *feed) Changes(buffer int) (changes <-chan stream.Change, behind func() 
 			taken, dropped := watch.Take()
 			if dropped {
 				miss()
-				// The empty change only asks the reader to look.
+				// The empty change only wakes the reader.
 				taken = append(taken, postgres.Change{})
 			}
 

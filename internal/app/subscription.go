@@ -9,8 +9,8 @@ import (
 	"tarsy.dev/tarsy/internal/runbook"
 )
 
-// confirmSubscription requests the address that confirms a subscription of Amazon SNS, under the rules for runbooks and for its host alone: at
-// public addresses, without a proxy, and with no redirect to another host.
+// confirmSubscription returns a function that requests the confirmation address of an Amazon SNS subscription, under the rules for runbooks
+// and only from its host: at public addresses, without a proxy, and without redirects to another host.
 func (a *App) confirmSubscription(fetch runbook.Config) func(context.Context, alert.Subscription) error {
 	return func(ctx context.Context, subscription alert.Subscription) error {
 		at, err := url.Parse(subscription.URL)
@@ -25,7 +25,7 @@ func (a *App) confirmSubscription(fetch runbook.Config) func(context.Context, al
 		defer fetcher.Close()
 
 		if _, err = fetcher.Fetch(ctx, subscription.URL); err != nil {
-			// The address confirms this subscription and does nothing else.
+			// Logging the address is safe: it only confirms this subscription.
 			a.logger.WarnContext(ctx, "could not confirm a subscription of Amazon SNS; request its address yourself",
 				"topic", subscription.Topic, "subscribe_url", subscription.URL, "error", err)
 

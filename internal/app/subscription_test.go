@@ -26,7 +26,7 @@ import (
 
 const snsHost = "sns.eu-central-1.amazonaws.com"
 
-// newSNS serves https for the host of Amazon SNS, and returns how it is reached and whom its certificate is trusted from.
+// newSNS serves HTTPS for the host of Amazon SNS, and returns a configuration that reaches it and trusts its certificate.
 func newSNS(t *testing.T, handler http.HandlerFunc) runbook.Config {
 	t.Helper()
 
@@ -92,7 +92,7 @@ func TestSubscriptionIsConfirmedOverHTTPSAndNoRedirectIsFollowedElsewhere(t *tes
 	require.Contains(t, logs.String(), "Token=elsewhere", "the operator can confirm it")
 	require.Len(t, requests, 1, "the redirect was not followed")
 
-	// Whatever a name server says, no internal address is connected to.
+	// Even if a name server returns an internal address, no connection to it is made.
 	fetch.Resolve = func(context.Context, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("169.254.169.254")}, nil
 	}

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// system is what the server is made of, for people.
+// system returns a description of the server for people.
 func (a *App) system() api.System {
 	return api.System{
 		MCPServers:   a.mcpWithTools,
@@ -28,7 +28,7 @@ func (a *App) system() api.System {
 	}
 }
 
-// mcpWithTools are the servers that the monitor watches.
+// mcpWithTools returns the servers that the monitor watches, with their tools.
 func (a *App) mcpWithTools() []api.MCPServer {
 	statuses, tools := a.mcpStatuses(), a.health.monitor.Tools()
 	servers := make([]api.MCPServer, 0, len(statuses))
@@ -48,7 +48,7 @@ func (a *App) mcpWithTools() []api.MCPServer {
 	return servers
 }
 
-// defaultTools is what a chain, or the chain of an alert type, allows, with the tools that its servers offered last.
+// defaultTools returns what a chain, or the chain of an alert type, allows, with the latest tools of its servers.
 func (a *App) defaultTools(chainID, alertType string) (api.DefaultTools, error) {
 	allowed, err := a.current().chains.AllowedTools(chainID, alertType, a.health.monitor.Tools())
 	if err != nil {
@@ -64,8 +64,8 @@ func (a *App) defaultTools(chainID, alertType string) (api.DefaultTools, error) 
 	return result, nil
 }
 
-// providers are the models that chains use, the default one first, and others. Addresses and names of variables are what the configuration shows of them, for either may hold what
-// somebody put into the wrong place.
+// providers returns the models that chains use, the default one first, then others. It shows addresses and variable names as the
+// configuration shows them, since either could contain a misplaced secret.
 func providers(cfg *config.Config, used, others []string, env func(string) (string, bool)) []api.Provider {
 	shown := map[string]string{}
 	for _, value := range cfg.Origins() {
@@ -104,7 +104,7 @@ func providers(cfg *config.Config, used, others []string, env func(string) (stri
 	return all
 }
 
-// ready are the configured providers that no chain uses and that have all variables they need, sorted.
+// ready returns the configured providers that no chain uses and whose variables are all set, sorted.
 func ready(cfg *config.Config, used []string, env func(string) (string, bool)) []string {
 	var names []string
 

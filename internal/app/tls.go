@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/certificate"
 )
 
-// openCertificate reads the certificate of the listener. Without one the server speaks plain HTTP.
+// openCertificate loads the certificate of the listener. Without one, the server speaks plain HTTP.
 func (a *App) openCertificate(ctx context.Context) error {
 	files := a.options.Config.System.TLS
 	if !files.Enabled() {
@@ -28,7 +28,7 @@ func (a *App) openCertificate(ctx context.Context) error {
 	return nil
 }
 
-// noteCertificate warns as long as the certificate in use is not the one in the files.
+// noteCertificate sets a warning while the certificate in use differs from the files.
 func (a *App) noteCertificate(err error) {
 	const message = "The TLS certificate has changed and cannot be loaded. The previous one stays in use."
 
@@ -44,10 +44,10 @@ func (a *App) noteCertificate(err error) {
 // Secure reports whether the server speaks HTTPS.
 func (a *App) Secure() bool { return a.tls != nil }
 
-// httpLog gets what the HTTP server has to tell. Everybody who connects can make a handshake fail, so such lines are limited.
+// httpLog receives the log of the HTTP server. Any client can make a handshake fail, so such lines are rate limited.
 type httpLog struct{ app *App }
 
-// Write implements io.Writer: log.Logger calls it once for each line.
+// Write implements io.Writer. log.Logger calls it once per line.
 func (l httpLog) Write(raw []byte) (int, error) {
 	text := strings.TrimSpace(string(raw))
 

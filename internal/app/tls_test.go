@@ -21,14 +21,14 @@ import (
 	"tarsy.dev/tarsy/internal/limit"
 )
 
-// secured is a server that answers probes over TLS; what it needs a database for is not there.
+// secured is a server that answers probes over TLS, without the parts that need a database.
 type secured struct {
 	*App
 
 	authority *certtest.Authority
 	dir       string
 	clock     *clockwork.FakeClock
-	log       *bytes.Buffer // read it after the end
+	log       *bytes.Buffer // read it only after the server has stopped
 }
 
 func serveTLS(t *testing.T, more string) (*secured, certtest.Pair) {
@@ -49,7 +49,7 @@ func serveTLS(t *testing.T, more string) (*secured, certtest.Pair) {
 	return s, pair
 }
 
-// dial makes a handshake.
+// dial connects and performs a handshake.
 func (s *secured) dial(t *testing.T, change func(*tls.Config)) (*tls.Conn, error) {
 	t.Helper()
 

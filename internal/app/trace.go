@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/telemetry"
 )
 
-// exportsTraces reports whether there is a collector: a configured one, or one that the standard variables name.
+// exportsTraces reports whether there is a collector, from the configuration or the standard variables.
 func (o Options) exportsTraces() bool {
 	for _, name := range []string{telemetry.EnvTracesEndpoint, telemetry.EnvEndpoint} {
 		if value, _ := o.Env(name); value != "" {
@@ -19,7 +19,7 @@ func (o Options) exportsTraces() bool {
 	return o.Config.System.Tracing.Endpoint != ""
 }
 
-// openTraces begins to export traces, if there is a collector. It is undone after everything that commits steps.
+// openTraces starts exporting traces, if there is a collector. It is undone after everything that commits steps.
 func (a *App) openTraces(ctx context.Context) error {
 	if !a.options.exportsTraces() {
 		return nil

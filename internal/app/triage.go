@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/triage"
 )
 
-// triageSettings are what the configuration says about alerts with an identity.
+// triageSettings returns the settings for alerts with an identity.
 func triageSettings(cfg config.Alerts) (triage.Settings, error) {
 	settings := triage.Settings{
 		Window: cfg.Deduplicate.Window, Threshold: cfg.Storm.Threshold, StormWindow: cfg.Storm.Window,

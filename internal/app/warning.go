@@ -19,8 +19,8 @@ const (
 	categorySession  = "session"
 )
 
-// warnings are what an operator should know. They are not kept over a restart. One category and server has one, but
-// for those that belong to no server.
+// warnings are problems that an operator should know about. They are lost at a restart. There is one per category and server; without a
+// server, one per category and message.
 type warnings struct {
 	mu  sync.Mutex
 	all []api.Warning
@@ -45,7 +45,7 @@ func (w *warnings) clear(category, serverID string) {
 	w.all = slices.DeleteFunc(w.all, func(o api.Warning) bool { return o.Category == category && o.ServerID == serverID })
 }
 
-// remove clears one warning that belongs to no server.
+// remove removes one warning without a server.
 func (w *warnings) remove(category, message string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,7 +62,7 @@ func (w *warnings) list() []api.Warning {
 	return slices.Clone(w.all)
 }
 
-// sessionSetAside warns of a session that cannot be loaded, until it can be again.
+// sessionSetAside warns about a session that cannot be loaded, until it can be loaded again.
 func (a *App) sessionSetAside(sessionID string, aside bool) {
 	message := "Session " + sessionID + " cannot be loaded and is set aside."
 	if !aside {

@@ -12,10 +12,10 @@ import (
 	"tarsy.dev/tarsy/internal/writeback"
 )
 
-// jobGrace is how long jobs may go on when the server stops. A call of a model takes longer, but is only repeated.
+// jobGrace is how long jobs may continue when the server stops. A model call takes longer, but an interrupted one is just repeated.
 const jobGrace = 2 * time.Second
 
-// backgroundWork is what works beside sessions: the job queue, the clean-up, write-back and the pipeline of notes.
+// backgroundWork is the work besides sessions: the job queue, retention, write-back and the pipeline of notes.
 type backgroundWork struct {
 	queue     *jobs.Queue
 	retention *retention.Retention
@@ -24,8 +24,7 @@ type backgroundWork struct {
 	writeBack *writeback.Dispatcher
 }
 
-// wireJobs makes the job queue with everything that works on it. Stopped in reverse: planning and looking first, then the
-// queue.
+// wireJobs creates the job queue and everything that uses it. They stop in reverse order: whatever creates jobs first, then the queue.
 func (a *App) wireJobs(targets []writeback.Target) error {
 	cfg, w := a.options.Config, &a.work
 
@@ -81,7 +80,7 @@ func (a *App) wireJobs(targets []writeback.Target) error {
 	return nil
 }
 
-// start begins to work.
+// start starts the background work.
 func (w *backgroundWork) start() {
 	w.queue.Start()
 	w.retention.Start()

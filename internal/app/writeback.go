@@ -23,8 +23,8 @@ import (
 	"tarsy.dev/tarsy/internal/writeback"
 )
 
-// announce is what the engine stores when a session begins or ends. It does not depend on tokens: another server, or this one once it
-// has a token, sends what is stored.
+// announce returns a function for the announcements that the engine stores when a session begins or ends. It does not depend on tokens:
+// another server, or this one once it has a token, sends what is stored.
 func (a *App) announce(targets []writeback.Target) (engine.Announce, error) {
 	var all []engine.Announce
 
@@ -43,7 +43,7 @@ func (a *App) announce(targets []writeback.Target) (engine.Announce, error) {
 			return nil, err
 		}
 
-		// Under the announcement of a beginning, people wait for the end, whatever it is.
+		// The beginning was announced, so people wait for the end, however the session ends.
 		routes.Cancelled = true
 		all = append(all, notify.Announce(tarsy.ChannelSlack, routes, a.clock))
 	}
@@ -62,7 +62,7 @@ func (a *App) announce(targets []writeback.Target) (engine.Announce, error) {
 	}, nil
 }
 
-// writeBackTargets are the targets of alerts.write_back, sorted by name.
+// writeBackTargets returns the targets of alerts.write_back, sorted by name.
 func (a *App) writeBackTargets() ([]writeback.Target, error) {
 	var targets []writeback.Target
 
@@ -109,7 +109,7 @@ func (a *App) writeBackTarget(cfg config.WriteBack, client *http.Client) (writeb
 	return target, err
 }
 
-// delivery is how a target is told.
+// delivery returns how a target is notified.
 func (a *App) delivery(cfg config.WriteBack, client *http.Client) (outgoing.Delivery, error) {
 	template, err := cfg.Template()
 	if err != nil {
@@ -137,7 +137,7 @@ func (a *App) delivery(cfg config.WriteBack, client *http.Client) (outgoing.Deli
 	}
 }
 
-// mail is who gets mail, and through which server.
+// mail returns who receives mail, and through which server.
 func (a *App) mail(cfg config.WriteBack, text *message.Template) (*email.Delivery, error) {
 	from, to, err := cfg.Addresses()
 	if err != nil {
@@ -157,7 +157,7 @@ func (a *App) mail(cfg config.WriteBack, text *message.Template) (*email.Deliver
 	}, nil
 }
 
-// writeBackWorkers send what is stored for the targets.
+// writeBackWorkers returns the workers that send what is stored for the targets.
 func (a *App) writeBackWorkers(targets []writeback.Target) *writeback.Workers {
 	dashboard := a.options.Config.System.Dashboard()
 

@@ -1,5 +1,6 @@
-// Package audit is the audit log: how a row is encoded and hashed, how a sequence of rows is verified, and how the row of a decision is
-// stored in the transaction of its change. Who decides what is for the surfaces to say.
+// Package audit is the audit log: how rows are encoded and hashed, how a sequence of rows is verified, and how the row of a
+// decision is stored in the same transaction as its change. The surfaces (API, chat bots and so on) supply the actor and the
+// action.
 package audit
 
 import (
@@ -17,16 +18,16 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// version begins every encoding, so that a later encoding of the same fields has other hashes.
+// version starts every encoding, so that a later encoding of the same fields yields different hashes.
 const version = "tarsy-audit-1"
 
-// maxText is how many bytes a text that others chose has at most.
+// maxText is the maximum length in bytes of externally supplied text.
 const maxText = 1000
 
 // FirstHash is the previous hash of the first row.
 func FirstHash() string { return strings.Repeat("0", hex.EncodedLen(sha256.Size)) }
 
-// Link completes an entry as the next row of a chain, after the row with this id and hash. The first row has the id 1.
+// Link completes an entry as the next row of a chain, after the row with this ID and hash. The first row has ID 1.
 func Link(entry tarsy.AuditEntry, lastID int64, lastHash string) tarsy.AuditEntry {
 	entry.ID, entry.PrevHash = lastID+1, lastHash
 	entry.At = calendar.Time(entry.At)
@@ -43,18 +44,18 @@ func Link(entry tarsy.AuditEntry, lastID int64, lastHash string) tarsy.AuditEntr
 	return entry
 }
 
-// clean makes a text one that a database and JSON return unchanged, and bounds it.
+// clean makes text round-trip unchanged through the database and JSON, and truncates it.
 func clean(text string) string { return plaintext.Cut(plaintext.Clean(text), maxText) }
 
-// Hash is the hash of a row, over all of its fields but the hash itself.
+// Hash returns the hash of a row, over all of its fields except the hash itself.
 func Hash(entry tarsy.AuditEntry) string {
 	sum := sha256.Sum256(encode(entry))
 
 	return hex.EncodeToString(sum[:])
 }
 
-// encode writes the fields in a fixed order, each with its length in front. Two different rows never have the same encoding: no field
-// can be taken for the end of another.
+// encode writes the fields in a fixed order, each prefixed with its length. The encoding is injective: no field can be mistaken
+// for the end of another.
 func encode(entry tarsy.AuditEntry) []byte {
 	fields := []string{
 		version, entry.PrevHash, strconv.FormatInt(entry.ID, 10), entry.At.UTC().Format(time.RFC3339Nano),
@@ -79,24 +80,24 @@ func encode(entry tarsy.AuditEntry) []byte {
 	return b
 }
 
-// BrokenError is the first row at which a chain is broken.
+// BrokenError identifies the first row at which a chain is broken.
 type BrokenError struct {
-	// ID is the row, as it is written there.
+	// ID is the ID stored in the row.
 	ID int64
-	// Reason is what is wrong with it.
+	// Reason describes the problem.
 	Reason string
 }
 
 // Error implements error.
 func (e *BrokenError) Error() string { return fmt.Sprintf("row %d: %s", e.ID, e.Reason) }
 
-// Verifier checks rows in the order of the log, from the first on. The zero value has seen none.
+// Verifier checks rows in log order, starting with the first. The zero value is ready to use.
 type Verifier struct {
 	count int64
 	head  string
 }
 
-// Add checks the next row. The error is a *BrokenError; a Verifier that returned one checks nothing more.
+// Add checks the next row. Errors are of type *BrokenError; do not use the Verifier after one.
 func (v *Verifier) Add(entry tarsy.AuditEntry) error {
 	switch {
 	case entry.ID != v.count+1:
@@ -112,10 +113,11 @@ func (v *Verifier) Add(entry tarsy.AuditEntry) error {
 	return nil
 }
 
-// Count is how many rows were verified.
+// Count returns the number of verified rows.
 func (v *Verifier) Count() int64 { return v.count }
 
-// Head is the hash of the last verified row. Kept elsewhere, it proves later that no row up to it was removed or rewritten.
+// Head returns the hash of the last verified row. Stored elsewhere, it later proves that no row up to it was removed or
+// rewritten.
 func (v *Verifier) Head() string {
 	if v.count == 0 {
 		return FirstHash()

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/audit"
 )
 
-// entry draws what a caller gives to an append.
+// entry draws an entry as a caller passes it to an append.
 func entry(t *rapid.T, label string) tarsy.AuditEntry {
 	text := rapid.StringN(0, 12, -1)
 
@@ -28,7 +28,7 @@ func entry(t *rapid.T, label string) tarsy.AuditEntry {
 	}
 }
 
-// chain draws a log of at least so many rows.
+// chain draws a log of at least least rows.
 func chain(t *rapid.T, least int) []tarsy.AuditEntry {
 	rows := make([]tarsy.AuditEntry, rapid.IntRange(least, least+6).Draw(t, "rows"))
 	lastID, lastHash := int64(0), audit.FirstHash()
@@ -41,7 +41,7 @@ func chain(t *rapid.T, least int) []tarsy.AuditEntry {
 	return rows
 }
 
-// verify returns the head of a log, or why it is broken.
+// verify returns the head of a log, or the error if it is broken.
 func verify(rows []tarsy.AuditEntry) (string, error) {
 	var v audit.Verifier
 
@@ -79,7 +79,7 @@ func TestChainSurvivesJSON(t *testing.T) {
 	})
 }
 
-// tamper draws one change of a log that is no append. It returns the first row that can be wrong, counted from 0.
+// tamper draws one modification of a log other than an append. It returns the first row that can be invalid, counted from 0.
 func tamper(t *rapid.T, rows []tarsy.AuditEntry) ([]tarsy.AuditEntry, int) {
 	rows = slices.Clone(rows)
 	at := rapid.IntRange(0, len(rows)-1).Draw(t, "at")
@@ -108,7 +108,7 @@ func tamper(t *rapid.T, rows []tarsy.AuditEntry) ([]tarsy.AuditEntry, int) {
 	return rows, at
 }
 
-// changeField changes any one field but the hash.
+// changeField changes one random field other than the hash.
 func changeField(t *rapid.T, row *tarsy.AuditEntry) {
 	value := reflect.ValueOf(row).Elem()
 	names := make([]string, 0, value.NumField())
@@ -148,7 +148,7 @@ func TestTamperedChainIsDetectedWithItsHead(t *testing.T) {
 
 		head, err := verify(tampered)
 		if err == nil {
-			// Whoever can write the last row can replace it; the head, kept elsewhere, shows it.
+			// Anyone who can write the last row can replace it; only a head kept elsewhere reveals that.
 			require.NotEqual(t, want, head)
 			require.Equal(t, len(rows)-1, at, "only a change of the last row needs the head")
 
@@ -176,7 +176,7 @@ func TestChainBeginsWithItsFirstHash(t *testing.T) {
 	require.Equal(t, int64(1), broken.ID)
 }
 
-// Logs outlive releases: with another encoding they would all seem to be tampered with.
+// Logs outlive releases: a different encoding would make all of them look tampered with.
 func TestHashesOfEarlierReleasesStayValid(t *testing.T) {
 	t.Parallel()
 

@@ -12,9 +12,9 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Decision is something that a person does, on its way from the surface where they do it to the transaction that makes the change. The
-// transaction appends the row: neither is there without the other. A Decision travels in a context, because between the two lies code that
-// is the same whether or not a person asked for it.
+// Decision is an action of a person, passed from the surface where they take it to the transaction that makes the change. That
+// transaction also appends the audit row, so neither exists without the other. A Decision travels in a context, because the
+// code in between is the same with and without a person's request.
 type Decision struct {
 	row func(target string, details map[string]string) tarsy.AuditEntry
 
@@ -24,28 +24,28 @@ type Decision struct {
 	state   state
 }
 
-// state is what became of a decision.
+// state is the progress of a decision.
 type state int
 
 const (
-	// undone decisions have changed nothing in the database, as far as is known.
+	// undone means that nothing has been changed in the database, as far as is known.
 	undone state = iota
-	// unchanged decisions found everything as they would have it.
+	// unchanged means that no change was necessary.
 	unchanged
 	stored
 )
 
 type decisionKey struct{}
 
-// Decide returns a context in which a decision is made. Row returns who makes which one and from where; the code that makes the change
-// knows its target and details, if the surface does not.
+// Decide returns a context that carries a decision. Row returns the audit row with the actor, the action and its origin; the
+// code that makes the change supplies target and details that the surface does not know.
 func Decide(ctx context.Context, row func(target string, details map[string]string) tarsy.AuditEntry) (context.Context, *Decision) {
 	d := &Decision{row: row}
 
 	return context.WithValue(ctx, decisionKey{}, d), d
 }
 
-// By is Decide for a row whose target and details are added to those that are known.
+// By is Decide with a fixed row, to which the reported target and details are added.
 func By(ctx context.Context, entry tarsy.AuditEntry) context.Context {
 	ctx, _ = Decide(ctx, func(target string, details map[string]string) tarsy.AuditEntry {
 		if target != "" {
@@ -64,7 +64,8 @@ func By(ctx context.Context, entry tarsy.AuditEntry) context.Context {
 	return ctx
 }
 
-// Each returns a context for one of several changes that a decision makes by themselves: each has a row, and the decision has none.
+// Each returns a context for one of several independent changes of a decision: each change gets a row, and the decision itself
+// none.
 func Each(ctx context.Context, target string) context.Context {
 	d := of(ctx)
 	if d == nil {
@@ -76,7 +77,7 @@ func Each(ctx context.Context, target string) context.Context {
 	return context.WithValue(ctx, decisionKey{}, &Decision{row: d.row, target: target})
 }
 
-// Target tells which id the decision changes. It does nothing where no decision is made.
+// Target sets the ID that the decision changes. It does nothing if ctx carries no decision.
 func Target(ctx context.Context, id string) {
 	if d := of(ctx); d != nil {
 		d.mu.Lock()
@@ -86,7 +87,8 @@ func Target(ctx context.Context, id string) {
 	}
 }
 
-// Detail adds to the row of the decision. Values are chosen by the server, or masked. It does nothing where no decision is made.
+// Detail adds a detail to the row of the decision. Values must be chosen by the server, or masked. It does nothing if ctx
+// carries no decision.
 func Detail(ctx context.Context, name, value string) {
 	if d := of(ctx); d != nil {
 		d.mu.Lock()
@@ -100,14 +102,14 @@ func Detail(ctx context.Context, name, value string) {
 	}
 }
 
-// Deciding reports whether a decision is made whose row is not stored.
+// Deciding reports whether ctx carries a decision whose row has not been stored.
 func Deciding(ctx context.Context) bool {
 	d := of(ctx)
 
 	return d != nil && !d.Stored()
 }
 
-// Unchanged tells that everything is as the decision would have it: it has no row.
+// Unchanged marks the decision as requiring no change, so it gets no row.
 func Unchanged(ctx context.Context) {
 	if d := of(ctx); d != nil {
 		d.become(unchanged)
@@ -120,7 +122,7 @@ func of(ctx context.Context) *Decision {
 	return d
 }
 
-// become notes what became of a decision. A row that is stored stays.
+// become records the new state of a decision. A stored decision stays stored.
 func (d *Decision) become(next state) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -130,7 +132,7 @@ func (d *Decision) become(next state) {
 	}
 }
 
-// Settled reports whether the decision needs no row any more: it is stored with the change, or nothing was changed.
+// Settled reports whether the decision needs no further row: it was stored with its change, or there was no change.
 func (d *Decision) Settled() bool {
 	if d == nil {
 		return false
@@ -142,7 +144,7 @@ func (d *Decision) Settled() bool {
 	return d.state != undone
 }
 
-// Stored reports whether the row of the decision is stored, with the change.
+// Stored reports whether the row of the decision was stored with the change.
 func (d *Decision) Stored() bool {
 	if d == nil {
 		return false
@@ -154,7 +156,7 @@ func (d *Decision) Stored() bool {
 	return d.state == stored
 }
 
-// Row is the row of the decision as it is known now, without its place in the log.
+// Row returns the row of the decision as currently known, without its position in the log.
 func (d *Decision) Row() tarsy.AuditEntry {
 	d.mu.Lock()
 	target, details := d.target, d.details
@@ -168,11 +170,11 @@ type Beginner interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
 
-// ErrUnchanged ends the transaction of a change that changes nothing.
+// ErrUnchanged rolls back a transaction that turns out to change nothing.
 var ErrUnchanged = errors.New("nothing is changed")
 
-// Change makes a change in one transaction, with the row of the decision that it is part of, if it is part of one. An error of change rolls
-// it back and is returned; ErrUnchanged is none to the caller.
+// Change makes a change in one transaction, together with the row of the decision in ctx, if any. An error of change rolls the
+// transaction back and is returned, except ErrUnchanged, which is not an error to the caller.
 func Change(ctx context.Context, on Beginner, change func(pgx.Tx) error) error {
 	d := of(ctx)
 
@@ -181,7 +183,7 @@ func Change(ctx context.Context, on Beginner, change func(pgx.Tx) error) error {
 			return err
 		}
 
-		// Last, for the log is locked until the commit: whoever holds it waits for nothing else.
+		// Last, because the log is locked until the commit: the lock holder must not wait for anything else.
 		if d == nil || d.Stored() {
 			return nil
 		}
@@ -203,14 +205,14 @@ func Change(ctx context.Context, on Beginner, change func(pgx.Tx) error) error {
 	return err
 }
 
-// lock makes appends exclusive across servers, so that each row continues from the last one.
+// lock serializes appends across servers, so that each row continues from the last one.
 const lock = 0x7461727379_03
 
 const insertSQL = `INSERT INTO audit_log (id, at, actor, actor_kind, key_id, key_prefix, role, action, target_type, target_id, request_id, remote,
     outcome, details, prev_hash, hash)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
 
-// Append adds a row at the end of a transaction. The log is locked until its commit.
+// Append adds a row at the end of a transaction. It locks the log until the commit.
 func Append(ctx context.Context, tx pgx.Tx, entry tarsy.AuditEntry) error {
 	var (
 		batch    pgx.Batch
@@ -219,7 +221,7 @@ func Append(ctx context.Context, tx pgx.Tx, entry tarsy.AuditEntry) error {
 	)
 
 	batch.Queue(`SELECT pg_advisory_xact_lock($1)`, int64(lock))
-	// A statement of its own: its snapshot is from after the lock.
+	// A separate statement: its snapshot is taken after the lock.
 	batch.Queue(`SELECT id, hash FROM audit_log ORDER BY id DESC LIMIT 1`).QueryRow(func(row pgx.Row) error {
 		if err := row.Scan(&lastID, &lastHash); !errors.Is(err, pgx.ErrNoRows) {
 			return err

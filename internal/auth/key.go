@@ -1,7 +1,7 @@
-// Package auth makes API keys and decides what they allow. A key's secret leaves this package once, when the key is
-// made; everybody else sees its hash.
+// Package auth issues API keys and decides what they allow. A key's secret leaves this package once, when the key is issued;
+// everything else works with its hash.
 //
-// It knows nothing of HTTP nor of where keys are kept.
+// It knows nothing of HTTP or of key storage.
 package auth
 
 import (
@@ -26,14 +26,14 @@ const (
 	maxTeams     = 20
 )
 
-// Issued is a key that was just made. Secret is shown to its owner and kept nowhere; Hash is what is stored.
+// Issued is a newly issued key. Secret is shown to its owner and not stored; Hash is stored.
 type Issued struct {
 	Key    tarsy.APIKey
 	Secret string
 	Hash   []byte
 }
 
-// Issue makes a key. A name or scope that will not do is a *tarsy.Error.
+// Issue creates a key. An invalid name or scope is a *tarsy.Error.
 func Issue(name string, scopes []tarsy.Scope, now time.Time) (Issued, error) {
 	name, err := cleanName(name)
 	if err != nil {
@@ -55,7 +55,7 @@ func Issue(name string, scopes []tarsy.Scope, now time.Time) (Issued, error) {
 	}, nil
 }
 
-// ExpireAt limits how long the key is accepted. A time that has passed is a *tarsy.Error.
+// ExpireAt sets the expiry of the key. A time in the past is a *tarsy.Error.
 func (i *Issued) ExpireAt(at, now time.Time) error {
 	if !at.After(now) {
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "expires_at", "expires_at must be in the future")
@@ -66,7 +66,7 @@ func (i *Issued) ExpireAt(at, now time.Time) error {
 	return nil
 }
 
-// LimitTo limits the sessions that the key sees to those of some teams. None means all.
+// LimitTo limits the key to the sessions of some teams. None means all.
 func (i *Issued) LimitTo(teams []string) error {
 	if len(teams) > maxTeams {
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "teams", "a key can have %d teams", maxTeams)
@@ -84,14 +84,14 @@ func (i *Issued) LimitTo(teams []string) error {
 	return nil
 }
 
-// Hash is what is stored of a secret. The secret is random and long, so that a plain hash keeps it.
+// Hash returns what is stored of a secret. Secrets are long and random, so a plain hash is safe.
 func Hash(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 
 	return sum[:]
 }
 
-// MayBeSecret reports whether s has the form of a secret: what has not is refused without asking the database.
+// MayBeSecret reports whether s has the form of a secret. Anything else is rejected without querying the database.
 func MayBeSecret(s string) bool {
 	prefix, rest, ok := strings.Cut(strings.TrimPrefix(s, secretStart), "_")
 
@@ -105,12 +105,12 @@ func isPlain(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 }
 
-// Scopes lists every scope, the weakest first.
+// Scopes lists every scope, weakest first.
 func Scopes() []tarsy.Scope {
 	return []tarsy.Scope{tarsy.ScopeRead, tarsy.ScopeWrite, tarsy.ScopeAdmin}
 }
 
-// Allows reports whether the scopes of a key include the one that is needed: admin includes write, write includes read.
+// Allows reports whether the scopes of a key include the needed one: admin includes write, write includes read.
 func Allows(scopes []tarsy.Scope, needed tarsy.Scope) bool {
 	need := slices.Index(Scopes(), needed)
 
@@ -140,7 +140,7 @@ func cleanScopes(scopes []tarsy.Scope) ([]tarsy.Scope, error) {
 		}
 	}
 
-	// In order and each once, whatever was asked.
+	// Ordered and without duplicates.
 	kept := slices.DeleteFunc(Scopes(), func(s tarsy.Scope) bool { return !slices.Contains(scopes, s) })
 	if len(kept) == 0 {
 		return nil, tarsy.FieldErrorf(tarsy.CodeMissingField, "scopes", "a key needs at least one scope of read, write and admin")

@@ -5,20 +5,21 @@ import (
 	"strings"
 )
 
-// A share's secret is "tarsyshare_" and 52 random characters of base32, which is 260 bits. It does not have the form of a key's.
+// A share's secret is "tarsyshare_" and 52 random characters of base32, which is 260 bits. Its form differs from a key's
+// secret.
 const (
 	shareStart        = "tarsyshare_"
 	shareSecretLength = 52
 )
 
-// NewShareSecret makes the secret of a share, which is kept nowhere, and the hash that is stored.
+// NewShareSecret generates the secret of a share, which is not stored, and its hash, which is.
 func NewShareSecret() (secret string, hash []byte) {
 	secret = shareStart + strings.ToLower(rand.Text()+rand.Text())
 
 	return secret, Hash(secret)
 }
 
-// MayBeShareSecret reports whether s has the form of a share's secret: what has not is refused without asking the database.
+// MayBeShareSecret reports whether s has the form of a share's secret. Anything else is rejected without querying the database.
 func MayBeShareSecret(s string) bool {
 	rest, ok := strings.CutPrefix(s, shareStart)
 

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// outageFirst is how long after the first report an outage that goes on is reported again; each pause is twice as long
-	// as the previous one, up to outageMost.
+	// outageFirst is how long after the first report an ongoing outage is reported again; each interval is twice as long as the
+	// previous one, up to outageMost.
 	outageFirst = 10 * time.Second
 	outageMost  = 5 * time.Minute
 )
 
-// Outage logs work that is attempted again and again while something that it needs is unavailable: the first failure at
-// once, further ones at growing intervals, and the first success after them. Real time is meant. Safe for concurrent use.
+// Outage logs failures of work that is retried while a dependency is unavailable: the first failure immediately, further ones
+// at growing intervals, and the first success after them. It uses real time. Safe for concurrent use.
 type Outage struct {
-	// Failing and Over are the messages; both are constants.
+	// Failing and Over are the log messages; both are constants.
 	Failing, Over string
 	Level         slog.Level
 	Logger        *slog.Logger

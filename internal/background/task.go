@@ -1,5 +1,5 @@
-// Package background runs work beside a server: a task has an owner that starts it, ends it and waits for it. It knows
-// nothing of what the work is.
+// Package background runs work alongside a server: each task has an owner that starts it, stops it and waits for it. It knows
+// nothing about the work.
 package background
 
 import (
@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Task is one goroutine. The zero value is ready to be started; stopping one that was not started does nothing.
+// Task is one goroutine. The zero value is ready to use; stopping a task that was not started does nothing.
 type Task struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-// Start runs the work until it returns. Its context ends with Stop. A task is started once.
+// Start runs work in a goroutine. Stop cancels its context. A task can be started only once.
 func (t *Task) Start(work func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.cancel = cancel
@@ -22,7 +22,7 @@ func (t *Task) Start(work func(context.Context)) {
 	t.running.Go(func() { work(ctx) })
 }
 
-// Stop ends the context of the work and waits until it has returned.
+// Stop cancels the context of the work and waits until it returns.
 func (t *Task) Stop() {
 	if t.cancel != nil {
 		t.cancel()
@@ -31,8 +31,7 @@ func (t *Task) Stop() {
 	t.running.Wait()
 }
 
-// Every calls work at each interval of real time until ctx ends, the first time after one interval. Each call has its own
-// time limit.
+// Every calls work at each interval of real time until ctx is done, first after one interval. Each call has its own time limit.
 func Every(ctx context.Context, interval, limit time.Duration, work func(context.Context)) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

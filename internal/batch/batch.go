@@ -1,7 +1,7 @@
-// Package batch collects items that come one by one and handles them in groups: whatever waits when a worker is free
-// becomes its next group, so an item that comes alone waits for nobody, and a crowd of items costs few groups.
+// Package batch collects items that arrive one by one and handles them in groups: whatever is queued when a worker becomes free
+// is its next group. So a single item does not wait for others, and a burst of items is handled in few groups.
 //
-// The package knows nothing of what an item is or what handling one means.
+// The package knows nothing about the items or how they are handled.
 package batch
 
 import (
@@ -9,21 +9,21 @@ import (
 	"sync"
 )
 
-// Config says how items are grouped. Workers, MaxItems and Handle are required.
+// Config configures the grouping of items. Workers, MaxItems and Handle are required.
 type Config[T comparable] struct {
-	// Workers is how many groups are handled at once.
+	// Workers is the number of groups handled concurrently.
 	Workers int
-	// MaxItems bounds the items of one group.
+	// MaxItems limits the items of one group.
 	MaxItems int
-	// Weight is what an item weighs, and MaxWeight bounds the weight of one group; an item that is heavier than that is a
-	// group of its own. Nil means that only MaxItems bounds a group.
+	// Weight is the weight of an item, and MaxWeight limits the weight of one group; a heavier item is a group by itself. Nil
+	// means that only MaxItems limits a group.
 	Weight    func(T) int
 	MaxWeight int
-	// Key names what an item is about. Items with the same key are handled in the order in which they were added, and never
-	// by two workers at once. Nil means that items may be handled in any order.
+	// Key identifies the subject of an item. Items with the same key are handled in the order in which they were added, and
+	// never by two workers concurrently. Nil means that items can be handled in any order.
 	Key func(T) string
-	// Handle handles a group, in the order in which its items were added. It is called by several workers at once, but never
-	// with the same key.
+	// Handle handles a group, in the order in which its items were added. It is called by several workers concurrently, but
+	// never with the same key.
 	Handle func(group []T)
 }
 
@@ -35,12 +35,12 @@ type Batcher[T comparable] struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	queue   []T
-	// busy are the keys of the groups in flight.
+	// busy has the keys of the groups in flight.
 	busy     map[string]bool
 	stopping bool
 }
 
-// New returns a Batcher. Items may be added at once; they are handled after Start.
+// New returns a Batcher. Items can be added immediately; they are handled after Start.
 func New[T comparable](cfg Config[T]) *Batcher[T] {
 	b := &Batcher[T]{cfg: cfg, busy: map[string]bool{}}
 	b.changed = sync.NewCond(&b.mu)
@@ -48,14 +48,14 @@ func New[T comparable](cfg Config[T]) *Batcher[T] {
 	return b
 }
 
-// Start begins to handle items.
+// Start starts the workers.
 func (b *Batcher[T]) Start() {
 	for range b.cfg.Workers {
 		b.running.Go(b.work)
 	}
 }
 
-// Stop refuses new items, waits until those that were added are handled, and ends the workers. It is idempotent.
+// Stop rejects new items, waits until all queued items are handled, and ends the workers. It is idempotent.
 func (b *Batcher[T]) Stop() {
 	b.mu.Lock()
 	b.stopping = true
@@ -65,7 +65,7 @@ func (b *Batcher[T]) Stop() {
 	b.running.Wait()
 }
 
-// Add queues an item. It reports false after Stop: the item will not be handled.
+// Add queues an item. It returns false after Stop: the item will not be handled.
 func (b *Batcher[T]) Add(item T) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,7 +80,7 @@ func (b *Batcher[T]) Add(item T) bool {
 	return true
 }
 
-// Withdraw removes an item that is still queued. It reports false if the item is being handled or was handled.
+// Withdraw removes an item that is still queued. It returns false if the item is being handled or was handled.
 func (b *Batcher[T]) Withdraw(item T) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,7 +107,7 @@ func (b *Batcher[T]) work() {
 	}
 }
 
-// take waits for a group. It returns nil when there is nothing more to come.
+// take waits for a group. It returns nil when the batcher is stopped and the queue is empty.
 func (b *Batcher[T]) take() []T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -117,7 +117,7 @@ func (b *Batcher[T]) take() []T {
 			return group
 		}
 
-		// What is still queued belongs to keys in flight: the worker that has them takes it next.
+		// Items that remain queued have keys in flight: the workers that hold these keys take them next.
 		if b.stopping && len(b.queue) == 0 {
 			return nil
 		}
@@ -126,7 +126,7 @@ func (b *Batcher[T]) take() []T {
 	}
 }
 
-// takeNow moves the first items whose keys are not in flight from the queue into a group, as far as its bounds allow.
+// takeNow moves the first items whose keys are not in flight from the queue into a group, within its limits.
 func (b *Batcher[T]) takeNow() []T {
 	var (
 		group  []T
@@ -154,7 +154,7 @@ func (b *Batcher[T]) takeNow() []T {
 		group = append(group, item)
 	}
 
-	// The rest of the array must not keep items alive.
+	// Clear the rest of the array so that it does not keep items alive.
 	clear(b.queue[len(kept):])
 	b.queue = kept
 
@@ -167,7 +167,7 @@ func (b *Batcher[T]) takeNow() []T {
 	return group
 }
 
-// release lets the keys of a group be taken again.
+// release makes the keys of a group available again.
 func (b *Batcher[T]) release(group []T) {
 	if b.cfg.Key == nil {
 		return

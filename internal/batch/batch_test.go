@@ -20,7 +20,7 @@ type item struct {
 	weight int
 }
 
-// ledger checks each group as it is handled, and keeps what was handled.
+// ledger checks each group as it is handled, and records what was handled.
 type ledger struct {
 	maxItems, maxWeight int
 
@@ -67,8 +67,8 @@ func (l *ledger) leave(group []*item) {
 	}
 }
 
-// Several callers, each with keys of its own, add and withdraw items; whenever Stop comes, each item that was accepted and
-// not withdrawn is handled once, in order.
+// Several callers, each with its own keys, add and withdraw items. Whenever Stop is called, each item that was accepted and not
+// withdrawn is handled once, in order.
 func TestItemsAreNotLostDuplicatedOrReorderedPerKey(t *testing.T) {
 	t.Parallel()
 
@@ -111,7 +111,7 @@ func TestItemsAreNotLostDuplicatedOrReorderedPerKey(t *testing.T) {
 			})
 		}
 
-		// Stop comes at any time, or after everything.
+		// Stop at any time, or after everything.
 		if rapid.Bool().Draw(t, "stop early") {
 			stopping.Go(b.Stop)
 		}

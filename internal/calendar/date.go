@@ -1,4 +1,4 @@
-// Package calendar has days without a time, and times as the database stores them.
+// Package calendar provides dates without a time, and times at the precision of the database.
 package calendar
 
 import (
@@ -13,7 +13,7 @@ type Date struct { //nolint:recvcheck // decoding needs a pointer, everything el
 	day time.Time
 }
 
-// ParseDate reads a date as YYYY-MM-DD.
+// ParseDate parses a date in the form YYYY-MM-DD.
 func ParseDate(text string) (Date, error) {
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil || day.Year() < 1 {
@@ -23,7 +23,7 @@ func ParseDate(text string) (Date, error) {
 	return Date{day}, nil
 }
 
-// DateOf is the day of a time, in the time's zone.
+// DateOf returns the date of t in its time zone.
 func DateOf(t time.Time) Date {
 	return Date{time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)}
 }
@@ -59,5 +59,6 @@ func (d *Date) Scan(source any) error {
 	return nil
 }
 
-// Time converts a time to what the database stores, UTC in microseconds, so that it is the same before and after storing.
+// Time converts a time to UTC with microsecond precision, as the database stores it, so that it compares equal before and after
+// storing.
 func Time(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

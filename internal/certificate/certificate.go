@@ -1,5 +1,5 @@
-// Package certificate keeps the TLS certificate of a listener: it reads it from two files, and again when they change.
-// It knows nothing of what is served.
+// Package certificate loads the TLS certificate of a listener from two files, and reloads it when they change. It knows nothing
+// of what is served.
 package certificate
 
 import (
@@ -18,14 +18,14 @@ import (
 	"tarsy.dev/tarsy/internal/background"
 )
 
-// CheckEvery is how long handshakes use the certificate before one of them looks at the files again.
+// CheckEvery is the minimum interval between checks of the files. Handshakes perform the checks.
 const CheckEvery = 10 * time.Second
 
-// Config says where the certificate is.
+// Config configures Files.
 type Config struct {
-	// CertFile has the certificate and the intermediate ones after it, KeyFile its private key; both are PEM.
+	// CertFile contains the certificate followed by the intermediate ones, KeyFile its private key; both are PEM.
 	CertFile, KeyFile string
-	// Note is called after every look at the files, with nil if the certificate in use is the one in the files.
+	// Note is called after every check of the files, with nil if the certificate in use is the one in the files.
 	Note   func(error)
 	Clock  clockwork.Clock
 	Logger *slog.Logger
@@ -33,19 +33,19 @@ type Config struct {
 
 // Files is a certificate that follows its files. It is safe for concurrent use.
 //
-// Files are compared by content, not by time: renewals copy files with old times, and a mounted secret changes by a link.
+// Files are compared by content, not by time: renewals copy files with old times, and mounted secrets change by symbolic link.
 type Files struct {
 	cfg     Config
 	outage  background.Outage
 	current atomic.Pointer[tls.Certificate]
 
 	mu sync.Mutex
-	// cert and key are what current was made of.
+	// cert and key are the contents that current was parsed from.
 	cert, key []byte
 	checked   time.Time
 }
 
-// Open reads the files, which must be right.
+// Open loads the files, which must be valid.
 func Open(ctx context.Context, cfg Config) (*Files, error) {
 	f := &Files{cfg: cfg, outage: background.Outage{
 		Failing: "could not load the changed TLS certificate, the previous one stays in use", Over: "TLS certificate can be loaded again",
@@ -61,10 +61,10 @@ func Open(ctx context.Context, cfg Config) (*Files, error) {
 	return f, nil
 }
 
-// Certificate returns the certificate for a handshake; it is for tls.Config.GetCertificate. A file that became unreadable
-// or wrong changes nothing: what worked so far goes on working.
+// Certificate returns the certificate for a handshake; it is for tls.Config.GetCertificate. If a file becomes unreadable or
+// invalid, the previous certificate stays in use.
 func (f *Files) Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	// One handshake looks at the files, others do not wait for it.
+	// One handshake checks the files; the others do not wait for it.
 	if f.mu.TryLock() {
 		defer f.mu.Unlock()
 
@@ -80,7 +80,7 @@ func (f *Files) Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error
 	return f.current.Load(), nil
 }
 
-// load reads the files and uses what they have, unless it is in use already.
+// load reads the files and stores the certificate, unless it is already in use.
 func (f *Files) load(ctx context.Context) error {
 	cert, key, err := read(f.cfg.CertFile, f.cfg.KeyFile)
 	if err != nil || bytes.Equal(cert, f.cert) && bytes.Equal(key, f.key) {
@@ -105,7 +105,7 @@ func (f *Files) load(ctx context.Context) error {
 	return nil
 }
 
-// Load reads a certificate and its key once.
+// Load loads a certificate and its key once.
 func Load(certFile, keyFile string) (*tls.Certificate, error) {
 	cert, key, err := read(certFile, keyFile)
 	if err != nil {
@@ -115,7 +115,7 @@ func Load(certFile, keyFile string) (*tls.Certificate, error) {
 	return parse(certFile, keyFile, cert, key)
 }
 
-// Names are the hosts and addresses that a certificate is for.
+// Names returns the host names and IP addresses of a certificate.
 func Names(pair *tls.Certificate) []string {
 	names := append([]string{}, pair.Leaf.DNSNames...)
 	for _, address := range pair.Leaf.IPAddresses {

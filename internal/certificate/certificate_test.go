@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/certtest"
 )
 
-// fixture is a certificate that is offered in real handshakes.
+// fixture serves a certificate in real handshakes.
 type fixture struct {
 	authority *certtest.Authority
 	dir       string
@@ -47,7 +47,7 @@ func open(t *testing.T) (*fixture, certtest.Pair) {
 	return f, pair
 }
 
-// serial connects and returns which certificate the server has shown.
+// serial connects and returns the serial number of the server's certificate.
 func (f *fixture) serial(t *testing.T) int64 {
 	t.Helper()
 

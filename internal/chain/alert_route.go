@@ -17,15 +17,15 @@ type alertRoute struct {
 	match      match.Set
 }
 
-// RouteMatch is the entry of alerts.routes that decided on an alert, and why.
+// RouteMatch is the entry of alerts.routes that was applied to an alert, and why.
 type RouteMatch struct {
 	// Index of the entry, from zero; -1 if none matches.
 	Index int
 	// Name of the entry; empty if it has none.
 	Name string
-	// Explanation is the choice in a sentence.
+	// Explanation explains the choice in one sentence.
 	Explanation string
-	// Skipped are the entries before it, with the first of their matchers that does not hold.
+	// Skipped are the entries before it, with the first matcher of each that failed.
 	Skipped []SkippedRoute
 }
 
@@ -34,11 +34,11 @@ type SkippedRoute struct {
 	Index   int
 	Name    string
 	Matcher string
-	// Value is what the alert has instead; empty if it has nothing by that name.
+	// Value is the alert's actual value; empty if it has none by that name.
 	Value string
 }
 
-// newAlertRoutes reads the routes of a configuration, which has checked their matchers.
+// newAlertRoutes parses the routes of a configuration, whose matchers were already validated.
 func newAlertRoutes(cfg *config.Config) []alertRoute {
 	routes := make([]alertRoute, len(cfg.Alerts.Routes))
 
@@ -54,9 +54,9 @@ func newAlertRoutes(cfg *config.Config) []alertRoute {
 	return routes
 }
 
-// ApplyRoutes gives an alert what the first matching entry of alerts.routes says: type, chain, severity, team, MCP servers and
-// runbook. An alert without a type gets the one that is named like its label alertname, if there is one. It must be called once for an
-// alert: what a route changes may make another one match. It fails if no chain takes the alert.
+// ApplyRoutes applies the first matching entry of alerts.routes to an alert: type, chain, severity, team, MCP servers and
+// runbook. An alert without a type gets the type named by its alertname label, if there is one. Call it only once per alert:
+// the changes of a route may make another route match. It fails if no chain accepts the alert.
 func (c *Catalog) ApplyRoutes(a *tarsy.Alert) (RouteMatch, error) {
 	if _, ok := c.cfg.ChainFor(a.Facts.Labels["alertname"]); ok && a.AlertType == "" {
 		a.AlertType = a.Facts.Labels["alertname"]
@@ -82,7 +82,7 @@ func (c *Catalog) ApplyRoutes(a *tarsy.Alert) (RouteMatch, error) {
 
 	chain, _, err := c.forAlert(*a)
 	if err != nil && a.Facts.Receiver != "" {
-		// A receiver answers a group as a whole: one alert with a type that is gone must not keep the others out.
+		// A receiver accepts or rejects a delivery as a whole: an alert with a removed type must not block the others.
 		a.AlertType = ""
 		chain, _, err = c.forAlert(*a)
 	}
@@ -102,7 +102,7 @@ func (c *Catalog) ApplyRoutes(a *tarsy.Alert) (RouteMatch, error) {
 	return found, nil
 }
 
-// noChain says what to configure so that a receiver's alerts have a chain; the sender can do nothing about it.
+// noChain describes what to configure so that a receiver's alerts have a chain; the sender cannot fix this.
 func noChain(a tarsy.Alert, err error) error {
 	if a.Facts.Receiver == "" {
 		return err
@@ -126,7 +126,7 @@ func (r alertRoute) explain() string {
 	return "all of its matchers hold: " + strings.Join(texts, ", ")
 }
 
-// apply sets what a route says. A runbook of the alert itself wins.
+// apply applies the settings of a route. The alert's own runbook takes precedence.
 func (c *Catalog) apply(r config.AlertRoute, a *tarsy.Alert) {
 	if r.AlertType != "" {
 		a.AlertType = r.AlertType
@@ -155,7 +155,7 @@ func (c *Catalog) apply(r config.AlertRoute, a *tarsy.Alert) {
 	}
 }
 
-// narrowTo limits a selection, or what the chain allows, to some servers. What it leaves may be nothing: a route never widens.
+// narrowTo limits a selection, or what the chain allows, to some servers. The result can be empty: a route never widens access.
 func (c Chain) narrowTo(servers []string, selection *tarsy.MCPSelection) *tarsy.MCPSelection {
 	narrowed := tarsy.MCPSelection{Servers: []tarsy.MCPServerSelection{}}
 

@@ -12,29 +12,28 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Offered are the tools that servers listed when they last answered, by server. A server that has not answered yet is not
-// in it.
+// Offered holds the tools that each server last listed, by server. A server that has not listed its tools yet has no entry.
 type Offered map[string][]agent.Tool
 
-// Tools is what the agents of a chain may use together: all that an alert can select from.
+// Tools is the union of what the agents of a chain may use: everything that an alert can select from.
 type Tools struct {
 	AlertType string
 	ChainID   string
-	// Servers are MCP servers with the names of their tools, in the order of the stages, then the chat's.
+	// Servers are MCP servers with the names of their tools, in stage order, then those of the chat.
 	Servers     []ServerTools
 	NativeTools llm.NativeTools
 }
 
-// ServerTools are the tools of one server that some agent may use.
+// ServerTools are the tools of one server that at least one agent may use.
 type ServerTools struct {
 	Name string
-	// Tools is empty as long as Known is false: the server has not listed its tools yet.
+	// Tools is empty if Known is false: the server has not listed its tools yet.
 	Tools []string
 	Known bool
 }
 
-// AllowedTools is what a chain allows: the one with this id or, if that is empty, the one of the alert type. Alerts that select nothing get
-// all of it.
+// AllowedTools returns what a chain allows: the chain with this ID or, if that is empty, the chain for the alert type. Alerts
+// without a selection get all of it.
 func (c *Catalog) AllowedTools(chainID, alertType string, offered Offered) (Tools, error) {
 	chain, alertType, err := c.forAlert(tarsy.Alert{AlertType: alertType, ChainID: chainID, ChainRequired: chainID != ""})
 	if err != nil {
@@ -61,10 +60,10 @@ func (c *Catalog) AllowedTools(chainID, alertType string, offered Offered) (Tool
 	return tools, nil
 }
 
-// Servers are the MCP servers that some agent of the chain may use.
+// Servers returns the MCP servers that at least one agent of the chain may use.
 func (c Chain) Servers() []string { return c.servers() }
 
-// servers are the MCP servers that some agent of the chain may use, in the order of the stages, then the chat's.
+// servers returns the MCP servers that at least one agent of the chain may use, in stage order, then those of the chat.
 func (c Chain) servers() []string {
 	var ids []string
 
@@ -79,7 +78,7 @@ func (c Chain) servers() []string {
 	return ids
 }
 
-// nativeTools are those that some agent of the chain has.
+// nativeTools returns the native tools that at least one agent of the chain has.
 func (c Chain) nativeTools() llm.NativeTools {
 	var sum llm.NativeTools
 
@@ -104,12 +103,12 @@ func (c Chain) nativeTools() llm.NativeTools {
 	return sum
 }
 
-// allows reports whether some agent of the chain may use a tool.
+// allows reports whether at least one agent of the chain may use a tool.
 func (c Chain) allows(t agent.Tool) bool {
 	return c.grants(t.Server, func(r agent.ToolRule) bool { return r.Allows(t) })
 }
 
-// grants reports whether some agent has the server, and all its rules pass.
+// grants reports whether at least one agent has the server and all of its rules pass.
 func (c Chain) grants(server string, passes func(agent.ToolRule) bool) bool {
 	for a := range c.agents() {
 		has := slices.ContainsFunc(a.Servers, func(s tarsy.MCPServerSelection) bool { return s.Name == server })
@@ -121,7 +120,7 @@ func (c Chain) grants(server string, passes func(agent.ToolRule) bool) bool {
 	return false
 }
 
-// checkSelection refuses a selection of anything that the chain does not allow.
+// checkSelection rejects a selection of anything that the chain does not allow.
 func (c *Catalog) checkSelection(chain Chain, selection *tarsy.MCPSelection, offered Offered) error {
 	if selection == nil {
 		return nil
@@ -160,8 +159,8 @@ func (c *Catalog) refuseServer(chain Chain, name string, allowed []string) error
 	return tarsy.FieldErrorf(code, "mcp_selection.servers", "%s; %s", what, hint)
 }
 
-// checkTool refuses a tool that the server does not list, or that no agent may use. Of a server that has not listed its
-// tools yet only the configured names are checked; what is missing then is told when the agent runs.
+// checkTool rejects a tool that the server does not list, or that no agent may use. For a server that has not listed its tools
+// yet, only the configured names are checked; a missing tool is then reported when the agent runs.
 func (c *Catalog) checkTool(chain Chain, server, name string, offered Offered) *tarsy.Error {
 	listed, known := offered[server]
 
@@ -204,7 +203,7 @@ func (c *Catalog) checkTool(chain Chain, server, name string, offered Offered) *
 	return tarsy.Errorf(code, "%s; %s", what, hint)
 }
 
-// checkNative refuses to switch on what the chain has off.
+// checkNative rejects enabling a native tool that the chain has disabled.
 func checkNative(chain Chain, selected *tarsy.NativeToolsSelection) error {
 	if selected == nil {
 		return nil
@@ -230,7 +229,7 @@ func checkNative(chain Chain, selected *tarsy.NativeToolsSelection) error {
 	return nil
 }
 
-// ServerRule is what a server's configuration says about its tools.
+// ServerRule returns the tool rule in a server's configuration.
 func ServerRule(s config.MCPServer) agent.ToolRule {
 	return agent.ToolRule{Allowed: s.AllowedTools, Denied: s.DeniedTools, ReadOnly: s.ReadOnly}
 }

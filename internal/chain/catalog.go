@@ -10,20 +10,20 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// Catalog is the chains and MCP servers of one configuration, resolved once. It never changes, so it may be shared.
+// Catalog holds the chains and MCP servers of one configuration, resolved once. It is immutable, so it can be shared.
 type Catalog struct {
 	cfg     *config.Config
 	chains  map[string]Chain
 	servers map[string]Server
-	// rules are what servers' own configurations say about their tools, by id.
+	// rules are the tool rules in the servers' own configurations, by ID.
 	rules map[string]agent.ToolRule
 	has   []string
-	// stored are the recipes of chains whose alerts select no servers, by the chain's id.
+	// stored has the encoded recipes for alerts that select no servers, by chain ID.
 	stored map[string]progress.Recipe
 	routes []alertRoute
 }
 
-// NewCatalog resolves everything that a configuration holds.
+// NewCatalog resolves a whole configuration.
 func NewCatalog(cfg *config.Config) *Catalog {
 	r := resolver{cfg: cfg}
 	c := &Catalog{
@@ -55,29 +55,29 @@ func NewCatalog(cfg *config.Config) *Catalog {
 	return c
 }
 
-// Chain returns the chain with this id.
+// Chain returns the chain with this ID.
 func (c *Catalog) Chain(id string) (Chain, bool) {
 	chain, ok := c.chains[id]
 
 	return chain, ok
 }
 
-// Server returns the MCP server with this id.
+// Server returns the MCP server with this ID.
 func (c *Catalog) Server(id string) (Server, bool) {
 	server, ok := c.servers[id]
 
 	return server, ok
 }
 
-// TakesQuestions reports whether a chain has a chat, and whether it is configured at all.
+// TakesQuestions reports whether a chain has a chat, and whether the chain is configured at all.
 func (c *Catalog) TakesQuestions(chainID string) (takes, known bool) {
 	chain, known := c.chains[chainID]
 
 	return chain.Chat != nil, known
 }
 
-// MCPServers lists the servers that some chain's agents get tools from, sorted. Built-in chains count only where the
-// user has none: a built-in that nobody asked for must not start programs.
+// MCPServers lists the servers whose tools are used by the agents of some chain, sorted. Built-in chains count only if the user
+// has configured none: an unused built-in must not start programs.
 func (c *Catalog) MCPServers() []string {
 	used := map[string]struct{}{}
 
@@ -92,7 +92,7 @@ func (c *Catalog) MCPServers() []string {
 	return slices.Sorted(maps.Keys(used))
 }
 
-// LLMProviders lists the providers that some chain uses or falls back on, and the one that is configured for notes, sorted; built-in
+// LLMProviders lists the providers that some chain uses, also as a fallback, and the one configured for notes, sorted. Built-in
 // chains count as in MCPServers.
 func (c *Catalog) LLMProviders() []string {
 	used := map[string]struct{}{}
@@ -124,7 +124,7 @@ func (c *Catalog) LLMProviders() []string {
 	return slices.Sorted(maps.Keys(used))
 }
 
-// NoteModel is the model that processes notes.
+// NoteModel returns the model that processes notes.
 func (c *Catalog) NoteModel() agent.Fallback {
 	r := resolver{cfg: c.cfg}
 	merged := merge(level{provider: c.cfg.Defaults.LLMProvider, backend: c.cfg.Defaults.LLMBackend}, level{provider: c.cfg.NotePipeline.LLMProvider})
@@ -132,7 +132,7 @@ func (c *Catalog) NoteModel() agent.Fallback {
 	return r.model(merged.provider, r.backend(merged), nil)
 }
 
-// Warnings is what a person should know about a valid configuration, in the order of the files.
+// Warnings returns the warnings about a valid configuration, in the order of the files.
 func (c *Catalog) Warnings() []config.Warning {
 	warnings := slices.Concat(c.cfg.Warnings, c.cfg.BudgetWarnings(c.LLMProviders()), c.cfg.SupportWarnings(c.LLMProviders()), c.cfg.WriteBackWarnings())
 	schema.SortWarnings(warnings)
@@ -140,11 +140,11 @@ func (c *Catalog) Warnings() []config.Warning {
 	return warnings
 }
 
-// Notes are the keys of the configuration that were written and have no effect.
+// Notes returns the configuration keys that were set but have no effect.
 func (c *Catalog) Notes() []config.Note { return c.cfg.Notes() }
 
-// UnsetVariables finds the environment variables that the providers in use need and that are not set. Load does not
-// check it: files are valid wherever they are read, a key is set only where the server runs.
+// UnsetVariables finds the unset environment variables of the providers in use. Load does not check this: files must be valid
+// wherever they are read, but keys are set only where the server runs.
 func (c *Catalog) UnsetVariables(env func(string) (string, bool)) []config.Problem {
 	var problems []config.Problem
 	for _, name := range c.LLMProviders() {
@@ -154,7 +154,7 @@ func (c *Catalog) UnsetVariables(env func(string) (string, bool)) []config.Probl
 	return problems
 }
 
-// active are the chains from the files, or the built-in ones if there are none.
+// active returns the chains from the files, or the built-in ones if there are none.
 func (c *Catalog) active() []Chain {
 	var all, users []Chain
 

@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// load resolves one text as tarsy.yaml.
+// load resolves text as tarsy.yaml.
 func load(t *testing.T, text string) *chain.Catalog {
 	t.Helper()
 	cfg, err := config.Load(config.Source{Files: []config.File{{Name: "tarsy.yaml", Text: []byte(text)}}})

@@ -8,9 +8,9 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// chat is the agent that answers questions. Its servers are the chat's own, else the chain's, else those of all stages
-// together, else the agent's. Unless the chat lists its servers itself, it may use only tools that an agent of the stages
-// may use.
+// chat resolves the agent that answers questions. Its servers are the chat's own, else the chain's, else those of all stages
+// combined, else the agent's. Unless the chat lists its servers itself, it may use only tools that an agent of the stages may
+// use.
 func (r resolver) chat(chain config.Chain, stages []Stage) Agent {
 	own := chain.Chat
 	name := override(config.ChatAgent, own.Agent)
@@ -31,7 +31,7 @@ func (r resolver) chat(chain config.Chain, stages []Stage) Agent {
 	return chat
 }
 
-// stageServers are the servers that the agents of all stages may call tools of, in order, nil if there are none.
+// stageServers returns the servers whose tools the agents of all stages may call, in order, or nil if there are none.
 func stageServers(stages []Stage) []string {
 	var all []string
 
@@ -46,13 +46,13 @@ func stageServers(stages []Stage) []string {
 	return all
 }
 
-// stageRule allows the chat what at least one agent of the stages may call. It is zero where the agents have no rules that
-// matter to it. A server that no agent has was listed for the chain or for the chat's agent: nobody else limits it.
+// stageRule limits the chat to what at least one agent of the stages may call. It is zero if no rule of these agents affects
+// the chat. A server that no agent has comes from the chain or the chat's agent, and nothing else limits it.
 func stageRule(chat Agent, stages []Stage) agent.ToolRule {
 	var (
 		grants  []agent.ToolGrant
-		limited = chat.callable() // those of which no agent may call every tool
-		unused  = chat.callable() // those that no agent has
+		limited = chat.callable() // servers where no agent may call every tool
+		unused  = chat.callable() // servers that no agent has
 	)
 
 	for a := range (Chain{Stages: stages}).agents() {
@@ -71,7 +71,7 @@ func stageRule(chat Agent, stages []Stage) agent.ToolRule {
 			limited = slices.DeleteFunc(limited, granted)
 		}
 
-		// Replicas grant the same.
+		// Replicas have identical grants.
 		same := func(other agent.ToolGrant) bool { return reflect.DeepEqual(other, grant) }
 		if len(grant.Servers) > 0 && !slices.ContainsFunc(grants, same) {
 			grants = append(grants, grant)
@@ -89,7 +89,7 @@ func stageRule(chat Agent, stages []Stage) agent.ToolRule {
 	return agent.ToolRule{AnyOf: grants}
 }
 
-// callable are the servers whose tools the agent may call.
+// callable returns the servers whose tools the agent may call.
 func (a Agent) callable() []string {
 	if !a.hasTools() {
 		return nil

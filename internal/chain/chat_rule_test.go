@@ -71,7 +71,7 @@ func TestChatMayUseOnlyWhatSomeAgentMayUse(t *testing.T) {
 	}
 }
 
-// callable are the offered tools that the agent may call, sorted.
+// callable returns the offered tools that the agent may call, sorted.
 func callable(a chain.Agent) []string {
 	var names []string
 	for _, s := range a.Servers {

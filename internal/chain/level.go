@@ -6,19 +6,18 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// level is what one step of the hierarchy sets: defaults, agent, chain, stage, stage's agent. An empty field sets
-// nothing.
+// level is what one level of the configuration sets: defaults, agent, chain, stage, stage's agent. An empty field sets nothing.
 type level struct {
 	agentType, provider, backend, strategy string
 	maxIterations                          int
 	mcpServers                             []string                  // nil sets nothing, empty means none
 	fallbacks                              []config.FallbackProvider // likewise
-	rule                                   agent.ToolRule            // narrows those below it
+	rule                                   agent.ToolRule            // narrows the rules of lower levels
 	rules                                  []agent.ToolRule          // of the levels merged so far
 }
 
-// merge lays each level over the previous ones. A strategy that implies a backend sets that as well, unless its own
-// level names one.
+// merge overlays each level on the previous ones. A strategy that implies a backend also sets the backend, unless its own level
+// names one.
 func merge(levels ...level) level {
 	var sum level
 
@@ -59,7 +58,7 @@ func override[T comparable](below, above T) T {
 	return below
 }
 
-// nativeTools lays each level over the previous ones; a tool that no level mentions is off.
+// nativeTools overlays each level on the previous ones; a tool that no level mentions is off.
 func nativeTools(levels ...*config.NativeTools) llm.NativeTools {
 	var set llm.NativeTools
 
@@ -84,7 +83,7 @@ func overrideBool(below bool, above *bool) bool {
 	return *above
 }
 
-// strategyOf maps the words of old and new files to the three strategies. Agents of some types answer in one call
+// strategyOf maps the strategy names of old and new files to the three strategies. Agents of some types answer in one call
 // without tools, whatever strategy they would inherit.
 func strategyOf(name, agentType string) agent.Strategy {
 	switch agentType {

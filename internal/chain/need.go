@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// The names of what a session needs, and of what a server has configured.
+// Prefixes for the needs of a session and the features of a server.
 const (
 	chainPrefix    = "chain:"
 	serverPrefix   = "mcp:"
 	providerPrefix = "llm:"
 	featurePrefix  = "feature:"
-	// needToolRules keeps sessions whose agents have rules about tools away from releases that do not know such rules.
+	// needToolRules keeps sessions whose agents have tool rules away from releases that do not support such rules.
 	needToolRules = featurePrefix + "tool-rules"
 )
 
-// NeedChain is what a session without a recipe needs: one that an earlier release stored.
+// NeedChain is the need of a session without a recipe, which an earlier release stored.
 func NeedChain(id string) string { return chainPrefix + id }
 
 func needServer(id string) string { return serverPrefix + id }
 
 func needProvider(name string) string { return providerPrefix + name }
 
-// DescribeNeeds names needs for people.
+// DescribeNeeds describes needs for people.
 func DescribeNeeds(needs []string) string {
 	words := make([]string, len(needs))
 

@@ -14,21 +14,20 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// Recipe is what a session follows from its start to its end: its chain, and what its agents are told about their MCP
-// servers, as configured when the alert was submitted. It is stored with the session, so its JSON is a contract between
-// releases: fields are only added, a reader ignores fields that it does not know, and the zero value of a new field means
-// what earlier releases did. It holds no secrets: how a provider or server is reached is read from the configuration of
-// the server that runs the session.
+// Recipe is the plan of a session: its chain, and its MCP servers' instructions for agents, as configured when the alert was
+// submitted. It is stored with the session, so its JSON is a contract between releases: fields are only added, readers ignore
+// unknown fields, and the zero value of a new field means what earlier releases did. It contains no secrets: how a provider or
+// server is reached is read from the configuration of the server that runs the session.
 type Recipe struct {
 	Chain Chain `json:"chain"`
 	// Servers are the MCP servers that the session may use, by id.
 	Servers map[string]Server `json:"servers"`
-	// Narrows is set where the alert's selection narrows what each agent may use. Without it the selection replaces the
-	// agents' servers, as it did in earlier releases.
+	// Narrows is set if the alert's selection narrows what each agent may use. Otherwise the selection replaces the agents'
+	// servers, as in earlier releases.
 	Narrows bool `json:"narrows,omitempty"`
 }
 
-// recipe is the recipe of a session of this chain, whose alert may have selected some of its MCP servers.
+// recipe returns the recipe of a session of this chain, whose alert may have selected some of its MCP servers.
 func (c *Catalog) recipe(chain Chain, selection *tarsy.MCPSelection) Recipe {
 	r := Recipe{Chain: chain, Servers: map[string]Server{}}
 
@@ -51,7 +50,7 @@ func (c *Catalog) recipe(chain Chain, selection *tarsy.MCPSelection) Recipe {
 	return r
 }
 
-// Stored returns the recipe as it is stored for a session whose alert made this selection.
+// Stored encodes the recipe for storage with a session whose alert made this selection.
 func (r Recipe) Stored(selection *tarsy.MCPSelection) progress.Recipe {
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -66,8 +65,8 @@ func (r Recipe) Stored(selection *tarsy.MCPSelection) progress.Recipe {
 	return progress.Recipe{Hash: base64.RawURLEncoding.EncodeToString(sum[:enough]), Needs: needs, Body: body}
 }
 
-// Needs lists what a server must have configured to run the session's stages, sorted. Models to fall back on are not
-// among it: without them the session still runs. Nor is what only answers questions.
+// Needs lists what a server must have configured to run the session's stages, sorted. It does not include fallback models,
+// which the session can run without, nor what is only used to answer questions.
 func (r Recipe) Needs(selection *tarsy.MCPSelection) []string {
 	needs := map[string]struct{}{}
 	model := func(provider string) {
@@ -103,13 +102,13 @@ func (r Recipe) Needs(selection *tarsy.MCPSelection) []string {
 	return slices.Sorted(maps.Keys(needs))
 }
 
-// Has lists what this configuration has, in the words of Needs, sorted. A session of a release without recipes needs its
-// chain.
+// Has lists what this configuration has, in the terms of Needs, sorted. A session that a release without recipes stored needs
+// its chain.
 func (c *Catalog) Has() []string { return c.has }
 
-// Decode reads a stored recipe for a server with this configuration. Models to fall back on that are not configured here
-// are left out. Questions are answered by the recipe's agent, or by the one that is configured now if the recipe has none
-// or its model is gone.
+// Decode decodes a stored recipe for a server with this configuration. It omits fallback models that are not configured here.
+// Questions are answered by the recipe's agent, or by the one that is configured now if the recipe has none or its model is no
+// longer configured.
 func (c *Catalog) Decode(body json.RawMessage) (Recipe, error) {
 	var r Recipe
 	if err := json.Unmarshal(body, &r); err != nil {
@@ -125,7 +124,7 @@ func (c *Catalog) Decode(body json.RawMessage) (Recipe, error) {
 		c.dropFallbacks(&stage.Synthesis.Spec)
 	}
 
-	// The first model is not one to fall back on: without it the session does not run here.
+	// The first model is not a fallback: without it the session does not run here.
 	if models := r.Chain.Summary.Models; len(models) > 1 {
 		r.Chain.Summary.Models = slices.Concat(models[:1], c.configured(models[1:]))
 	}
@@ -151,7 +150,7 @@ func (c *Catalog) hasProvider(name string) bool {
 	return ok
 }
 
-// chat is the agent that answers questions about a session of a stored chain.
+// chat returns the agent that answers questions about a session of a stored chain.
 func (c *Catalog) chat(stored Chain) *Agent {
 	if stored.Chat != nil {
 		c.dropFallbacks(&stored.Chat.Spec)

@@ -37,8 +37,8 @@ agent_chains:
       - {name: decide, replicas: 2, agents: [{name: Looker, mcp_servers: []}]}
 `
 
-// The file is what servers of this release store. A change of it must be readable by the previous release, and the file
-// as it was must be readable by this one: only ever add fields.
+// The file is what servers of this release store. The previous release must be able to read a changed file, and this release
+// the old file: only ever add fields.
 func TestStoredRecipeIsCompatibleBetweenReleases(t *testing.T) {
 	t.Parallel()
 	c := load(t, everything)

@@ -9,15 +9,15 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// resolver merges the levels of one configuration.
+// resolver merges the levels of a configuration.
 type resolver struct {
 	cfg *config.Config
-	// provider is used by every agent of a chain, whatever the levels set; empty for what is configured. The models that shorten the
-	// results of MCP servers belong to the servers and stay.
+	// provider overrides the provider of every agent of a chain; empty means the configured ones. The models that shorten the
+	// results of MCP servers belong to the servers and are not overridden.
 	provider string
 }
 
-// chain resolves a whole chain.
+// chain resolves a chain.
 func (r resolver) chain(configured config.Chain) Chain {
 	c := Chain{ID: configured.ID, Summary: r.summary(configured)}
 	c.Verdict = r.verdict(configured, c.Summary)
@@ -39,7 +39,7 @@ func (r resolver) chain(configured config.Chain) Chain {
 	return c
 }
 
-// stage lists who runs in a stage: its agents, or each of them as often as it has replicas.
+// stage resolves a stage with its agents, each repeated once per replica.
 func (r resolver) stage(chain config.Chain, index int) Stage {
 	configured := chain.Stages[index]
 	stage := Stage{
@@ -91,7 +91,7 @@ func (r resolver) agent(chain config.Chain, stageIndex, agentIndex int) Agent {
 	))
 }
 
-// synthesis is the agent that turns the analyses of a stage's agents into one. It has no tools.
+// synthesis resolves the agent that combines the analyses of a stage's agents. It has no tools.
 func (r resolver) synthesis(chain config.Chain, stageIndex int) Agent {
 	stage := chain.Stages[stageIndex]
 
@@ -121,7 +121,7 @@ func (r resolver) summary(chain config.Chain) Summary {
 		level{provider: chain.ExecutiveSummaryProvider, backend: chain.ExecutiveSummaryBackend})
 	merged = r.withProvider(merged)
 	first := r.model(merged.provider, r.backend(merged), nil)
-	// The single call of a summary binds no tools of the provider, so neither do those that stand in for it.
+	// The single call of a summary uses no native tools, so its fallbacks do not either.
 	models := append([]agent.Fallback{first}, r.models(merged, nil)...)
 
 	return Summary{
@@ -130,7 +130,7 @@ func (r resolver) summary(chain config.Chain) Summary {
 	}
 }
 
-// verdict resolves how the verdict of a chain is written: by the models of its summary.
+// verdict resolves how the verdict of a chain is written: with the models of its summary.
 func (r resolver) verdict(chain config.Chain, summary Summary) *Summary {
 	wanted := r.cfg.Defaults.Verdict
 	if chain.Verdict != nil {
@@ -146,8 +146,8 @@ func (r resolver) verdict(chain config.Chain, summary Summary) *Summary {
 	return &summary
 }
 
-// server resolves what agents are told about an MCP server. The model that shortens its results has no fallbacks: a
-// result that cannot be shortened is cut.
+// server resolves an MCP server's instructions for agents. The model that shortens its results has no fallbacks: a result that
+// cannot be shortened is truncated.
 func (r resolver) server(configured config.MCPServer) Server {
 	server := Server{Instructions: configured.Instructions}
 
@@ -201,7 +201,7 @@ func (r resolver) agentLevel(name string) level {
 	)
 }
 
-// merged is an agent with what all levels together set.
+// merged returns an agent with the settings of all levels combined.
 func (r resolver) merged(name string, l level) Agent {
 	l = r.withProvider(l)
 	configured := r.cfg.Agents[name]
@@ -226,8 +226,7 @@ func (r resolver) merged(name string, l level) Agent {
 	return a
 }
 
-// approvals resolves which calls of an agent need an approval: what the rules say in their order and, where none matches, the tools
-// that its servers list as writing.
+// approvals resolves which calls of an agent need an approval: the rules in their order, then the writing tools of its servers.
 func (r resolver) approvals(name string, servers []string) agent.Approvals {
 	var approvals agent.Approvals
 
@@ -260,8 +259,8 @@ func (r resolver) approvals(name string, servers []string) agent.Approvals {
 	return approvals
 }
 
-// withProvider applies the provider that a session was asked to use. The backend was chosen for another one, so only what the strategy
-// implies is left of it.
+// withProvider applies the provider requested for a session. The configured backend belongs to another provider, so only the
+// one implied by the strategy is kept.
 func (r resolver) withProvider(l level) level {
 	if r.provider != "" && r.provider != l.provider {
 		l.provider, l.backend = r.provider, config.StrategyBackend(l.strategy)
@@ -270,8 +269,8 @@ func (r resolver) withProvider(l level) level {
 	return l
 }
 
-// fallbacks is what one level sets as models to fall back on: its own entries, or those of the list that it names; nil
-// if it sets none.
+// fallbacks returns the fallback models set by one level: its own entries, or those of the list that it names; nil if it sets
+// none.
 func (r resolver) fallbacks(own []config.FallbackProvider, list string) []config.FallbackProvider {
 	if own != nil || list == "" {
 		return own
@@ -285,8 +284,8 @@ func (r resolver) fallbacks(own []config.FallbackProvider, list string) []config
 	return named
 }
 
-// models are the fallbacks of a level without what is tried already: the first model itself and repetitions. Calling a
-// provider again through another backend would repeat the same call. Own is what the agent sets of native tools.
+// models returns the fallbacks of a level without the first model and duplicates: calling a provider through another backend
+// would repeat the same call. Own is the agent's setting of native tools.
 func (r resolver) models(l level, own *config.NativeTools) []agent.Fallback {
 	var models []agent.Fallback
 
@@ -313,7 +312,7 @@ func (r resolver) model(provider, backend string, own *config.NativeTools) agent
 	}
 }
 
-// backend follows from the provider where no level names one.
+// backend defaults to the provider's backend if no level sets one.
 func (r resolver) backend(l level) string {
 	switch {
 	case l.backend != "":

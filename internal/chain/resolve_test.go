@@ -150,7 +150,7 @@ mcp_servers:
 	}
 }
 
-// model is what the test's files, or the built-ins, name as a provider's model.
+// model returns the model of a provider in the test's files or the built-ins.
 func model(provider string) string {
 	if provider == "google-default" {
 		return "gemini-3.5-flash"
@@ -158,7 +158,8 @@ func model(provider string) string {
 	return "m"
 }
 
-// nativeTools are those of a provider: the built-in models of Google search and read pages, those of the test's files run none.
+// nativeTools returns those of a provider: Google's built-in models can search and read pages, those of the test's files have
+// none.
 func nativeTools(provider string) llm.NativeTools {
 	builtin := provider == "google-default"
 	return llm.NativeTools{GoogleSearch: builtin, URLContext: builtin}

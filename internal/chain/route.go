@@ -12,21 +12,22 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// Route is where an alert goes.
+// Route is the result of routing an alert.
 type Route struct {
 	Chain Chain
-	// AgentType is the name of the first agent as configured: replicas have names of their own.
+	// AgentType is the configured name of the first agent: replicas have their own names.
 	AgentType string
-	// AlertType is the alert's own, or the default for an alert that names none.
+	// AlertType is the alert's own, or the default if it has none.
 	AlertType string
-	// Runbook is used for an alert that names none.
+	// Runbook is used if the alert has none.
 	Runbook string
-	// Recipe is what the session is to follow; nil means the configuration of whichever server runs it.
+	// Recipe is the recipe for the session; nil means the configuration of the server that runs it.
 	Recipe *progress.Recipe
 }
 
-// Route finds the chain for an alert: the one that a route of the configuration or a person chose, else the one of its type. It rejects an
-// alert type, chain or provider that is not configured and a selection of tools that the chain does not allow, and names what would do.
+// Route finds the chain for an alert: the one chosen by a configured route or a person, or else the one for its type. It
+// rejects an alert type, chain or provider that is not configured and a selection of tools that the chain does not allow, and
+// names the valid ones.
 func (c *Catalog) Route(alert tarsy.Alert, offered Offered) (Route, error) {
 	chain, alertType, err := c.forAlert(alert)
 	if err != nil {
@@ -53,7 +54,7 @@ func (c *Catalog) Route(alert tarsy.Alert, offered Offered) (Route, error) {
 	return Route{Chain: chain, AgentType: agentType, AlertType: alertType, Runbook: c.cfg.Defaults.Runbook, Recipe: &recipe}, nil
 }
 
-// withProvider is a chain whose agents all use one provider.
+// withProvider returns a chain whose agents all use one provider.
 func (c *Catalog) withProvider(chainID, provider string) (Chain, error) {
 	if !c.hasProvider(provider) {
 		return Chain{}, tarsy.FieldErrorf(tarsy.CodeUnknownLLMProvider, "llm_provider", "there is no LLM provider %q; %s",
@@ -68,8 +69,8 @@ func (c *Catalog) unknownChain(id string) error {
 		plaintext.Clean(id), nearest.HintWithList(id, slices.Sorted(maps.Keys(c.chains)), "chains"))
 }
 
-// forAlert returns the chain that investigates an alert, and its type. Unless a person chose it, a chain that is not configured any more is
-// as good as none: an alert that was suppressed may be investigated much later.
+// forAlert returns the chain for an alert, and its type. A chain that is no longer configured is ignored unless a person chose
+// it: a suppressed alert may be investigated much later.
 func (c *Catalog) forAlert(alert tarsy.Alert) (Chain, string, error) {
 	chain, ok := c.chains[alert.ChainID]
 
@@ -83,7 +84,7 @@ func (c *Catalog) forAlert(alert tarsy.Alert) (Chain, string, error) {
 	return chain, cmp.Or(alert.AlertType, c.cfg.Defaults.AlertType, c.cfg.Chains[chain.ID].AlertTypes[0]), nil
 }
 
-// forType returns the chain that takes alerts of a type, and the type: the default one for an alert that names none.
+// forType returns the chain for an alert type, and the type: the default one if alertType is empty.
 func (c *Catalog) forType(alertType string) (Chain, string, error) {
 	if alertType == "" {
 		alertType = c.cfg.Defaults.AlertType

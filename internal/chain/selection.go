@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Follow returns the chain as a session runs it whose alert made this selection.
+// Follow returns the chain for a session whose alert made this selection.
 func (r Recipe) Follow(selection *tarsy.MCPSelection) Chain {
 	if selection == nil {
 		return r.Chain
@@ -38,10 +38,10 @@ func (r Recipe) Follow(selection *tarsy.MCPSelection) Chain {
 	return c
 }
 
-// hasTools reports whether the agent may call tools. One that answers in a single call never does.
+// hasTools reports whether the agent can call tools. An agent that answers in a single call cannot.
 func (a Agent) hasTools() bool { return a.Spec.Strategy != agent.Synthesis }
 
-// narrow keeps what an alert selected of what the agent may use: servers, their tools, and the provider's own tools.
+// narrow restricts the agent to what the alert selected: servers, their tools, and native tools.
 func (a Agent) narrow(selection tarsy.MCPSelection) Agent {
 	if !a.hasTools() {
 		return a
@@ -68,7 +68,7 @@ func (a Agent) narrow(selection tarsy.MCPSelection) Agent {
 	})
 }
 
-// intersect returns the names that are in both lists; an empty list means all names. It reports whether any is left.
+// intersect returns the names in both lists; an empty list means all names. It reports whether the result has any.
 func intersect(a, b []string) (both []string, some bool) {
 	switch {
 	case len(a) == 0:
@@ -82,7 +82,7 @@ func intersect(a, b []string) (both []string, some bool) {
 	return both, len(both) > 0
 }
 
-// replace gives the agent what an alert selected, whatever it has itself. Sessions that earlier releases stored run by it.
+// replace gives the agent what the alert selected, regardless of its configuration. Sessions stored by earlier releases use it.
 func (a Agent) replace(selection tarsy.MCPSelection) Agent {
 	if !a.hasTools() {
 		return a
@@ -93,7 +93,7 @@ func (a Agent) replace(selection tarsy.MCPSelection) Agent {
 	return a.withNative(selection.NativeTools, overrideBool)
 }
 
-// withNative applies a selection to the native tools of the model and of its fallbacks.
+// withNative applies a selection to the native tools of the model and its fallbacks.
 func (a Agent) withNative(selected *tarsy.NativeToolsSelection, apply func(configured bool, selected *bool) bool) Agent {
 	if selected == nil {
 		return a

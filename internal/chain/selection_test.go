@@ -54,7 +54,7 @@ func TestSelectionNarrowsWhatEachAgentMayUse(t *testing.T) {
 	require.Equal(t, servers("logs", "metrics"), recipe.Chain.Stages[0].Agents[0].Servers)
 }
 
-// Earlier releases let an alert select any configured server. Their recipes lack the field.
+// Earlier releases allowed an alert to select any configured server. Their recipes lack the field narrows.
 func TestSessionStoredByEarlierReleaseKeepsItsWiderSelection(t *testing.T) {
 	t.Parallel()
 	yes, no := true, false

@@ -41,7 +41,7 @@ The list shows the last characters of each id, which every command accepts.`,
 	return cmd
 }
 
-// listingApprovals makes a command list approvals.
+// listingApprovals sets up cmd to list approvals.
 func listingApprovals(t *tool, cmd *cobra.Command) {
 	r := newRemote(t, cmd)
 	session := cmd.Flags().String("session", "", "only those of this session")
@@ -112,7 +112,7 @@ func approveCommand(t *tool) *cobra.Command {
 	return cmd
 }
 
-// decide decides about the approval that a part of an id means.
+// decide makes a decision about the approval whose id begins or ends with part.
 func decide[In any](ctx context.Context, c *client.Client, op client.Operation[In, client.Decision], decision In, part string) (client.Decision, error) {
 	id, err := c.ResolveApproval(ctx, part)
 	if err != nil {
@@ -122,7 +122,7 @@ func decide[In any](ctx context.Context, c *client.Client, op client.Operation[I
 	return client.Call(ctx, c, op, decision, id)
 }
 
-// readArguments reads the arguments of a tool call from a flag; nil if it is not set.
+// readArguments reads the arguments of a tool call from the value of a flag. It returns nil if the flag is not set.
 func readArguments(given string) (json.RawMessage, error) {
 	if given == "" {
 		return nil, nil

@@ -18,15 +18,15 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// waiting stores a session with a tool call that waits for an approval. Its chain is one that the server does not have, so that nothing
-// happens after a decision.
+// waiting stores a session with a tool call that waits for an approval. The server does not have its chain, so
+// nothing happens after a decision.
 func (s *server) waiting(t *testing.T) tarsy.MCPInteraction {
 	t.Helper()
 
 	now := calendar.Time(tarsyNow())
 	session := tarsy.Session{
 		ID: ident.New(), AlertType: "kubernetes", AlertData: "pod down", ChainID: "elsewhere", Status: tarsy.SessionPending, Author: "ana",
-		// The server's clock is the database's, which it knows to within a slow round trip: a session of this moment may be of its future.
+		// The server follows the database's clock, to within a slow round trip, so a session created now could lie in its future.
 		CreatedAt:  calendar.Time(now.Add(-time.Minute)),
 		AlertFacts: tarsy.AlertFacts{Title: "Pod down", Labels: map[string]string{}, Links: []tarsy.AlertLink{}, Source: tarsy.SourceAPI},
 	}

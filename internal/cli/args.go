@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 )
 
-// suggestionDistance is how many letters a command may be off to be suggested.
+// suggestionDistance is the maximum edit distance of a suggested command.
 const suggestionDistance = 2
 
 var (
@@ -19,8 +19,8 @@ var (
 	errUnexpectedArg  = errors.New("unexpected argument")
 )
 
-// namedArgs checks a command's arguments against its usage line, such as "ask SESSION [QUESTION]", so that an error can
-// name the one that is missing.
+// namedArgs checks a command's arguments against its usage line, such as "ask SESSION [QUESTION]", so that an error
+// can name the missing one.
 func namedArgs(cmd *cobra.Command, args []string) error {
 	names := strings.Fields(cmd.Use)[1:]
 
@@ -37,7 +37,7 @@ func namedArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// onlyCommands refuses an argument that is not a command, and names the nearest one.
+// onlyCommands rejects an argument that is not a command and suggests the nearest one.
 func onlyCommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// inquiry is a question and how its answer is printed.
+// inquiry is one run of the ask command.
 type inquiry struct {
 	*remote
 
@@ -67,7 +67,7 @@ func (i *inquiry) question(args []string) (string, error) {
 	question := strings.Join(args, " ")
 
 	if question == "-" {
-		// One byte more than is allowed, so that the server can say so.
+		// One byte over the limit, so that the server rejects a question that is too long.
 		text, err := io.ReadAll(io.LimitReader(i.Stdin, tarsy.MaxQuestionBytes+1))
 		if err != nil {
 			return "", fmt.Errorf("read the question from stdin: %w", err)
@@ -84,7 +84,7 @@ func (i *inquiry) question(args []string) (string, error) {
 }
 
 func (i *inquiry) send(ctx context.Context, c *client.Client, id, question string) error {
-	// Events after this version belong to the answer, or to an earlier question.
+	// Later events belong to the answer, or to an earlier question.
 	detail, err := c.Session(ctx, id)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (i *inquiry) send(ctx context.Context, c *client.Client, id, question strin
 	return i.report(asked, asked.StageID, "Question sent. Follow the answer with: %s watch %s", i.Name, id)
 }
 
-// hint adds to a refusal what the user can do about it.
+// hint adds advice to a problem that the server returned.
 func (i *inquiry) hint(err error, id string) error {
 	problem, ok := errors.AsType[*client.Problem](err)
 	if !ok {
@@ -155,7 +155,7 @@ func (i *inquiry) wait(ctx context.Context, c *client.Client, detail tarsy.Sessi
 	return err
 }
 
-// ending describes how an answer that did not complete ended.
+// ending describes how an incomplete answer ended.
 func ending(stage tarsy.StageDetail) string {
 	text := readable(string(stage.Status))
 	if stage.Status == tarsy.StatusCancelled {
@@ -182,7 +182,7 @@ func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.Ses
 		i.connected(update)
 
 		if update.Reloaded != nil {
-			session.Apply(update) // an old session: it would be printed from its beginning
+			session.Apply(update) // the session was reloaded: Take would print it from the beginning
 		} else {
 			lines.Take(update)
 		}

@@ -15,10 +15,10 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// longestPart is how much of an answer is held back while its paragraph is not complete, in UTF-16 units.
+// longestPart is the most text that is held back while a paragraph is incomplete, in UTF-16 units.
 const longestPart = 4000
 
-// converse is ask without a question.
+// converse runs ask without a question.
 func (i *inquiry) converse(ctx context.Context, c *client.Client, id string) error {
 	detail, err := i.finished(ctx, c, id)
 	if err != nil {
@@ -34,7 +34,7 @@ func (i *inquiry) converse(ctx context.Context, c *client.Client, id string) err
 	return conversation.piped(ctx)
 }
 
-// finished waits until the session is over and questions can be asked.
+// finished waits until the session has ended and questions can be asked.
 func (i *inquiry) finished(ctx context.Context, c *client.Client, id string) (tarsy.SessionDetail, error) {
 	detail, err := c.Session(ctx, id)
 	if err != nil || detail.Status.Terminal() {
@@ -57,14 +57,14 @@ func (i *inquiry) finished(ctx context.Context, c *client.Client, id string) (ta
 	return c.Session(ctx, id)
 }
 
-// conversation is questions and answers until somebody leaves or stdin ends.
+// conversation is a series of questions and answers. It ends when the user leaves or at the end of stdin.
 type conversation struct {
 	*inquiry
 
 	client *client.Client
 	id     string
 
-	// Only the flow's goroutines write these, one message after the other.
+	// Only the flow's goroutines write these, one message at a time.
 	questions  int
 	refused    bool
 	unanswered string // the status of the last answer that did not complete
@@ -74,14 +74,14 @@ type conversation struct {
 const (
 	fromAnswer = "answer" // text of an answer
 	fromTool   = "tool"
-	fromStatus = "status" // what is being done; not printed
+	fromStatus = "status" // progress; not printed
 	fromNotice = "notice"
 	fromError  = "error"
-	fromEnd    = "end" // the answer has ended; its text says how, if not well
+	fromEnd    = "end" // the answer has ended; the text says why, if it did not complete
 	fromResult = "result"
 )
 
-// edited is a conversation in a terminal.
+// edited runs a conversation in a terminal, with a line editor.
 func (c *conversation) edited(ctx context.Context, detail tarsy.SessionDetail) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -114,7 +114,7 @@ func (c *conversation) edited(ctx context.Context, detail tarsy.SessionDetail) e
 	})
 
 	err = editor.Run(ctx)
-	cancel(nil) // an answer that was left continues
+	cancel(nil) // an unfinished answer continues on the server
 	running.Wait()
 
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *conversation) edited(ctx context.Context, detail tarsy.SessionDetail) e
 	return failed
 }
 
-// piped is a conversation whose questions are the lines of stdin.
+// piped runs a conversation whose questions are the lines of stdin.
 func (c *conversation) piped(ctx context.Context) error {
 	if c.isTerminal(c.Stdin) {
 		c.infof("Type a question and press Enter. Ctrl-D ends the conversation.")
@@ -166,7 +166,7 @@ func (c *conversation) newChat() *chat.Chat {
 	})
 }
 
-// delivery says whether an answer is printed while it is written or when it is complete.
+// delivery selects whether an answer is printed as it is written or once it is complete.
 type delivery bool
 
 const (
@@ -174,7 +174,7 @@ const (
 	whole    delivery = false
 )
 
-// build declares the flow of a conversation: lines become questions, and what the chat produces becomes messages.
+// build declares the flow of a conversation: lines become questions, and the output of the chat becomes messages.
 func (c *conversation) build(answers *chat.Chat, config console.Config, how delivery) (*flow.Flow, error) {
 	people := console.New(config)
 
@@ -228,10 +228,10 @@ func toolMessage(_ context.Context, tool chat.Tool) (console.Message, error) {
 	return message, nil
 }
 
-// argumentsWidth is how much of a tool's arguments is shown.
+// argumentsWidth limits how much of a tool's arguments is shown.
 const argumentsWidth = 60
 
-// endMessage reports how an answer ended. In pipes it is the answer itself, if there is one.
+// endMessage reports how an answer ended. In a pipe, the message is the answer itself if there is one.
 func (c *conversation) endMessage(a client.Answer, how delivery) (console.Message, error) {
 	completed := a.Stage.Status == tarsy.StatusCompleted
 	if !completed {
@@ -256,13 +256,13 @@ func (c *conversation) endMessage(a client.Answer, how delivery) (console.Messag
 	case !completed:
 		message.Text = "No answer: it " + ending(a.Stage) + "."
 	default:
-		message.Text = " " // a message without text does not arrive
+		message.Text = " " // the console drops an empty message
 	}
 
 	return message, nil
 }
 
-// render is a message where nobody watches.
+// render returns the text of a message when the output is not a terminal.
 func (c *conversation) render(message console.Message) string {
 	switch message.Sender {
 	case fromStatus:

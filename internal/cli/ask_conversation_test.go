@@ -17,14 +17,14 @@ import (
 	"tarsy.dev/tarsy/internal/cli"
 )
 
-// conversation is a command on a terminal, with somebody who types.
+// conversation is a command in a terminal, with a user who types.
 type conversation struct {
 	*clientCommand
 
 	keys *io.PipeWriter
 }
 
-// converse runs a command on a terminal.
+// converse runs a command in a terminal.
 func (s *server) converse(t *testing.T, args ...string) *conversation {
 	t.Helper()
 
@@ -145,7 +145,7 @@ func TestConversationRecallsQuestionsAndEnds(t *testing.T) {
 	id := s.investigated(t)
 	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "ask", id, "first question").code)
 
-	// The history begins with what was asked before; what was typed and taken back is not asked.
+	// The history begins with the earlier questions. A line that was typed and then discarded is not sent.
 	c := s.converse(t, "ask", id)
 	c.press(t, "typed"+ctrlC+arrowUp+"?\r")
 	c.tells(t, "first question?\x1b[0m\x1b[K\r\n")
@@ -219,7 +219,7 @@ func TestPipedConversationExitsWith5AfterFailedAnswer(t *testing.T) {
 	require.Empty(t, got.stdout)
 }
 
-// road is a way to a server that can be closed.
+// road is a proxy to a server that can be blocked.
 type road struct {
 	*httptest.Server
 
@@ -265,7 +265,7 @@ func TestConversationContinuesAfterLostConnection(t *testing.T) {
 	require.Equal(t, 1, c.times("The second paragraph."))
 }
 
-// Somebody's computer sleeps until the journal of the answer is gone.
+// The user's computer sleeps until the journal of the answer has been trimmed.
 func TestConversationContinuesAfterJournalWasTrimmed(t *testing.T) {
 	t.Parallel()
 
@@ -315,7 +315,7 @@ func TestConversationShowsLastQuestionsShortened(t *testing.T) {
 	require.Regexp(t, `FAIL\S*\n\S*\(no answer\)`, shown)
 }
 
-// Only where both stdin and stdout are terminals, somebody reads and types.
+// The conversation is interactive only if both stdin and stdout are terminals.
 func TestConversationIsPlainUnlessBothEndsAreTerminals(t *testing.T) {
 	t.Parallel()
 
@@ -366,7 +366,7 @@ func TestConversationReportsFailedToolCallsAndRendersTextsApart(t *testing.T) {
 	id = s.investigated(t)
 	c = s.converse(t, "ask", id)
 
-	c.press(t, "UNCLOSED?\r"+"again?\r") // which is entered when the first answer has ended
+	c.press(t, "UNCLOSED?\r"+"again?\r") // entered once the first answer has ended
 	c.tells(t, "again?\x1b[0m\x1b[K\r\n")
 	c.press(t, ctrlD)
 	require.Equal(t, cli.ExitOK, c.end())
@@ -397,7 +397,7 @@ func TestWatchScreenAsksQuestionFromItsInputLine(t *testing.T) {
 	c.press(t, "is it SLOW?\r")
 	s.gate.Open()
 
-	// The screen prints only the cells that change, so the answer is waited for in the lines of a second watch.
+	// The screen redraws only the cells that change, so wait for the answer in the lines of a second watch.
 	watching := s.run(t, "watch", "--follow", id)
 	watching.tells(t, "answer completed")
 	watching.stop()

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// earlierShown is how many earlier questions are shown, earlierLines how much of each answer.
+	// earlierShown is how many earlier questions are shown, and earlierLines how many lines of each answer.
 	earlierShown = 3
 	earlierLines = 4
 )
 
-// showEarlier prints the end of the chat so far, and returns all questions for the history.
+// showEarlier prints the end of the chat so far and returns all questions, for the history.
 func (c *conversation) showEarlier(ctx context.Context, detail tarsy.SessionDetail) ([]string, error) {
 	out := c.palette(c.Stdout)
 	head := fmt.Sprintf("Session %s, %s. Ask about it; Ctrl-D ends.", short(c.id), terminal.Line(detail.TitleOr(detail.AlertType)))
@@ -60,7 +60,7 @@ func (c *conversation) showEarlier(ctx context.Context, detail tarsy.SessionDeta
 	return questions, nil
 }
 
-// shortened is an earlier question and the beginning of its answer.
+// shortened returns the lines of an earlier question and the beginning of its answer.
 func (c *conversation) shortened(exchange client.Exchange) []string {
 	out, width := c.palette(c.Stdout), min(c.columns(c.Stdout), textWidth)
 	question := terminal.Truncate(terminal.Line(exchange.Question), width-len(prompt.Mark)-1)

@@ -8,18 +8,17 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 )
 
-// painter turns the messages of a conversation into lines on a terminal. Only the console calls it, for one message after the
-// other.
+// painter turns the messages of a conversation into lines on a terminal. Only the console calls it, for one message at a time.
 type painter struct {
 	*conversation
 
 	editor *prompt.Editor
 	stream *terminal.MarkdownStream
-	sender string // of the stream
-	ended  bool   // the next question may be entered when this message is printed
+	sender string // that stream belongs to
+	ended  bool   // printing this message lets the user enter the next question
 }
 
-// Write implements io.Writer: it prints a message that was rendered.
+// Write implements io.Writer. It prints a rendered message.
 func (p *painter) Write(text []byte) (int, error) {
 	n, err := p.editor.Write(text)
 
@@ -31,7 +30,7 @@ func (p *painter) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// render is a message as it is printed above the line that is being typed. It tells the editor what is being done.
+// render returns the text to print above the line that is being typed. It shows progress in the editor's status.
 func (p *painter) render(message console.Message) string {
 	out := p.palette(p.Stdout)
 	line := strings.TrimSpace(terminal.Line(message.Text))

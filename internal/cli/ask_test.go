@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// investigated is the id of a session that is over.
+// investigated submits an alert, waits until its session is over and returns the session's id.
 func (s *server) investigated(t *testing.T, args ...string) string {
 	t.Helper()
 
@@ -31,7 +31,7 @@ func (s *server) investigated(t *testing.T, args ...string) string {
 	return detail.ID
 }
 
-// clientCommand is a client's command that was started.
+// clientCommand is a running client command.
 type clientCommand struct {
 	stdout, stderr *buffer
 	stop           context.CancelFunc
@@ -39,7 +39,7 @@ type clientCommand struct {
 	code           int
 }
 
-// tells returns when the command has written to stdout what is wanted; it must not end before.
+// tells waits until the command has written wanted to stdout. The command must not exit before that.
 func (c *clientCommand) tells(t *testing.T, wanted string) {
 	t.Helper()
 
@@ -161,7 +161,7 @@ func TestAskExitsWith5WithoutAnswer(t *testing.T) {
 	require.Contains(t, got.stderr, "error     the model is out of order (llm_error)")
 	require.Contains(t, got.stderr, "No answer: it failed: ")
 
-	id = s.investigated(t) // one that nobody asked to fail
+	id = s.investigated(t) // not asked to fail
 	waiting := s.run(t, "ask", id, "WAIT", "-o", "json")
 	waiting.stderr.wait(t, "Question sent")
 	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "sessions", "cancel", id).code)
@@ -193,7 +193,7 @@ func TestInterruptedAskSaysThatAnswerContinues(t *testing.T) {
 	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "sessions", "cancel", id).code)
 }
 
-// A question that is accepted and can never be stored is refused in the timeline.
+// A question that is accepted but can never be stored is refused in the timeline.
 func TestQuestionRefusedAfterItWasAcceptedEndsWaiting(t *testing.T) {
 	t.Parallel()
 
@@ -328,8 +328,8 @@ func TestSessionWithTrimmedJournalIsStillShown(t *testing.T) {
 	require.Contains(t, got.stdout, "The cache has no bound.")
 }
 
-// forget drops the session's journal, as the retention does after a day. Its lease is given back shortly after the
-// answer is told, and until then the session is left alone.
+// forget drops the session's journal, as retention does after a day. The session's lease is released shortly after the answer is reported,
+// and until then retention skips the session.
 func (s *server) forget(t *testing.T, id string) {
 	t.Helper()
 

@@ -21,7 +21,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// maxAuditLine is the size of the longest line of an exported log; texts in it are bounded.
+// maxAuditLine is the size of the longest line of an exported log. Texts in the log are bounded.
 const maxAuditLine = 1 << 20
 
 func auditCommand(t *tool) *cobra.Command {
@@ -102,7 +102,7 @@ func exportAuditCommand(t *tool) *cobra.Command {
 	return cmd
 }
 
-// jsonLines prints lines of JSON without control sequences.
+// jsonLines prints JSON lines without control sequences.
 type jsonLines struct{ *tool }
 
 // Write implements io.Writer.
@@ -110,7 +110,7 @@ func (l jsonLines) Write(line []byte) (int, error) {
 	return len(line), l.printf("%s", terminal.JSON(line))
 }
 
-// writeAudit writes rows as JSON lines. What it verifies on the way tells the head; a broken log is exported all the same.
+// writeAudit writes rows as JSON lines. It verifies them on the way to compute the head; a broken log is still exported.
 func writeAudit(out io.Writer, rows iter.Seq2[tarsy.AuditEntry, error]) (audit.Verifier, error) {
 	var v audit.Verifier
 
@@ -132,11 +132,11 @@ func writeAudit(out io.Writer, rows iter.Seq2[tarsy.AuditEntry, error]) (audit.V
 	return v, nil
 }
 
-// verification is what tarsy audit verify prints.
+// verification is the output of tarsy audit verify.
 type verification struct {
 	Rows int64  `json:"rows"`
 	Head string `json:"head"`
-	// LastSeen is what the previous verification of the server's log found, which the log still contains.
+	// LastSeen is the head from the previous verification of the server's log, which the log still contains.
 	LastSeen *seenHead `json:"last_seen,omitempty"`
 }
 
@@ -189,7 +189,7 @@ the head somewhere else and pass it to --expect-head.`,
 	return cmd
 }
 
-// verifyServer verifies the log of a server, also against the head that was seen last, and remembers the new one.
+// verifyServer verifies the log of a server, also against the head seen last, and remembers the new head.
 func verifyServer(ctx context.Context, r *remote, expected string, forget bool) (verification, error) {
 	c, err := r.open()
 	if err != nil {
@@ -222,8 +222,8 @@ func verifyServer(ctx context.Context, r *remote, expected string, forget bool) 
 
 var errHeadMissing = errors.New("the audit log does not contain the row of --expect-head: rows were cut off at its end, or all of it was written again")
 
-// verifyRows checks the rows, that one of them has the expected hash, unless that is empty, and that the last seen head is where it
-// was, unless there is none.
+// verifyRows checks the rows. One of them must have the expected hash, unless that is empty, and the last seen head must still be at its
+// position, unless there is none.
 func verifyRows(rows iter.Seq2[tarsy.AuditEntry, error], expected string, last seenHead) (verification, error) {
 	var v audit.Verifier
 
@@ -263,7 +263,7 @@ func verifyRows(rows iter.Seq2[tarsy.AuditEntry, error], expected string, last s
 	return found, nil
 }
 
-// readAudit reads an exported file, line by line.
+// readAudit reads an exported file line by line.
 func readAudit(name string) iter.Seq2[tarsy.AuditEntry, error] {
 	return func(yield func(tarsy.AuditEntry, error) bool) {
 		file, err := os.Open(name)

@@ -18,17 +18,17 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 )
 
-// seenHead is the last row of an audit log when it was verified.
+// seenHead is the last row of an audit log at the time of a verification.
 type seenHead struct {
 	Rows int64     `json:"rows"`
 	Head string    `json:"head"`
 	At   time.Time `json:"at"`
 }
 
-// time returns when it was seen, for people.
+// time returns when the head was seen, formatted for people.
 func (h seenHead) time() string { return h.At.UTC().Format(time.RFC3339) }
 
-// missing says what happened to a log that does not contain this row, given how many rows it has now.
+// missing returns an error that explains what happened to a log without this row, given how many rows the log has now.
 func (h seenHead) missing(rows int64) error {
 	what := fmt.Sprintf("row %d has another hash now, so the log was written again", h.Rows)
 	if rows < h.Rows {
@@ -47,12 +47,12 @@ var (
 	errNoStateHome = errors.New("there is no directory to keep it in; set HOME or XDG_STATE_HOME")
 )
 
-// headsFile is the file in which the heads of verified logs are remembered, one for each server. Several commands may use it at once.
+// headsFile stores the heads of verified logs, one per server. Several commands can use it concurrently.
 type headsFile struct{ path string }
 
-// seenHeads is what the file contains.
+// seenHeads is the content of the file.
 type seenHeads struct {
-	// Heads has the addresses of the servers for keys.
+	// Heads maps the address of a server to its head.
 	Heads map[string]seenHead `json:"heads"`
 }
 
@@ -66,7 +66,7 @@ func (h seenHeads) valid() bool {
 	return h.Heads != nil
 }
 
-// headsFile is in the directory for state of the user. It has no path if there is none.
+// rememberedHeads returns the file in the user's state directory. Its path is empty if there is no such directory.
 func rememberedHeads(t *tool) headsFile {
 	base, ok := t.variable("XDG_STATE_HOME")
 	if !ok || !filepath.IsAbs(base) {
@@ -81,7 +81,7 @@ func rememberedHeads(t *tool) headsFile {
 	return headsFile{filepath.Join(base, "tarsy", "audit-heads.json")}
 }
 
-// headKey is the address of a server without what may differ although it is the same server.
+// headKey normalizes the address of a server, so that different spellings of it share one entry.
 func headKey(server string) string {
 	address, err := url.Parse(server)
 	if err != nil {
@@ -118,15 +118,15 @@ func (f headsFile) read() (seenHeads, error) {
 	return found, nil
 }
 
-// last returns the head of a server's log that was seen last; its hash is empty if none was.
+// last returns the last seen head of a server's log. Its hash is empty if there is none.
 func (f headsFile) last(server string) (seenHead, error) {
 	found, err := f.read()
 
 	return found.Heads[headKey(server)], err
 }
 
-// remember stores the head of a server's log. Forget replaces what is stored, which otherwise stays if it has more rows: another
-// verification may have ended meanwhile.
+// remember stores the head of a server's log. With forget it replaces what is stored; otherwise a stored head with more rows is kept,
+// because another verification may have finished in the meantime.
 func (f headsFile) remember(server string, head seenHead, forget bool) error {
 	if f.path == "" {
 		return errNoStateHome
@@ -157,7 +157,7 @@ func (f headsFile) remember(server string, head seenHead, forget bool) error {
 	case !forget && found.Heads[key].Rows > head.Rows:
 		return nil
 	case head.Rows == 0:
-		// Every log contains an empty one.
+		// Every log extends the empty one, so there is nothing to remember.
 		delete(found.Heads, key)
 	default:
 		found.Heads[key] = head
@@ -171,7 +171,7 @@ func (f headsFile) remember(server string, head seenHead, forget bool) error {
 	})
 }
 
-// lock waits until no other command changes the file. The file itself is replaced, so another one is locked, which stays.
+// lock waits until no other command is changing the file. It locks a separate file, which is never replaced, because the file itself is.
 func (f headsFile) lock() (unlock func(), err error) {
 	file, err := os.OpenFile(f.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -185,7 +185,7 @@ func (f headsFile) lock() (unlock func(), err error) {
 	}
 
 	return func() {
-		// Before it is closed, for a process that is being started may have a copy of it.
+		// Unlock before closing: a process that is being started may hold a copy of the descriptor.
 		_ = unix.Flock(int(file.Fd()), unix.LOCK_UN)
 		_ = file.Close()
 	}, nil

@@ -21,12 +21,12 @@ import (
 	"tarsy.dev/tarsy/internal/cli"
 )
 
-// auditServer is a server with three rows in its log, and a user with a home.
+// auditServer is a server with three rows in its log and a user with a home directory.
 type auditServer struct {
 	*server
 
 	admin []string // environment of an admin
-	heads string   // file of what was seen
+	heads string   // file of seen heads
 }
 
 func startAuditServer(t *testing.T) *auditServer {
@@ -54,7 +54,7 @@ func (s *auditServer) appendRows(t *testing.T, n int) {
 	}
 }
 
-// tamper changes the table as somebody who may do everything in the database.
+// tamper changes the table with full rights in the database.
 func (s *auditServer) tamper(t *testing.T, statements ...string) {
 	t.Helper()
 
@@ -132,7 +132,7 @@ func TestAuditVerifyFailsWhenEndOfLogWasCutOff(t *testing.T) {
 	require.Regexp(t, `no longer contains .* a verification on 20[0-9T:-]+Z saw row 3 with the hash [0-9a-f]{64}; the log ends with row 1 now`, got.stderr)
 	require.Contains(t, got.stderr, "--forget-head")
 
-	// The end is there again, and is another one.
+	// The log has enough rows again, but with another end.
 	s.appendRows(t, 2)
 
 	got = s.verify(t)
@@ -163,7 +163,7 @@ func TestAuditVerifyFailsWhenLogWasWrittenAgain(t *testing.T) {
 	s := startAuditServer(t)
 	require.Equal(t, cli.ExitOK, s.verify(t).code)
 
-	// The same rows without the name of who did it, as a chain that is intact, and longer than before.
+	// The same rows without the author's name, as an intact chain that is longer than before.
 	s.tamper(t, `DELETE FROM audit_log`)
 
 	for range 4 {
@@ -215,7 +215,7 @@ func TestAuditVerifyReportsUnusableFileOfHeads(t *testing.T) {
 		require.Contains(t, s.verify(t).stdout, "row 3")
 	}
 
-	// A directory can neither be read nor replaced, whoever runs the test.
+	// A directory can be neither read nor replaced, even by root.
 	require.NoError(t, os.Remove(s.heads))
 	require.NoError(t, os.MkdirAll(filepath.Join(s.heads, "x"), 0o700))
 	require.Equal(t, cli.ExitFailed, s.verify(t).code)

@@ -15,11 +15,11 @@ import (
 	"tarsy.dev/tarsy/internal/auth"
 )
 
-// firstKeyFile is the file in the data directory that holds the first admin key.
+// firstKeyFile is the file in the data directory that contains the first admin key.
 const firstKeyFile = "admin-key"
 
-// bootstrap creates the first key where keys are needed and there is none. It prints the path of the file that holds the
-// key, not the key: what a server prints ends up in logs, which agents and people with fewer rights can read.
+// bootstrap creates the first key if keys are required and there is none. It prints the path of the key's file, not the key: a server's
+// output ends up in logs that agents and people with fewer rights can read.
 func (f *serverFlags) bootstrap(ctx context.Context, server *app.App, logger *slog.Logger) error {
 	has, err := server.DB().HasKeys(ctx)
 	if err != nil || has {
@@ -57,8 +57,8 @@ func (f *serverFlags) bootstrap(ctx context.Context, server *app.App, logger *sl
 	return nil
 }
 
-// writeFirstKey saves the key in the data directory, for the owner of the process only, and returns the absolute path. A file
-// that is there already belongs to another database; it is replaced whole.
+// writeFirstKey saves the key in the data directory, readable only by the owner of the process, and returns the absolute path. An existing
+// file belongs to another database and is replaced as a whole.
 func (f *serverFlags) writeFirstKey(secret string) (string, error) {
 	dir, err := f.directory()
 	if err == nil && dir == "" {
@@ -77,7 +77,7 @@ func (f *serverFlags) writeFirstKey(secret string) (string, error) {
 		return "", fmt.Errorf("create the data directory: %w", err)
 	}
 
-	// The temporary file is created with 0600.
+	// CreateTemp creates the file with mode 0600.
 	file, err := os.CreateTemp(dir, firstKeyFile+"-*")
 	if err != nil {
 		return "", fmt.Errorf("create the key file: %w", err)

@@ -20,7 +20,7 @@ var (
 	errNotConfirmed   = errors.New("nothing was cancelled; answer y to confirm, or use --yes")
 )
 
-// cancelFlags are those of the command that cancels sessions.
+// cancelFlags are the flags of sessions cancel.
 type cancelFlags struct {
 	filter           *client.Filter
 	all, dryRun, yes bool
@@ -158,7 +158,7 @@ func printCancelled(r *remote, result tarsy.BulkCancel) error {
 	return nil
 }
 
-// confirmed asks a question that only a yes confirms.
+// confirmed asks a yes/no question. Anything but yes means no.
 func (o *output) confirmed(format string, args ...any) bool {
 	_, _ = fmt.Fprintf(o.Stderr, format+" [y/N] ", args...)
 

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// offered is how many sessions a shell offers, and completionLimit how long it waits for the server.
+	// offered is how many sessions a completion lists, and completionLimit how long it waits for the server.
 	offered         = 20
 	completionLimit = 2 * time.Second
 )
 
-// offerSessions makes a command complete its first argument with the newest sessions of the server.
+// offerSessions completes the first argument of a command with the newest sessions of the server.
 func (r *remote) offerSessions(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		// Shells complete without running the command, so that nobody has looked at the environment yet.
+		// Shells complete without running the command, so the environment has not been bound yet.
 		if len(args) > 0 || r.bind(cmd) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -31,7 +31,7 @@ func (r *remote) offerSessions(cmd *cobra.Command) {
 	}
 }
 
-// newestSessions is what a shell offers; nothing, if the server does not answer.
+// newestSessions returns the sessions to offer, or none if the server does not answer.
 func newestSessions(ctx context.Context, connection *connection) []cobra.Completion {
 	c, err := connection.open()
 	if err != nil {
@@ -84,12 +84,12 @@ func (r *remote) completeProviders(cmd *cobra.Command) {
 	})
 }
 
-// completeFromServer completes a flag with what the server lists; with nothing, if it does not answer.
+// completeFromServer completes a flag with values that the server lists, or with none if it does not answer.
 func (r *remote) completeFromServer(
 	cmd *cobra.Command, flag string, list func(context.Context, *client.Client) ([]cobra.Completion, error),
 ) {
 	complete(cmd, flag, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		// Shells complete without running the command, so that nobody has looked at the environment yet.
+		// Shells complete without running the command, so the environment has not been bound yet.
 		if r.bind(cmd) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -112,7 +112,7 @@ func (r *remote) completeFromServer(
 	})
 }
 
-// describedTypes are names that come with the alert types, each once.
+// describedTypes returns one name per alert type, without duplicates.
 func describedTypes(ctx context.Context, c *client.Client, name func(client.AlertType) string) ([]cobra.Completion, error) {
 	types, err := client.All(client.List(ctx, c, client.ListAlertTypes, nil, 0))
 	found := make([]cobra.Completion, 0, len(types))
@@ -127,7 +127,7 @@ func describedTypes(ctx context.Context, c *client.Client, name func(client.Aler
 	return found, err
 }
 
-// offer makes a flag complete with values that never change.
+// offer completes a flag with fixed values.
 func offer[Value ~string](cmd *cobra.Command, flag string, values []Value) {
 	names := make([]cobra.Completion, len(values))
 	for i, value := range values {
@@ -137,7 +137,7 @@ func offer[Value ~string](cmd *cobra.Command, flag string, values []Value) {
 	complete(cmd, flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// completeOutcomes completes --outcome, with what the outcomes mean.
+// completeOutcomes completes --outcome and describes each outcome.
 func completeOutcomes(cmd *cobra.Command) {
 	var names []cobra.Completion
 	for _, outcome := range tarsy.Outcomes() {
@@ -147,7 +147,7 @@ func completeOutcomes(cmd *cobra.Command) {
 	complete(cmd, "outcome", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// complete registers a completion for a flag that the command has, which cannot fail.
+// complete registers a completion for a flag of the command. It cannot fail because the flag exists.
 func complete(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, values)
 }

@@ -23,7 +23,7 @@ func configCommand(t *tool) *cobra.Command {
 	}, checkConfigCommand(t), showConfigCommand(t), routeAlertsCommand(t), reloadConfigCommand(t), configSchemaCommand(t))
 }
 
-// problem is one fault as config check prints it.
+// problem is one problem as config check prints it.
 type problem struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
@@ -33,12 +33,12 @@ type problem struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// verdict is what config check finds.
+// verdict is the result of config check.
 type verdict struct {
 	OK       bool      `json:"ok"`
 	Problems []problem `json:"problems"`
 	Warnings []problem `json:"warnings"`
-	// Notes are keys without effect.
+	// Notes are about keys that have no effect.
 	Notes []problem `json:"notes"`
 }
 
@@ -73,7 +73,7 @@ does, with the same flags and variables, so a configuration that passes does not
 		if isFault {
 			problems = failed.Problems
 		} else {
-			// Files are right or wrong wherever they are read, apart from users; a key is only where the server runs.
+			// The files are valid or invalid on every machine, except for users; but keys are set only where the server runs.
 			chains := chain.NewCatalog(cfg)
 			warnings, notes = chains.Warnings(), chains.Notes()
 
@@ -183,7 +183,7 @@ Secrets and values from {{.VAR}} are hidden. It accepts the flags of serve, to s
 	return cmd
 }
 
-// settings are the settings that only flags and variables have.
+// settings returns the settings that exist only as flags and variables.
 func (f *serverFlags) settings() []setting {
 	dir, err := f.directory()
 	if err != nil {
@@ -204,7 +204,7 @@ func (f *serverFlags) settings() []setting {
 	return settings
 }
 
-// hidePassword shows which database it is and not how to get in. An address that is not a URL is hidden as a whole.
+// hidePassword keeps what identifies the database and hides the credentials. An address that is not a URL is hidden as a whole.
 func hidePassword(text string) string {
 	if text == "" {
 		return ""

@@ -18,18 +18,18 @@ import (
 	"tarsy.dev/tarsy/internal/runbook"
 )
 
-// routedAlert is where an alert goes, and why.
+// routedAlert describes where an alert goes, and why.
 type routedAlert struct {
 	tarsy.AlertFacts
 
 	Resolved  bool   `json:"resolved"`
 	AlertType string `json:"alert_type"`
 	ChainID   string `json:"chain_id"`
-	// Route is the entry of alerts.routes that decides; nil if none matches.
+	// Route is the entry of alerts.routes that matched; nil if none did.
 	Route *matchedRoute `json:"route"`
-	// Skipped are the entries before it.
+	// Skipped are the entries before Route.
 	Skipped []skippedRoute `json:"skipped"`
-	// MCPServers are those that the agents may use.
+	// MCPServers are the servers that the agents may use.
 	MCPServers []string `json:"mcp_servers"`
 	Runbook    string   `json:"runbook"`
 	RunbookURL string   `json:"runbook_url"`
@@ -44,7 +44,7 @@ type matchedRoute struct {
 type skippedRoute struct {
 	Index int    `json:"index"`
 	Name  string `json:"name"`
-	// Matcher is the first that does not hold, and Value what the alert has.
+	// Matcher is the first matcher that failed, and Value the alert's value for it.
 	Matcher string `json:"matcher"`
 	Value   string `json:"value"`
 }
@@ -96,7 +96,7 @@ A body of Alertmanager or Grafana is recognized. Other bodies need --receiver; w
 
 var errNoAlerts = errors.New("no alerts given: pass a body on stdin, as in tarsy config route < alert.json")
 
-// readAlerts reads stdin, up to what a receiver accepts.
+// readAlerts reads stdin, up to the size limit of a receiver.
 func (o *output) readAlerts() ([]byte, error) {
 	const limit = 8 << 20
 
@@ -162,7 +162,7 @@ func explainRoutes(reader inbox.Reader, receiver string, body []byte) ([]routedA
 }
 
 func explainRoute(reader inbox.Reader, one tarsy.Alert, found chain.RouteMatch) (routedAlert, error) {
-	// Which tools a server has is not known here, and routes select servers only.
+	// The tools of a server are unknown here, and routes select only servers.
 	route, err := reader.Chains.Route(one, nil)
 	if err != nil {
 		return routedAlert{}, err
@@ -246,7 +246,7 @@ func (r routedAlert) write(out *strings.Builder) {
 	}
 }
 
-// routeName names an entry of alerts.routes.
+// routeName returns a name for an entry of alerts.routes.
 func routeName(index int, name string) string {
 	if name == "" {
 		return fmt.Sprintf("alerts.routes[%d]", index)

@@ -23,7 +23,7 @@ func writeConfig(t *testing.T, text string) string {
 	return dir
 }
 
-// shown finds one setting in what config show printed.
+// shown finds one setting in the output of config show.
 func shown(t *testing.T, got result, path string) (value, origin string) {
 	t.Helper()
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)

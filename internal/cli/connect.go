@@ -6,7 +6,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// The ways in which a sender proves who it is, as the API names them, and none.
+// The authentication methods of a sender, as the API names them, and none.
 const (
 	authKey       = "api_key"
 	authToken     = "token"
@@ -14,11 +14,11 @@ const (
 	authNone      = "none"
 )
 
-// snippet is the configuration of a sender, to be pasted, with comments about what to put into it.
+// snippet returns a sender's configuration to paste, with comments about what to fill in.
 func snippet(r client.Webhook) string {
 	source, ok := alert.Find(tarsy.AlertSource(r.Source))
 	if !ok {
-		source, _ = alert.Find(tarsy.SourceGeneric) // of a newer server
+		source, _ = alert.Find(tarsy.SourceGeneric) // the server is newer than this client
 	}
 
 	return source.Connect(alert.Endpoint{Source: r.Source, Name: r.Name, URL: r.URL, TokenEnv: r.TokenEnv, SecretEnv: r.SecretEnv})

@@ -13,14 +13,14 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// defaultServer is where tarsy serve listens by default.
+// defaultServer is the default address of tarsy serve.
 const defaultServer = "http://127.0.0.1:8080"
 
-// connection is the flags of commands that talk to a server.
+// connection holds the flags of commands that connect to a server.
 type connection struct {
 	server string
 	token  string
-	// caCert is a file of authorities to trust besides those of the system.
+	// caCert is a file with certificate authorities to trust in addition to the system's.
 	caCert string
 }
 
@@ -38,7 +38,7 @@ func connectionFlags(cmd *cobra.Command) *connection {
 
 func (c *connection) open() (*client.Client, error) { return c.openWith(c.token) }
 
-// openWith connects with another key, or with none.
+// openWith connects with another key, or without one.
 func (c *connection) openWith(token string) (*client.Client, error) {
 	transport, err := c.httpClient()
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *connection) openWith(token string) (*client.Client, error) {
 
 var errNoAuthority = errors.New("has no certificate in PEM format")
 
-// httpClient trusts the authorities of the flag; nil means that there are none.
+// httpClient returns a client that trusts the authorities of --ca-cert, or nil if the flag is not set.
 func (c *connection) httpClient() (*http.Client, error) {
 	if c.caCert == "" {
 		return nil, nil //nolint:nilnil // the client makes its own

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/private"
 )
 
-// databaseFlags say which database a command works on.
+// databaseFlags select the database that a command works on.
 type databaseFlags struct {
 	*tool
 
@@ -36,7 +36,8 @@ func newDatabaseFlags(t *tool, cmd *cobra.Command) *databaseFlags {
 	return f
 }
 
-// address returns the address of the database, or else the data directory. The flag --data-dir overrides the variable of the address.
+// address returns the address of the database, or the data directory if there is none. The flag --data-dir overrides the environment
+// variable of the address.
 func (f *databaseFlags) address() (url, dir string, err error) {
 	if f.databaseURL == "" || f.origins["data-dir"] == originFlag+"data-dir" {
 		dir, err = privateDir(f.tool, f.dataDir)
@@ -51,7 +52,7 @@ func (f *databaseFlags) address() (url, dir string, err error) {
 	return f.databaseURL, "", nil
 }
 
-// privateDir is the data directory of a server, which an error is easier to understand about if it is absolute.
+// privateDir returns the data directory of a server as an absolute path, which makes errors easier to understand.
 func privateDir(t *tool, dir string) (string, error) {
 	dir, err := (&serverFlags{tool: t, dataDir: dir, dataDirName: "tarsy"}).directory()
 	if err != nil {
@@ -69,7 +70,7 @@ func privateConfig(t *tool, dir, pgBin string) private.Config {
 	return private.Config{Dir: dir, BinDir: pgBin, Progress: t.progress}
 }
 
-// progress prints a line about what takes a while.
+// progress reports a step that takes a while.
 func (o *output) progress(text string) { o.infof("%s", text) }
 
 func databaseCommand(t *tool) *cobra.Command {
@@ -83,7 +84,7 @@ backups, such as pg_dump, are not needed.`,
 	}, backupDatabaseCommand(t), restoreDatabaseCommand(t), upgradeDatabaseCommand(t))
 }
 
-// databaseReport is what backup and restore print with -o json.
+// databaseReport is the output of backup and restore with -o json.
 type databaseReport struct {
 	File              string    `json:"file"`
 	Bytes             int64     `json:"bytes"`
@@ -92,7 +93,7 @@ type databaseReport struct {
 	PostgreSQLVersion string    `json:"postgresql_version"`
 	Tables            int       `json:"tables"`
 	Rows              int64     `json:"rows"`
-	// OtherTables are those of the database that are not TARSy's: not in a backup, not touched by a restore.
+	// OtherTables are tables that do not belong to TARSy. A backup does not contain them, and a restore does not touch them.
 	OtherTables []string `json:"other_tables"`
 }
 
@@ -179,7 +180,7 @@ Stop every server on the lost database first: two servers on two copies would bo
 			return err
 		}
 
-		// Before a private PostgreSQL is created for it.
+		// Check the file before a private PostgreSQL is created for it.
 		if _, err := dump.ReadManifest(args[0]); err != nil {
 			return err
 		}
@@ -214,14 +215,15 @@ Stop every server on the lost database first: two servers on two copies would bo
 	return cmd
 }
 
-// closing ends what a command has started, also after it was interrupted, and prints what fails: the command itself has succeeded or failed before.
+// closing releases what a command has started, even after an interrupt. It prints a failure but does not return it: the outcome of the
+// command is already decided.
 func closing(t *tool, what string, ctx context.Context, end func(context.Context) error) { //nolint:revive // reads as what is done
 	if err := end(context.WithoutCancel(ctx)); err != nil {
 		t.infof("warning: %s: %s", what, line(err))
 	}
 }
 
-// nameOthers prints the tables that are not TARSy's.
+// nameOthers warns about tables that do not belong to TARSy.
 func nameOthers(t *tool, state string, names []string) {
 	if len(names) == 0 {
 		return

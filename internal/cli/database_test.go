@@ -57,7 +57,7 @@ func TestBackupIsRestoredByCommands(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, conn.Close(t.Context()))
 
-	// The address comes from the variable, as a server's does.
+	// The address comes from the environment variable, as with serve.
 	made := tarsyWith(t, []string{"TARSY_DATABASE_URL=" + database}, "", "database", "backup", file)
 	require.Equal(t, result{0, file + "\n", made.stderr}, made)
 	require.Contains(t, made.stderr, "warning: not in the backup, because others have created them: theirs")
@@ -116,7 +116,8 @@ func TestUnusableDatabaseArgumentsAreRefused(t *testing.T) {
 	}
 }
 
-// A private database goes through all three commands: it is moved to another version, backed up while its server runs, and restored into a new data directory.
+// A private database goes through all three commands: it is upgraded to another version, backed up while its server
+// runs, and restored into a new data directory.
 func TestPrivateDatabaseIsUpgradedBackedUpAndRestored(t *testing.T) {
 	t.Parallel()
 
@@ -146,12 +147,12 @@ func TestPrivateDatabaseIsUpgradedBackedUpAndRestored(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "moved", projectNames(t, server.URL()))
 
-	// The flag is stronger than the variable of another database.
+	// The flag overrides the variable of another database.
 	made := tarsyWith(t, []string{"TARSY_DATABASE_URL=postgres://nowhere.invalid/x"}, "", "database", "backup", file, "--data-dir", dir)
 	require.Zero(t, made.code, made.stderr)
 	require.NoError(t, server.Stop(t.Context()))
 
-	// Without a server it is started and stopped.
+	// If no server runs, the command starts and stops one.
 	made = tarsyWith(t, nil, "", "database", "backup", file, "--data-dir", dir, "--pg-bin", latest.Dir, "--force")
 	require.Zero(t, made.code, made.stderr)
 
@@ -165,7 +166,7 @@ func TestPrivateDatabaseIsUpgradedBackedUpAndRestored(t *testing.T) {
 	require.NoError(t, reached.Close(t.Context()))
 }
 
-// privateDir is a data directory that the user of PostgreSQL can reach.
+// privateDir returns a data directory that the PostgreSQL user can access.
 func privateDir(t *testing.T) string {
 	t.Helper()
 
@@ -177,7 +178,7 @@ func privateDir(t *testing.T) string {
 	return dir
 }
 
-// installedVersions are the lowest and the highest version of PostgreSQL here.
+// installedVersions returns the lowest and the highest version of PostgreSQL on this machine.
 func installedVersions(t *testing.T) (lowest, highest private.Binaries) {
 	t.Helper()
 

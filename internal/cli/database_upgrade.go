@@ -9,13 +9,13 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/private"
 )
 
-// upgradeReport is what upgrade prints with -o json.
+// upgradeReport is the output of upgrade with -o json.
 type upgradeReport struct {
 	Upgraded bool   `json:"upgraded"`
 	From     string `json:"from"`
 	To       string `json:"to"`
 	Cluster  string `json:"cluster"`
-	// Kept is the directory of the previous database; it can be deleted.
+	// Kept is the directory of the previous database, which can be deleted.
 	Kept           string   `json:"kept,omitempty"`
 	KeptBytes      uint64   `json:"kept_bytes,omitempty"`
 	Rows           int64    `json:"rows"`
@@ -73,7 +73,7 @@ the database stays as it is; an upgrade that was interrupted can be started agai
 	return cmd
 }
 
-// moveDatabase copies a database through a file, which the caller deletes.
+// moveDatabase copies a database through the file scratch. The caller deletes the file.
 func moveDatabase(ctx context.Context, t *tool, from, to, scratch string, moved *dump.Result) error {
 	written, err := dump.Write(ctx, dump.Options{URL: from, File: scratch, Version: buildVersion().Version, Progress: t.progress})
 	if err != nil {
@@ -99,7 +99,7 @@ func newUpgradeReport(result *private.Upgraded, moved *dump.Result) upgradeRepor
 	return report
 }
 
-// showUpgrade prints what was done, and how to undo it.
+// showUpgrade prints the result and how to undo it.
 func showUpgrade(t *tool, result *private.Upgraded, moved *dump.Result, named bool) {
 	if result.Kept == "" {
 		t.infof("Nothing to do: the database in %s has PostgreSQL %d already, and the programs are %s.", result.Cluster, result.From.Major, result.To)

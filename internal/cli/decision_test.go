@@ -17,25 +17,25 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// decision is a run of a command that decides something.
+// decision is a run of a command that records a decision in the audit log.
 type decision struct {
-	// name tells several decisions of a command apart.
+	// name distinguishes several decisions of one command.
 	name string
-	// args prepares a server and returns the arguments after the name of the command, with which it succeeds.
+	// args prepares a server and returns the arguments after the command's name. The command succeeds with them.
 	args  func(t *testing.T, s *server) []string
 	stdin string
-	// interact runs the command on a terminal instead.
+	// interact runs the command in a terminal instead.
 	interact func(t *testing.T, s *server, command []string)
-	// action is that of each row, of which there are rows; zero means one.
+	// action is the action of each audit row. rows is their number; zero means one.
 	action string
 	rows   int
-	// undecided tells that nothing is changed: there is no row.
+	// undecided means that nothing changes and no row is written.
 	undecided bool
-	// kind is that of the actor, if the command does not use a key.
+	// kind is the kind of the actor, if the command does not use a key.
 	kind tarsy.ActorKind
 }
 
-// decisions are the commands that decide something.
+// decisions returns the commands that record decisions, with their runs.
 func decisions() map[string][]decision {
 	all := map[string][]decision{}
 	maps.Copy(all, sessionDecisions())
@@ -46,12 +46,12 @@ func decisions() map[string][]decision {
 	return all
 }
 
-// with are arguments that need no preparation.
+// with returns arguments that need no preparation.
 func with(args ...string) func(*testing.T, *server) []string {
 	return func(*testing.T, *server) []string { return args }
 }
 
-// about are the id of a session that is over, and more arguments.
+// about returns the id of a session that is over, followed by more.
 func about(more ...string) func(*testing.T, *server) []string {
 	return func(t *testing.T, s *server) []string {
 		t.Helper()
@@ -60,7 +60,7 @@ func about(more ...string) func(*testing.T, *server) []string {
 	}
 }
 
-// queued are the ids of sessions that do not begin, and more arguments.
+// queued returns the ids of sessions that do not start, followed by more.
 func queued(number int, more ...string) func(*testing.T, *server) []string {
 	return func(t *testing.T, s *server) []string {
 		t.Helper()
@@ -106,7 +106,7 @@ func sessionDecisions() map[string][]decision {
 	}
 }
 
-// askOnScreen asks a question on the line at the bottom of the screen.
+// askOnScreen asks a question in the input line at the bottom of the screen.
 func askOnScreen(t *testing.T, s *server, command []string) {
 	t.Helper()
 
@@ -114,7 +114,7 @@ func askOnScreen(t *testing.T, s *server, command []string) {
 	c.tells(t, "Ask a question")
 	c.press(t, "why?\r")
 
-	// The screen prints only the cells that change.
+	// The screen redraws only the cells that change.
 	watching := s.run(t, "watch", "--follow", command[1])
 	watching.tells(t, "answer completed")
 	watching.stop()
@@ -135,7 +135,7 @@ func cancelOnScreen(t *testing.T, s *server, command []string) {
 	require.Equal(t, cli.ExitOK, c.end())
 }
 
-// handlingDecisions have a row for each session that they change.
+// handlingDecisions write one row for each session that they change.
 func handlingDecisions() map[string][]decision {
 	const action = "session.handle_many"
 
@@ -243,7 +243,7 @@ func operationDecisions() map[string][]decision {
 	}
 }
 
-// ofServers are the decisions that need a server which a command has started.
+// ofServers returns the decisions that need a server started by a command.
 func ofServers() map[string]string {
 	return map[string]string{
 		"serve":         "creates the first key, see TestFirstKeyAndReloadOfServerHaveOneAuditRowEach",
@@ -251,7 +251,7 @@ func ofServers() map[string]string {
 	}
 }
 
-// reads are the commands that decide nothing, with arguments.
+// reads returns the commands that record no decision, with their arguments.
 func reads() map[string]func(*testing.T, *server) []string {
 	file := func(args ...string) func(*testing.T, *server) []string {
 		return func(t *testing.T, _ *server) []string {
@@ -262,7 +262,7 @@ func reads() map[string]func(*testing.T, *server) []string {
 	}
 
 	return map[string]func(*testing.T, *server) []string{
-		// An alert is a session, which has its author.
+		// An alert creates a session, which records its author.
 		"submit": with("-m", "disk full"), "webhooks test": with("--source", "grafana"),
 
 		"sessions": with(), "sessions list": with(), "sessions show": about(), "export": about(), "quality": with(),
@@ -278,7 +278,7 @@ func reads() map[string]func(*testing.T, *server) []string {
 	}
 }
 
-// notRun are the commands that decide nothing and that no test here runs, with the reason.
+// notRun returns the commands that record no decision and that no test here runs, with the reason.
 func notRun() map[string]string {
 	return map[string]string{
 		"demo":             "a server for itself",
@@ -299,7 +299,7 @@ func TestEveryCommandDecidesOrDecidesNothing(t *testing.T) {
 	require.ElementsMatch(t, commandsBelow(cli.Root()), listed)
 }
 
-// commandsBelow are the commands that can be run, without the name of the program.
+// commandsBelow returns the runnable commands, without the program's name.
 func commandsBelow(cmd *cobra.Command) []string {
 	var all []string
 
@@ -319,7 +319,7 @@ func commandsBelow(cmd *cobra.Command) []string {
 	return all
 }
 
-// startFor starts a server whose every command is ana's, with a key that may do everything.
+// startFor starts a server whose commands all run as ana, with an admin key.
 func startFor(t *testing.T) *server {
 	t.Helper()
 
@@ -329,7 +329,7 @@ func startFor(t *testing.T) *server {
 	return s
 }
 
-// audited is the whole audit log, oldest first.
+// audited returns the whole audit log, oldest first.
 func audited(t *testing.T, env []string) []tarsy.AuditEntry {
 	t.Helper()
 

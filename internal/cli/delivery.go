@@ -17,13 +17,13 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// tested is what became of a sample.
+// tested is the result of a sample.
 type tested struct {
 	Source string `json:"source"`
 	Name   string `json:"name"`
 	// Auth is how the sample was authenticated: token, signature, token+signature, api_key or none.
 	Auth string `json:"auth"`
-	// Error is why it was refused; empty if it was accepted.
+	// Error is the reason for a refusal; empty if the sample was accepted.
 	Error string `json:"error,omitempty"`
 
 	tarsy.DeliveryResult
@@ -73,7 +73,7 @@ would send. Otherwise the API key is used, which needs the scope write. The rece
 	return cmd
 }
 
-// testable are the receivers to test: those with the name, or the first of each source.
+// testable returns the receivers to test: those called name, or the first of each source if name is empty.
 func testable(receivers []client.Webhook, name string) []client.Webhook {
 	var chosen []client.Webhook
 
@@ -87,7 +87,7 @@ func testable(receivers []client.Webhook, name string) []client.Webhook {
 	return chosen
 }
 
-// sendSamples sends a sample to each receiver and reports how. The error is the first refusal, which is printed already.
+// sendSamples sends a sample to each receiver and reports the results. The error is the first refusal, which has already been printed.
 func sendSamples(ctx context.Context, t *tool, c *client.Client, receivers []client.Webhook, hasKey bool) ([]tested, error) {
 	var (
 		results []tested
@@ -125,16 +125,16 @@ func isAuthStatus(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
-// proof is how a sample is authenticated.
+// proof describes how a sample is authenticated.
 type proof struct {
 	auth        string
 	header      http.Header // nil for the API key
 	description string
-	// advice is what to do if the server refuses it.
+	// advice explains what to do if the server refuses the proof.
 	advice string
 }
 
-// prove signs a sample as the sender would if the variables of the receiver are set here, and uses the API key otherwise.
+// prove authenticates a sample as the sender would if the receiver's variables are set here. Otherwise it uses the API key.
 func prove(t *tool, r client.Webhook, body []byte, hasKey bool) proof {
 	var kinds, parts, names []string
 

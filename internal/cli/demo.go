@@ -24,10 +24,10 @@ import (
 
 const (
 	demoMCPCommand = "demo-mcp"
-	// demoChains is what the names of the demo's chains begin with.
+	// demoChains is the prefix of the demo's chain names.
 	demoChains = "demo-"
 
-	// A pace at which a person can read along.
+	// A pace that a person can follow.
 	demoFirstToken = 900 * time.Millisecond
 	demoTokens     = 40
 	demoJitter     = 0.3
@@ -136,7 +136,7 @@ func (d *demo) ready(ctx context.Context, server *app.App) error {
 	return nil
 }
 
-// welcome prints what runs where, and what to do next.
+// welcome prints the addresses and the next steps.
 func (d *demo) welcome(at string, sent *demoSent) {
 	p := d.palette(d.Stderr)
 	row := func(name, what string) {
@@ -167,7 +167,7 @@ func (d *demo) welcome(at string, sent *demoSent) {
 	d.infof("\n%s", p.Paint(terminal.Dim, "Ctrl-C stops everything; sessions are kept."))
 }
 
-// begin sends the example alerts and captures the notes, as any client would.
+// begin sends the example alerts and captures the notes through the public API.
 func (d *demo) begin(ctx context.Context, server *app.App) (*demoSent, error) {
 	if d.options.RequireKey {
 		issued, err := auth.Issue("demo", []tarsy.Scope{tarsy.ScopeWrite}, time.Now())
@@ -203,14 +203,14 @@ func (d *demo) begin(ctx context.Context, server *app.App) (*demoSent, error) {
 	return sent, captureNotes(ctx, c, sent)
 }
 
-// captureNotes creates the projects of the demo and captures its notes. The first one is about the session of checkout.
+// captureNotes creates the projects of the demo and captures its notes. The first note belongs to the session of checkout.
 func captureNotes(ctx context.Context, c *client.Client, sent *demoSent) error {
 	notes := story.LoadNotes()
 
 	for _, p := range notes.Projects {
 		created, err := client.Call(ctx, c, client.CreateProject, client.NewProject{Name: p.Name, Description: p.Description})
 		if problem, ok := errors.AsType[*client.Problem](err); ok && problem.Code == tarsy.CodeNameTaken {
-			continue // an earlier run has created it
+			continue // created by an earlier run
 		}
 
 		if err != nil {
@@ -238,7 +238,7 @@ func captureNotes(ctx context.Context, c *client.Client, sent *demoSent) error {
 	return nil
 }
 
-// demoClusterCommand is the demo's MCP server on stdio: the server starts it, people do not.
+// demoClusterCommand returns the demo's MCP server on stdio. The server starts it, not the user.
 func demoClusterCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: demoMCPCommand, Short: "Serve the simulated cluster as an MCP server on stdin and stdout", Hidden: true, Args: namedArgs,

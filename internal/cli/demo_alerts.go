@@ -13,16 +13,16 @@ import (
 	"tarsy.dev/tarsy/internal/kit/demo/story"
 )
 
-// demoSent is what became of the alerts that the demo has sent.
+// demoSent is the result of sending the demo's alerts.
 type demoSent struct {
 	sessions []demoSession
 	silenced []tarsy.DeliveredAlert
 }
 
-// demoSession is a session that an alert began.
+// demoSession is a session that an alert created.
 type demoSession struct {
 	story, id, title string
-	// note is what else became of the alert; empty if nothing did.
+	// note describes what else happened to the alert; empty if nothing did.
 	note string
 }
 
@@ -36,7 +36,7 @@ func (s *demoSent) sessionOf(story string) string {
 	return s.sessions[i].id
 }
 
-// example names a session that people can ask about.
+// example returns the id of a session that users can ask about, or a placeholder.
 func (s *demoSent) example() string {
 	if len(s.sessions) == 0 {
 		return "SESSION"
@@ -45,7 +45,7 @@ func (s *demoSent) example() string {
 	return short(s.sessions[0].id)
 }
 
-// sendAlerts sends the example alerts as their senders do: by webhook, and one as text.
+// sendAlerts sends the example alerts like real senders: by webhook, and one as text.
 func sendAlerts(ctx context.Context, c *client.Client, cluster string) (*demoSent, error) {
 	sent := &demoSent{}
 
@@ -84,7 +84,7 @@ func (s *demoSent) add(story string, alert tarsy.DeliveredAlert) {
 	s.sessions = append(s.sessions, demoSession{story: story, id: *alert.SessionID})
 }
 
-// describe asks the server for what the sessions are about and what became of their alerts.
+// describe loads from the server what the sessions are about and what happened to their alerts.
 func (s *demoSent) describe(ctx context.Context, c *client.Client) error {
 	for i := range s.sessions {
 		session := &s.sessions[i]
@@ -111,8 +111,8 @@ func (s *demoSent) describe(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// nextCluster returns the name of a cluster that no session has, and whether there are sessions at all. Alerts of another cluster are
-// other alerts: those that are sent again are investigated, and not counted as repetitions.
+// nextCluster returns the name of a cluster without sessions, and whether there are any sessions. Alerts from a new cluster are new alerts:
+// when the demo runs again, they are investigated instead of counted as repetitions.
 func nextCluster(ctx context.Context, c *client.Client) (cluster string, used bool, err error) {
 	last := 0
 
@@ -122,14 +122,14 @@ func nextCluster(ctx context.Context, c *client.Client) (cluster string, used bo
 		}
 
 		used = true
-		number, _ := strconv.Atoi(strings.TrimPrefix(session.Cluster, story.ClusterPrefix)) // 0 for a cluster that is not the demo's
+		number, _ := strconv.Atoi(strings.TrimPrefix(session.Cluster, story.ClusterPrefix)) // 0 for a cluster that does not belong to the demo
 		last = max(last, number)
 	}
 
 	return story.ClusterPrefix + strconv.Itoa(last+1), used, nil
 }
 
-// printSent lists what was sent and what became of it.
+// printSent lists the sent alerts and their results.
 func (d *demo) printSent(sent *demoSent) {
 	p := d.palette(d.Stderr)
 	line := func(mark, id, title, note string) {
@@ -153,7 +153,7 @@ func (d *demo) printSent(sent *demoSent) {
 	}
 
 	for _, alert := range sent.silenced {
-		name, _, _ := strings.Cut(alert.Reason, ":") // the rest is why there is such a window
+		name, _, _ := strings.Cut(alert.Reason, ":") // the rest is the reason for the maintenance window
 		line("○", "silenced", terminal.Line(alert.Title), name)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli"
 )
 
-// demoSessionCount is how many sessions the demo's alerts become: six single alerts, two of a group, and the storm of the rest.
+// demoSessionCount is how many sessions the demo's alerts create: six for single alerts, two for a group, and one for the storm.
 const demoSessionCount = 9
 
 // requireSent checks what the demo prints about its alerts.
@@ -42,7 +42,7 @@ func demoSessions(t *testing.T, server string) []tarsy.SessionItem {
 	return items
 }
 
-// demoSession is the first session of an alert type.
+// demoSession returns the first session of an alert type.
 func demoSession(t *testing.T, items []tarsy.SessionItem, alertType string) tarsy.SessionItem {
 	t.Helper()
 
@@ -52,7 +52,8 @@ func demoSession(t *testing.T, items []tarsy.SessionItem, alertType string) tars
 	return items[i]
 }
 
-// requireDemoStates checks what became of the demo's alerts: one came three times, one is resolved, six are a storm, one is kept back.
+// requireDemoStates checks the state of the demo's alerts: one was received three times, one is resolved, six form a
+// storm, and one is suppressed.
 func requireDemoStates(t *testing.T, server string, items []tarsy.SessionItem) {
 	t.Helper()
 
@@ -94,7 +95,7 @@ func demoSuppressed(t *testing.T, server string) []tarsy.SuppressedAlert {
 	return all
 }
 
-// requireSilencedStory investigates the alert that the maintenance window has kept back.
+// requireSilencedStory investigates the alert that the maintenance window suppressed.
 func requireSilencedStory(t *testing.T, server string) {
 	t.Helper()
 

@@ -6,5 +6,5 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// scriptedModel is the model of providers of the type scripted: it tells the stories of the demo, without pauses.
+// scriptedModel returns the model behind providers of the type scripted: it plays the stories of the demo, without pauses.
 func scriptedModel() llm.Client { return story.Client(script.Pace{}) }

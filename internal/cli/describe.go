@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli/watch"
 )
 
-// description is a session written down for people.
+// description builds the text of a session for people.
 type description struct {
 	palette terminal.Palette
 	width   int // of the terminal; zero prints texts as they are
@@ -35,7 +35,7 @@ func (d *description) part(name, text string) {
 	}
 }
 
-// prose is a part that a model wrote in Markdown.
+// prose writes a part that a model wrote in Markdown.
 func (d *description) prose(name, text string) {
 	if d.width == 0 {
 		d.part(name, text)
@@ -55,14 +55,14 @@ func (d *description) prose(name, text string) {
 	}
 }
 
-// approvals tells that somebody has to decide.
+// approvals writes a row if approvals are waiting for a decision.
 func (d *description) approvals(s tarsy.SessionDetail) {
 	if s.WaitingApprovals > 0 {
 		d.painted("approvals", fmt.Sprintf("%d waiting; see tarsy approvals list --session %s", s.WaitingApprovals, short(s.ID)), terminal.Yellow)
 	}
 }
 
-// describe is a session for people. The timeline brings what was asked about it and answered.
+// describe returns a session as text for people. The timeline provides the questions and answers.
 func describe(t *tool, s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) string {
 	d := &description{palette: t.palette(t.Stdout), width: min(t.columns(t.Stdout), textWidth)}
 
@@ -101,7 +101,7 @@ func describe(t *tool, s tarsy.SessionDetail, timeline []tarsy.TimelineEvent) st
 	return d.out.String()
 }
 
-// verdict is what people look for first.
+// verdict writes the verdict first, since people look for it first.
 func (d *description) verdict(v *tarsy.Verdict) {
 	if v == nil {
 		return
@@ -111,7 +111,7 @@ func (d *description) verdict(v *tarsy.Verdict) {
 	d.out.WriteString(strings.Join(layout.Lines(*v), "\n") + "\n\n")
 }
 
-// reruns are the sessions of the same alert that this one is a re-run of, and that are re-runs of it.
+// reruns writes the session that this one re-runs, and the sessions that re-run this one.
 func (d *description) reruns(s tarsy.SessionDetail) {
 	if s.RerunOf != nil {
 		d.row("re-run of", *s.RerunOf)
@@ -120,7 +120,7 @@ func (d *description) reruns(s tarsy.SessionDetail) {
 	d.row("re-runs", strings.Join(s.Reruns, " "))
 }
 
-// facts are what the alert is about, and what became of it.
+// facts writes what the alert is about, and what happened to it.
 func (d *description) facts(s tarsy.SessionDetail) {
 	d.row("title", s.Title)
 	d.painted("severity", string(s.Severity), watch.SeverityStyle(s.Severity))
@@ -150,7 +150,7 @@ func localTime(at time.Time) string {
 	return at.Local().Format(time.RFC1123)
 }
 
-// used tells what something used: its cost, its tokens and its tool calls.
+// used describes usage: cost, tokens and tool calls.
 func used(s tarsy.Spend) string {
 	var parts []string
 
@@ -194,7 +194,7 @@ func (d *description) stage(stage tarsy.StageDetail) {
 	}
 }
 
-// chat is the questions and their answers, in order.
+// chat writes the questions and answers in order.
 func (d *description) chat(stages []tarsy.StageDetail, timeline []tarsy.TimelineEvent) {
 	for _, stage := range stages {
 		if stage.StageType != tarsy.StageChat {

@@ -25,7 +25,7 @@ const (
 	findingFail = "fail"
 )
 
-// finding is what one check found, and what to do about it.
+// finding is the result of one check, with advice.
 type finding struct {
 	Check  string `json:"check"`
 	Result string `json:"result"`
@@ -66,12 +66,12 @@ fails; an MCP server that does not answer is a warning, or a failure with system
 	return cmd
 }
 
-// checkMachine looks at what a server needs besides its configuration.
+// checkMachine checks what a server needs besides its configuration.
 func (f *serverFlags) checkMachine(ctx context.Context) []finding {
 	return append(f.checkPostgres(ctx), f.checkDataDir(), checkPort(ctx, f.listen))
 }
 
-// checkDataDir looks whether the directory, or the first above it that is there, can be written.
+// checkDataDir checks that the directory, or its nearest existing parent, is writable.
 func (f *serverFlags) checkDataDir() finding {
 	const check = "data directory"
 

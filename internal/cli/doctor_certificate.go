@@ -9,10 +9,10 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// expiresSoon is how long before its end a certificate is reported.
+// expiresSoon is how long before its expiry a certificate is reported.
 const expiresSoon = 14 * day
 
-// checkCertificate looks at the certificate that the server would use, if any.
+// checkCertificate checks the certificate that the server would use, if any.
 func checkCertificate(files config.TLS, now time.Time) []finding {
 	const check = "TLS certificate"
 

@@ -12,11 +12,10 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// discordPatience is how long Discord may take to answer.
+// discordPatience limits how long Discord may take to answer.
 const discordPatience = 15 * time.Second
 
-// checkDiscord asks Discord whose token it is, and for the channel of the announcements. Without Discord in the configuration there is
-// nothing to check.
+// checkDiscord asks Discord who owns the token, and for the announcement channel. It checks nothing if Discord is not configured.
 func checkDiscord(ctx context.Context, t *tool, cfg config.Discord) []finding {
 	const check = "Discord"
 
@@ -63,7 +62,7 @@ func checkDiscord(ctx context.Context, t *tool, cfg config.Discord) []finding {
 	return []finding{{check, findingOK, strings.Join(found, ", "), ""}}
 }
 
-// discordFinding is a failure where Discord refused the request, and a warning where it did not answer: a server keeps trying.
+// discordFinding returns a failure if Discord refused the request, and a warning if it did not answer, because a server keeps trying.
 func discordFinding(check string, err error, advice string) finding {
 	if discord.IsPermanent(err) {
 		return finding{check, findingFail, line(err), advice}

@@ -12,11 +12,11 @@ import (
 	"tarsy.dev/tarsy/internal/notify/email"
 )
 
-// mailPatience is how long an SMTP server may take to answer.
+// mailPatience limits how long an SMTP server may take to answer.
 const mailPatience = 15 * time.Second
 
-// checkMail connects to the SMTP servers of targets and logs in, as for sending. It sends nothing. Targets whose password is not set are left out: a
-// finding reports the variable.
+// checkMail connects to the SMTP servers of targets and logs in, as for sending, but sends nothing. It skips targets whose password is not
+// set: another finding reports the variable.
 func checkMail(ctx context.Context, t *tool, cfg *config.Config) []finding {
 	var all []finding
 

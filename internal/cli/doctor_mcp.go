@@ -16,13 +16,14 @@ import (
 )
 
 const (
-	// mcpProgressAfter is when servers that have not answered yet are named.
+	// mcpProgressAfter is the delay after which servers that have not answered are named.
 	mcpProgressAfter = 2 * time.Second
-	// mcpCheckID stands for an execution where a header or the clean-up address contains the id of one.
+	// mcpCheckID replaces the execution id in headers and in the clean-up address.
 	mcpCheckID = "tarsy-doctor"
 )
 
-// checkMCPServers opens the servers that chains use, all at once, the way a server does. The limits of internal/mcp bound it in time.
+// checkMCPServers connects concurrently to the servers that chains use, the way a server does. The limits of
+// internal/mcp bound its duration.
 func (f *serverFlags) checkMCPServers(ctx context.Context, cfg *config.Config, used []string) []finding {
 	factory, err := app.NewMCPFactory(app.Options{Config: cfg, Env: f.lookup, DatabaseURL: f.databaseURL})
 	if err != nil {
@@ -114,10 +115,10 @@ func checkMCPServer(ctx context.Context, factory *mcp.Factory, cfg *config.Confi
 	return finding{check, findingOK, found, ""}
 }
 
-// maxUndecided is how many tools are named.
+// maxUndecided limits how many tools are named.
 const maxUndecided = 10
 
-// undecided are tools that their server does not mark as read-only, and that no setting of approvals names.
+// undecided returns the tools that their server does not mark as read-only and that no approval setting mentions.
 func undecided(cfg *config.Config, listed []agent.Tool) []string {
 	var names []string
 
@@ -142,7 +143,7 @@ func programAdvice(id, command string) string {
 	return "install " + command + ", or change mcp_servers." + id + ".transport.command"
 }
 
-// mcpAdvice is what to do about the reason that a server gave. The first sign that is found decides.
+// mcpAdvice returns advice for the reason that a server gave. The first matching sign wins.
 func mcpAdvice(id, transportType, reason string) string {
 	setting := "mcp_servers." + id + ".transport"
 	lower := strings.ToLower(reason)

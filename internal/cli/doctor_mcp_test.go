@@ -57,7 +57,7 @@ func TestDoctorStartsAndCallsMCPServers(t *testing.T) {
 			return
 		}
 
-		<-asked // it answers once doctor has reported that it waits
+		<-asked // answers once doctor has reported that it is waiting
 		streamable.ServeHTTP(w, r)
 	}))
 	t.Cleanup(web.Close)

@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/internal/oidc"
 )
 
-// checkOIDC reads the discovery document of the issuer, if one is configured, as the server does with the first login.
+// checkOIDC reads the issuer's discovery document, if one is configured, as the server does at the first login.
 func checkOIDC(ctx context.Context, t *tool, cfg *config.Config) []finding {
 	const check = "OpenID Connect"
 

@@ -13,10 +13,10 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/private"
 )
 
-// quietWait is how long a check may take before people are told what is waited for.
+// quietWait is how long a check may take before it reports what it is waiting for.
 const quietWait = 2 * time.Second
 
-// checkPostgres looks at the database that a server would use: at the configured one, or whether there is what a private one needs.
+// checkPostgres checks the configured database, or whether a private one could run.
 func (f *serverFlags) checkPostgres(ctx context.Context) []finding {
 	if f.databaseURL == "" {
 		return []finding{f.checkPrivatePostgres()}
@@ -36,7 +36,7 @@ func (f *serverFlags) checkPostgres(ctx context.Context) []finding {
 
 	all := make([]finding, len(observations))
 	for i, seen := range observations {
-		// Names of databases, roles and schemas are in these texts. The name of a setting is there already, as the check.
+		// These texts contain names of databases, roles and schemas. The name of a setting is already in the check.
 		found := terminal.Line(strings.TrimPrefix(seen.Found, seen.Check+" "))
 		all[i] = finding{strings.TrimSpace(check + " " + seen.Check), string(seen.Level), found, terminal.Line(seen.Advice)}
 
@@ -48,7 +48,7 @@ func (f *serverFlags) checkPostgres(ctx context.Context) []finding {
 	return all
 }
 
-// shownAddress is hidePassword for addresses that may be mistyped: if a password has a slash, its end looks like the name of a database.
+// shownAddress is hidePassword for addresses that may be mistyped: if a password contains a slash, its end looks like the database name.
 func shownAddress(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil || strings.Contains(parsed.Path, "@") {
@@ -58,7 +58,7 @@ func shownAddress(address string) string {
 	return terminal.Line(hidePassword(address))
 }
 
-// checkPrivatePostgres looks for server programs: for those that can read the database in the data directory, if there is one.
+// checkPrivatePostgres looks for server programs; if the data directory has a database, for those that can read it.
 func (f *serverFlags) checkPrivatePostgres() finding {
 	const check = "PostgreSQL"
 
@@ -69,7 +69,7 @@ func (f *serverFlags) checkPrivatePostgres() finding {
 		major   int
 	)
 
-	// A data directory that cannot be had is the finding of another check.
+	// Another check reports a data directory that cannot be determined.
 	if dir, err := f.directory(); err == nil && dir != "" {
 		cluster, major = private.Existing(dir)
 	}

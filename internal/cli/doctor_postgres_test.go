@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/private"
 )
 
-// privateDatabase are the flags of a doctor that finds nothing wrong with PostgreSQL: a server would create a private database.
+// privateDatabase returns flags with which doctor finds nothing wrong with PostgreSQL: a server would create a private database.
 func privateDatabase(t *testing.T) []string {
 	t.Helper()
 
@@ -30,14 +30,14 @@ func privateDatabase(t *testing.T) []string {
 	return flags
 }
 
-// doctorArgs are the arguments of such a doctor.
+// doctorArgs returns the arguments of such a doctor.
 func doctorArgs(t *testing.T, more ...string) []string {
 	t.Helper()
 
 	return slices.Concat([]string{"doctor"}, privateDatabase(t), more)
 }
 
-// doctorOf runs doctor on a database.
+// doctorOf runs doctor against a database.
 func doctorOf(t *testing.T, database string, more ...string) result {
 	t.Helper()
 
@@ -47,7 +47,8 @@ func doctorOf(t *testing.T, database string, more ...string) result {
 func TestDoctorInspectsConfiguredDatabase(t *testing.T) {
 	t.Parallel()
 
-	// The servers of other tests keep nothing after a crash, which doctor would report. t.TempDir is closed to the user that runs a server for root.
+	// Other tests use servers without durability, which doctor would report. t.TempDir is not accessible to the user
+	// that runs PostgreSQL for root.
 	dir, err := os.MkdirTemp("", "tarsy-doctor-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o755))
@@ -80,7 +81,7 @@ func TestDoctorInspectsConfiguredDatabase(t *testing.T) {
 
 	password, _ := address.User.Password()
 
-	// A name that clears the screen, and one that ends the quotes.
+	// One name that clears the screen, and one that closes the quotes.
 	hostile := "evil\x1b[2J\n\"; DROP DATABASE tarsy; --\u202e"
 	exec("CREATE DATABASE " + pgx.Identifier{hostile}.Sanitize())
 	exec("ALTER DATABASE " + pgx.Identifier{hostile}.Sanitize() + " SET default_transaction_read_only = on")
@@ -134,7 +135,7 @@ func TestDoctorReportsUnreachableDatabaseWithoutPassword(t *testing.T) {
 	}
 }
 
-// Nothing is worse than a check that hangs without a word.
+// A check that hangs must say what it is waiting for.
 func TestDoctorTellsThatItWaitsForSilentDatabase(t *testing.T) {
 	t.Parallel()
 
@@ -191,7 +192,7 @@ func TestDoctorLooksForProgramsThatReadPrivateDatabase(t *testing.T) {
 	require.Contains(t, got.stdout, "fail  PostgreSQL: the database in "+dir+"/postgres is of PostgreSQL 9, and there is only PostgreSQL "+programs.Version)
 	require.Contains(t, got.stdout, "→ install PostgreSQL 9, or move the data to another version: tarsy database upgrade\n")
 
-	// The record names the place of a database that is elsewhere.
+	// The record names the location of a database that is elsewhere.
 	elsewhere := t.TempDir()
 	cluster(elsewhere, programs.Major)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "postgres.json"), fmt.Appendf(nil, `{"root": %q, "locale": "C.UTF-8"}`, elsewhere), 0o600))

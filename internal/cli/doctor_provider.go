@@ -12,11 +12,11 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// livePatience is how long a provider may take to answer one word.
+// livePatience limits how long a provider may take to answer with one word.
 const livePatience = time.Minute
 
-// checkProviders looks whether the models that chains use could be called; with live it calls them, and the others that
-// the files configure and whose keys are set.
+// checkProviders checks that the models that chains use could be called. With live it calls them, and also the other
+// models in the files whose keys are set.
 func checkProviders(ctx context.Context, t *tool, cfg *config.Config, used []string, live bool) []finding {
 	providers := provider.New(provider.Config{
 		Providers: cfg.LLMProviders, Env: t.lookup, CachePrompts: cfg.System.PromptCaching.Enabled, Scripted: scriptedModel(),
@@ -38,7 +38,7 @@ func checkProviders(ctx context.Context, t *tool, cfg *config.Config, used []str
 		case configured.Type == config.ProviderScripted:
 			all = append(all, finding{check, findingOK, "is scripted", ""})
 		case len(unset) > 0 && !slices.Contains(used, name):
-			// Nobody needs its key.
+			// No chain needs its key.
 		case len(unset) > 0 && name == cfg.Defaults.LLMProvider && cfg.LacksKey():
 			all = append(all, finding{check, findingFail, unset[0].String(), keyAdvice()})
 		case len(unset) > 0:
@@ -55,7 +55,7 @@ func checkProviders(ctx context.Context, t *tool, cfg *config.Config, used []str
 	return all
 }
 
-// liveFinding is what a provider answered.
+// liveFinding calls a provider and reports its answer.
 func liveFinding(ctx context.Context, providers *provider.Providers, name string) finding {
 	limited, cancel := context.WithTimeoutCause(ctx, livePatience, fmt.Errorf("there was no answer within %s", livePatience))
 	defer cancel()
@@ -73,7 +73,7 @@ func liveFinding(ctx context.Context, providers *provider.Providers, name string
 		result.Total.Round(time.Millisecond), result.FirstChunk.Round(time.Millisecond), result.Usage.InputTokens+result.Usage.OutputTokens), ""}
 }
 
-// advice is empty where the error itself says what to do.
+// advice is empty if the error itself says what to do.
 func advice(class llm.Class) string {
 	if class == llm.ClassUnknown {
 		return "check the provider's settings, and that this machine can reach it"

@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/slack"
 )
 
-// checkSlack asks Slack whose tokens they are. Without Slack in the configuration there is nothing to check.
+// checkSlack asks Slack who owns the tokens. It checks nothing if Slack is not configured.
 func checkSlack(ctx context.Context, t *tool, cfg *config.Config) []finding {
 	const check = "Slack"
 
@@ -46,7 +46,7 @@ func checkSlack(ctx context.Context, t *tool, cfg *config.Config) []finding {
 	return append(all, finding{check, findingOK, "the bot is " + name, ""})
 }
 
-// slackFinding is a failure where Slack refused the request, and a warning where it did not answer: a server keeps trying.
+// slackFinding returns a failure if Slack refused the request, and a warning if it did not answer, because a server keeps trying.
 func slackFinding(check string, err error, advice string) finding {
 	if slack.IsRefused(err) {
 		return finding{check, findingFail, line(err), advice}

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// Two providers are used, one as a fallback; two more are only configured, one of them without its key.
+// liveConfig uses two providers, one of them as a fallback; two more are only configured, one of them without its key.
 const liveConfig = `
 llm_providers:
   good: {type: openai, model: gpt-5, base_url: 'VIRTUAL/v1', api_key_env: GOOD_KEY}

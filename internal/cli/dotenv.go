@@ -10,10 +10,10 @@ import (
 	"github.com/joho/godotenv"
 )
 
-// dotEnvName is the file of a configuration directory whose variables count where the environment has none of the name.
+// dotEnvName is the file in a configuration directory whose variables apply when the environment does not set them.
 const dotEnvName = ".env"
 
-// readDotEnv reads the variables next to the configuration. Only the configuration can name them: flags are read before.
+// readDotEnv reads the variables next to the configuration. Only the configuration can refer to them, because flags are read earlier.
 func (f *serverFlags) readDotEnv(configDir string) error {
 	if configDir == "" {
 		return nil
@@ -36,7 +36,7 @@ func (f *serverFlags) readDotEnv(configDir string) error {
 
 	variables, err := godotenv.UnmarshalBytes(text)
 	if err != nil {
-		// What the parser says may quote a secret.
+		// The parser's error could quote a secret.
 		return fmt.Errorf("%s: lines must be NAME=value, with quotes around values that have spaces, # or $", path)
 	}
 

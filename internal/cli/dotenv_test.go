@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli"
 )
 
-// Variables next to the configuration count for everything that the configuration names, where the environment has no such variable.
+// Variables next to the configuration apply to everything that the configuration references, unless the environment sets them.
 func TestVariablesNextToConfigurationAreRead(t *testing.T) {
 	t.Parallel()
 

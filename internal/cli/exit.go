@@ -25,21 +25,21 @@ const (
 	ExitInterrupted  = 130
 )
 
-// usageError is what was wrong with a flag or an argument.
+// usageError is an error in a flag or an argument.
 type usageError struct{ err error }
 
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
-// notCompletedError reports that a session or answer did not complete. The output has shown it already.
+// notCompletedError reports that a session or answer did not complete. The output has already shown that.
 type notCompletedError struct{ status string }
 
 func (e notCompletedError) Error() string { return "it " + readable(e.status) }
 
-// errShown ends a command that has printed what is wrong.
+// errShown ends a command that has already printed the problem.
 var errShown = errors.New("see above")
 
-// reportedError is an error that was printed already; only its exit code matters.
+// reportedError is an error that has already been printed; only its exit code matters.
 type reportedError struct{ err error }
 
 func (e reportedError) Error() string { return e.err.Error() }
@@ -60,7 +60,7 @@ func explain(ctx context.Context, err error) (int, string) {
 	case errors.Is(err, errShown):
 		return ExitFailed, ""
 	case errors.Is(err, syscall.EPIPE) && !isA[*client.UnreachableError](err):
-		return ExitOK, "" // the reader has seen enough
+		return ExitOK, "" // the reader has closed the pipe
 	case isA[usageError](err):
 		return ExitUsage, line(err)
 	case isA[notCompletedError](err):
@@ -100,7 +100,7 @@ func isA[E error](err error) bool {
 	return ok
 }
 
-// line is an error's text on one line: it may quote what a server or a file said.
+// line returns an error's text on one line, cleaned because it may quote a server or a file.
 func line(err error) string { return terminal.Line(err.Error()) }
 
 func problemCode(status int) int {

@@ -65,7 +65,7 @@ func printExport(ctx context.Context, t *tool, c *client.Client, id, format stri
 	return t.printf("%s", terminal.Clean(text.String()))
 }
 
-// replaceFile writes a file that appears only once it is complete.
+// replaceFile writes a file atomically: it appears only once it is complete.
 func replaceFile(name string, write func(io.Writer) error) error {
 	file, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {
@@ -82,7 +82,7 @@ func replaceFile(name string, write func(io.Writer) error) error {
 	}
 
 	if err != nil {
-		_ = os.Remove(file.Name()) // the first error is the one to report
+		_ = os.Remove(file.Name()) // report the first error
 	}
 
 	return err

@@ -6,10 +6,10 @@ import (
 	"tarsy.dev/tarsy/internal/alert"
 )
 
-// Root is the tree of commands, for the reference in docs/cli.md.
+// Root returns the command tree, for the reference in docs/cli.md.
 func Root() *cobra.Command { return (&tool{}).root() }
 
-// AlertmanagerSnippet is what to paste into alertmanager.yml.
+// AlertmanagerSnippet returns the text to paste into alertmanager.yml.
 func AlertmanagerSnippet(url, credentials string) string {
 	return alert.AlertmanagerConfig(url, credentials)
 }

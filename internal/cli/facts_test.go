@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// putSession stores a finished session, with what became of its alert.
+// putSession stores a finished session with these alert facts.
 func (s *server) putSession(t *testing.T, facts tarsy.AlertFacts) tarsy.Session {
 	t.Helper()
 

@@ -79,7 +79,7 @@ lists the feedback of everybody.`,
 	return cmd
 }
 
-// offerRatings completes the second argument too.
+// offerRatings completes the second argument with ratings.
 func offerRatings(cmd *cobra.Command) {
 	sessions := cmd.ValidArgsFunction
 
@@ -97,7 +97,7 @@ func offerRatings(cmd *cobra.Command) {
 	}
 }
 
-// checkFeedback finds what is wrong before the server is asked.
+// checkFeedback validates the flags before the server is called.
 func checkFeedback(given client.NewFeedback, withdraw bool) error {
 	said := given.Why != "" || given.RealCause != ""
 

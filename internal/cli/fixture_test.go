@@ -30,7 +30,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files and docs/cli.md")
 
-// TestMain is also the demo's MCP server: the demo starts its own executable, which here is the test.
+// TestMain also serves the demo's MCP server: the demo starts its own executable, which in tests is the test binary.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "demo-mcp" {
 		os.Exit(cli.Run(context.Background(), cli.Process{
@@ -41,14 +41,14 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(pgtest.Wrap(m))
 }
 
-// result is what came of a command.
+// result is the result of a command.
 type result struct {
 	code   int
 	stdout string
 	stderr string
 }
 
-// buffer is a writer that may be read while it is written.
+// buffer is a writer that can be read concurrently.
 type buffer struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
@@ -76,7 +76,7 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-// wait returns when the text contains what is wanted.
+// wait waits until the text contains wanted.
 func (b *buffer) wait(t *testing.T, wanted string) string {
 	t.Helper()
 
@@ -110,7 +110,7 @@ type server struct {
 	*app.App
 
 	env      []string
-	gate     *script.Gate // holds what waits
+	gate     *script.Gate // blocks replies that wait
 	database string
 }
 
@@ -128,7 +128,7 @@ agent_chains:
   judged: {alert_types: [judged], stages: [{name: look, agents: [{name: Tester}]}], verdict: true}
 `
 
-// verdict is what the model concludes, with what a hostile tool might make it write.
+// verdict is the model's conclusion, with content that a hostile tool might inject.
 const verdict = `{"outcome": "probable_cause", "cause": "the cache of checkout has no bound\u001b[2J [call 1.1.1]", "confidence": "medium",
 "confidence_reason": "Memory grows, but the heap was not read. [call 1.1.1]", "impact": "One checkout in eight fails.", "next_steps": [
 {"title": "Restart checkout", "why": "It frees the memory for about an hour, which is enough to ship the bound of the cache.",
@@ -140,7 +140,7 @@ const analysis = "# Found it\n\nThe cache has no bound.\x1b[2J"
 
 var errModel = errors.New("the model is out of order")
 
-// model calls a tool, then concludes; alerts that say so make it fail, or wait for the gate.
+// model calls a tool, then concludes. Alerts can ask it to fail or to wait for the gate.
 func model(gate *script.Gate) llm.Client {
 	s := script.New(script.Options{})
 	s.RouteFunc(func(*llm.Request) bool { return true }, func(req *llm.Request, _ int) script.Reply {
@@ -201,7 +201,7 @@ func startServer(t *testing.T, requireKey bool) *server {
 	return startServerWith(t, requireKey, "", nil)
 }
 
-// startServerWith starts a server with a second file of configuration and with the variables that it names.
+// startServerWith starts a server with a second configuration file and the variables that it references.
 func startServerWith(t *testing.T, requireKey bool, more string, env map[string]string) *server {
 	t.Helper()
 
@@ -238,7 +238,7 @@ func startServerWith(t *testing.T, requireKey bool, more string, env map[string]
 	return &server{App: a, gate: gate, database: database, env: []string{"TARSY_SERVER=http://" + a.Addr(), "HOME=" + t.TempDir()}}
 }
 
-// key makes a key in the server's database and returns the environment with it.
+// key creates a key in the server's database and returns the environment with it.
 func (s *server) key(t *testing.T, name string, scope tarsy.Scope) []string {
 	t.Helper()
 

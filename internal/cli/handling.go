@@ -121,7 +121,7 @@ func tagSessionsCommand(t *tool) *cobra.Command {
 	return cmd
 }
 
-// handleSessions makes a command change the handling of the sessions that its arguments name.
+// handleSessions sets up cmd to change the handling of the sessions in its arguments.
 func handleSessions(t *tool, cmd *cobra.Command, fill func(*client.HandlingChange) error) {
 	r := newRemote(t, cmd)
 	r.offerSessions(cmd)
@@ -148,7 +148,7 @@ func handleSessions(t *tool, cmd *cobra.Command, fill func(*client.HandlingChang
 	})
 }
 
-// someSessions checks that a command got at least one session.
+// someSessions checks that a command has at least one session argument.
 func someSessions(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("%w SESSION; usage: %s", errMissingArg, cmd.UseLine())
@@ -157,7 +157,7 @@ func someSessions(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// printHandled prints what became of each session. One that failed makes the command fail.
+// printHandled prints the result for each session. The command fails if one of them failed.
 func printHandled(r *remote, results []tarsy.HandlingResult) error {
 	var failed error
 
@@ -193,7 +193,7 @@ func printHandled(r *remote, results []tarsy.HandlingResult) error {
 	return nil
 }
 
-// handled tells in one line what people did with a session.
+// handled describes the handling of a session in one line.
 func handled(h tarsy.Handling) string {
 	text := h.Describe()
 
@@ -208,7 +208,7 @@ func handled(h tarsy.Handling) string {
 	return text
 }
 
-// handlingFlags are the filters of a list.
+// handlingFlags adds the handling filters of a list.
 func handlingFlags(cmd *cobra.Command, filter *client.Filter) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&filter.Handling, "handling", nil, "only sessions in these states of handling, separated by commas: open, acknowledged, resolved")
@@ -218,7 +218,7 @@ func handlingFlags(cmd *cobra.Command, filter *client.Filter) {
 	offer(cmd, "handling", tarsy.HandlingStates())
 }
 
-// handlingCell is what a list shows of the handling of a session; nothing while it is open and nobody's.
+// handlingCell describes the handling of a session in a list. It is empty while the session is open and unassigned.
 func handlingCell(h *tarsy.Handling) string {
 	if h == nil {
 		return ""
@@ -256,7 +256,7 @@ func handlingStyle(cell string) terminal.Style {
 	}
 }
 
-// handling shows what people did with a session.
+// handling writes the handling of a session.
 func (d *description) handling(h *tarsy.Handling) {
 	if h == nil {
 		return

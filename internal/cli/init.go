@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// initDir is where init writes if nobody says where.
+	// initDir is the default output directory.
 	initDir = "config"
-	// initReceiver is the name of the receiver that init configures for Alertmanager, tokenVariable that of its token.
+	// initReceiver is the name of the receiver that init configures for Alertmanager, and tokenVariable the variable of its token.
 	initReceiver  = "main"
 	tokenVariable = "TARSY_ALERTMANAGER_TOKEN"
 )
 
-// initFlags are the flags that only init has.
+// initFlags are the flags of init.
 type initFlags struct {
 	*serverFlags
 
@@ -99,10 +99,10 @@ func (f *initFlags) run(ctx context.Context) error {
 	return f.finish(ctx, files, found)
 }
 
-// finish checks what was written and prints the next steps. Findings do not make init fail: the files are there, and what is
-// missing may only be set where the server runs.
+// finish checks the written files and prints the next steps. Findings do not make init fail: the files exist, and what is missing may be
+// set only where the server runs.
 func (f *initFlags) finish(ctx context.Context, files initFiles, found surroundings) error {
-	// The server will have these variables, this process does not.
+	// The server will have these variables, but this process does not.
 	there := *f.tool
 	there.Env = append(found.variables(), f.Env...)
 	checked := *f.serverFlags
@@ -132,7 +132,7 @@ func (f *initFlags) finish(ctx context.Context, files initFiles, found surroundi
 	return f.printf("%s", alert.AlertmanagerConfig(strings.TrimRight(found.URL, "/")+receiver.Path(), credentials))
 }
 
-// listenFlag is the flag with which a server can be reached at an address; empty if it can without.
+// listenFlag returns the flag that makes a server reachable at an address; empty if none is needed.
 func listenFlag(address string) string {
 	at, err := url.Parse(address)
 	if err != nil || app.IsLoopback(at.Hostname()) {
@@ -142,7 +142,7 @@ func listenFlag(address string) string {
 	return " --listen 0.0.0.0:" + cmp.Or(at.Port(), "8080")
 }
 
-// describeFound reports what the configuration will be made of, and what is missing.
+// describeFound reports the values for the configuration, and what is missing.
 func (f *initFlags) describeFound(found surroundings) {
 	report := func(what, text string) { f.infof("%-12s %s", what, text) }
 
@@ -177,7 +177,7 @@ type initFiles struct{ dir string }
 func (f initFiles) config() string    { return filepath.Join(f.dir, "tarsy.yaml") }
 func (f initFiles) variables() string { return shellPath(filepath.Join(f.dir, "tarsy.env")) }
 
-// shellPath is a path that the shell's dot finds: without a slash it would search PATH.
+// shellPath returns a path for the shell's dot command, which searches PATH if there is no slash.
 func shellPath(path string) string {
 	if strings.ContainsRune(path, filepath.Separator) {
 		return path
@@ -186,7 +186,7 @@ func shellPath(path string) string {
 	return "." + string(filepath.Separator) + path
 }
 
-// check refuses to replace files that nobody allowed to replace.
+// check refuses to overwrite existing files without force.
 func (f initFiles) check(force bool) error {
 	for _, path := range []string{f.config(), f.variables()} {
 		_, err := os.Lstat(path)

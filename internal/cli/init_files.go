@@ -17,7 +17,7 @@ import (
 //go:embed init.yaml.tmpl
 var initTemplate string
 
-// write writes both files whole, the variables readable only by their owner.
+// write writes both files atomically, the variables readable only by their owner.
 func (f initFiles) write(found surroundings) error {
 	parsed, err := template.New("tarsy.yaml").Parse(initTemplate)
 	if err != nil {
@@ -37,7 +37,7 @@ func (f initFiles) write(found surroundings) error {
 		return err
 	}
 
-	// The temporary file was created with 0600, and it holds no secret.
+	// CreateTemp used mode 0600, but this file contains no secret.
 	if err := os.Chmod(f.config(), 0o644); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
@@ -53,7 +53,7 @@ func copyText(out io.Writer, text string) error {
 	return nil
 }
 
-// variables are what the server needs in its environment, without API keys.
+// variables returns what the server needs in its environment, without API keys.
 func (s surroundings) variables() []string {
 	all := []string{tokenVariable + "=" + s.Token}
 
@@ -87,7 +87,7 @@ func variablesText(found surroundings) string {
 	return text.String()
 }
 
-// quoteForShell leaves plain values as they are: they are then valid for programs other than shells, too.
+// quoteForShell leaves plain values unquoted, so that programs other than shells can read them too.
 func quoteForShell(value string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@,+="
 	if strings.Trim(value, plain) == "" {
@@ -97,7 +97,7 @@ func quoteForShell(value string) string {
 	return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 }
 
-// receiverToken is the token that Alertmanager has already, or a new one.
+// receiverToken returns the token that Alertmanager already uses, or a new one.
 func (f *initFlags) receiverToken(files initFiles) (string, error) {
 	if token, ok := f.variable(tokenVariable); ok {
 		return token, nil

@@ -19,28 +19,28 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// prometheusPatience is how long Prometheus may take to answer init.
+// prometheusPatience limits how long Prometheus may take to answer init.
 const prometheusPatience = time.Second
 
-// surroundings is what init knows about where the server will run.
+// surroundings is what init knows about the server's environment.
 type surroundings struct {
-	// Provider is a built-in LLM provider, KeyVariable the variable of its key.
+	// Provider is a built-in LLM provider, and KeyVariable the variable of its key.
 	Provider    string
 	KeyVariable string
 	KeySet      bool
-	// Kubeconfig is the path of a file, empty if there is none.
+	// Kubeconfig is the path of a file; empty if there is none.
 	Kubeconfig string
 	InCluster  bool
-	// Prometheus is an address, empty for none.
+	// Prometheus is an address; empty if there is none.
 	Prometheus        string
 	PrometheusAnswers bool
-	// URL is where Alertmanager reaches the server.
+	// URL is the address at which Alertmanager reaches the server.
 	URL string
-	// Token is what Alertmanager identifies itself with.
+	// Token authenticates Alertmanager.
 	Token string
 }
 
-// look finds what can be found without asking.
+// look detects what it can without asking.
 func (f *initFlags) look(ctx context.Context) (surroundings, error) {
 	builtin, err := config.Load(config.Source{Env: f.lookup})
 	if err != nil {
@@ -55,7 +55,7 @@ func (f *initFlags) look(ctx context.Context) (surroundings, error) {
 	found.PrometheusAnswers = prometheusAnswers(ctx, found.Prometheus)
 
 	if !found.PrometheusAnswers && !f.given("prometheus") {
-		found.Prometheus = "" // nobody said that it is there
+		found.Prometheus = "" // not given, and does not answer
 	}
 
 	if found.URL == "" {
@@ -65,7 +65,7 @@ func (f *initFlags) look(ctx context.Context) (surroundings, error) {
 	return found, nil
 }
 
-// reachable is an address to call for one to listen on.
+// reachable turns a listen address into one that can be called.
 func reachable(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -82,7 +82,7 @@ func reachable(listen string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// kubeconfig finds the file that kubectl would use.
+// kubeconfig returns the file that kubectl would use.
 func (f *initFlags) kubeconfig() string {
 	listed, _ := f.variable("KUBECONFIG")
 	paths := filepath.SplitList(listed)
@@ -100,7 +100,7 @@ func (f *initFlags) kubeconfig() string {
 	return ""
 }
 
-// prometheusAnswers reports whether an address is that of Prometheus, or of a server with its API.
+// prometheusAnswers reports whether Prometheus, or a server with its API, answers at an address.
 func prometheusAnswers(ctx context.Context, address string) bool {
 	if address == "" {
 		return false
@@ -133,7 +133,7 @@ func prometheusAnswers(ctx context.Context, address string) bool {
 	return err == nil && answer.Status == "success"
 }
 
-// complete asks for what was not found.
+// complete asks for what was not detected.
 func (f *initFlags) complete(ctx context.Context, found *surroundings) error {
 	ask := f.questions(ctx)
 
@@ -175,7 +175,7 @@ func (f *initFlags) complete(ctx context.Context, found *surroundings) error {
 	return nil
 }
 
-// askProvider lets somebody choose whose key they will set.
+// askProvider asks which provider's key the user will set.
 func (f *initFlags) askProvider(ask func(string) (string, error), found *surroundings) error {
 	choices := config.DefaultProviders()
 
@@ -217,7 +217,7 @@ func (f *initFlags) questions(ctx context.Context) func(string) (string, error) 
 
 	return func(question string) (string, error) {
 		_, _ = fmt.Fprint(f.Stderr, question)
-		answers := make(chan line, 1) // nobody waits for an answer after Ctrl-C
+		answers := make(chan line, 1) // buffered: nobody receives the answer after Ctrl-C
 
 		go func() {
 			text, err := reader.ReadString('\n')

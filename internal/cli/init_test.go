@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli"
 )
 
-// useFakeNPX lets npx start the demo's MCP server instead of a program from the internet.
+// useFakeNPX makes npx start the demo's MCP server instead of a program from the internet.
 func useFakeNPX(t *testing.T) {
 	t.Helper()
 
@@ -24,7 +24,7 @@ func useFakeNPX(t *testing.T) {
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 }
 
-// fakePrometheus answers queries as Prometheus does.
+// fakePrometheus answers queries like Prometheus.
 func fakePrometheus(t *testing.T) string {
 	t.Helper()
 
@@ -38,7 +38,7 @@ func fakePrometheus(t *testing.T) string {
 	return server.URL
 }
 
-// initIn runs tarsy init on a terminal or without one.
+// initIn runs tarsy init, in a terminal or without one.
 func initIn(t *testing.T, dir string, env []string, terminal bool, stdin string, args ...string) result {
 	t.Helper()
 

@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// keyStore is where keys are managed: a server, or its database.
+// keyStore manages keys, through a server or in its database.
 type keyStore interface {
 	CreateKey(ctx context.Context, key client.NewKey) (client.CreatedKey, error)
 	Keys(ctx context.Context) ([]tarsy.APIKey, error)
@@ -39,7 +39,7 @@ func (k keyServer) RevokeKey(ctx context.Context, idOrPrefix string) (tarsy.APIK
 	return client.Call(ctx, k.Client, client.RevokeKey, nil, idOrPrefix)
 }
 
-// keyDatabase manages keys without a server, for whoever lost the last admin key.
+// keyDatabase manages keys without a server, for operators who lost the last admin key.
 type keyDatabase struct{ db *postgres.DB }
 
 func (k keyDatabase) CreateKey(ctx context.Context, key client.NewKey) (client.CreatedKey, error) {
@@ -63,8 +63,8 @@ func (k keyDatabase) CreateKey(ctx context.Context, key client.NewKey) (client.C
 	return client.CreatedKey{Key: issued.Secret, APIKey: issued.Key}, k.db.CreateKey(keyDecision(ctx, "key.create", now), issued.Key, issued.Hash)
 }
 
-// keyDecision returns a context in which a key is changed without a server. The actor is the user of the operating system: whoever has the
-// address of the database can do anything to it.
+// keyDecision returns a context for changing a key without a server. The actor is the operating system user; with the address of the
+// database, that user can change anything in it.
 func keyDecision(ctx context.Context, action string, now time.Time) context.Context {
 	actor := "unknown"
 	if current, err := user.Current(); err == nil {
@@ -91,7 +91,7 @@ func (k keyDatabase) RevokeKey(ctx context.Context, idOrPrefix string) (tarsy.AP
 
 func (k keyDatabase) Close() { k.db.Stop() }
 
-// keyFlags are the flags that say where the keys are.
+// keyFlags select where the keys are.
 type keyFlags struct {
 	*remote
 
@@ -100,13 +100,13 @@ type keyFlags struct {
 
 func newKeyFlags(t *tool, cmd *cobra.Command) *keyFlags {
 	f := &keyFlags{remote: newRemote(t, cmd)}
-	// Without a variable on purpose: where one is set for the server, keys should still go through the API.
+	// This flag has no variable on purpose: where one is set for the server, keys should still go through the API.
 	cmd.Flags().StringVar(&f.databaseURL, "database-url", "", "use this database directly instead of a server")
 
 	return f
 }
 
-// run makes a command do something with the keys of a server or of a database, which is closed afterwards.
+// run sets up cmd to work with the keys of a server or a database, which is closed afterwards.
 func (f *keyFlags) run(cmd *cobra.Command, do func(ctx context.Context, keys keyStore, args []string) error) {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		keys, err := f.keys(cmd.Context())
@@ -138,8 +138,8 @@ func (f *keyFlags) keys(ctx context.Context) (keyStore, error) {
 	return keyDatabase{db}, nil
 }
 
-// direct prints a change that was made in the database, in every output format: no server has it in its log, and only the audit log
-// has it besides.
+// direct prints a change made directly in the database, in every output format: no server logs the change, so apart
+// from the audit log this is its only record.
 func (f *keyFlags) direct(change string, key tarsy.APIKey) {
 	if f.databaseURL == "" {
 		return

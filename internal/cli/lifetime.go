@@ -11,7 +11,7 @@ const day = 24 * time.Hour
 
 var errLifetime = errors.New("must be a number of days or hours, such as 90d or 12h")
 
-// lifetime is the value of a flag that says how long something lasts: a Go duration, or whole days. Zero means for ever.
+// lifetime is a flag value for a duration: a Go duration, or whole days. Zero means forever.
 type lifetime time.Duration
 
 // Set implements pflag.Value.
@@ -52,7 +52,7 @@ func (l *lifetime) String() string {
 // Type implements pflag.Value.
 func (l *lifetime) Type() string { return "duration" }
 
-// from is when what begins now ends; nil means never.
+// from returns when a lifetime that begins now ends; nil means never.
 func (l *lifetime) from(now time.Time) *time.Time {
 	if *l == 0 {
 		return nil

@@ -6,16 +6,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// defaultLimit is how many items a list has.
+// defaultLimit is the default number of listed items.
 const defaultLimit = 20
 
-// listFlags are those of commands that list what the server has by page.
+// listFlags are the flags of commands that list pages from the server.
 type listFlags struct {
 	number int
 	all    bool
 }
 
-// addListFlags adds the flags; items is what they are called.
+// addListFlags adds the flags. items is the noun for their help.
 func addListFlags(cmd *cobra.Command, items string) *listFlags {
 	f := &listFlags{}
 	cmd.Flags().IntVar(&f.number, "limit", defaultLimit, "number of "+items+" to list")
@@ -24,7 +24,7 @@ func addListFlags(cmd *cobra.Command, items string) *listFlags {
 	return f
 }
 
-// limit is how many items to ask for; 0 means all.
+// limit returns how many items to request; 0 means all.
 func (f *listFlags) limit() (int, error) {
 	switch {
 	case f.number < 1:

@@ -16,7 +16,7 @@ const (
 	timingRecorded = "recorded"
 
 	defaultMockListen = "127.0.0.1:9099"
-	// mockJournal is how many requests the journal keeps by default.
+	// mockJournal is the default number of requests that the journal keeps.
 	mockJournal = 10_000
 )
 
@@ -145,7 +145,7 @@ var (
 	errTimingOfScript = errors.New("--timing needs --cassette")
 )
 
-// checkMock refuses flags that make no sense, by themselves or together.
+// checkMock rejects flags that are invalid, alone or together.
 func checkMock(t *tool, f *mockFlags) error {
 	err := checkMockSource(t, f)
 
@@ -156,7 +156,7 @@ func checkMock(t *tool, f *mockFlags) error {
 	case !(f.speed >= 0 && f.speed <= math.MaxFloat64):
 		err = errSpeed
 	case !f.allowPublic && requireKey(authAuto, f.listen):
-		// Where the server would want keys.
+		// The same addresses for which the server requires keys.
 		err = fmt.Errorf("--listen %s %w", f.listen, errPublic)
 	case f.smtp != "" && !f.allowPublic && requireKey(authAuto, f.smtp):
 		err = fmt.Errorf("--smtp %s %w", f.smtp, errPublic)
@@ -169,7 +169,7 @@ func checkMock(t *tool, f *mockFlags) error {
 	return nil
 }
 
-// checkMockSource checks that there is exactly one source of replies, and that the other flags fit it.
+// checkMockSource checks that there is exactly one source of replies, and that the other flags are compatible with it.
 func checkMockSource(t *tool, f *mockFlags) error {
 	switch {
 	case f.script != "" && (f.cassette != "" || f.record != ""):
@@ -189,7 +189,7 @@ func checkMockSource(t *tool, f *mockFlags) error {
 	}
 }
 
-// hasService reports whether something is served besides replies of models.
+// hasService reports whether anything besides model replies is served.
 func (f *mockFlags) hasService() bool { return f.discord || f.slack || f.oidc || f.smtp != "" }
 
 // check validates the script and reports every problem.
@@ -225,7 +225,7 @@ func (m *mockRun) check() error {
 	return err
 }
 
-// contents counts what a script holds.
+// contents counts the contents of a script.
 func contents(file *scriptfile.File) string {
 	var parts []string
 

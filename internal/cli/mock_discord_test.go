@@ -24,7 +24,7 @@ discord:
     - expect: {channel: alerts, content: pong, reply_to: alice}
 `
 
-// control is a request to the control endpoints of the virtual Discord.
+// control sends a request to the control endpoints of the virtual Discord.
 func (m *mockServer) control(t *testing.T, method, path, body string) (int, string) {
 	t.Helper()
 
@@ -44,7 +44,7 @@ func (m *mockServer) control(t *testing.T, method, path, body string) (int, stri
 	return response.StatusCode, string(text)
 }
 
-// toMock sends requests for discord.com to the mock server.
+// toMock is a transport that redirects requests for discord.com to the mock server.
 type toMock string
 
 func (to toMock) RoundTrip(request *http.Request) (*http.Response, error) {

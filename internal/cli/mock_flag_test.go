@@ -35,7 +35,7 @@ func TestMockKeepsConfiguredNumberOfRequests(t *testing.T) {
 	require.Equal(t, cli.ExitOK, m.end(t))
 }
 
-// A script whose first word would take an hour is answered at once.
+// A script whose first token would take an hour is answered immediately.
 func TestMockRunsAtConfiguredSpeed(t *testing.T) {
 	t.Parallel()
 

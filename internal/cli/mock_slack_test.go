@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli"
 )
 
-// slackControl runs a step of the virtual Slack, or reads what is below its control address.
+// slackControl runs a step of the virtual Slack, or reads below its control address.
 func (m *mockServer) slackControl(t *testing.T, method, path, body string) (int, string) {
 	t.Helper()
 

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli"
 )
 
-// The client is the one of the standard library.
+// The client is the standard library's.
 func TestMockAcceptsMailAndPrintsIt(t *testing.T) {
 	t.Parallel()
 

@@ -23,10 +23,10 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// mockProcess tells the test that it is to be the program.
+// mockProcess makes the test binary run as the program.
 const mockProcess = "TARSY_TEST_MOCK_PROCESS=1"
 
-// TestMockProcess is the program, where another test starts it as a process; by itself it does nothing.
+// TestMockProcess is the program when another test starts it as a process; otherwise it does nothing.
 func TestMockProcess(*testing.T) {
 	if !slices.Contains(os.Environ(), mockProcess) {
 		return
@@ -48,7 +48,7 @@ func mockCommand(args ...string) *exec.Cmd {
 	return command
 }
 
-// mockServer is tarsy mock as a process.
+// mockServer is tarsy mock in a separate process.
 type mockServer struct {
 	command *exec.Cmd
 	stderr  *buffer
@@ -74,7 +74,7 @@ func startMock(t *testing.T, args ...string) *mockServer {
 	return m
 }
 
-// end stops the process as an operator does, and returns its exit code.
+// end stops the process with SIGTERM and returns its exit code.
 func (m *mockServer) end(t *testing.T) int {
 	t.Helper()
 
@@ -92,7 +92,7 @@ func (m *mockServer) ask(t *testing.T, path, body string) (int, string) {
 	request.Header.Set("Authorization", "Bearer sk-0123456789-secret")
 	request.Header.Set("Anthropic-Version", "2023-06-01")
 
-	// A connection of its own: one that is kept would be one more goroutine.
+	// Close the connection: keeping it alive would leak a goroutine.
 	request.Close = true
 
 	response, err := http.DefaultClient.Do(request)

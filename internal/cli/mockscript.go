@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// play sets up answers from a script.
+// play configures replies from a script.
 func (m *mockRun) play(cfg *mock.Config) error {
 	file, err := m.load()
 	if err != nil {
@@ -42,7 +42,7 @@ func (m *mockRun) play(cfg *mock.Config) error {
 	return nil
 }
 
-// virtualDiscord is the Discord of a script; without one, what the flag asks for, and otherwise none.
+// virtualDiscord returns the Discord of a script, else the default one if the flag is set, else nil.
 func (m *mockRun) virtualDiscord(setup *discord.Setup) mock.Virtual {
 	if setup == nil && !m.flags.discord {
 		return nil
@@ -62,7 +62,7 @@ func (m *mockRun) virtualDiscord(setup *discord.Setup) mock.Virtual {
 	return server
 }
 
-// virtualSlack is what the flag asks for, and otherwise none.
+// virtualSlack returns a virtual Slack if the flag is set, else nil.
 func (m *mockRun) virtualSlack() mock.Virtual {
 	if !m.flags.slack {
 		return nil
@@ -78,10 +78,10 @@ func (m *mockRun) virtualSlack() mock.Virtual {
 	return server
 }
 
-// load reads the script; what is wrong with it is said, one problem on a line.
+// load reads the script. It prints problems, one per line.
 func (m *mockRun) load() (*scriptfile.File, error) {
 	if m.flags.script == "" {
-		// Discord or Slack alone: every call to a model is unexpected.
+		// With Discord or Slack alone, every model call is unexpected.
 		return &scriptfile.File{Version: 1}, nil
 	}
 
@@ -95,7 +95,7 @@ func (m *mockRun) load() (*scriptfile.File, error) {
 	return file, err
 }
 
-// lane tells requests apart as the script of now wants it.
+// lane returns the lane of a request, as the current script isolates them.
 func (m *mockRun) lane(r *http.Request) string {
 	switch m.file.Load().Isolate {
 	case "header":
@@ -107,7 +107,7 @@ func (m *mockRun) lane(r *http.Request) string {
 	}
 }
 
-// override puts what the flags say over a script.
+// override applies the flags to a script.
 func (m *mockRun) override(file *scriptfile.File) *scriptfile.File {
 	changed := *file
 	changed.Profile = m.pace(file.Profile)
@@ -157,7 +157,7 @@ func (m *mockRun) pace(profile *scriptfile.Profile) *scriptfile.Profile {
 	return &changed
 }
 
-// reload takes a changed script over, or says what is wrong with it.
+// reload switches to a changed script, or prints its problems.
 func (m *mockRun) reload(file *scriptfile.File, err error) {
 	if err != nil {
 		m.infof("Script changed but is invalid; keeping the previous one:\n%s", err)

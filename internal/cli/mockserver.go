@@ -27,29 +27,29 @@ import (
 )
 
 const (
-	// mockReload is how often the script is looked at.
+	// mockReload is how often the script is checked for changes.
 	mockReload = 100 * time.Millisecond
-	// mockGrace is how long answers under way may take to end at a stop.
+	// mockGrace limits how long answers in flight may take after a stop.
 	mockGrace = 2 * time.Second
-	// mockClient is the client that the issuer knows.
+	// mockClient is the client id that the issuer accepts.
 	mockClient = "tarsy"
-	// mockHeaders is how long a caller may take to say what it wants.
+	// mockHeaders limits how long a client may take to send its headers.
 	mockHeaders = 30 * time.Second
 )
 
-// mock is one run of the mock server.
+// mockRun is one run of the mock server.
 type mockRun struct {
 	*tool
 
 	flags *mockFlags
-	// file is the script of now.
+	// file is the current script.
 	file   atomic.Pointer[scriptfile.File]
 	server *mock.Server
-	// discord is the virtual Discord of now.
+	// discord is the current virtual Discord.
 	discord atomic.Pointer[discord.Server]
 	// mail is the address of the SMTP server; empty if there is none.
 	mail string
-	// slack is the virtual Slack of now.
+	// slack is the current virtual Slack.
 	slack atomic.Pointer[slack.Server]
 }
 
@@ -85,13 +85,13 @@ func (m *mockRun) serve(ctx context.Context) error {
 		return err
 	}
 
-	// A conversation that is stopped tells why its next step was not reached.
+	// An interrupted conversation reports why its next step was not reached.
 	m.server.Stop()
 
 	return m.reportProblems(mock.Summary(m.server.Verify()))
 }
 
-// source sets up what answers, and returns what ends it.
+// source configures the source of answers and returns its clean-up.
 func (m *mockRun) source(cfg *mock.Config) (func(), error) {
 	cfg.Discord = func() mock.Virtual { return m.virtualDiscord(nil) }
 	cfg.Slack = m.virtualSlack
@@ -119,7 +119,7 @@ func (m *mockRun) source(cfg *mock.Config) (func(), error) {
 	}
 }
 
-// replay sets up answers from a cassette.
+// replay configures answers from a cassette.
 func (m *mockRun) replay(cfg *mock.Config) error {
 	loaded, err := cassette.Load(m.flags.cassette)
 	if err != nil {
@@ -141,7 +141,7 @@ func (m *mockRun) replay(cfg *mock.Config) error {
 	return nil
 }
 
-// mockAddresses is where SDKs find the server.
+// mockAddresses are the addresses for SDKs.
 type mockAddresses struct {
 	URL       string            `json:"url"`
 	OpenAI    string            `json:"openai"`
@@ -155,14 +155,14 @@ type mockAddresses struct {
 	OIDC string `json:"oidc,omitempty"`
 }
 
-// slackAddresses is where clients find the virtual Slack, and tokens that it accepts.
+// slackAddresses are the address of the virtual Slack and the tokens that it accepts.
 type slackAddresses struct {
 	API      string `json:"api"`
 	Token    string `json:"token"`
 	AppToken string `json:"app_token"`
 }
 
-// discordAddresses is where clients find the virtual Discord, and a token that it accepts.
+// discordAddresses are the addresses of the virtual Discord and a token that it accepts.
 type discordAddresses struct {
 	URL     string `json:"url"`
 	API     string `json:"api"`
@@ -170,7 +170,7 @@ type discordAddresses struct {
 	Token   string `json:"token"`
 }
 
-// announce says where the server is.
+// announce prints the server's addresses.
 func (m *mockRun) announce(at string) error {
 	if host, port, err := net.SplitHostPort(at); err == nil {
 		if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
@@ -237,11 +237,11 @@ func (m *mockRun) announce(at string) error {
 
 var errStopped = errors.New("the server was stopped")
 
-// run answers until ctx is done, and lets what is under way end.
+// run serves until ctx is done, then lets requests in flight finish.
 func (m *mockRun) run(ctx context.Context, listener net.Listener) error {
 	app.Tune(m.lookup)
 
-	// Answers that wait for a gate end when the server does.
+	// Answers that wait for a gate end when the server stops.
 	answers, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 
@@ -275,14 +275,14 @@ func (m *mockRun) run(ctx context.Context, listener net.Listener) error {
 	defer done()
 
 	if err := server.Shutdown(grace); err != nil {
-		// Whoever does not leave is left.
+		// Drop clients that did not disconnect in time.
 		_ = server.Close()
 	}
 
 	return nil
 }
 
-// reportProblems tells what did not go as planned.
+// reportProblems prints what did not go as planned.
 func (m *mockRun) reportProblems(summary string) error {
 	if summary == "" {
 		return nil
@@ -297,7 +297,7 @@ func (m *mockRun) reportProblems(summary string) error {
 	return nil
 }
 
-// serveStdio is an MCP server of the script on the standard streams.
+// serveStdio serves one of the script's MCP servers on the standard streams.
 func (m *mockRun) serveStdio(ctx context.Context) error {
 	file, err := m.load()
 	if err != nil {
@@ -326,7 +326,7 @@ func (m *mockRun) serveStdio(ctx context.Context) error {
 	return m.reportProblems(mock.Summary([]mock.Verdict{{Unused: host.Unused(), Unexpected: host.Unexpected()}}))
 }
 
-// nopCloser is a stream that is not ours to close.
+// nopCloser is a stream that must stay open.
 type nopCloser struct{ io.Writer }
 
 // Close implements io.Closer.

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/smtp"
 )
 
-// printedMail is a mail that the mock server got.
+// printedMail is a mail that the mock server received.
 type printedMail struct {
 	From    string   `json:"from"`
 	To      []string `json:"to"`
@@ -24,7 +24,7 @@ type printedMail struct {
 	Raw     string   `json:"raw"`
 }
 
-// serveMail accepts mail, if the flag asks for it, and prints it. It returns what ends it.
+// serveMail accepts and prints mail, if the flag asks for it. It returns the clean-up.
 func (m *mockRun) serveMail(ctx context.Context) (end func(), err error) {
 	if m.flags.smtp == "" {
 		return func() {}, nil
@@ -35,7 +35,7 @@ func (m *mockRun) serveMail(ctx context.Context) (end func(), err error) {
 		return nil, fmt.Errorf("listen on %s: %w", m.flags.smtp, err)
 	}
 
-	// Connections are served concurrently, and mails are printed whole.
+	// Connections are served concurrently, but each mail is printed as a whole.
 	var printing sync.Mutex
 
 	server := smtp.Serve(listener, smtp.Config{Accepted: func(got smtp.Mail) {

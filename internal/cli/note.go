@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// noteEvery is how often --wait looks whether a note is processed.
+// noteEvery is how often --wait checks whether a note is processed.
 const noteEvery = 300 * time.Millisecond
 
 type capture struct {
@@ -91,7 +91,7 @@ func (c *capture) capture(ctx context.Context, server *client.Client, args []str
 	return c.report(captured.Note, captured.Note.ID, "Captured. See it in the browser: %s", server.NotePage(captured.Note.ID))
 }
 
-// text is the note as it was given; empty with --from-session.
+// text returns the given text of the note; empty with --from-session.
 func (c *capture) text(args []string) (string, error) {
 	switch {
 	case c.from != "" && len(args) > 0:
@@ -104,7 +104,7 @@ func (c *capture) text(args []string) (string, error) {
 		return "", usageError{errNoNote}
 	}
 
-	// One byte more than is allowed, so that the server can say so.
+	// One byte over the limit, so that the server rejects a note that is too long.
 	text, err := io.ReadAll(io.LimitReader(c.Stdin, notebook.MaxNoteBytes+1))
 	if err != nil {
 		return "", fmt.Errorf("read the note from stdin: %w", err)
@@ -117,7 +117,7 @@ func (c *capture) text(args []string) (string, error) {
 	return string(text), nil
 }
 
-// follow waits until the note is processed and prints what became of it.
+// follow waits until the note is processed and prints the result.
 func (c *capture) follow(ctx context.Context, server *client.Client, note notebook.Note) error {
 	c.infof("Note %s. Ctrl-C stops waiting; the note is processed all the same.", note.ID)
 

@@ -87,7 +87,7 @@ func TestNoteWaitsForWhatWasExtracted(t *testing.T) {
 	require.Empty(t, got.stdout)
 	require.Contains(t, got.stderr, "Nothing was extracted")
 
-	// The model answers with something that is no extraction.
+	// The model answers with something other than an extraction.
 	got = tarsyWith(t, s.env, "", "note", "--wait", "-o", "json", "broken")
 	require.Equal(t, cli.ExitNotCompleted, got.code, got.stderr)
 	require.Contains(t, got.stderr, "could not be processed")

@@ -47,7 +47,7 @@ func TestIntakeIsPausedAndResumedByCommand(t *testing.T) {
 	require.Equal(t, cli.ExitOK, tarsyWith(t, writer, "", "submit", "-m", "disk full").code)
 }
 
-// submitPaused submits alerts that wait, and returns their sessions.
+// submitPaused pauses claiming, submits alerts, and returns their sessions.
 func submitPaused(t *testing.T, env []string, texts ...string) []string {
 	t.Helper()
 

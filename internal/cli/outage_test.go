@@ -23,7 +23,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// outage stands between a server and its database, and breaks the way to it once: after a number of writes of the server.
+// outage is a proxy between a server and its database that breaks once, after a number of writes by the server.
 type outage struct {
 	listener net.Listener
 	running  sync.WaitGroup
@@ -33,7 +33,7 @@ type outage struct {
 
 	mu    sync.Mutex
 	conns []net.Conn
-	// left is how many writes still pass; then connections are cut, or stay open and silent.
+	// left is how many writes still pass. After that, connections are cut, or with silent stay open without a reply.
 	left   int
 	silent bool
 	broken bool
@@ -74,7 +74,7 @@ func newOutage(t *testing.T, database string, silent bool, after int) (*outage, 
 	return o, through.String()
 }
 
-// begin breaks the way now.
+// begin breaks the proxy now.
 func (o *outage) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -82,7 +82,7 @@ func (o *outage) begin() {
 	o.left = 0
 }
 
-// happened reports whether the way was broken.
+// happened reports whether the proxy broke.
 func (o *outage) happened() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -112,7 +112,7 @@ func (o *outage) accept() {
 
 		o.mu.Lock()
 		o.conns = append(o.conns, client, database)
-		late := o.broken // what comes afterwards finds the database well
+		late := o.broken // later connections work again
 		o.mu.Unlock()
 
 		o.running.Go(func() { o.forward(client, database, late) })
@@ -147,7 +147,7 @@ func (o *outage) forward(client, database net.Conn, late bool) {
 	}
 }
 
-// breaks counts a write and reports whether it must not pass. What is not silent is cut.
+// breaks counts a write and reports whether to stop it. Unless the outage is silent, it cuts the connections.
 func (o *outage) breaks() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -167,7 +167,7 @@ func (o *outage) breaks() bool {
 	return true
 }
 
-// hasty is the configuration of a server that takes a second to stop.
+// hasty returns the configuration of a server that stops within a second.
 func hasty(t *testing.T) string {
 	t.Helper()
 
@@ -177,11 +177,11 @@ func hasty(t *testing.T) string {
 	return file
 }
 
-// Wherever in the start the database is lost, and whether its connections end or stay silent, the server waits for it and starts.
+// The server waits for a database that is lost at any point during the start, whether connections are cut or go silent, and then starts.
 func TestDatabaseLostDuringStartIsWaitedFor(t *testing.T) {
 	t.Parallel()
 
-	// A start writes about thirty times. Silence is noticed after ten seconds, so it is tried less often.
+	// A start writes about thirty times. Silence is noticed only after ten seconds, so fewer positions are tried.
 	for kind, positions := range map[string][]int{"cut": {0, 3, 6, 9, 12, 15, 18, 21, 24}, "silent": {2, 13, 24}} {
 		for _, after := range positions {
 			t.Run(fmt.Sprintf("%s after %d", kind, after), func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestDatabaseLostDuringStartIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A server whose database does not respond stops in the configured time, though a request is being stored.
+// A server whose database does not respond stops within the configured time, even while a request is being stored.
 func TestServerStopsInTimeWithSilentDatabase(t *testing.T) {
 	t.Parallel()
 

@@ -22,7 +22,7 @@ const (
 	formatJSON = "json"
 )
 
-// output is where a command writes: data to stdout, talk to stderr, both as the terminal or the program that reads them needs it.
+// output is where a command writes: data to stdout and messages to stderr, formatted for a terminal or for a program.
 type output struct{ Process }
 
 // outputFlag adds -o.
@@ -34,19 +34,19 @@ func outputFlag(cmd *cobra.Command) *choice {
 	return format
 }
 
-// infof writes a line of talk. Where it cannot be written there is nobody to tell.
+// infof writes a message to stderr. A failure to write it is ignored.
 func (o *output) infof(format string, args ...any) {
 	_, _ = fmt.Fprintf(o.Stderr, format+"\n", args...)
 }
 
-// gap parts talk from data where people see both.
+// gap separates messages from data if both go to a terminal.
 func (o *output) gap() {
 	if o.isTerminal(o.Stdout) && o.isTerminal(o.Stderr) {
 		o.infof("")
 	}
 }
 
-// printf writes data.
+// printf writes data to stdout.
 func (o *output) printf(format string, args ...any) error {
 	if _, err := fmt.Fprintf(o.Stdout, format, args...); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
@@ -55,7 +55,7 @@ func (o *output) printf(format string, args ...any) error {
 	return nil
 }
 
-// variable looks up the environment; an empty variable counts as not set.
+// variable looks up an environment variable. An empty variable counts as not set.
 func (o *output) variable(name string) (string, bool) {
 	for _, entry := range o.Env {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -66,14 +66,14 @@ func (o *output) variable(name string) (string, bool) {
 	return "", false
 }
 
-// palette paints where somebody can see it and did not ask for plain text.
+// palette returns colours if out is a terminal and colours are not disabled.
 func (o *output) palette(out io.Writer) terminal.Palette {
 	_, plain := o.variable("NO_COLOR")
 
 	return terminal.Palette{Colour: o.isTerminal(out) && !plain && !o.dumb()}
 }
 
-// columns returns how wide a stream is that is a terminal, and zero for any other.
+// columns returns the width of a terminal, and zero for any other stream.
 func (o *output) columns(stream any) int {
 	if o.Columns != nil {
 		return o.Columns(stream)
@@ -84,7 +84,7 @@ func (o *output) columns(stream any) int {
 		return 0
 	}
 
-	// A terminal that does not know its width is taken for a usual one.
+	// Some terminals do not report a width.
 	return cmp.Or(terminal.Columns(file.Fd()), defaultColumns)
 }
 
@@ -92,7 +92,7 @@ const defaultColumns = 80
 
 func (o *output) isTerminal(stream any) bool { return o.columns(stream) > 0 }
 
-// dumb reports whether the terminal understands no escape sequences.
+// dumb reports whether the terminal supports no escape sequences.
 func (o *output) dumb() bool {
 	kind, _ := o.variable("TERM")
 
@@ -123,7 +123,7 @@ func encodeJSON(value any, indent string) ([]byte, error) {
 	return terminal.JSON(bytes.TrimSpace(out.Bytes())), nil
 }
 
-// textWidth is the widest that prose is set for people.
+// textWidth is the maximum width of prose.
 const textWidth = 110
 
 // printMarkdown prints Markdown: rendered on a terminal, unchanged elsewhere.
@@ -147,7 +147,7 @@ func (o *output) printVerdict(verdict tarsy.Verdict) error {
 	return o.printf("%s\n\n", strings.Join(layout.Lines(verdict), "\n"))
 }
 
-// lines writes a session as lines, as wide as the terminal if out is one.
+// lines returns a writer that prints a session as lines, wrapped to the terminal's width if out is one.
 func (o *output) lines(out io.Writer, detail tarsy.SessionDetail) (*watch.Lines, *live.Session) {
 	session := live.NewSession(detail)
 	lines := watch.NewLines(out, session)

@@ -103,7 +103,7 @@ func kindNames() []string {
 	return names
 }
 
-// pauseKinds are the kinds that an argument names.
+// pauseKinds returns the kinds that an argument selects.
 func pauseKinds(name string) ([]tarsy.PauseKind, error) {
 	if name == pauseAll {
 		return tarsy.PauseKinds(), nil
@@ -118,7 +118,7 @@ func pauseKinds(name string) ([]tarsy.PauseKind, error) {
 	return nil, fmt.Errorf("%q cannot be resumed: choose intake, claiming or all", terminal.Line(name))
 }
 
-// describePause is a pause in a sentence or two.
+// describePause describes a pause in a sentence or two.
 func describePause(p tarsy.Pause) string {
 	until := "until somebody resumes it"
 	if p.EndsAt != nil {
@@ -133,7 +133,7 @@ func describePause(p tarsy.Pause) string {
 	return text
 }
 
-// tellPauses tells why sessions wait. It is an addition to a list that was shown, so that an error is no reason to fail.
+// tellPauses prints why sessions wait. It only adds to a list that has already been printed, so errors are ignored.
 func tellPauses(ctx context.Context, r *remote, c *client.Client) {
 	pauses, err := client.All(client.List(ctx, c, client.ListPauses, nil, 0))
 	if err != nil {

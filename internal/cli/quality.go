@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// byDay lists the days of the period instead of rows.
+	// byDay groups by the days of the period.
 	byDay       = "day"
 	usualDays   = 30
 	longestDays = 366
@@ -48,7 +48,7 @@ row that took part in it.`,
 			asked = tarsy.QualityByChain
 		}
 
-		// The end is after everything that has completed by now.
+		// The end lies after everything that has completed so far.
 		to := time.Now().Add(time.Second)
 
 		quality, err := client.Call(ctx, c, client.GetQuality, client.QualityPeriod{

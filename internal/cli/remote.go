@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// remote is a command that talks to a server, with the flags that all of these commands have.
+// remote is a command that calls a server, with the flags that all such commands share.
 type remote struct {
 	*tool
 	*connection
@@ -21,7 +21,7 @@ func newRemote(t *tool, cmd *cobra.Command) *remote {
 	return &remote{tool: t, connection: connectionFlags(cmd), format: outputFlag(cmd)}
 }
 
-// run makes a command do something with a client, which is closed afterwards.
+// run sets up cmd to work with a client, which is closed afterwards.
 func (r *remote) run(cmd *cobra.Command, do func(ctx context.Context, c *client.Client, args []string) error) {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, err := r.open()
@@ -34,7 +34,7 @@ func (r *remote) run(cmd *cobra.Command, do func(ctx context.Context, c *client.
 	}
 }
 
-// onSession makes a command do something with the session that its first argument names.
+// onSession sets up cmd to work with the session in its first argument.
 func (r *remote) onSession(cmd *cobra.Command, do func(ctx context.Context, c *client.Client, id string, args []string) error) {
 	r.offerSessions(cmd)
 	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
@@ -47,7 +47,7 @@ func (r *remote) onSession(cmd *cobra.Command, do func(ctx context.Context, c *c
 	})
 }
 
-// resolveAll returns the ids of the sessions that are named by parts of them; nil if there are none.
+// resolveAll returns the ids of the sessions that parts identify; nil if there are none.
 func resolveAll(ctx context.Context, c *client.Client, parts []string) ([]string, error) {
 	var ids []string
 
@@ -66,7 +66,7 @@ func resolveAll(ctx context.Context, c *client.Client, parts []string) ([]string
 // json reports whether data is printed as JSON.
 func (r *remote) json() bool { return r.format.value == formatJSON }
 
-// report prints the result of a change: as JSON, or a line of talk for people and, unless it is empty, its id as data.
+// report prints the result of a change: as JSON, or as a message for people plus, unless it is empty, the id as data.
 func (r *remote) report(result any, id, format string, args ...any) error {
 	if r.json() {
 		return r.printJSON(result)
@@ -81,15 +81,15 @@ func (r *remote) report(result any, id, format string, args ...any) error {
 	return r.printf("%s\n", id)
 }
 
-// view is how a list is shown to people.
+// view describes how a list is shown to people.
 type view[Item any] struct {
-	// none is said of an empty list; if it is empty too, there are only the heads of the columns.
+	// none is printed for an empty list. If it is empty too, only the column headings are printed.
 	none    string
 	columns []column
 	row     func(Item) []string
 }
 
-// showTable prints a list, unless it could not be read: as JSON, or as a table with a row for each item.
+// showTable prints a list, unless err is set: as JSON, or as a table with one row per item.
 func showTable[Item any](r *remote, list []Item, err error, v view[Item]) error {
 	switch {
 	case err != nil:
@@ -110,8 +110,8 @@ func showTable[Item any](r *remote, list []Item, err error, v view[Item]) error 
 	return r.table(v.columns, rows)
 }
 
-// runList makes a command list what the server has by page; items is what they are called. If session is not nil, it is the part of the
-// filter that names a session.
+// runList sets up cmd to list pages from the server; items is the noun for help texts. If session is not nil, it points to the part of
+// filter that identifies a session.
 func runList[Filter, Item any](r *remote, cmd *cobra.Command, items string, op client.Listing[Filter, Item], filter *Filter, session *string, v view[Item]) {
 	paging := addListFlags(cmd, items)
 
@@ -133,7 +133,7 @@ func runList[Filter, Item any](r *remote, cmd *cobra.Command, items string, op c
 	})
 }
 
-// group is a command that only has other commands. Without one it prints its help, or does what it is made to do.
+// group returns a command with subcommands. If it has no run function, running it alone prints its help.
 func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	cmd.GroupID, cmd.Args = cmp.Or(cmd.GroupID, groupClient), onlyCommands
 	if cmd.RunE == nil {

@@ -1,7 +1,7 @@
-// Package cli is the commands of tarsy: what they are called, what they read from flags and the environment, what they
-// print, and with which code they end. Data goes to stdout, talk to stderr.
+// Package cli implements the commands of tarsy: their names, how they read flags and the environment, their output and their exit codes.
+// Data goes to stdout, messages to stderr.
 //
-// The server commands wire an app; all others are clients of the public API. No behaviour of the product lives here.
+// The server commands wire an app; all others are clients of the public API. No product logic lives here.
 package cli
 
 import (
@@ -16,9 +16,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Process is what a command knows of the process it runs in.
+// Process is what a command knows about its process.
 type Process struct {
-	// Name is how the program was called, for hints that people can type.
+	// Name is the name by which the program was called, for hints that people can type.
 	Name   string
 	Args   []string
 	Stdin  io.Reader
@@ -28,7 +28,7 @@ type Process struct {
 	Env []string
 	// Executable is the path of this program, which the demo starts again as its MCP server.
 	Executable string
-	// Hangup receives when the process gets SIGHUP. A server reads its configuration again; any other command gives up. It may be nil.
+	// Hangup receives when the process gets SIGHUP. A server reloads its configuration; any other command gives up. Hangup may be nil.
 	Hangup <-chan os.Signal
 	// Columns returns the width of a stream that is a terminal, and zero for any other; nil asks the operating system.
 	Columns func(stream any) int
@@ -72,17 +72,17 @@ func Run(ctx context.Context, process Process) int {
 type tool struct {
 	output
 
-	started bool              // flags and arguments were right, a command runs
-	origins map[string]string // where the value of each flag came from
+	started bool              // flags and arguments were valid, and a command runs
+	origins map[string]string // where the value of each flag comes from
 	dotEnv  *atomic.Pointer[map[string]string]
 
-	// serving tells that a hangup means to read the configuration again, for which reloads receives. It is known when chosen is closed.
+	// serving means that SIGHUP reloads the configuration, which is signalled on reloads. It is final once chosen is closed.
 	serving *atomic.Bool
 	chosen  chan struct{}
 	reloads chan struct{}
 }
 
-// listenHangups passes hangups on until ctx is done.
+// listenHangups forwards hangups until ctx is done.
 func (t *tool) listenHangups(ctx context.Context, giveUp func()) {
 	for {
 		select {
@@ -91,7 +91,7 @@ func (t *tool) listenHangups(ctx context.Context, giveUp func()) {
 		case <-t.Hangup:
 		}
 
-		// A hangup may come before it is known what runs.
+		// A hangup may arrive before the command is known.
 		select {
 		case <-ctx.Done():
 			return
@@ -106,7 +106,7 @@ func (t *tool) listenHangups(ctx context.Context, giveUp func()) {
 
 		select {
 		case t.reloads <- struct{}{}:
-		default: // one that has not begun reads the same files
+		default: // a pending reload reads the same files
 		}
 	}
 }
@@ -156,7 +156,7 @@ Exit codes: 0 success · 1 failure · 2 usage error · 3 not found · 4 not auth
 	return root
 }
 
-// mark notes when a command begins: what fails before that was wrong use.
+// mark records when a command starts. Earlier failures are usage errors.
 func (t *tool) mark(cmd *cobra.Command) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -177,7 +177,7 @@ const (
 	groupHelp   = "help"
 )
 
-// lookup is the environment as it is, for the configuration's own variables, and what the file next to the configuration adds to it.
+// lookup returns a variable of the environment, even an empty one, or else of the file next to the configuration.
 func (t *tool) lookup(name string) (string, bool) {
 	for _, entry := range t.Env {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {

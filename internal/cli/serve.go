@@ -76,7 +76,7 @@ Ctrl-C stops it gracefully: running sessions are handed over or continue at the 
 	return cmd
 }
 
-// warnOf prints what to look at in a valid configuration.
+// warnOf prints the warnings and notes of a valid configuration.
 func warnOf(t *tool, cfg *config.Config) {
 	chains := chain.NewCatalog(cfg)
 
@@ -104,7 +104,7 @@ func warnOf(t *tool, cfg *config.Config) {
 	}
 }
 
-// keyAdvice is what to do where no API key is set and no file names a provider.
+// keyAdvice is the advice when no API key is set and no file configures a provider.
 func keyAdvice() string {
 	return "set one of " + strings.Join(config.KeyVariables(), ", ") + " where the server runs, or configure llm_providers"
 }

@@ -34,7 +34,7 @@ type serverFlags struct {
 	databaseURL     string
 	// adminListen overrides system.admin_listen.
 	adminListen string
-	// databaseWait is how long to wait for the database at the start.
+	// databaseWait is how long to wait for the database during the start.
 	databaseWait time.Duration
 	pgBin        string
 	workers      int
@@ -42,7 +42,7 @@ type serverFlags struct {
 	logLevel     *choice
 	logFormat    *choice
 
-	dataDirName string // below the user's data directory
+	dataDirName string // in the user's data directory
 }
 
 const (
@@ -77,7 +77,7 @@ func newServerFlags(t *tool, cmd *cobra.Command, dataDirName, logLevel string) *
 	return f
 }
 
-// configured adds the flags of servers that are not the demo.
+// configured adds the flags of servers other than the demo.
 func (f *serverFlags) configured(cmd *cobra.Command) *serverFlags {
 	configFlag(cmd, &f.configDir)
 	cmd.Flags().StringVar(&f.tlsCert, "tls-cert", "", "PEM file of a certificate to serve HTTPS with (default: system.tls.cert_file of the configuration)")
@@ -95,7 +95,7 @@ func configFlag(cmd *cobra.Command, target *string) {
 	withEnv(cmd.Flags(), "config-dir", "TARSY_CONFIG_DIR")
 }
 
-// load reads the configuration, puts what the flags say over it, and checks what this machine must provide.
+// load reads the configuration, applies the flags, and checks what this machine must provide.
 func (f *serverFlags) load(files ...config.File) (*config.Config, error) {
 	if err := f.readDotEnv(f.configDir); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (f *serverFlags) load(files ...config.File) (*config.Config, error) {
 	return cfg, cfg.CheckUsers(mcp.CheckUser)
 }
 
-// setWorkers sets the number of workers. More of them than sessions would be idle, so that limit follows unless a file sets it.
+// setWorkers sets the number of workers. Workers beyond the session limit would be idle, so the limit follows unless a file sets it.
 func (f *serverFlags) setWorkers(cfg *config.Config, workers int) error {
 	origin := f.origins["workers"]
 
@@ -162,7 +162,7 @@ func builtIn(cfg *config.Config, path string) bool {
 	return false
 }
 
-// checkAddresses refuses flags that no server could use.
+// checkAddresses rejects addresses that no server could use.
 func (f *serverFlags) checkAddresses() error {
 	_, port, err := net.SplitHostPort(f.listen)
 	if err == nil {
@@ -184,7 +184,7 @@ func (f *serverFlags) checkAddresses() error {
 	return nil
 }
 
-// options turns flags into what an app is made of.
+// options converts flags to the options of an app.
 func (f *serverFlags) options(cfg *config.Config) (app.Options, error) {
 	if f.databaseWait < 0 {
 		return app.Options{}, usageError{fmt.Errorf("%s must not be negative, it is %s", f.origins["database-wait"], f.databaseWait)}
@@ -210,7 +210,7 @@ func (f *serverFlags) options(cfg *config.Config) (app.Options, error) {
 
 var errNoHome = errors.New("no home directory to keep data in; choose a directory with --data-dir")
 
-// directory is where the private PostgreSQL lives; empty if there is none and no directory was named.
+// directory returns the directory of the private PostgreSQL; empty if there is none and --data-dir is not set.
 func (f *serverFlags) directory() (string, error) {
 	if f.dataDir != "" || f.databaseURL != "" {
 		return f.dataDir, nil
@@ -231,7 +231,7 @@ func (f *serverFlags) defaultDirectory() (string, error) {
 	return "", errNoHome
 }
 
-// requireKey decides whether requests need a key.
+// requireKey reports whether requests need a key.
 func requireKey(mode, listen string) bool {
 	if mode != authAuto {
 		return mode == authOn
@@ -245,10 +245,10 @@ func requireKey(mode, listen string) bool {
 	return !app.IsLoopback(host)
 }
 
-// level is the lowest level to log, which can be changed later.
+// level returns the lowest level to log. It can be changed later.
 func (f *serverFlags) level() *slog.LevelVar {
 	var level slog.LevelVar
-	// The flag allows only names of levels.
+	// The flag allows only level names.
 	_ = level.UnmarshalText([]byte(f.logLevel.value))
 
 	return &level
@@ -264,7 +264,7 @@ func (f *serverFlags) logger(level *slog.LevelVar) *slog.Logger {
 	return slog.New(slog.NewTextHandler(f.Stderr, options))
 }
 
-// runServer runs a server until ctx is done, and stops it in order. Prepare comes before it answers requests, ready after.
+// runServer runs a server until ctx is done, and stops it in order. It calls prepare before the server answers requests, and ready after.
 func runServer(ctx context.Context, t *tool, options app.Options, prepare, ready func(context.Context, *app.App) error) error {
 	app.Tune(t.lookup)
 
@@ -302,8 +302,8 @@ func runServer(ctx context.Context, t *tool, options app.Options, prepare, ready
 	return err
 }
 
-// prepareServer wires a server and prepares it. A database that stops responding meanwhile is waited for like one that was not there at the beginning:
-// the start begins again.
+// prepareServer wires a server and prepares it. If the database stops responding during this, it starts over and waits as for a database
+// that was unavailable from the beginning.
 func prepareServer(ctx context.Context, t *tool, options app.Options, prepare func(context.Context, *app.App) error) (*app.App, error) {
 	const pause = 500 * time.Millisecond
 
@@ -342,7 +342,7 @@ func prepareServer(ctx context.Context, t *tool, options app.Options, prepare fu
 	}
 }
 
-// stopServer stops a server within the configured time, also when ctx is done.
+// stopServer stops a server within the configured time, even if ctx is done.
 func stopServer(ctx context.Context, server *app.App, cfg *config.Config) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), app.StopTime(cfg.Queue))
 	defer cancel()
@@ -350,7 +350,7 @@ func stopServer(ctx context.Context, server *app.App, cfg *config.Config) error 
 	return server.Stop(ctx)
 }
 
-// attendServer waits until ctx is done or the server cannot go on, and reads the configuration again when it is asked to.
+// attendServer waits until ctx is done or the server fails, and reloads the configuration on request.
 func attendServer(ctx context.Context, t *tool, server *app.App) error {
 	for {
 		select {
@@ -361,7 +361,7 @@ func attendServer(ctx context.Context, t *tool, server *app.App) error {
 
 			return err
 		case <-t.reloads:
-			// The log has the result, and the error says everything that is wrong.
+			// The log has the result; the error lists every problem.
 			if _, err := server.Reload(ctx, false, "SIGHUP"); err != nil {
 				t.infof("%s", err)
 			}
@@ -369,7 +369,7 @@ func attendServer(ctx context.Context, t *tool, server *app.App) error {
 	}
 }
 
-// address is where clients find a server.
+// address returns the URL of a server for clients.
 func address(server *app.App) string {
 	scheme := "http://"
 	if server.Secure() {
@@ -388,7 +388,7 @@ func address(server *app.App) string {
 	return scheme + net.JoinHostPort(host, port)
 }
 
-// dashboard is where the page is, or why there is none.
+// dashboard returns the URL of the dashboard, or why there is none.
 func dashboard(server string) string {
 	if !web.Built() {
 		return "not in this binary; install Node and run make build"
@@ -397,7 +397,7 @@ func dashboard(server string) string {
 	return server + "/"
 }
 
-// publicDashboard is where people open the page: at the configured address, else at the server's own.
+// publicDashboard returns the URL at which people open the dashboard: the configured address, else the server's own.
 func publicDashboard(cfg *config.Config, server string) string {
 	if public := cfg.System.Dashboard(); public != nil && web.Built() {
 		return public.String()

@@ -21,7 +21,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// running is a server command that was started.
+// running is a server command that has been started.
 type running struct {
 	stderr *buffer
 	stop   context.CancelFunc
@@ -164,7 +164,7 @@ func TestDemoInvestigatesItsAlertsOnce(t *testing.T) {
 		watched := tarsyWith(t, nil, "", "watch", "--server", server, item.ID)
 		ended := "session   completed"
 
-		if item.AlertType == "secret-in-log" { // whose model refuses
+		if item.AlertType == "secret-in-log" { // the model refuses
 			ended = "session   failed"
 		} else {
 			require.Equal(t, cli.ExitOK, watched.code, watched.stderr)
@@ -205,7 +205,7 @@ func TestDemoInvestigatesItsAlertsOnce(t *testing.T) {
 	require.Equal(t, cli.ExitOK, third.end())
 }
 
-// requireTeam checks the session that shows the most: agents at once, a synthesis, a summarised result, and masking.
+// requireTeam checks the session that shows the most: concurrent agents, a synthesis, a summarised result, and masking.
 func requireTeam(t *testing.T, server, id string) {
 	t.Helper()
 
@@ -239,7 +239,7 @@ func TestDemoRefusesDatabaseWithRealSessions(t *testing.T) {
 	require.Equal(t, cli.ExitOK, served.end())
 
 	demo := start(t, nil, "demo", "--listen", "127.0.0.1:0", "--database-url", database)
-	demo.stderr.wait(t, "\n") // the refusal, or the welcome that must not be
+	demo.stderr.wait(t, "\n") // the refusal, or a welcome that must not appear
 	require.Equal(t, cli.ExitFailed, demo.end())
 	require.Contains(t, demo.stderr.String(), "this database has sessions that are not from the demo")
 }
@@ -299,7 +299,7 @@ func TestServeUsesTheProviderWhoseKeyIsSet(t *testing.T) {
 	require.Contains(t, got.stdout, "→ set one of GOOGLE_API_KEY, GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, XAI_API_KEY where the server runs")
 }
 
-// It asks for no key, so nothing but this machine may reach it.
+// The admin listener requires no key, so it must be reachable only from this machine.
 func TestAdminListenerNeedsLoopbackAddress(t *testing.T) {
 	t.Parallel()
 

@@ -54,7 +54,7 @@ The list shows the last characters of each id, which every command accepts.`,
 	return cmd
 }
 
-// listing makes a command list sessions.
+// listing sets up cmd to list sessions.
 func listing(t *tool, cmd *cobra.Command) {
 	r := newRemote(t, cmd)
 
@@ -88,7 +88,7 @@ func listing(t *tool, cmd *cobra.Command) {
 	})
 }
 
-// waitingFlag is a flag that makes a filter one of sessions with open approvals.
+// waitingFlag is a flag that restricts a filter to sessions with open approvals.
 type waitingFlag struct{ filter *client.Filter }
 
 // String implements pflag.Value.
@@ -114,7 +114,7 @@ func (w waitingFlag) Set(text string) error {
 // Type implements pflag.Value.
 func (waitingFlag) Type() string { return "bool" }
 
-// filterFlags adds the flags that choose sessions by their alerts.
+// filterFlags adds the flags that select sessions by their alerts.
 func filterFlags(r *remote, cmd *cobra.Command) *client.Filter {
 	filter, flags := &client.Filter{}, cmd.Flags()
 	flags.Var(waitingFlag{filter}, "waiting-approval", "only sessions with tool calls that wait for an approval")
@@ -134,12 +134,12 @@ func filterFlags(r *remote, cmd *cobra.Command) *client.Filter {
 	return filter
 }
 
-// shortID is how many characters of an id lists show: the last ones, since ids of one time begin alike.
+// shortID is how many characters of an id are shown: the last ones, because ids created at about the same time share a prefix.
 const shortID = 12
 
 func short(id string) string { return id[max(0, len(id)-shortID):] }
 
-// sessionView is how sessions are shown: with what matched, if they were searched for.
+// sessionView describes how sessions are listed; search results include what matched.
 func sessionView(sessions []tarsy.SessionItem) view[tarsy.SessionItem] {
 	text := column{name: "SUMMARY", cut: true}
 	if len(sessions) > 0 && sessions[0].Match != nil {
@@ -164,7 +164,7 @@ func sessionView(sessions []tarsy.SessionItem) view[tarsy.SessionItem] {
 	}
 }
 
-// waitsForApproval is shown instead of the status of a session in which nothing happens until somebody decides.
+// waitsForApproval replaces the status of a session that is blocked until somebody decides.
 const waitsForApproval = "waits for approval"
 
 func sessionStatus(s tarsy.SessionItem) string {
@@ -214,7 +214,7 @@ func outcomeStyle(cell string) terminal.Style {
 
 func severityStyle(cell string) terminal.Style { return watch.SeverityStyle(tarsy.Severity(cell)) }
 
-// marked is a snippet on one line, with what matched in brackets.
+// marked returns a snippet on one line, with the matches in brackets.
 func marked(snippet []tarsy.SnippetPart) string {
 	const width = 120
 
@@ -232,7 +232,7 @@ func marked(snippet []tarsy.SnippetPart) string {
 	return terminal.Truncate(terminal.Line(line.String()), width)
 }
 
-// cost formats the known cost: a dash without any price, a plus where some prices are missing, nothing without usage.
+// cost formats the known cost: a dash if there are no prices, a plus if some are missing, and nothing without usage.
 func cost(u tarsy.Usage) string {
 	switch {
 	case u.TotalTokens == 0:

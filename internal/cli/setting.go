@@ -14,21 +14,21 @@ import (
 // envAnnotation marks flags that have an environment variable.
 const envAnnotation = "tarsy_env"
 
-// Where the value of a flag comes from.
+// Origins of a flag's value.
 const (
 	originDefault = "default"
 	originFlag    = "flag --"
 	originEnv     = "env "
 )
 
-// withEnv gives a flag its variable, and says so in its help.
+// withEnv connects a flag to an environment variable and adds it to the flag's help.
 func withEnv(flags *pflag.FlagSet, name, variable string) {
 	flag := flags.Lookup(name)
 	flag.Usage += " [" + variable + "]"
 	flag.Annotations = map[string][]string{envAnnotation: {variable}}
 }
 
-// bind gives flags that were not set the values of their variables, and notes where each value came from.
+// bind sets flags that were not given from their variables, and records the origin of each value.
 func (t *tool) bind(cmd *cobra.Command) error {
 	var failed error
 
@@ -61,7 +61,7 @@ func (t *tool) bind(cmd *cobra.Command) error {
 	return failed
 }
 
-// errNotNumber is what is wrong with a value that strconv refuses.
+// errNotNumber describes a value that strconv rejects.
 var errNotNumber = errors.New("is not a number")
 
 // plain removes the names of Go functions from an error about a flag.
@@ -78,14 +78,14 @@ func plain(err error) error {
 	return fmt.Errorf("%q %w", number.Num, errNotNumber)
 }
 
-// given reports whether a flag, or its variable, was set.
+// given reports whether a flag or its variable was set.
 func (t *tool) given(name string) bool {
 	origin := t.origins[name]
 
 	return origin != "" && origin != originDefault
 }
 
-// choice is a flag with few values.
+// choice is a flag with a fixed set of values.
 type choice struct {
 	value   string
 	allowed []string
@@ -98,7 +98,7 @@ func newChoice(value string, others ...string) *choice {
 // String implements pflag.Value.
 func (c *choice) String() string { return c.value }
 
-// Type implements pflag.Value: it stands in the help for the value.
+// Type implements pflag.Value. The help shows it in place of the value.
 func (c *choice) Type() string { return strings.Join(c.allowed, "|") }
 
 // Set implements pflag.Value.

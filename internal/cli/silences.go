@@ -45,7 +45,7 @@ func listSilencesCommand(t *tool) *cobra.Command {
 
 func silenceState(s tarsy.Silence, now time.Time) string {
 	switch {
-	case s.EndedBy != "": // at once, by the server's clock, which may be a little ahead of this one
+	case s.EndedBy != "": // ended already by the server's clock, which may be slightly ahead of this one
 		return "ended by " + s.EndedBy
 	case now.Before(s.StartsAt):
 		return "starts in " + terminal.Age(s.StartsAt.Sub(now))

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// jsonOf runs a command with -o json and decodes what it prints.
+// jsonOf runs a command with -o json and decodes its output.
 func jsonOf[T any](t *testing.T, env []string, args ...string) T {
 	t.Helper()
 
@@ -97,7 +97,7 @@ func TestSuppressedAlertsAreListedAndInvestigated(t *testing.T) {
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	require.Regexp(t, `alertmanager/default +silence +Test alert from tarsy webhooks test .*load test`, got.stdout)
 
-	// The second sample of Grafana is counted on the session of the first.
+	// The second Grafana sample counts towards the session of the first.
 	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "webhooks", "test", "--source", "grafana").code)
 	got = tarsyWith(t, s.env, "", "webhooks", "test", "--source", "grafana")
 	require.Regexp(t, `grafana/default +count `, got.stdout)

@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// probe is what one check of a deployment found.
+// probe is the result of one check of a deployment.
 type probe struct {
 	Check      string `json:"check"`
 	OK         bool   `json:"ok"`
@@ -24,7 +24,7 @@ type probe struct {
 	DurationMS int64  `json:"duration_ms"`
 }
 
-// smokeCheck is one thing that is looked at.
+// smokeCheck is one check.
 type smokeCheck struct {
 	name string
 	run  func() (string, error)
@@ -116,7 +116,7 @@ var (
 	errNotShape = errors.New("the response does not have the documented form")
 )
 
-// object reads what a server answers to a GET, whatever it has: its fields, undecoded.
+// object sends a GET request and returns the fields of the answer, undecoded.
 func object(ctx context.Context, c *client.Client, path string, query url.Values) (map[string]json.RawMessage, error) {
 	return client.Call(ctx, c, client.Operation[url.Values, map[string]json.RawMessage]("GET "+path), query)
 }
@@ -148,7 +148,7 @@ func checkHealth(ctx context.Context, c *client.Client) (string, error) {
 	return strings.Join(found, "; "), nil
 }
 
-// checkAuthentication checks that the server refuses who has no key, and knows the key, if it requires keys at all.
+// checkAuthentication checks that a server that requires keys rejects requests without one and accepts the given key.
 func checkAuthentication(ctx context.Context, c, anybody *client.Client) (string, error) {
 	who, err := object(ctx, anybody, "/api/v1/me", nil)
 	if err != nil {
@@ -191,7 +191,7 @@ func checkAuthentication(ctx context.Context, c, anybody *client.Client) (string
 	return "", errKey
 }
 
-// checkList reads a list and checks its form: a list of objects with an id, and the numbers beside it.
+// checkList checks the shape of a list: objects with an id, and the numbers beside them.
 func checkList(ctx context.Context, c *client.Client, path, field string, numbers ...string) (string, error) {
 	body, err := object(ctx, c, "/api/v1/"+path, url.Values{"limit": {"1"}})
 	if err != nil {
@@ -263,5 +263,5 @@ func showProbes(r *remote, probes []probe) error {
 	return err
 }
 
-// findingFailed is the result of a check that failed.
+// findingFailed is the result of a failed check.
 const findingFailed = "failed"

@@ -23,7 +23,7 @@ type probe struct {
 	DurationMS int64  `json:"duration_ms"`
 }
 
-// recorder passes requests on to a server, changes answers, and keeps the methods.
+// recorder proxies requests to a server, changes answers, and records the methods.
 func recorder(t *testing.T, s *server, change func(w http.ResponseWriter, r *http.Request) bool) (env []string, methods func() []string) {
 	t.Helper()
 

@@ -76,7 +76,7 @@ func (s *submission) submit(ctx context.Context, c *client.Client, args []string
 	return s.finish(ctx, c, accepted)
 }
 
-// finish prints the new session, or waits for its end.
+// finish prints the new session, or waits until it ends.
 func (s *submission) finish(ctx context.Context, c *client.Client, accepted client.Accepted) error {
 	outcome := "Submitted. "
 
@@ -101,7 +101,7 @@ func (s *submission) finish(ctx context.Context, c *client.Client, accepted clie
 	return s.printf("%s\n", accepted.SessionID)
 }
 
-// notInvestigated is the error of waiting for an alert that nothing investigates.
+// notInvestigated returns an error if the command should wait but the alert is not investigated.
 func (s *submission) notInvestigated(accepted client.Accepted) error {
 	if s.wait && accepted.SessionID == "" {
 		return notCompletedError{"was not investigated"}
@@ -110,7 +110,7 @@ func (s *submission) notInvestigated(accepted client.Accepted) error {
 	return nil
 }
 
-// sessionPage is where people open a new session: where the server says, else at the address that it was asked at.
+// sessionPage returns the page of a new session: the URL from the server, else one at the client's server address.
 func sessionPage(c *client.Client, accepted client.Accepted) string {
 	if accepted.SessionURL != "" {
 		return terminal.Line(accepted.SessionURL)
@@ -149,7 +149,7 @@ func (s *submission) alert(args []string) (client.Alert, error) {
 	return alert, err
 }
 
-// text is the alert as it was given.
+// text returns the alert as given.
 func (s *submission) text(args []string) (string, error) {
 	switch {
 	case s.message != "" && len(args) > 0:
@@ -160,7 +160,7 @@ func (s *submission) text(args []string) (string, error) {
 		return "", usageError{errNoAlert}
 	}
 
-	// One byte more than is allowed, so that the server can say so.
+	// One byte over the limit, so that the server rejects an alert that is too long.
 	limit := func(r io.Reader) io.Reader { return io.LimitReader(r, tarsy.MaxAlertBytes+1) }
 
 	if args[0] == "-" {
@@ -214,7 +214,7 @@ func selection(texts []string) (*tarsy.MCPSelection, error) {
 	return selected, nil
 }
 
-// follow waits for the session and prints its result.
+// follow waits until the session ends and prints its result.
 func (s *submission) follow(ctx context.Context, c *client.Client, accepted client.Accepted) error {
 	s.infof("Session %s. Ctrl-C stops waiting; the session continues.", accepted.SessionID)
 	s.infof("In the browser: %s", sessionPage(c, accepted))
@@ -244,7 +244,7 @@ func (s *submission) follow(ctx context.Context, c *client.Client, accepted clie
 	}
 
 	if detail.FinalAnalysis == "" {
-		lines.Flush() // what was found before it failed
+		lines.Flush() // findings from before the failure
 	}
 
 	err = s.result(detail)
@@ -255,7 +255,7 @@ func (s *submission) follow(ctx context.Context, c *client.Client, accepted clie
 	return err
 }
 
-// result prints what came of a session.
+// result prints the result of a session.
 func (s *submission) result(detail tarsy.SessionDetail) error {
 	if s.json() {
 		return s.printJSON(detail)
@@ -274,7 +274,7 @@ func (s *submission) result(detail tarsy.SessionDetail) error {
 	return s.printMarkdown(detail.FinalAnalysis)
 }
 
-// headline is the alert of a session in one line.
+// headline returns the alert of a session in one line.
 func headline(s tarsy.SessionDetail) string {
 	line := "Alert: " + terminal.Line(s.TitleOr(s.AlertType))
 

@@ -23,10 +23,10 @@ import (
 	"tarsy.dev/tarsy/internal/mask"
 )
 
-// bundleLimit bounds each part that is read over the network.
+// bundleLimit bounds the time for each part that is read over the network.
 const bundleLimit = 30 * time.Second
 
-// maxProfile is how much of a profile is read.
+// maxProfile bounds how much of a profile is read.
 const maxProfile = 8 << 20
 
 func supportBundleCommand(t *tool) *cobra.Command {
@@ -78,7 +78,7 @@ If the server cannot be reached, the bundle has the rest. manifest.json lists wh
 	return cmd
 }
 
-// bundle is what is collected. Every part is masked when it is added.
+// bundle is the collected material. Every part is masked when it is added.
 type bundle struct {
 	masker   *mask.Masker
 	names    []string
@@ -86,7 +86,7 @@ type bundle struct {
 	manifest manifest
 }
 
-// manifest says what a bundle has.
+// manifest lists the contents of a bundle.
 type manifest struct {
 	CreatedAt time.Time     `json:"created_at"`
 	Version   string        `json:"version"`
@@ -102,11 +102,11 @@ type missingPart struct {
 	Reason string `json:"reason"`
 }
 
-// newBundle makes a bundle that masks what is a secret by its form, and what the configuration holds by its value.
+// newBundle creates a bundle that masks whatever looks like a secret, and the values of secrets in the configuration and the environment.
 func newBundle(t *tool, f *serverFlags, now time.Time) (*bundle, error) {
 	rules := mask.Config{Default: mask.DefaultRules()}
 
-	// A configuration that does not load is a finding of doctor.
+	// doctor reports a configuration that does not load.
 	if cfg, err := f.load(); err == nil {
 		rules.Secrets = cfg.Secrets(t.lookup)
 	}
@@ -128,14 +128,14 @@ func newBundle(t *tool, f *serverFlags, now time.Time) (*bundle, error) {
 	}}, nil
 }
 
-// isSecretName reports whether the value of a variable is hidden wherever it appears.
+// isSecretName reports whether the value of a variable is masked wherever it appears.
 func isSecretName(name string) bool {
 	return slices.ContainsFunc([]string{"TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"}, func(part string) bool {
 		return strings.Contains(strings.ToUpper(name), part)
 	})
 }
 
-// add masks a part and adds it. A part that cannot be checked for secrets is left out.
+// add masks and adds a part. It leaves out a part that cannot be checked for secrets.
 func (b *bundle) add(name string, content []byte) {
 	masked, err := b.masked(content)
 	if err != nil {
@@ -148,7 +148,7 @@ func (b *bundle) add(name string, content []byte) {
 	b.parts[name] = masked
 }
 
-// addJSON adds a value. Its texts are masked one by one, as they are, and then as they stand in the file.
+// addJSON adds a value. Its strings are masked one by one, unescaped, and then again as part of the file.
 func (b *bundle) addJSON(name string, value any) {
 	raw, err := json.Marshal(value)
 	if err == nil {
@@ -201,7 +201,7 @@ func (b *bundle) masked(content []byte) ([]byte, error) {
 	return []byte(text), err
 }
 
-// miss notes what could not be got.
+// miss records a part that could not be collected.
 func (b *bundle) miss(name string, err error) {
 	reason, failed := b.masker.Result("", line(err))
 	if failed != nil {
@@ -244,7 +244,7 @@ func (b *bundle) write(path string) error {
 	return os.WriteFile(path, packed.Bytes(), 0o600)
 }
 
-// collectServer adds what a running server answers.
+// collectServer adds the answers of a running server.
 func collectServer(ctx context.Context, t *tool, b *bundle, connection *connection) {
 	parts := []struct{ name, path string }{
 		{"configuration.json", "/api/v1/system/config"}, {"diagnostics.json", "/api/v1/system/diagnostics"}, {"metrics.txt", "/metrics"},
@@ -288,7 +288,7 @@ func addAnswer(ctx context.Context, b *bundle, c *client.Client, name, path stri
 	b.add(name, raw)
 }
 
-// collectLocal adds what is known without a server.
+// collectLocal adds what is available without a server.
 func collectLocal(ctx context.Context, t *tool, b *bundle, f *serverFlags) {
 	names := make([]string, 0, len(t.Env))
 	for _, entry := range t.Env {
@@ -322,7 +322,7 @@ func collectLocal(ctx context.Context, t *tool, b *bundle, f *serverFlags) {
 
 var errNoAdminListener = errors.New("no administrative listener is configured; name it with --admin-listen")
 
-// addGoroutines adds the stacks of a server on this machine, without their arguments.
+// addGoroutines adds the goroutine stacks of a server on this machine, without arguments.
 func addGoroutines(ctx context.Context, b *bundle, cfg *config.Config) {
 	const name = "goroutines.txt"
 

@@ -23,7 +23,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/corpus"
 )
 
-// supportBundle runs the command and returns its files.
+// supportBundle runs the command and returns the files of the bundle.
 func supportBundle(t *testing.T, env []string, args ...string) (result, map[string]string) {
 	t.Helper()
 
@@ -57,7 +57,7 @@ func supportBundle(t *testing.T, env []string, args ...string) (result, map[stri
 	}
 }
 
-// Whatever a server, its log, its configuration and the environment hold, no secret of the corpus is in the bundle.
+// No secret of the corpus ends up in the bundle, wherever it appears: in a server, its log, its configuration or the environment.
 func TestSupportBundleHasNoSecrets(t *testing.T) {
 	t.Parallel()
 
@@ -73,7 +73,7 @@ func TestSupportBundleHasNoSecrets(t *testing.T) {
 	for i, s := range samples {
 		settings = append(settings, map[string]string{"path": fmt.Sprintf("agents.a%d.custom_instructions", i), "value": s.Text, "origin": "test.yaml"})
 		errors = append(errors, map[string]string{"time": "2026-01-01T00:00:00Z", "text": "a call failed\nerror:\n" + s.Text})
-		if !strings.Contains(s.Text, "\n") { // a metric is one line
+		if !strings.Contains(s.Text, "\n") { // a metric is a single line
 			metrics.WriteString("# HELP m " + s.Text + "\n")
 		}
 

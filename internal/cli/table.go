@@ -9,7 +9,7 @@ import (
 
 const (
 	tableGap = 2
-	// narrowCell is how narrow a column that may be cut becomes before an optional one is dropped, minCell how narrow at all.
+	// narrowCell is how far a column that can be cut shrinks before an optional column is dropped; minCell is its minimum width.
 	narrowCell = 12
 	minCell    = 8
 )
@@ -17,17 +17,17 @@ const (
 // column is one column of a table.
 type column struct {
 	name string
-	// cut lets the cells be truncated where the terminal is too narrow.
+	// cut allows truncating the cells if the terminal is too narrow.
 	cut bool
-	// optional drops the whole column where truncating is not enough, the rightmost first, and from terminals if all its cells are
-	// empty.
+	// optional drops the whole column if truncating is not enough, the rightmost first. In a terminal it also drops
+	// the column if all its cells are empty.
 	optional bool
-	// style returns how a cell is painted; nil leaves it plain.
+	// style returns the style of a cell; nil leaves it plain.
 	style func(cell string) terminal.Style
 }
 
-// table prints rows below their heads. On a terminal it fits the width; anywhere else nothing is cut, because a program
-// reads it. Cells are cleaned.
+// table prints rows below their headings. In a terminal it fits the width; elsewhere nothing is cut, because a
+// program reads it. Cells are cleaned.
 func (o *output) table(columns []column, rows [][]string) error {
 	head := make([]string, len(columns))
 	for i, c := range columns {
@@ -53,7 +53,7 @@ func (o *output) table(columns []column, rows [][]string) error {
 	return nil
 }
 
-// cleanCells makes every cell safe to print and returns the width of each column.
+// cleanCells makes all cells safe to print and returns the column widths.
 func cleanCells(rows [][]string) []int {
 	widths := make([]int, len(rows[0]))
 
@@ -76,7 +76,7 @@ func dropEmpty(columns []column, widths []int, rows [][]string) {
 	}
 }
 
-// fitColumns returns the widths that fit into a terminal; a column of width 0 is dropped.
+// fitColumns returns widths that fit the terminal. A column of width 0 is dropped.
 func fitColumns(columns []column, widths []int, width int) []int {
 	for i := len(columns) - 1; i >= 0 && tableWidth(cutTo(columns, widths, narrowCell)) > width; i-- {
 		if columns[i].optional {
@@ -105,7 +105,7 @@ func fitColumns(columns []column, widths []int, width int) []int {
 	return widths
 }
 
-// cutTo returns the widths if every column that may be cut is.
+// cutTo returns the widths with every column that can be cut limited to cell.
 func cutTo(columns []column, widths []int, cell int) []int {
 	cut := slices.Clone(widths)
 
@@ -133,7 +133,7 @@ func tableWidth(widths []int) int {
 func tableRow(palette terminal.Palette, columns []column, widths []int, row []string, head bool) string {
 	var line strings.Builder
 
-	pending := 0 // blanks before the next cell, so that none are at the end
+	pending := 0 // spaces before the next cell, to avoid trailing ones
 
 	for i, cell := range row {
 		if widths[i] == 0 {

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 )
 
-// inTerminal runs a command on a terminal of this width.
+// inTerminal runs a command in a terminal of the given width.
 func inTerminal(t *testing.T, width int, env []string, args ...string) result {
 	t.Helper()
 

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 )
 
-// printed is the verdict where no line is broken.
+// printed is the verdict without line breaks inside lines.
 const printed = `Probable cause: the cache of checkout has no bound [call 1.1.1]
 Confidence: medium. Memory grows, but the heap was not read. [call 1.1.1]
 Impact: One checkout in eight fails.
@@ -96,7 +96,7 @@ func TestVerdictFitsTerminalButCommandsStayWhole(t *testing.T) {
 			got := inTerminal(t, width, s.env, command...)
 			require.Equal(t, cli.ExitOK, got.code, got.stderr)
 
-			// Of a session only the verdict is prose; rows below it are as long as what they show.
+			// In a session only the verdict is prose; the rows below are as long as their content.
 			shown, _, _ := strings.Cut(got.stdout, "\n\x1b[2msession ")
 			for line := range strings.Lines(shown) {
 				if !strings.Contains(line, "kubectl") && !strings.Contains(line, id) {

@@ -10,9 +10,9 @@ import (
 	"tarsy.dev/tarsy/internal/release"
 )
 
-// build is what is known of how the program was built.
+// build describes how the program was built.
 type build struct {
-	// Version of the release, and of what is built after it until the next one; Commit tells them apart.
+	// Version is that of the release, which later commits share until the next one; Commit distinguishes them.
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
 	Time     string `json:"commit_time,omitempty"`

@@ -84,7 +84,7 @@ func newest(ctx context.Context, c *client.Client) (string, error) {
 	return "", errNoSessions
 }
 
-// showScreen shows the session, and leaves its result in the terminal when it is left.
+// showScreen shows the session full-screen, and prints its result in the terminal on exit.
 func showScreen(ctx context.Context, t *tool, c *client.Client, id string) error {
 	session, err := watch.Run(ctx, watch.Options{
 		Client: c, SessionID: id, Palette: t.palette(t.Stdout), Columns: t.columns(t.Stdout), In: t.Stdin, Out: t.Stdout, Env: t.Env,
@@ -102,14 +102,14 @@ func showScreen(ctx context.Context, t *tool, c *client.Client, id string) error
 	return nil
 }
 
-// printer prints a session as it goes.
+// printer prints a session as it progresses.
 type printer struct {
 	*remote
 
 	client *client.Client
 	id     string
-	once   bool // only what has happened so far
-	follow bool // also when the session is over
+	once   bool // stop at the current state
+	follow bool // continue after the session has ended
 }
 
 func (p *printer) print(ctx context.Context) error {
@@ -154,14 +154,14 @@ func (p *printer) print(ctx context.Context) error {
 	return nil
 }
 
-// verdict loads the verdict of a session, of which the journal has only a part.
+// verdict loads the verdict of a session, because the journal contains only part of it.
 func (p *printer) verdict(ctx context.Context) (*tarsy.Verdict, error) {
 	detail, err := p.client.Session(ctx, p.id)
 
 	return detail.Verdict, err
 }
 
-// version is how far an update brings its reader.
+// version returns the version of the session after an update, or -1 if the update has none.
 func version(update client.Update) int64 {
 	switch {
 	case update.Event != nil:
@@ -173,7 +173,7 @@ func version(update client.Update) int64 {
 	}
 }
 
-// printUpdate prints an event as it came. Where events are gone, the session itself stands for them.
+// printUpdate prints an event as received. If events are missing, it prints the whole session instead.
 func (p *printer) printUpdate(update client.Update) error {
 	switch {
 	case update.Event != nil:

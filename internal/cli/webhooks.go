@@ -23,11 +23,11 @@ func webhooksCommand(t *tool) *cobra.Command {
 	}, listWebhooksCommand(t), testWebhooksCommand(t))
 }
 
-// connectable is a receiver with what its sender needs.
+// connectable is a receiver with the configuration for its sender.
 type connectable struct {
 	client.Webhook
 
-	// Snippet is what to paste or to do at the sender.
+	// Snippet is what to paste or to do on the sender's side.
 	Snippet string `json:"snippet"`
 }
 

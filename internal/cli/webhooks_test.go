@@ -33,7 +33,7 @@ func receiversEnv() map[string]string {
 	return map[string]string{"TOKEN_A": "token-of-a", "GRAFANA_SECRET": "secret-of-grafana", "PAGERDUTY_SECRET": "secret-of-pagerduty"}
 }
 
-// variables is an environment as a process has it.
+// variables returns an environment in the form that a process has.
 func variables(env map[string]string, more ...string) []string {
 	for name, value := range env {
 		more = append(more, name+"="+value)
@@ -52,7 +52,7 @@ func TestWebhooksTestAuthenticatesAsTheSenderDoes(t *testing.T) {
 	t.Parallel()
 
 	s := startServerWith(t, true, receiversConfig, receiversEnv())
-	// A key with the scope read can list receivers, but not deliver to them.
+	// A key with the scope read can list receivers but not deliver to them.
 	env := variables(receiversEnv(), s.key(t, "reader", tarsy.ScopeRead)...)
 
 	for receiver, want := range map[string]struct{ auth, title, told string }{
@@ -93,7 +93,7 @@ func TestWebhooksTestExplainsRefusalsAndTriesEveryReceiver(t *testing.T) {
 	s := startServerWith(t, true, receiversConfig, receiversEnv())
 	write := s.key(t, "writer", tarsy.ScopeWrite)
 
-	// The first receiver of each source. The grafana receiver has another secret here, the others use the key.
+	// The first receiver of each source is tested. The grafana receiver has another secret here; the others use the key.
 	got := tarsyWith(t, append([]string{"TOKEN_A=token-of-a", "GRAFANA_SECRET=wrong"}, write...), "", "webhooks", "test")
 	require.Equal(t, cli.ExitAuth, got.code, got.stderr)
 	require.Contains(t, got.stderr, "alertmanager/cluster-a: sent with the token in TOKEN_A\n")
@@ -109,7 +109,7 @@ func TestWebhooksTestExplainsRefusalsAndTriesEveryReceiver(t *testing.T) {
 	require.Regexp(t, `^grafana/dash +refused +the request has neither `, lines[3])
 	require.Regexp(t, `^pagerduty/oncall +investigate +Test incident from `, lines[4])
 
-	// A repetition is counted.
+	// A repetition counts towards the existing session.
 	got = tarsyWith(t, append([]string{"TOKEN_A=token-of-a"}, write...), "", "webhooks", "test", "--source", "alertmanager")
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	require.Regexp(t, `alertmanager/cluster-a +count +`, got.stdout)
@@ -136,7 +136,7 @@ func TestWebhooksTestExplainsRefusalsAndTriesEveryReceiver(t *testing.T) {
 	require.Contains(t, got.stderr, "grafana/default: sent without an API key\n")
 }
 
-// listedWebhooks are the snippets by receiver.
+// listedWebhooks returns the snippets by receiver.
 func listedWebhooks(t *testing.T, s *server) map[string]string {
 	t.Helper()
 
@@ -180,7 +180,7 @@ func TestWebhooksListPrintsWhatToPaste(t *testing.T) {
 
 	require.Contains(t, snippets["alertmanager/signed"], "Alertmanager does not sign")
 
-	// The names are those of Grafana's file provisioning.
+	// The names come from Grafana's file provisioning.
 	type settings = map[string]any
 
 	for receiver, want := range map[string]settings{

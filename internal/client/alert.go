@@ -12,16 +12,16 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Accepted is the answer to an alert.
+// Accepted is the response to an alert.
 type Accepted struct {
 	SessionID string              `json:"session_id"`
 	Status    tarsy.SessionStatus `json:"status"`
 	Message   string              `json:"message,omitempty"`
-	// Answer is "cancelling" if it is the answer to a question that is being cancelled.
+	// Answer is "cancelling" if the answer to a question is being cancelled.
 	Answer string `json:"answer,omitempty"`
-	// SessionURL is the session in the dashboard, if the server knows where people open it.
+	// SessionURL is the session's page in the dashboard, if the server knows its public address.
 	SessionURL string `json:"session_url,omitempty"`
-	// Alerts is what became of an alert that has an identity; nil for others. Without a session, SessionID is empty.
+	// Alerts is the result for an alert that has an identity; nil for others. Without a session, SessionID is empty.
 	Alerts []tarsy.DeliveredAlert `json:"alerts,omitempty"`
 }
 
@@ -34,7 +34,7 @@ type Alert struct {
 	MCPSelection *tarsy.MCPSelection `json:"mcp_selection,omitempty"`
 }
 
-// AlertData is the data of an alert that is given as text: JSON objects and lists are kept as what they are.
+// AlertData returns the data of an alert given as text. JSON objects and lists are sent as JSON.
 func AlertData(text string) any {
 	trimmed := strings.TrimSpace(text)
 	if strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
@@ -58,17 +58,17 @@ type Webhook struct {
 	Source string `json:"source"`
 	Name   string `json:"name"`
 	Path   string `json:"path"`
-	// URL is empty if the server does not know where it is reached.
+	// URL is empty if the server does not know its public address.
 	URL string `json:"url,omitempty"`
 	// Auth is api_key, token or signature.
 	Auth string `json:"auth"`
-	// The variables of the server with the token and with the secret of the signature; empty if the receiver has none.
+	// The environment variables of the server with the token and the signing secret; empty if the receiver has none.
 	TokenEnv  string `json:"token_env,omitempty"`
 	SecretEnv string `json:"secret_env,omitempty"`
 }
 
-// Deliver posts a body to a receiver as its sender would: as it is, with a token or a signature in the header. Without a header, the
-// API key is used.
+// Deliver posts a body to a receiver as its sender would: unchanged, with a token or a signature in header. With a
+// nil header it uses the API key.
 func (c *Client) Deliver(ctx context.Context, source, name string, header http.Header, body []byte) (tarsy.DeliveryResult, error) {
 	var result tarsy.DeliveryResult
 
@@ -93,12 +93,12 @@ func (c *Client) Deliver(ctx context.Context, source, name string, header http.H
 	return result, err
 }
 
-// SilenceFilter chooses silences: those that hold now or later, or all of them.
+// SilenceFilter selects silences: current and future ones, or all.
 type SilenceFilter struct {
 	All bool `query:"all"`
 }
 
-// NewSilence is the body that adds a silence. Either EndsAt or Duration is set.
+// NewSilence is the body that adds a silence. Either EndsAt or Duration must be set.
 type NewSilence struct {
 	Matchers []string `json:"matchers"`
 	Reason   string   `json:"reason"`
@@ -107,7 +107,7 @@ type NewSilence struct {
 	Duration string   `json:"duration,omitempty"`
 }
 
-// SuppressedFilter chooses suppressed alerts, which come latest first.
+// SuppressedFilter selects suppressed alerts, which are listed newest first.
 type SuppressedFilter struct {
 	Reason    string `query:"reason"`
 	SessionID string `query:"session_id"`

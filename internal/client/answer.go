@@ -6,12 +6,12 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Question is the body that asks about a session that is over. The answer comes in the session's journal.
+// Question is the body that asks a question about a finished session. The answer arrives in the session's journal.
 type Question struct {
 	Content string `json:"content"`
 }
 
-// Asked is the answer to a question: where the session's answer to it will be.
+// Asked is the response to a question: it identifies where the answer will appear.
 type Asked struct {
 	ChatID    string `json:"chat_id"`
 	MessageID string `json:"message_id"`
@@ -55,14 +55,14 @@ func (c *Client) Answer(ctx context.Context, id string, asked Asked) (Answer, er
 	return a, nil
 }
 
-// Exchange is an earlier question and what was answered.
+// Exchange is an earlier question with its answer.
 type Exchange struct {
 	Question string
 	Author   string
 	Answer   string // empty if there is none
 }
 
-// Exchanges lists the questions that were asked about a session, in order.
+// Exchanges lists the questions about a session, in order.
 func Exchanges(detail tarsy.SessionDetail, timeline []tarsy.TimelineEvent) []Exchange {
 	var all []Exchange
 

@@ -1,7 +1,7 @@
-// Package client talks to a TARSy server over its public HTTP API: it submits alerts, reads sessions and follows them
-// live. It knows the wire and the vocabulary, and nothing of terminals nor of how the server works.
+// Package client accesses a TARSy server over its public HTTP API: it submits alerts, reads sessions and follows them live. It knows the
+// API and the vocabulary, but neither terminals nor how the server works.
 //
-// The operations of the API are a table, operations.go; Call, Create and List make the requests.
+// The operations of the API form a table in operations.go; Call, Create and List make the requests.
 package client
 
 import (
@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	// requestLimit bounds everything but following a session.
+	// requestLimit bounds every request except following a session.
 	requestLimit = 30 * time.Second
-	// answerLimit is the size of the largest answer that is read.
+	// answerLimit is the size of the largest response that is read.
 	answerLimit = 64 << 20
 
 	defaultRetryWait = 300 * time.Millisecond
 	defaultSilence   = 45 * time.Second
 )
 
-// Config says which server to talk to, and how.
+// Config configures a client.
 type Config struct {
 	// Server is the server's address, such as http://127.0.0.1:8080.
 	Server string
@@ -37,11 +37,11 @@ type Config struct {
 	Token string
 	// UserAgent names the program.
 	UserAgent string
-	// HTTP makes the requests; nil means a client of its own.
+	// HTTP makes the requests; nil means a new client.
 	HTTP *http.Client
-	// RetryWait is how long Follow waits before it connects again; it doubles with each failure.
+	// RetryWait is how long Follow waits before it reconnects. It doubles with each failure.
 	RetryWait time.Duration
-	// Silence is how long Follow believes in a connection that says nothing; servers say something more often.
+	// Silence is how long Follow keeps a connection on which nothing arrives. Servers send something more often than that.
 	Silence time.Duration
 }
 
@@ -51,10 +51,10 @@ type Client struct {
 	base *url.URL
 }
 
-// ErrAddress says that the server's address cannot be one.
+// ErrAddress reports an invalid server address.
 var ErrAddress = errors.New("the server's address must look like http://127.0.0.1:8080")
 
-// New makes a client; it does not connect.
+// New returns a client. It does not connect.
 func New(cfg Config) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(cfg.Server, "/"))
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
@@ -76,19 +76,19 @@ func New(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg, base: base}, nil
 }
 
-// Server is the address of the server.
+// Server returns the address of the server.
 func (c *Client) Server() string { return c.base.String() }
 
-// SessionPage is the address at which people see a session in the dashboard.
+// SessionPage returns the address of a session in the dashboard.
 func (c *Client) SessionPage(id string) string { return tarsy.SessionURL(c.base, id) }
 
 // Anonymous reports whether the client has no API key.
 func (c *Client) Anonymous() bool { return c.cfg.Token == "" }
 
-// Close ends idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.cfg.HTTP.CloseIdleConnections() }
 
-// do makes one request and reads the JSON answer into out, if out is not nil.
+// do sends a request and decodes the JSON response into out, if out is not nil.
 func (c *Client) do(request *http.Request, out any) error {
 	response, err := c.answer(request)
 	if err != nil {
@@ -113,7 +113,7 @@ func (c *Client) do(request *http.Request, out any) error {
 	return nil
 }
 
-// answer makes a request and returns the answer, if it is not a problem. The caller closes its body.
+// answer sends a request and returns the response unless it is an error. The caller closes the body.
 func (c *Client) answer(request *http.Request) (*http.Response, error) {
 	response, err := c.cfg.HTTP.Do(request)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *Client) answer(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// request makes a request for the pattern of an operation, with a JSON body if in is not nil.
+// request creates a request for the pattern of an operation, with a JSON body if in is not nil.
 func (c *Client) request(ctx context.Context, pattern string, ids []string, query url.Values, in any) (*http.Request, error) {
 	var body io.Reader
 

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// attempts is a server that notes the key and body of each attempt and answers as its scripts say.
+// attempts is a server that records the key and body of each attempt and answers with its scripts, in order.
 type attempts struct {
 	keys, bodies []string
 	scripts      []http.HandlerFunc
@@ -31,7 +31,7 @@ func reply(status int, body string) http.HandlerFunc {
 	}
 }
 
-// hangUp leaves the client without an answer.
+// hangUp drops the connection without a response.
 func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 const (

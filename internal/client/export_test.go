@@ -56,7 +56,7 @@ func TestTruncatedExportIsError(t *testing.T) {
 	require.ErrorIs(t, c.Export(t.Context(), "id", "json", broken{full}), full)
 }
 
-// broken takes nothing.
+// broken is a writer that always fails.
 type broken struct{ err error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.err }

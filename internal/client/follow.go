@@ -17,20 +17,20 @@ import (
 	"tarsy.dev/tarsy/internal/sse"
 )
 
-// Update is one thing that a reader of a session learns: exactly one of its fields is set.
+// Update is one update for a reader of a session. Exactly one of its fields is set.
 type Update struct {
-	// Event is an entry of the journal: all of them that are left come, each once and in order.
+	// Event is a journal entry. All entries that the journal still contains are delivered, once each and in order.
 	Event *tarsy.Event
-	// Reloaded is the session as it is now. It comes instead of entries that are gone from the journal; entries that
-	// come after it are newer than its Detail, and may tell again what its Timeline shows already.
+	// Reloaded is the current state of the session, in place of entries that the journal no longer contains. Later entries are newer than
+	// its Detail, but can repeat what its Timeline already contains.
 	Reloaded *Reloaded
-	// Chunk is a piece of text in flight. Chunks may be lost; the event that completes the text never is.
+	// Chunk is a piece of text in flight. Chunks can be lost; the event that completes the text is not.
 	Chunk *tarsy.StreamChunkPayload
-	// Lost says why the connection ended. Follow connects again.
+	// Lost is why the connection ended. Follow reconnects.
 	Lost error
-	// Back says that the connection is there again; what was missed follows.
+	// Back means that the connection is restored. Missed entries follow.
 	Back bool
-	// End is the session's last status.
+	// End is the final status of the session.
 	End tarsy.SessionStatus
 }
 
@@ -42,7 +42,7 @@ type Reloaded struct {
 
 const (
 	longestWait = 5 * time.Second
-	// eventLimit is the longest event of a stream; a tool's result of 32 KB may be larger once it is escaped.
+	// eventLimit is the longest event of a stream; a 32 KB tool result can grow when it is escaped.
 	eventLimit = 16 << 20
 )
 
@@ -52,16 +52,16 @@ var (
 	errBye    = errors.New("the server ended the stream")
 )
 
-// Follow reads a session's journal after an event, and the text in flight, until the session is over or ctx is done.
-// It uses server-sent events, not the WebSocket: one session, one direction, and no limit to what is replayed. When a
-// connection that once worked is lost, it connects again and goes on after the last event that it has. Only a first
-// connection that fails, or a refusal, is an error, and then the last thing that comes.
+// Follow reads a session's journal after an event, and the text in flight, until the session is over or ctx is done. It uses server-sent
+// events instead of the WebSocket: one session, one direction, and no limit on the replay. If an established connection is lost, it
+// reconnects and continues after the last event that it received. The errors are a failure of the first connection, a refusal, and the
+// cause of ctx; an error ends the iteration.
 func (c *Client) Follow(ctx context.Context, sessionID string, after int64) iter.Seq2[Update, error] {
 	return c.follow(ctx, sessionID, after, nil)
 }
 
-// FollowOn follows a session as Follow does, but also when it is over, for what is asked then. It ends when ctx is done or
-// the caller has seen enough.
+// FollowOn is Follow, but continues after the session is over, for later questions. It ends when ctx is done or the
+// caller stops the iteration.
 func (c *Client) FollowOn(ctx context.Context, sessionID string, after int64) iter.Seq2[Update, error] {
 	return c.follow(ctx, sessionID, after, url.Values{"follow": {"true"}})
 }
@@ -106,7 +106,7 @@ func (c *Client) follow(ctx context.Context, sessionID string, after int64, quer
 	}
 }
 
-// follower is where one Follow stands.
+// follower is the state of one Follow.
 type follower struct {
 	client    *Client
 	sessionID string
@@ -114,10 +114,10 @@ type follower struct {
 	query     url.Values
 	yield     func(Update) bool
 
-	connected bool // once, at least
-	worked    bool // the last connection did
-	lost      bool // the reader was told so
-	over      bool // nothing more is to come, or nobody wants it
+	connected bool // at least once
+	worked    bool // the last connection was established
+	lost      bool // Lost was reported
+	over      bool // nothing follows, or the caller stopped the iteration
 }
 
 // read reads one connection to its end and returns why it ended.
@@ -189,7 +189,7 @@ func (f *follower) readEvents(ctx context.Context, events *sse.Reader) error {
 	}
 }
 
-// heardReader calls heard whenever something arrives, be it a comment that keeps the connection open.
+// heardReader calls heard whenever something arrives, including keep-alive comments.
 type heardReader struct {
 	io.Reader
 
@@ -247,8 +247,8 @@ func (f *follower) take(ctx context.Context, event sse.Event) error {
 	return nil
 }
 
-// reload asks for the session itself where its journal cannot tell any more. The detail is asked for first, so that the
-// timeline is not older, and the journal goes on after the detail.
+// reload loads the session itself when its journal is incomplete. It loads the detail first, so that the timeline is not older. The journal
+// continues after the detail.
 func (f *follower) reload(ctx context.Context) (*Reloaded, error) {
 	detail, err := f.client.Session(ctx, f.sessionID)
 	if err != nil {

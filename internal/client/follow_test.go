@@ -72,7 +72,7 @@ func connect(t *testing.T, handler http.Handler, cfg client.Config) *client.Clie
 	return c
 }
 
-// collect follows a session and writes down what came.
+// collect follows a session and records the updates.
 func collect(ctx context.Context, c *client.Client) (happened []string, failed error) {
 	for update, err := range c.Follow(ctx, "s", 0) {
 		switch {
@@ -116,7 +116,7 @@ func TestFollowReconnectsWithoutGapOrDuplicate(t *testing.T) {
 	require.Equal(t, []string{"", "2", "2", "3"}, s.asked())
 }
 
-// restful answers for the session and its timeline, and plays a stream otherwise.
+// restful serves the session and its timeline, and plays a stream otherwise.
 func restful(s http.Handler, detail, timeline string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/api/v1/sessions/s/events", s)
@@ -133,7 +133,7 @@ func TestFollowLoadsSessionWhenJournalIsGone(t *testing.T) {
 
 	const detail, timeline = `{"id":"s","status":"completed","version":6}`, `{"session_id":"s","version":7,"events":[{"id":"e"},{"id":"f"}]}`
 
-	// Events that the detail includes are not told again; those after it are.
+	// Events that the detail includes are not repeated; later ones are delivered.
 	s := &stream{scripts: []func(http.ResponseWriter, *http.Request){
 		play(overflow + entry(5) + entry(6) + entry(7)),
 		play(entry(8) + end),
@@ -144,7 +144,7 @@ func TestFollowLoadsSessionWhenJournalIsGone(t *testing.T) {
 	require.Equal(t, []string{"reloaded completed at 6 with 2", "event 7", "lost", "back", "event 8", "end completed"}, happened)
 	require.Equal(t, []string{"", "7"}, s.asked())
 
-	// All of it is gone.
+	// The journal no longer contains any events.
 	s = &stream{scripts: []func(http.ResponseWriter, *http.Request){play(overflow + end)}}
 	happened, err = collect(t.Context(), connect(t, restful(s, detail, timeline), client.Config{}))
 	require.NoError(t, err)
@@ -189,7 +189,7 @@ func TestFollowFailsWhenFirstConnectionFailsOrIsRefused(t *testing.T) {
 	require.Equal(t, tarsy.CodeSessionNotFound, problem.Code)
 	require.Equal(t, `there is no session "s"`, problem.Error())
 
-	// A refusal ends it later, too.
+	// A later refusal ends it, too.
 	s := &stream{scripts: []func(http.ResponseWriter, *http.Request){play(entry(1)), refuse}}
 	happened, err := collect(t.Context(), connect(t, s, client.Config{}))
 	require.Equal(t, []string{"event 1", "lost"}, happened)

@@ -17,38 +17,38 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Operation is an operation of the API, written as its method and path, with the types of its input and its output. An input whose
-// fields have the tag query is sent as the query, any other one as the JSON body.
+// Operation is an operation of the API, written as its method and path, with the types of its input and output. An input whose fields have
+// the tag query is sent as the query, any other as the JSON body.
 type Operation[In, Out any] string
 
-// Creation is an operation that creates something once per idempotency key, however often it is sent.
+// Creation is an operation that creates something once per idempotency key, no matter how often it is sent.
 type Creation[In, Out any] string
 
-// Listing is an operation that returns a list. After the method and path comes the name of the list in the answer, and "paged" if
-// an answer is only a part of it.
+// Listing is an operation that returns a list. Its string continues with the name of the list in the response, and with "paged" if a
+// response contains only one page.
 type Listing[In, Item any] string
 
-// None is the input of an operation that takes nothing, which callers write as nil, or the output of one that returns nothing.
+// None is the input of an operation without input, written as nil, or the output of one without output.
 type None = *struct{}
 
 const (
-	// pageSize is the largest page that servers give.
+	// pageSize is the largest page that servers return.
 	pageSize = 200
-	// createAttempts is how often a request that creates something is sent at most.
+	// createAttempts is the maximum number of attempts of a request that creates something.
 	createAttempts = 3
-	// createPause bounds the time between two attempts, whatever the server asks for.
+	// createPause limits the time between two attempts, whatever the server asks for.
 	createPause = 5 * time.Second
 )
 
-// Call makes a request. The ids replace the parameters of the path, in order.
+// Call sends a request. The ids replace the path parameters, in order.
 func Call[In, Out any](ctx context.Context, c *Client, op Operation[In, Out], in In, ids ...string) (Out, error) {
 	query, body := split(in)
 
 	return send[Out](ctx, c, string(op), query, body, "", ids)
 }
 
-// Create makes a request that creates something, and tries again as long as it may not have arrived. All attempts carry the same
-// idempotency key, which is random if it is empty, so that they create one thing although an earlier attempt may have arrived.
+// Create sends a request that creates something, and retries it if it may not have arrived. All attempts use the same idempotency key, a
+// random one if key is empty, so that only one thing is created even if an earlier attempt did arrive.
 func Create[In, Out any](ctx context.Context, c *Client, op Creation[In, Out], key string, in In, ids ...string) (Out, error) {
 	if key == "" {
 		key = rand.Text()
@@ -72,8 +72,7 @@ func Create[In, Out any](ctx context.Context, c *Client, op Creation[In, Out], k
 	}
 }
 
-// List goes through a list, page by page if the server returns it so. A limit of zero means all of it. An error is the last thing
-// that comes.
+// List iterates over a list, page by page if it is paged. A limit of zero means no limit. An error ends the iteration.
 func List[In, Item any](ctx context.Context, c *Client, op Listing[In, Item], in In, limit int, ids ...string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		words := strings.Fields(string(op))
@@ -138,7 +137,7 @@ func readPage[Item any](ctx context.Context, c *Client, pattern string, query ur
 	return items, next, nil
 }
 
-// All collects a list. It is never nil without an error.
+// All collects a list. Unless there is an error, the result is not nil.
 func All[Item any](list iter.Seq2[Item, error]) ([]Item, error) {
 	all := []Item{}
 
@@ -177,7 +176,7 @@ func send[Out any](ctx context.Context, c *Client, pattern string, query url.Val
 	return out, err
 }
 
-// methodAndPath reads the pattern of an operation, and puts ids in the place of the parameters of its path.
+// methodAndPath splits the pattern of an operation, and replaces the path parameters with ids.
 func methodAndPath(pattern string, ids []string) (method, path string) {
 	words := strings.Fields(pattern)
 	segments := strings.Split(words[1], "/")
@@ -191,8 +190,8 @@ func methodAndPath(pattern string, ids []string) (method, path string) {
 	return words[0], strings.Join(segments, "/")
 }
 
-// split returns what of an input is the query and what the body. Of the query's fields that are set, a list is joined by commas,
-// or repeated if the tag says so. A pointer to nothing, or to a zero value, has neither.
+// split returns the query and the body of an input. In the query, which omits zero fields, a list is joined by commas, or repeated if the
+// tag says so. A nil pointer, or one to a zero value, has neither query nor body.
 func split(in any) (url.Values, any) {
 	if query, ok := in.(url.Values); ok {
 		return query, nil
@@ -233,7 +232,7 @@ func split(in any) (url.Values, any) {
 	return query, nil
 }
 
-// pauseBefore reports whether to try again after an attempt, and when.
+// pauseBefore reports whether to retry after an attempt, and after which pause.
 func (c *Client) pauseBefore(attempt int, err error) (pause time.Duration, again bool) {
 	if err == nil || attempt == createAttempts {
 		return 0, false
@@ -242,7 +241,7 @@ func (c *Client) pauseBefore(attempt int, err error) (pause time.Duration, again
 	pause = c.cfg.RetryWait << (attempt - 1)
 
 	if problem, ok := errors.AsType[*Problem](err); ok {
-		// A pause lasts longer than anybody waits for a command.
+		// An intake pause lasts longer than anyone waits for a command.
 		again = problem.Status == http.StatusServiceUnavailable && problem.Code != tarsy.CodeIntakePaused
 
 		return min(max(pause, problem.RetryAfter), createPause), again

@@ -19,10 +19,10 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// constant is an entry of the table of operations.
+// constant is an entry in the table of operations.
 type constant struct{ name, kind, pattern string }
 
-// operations reads the table from its source: constants cannot be listed when the program runs.
+// operations parses the table from its source, because constants cannot be listed at run time.
 func operations(t *testing.T) []constant {
 	t.Helper()
 
@@ -46,7 +46,7 @@ func operations(t *testing.T) []constant {
 	return all
 }
 
-// document is what the test needs of docs/openapi.json.
+// document is the part of docs/openapi.json that the test needs.
 type document struct {
 	Paths map[string]map[string]struct {
 		OperationID string `json:"operationId"`

@@ -7,9 +7,10 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// The operations that the client knows. Each has the name of the operation in docs/openapi.json, with which a test compares the table.
+// The operations that the client supports. Each is named after its operation in docs/openapi.json; a test compares
+// this table with that file.
 const (
-	// Alerts, and those who send them.
+	// Alerts and their senders.
 	SubmitAlert           Creation[Alert, Accepted]                        = "POST /api/v1/alerts"
 	ListAlertTypes        Listing[None, AlertType]                         = "GET /api/v1/alert-types alert_types"
 	ListWebhooks          Listing[None, Webhook]                           = "GET /api/v1/webhooks receivers"
@@ -20,7 +21,7 @@ const (
 	ListSuppressed        Listing[SuppressedFilter, tarsy.SuppressedAlert] = "GET /api/v1/suppressed alerts paged"
 	InvestigateSuppressed Operation[None, Accepted]                        = "POST /api/v1/suppressed/{id}/investigate"
 
-	// Sessions, newest first unless the filter orders them, and what people do with them.
+	// Sessions, newest first unless the filter orders them, and actions on them.
 	ListSessions     Listing[Filter, tarsy.SessionItem]             = "GET /api/v1/sessions sessions paged"
 	GetSession       Operation[None, tarsy.SessionDetail]           = "GET /api/v1/sessions/{id}"
 	GetTimeline      Operation[TimelinePart, timelinePage]          = "GET /api/v1/sessions/{id}/timeline"
@@ -43,7 +44,7 @@ const (
 	Approve          Operation[Approval, Decision]                  = "POST /api/v1/approvals/{id}/approve"
 	Reject           Operation[Rejection, Decision]                 = "POST /api/v1/approvals/{id}/reject"
 
-	// Notes and what was extracted from them, newest first.
+	// Notes and the entities extracted from them, newest first.
 	ListNotes     Listing[NoteFilter, notebook.Note]           = "GET /api/v1/notes notes paged"
 	GetNote       Operation[None, notebook.NoteDetail]         = "GET /api/v1/notes/{id}"
 	CaptureNote   Creation[NewNote, CapturedNote]              = "POST /api/v1/notes"
@@ -51,7 +52,7 @@ const (
 	CreateProject Operation[NewProject, notebook.Project]      = "POST /api/v1/projects"
 	CreateEpic    Operation[NewProject, notebook.Epic]         = "POST /api/v1/projects/{id}/epics"
 
-	// The server and the people who use it.
+	// The server and its users.
 	Health        Operation[None, ServerHealth]          = "GET /health"
 	ListProviders Listing[ProviderFilter, Provider]      = "GET /api/v1/system/providers providers"
 	ReloadConfig  Operation[ReloadOptions, ConfigReload] = "POST /api/v1/system/config/reload"

@@ -12,10 +12,10 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// problemLimit is how much of an error's body is read.
+// problemLimit limits how much of an error's body is read.
 const problemLimit = 64 << 10
 
-// Problem is a server's refusal: an RFC 9457 body, whose detail is written for people.
+// Problem is an error response from a server: an RFC 9457 body whose detail is written for people.
 type Problem struct { //nolint:errname // what RFC 9457 calls it
 	Status int        `json:"status"`
 	Code   tarsy.Code `json:"code"`
@@ -23,14 +23,14 @@ type Problem struct { //nolint:errname // what RFC 9457 calls it
 	Detail string     `json:"detail"`
 	Field  string     `json:"field"`
 
-	// RetryAfter is how long to wait before the next attempt; zero if the server does not say.
+	// RetryAfter is how long to wait before the next attempt; zero if the server does not specify it.
 	RetryAfter time.Duration `json:"-"`
 }
 
 // Error implements error.
 func (p *Problem) Error() string { return p.Detail }
 
-// UnreachableError says that there was no answer.
+// UnreachableError reports that there was no response.
 type UnreachableError struct {
 	Server string
 	Err    error
@@ -42,8 +42,8 @@ func (e *UnreachableError) Error() string { return fmt.Sprintf("cannot reach %s:
 // Unwrap returns the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// readProblem reads the body of an answer that is an error. What is not a problem comes from somebody else: a proxy,
-// or another program on the port.
+// readProblem reads the body of an error response. A body that is not a problem comes from something else, such as a
+// proxy or another program on the port.
 func readProblem(response *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(response.Body, problemLimit))
 	problem := &Problem{}
@@ -61,7 +61,7 @@ func readProblem(response *http.Response) error {
 	return problem
 }
 
-// Refused reports whether the server itself said no, so that asking again is of no use.
+// Refused reports whether the server itself refused the request, so that a retry is pointless.
 func Refused(err error) bool {
 	problem, ok := errors.AsType[*Problem](err)
 

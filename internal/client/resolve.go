@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// candidates is how many sessions Resolve looks at.
+	// candidates is how many sessions Resolve searches.
 	candidates = 1000
-	// shortest is how few characters of an id are taken for one.
+	// shortest is the minimum number of characters of a partial id.
 	shortest = 4
 )
 
-// Resolve returns the id of a session, given whole or by its beginning or end, with or without its dashes. Only recent
-// sessions are searched for a part.
+// Resolve returns the id of a session, given whole or by its beginning or end, with or without dashes. A partial id
+// is searched only among recent sessions.
 func (c *Client) Resolve(ctx context.Context, part string) (string, error) {
 	return resolve(part, "session", tarsy.CodeSessionNotFound, func() (ids []string, err error) {
 		for session, err := range List(ctx, c, ListSessions, Filter{}, candidates) {
@@ -31,7 +31,7 @@ func (c *Client) Resolve(ctx context.Context, part string) (string, error) {
 	}, tarsy.Errorf(tarsy.CodeSessionNotFound, "no session matches %q among the last %d", part, candidates))
 }
 
-// ResolveApproval finds the approval that a part of an id means, at its beginning or end, among those that wait. A whole id need not wait.
+// ResolveApproval returns the id of a waiting approval, given by its beginning or end. A whole id is returned without a search.
 func (c *Client) ResolveApproval(ctx context.Context, part string) (string, error) {
 	return resolve(part, "approval", tarsy.CodeApprovalNotFound, func() (ids []string, err error) {
 		for approval, err := range List(ctx, c, ListApprovals, ApprovalFilter{}, 0) {
@@ -46,7 +46,7 @@ func (c *Client) ResolveApproval(ctx context.Context, part string) (string, erro
 	}, tarsy.Errorf(tarsy.CodeApprovalNotFound, "no tool call that waits for an approval matches %q; tarsy approvals list shows those that wait", part))
 }
 
-// resolve returns the one id that begins or ends with a part, among those that list returns; a whole id is not looked for.
+// resolve returns the one id from list that begins or ends with part. A whole id is returned without a search.
 func resolve(part, what string, code tarsy.Code, list func() ([]string, error), missing error) (string, error) {
 	digits := idDigits(part)
 
@@ -81,10 +81,10 @@ func resolve(part, what string, code tarsy.Code, list func() ([]string, error), 
 	}
 }
 
-// idDigits is an id as it is compared: lower case, without dashes.
+// idDigits normalizes an id for comparison: lower case, without dashes.
 func idDigits(id string) string { return strings.ToLower(strings.ReplaceAll(id, "-", "")) }
 
-// withDashes writes an id of 32 digits as the server does.
+// withDashes formats an id of 32 digits as the server does.
 func withDashes(digits string) string {
 	const whole = 32
 	if len(digits) != whole {

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Filter chooses sessions.
+// Filter selects sessions.
 type Filter struct {
 	Statuses    []string             `query:"status"`
 	Outcomes    []string             `query:"outcome"`
@@ -25,7 +25,7 @@ type Filter struct {
 	Fingerprint string               `query:"fingerprint"`
 	// Labels are name=value; all must match.
 	Labels []string `query:"label,repeat"`
-	// Handling are states of handling, Assignee is exact or tarsy.AssigneeMe, and Tags must all be there.
+	// Handling lists handling states, Assignee is an exact name or tarsy.AssigneeMe, and all Tags must match.
 	Handling []string `query:"handling"`
 	Assignee string   `query:"assignee"`
 	Tags     []string `query:"tag,repeat"`
@@ -34,32 +34,32 @@ type Filter struct {
 	Order tarsy.SessionOrder `query:"order"`
 }
 
-// Session shows one session with its stages.
+// Session loads a session with its stages.
 func (c *Client) Session(ctx context.Context, id string) (tarsy.SessionDetail, error) {
 	return Call(ctx, c, GetSession, nil, id)
 }
 
-// Timeline is what a session shows to people, up to an event of its journal.
+// Timeline is the timeline of a session, up to a version of its journal.
 type Timeline struct {
 	SessionID string                `json:"session_id"`
 	Version   int64                 `json:"version"`
 	Events    []tarsy.TimelineEvent `json:"events"`
 }
 
-// TimelinePart is where a page of a timeline begins.
+// TimelinePart is the start of a page of a timeline.
 type TimelinePart struct {
 	Cursor string `query:"cursor"`
 }
 
-// timelinePage is how the server sends a timeline. A server of the previous release sends all of it as one page.
+// timelinePage is a page of a timeline. A server of the previous release sends everything as one page.
 type timelinePage struct {
 	Timeline
 
 	NextCursor string `json:"next_cursor"`
 }
 
-// Timeline shows what happened in a session, page by page. Its version is that of the first page: the journal tells what
-// happened while the others were read.
+// Timeline loads the timeline of a session, page by page. Its version is that of the first page: the journal has the
+// changes made while the others were read.
 func (c *Client) Timeline(ctx context.Context, id string) (Timeline, error) {
 	page, err := Call(ctx, c, GetTimeline, TimelinePart{}, id)
 	timeline := page.Timeline
@@ -72,14 +72,14 @@ func (c *Client) Timeline(ctx context.Context, id string) (Timeline, error) {
 	return timeline, err
 }
 
-// Cancellation is the body that requests the cancellation of several sessions: those with the ids, or those that match the filter.
+// Cancellation is the body that cancels several sessions: those in IDs, or those that match Filter.
 type Cancellation struct {
 	IDs    []string       `json:"ids,omitempty"`
 	Filter map[string]any `json:"filter,omitzero"`
 	DryRun bool           `json:"dry_run"`
 }
 
-// Body is the filter as a part of a body.
+// Body returns the filter as part of a request body.
 func (f Filter) Body() map[string]any {
 	query, _ := split(f)
 	body := map[string]any{}
@@ -93,15 +93,15 @@ func (f Filter) Body() map[string]any {
 	return body
 }
 
-// RerunChanges is what differs in a re-run; nil changes nothing.
+// RerunChanges are the differences of a re-run; nil changes nothing.
 type RerunChanges struct {
 	ChainID string `json:"chain_id,omitempty"`
-	// LLMProvider is nil for the one of the session, and empty for those of the chain.
+	// LLMProvider is nil for the session's provider, and empty for the chain's.
 	LLMProvider  *string             `json:"llm_provider,omitempty"`
 	MCPSelection *tarsy.MCPSelection `json:"mcp_selection,omitempty"`
 }
 
-// HandlingChange is the body that changes the handling of sessions. What is nil stays as it is.
+// HandlingChange is the body that changes the handling of sessions. Nil fields are left unchanged.
 type HandlingChange struct {
 	IDs        []string             `json:"ids"`
 	State      *tarsy.HandlingState `json:"state,omitempty"`
@@ -116,12 +116,12 @@ type TagsChange struct {
 	Remove []string `json:"remove,omitempty"`
 }
 
-// HandlingResults are the results of a change for each session.
+// HandlingResults contains the result of a change for each session.
 type HandlingResults struct {
 	Results []tarsy.HandlingResult `json:"results"`
 }
 
-// Handle makes one change to any number of sessions, each by itself: the results tell which of them failed.
+// Handle applies one change to any number of sessions independently. The results report which of them failed.
 func (c *Client) Handle(ctx context.Context, change HandlingChange) ([]tarsy.HandlingResult, error) {
 	var results []tarsy.HandlingResult
 
@@ -139,21 +139,21 @@ func (c *Client) Handle(ctx context.Context, change HandlingChange) ([]tarsy.Han
 	return results, nil
 }
 
-// NewShare shares a session by a link, for the server's default time if ExpiresIn is empty.
+// NewShare is the body that creates a share link. It expires after the server's default time if ExpiresIn is empty.
 type NewShare struct {
 	ExpiresIn string `json:"expires_in,omitempty"`
 }
 
-// CreatedShare is a share with its secret, which is shown once.
+// CreatedShare is a new share with its secret, which is never shown again.
 type CreatedShare struct {
 	tarsy.Share
 
 	Secret string `json:"secret"`
-	// URL is the link, if the server knows where people open the dashboard.
+	// URL is the link, if the server knows the dashboard's public address.
 	URL string `json:"url,omitempty"`
 }
 
-// NewFeedback is the body that gives feedback on a session that has ended; it replaces what the caller gave before.
+// NewFeedback is the body that gives feedback on a finished session. It replaces the caller's earlier feedback.
 type NewFeedback struct {
 	Rating    string `json:"rating"`
 	Why       string `json:"why,omitempty"`
@@ -167,34 +167,33 @@ type QualityPeriod struct {
 	By   tarsy.QualityBy `query:"by"`
 }
 
-// ApprovalFilter chooses the tool calls that wait for an approval, the first to expire first: all, or those of a session.
+// ApprovalFilter selects waiting approvals, ordered by expiry: all, or those of one session.
 type ApprovalFilter struct {
 	SessionID string `query:"session_id"`
 }
 
-// Approval lets a tool call be made, with other arguments than those of the model if Arguments is not nil.
+// Approval is the body that approves a tool call, with different arguments if Arguments is not nil.
 type Approval struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
 }
 
-// Rejection decides against a tool call. The agent is told the reason.
+// Rejection is the body that rejects a tool call. The agent sees the reason.
 type Rejection struct {
 	Reason string `json:"reason"`
 }
 
-// Decision is the answer to a decision about a tool call.
+// Decision is the response to an approval or a rejection.
 type Decision struct {
 	ID        string               `json:"id"`
 	SessionID string               `json:"session_id"`
 	Status    tarsy.ApprovalStatus `json:"status"`
 }
 
-// exportLimit bounds an export, which may be large.
+// exportLimit bounds an export, which can be large.
 const exportLimit = 5 * time.Minute
 
-// Export writes all of a session to out, in a format of the server: json or markdown. What it wrote before an error is
-// not the whole.
+// Export writes a whole session to out, in one of the server's formats: json or markdown. After an error, the output is incomplete.
 func (c *Client) Export(ctx context.Context, id, format string, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, exportLimit)
 	defer cancel()
@@ -216,7 +215,7 @@ func (c *Client) Export(ctx context.Context, id, format string, out io.Writer) e
 	return err
 }
 
-// reader tells the server's errors from those of whoever is written to.
+// reader distinguishes read errors, which come from the server, from write errors.
 type reader struct {
 	io.Reader
 

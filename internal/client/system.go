@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// ServerHealth is how a server is.
+// ServerHealth is the health of a server.
 type ServerHealth struct {
 	Status   string    `json:"status"`
 	Version  string    `json:"version"`
@@ -16,13 +16,13 @@ type ServerHealth struct {
 	Warnings []Warning `json:"warnings"`
 }
 
-// Warning is something that does not work as it should.
+// Warning is a problem that a server reports.
 type Warning struct {
 	Category string `json:"category"`
 	Message  string `json:"message"`
 }
 
-// Document reads what a server answers to a GET, as it is.
+// Document returns the body of a GET request unchanged.
 func (c *Client) Document(ctx context.Context, path string) ([]byte, error) {
 	request, err := c.request(ctx, "GET "+path, nil, nil, nil)
 	if err != nil {
@@ -39,7 +39,7 @@ func (c *Client) Document(ctx context.Context, path string) ([]byte, error) {
 	return io.ReadAll(reader{response.Body, c.Server()})
 }
 
-// ProviderFilter chooses LLM providers: those that a re-run can choose, the default one first, or all.
+// ProviderFilter selects LLM providers: those that a re-run can choose, the default one first, or all.
 type ProviderFilter struct {
 	For string `query:"for"`
 }
@@ -51,7 +51,7 @@ type Provider struct {
 	Model string `json:"model"`
 }
 
-// ReloadOptions let a server read its configuration files again, or only report what would change.
+// ReloadOptions make a server reload its configuration files, or only report what would change.
 type ReloadOptions struct {
 	DryRun bool `query:"dry_run"`
 }
@@ -64,7 +64,7 @@ type ConfigReload struct {
 	Warnings        []string       `json:"warnings"`
 }
 
-// ConfigChange is one setting that differs, with secrets hidden. Old is nil if it was added, New if it was removed.
+// ConfigChange is one changed setting, with secrets hidden. Old is nil if it was added, New if it was removed.
 type ConfigChange struct {
 	Path        string  `json:"path"`
 	Change      string  `json:"change"`
@@ -73,7 +73,8 @@ type ConfigChange struct {
 	TakesEffect string  `json:"takes_effect"`
 }
 
-// NewPause pauses something on all servers, or changes its pause. Without a duration, such as 30m, somebody has to resume it.
+// NewPause pauses one kind of work on all servers, or changes its pause. Without a duration, such as 30m, it lasts
+// until somebody resumes it.
 type NewPause struct {
 	Reason   string `json:"reason,omitempty"`
 	Duration string `json:"duration,omitempty"`
@@ -94,7 +95,7 @@ type NewKey struct {
 	Teams     []string      `json:"teams,omitempty"`
 }
 
-// AuditFilter chooses rows of the audit log. Empty fields match everything; times are RFC 3339.
+// AuditFilter selects rows of the audit log. Empty fields match everything; times are RFC 3339.
 type AuditFilter struct {
 	Actor      string `query:"actor"`
 	Action     string `query:"action"`

@@ -36,14 +36,14 @@ type Agent struct {
 	RequiredSkills     []string      `yaml:"required_skills" doc:"Skills that are always loaded." later:"true"`
 }
 
-// NativeTools are the tools that a model's provider runs itself.
+// NativeTools selects the tools that a model's provider runs.
 type NativeTools struct {
 	GoogleSearch  *bool `yaml:"google_search" doc:"Web search."`
 	CodeExecution *bool `yaml:"code_execution" doc:"Running code."`
 	URLContext    *bool `yaml:"url_context" doc:"Reading pages by URL."`
 }
 
-// SubAgent is an agent that another may start. A plain string is its name.
+// SubAgent is an agent that another agent can start. A plain string is its name.
 type SubAgent struct {
 	Name           string   `yaml:"name" doc:"Name of the agent." ref:"agents" required:"true" short:"true"`
 	LLMProvider    string   `yaml:"llm_provider" doc:"Model for it." ref:"llm_providers"`

@@ -2,7 +2,7 @@ package config
 
 import "time"
 
-// Alerts is the section about alerts on their way in: who sends them, where they go, and what is not investigated.
+// Alerts is the section about incoming alerts: who sends them, how they are routed, and which are not investigated.
 type Alerts struct {
 	Receivers   map[string]Receiver  `yaml:"receivers" doc:"Webhooks by name, at /api/v1/webhooks/<source>/<name>. The receivers alertmanager/default and grafana/default always exist and need an API key with the scope write."`
 	Fields      AlertFields          `yaml:"fields" doc:"Labels and annotations that facts are read from, instead of the well-known ones; the first that is present is used."`
@@ -56,7 +56,7 @@ type AlertFields struct {
 	Team      []string `yaml:"team" doc:"Team; the default is team, owner and squad."`
 }
 
-// AlertRoute is one entry of alerts.routes. What it leaves empty stays as the alert has it.
+// AlertRoute is one entry of alerts.routes. Its empty fields leave the alert unchanged.
 type AlertRoute struct {
 	Name       string   `yaml:"name" doc:"Name for people, in explanations."`
 	Match      []string `yaml:"match" doc:"Matchers that must all hold, such as namespace=\"payments\", severity!=\"info\" or alertname=~\"Disk.*\", on labels and on source, receiver, alert_type, title, severity, service, namespace, cluster and team. None matches every alert." format:"matcher"`

@@ -11,15 +11,15 @@ import (
 	"tarsy.dev/tarsy/internal/nearest"
 )
 
-// receiverName is what stands in the path of a webhook as it is.
+// receiverName matches names that need no escaping in the path of a webhook.
 var receiverName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// DefaultReceiver is the name of the receivers of Alertmanager and Grafana that always exist.
+// DefaultReceiver is the name of the Alertmanager and Grafana receivers that always exist.
 const DefaultReceiver = "default"
 
 var topicARN = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+$`)
 
-// Receivers lists the webhooks by source and name, those included that always exist.
+// Receivers lists the webhooks sorted by source and name, including those that always exist.
 func (c *Config) Receivers() []Receiver {
 	all := slices.Collect(maps.Values(c.Alerts.Receivers))
 	for _, source := range []string{string(tarsy.SourceAlertmanager), string(tarsy.SourceGrafana)} {
@@ -31,7 +31,7 @@ func (c *Config) Receivers() []Receiver {
 	return all
 }
 
-// Receiver returns a webhook.
+// Receiver returns the webhook with a source and name.
 func (c *Config) Receiver(source, name string) (Receiver, bool) {
 	all := c.Receivers()
 	i := slices.IndexFunc(all, func(r Receiver) bool { return r.Source == source && r.Name == name })
@@ -41,10 +41,10 @@ func (c *Config) Receiver(source, name string) (Receiver, bool) {
 	return all[i], true
 }
 
-// Path is where senders post to, below the address of the server.
+// Path returns the path on the server that senders post to.
 func (r Receiver) Path() string { return "/api/v1/webhooks/" + r.Source + "/" + r.Name }
 
-// Auth is what a sender needs that has no API key: a signature, a token, or nothing else than an API key.
+// Auth returns how senders authenticate: with a signature, a token, or only with an API key.
 func (r Receiver) Auth() string {
 	switch {
 	case r.SecretEnv != "" || len(r.Topics) > 0:
@@ -56,7 +56,7 @@ func (r Receiver) Auth() string {
 	}
 }
 
-// UnsetReceiverVariables finds the environment variables of receivers that are not set: these accept nothing but API keys.
+// UnsetReceiverVariables finds the environment variables of receivers that are not set; such receivers accept only API keys.
 func (c *Config) UnsetReceiverVariables(env func(string) (string, bool)) []Problem {
 	var problems []Problem
 	for _, name := range slices.Sorted(maps.Keys(c.Alerts.Receivers)) {
@@ -71,7 +71,7 @@ func (c *Config) UnsetReceiverVariables(env func(string) (string, bool)) []Probl
 	return problems
 }
 
-// checkReceivers finds webhooks that could not be called, or that could be by anybody.
+// checkReceivers finds webhooks that no one could call, or that anyone could call.
 func (c *Config) checkReceivers() []Problem {
 	var problems []Problem
 	for _, name := range slices.Sorted(maps.Keys(c.Alerts.Receivers)) {
@@ -111,7 +111,7 @@ func (m Mapping) empty() bool {
 	return len(m.texts()) == 0 && m.Resolved == nil
 }
 
-// texts are the paths and templates of a mapping by their keys.
+// texts returns the paths and templates of a mapping by key.
 func (m Mapping) texts() map[string]string {
 	all := map[string]string{
 		"alerts": m.Alerts, "title": m.Title, "severity": m.Severity, "service": m.Service, "namespace": m.Namespace, "cluster": m.Cluster,
@@ -124,7 +124,7 @@ func (m Mapping) texts() map[string]string {
 	return all
 }
 
-// checkLinks refuses links of kinds that nothing shows.
+// checkLinks rejects links of unknown kinds.
 func (c *Config) checkLinks(path string, links map[string]string) []Problem {
 	var problems []Problem
 	for _, kind := range slices.Sorted(maps.Keys(links)) {
@@ -135,7 +135,7 @@ func (c *Config) checkLinks(path string, links map[string]string) []Problem {
 	return problems
 }
 
-// checkGrouping refuses a list of labels that would put all alerts into one group.
+// checkGrouping rejects a list of labels that would put all alerts into one group.
 func (c *Config) checkGrouping() []Problem {
 	var problems []Problem
 	if _, set := c.marks["alerts.group_by"]; set && len(c.Alerts.GroupBy) == 0 {
@@ -149,7 +149,7 @@ func (c *Config) checkGrouping() []Problem {
 	return problems
 }
 
-// linkKinds are the kinds of links that an alert can have.
+// linkKinds returns the kinds of links that an alert can have.
 func linkKinds() []string {
 	return []string{
 		string(tarsy.LinkGenerator), string(tarsy.LinkDashboard), string(tarsy.LinkPanel), string(tarsy.LinkRunbook), string(tarsy.LinkSilence),

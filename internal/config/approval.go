@@ -9,17 +9,17 @@ import (
 	"tarsy.dev/tarsy/internal/nearest"
 )
 
-// Approvals is approvals.
+// Approvals is the approvals section.
 type Approvals struct {
 	ExpiresAfter time.Duration  `yaml:"expires_after" doc:"How long people have to decide. After that the agent continues without the call." default:"1h" min:"1s"`
 	Rules        []ApprovalRule `yaml:"rules" doc:"Policies for tool calls. The first rule that matches decides; without one, calls of writing_tools wait for a person, and unnamed decides about the others."`
 	Unnamed      string         `yaml:"unnamed" doc:"What happens to calls of tools that neither a rule nor writing_tools names, and that their MCP server does not mark as read-only. ask waits for a person, always makes them." enum:"ask,always" default:"always"`
 }
 
-// unnamedAsk is the value of approvals.unnamed that lets calls wait.
+// unnamedAsk is the value of approvals.unnamed that makes calls wait for approval.
 const unnamedAsk = "ask"
 
-// ApprovalRule is one of approvals.rules.
+// ApprovalRule is one entry of approvals.rules.
 type ApprovalRule struct {
 	Agent     string            `yaml:"agent" doc:"Agent that makes the call; any if not set. A name may end in *."`
 	Server    string            `yaml:"server" doc:"MCP server, in the same form."`
@@ -28,8 +28,8 @@ type ApprovalRule struct {
 	Policy    string            `yaml:"policy" doc:"ask waits for a person, always makes the call, never refuses it." enum:"ask,always,never" required:"true"`
 }
 
-// checkApprovals refuses rules that match nothing because of a mistyped name: nobody would notice before a call was made that should have
-// waited.
+// checkApprovals rejects rules that match nothing because of a mistyped name: otherwise no one would notice until a call that should have
+// waited is made.
 func (c *Config) checkApprovals() []Problem {
 	var problems []Problem
 	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
@@ -56,7 +56,8 @@ func (c *Config) checkApprovals() []Problem {
 	return problems
 }
 
-// DecidesAbout reports whether approvals.unnamed asks, or writing_tools or a rule of approvals names a tool, so that somebody has thought about it.
+// DecidesAbout reports whether the configuration makes a deliberate decision about a tool: approvals.unnamed asks, or writing_tools or an
+// approval rule names it.
 func (c *Config) DecidesAbout(server, tool string) bool {
 	if c.Approvals.Unnamed == unnamedAsk {
 		return true
@@ -74,7 +75,7 @@ func (c *Config) DecidesAbout(server, tool string) bool {
 	return false
 }
 
-// anyMatches reports whether a pattern of names means an entry of a section.
+// anyMatches reports whether a name pattern matches an entry of a section.
 func (c *Config) anyMatches(section, pattern string) bool {
 	for _, name := range c.names(section) {
 		if covers(pattern, name) {

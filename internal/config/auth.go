@@ -20,16 +20,16 @@ type RoleGroups struct {
 	Viewer    []string `yaml:"viewer" doc:"Groups that see everything."`
 }
 
-// DefaultRoleNone refuses users without a role.
+// DefaultRoleNone rejects users without a role.
 const DefaultRoleNone = "none"
 
-// VisibilityTeam shows sessions to members of their team.
+// VisibilityTeam limits sessions to members of their team.
 const VisibilityTeam = "team"
 
 // ByTeam reports whether sessions are visible by team.
 func (a Auth) ByTeam() bool { return a.Visibility == VisibilityTeam }
 
-// checkAuth refuses users that cannot exist, or that all would be refused.
+// checkAuth rejects settings for users that cannot exist, or under which all users would be rejected.
 func (c *Config) checkAuth() []Problem {
 	if problems := c.checkOIDC(); len(problems) > 0 {
 		return problems

@@ -22,13 +22,13 @@ type OIDC struct {
 	RedirectURL     string        `yaml:"redirect_url" doc:"URL that the issuer returns to, as it is registered there. The default is system.dashboard_url with /api/v1/login/oidc/callback; without both it is derived from the request, on localhost and IP addresses only." format:"url"`
 }
 
-// OIDCCallback is the path that the issuer returns to.
+// OIDCCallback is the path that the issuer redirects to.
 const OIDCCallback = "/api/v1/login/oidc/callback"
 
-// Enabled reports whether people can log in at an issuer.
+// Enabled reports whether people can log in through an issuer.
 func (o OIDC) Enabled() bool { return o.Issuer != "" }
 
-// RequestedScopes are the scopes of a login.
+// RequestedScopes returns the scopes requested for a login.
 func (o OIDC) RequestedScopes() []string {
 	scopes := o.Scopes
 	if len(scopes) == 0 {
@@ -37,7 +37,7 @@ func (o OIDC) RequestedScopes() []string {
 	return append([]string{"openid"}, slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return s == "openid" })...)
 }
 
-// Redirect is the URL that the issuer returns to; nil if it is to be derived from each request.
+// Redirect returns the URL that the issuer redirects to; nil if it must be derived from each request.
 func (s System) Redirect() *url.URL {
 	if configured := s.Auth.OIDC.RedirectURL; configured != "" {
 		if parsed, err := url.Parse(configured); err == nil {
@@ -59,7 +59,7 @@ func (c *Config) UnsetOIDCVariables(env func(string) (string, bool)) []Problem {
 	return []Problem{c.problem("system.auth.oidc.client_secret_env", "environment variable "+name+" is not set", "nobody can log in with OpenID Connect")}
 }
 
-// checkOIDC finds an issuer that nobody could log in at.
+// checkOIDC finds settings with which no one could log in.
 func (c *Config) checkOIDC() []Problem {
 	const path = "system.auth.oidc"
 	o := c.System.Auth.OIDC
@@ -91,7 +91,7 @@ func (c *Config) checkOIDC() []Problem {
 	return problems
 }
 
-// isSafeURL reports whether what is sent to a URL cannot be read on its way.
+// isSafeURL reports whether requests to a URL cannot be read in transit.
 func isSafeURL(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {

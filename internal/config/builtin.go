@@ -2,13 +2,13 @@ package config
 
 import "slices"
 
-// Names that a fresh installation works with.
+// Names that a fresh installation uses.
 const (
 	builtinChain    = "kubernetes"
 	builtinProvider = "google-default"
 )
 
-// The built-in agents that write syntheses, answers and executive summaries where a chain names no other.
+// The built-in agents that write syntheses, answers, executive summaries and verdicts unless others are configured.
 const (
 	SynthesisAgent   = "SynthesisAgent"
 	ChatAgent        = "ChatAgent"
@@ -16,7 +16,7 @@ const (
 	VerdictAgent     = "VerdictAgent"
 )
 
-// addBuiltins adds every built-in entry whose name the user has not taken.
+// addBuiltins adds every built-in entry whose name is not used in the files.
 func (c *Config) addBuiltins(env func(string) (string, bool)) {
 	c.addKubernetesAgent(env)
 	c.Agents = under(c.Agents, builtinAgents())
@@ -30,8 +30,7 @@ func (c *Config) addBuiltins(env func(string) (string, bool)) {
 	}
 }
 
-// addBuiltinChain leaves alert types to the user's chain that claims them, and
-// itself out when none is left.
+// addBuiltinChain adds the built-in chain with the alert types that no configured chain claims, or not at all if none is left.
 func (c *Config) addBuiltinChain() {
 	if _, taken := c.Chains[builtinChain]; taken {
 		return

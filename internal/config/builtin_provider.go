@@ -1,13 +1,13 @@
 package config
 
-// The variables of a key for Google's models. The documentation of the Gemini API names both; the first wins where both are set.
+// The environment variables with the API key for Google's models. The Gemini API documents both; the first wins if both are set.
 const (
 	googleKey = "GOOGLE_API_KEY"
 	geminiKey = "GEMINI_API_KEY"
 )
 
-// builtinProviders are the models that exist without any file, under the names that the published TARSy gives them. A key that is
-// not set matters only where a chain uses its provider.
+// builtinProviders returns the models that exist without any file, under the same names as in the published TARSy. A key that is not set
+// matters only if a chain uses its provider.
 func builtinProviders(env func(string) (string, bool)) map[string]LLMProvider {
 	google := googleKey
 	if !isSet(env, googleKey) && isSet(env, geminiKey) {
@@ -34,7 +34,7 @@ func builtinProviders(env func(string) (string, bool)) map[string]LLMProvider {
 	} {
 		providers[name] = LLMProvider{
 			Type: ProviderGoogle, Model: model, APIKeyEnv: google,
-			// The API refuses url_context for models that make images.
+			// The API rejects url_context for models that generate images.
 			NativeTools: &NativeTools{GoogleSearch: new(true), CodeExecution: new(false), URLContext: new(name != "google-image-flash")},
 		}
 	}

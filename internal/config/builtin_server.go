@@ -6,7 +6,7 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// The built-in MCP servers. Their versions are pinned: what an agent may do must not change by itself.
+// The built-in MCP servers. Their versions are pinned, because an agent's capabilities must not change on their own.
 const (
 	kubernetesServer        = "kubernetes-server"
 	kubernetesServerPackage = "kubernetes-mcp-server@0.0.67"
@@ -14,8 +14,8 @@ const (
 	prometheusServer        = "prometheus-server"
 	prometheusServerPackage = "prometheus-mcp@1.1.3"
 
-	// PrometheusVariable holds the address of Prometheus. It is named as by the server itself, and is not among the variables that
-	// every stdio server gets.
+	// PrometheusVariable is the environment variable with the address of Prometheus. The server itself uses this name, but it is not among
+	// the variables that every stdio server gets.
 	PrometheusVariable = "PROMETHEUS_URL"
 )
 
@@ -39,7 +39,7 @@ func builtinServers(env func(string) (string, bool)) map[string]MCPServer {
 	return map[string]MCPServer{kubernetesServer: kubernetes, prometheusServer: prometheus}
 }
 
-// builtinServer is a server that npx starts, whose long results are summarized.
+// builtinServer returns a server that is started with npx and whose long results are summarized.
 func builtinServer(args ...string) MCPServer {
 	var server MCPServer
 	schema.ApplyDefaults(reflect.ValueOf(&server).Elem())
@@ -52,8 +52,8 @@ func builtinServer(args ...string) MCPServer {
 	return server
 }
 
-// addKubernetesAgent adds the agent of the built-in chain. It gets the tools of Prometheus only where somebody has said where
-// Prometheus is: without, the server would be started for nothing.
+// addKubernetesAgent adds the agent of the built-in chain. It gets the Prometheus tools only if the address of Prometheus is set; without
+// it, starting the server would be pointless.
 func (c *Config) addKubernetesAgent(env func(string) (string, bool)) {
 	if _, taken := c.Agents[kubernetesAgent]; taken {
 		return

@@ -1,6 +1,6 @@
 package config
 
-// What success_policy may say.
+// The values of success_policy.
 const (
 	SuccessAny = "any"
 	SuccessAll = "all"
@@ -33,7 +33,7 @@ type Chain struct {
 	Scoring                  *Scoring            `yaml:"scoring" doc:"Scoring of finished sessions." later:"true"`
 }
 
-// Stage is one step of a chain; its agents run at once.
+// Stage is one step of a chain; its agents run concurrently.
 type Stage struct {
 	Name              string             `yaml:"name" doc:"Name that people see." required:"true"`
 	Agents            []StageAgent       `yaml:"agents" doc:"Agents that run concurrently." required:"true"`
@@ -47,7 +47,7 @@ type Stage struct {
 	Synthesis         *Synthesis         `yaml:"synthesis" doc:"How the results of several agents are combined." only:"parallel" loose:"true"`
 }
 
-// StageAgent is one agent of a stage, with what differs here.
+// StageAgent is one agent of a stage, with its overrides.
 type StageAgent struct {
 	Name              string             `yaml:"name" doc:"Name of the agent." required:"true" ref:"agents"`
 	Type              string             `yaml:"type" doc:"Type, if not the agent's own." enum:"@agent_type" later:"scoring,action"`

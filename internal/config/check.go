@@ -24,8 +24,8 @@ import (
 
 var anyVariableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// check returns everything that is wrong with the whole. known are the problems
-// found so far: what could not be read is not also reported as missing.
+// check validates the whole configuration and returns all problems. known are the problems found so far: a value that could not be read is
+// not also reported as missing.
 func (c *Config) check(known []Problem) []Problem {
 	var problems []Problem
 	c.walk(func(l leaf) { problems = append(problems, c.checkLeaf(l)...) })
@@ -67,8 +67,7 @@ func (c *Config) check(known []Problem) []Problem {
 	return slices.DeleteFunc(problems, func(p Problem) bool { return reported(known, p.Path) })
 }
 
-// reported says whether there is a problem already with this value, a part of it,
-// or what it is part of.
+// reported reports whether there is already a problem with this value, a part of it, or its parent.
 func reported(known []Problem, path string) bool {
 	return slices.ContainsFunc(known, func(p Problem) bool {
 		return p.Path == path || isBelow(p.Path, path) || isBelow(path, p.Path)
@@ -98,7 +97,7 @@ func (c *Config) checkLeaf(l leaf) []Problem {
 	return problems
 }
 
-// quote shows a value in a message, unless it is or may be a secret.
+// quote quotes a value for a message, unless it is or may be a secret.
 func (c *Config) quote(path, value string, l leaf) string {
 	safe := shown(value, l.Field.Secret, c.marks[path].hidden || c.marks[l.Path].hidden)
 	if safe != value {
@@ -107,7 +106,7 @@ func (c *Config) quote(path, value string, l leaf) string {
 	return strconv.Quote(value)
 }
 
-// checkText returns what is wrong with a value and what would be right, "" if nothing is.
+// checkText returns the problem with a value and a hint, or "" if it is valid.
 func (c *Config) checkText(value, quoted string, f schema.Field) (string, string) {
 	switch {
 	case f.Enum != nil && !slices.Contains(enumValues(f.Enum), value):
@@ -125,7 +124,7 @@ func (c *Config) checkText(value, quoted string, f schema.Field) (string, string
 	return "", ""
 }
 
-// names lists what a ref tag may point at.
+// names lists the names that a ref tag can refer to.
 func (c *Config) names(section string) []string {
 	switch section {
 	case "agents":
@@ -147,12 +146,11 @@ func (c *Config) names(section string) []string {
 		}
 		return names
 	default:
-		panic("config: no section " + section) // a tag of our own is wrong
+		panic("config: no section " + section) // an invalid tag in this package
 	}
 }
 
-// checkFormat is checkText for the format tag. It never repeats the value: addresses
-// and misplaced keys hold secrets.
+// checkFormat is checkText for the format tag. It never repeats the value, because addresses and misplaced keys contain secrets.
 func checkFormat(value, format string) (string, string) {
 	switch format {
 	case "public_url":
@@ -166,7 +164,7 @@ func checkFormat(value, format string) (string, string) {
 	}
 	known, ok := formats()[format]
 	if !ok {
-		panic("config: no format " + format) // a tag of our own is wrong
+		panic("config: no format " + format) // an invalid tag in this package
 	}
 	if known.valid(value) {
 		return "", ""
@@ -252,7 +250,7 @@ func formats() map[string]valueFormat {
 	}
 }
 
-// checkMatcher is checkFormat for matchers, whose mistakes need more than one hint.
+// checkMatcher is checkFormat for matchers, whose errors need more than one hint.
 func checkMatcher(value string) (string, string) {
 	if _, err := match.Parse(value); err != nil {
 		return "not a matcher", errors.Unwrap(err).Error()
@@ -260,7 +258,7 @@ func checkMatcher(value string) (string, string) {
 	return "", ""
 }
 
-// checkParsed is checkFormat for what has errors that tell more than a hint.
+// checkParsed is checkFormat for values whose parse error is more useful than a hint.
 func checkParsed(_ any, err error) (string, string) {
 	if err == nil {
 		return "", ""
@@ -268,7 +266,7 @@ func checkParsed(_ any, err error) (string, string) {
 	return err.Error(), ""
 }
 
-// isLoopback reports whether an address to listen on can be reached from this machine only.
+// isLoopback reports whether a listen address is reachable only from this machine.
 func isLoopback(value string) bool {
 	host, _, err := net.SplitHostPort(value)
 	if err != nil {
@@ -285,14 +283,14 @@ func isURL(value string, schemes ...string) bool {
 
 func parses[T any](_ T, err error) bool { return err == nil }
 
-// checkRequired finds entries that leave out what they cannot do without.
+// checkRequired finds missing required values.
 func (c *Config) checkRequired() []Problem {
 	var problems []Problem
 	schema.Required(c, func(path, hint string) { problems = append(problems, c.problem(path, "is required", hint)) })
 	return problems
 }
 
-// checkAlertTypes finds types that two chains claim.
+// checkAlertTypes finds alert types without a name or claimed by more than one chain.
 func (c *Config) checkAlertTypes() []Problem {
 	var problems []Problem
 	claims := make(map[string]string)
@@ -321,7 +319,7 @@ func (c *Config) describePlace(path string) string {
 	return originBuiltin
 }
 
-// checkLease keeps a lease alive when one renewal is late.
+// checkLease ensures that a lease survives one late renewal.
 func (c *Config) checkLease() []Problem {
 	half := c.Queue.OrphanThreshold / 2
 	if c.Queue.HeartbeatInterval < half {
@@ -347,7 +345,7 @@ func (c *Config) checkTransport(path string, t Transport) []Problem {
 	}
 }
 
-// checkMasking refuses a group that is both added and disabled.
+// checkMasking rejects groups that are both added and disabled.
 func (c *Config) checkMasking(path string, masking *DataMasking) []Problem {
 	if masking == nil {
 		return nil

@@ -7,12 +7,12 @@ import (
 
 const defaultProviderPath = "defaults.llm_provider"
 
-// defaultProviders are the built-in models that defaults.llm_provider is chosen from, in this order.
+// defaultProviders returns the names of the built-in models that defaults.llm_provider is chosen from, in order of preference.
 func defaultProviders() []string {
 	return []string{builtinProvider, "anthropic-default", "openai-default", "xai-default"}
 }
 
-// DefaultProviders are the built-in models that the default is chosen from, in the order of preference.
+// DefaultProviders returns the built-in models that the default is chosen from, in order of preference.
 func DefaultProviders() []LLMProvider {
 	var all []LLMProvider
 	builtins := builtinProviders(noVariables)
@@ -24,7 +24,7 @@ func DefaultProviders() []LLMProvider {
 	return all
 }
 
-// KeyVariables are the environment variables with the keys of the models that the default is chosen from.
+// KeyVariables returns the environment variables with the API keys of the models that the default is chosen from.
 func KeyVariables() []string {
 	variables := []string{googleKey, geminiKey}
 	for _, provider := range DefaultProviders()[1:] {
@@ -33,8 +33,8 @@ func KeyVariables() []string {
 	return variables
 }
 
-// chooseProvider sets defaults.llm_provider where no file names it: to the first built-in default model whose key is set, else to
-// the first entry of the files whose key is set. Without any key it stays as it is, and doctor reports the missing key.
+// chooseProvider sets defaults.llm_provider if no file does: to the first built-in default model whose key is set, else to the first entry
+// of the files whose key is set. Without any key it remains unchanged, and doctor reports the missing key.
 func (c *Config) chooseProvider(env func(string) (string, bool)) {
 	if _, written := c.marks[defaultProviderPath]; written {
 		return
@@ -55,7 +55,7 @@ func (c *Config) chooseProvider(env func(string) (string, bool)) {
 	}
 }
 
-// ChosenBy is the environment variable whose key decided on defaults.llm_provider, "" if a file names it or no key is set.
+// ChosenBy returns the environment variable whose key determined defaults.llm_provider, or "" if a file sets it or no key is set.
 func (c *Config) ChosenBy() string {
 	if m := c.marks[defaultProviderPath]; m.place.File == "" && m.origin != "" {
 		return c.LLMProviders[c.Defaults.LLMProvider].APIKeyEnv
@@ -63,7 +63,7 @@ func (c *Config) ChosenBy() string {
 	return ""
 }
 
-// LacksKey reports whether no file names a default model and no key is set to choose one by.
+// LacksKey reports whether no file sets a default model and no API key is set that would determine one.
 func (c *Config) LacksKey() bool {
 	_, decided := c.marks[defaultProviderPath]
 	return !decided

@@ -9,8 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// Config is everything an installation can set. It is read-only once loaded and
-// overridden, so it may then be shared between goroutines.
+// Config is the whole configuration. It is read-only once loaded and overridden, and can then be shared between goroutines.
 type Config struct {
 	System        System                     `yaml:"system" doc:"The server as a whole."`
 	Queue         Queue                      `yaml:"queue" doc:"How sessions are picked up and how long they may take."`
@@ -25,33 +24,33 @@ type Config struct {
 	FallbackLists map[string][]FallbackEntry `yaml:"fallback_lists" doc:"Named lists of models to try in turn." reload:"sessions"`
 	LabelMaps     map[string]LabelMap        `yaml:"label_maps" doc:"Named sets of labels for finished investigations." later:"true" reload:"sessions"`
 
-	// Warnings are what a person should know although the files are right.
+	// Warnings are things that a person should know although the files are valid.
 	Warnings []Warning `yaml:"-"`
 
-	// marks says where each value that is not built in came from, by path.
+	// marks records where each value that is not built in came from, by path.
 	marks map[string]mark
-	// variables are the values of every {{.VAR}} in the files, by name.
+	// variables contains the value of every {{.VAR}} in the files, by name.
 	variables map[string]string
 }
 
-// Source says where a configuration is read from.
+// Source is where a configuration is read from.
 type Source struct {
 	// Path is a directory of *.yaml and *.yml files, or one file. "" reads none.
 	Path string
-	// Files are read after Path: configuration that is not on disk (demo, tests).
+	// Files are read after Path. They contain configuration that is not on disk (demo, tests).
 	Files []File
 	// Env looks up {{.VAR}}; nil means that no variable is set.
 	Env func(string) (string, bool)
 }
 
-// File is one YAML text and the name to blame it by.
+// File is one YAML text and its name in error messages.
 type File struct {
 	Name string
 	Text []byte
 }
 
-// Load reads src, merges it over the built-ins and checks the result. A fault in
-// what was written is an *Error that lists every problem there is.
+// Load reads src, merges it over the built-ins and checks the result. If the configuration is invalid, it returns an *Error that lists
+// every problem.
 func Load(src Source) (*Config, error) {
 	files, err := readFiles(src.Path)
 	if err != nil {
@@ -78,7 +77,7 @@ func Load(src Source) (*Config, error) {
 	c.nameEntries()
 	c.chooseProvider(env)
 	problems := dec.Problems
-	if !dec.Broken { // half of the entries would be missing and every name in them unknown
+	if !dec.Broken { // otherwise half of the entries would be missing and references to them unknown
 		problems = append(problems, c.check(problems)...)
 	}
 	if len(problems) > 0 {
@@ -88,8 +87,7 @@ func Load(src Source) (*Config, error) {
 	return c, nil
 }
 
-// Validate checks the whole again: call it after the last Override, since one
-// override alone may break what two together keep.
+// Validate checks the whole configuration again. Call it after the last Override, because an override can conflict with another setting.
 func (c *Config) Validate() error {
 	if problems := c.check(nil); len(problems) > 0 {
 		return newError(problems)
@@ -97,8 +95,7 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// nameEntries copies the keys of the map sections into their entries, so that an
-// entry can be passed on without its key.
+// nameEntries copies the keys of the map sections into their entries, so that an entry can be passed on without its key.
 func (c *Config) nameEntries() {
 	for name, agent := range c.Agents {
 		agent.Name = name
@@ -126,14 +123,14 @@ func (c *Config) nameEntries() {
 	}
 }
 
-// AlertType is one kind of alert that somebody can submit.
+// AlertType is a type of alert that can be submitted.
 type AlertType struct {
 	Name        string
 	ChainID     string
 	Description string
 }
 
-// ChainFor returns the chain that takes alerts of this type.
+// ChainFor returns the chain for alerts of this type.
 func (c *Config) ChainFor(alertType string) (Chain, bool) {
 	for _, chain := range c.Chains {
 		if slices.Contains(chain.AlertTypes, alertType) {
@@ -143,7 +140,7 @@ func (c *Config) ChainFor(alertType string) (Chain, bool) {
 	return Chain{}, false
 }
 
-// AlertTypes returns every alert type that some chain takes, sorted by name.
+// AlertTypes returns the alert types of all chains, sorted by name.
 func (c *Config) AlertTypes() []AlertType {
 	var types []AlertType
 	for _, id := range slices.Sorted(maps.Keys(c.Chains)) {

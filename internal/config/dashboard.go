@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Dashboard is dashboard_url as browsers write it in an Origin header: the host in lower case, without the scheme's
-// default port. It is nil if nothing is configured.
+// Dashboard returns dashboard_url as browsers write it in an Origin header: with the host in lower case and without the scheme's default
+// port. It is nil if nothing is configured.
 func (s System) Dashboard() *url.URL {
 	u, reason := parsePublicURL(s.DashboardURL)
 	if s.DashboardURL == "" || reason != "" {
@@ -19,7 +19,7 @@ func (s System) Dashboard() *url.URL {
 	return u
 }
 
-// parsePublicURL reads an address that links begin with, or returns why it cannot be one.
+// parsePublicURL parses a base URL for links, or returns why it is invalid.
 func parsePublicURL(value string) (*url.URL, string) {
 	u, err := url.Parse(value)
 	switch {
@@ -33,7 +33,7 @@ func parsePublicURL(value string) (*url.URL, string) {
 	return u, ""
 }
 
-// checkPublicURL is checkFormat for such an address.
+// checkPublicURL is checkFormat for base URLs of links.
 func checkPublicURL(value string) (string, string) {
 	if _, reason := parsePublicURL(value); reason != "" {
 		return "not an address", reason

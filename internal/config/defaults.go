@@ -2,8 +2,7 @@ package config
 
 import "time"
 
-// Defaults is the lowest level of the hierarchy that an agent's settings are
-// resolved by.
+// Defaults is the lowest level of the hierarchy that an agent's settings are resolved from.
 type Defaults struct {
 	LLMProvider       string        `yaml:"llm_provider" doc:"Model that agents use. If it is not set, the first of google-default, anthropic-default, openai-default and xai-default whose API key is set, else the first entry of llm_providers whose key is set." default:"google-default" ref:"llm_providers"`
 	LLMBackend        string        `yaml:"llm_backend" doc:"Backend that is sent to a gateway (type grpc); the default depends on the provider's type." enum:"@backend" only:"grpc"`
@@ -40,7 +39,7 @@ type RepeatedCalls struct {
 	Conclude int `yaml:"conclude" doc:"Identical calls after which the agent must conclude; 0 sets no limit." default:"10" min:"0"`
 }
 
-// PastInvestigations is past_investigations of the defaults and of a chain.
+// PastInvestigations is past_investigations in the defaults or a chain.
 type PastInvestigations struct {
 	Prompt bool `yaml:"prompt" doc:"Add the verdicts of similar past sessions to the prompt of agents that investigate." default:"false"`
 	Tool   bool `yaml:"tool" doc:"Give agents the tool search_past_investigations." default:"false"`

@@ -24,7 +24,7 @@ type Discord struct {
 }
 
 // DiscordAccess allows a person who is in one of the guilds, writes in one of the channels and has one of the roles. An empty list allows
-// nobody.
+// no one.
 type DiscordAccess struct {
 	Guilds   []string `yaml:"guilds" doc:"IDs of guilds; '*' means any guild, an empty list none." format:"discord_id"`
 	Channels []string `yaml:"channels" doc:"IDs of channels, including their threads; '*' means any channel, an empty list none." format:"discord_id"`
@@ -39,15 +39,15 @@ type DiscordSubmit struct {
 	AlertType string   `yaml:"alert_type" doc:"Type of the submitted alerts; by default the default alert type." ref:"alert_types"`
 }
 
-// Access is who can submit alerts.
+// Access returns who can submit alerts.
 func (s DiscordSubmit) Access() DiscordAccess {
 	return DiscordAccess{Guilds: s.Guilds, Channels: s.Channels, Roles: s.Roles}
 }
 
-// discordID is how Discord writes the IDs of everything.
+// discordID matches Discord IDs of any kind.
 var discordID = regexp.MustCompile(`^[0-9]{5,20}$`)
 
-// checkDiscord requires a channel for the announcements, and names for those who decide about tool calls.
+// checkDiscord requires a channel for announcements, and rejects a wildcard for those who decide on tool calls.
 func (c *Config) checkDiscord() []Problem {
 	problems := c.checkQuietHours("system.discord.quiet_hours", c.System.Discord.Quiet)
 	if slices.Contains(c.System.Discord.Approve, "*") {

@@ -31,13 +31,13 @@ type SMTP struct {
 
 var errNotASCII = errors.New("has characters that are not ASCII")
 
-// readable reports whether others can read what is sent to the server.
+// readable reports whether others can read mail on its way to the server.
 func (s *SMTP) readable() bool {
 	address, err := netip.ParseAddr(s.Host)
 	return s.TLS == SMTPNone && s.Host != "localhost" && (err != nil || !address.IsLoopback())
 }
 
-// Addresses are the sender and the recipients of e-mail.
+// Addresses returns the sender and the recipients of e-mail.
 func (w WriteBack) Addresses() (from *mail.Address, to []*mail.Address, err error) {
 	if from, err = parseAddress(w.From); err != nil {
 		return nil, nil, fmt.Errorf("from: %w", err)
@@ -52,7 +52,8 @@ func (w WriteBack) Addresses() (from *mail.Address, to []*mail.Address, err erro
 	return from, to, nil
 }
 
-// parseAddress reads an address such as oncall@example.org or "On call <oncall@example.org>". Few servers take addresses that are not ASCII.
+// parseAddress parses an address such as oncall@example.org or "On call <oncall@example.org>". It rejects non-ASCII addresses, which few
+// servers accept.
 func parseAddress(text string) (*mail.Address, error) {
 	address, err := mail.ParseAddress(text)
 	if err != nil {
@@ -64,12 +65,12 @@ func parseAddress(text string) (*mail.Address, error) {
 	return address, nil
 }
 
-// SubjectTemplate is the template of the subject of e-mail.
+// SubjectTemplate returns the template of the subject of e-mail.
 func (w WriteBack) SubjectTemplate() (*message.Template, error) {
 	return message.Parse(cmp.Or(w.Subject, message.DefaultSubject), false)
 }
 
-// checkEmail finds what keeps e-mail from being sent.
+// checkEmail finds settings that would prevent sending e-mail.
 func (w WriteBack) checkEmail(add func(key, message, hint string)) {
 	const hint = "write it as oncall@example.org, or as \"On call <oncall@example.org>\""
 	if len(w.To) == 0 {
@@ -104,7 +105,7 @@ func (w WriteBack) checkEmail(add func(key, message, hint string)) {
 	}
 }
 
-// checkNoEmail finds settings of e-mail that have no effect.
+// checkNoEmail finds e-mail settings on targets of other types.
 func (w WriteBack) checkNoEmail(add func(key, message, hint string)) {
 	for _, other := range []struct {
 		key     string
@@ -116,7 +117,7 @@ func (w WriteBack) checkNoEmail(add func(key, message, hint string)) {
 	}
 }
 
-// WriteBackWarnings are what a person should know about valid targets.
+// WriteBackWarnings returns warnings about valid targets.
 func (c *Config) WriteBackWarnings() []Warning {
 	var warnings []Warning
 	for _, name := range slices.Sorted(maps.Keys(c.Alerts.WriteBack)) {

@@ -12,10 +12,10 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// suggestion is a setting that is commented out: a key behind the mark, or what stands below one.
+// suggestion matches a setting that is commented out: a key after the comment mark, at any indentation.
 var suggestion = regexp.MustCompile(`(?m)^( *)# ( *[a-z0-9_.-]+:(?: .*)?)$`)
 
-// What the example files only suggest is as right as what they set.
+// The suggestions in the example files must be as valid as their settings.
 func TestExampleFileSuggestionsLoad(t *testing.T) {
 	t.Parallel()
 	dir, found := t.TempDir(), 0
@@ -23,7 +23,7 @@ func TestExampleFileSuggestionsLoad(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "config", name+".example"))
 		require.NoError(t, err)
 		found += len(suggestion.FindAll(text, -1))
-		// The line for editors is no setting.
+		// Skip the first line, which is for editors.
 		_, body, _ := strings.Cut(string(text), "\n")
 		write(t, dir, name, suggestion.ReplaceAllString(body, "$1$2"))
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// checkFallbacks finds levels that say twice what to fall back on.
+// checkFallbacks finds levels that set both fallback_providers and fallback_list.
 func (c *Config) checkFallbacks() []Problem {
 	var problems []Problem
 	check := func(path string, own []FallbackProvider, list string) {

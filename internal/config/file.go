@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// readFiles reads the YAML files of a directory in the order of their names, or
-// one file. No path means no files.
+// readFiles reads the YAML files of a directory in the order of their names, or a single file. An empty path means no files.
 func readFiles(path string) ([]File, error) {
 	if path == "" {
 		return nil, nil
@@ -48,7 +47,7 @@ func yamlFiles(dir string) ([]string, error) {
 			continue
 		}
 		full := filepath.Join(dir, name)
-		// Stat follows links: a mounted Kubernetes ConfigMap is links to files.
+		// Stat follows links: a mounted Kubernetes ConfigMap consists of links to files.
 		info, err := os.Stat(full)
 		if err != nil {
 			return nil, fmt.Errorf("read configuration: %w", err)

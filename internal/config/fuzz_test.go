@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// loadAnything must not panic, whatever the text; if it fails, then with problems.
+// loadAnything must not panic on any text; if it fails, it must return problems.
 func loadAnything(text []byte) error {
 	c, err := config.Load(config.Source{
 		Files: []config.File{{Name: "any.yaml", Text: text}},

@@ -21,7 +21,7 @@ func read(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-// The chain of docs/getting-started.md stands in a file beside the one that tarsy init writes.
+// The chain of docs/getting-started.md is in a file next to the one that tarsy init writes.
 func TestFirstChainOfTheGuideLoadsBesideTheFileOfInit(t *testing.T) {
 	t.Parallel()
 	blocks := regexp.MustCompile("(?s)```yaml\n(agents:.*?)```").FindAllStringSubmatch(read(t, "docs", "getting-started.md"), -1)

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files and docs/configuration.md")
 
-// golden compares text with a file, or rewrites the file under -update.
+// golden compares text with a file, or rewrites the file with -update.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
@@ -55,7 +55,7 @@ func mustLoad(t *testing.T, text string, vars map[string]string) *config.Config 
 	return c
 }
 
-// problems loads a text that must fail and returns what was wrong, a line each.
+// problems loads a text that must fail and returns its problems, one per line.
 func problems(t *testing.T, text string, vars map[string]string) []string {
 	t.Helper()
 	_, err := load(text, vars)

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones are known also where the system has none, such as in a minimal image
+	_ "time/tzdata" // for systems without time zone data, such as a minimal image
 )
 
-// MaintenanceTimes is when a maintenance window holds: once, from Start to End, or every week.
+// MaintenanceTimes is when a maintenance window is active: once, from Start to End, or every week.
 type MaintenanceTimes struct {
 	Start, End time.Time
 
-	// Days on which a weekly window begins. From and To are since midnight in Zone.
+	// Days on which a weekly window begins. From and To are relative to midnight in Zone.
 	Days     []time.Weekday
 	From, To time.Duration
 	Zone     *time.Location
@@ -24,7 +24,7 @@ var (
 	errMaintenanceEnd   = errors.New("end must be after start")
 )
 
-// Times reads when the window holds.
+// Times parses when the window is active.
 func (m Maintenance) Times() (MaintenanceTimes, error) {
 	once, weekly := m.Start != "" || m.End != "", len(m.Days) > 0 || m.From != "" || m.To != ""
 	if once == weekly {
@@ -78,7 +78,7 @@ func (m Maintenance) weekly() (MaintenanceTimes, error) {
 	return t, nil
 }
 
-// sinceMidnight reads a time of day.
+// sinceMidnight parses a time of day.
 func sinceMidnight(key, text string) (time.Duration, error) {
 	at, err := time.Parse("15:04", text)
 	if err != nil {
@@ -87,7 +87,7 @@ func sinceMidnight(key, text string) (time.Duration, error) {
 	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute, nil
 }
 
-// checkMaintenance finds windows that never hold, or whose times cannot be read.
+// checkMaintenance finds windows that are never active or whose times are invalid.
 func (c *Config) checkMaintenance() []Problem {
 	var problems []Problem
 	for i, m := range c.Alerts.Maintenance {

@@ -9,11 +9,11 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// Note is a key that was written and has no effect. Unlike a warning it asks nobody to do anything.
+// Note is a key that is set but has no effect. Unlike a warning it requires no action.
 type Note = schema.Warning
 
-// Notes lists the keys that were written and have no effect, in the order of the files. The tags later and only of the fields say
-// which keys these are.
+// Notes lists the keys that are set but have no effect, in the order of the files. The tags later and only of the fields determine which
+// keys these are.
 func (c *Config) Notes() []Note {
 	var notes []Note
 	schema.Notes(c,
@@ -27,7 +27,7 @@ func (c *Config) Notes() []Note {
 	return notes
 }
 
-// idleReason says why a key with the tag only has no effect where it stands, "" if it has one.
+// idleReason returns why a key with the tag only has no effect in its section, or "" if it has one.
 func (c *Config) idleReason(rule string, section reflect.Value, f schema.Field) string {
 	switch rule {
 	case "stdio":
@@ -59,13 +59,13 @@ func (c *Config) idleReason(rule string, section reflect.Value, f schema.Field) 
 	case "tools":
 		return c.idleTools(section)
 	default:
-		panic("config: no rule " + rule) // a tag of our own is wrong
+		panic("config: no rule " + rule) // an invalid tag in this package
 	}
 	return ""
 }
 
-// idleBackend is idleReason for the backends: only gRPC gateways are told which one is meant. Where nothing below inherits the
-// backend, the model that stands beside it decides; otherwise any gateway may be meant.
+// idleBackend is idleReason for backends, which are sent only to gRPC gateways. If nothing below inherits the backend, the provider next to
+// it decides; otherwise any gateway counts.
 func (c *Config) idleBackend(section reflect.Value, f schema.Field) string {
 	provider := strings.TrimSuffix(f.Key, "backend") + "provider"
 	switch section.Interface().(type) {
@@ -95,7 +95,7 @@ func (c *Config) idleBackend(section reflect.Value, f schema.Field) string {
 	return "no LLM provider is of type grpc"
 }
 
-// idleTools is idleReason for what only agents with tools use.
+// idleTools is idleReason for keys that only agents with tools use.
 func (c *Config) idleTools(section reflect.Value) string {
 	kind := section.FieldByName("Type").String()
 	if kind == "" {

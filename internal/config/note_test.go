@@ -97,7 +97,7 @@ func TestMisplacedRestrictionIsError(t *testing.T) {
 	}
 }
 
-// The fixture has the shape of the published TARSy's example: its keys, its names, and one key in a place where it has no meaning.
+// The fixture mirrors the example of the published TARSy: its keys, its names, and one key in a section where it has no meaning.
 func TestPublishedExampleConfigurationLoads(t *testing.T) {
 	t.Parallel()
 	c, err := config.Load(config.Source{Path: filepath.Join("testdata", "published"), Env: func(string) (string, bool) { return "http://set.example", true }})

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// originBuiltin is the origin of what nobody set.
+	// originBuiltin is the origin of values that are not set anywhere.
 	originBuiltin = "built-in"
-	// originEnv stands before the variable that decided on a value.
+	// originEnv is the prefix of the origin of values that an environment variable determined.
 	originEnv = "env "
 )
 
 // mark is where one value came from.
 type mark struct {
-	place  schema.Place // the zero place for what was not in a file
+	place  schema.Place // zero if the value was not in a file
 	origin string       // for people: tarsy.yaml:12, env TARSY_X, flag --workers
 	hidden bool         // came through {{.VAR}}, or was marked secret by its origin
 }
@@ -45,13 +45,13 @@ func (c *Config) Origins() []Value {
 	return values
 }
 
-// Written reports whether the files hold an entry of a section, such as agent_chains.
+// Written reports whether the files contain an entry of a section such as agent_chains.
 func (c *Config) Written(section, name string) bool {
 	_, ok := c.marks[joinPath(section, name)]
 	return ok
 }
 
-// placeOf finds where in the files a path, or what it is part of, was written.
+// placeOf returns where in the files a path, or its nearest parent, is set.
 func (c *Config) placeOf(path string) schema.Place {
 	for path != "" {
 		if m, ok := c.marks[path]; ok {
@@ -62,7 +62,7 @@ func (c *Config) placeOf(path string) schema.Place {
 	return schema.Place{}
 }
 
-// leaf is a value that holds no further keys: a scalar, or a list of scalars.
+// leaf is a value without further keys: a scalar, or a list of scalars.
 type leaf = schema.Leaf
 
 // walk visits every leaf, sections in declaration order and entries by name.

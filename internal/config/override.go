@@ -9,9 +9,8 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// Override sets one value from a flag or an environment variable. origin is what
-// Origins then says, for example "flag --workers". Lists are separated by commas.
-// It checks this value alone: call Validate when the last one is set.
+// Override sets one value from a flag or an environment variable. origin is reported by Origins, for example "flag --workers". Lists are
+// separated by commas. It checks only this value: call Validate after the last Override.
 func (c *Config) Override(path, value, origin string) error {
 	if c.marks == nil {
 		c.marks = make(map[string]mark)
@@ -60,8 +59,7 @@ func (c *Config) forget(path string) {
 	}
 }
 
-// overrideIn finds the value at a path and hands it to set. Entries of maps are
-// copied out and back, since Go does not let them be changed in place.
+// overrideIn finds the value at a path and passes it to set. Map entries are copied out and back, because they cannot be changed in place.
 func overrideIn(v reflect.Value, at, path string, set func(reflect.Value, schema.Field)) {
 	for _, f := range schema.FieldsOf(v.Type()) {
 		here := joinPath(at, f.Key)

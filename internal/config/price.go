@@ -9,8 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/price"
 )
 
-// Prices returns what LLM calls cost by this configuration. A model that a scripted
-// provider plays costs nothing, unless a rate is known for its name.
+// Prices returns the price table of this configuration. A model played by a scripted provider is free, unless its name has a known rate.
 func (c *Config) Prices() *price.Table {
 	estimation := c.System.CostEstimation
 	cfg := price.Config{Disabled: !estimation.Enabled, Rates: make(map[string]price.Rate, len(estimation.ModelRates))}
@@ -37,8 +36,7 @@ func (c *Config) Prices() *price.Table {
 	return price.New(cfg)
 }
 
-// parseMoment reads a day or a moment and returns its first instant and the first
-// one after it.
+// parseMoment parses a day or a time and returns its first instant and the first one after it.
 func parseMoment(text string) (time.Time, time.Time, bool) {
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
 		return day, day.AddDate(0, 0, 1), true
@@ -47,13 +45,13 @@ func parseMoment(text string) (time.Time, time.Time, bool) {
 	return moment, moment.Add(1), err == nil
 }
 
-// checkPrices finds rates that are not whole and promotions that never hold.
+// checkPrices finds incomplete rates and promotions that never apply.
 func (c *Config) checkPrices() []Problem {
 	const path = "system.cost_estimation"
 	var problems []Problem
 	written := func(at string) {
 		for _, key := range []string{"input_per_million", "output_per_million"} {
-			// A rate of 0 is a rate; one that was forgotten is not.
+			// Check the marks, because 0 is a valid rate but a missing one is not.
 			if _, set := c.marks[joinPath(at, key)]; !set {
 				problems = append(problems, c.problem(joinPath(at, key), "is required", "USD for a million tokens, 0 if they cost nothing"))
 			}
@@ -80,7 +78,7 @@ func (c *Config) checkPrices() []Problem {
 	return problems
 }
 
-// BudgetWarnings lists caps on cost that cannot be kept because the cost of a provider in use is unknown.
+// BudgetWarnings lists cost caps that cannot be enforced because the prices of a provider in use are unknown.
 func (c *Config) BudgetWarnings(used []string) []Warning {
 	var warnings []Warning
 	for _, b := range []struct {
@@ -90,7 +88,7 @@ func (c *Config) BudgetWarnings(used []string) []Warning {
 		{"system.budgets.session.max_cost_usd", c.System.Budgets.Session.MaxCostUSD},
 		{"system.budgets.daily.max_cost_usd", c.System.Budgets.Daily.MaxCostUSD},
 	} {
-		// Nobody relies on a limit that nobody wrote down.
+		// No one relies on a limit that is not in the files.
 		if _, written := c.marks[b.path]; b.cap == 0 || !written {
 			continue
 		}

@@ -7,13 +7,13 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// Problem is one fault in what was written, with the place to look at.
+// Problem is one error in the configuration, with its place.
 type Problem = schema.Problem
 
-// Warning is something a person should know although nothing is wrong.
+// Warning is something a person should know although the configuration is valid.
 type Warning = schema.Warning
 
-// Error is every problem of a configuration at once, in the order of the files.
+// Error contains all problems of a configuration, in the order of the files.
 type Error struct {
 	Problems []Problem
 }

@@ -17,22 +17,22 @@ const (
 	ProviderScripted  = "scripted"
 )
 
-// ProviderKind is what a type of LLM provider is like. A new type is an entry here, a client in internal/provider and its package in llm.
+// ProviderKind describes a type of LLM provider. A new type needs an entry here, a client in internal/provider and a package in llm.
 type ProviderKind struct {
 	Type string
-	// URL is the address of its API; empty if the client finds it, or if there is none of its own.
+	// URL is the address of its API; empty if the client determines it, or if there is no fixed one.
 	URL string
-	// Key tells that it has an API key, which it needs unless it is called at an address of one's own.
+	// Key is whether it has an API key, which is required unless base_url is set.
 	Key bool
-	// Cloud tells that it belongs to a cloud project in a region.
+	// Cloud is whether it belongs to a cloud project in a region.
 	Cloud bool
-	// OpenAI tells that the two APIs of OpenAI are there to choose from.
+	// OpenAI is whether it offers the two APIs of OpenAI.
 	OpenAI bool
-	// Convention is its name in the conventions of OpenTelemetry, if that is another one.
+	// Convention is its name in the OpenTelemetry conventions, if different from Type.
 	Convention string
 }
 
-// ProviderKinds returns all types, in the order in which they are listed for people.
+// ProviderKinds returns all types, in display order.
 func ProviderKinds() []ProviderKind {
 	return []ProviderKind{
 		{Type: ProviderGoogle, URL: "https://generativelanguage.googleapis.com", Key: true, Convention: "gcp.gemini"},
@@ -45,7 +45,7 @@ func ProviderKinds() []ProviderKind {
 	}
 }
 
-// KindOfProvider returns what a type is like; one that is unknown is like none.
+// KindOfProvider returns the description of a type; for an unknown type only Type is set.
 func KindOfProvider(name string) ProviderKind {
 	for _, kind := range ProviderKinds() {
 		if kind.Type == name {
@@ -63,16 +63,16 @@ func providerTypes() []string {
 	return names
 }
 
-// Kind returns what the provider's type is like.
+// Kind returns the description of the provider's type.
 func (p LLMProvider) Kind() ProviderKind { return KindOfProvider(p.Type) }
 
-// The two APIs of OpenAI and of those who speak its protocol.
+// The two APIs of OpenAI and of compatible providers.
 const (
 	APIChat      = "chat"
 	APIResponses = "responses"
 )
 
-// LLMProvider is one entry of llm_providers: a model and the way to it.
+// LLMProvider is one entry of llm_providers: a model and how to reach it.
 type LLMProvider struct {
 	Name string `yaml:"-"`
 
@@ -91,10 +91,10 @@ type LLMProvider struct {
 	MaxToolResultTokens int               `yaml:"max_tool_result_tokens" doc:"Longest tool result that the model gets; longer ones are truncated." min:"100" reload:"sessions"`
 }
 
-// HeaderValues returns Headers with their values in the clear.
+// HeaderValues returns Headers with their values in plain text.
 func (p LLMProvider) HeaderValues() map[string]string { return reveal(p.Headers) }
 
-// checkProviders finds entries that no client could be made from.
+// checkProviders finds entries that no client could be created from.
 func (c *Config) checkProviders() []Problem {
 	var problems []Problem
 	for _, name := range slices.Sorted(maps.Keys(c.LLMProviders)) {
@@ -121,7 +121,7 @@ func (c *Config) checkProviders() []Problem {
 	return problems
 }
 
-// Unsupported says why no call to this provider can succeed, "" if there is no such reason.
+// Unsupported returns why no call to this provider can succeed, or "".
 func (p LLMProvider) Unsupported() string {
 	if p.Type == ProviderVertexAI && strings.HasPrefix(p.Model, "claude") {
 		return "Claude models on Vertex AI are not supported yet: use type anthropic, or a Gemini model"
@@ -153,7 +153,7 @@ func (c *Config) UnsetVariablesOf(name string, env func(string) (string, bool)) 
 		needed        bool
 	}{
 		{"api_key_env", p.APIKeyEnv, needsKey},
-		{"credentials_env", p.CredentialsEnv, false}, // without, the machine's own credentials are used
+		{"credentials_env", p.CredentialsEnv, false}, // if unset, the machine's credentials are used
 		{"project_env", p.ProjectEnv, needsProject},
 		{"location_env", p.LocationEnv, needsProject},
 	} {

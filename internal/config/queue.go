@@ -2,9 +2,8 @@ package config
 
 import "time"
 
-// Queue is the section about how sessions are picked up. OrphanThreshold and
-// HeartbeatInterval keep the names that existing files use; what they set is the
-// lease of a session: how long it holds and how often it is renewed.
+// Queue is the section about how sessions are picked up. OrphanThreshold and HeartbeatInterval keep the key names of existing files; they
+// set how long the lease of a session lasts and how often it is renewed.
 type Queue struct {
 	WorkerCount             int            `yaml:"worker_count" doc:"Sessions that one server runs concurrently; with 0 it accepts alerts and serves the API, but runs no sessions." default:"5" min:"0"`
 	MaxConcurrentSessions   int            `yaml:"max_concurrent_sessions" doc:"Sessions that all servers together run concurrently." default:"5" min:"1"`

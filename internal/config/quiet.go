@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/quiet"
 )
 
-// QuietHours is the key quiet_hours of whatever sends messages to people.
+// QuietHours is the key quiet_hours of the channels that send messages to people.
 type QuietHours struct {
 	From     string   `yaml:"from" doc:"Begin, as 22:00." required:"true"`
 	To       string   `yaml:"to" doc:"End, as 07:00; if it is not after from, on the next day." required:"true"`
@@ -25,7 +25,7 @@ type QuietHours struct {
 
 var errQuietHours = errors.New("from and to must differ")
 
-// Hours are the quiet hours as they are applied; nil if q is nil, which is never quiet.
+// Hours returns the parsed quiet hours; nil if q is nil, which is never quiet.
 func (q *QuietHours) Hours() (*quiet.Hours, error) {
 	if q == nil {
 		return nil, nil //nolint:nilnil // nil hours are never quiet
@@ -43,7 +43,7 @@ func (q *QuietHours) Hours() (*quiet.Hours, error) {
 	if h.From == h.To {
 		return nil, errQuietHours
 	}
-	// An empty name and "Local" would be zones of the machine.
+	// An empty name and "Local" are accepted by LoadLocation but are not real zone names.
 	if h.Location, err = time.LoadLocation(q.TimeZone); err != nil || q.TimeZone == "" || q.TimeZone == "Local" {
 		return nil, fmt.Errorf("time_zone must be a time zone such as Europe/Berlin, not %q", q.TimeZone)
 	}
@@ -58,7 +58,7 @@ func (q *QuietHours) Hours() (*quiet.Hours, error) {
 	return &h, nil
 }
 
-// Templates are the templates of messages in a chat by event.
+// Templates parses the templates of chat messages by event.
 func Templates(written map[string]string) (map[message.Event]*message.Template, error) {
 	all := make(map[message.Event]*message.Template)
 	for _, event := range slices.Sorted(maps.Keys(written)) {
@@ -71,7 +71,7 @@ func Templates(written map[string]string) (map[message.Event]*message.Template, 
 	return all, nil
 }
 
-// checkTemplates finds templates of messages in a chat that would fail, or that nothing uses.
+// checkTemplates finds templates of chat messages that are invalid or unused.
 func (c *Config) checkTemplates(path string, written map[string]string) []Problem {
 	var problems []Problem
 	events := []string{string(message.Started), string(message.Finished), string(message.Failed), string(message.ApprovalNeeded)}
@@ -85,7 +85,7 @@ func (c *Config) checkTemplates(path string, written map[string]string) []Proble
 	return problems
 }
 
-// checkQuietHours finds quiet hours that cannot be applied. Their path is that of the key quiet_hours.
+// checkQuietHours finds invalid quiet hours. path is that of the key quiet_hours.
 func (c *Config) checkQuietHours(path string, q *QuietHours) []Problem {
 	if _, err := q.Hours(); err != nil {
 		return []Problem{c.problem(path, err.Error(), "")}

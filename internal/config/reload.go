@@ -16,15 +16,14 @@ const (
 	ChangeRemoved = "removed"
 )
 
-// When a change takes effect: for sessions that are submitted from now on, for everything that happens from now on, or after a
-// restart of the server.
+// When a change takes effect: for sessions submitted from now on, immediately for everything, or after a restart of the server.
 const (
 	EffectSessions = "new sessions"
 	EffectAtOnce   = "at once"
 	EffectRestart  = "restart"
 )
 
-// reloadSessions is the value of the tag reload for settings that a session keeps from its beginning.
+// reloadSessions is the value of the tag reload for settings that a session keeps from its start.
 const reloadSessions = "sessions"
 
 // emptySection is shown for an entry without any value.
@@ -35,16 +34,14 @@ type Change struct {
 	Path string
 	// Kind is ChangeAdded, ChangeChanged or ChangeRemoved.
 	Kind string
-	// Old and New are the values with secrets hidden, so both may be Hidden. Old is empty if the setting was added, New if it was
-	// removed.
+	// Old and New have secrets hidden, so both may be Hidden. Old is empty if the setting was added, New if it was removed.
 	Old, New string
 	// TakesEffect is EffectSessions, EffectAtOnce or EffectRestart.
 	TakesEffect string
 }
 
-// Reload returns the configuration that a server with c changes to after fresh was loaded, and how fresh differs from c. Settings
-// with the tag restart keep the values of c; if those do not fit to the rest of fresh, the error lists why. Fresh must not be used
-// after the call.
+// Reload returns the configuration that a server running c changes to after loading fresh, and how fresh differs from c. Settings with the
+// tag restart keep the values of c; if those conflict with the rest of fresh, the error lists the problems. The call consumes fresh.
 func (c *Config) Reload(fresh *Config) (*Config, []Change, error) {
 	changes := diff(c, fresh)
 	fresh.keepUntilRestart(c)
@@ -58,7 +55,7 @@ func (c *Config) Reload(fresh *Config) (*Config, []Change, error) {
 	return nil, changes, newError(problems)
 }
 
-// keepUntilRestart sets the fields with the tag restart to what they are in running.
+// keepUntilRestart copies the fields with the tag restart from running.
 func (c *Config) keepUntilRestart(running *Config) {
 	var kept []string
 	keepFields(reflect.ValueOf(c).Elem(), reflect.ValueOf(running).Elem(), "", func(path string) { kept = append(kept, path) })
@@ -71,7 +68,7 @@ func (c *Config) keepUntilRestart(running *Config) {
 			c.marks[path] = m
 		}
 	}
-	// A kept value may have come from a variable that the files no longer name.
+	// A kept value may have come from a variable that the files no longer use.
 	variables := maps.Clone(running.variables)
 	if variables == nil {
 		variables = make(map[string]string)
@@ -80,7 +77,7 @@ func (c *Config) keepUntilRestart(running *Config) {
 	c.variables = variables
 }
 
-// keepFields copies fields with the tag restart. Entries of maps and lists have none: they come and go as a whole.
+// keepFields copies fields with the tag restart. It does not look inside maps and lists, whose entries have no such fields.
 func keepFields(to, from reflect.Value, path string, kept func(path string)) {
 	for _, f := range schema.FieldsOf(to.Type()) {
 		here := joinPath(path, f.Key)
@@ -97,15 +94,15 @@ func keepFields(to, from reflect.Value, path string, kept func(path string)) {
 // setting is a leaf as diff compares it.
 type setting struct {
 	path   string
-	clear  []string // its texts, with secrets
+	clear  []string // its texts, secrets included
 	shown  string
-	has    bool // as in Origins: it was written, or has a value, or a default
+	has    bool // as in Origins: it is set, or has a value or a default
 	effect string
 }
 
 func (s setting) equal(other setting) bool { return slices.Equal(s.clear, other.clear) }
 
-// diff lists the settings in which two configurations differ: those of fresh in its order, then those that are gone.
+// diff lists the settings that differ between two configurations: those of fresh in its order, then removed ones.
 func diff(running, fresh *Config) []Change {
 	var changes []Change
 	before, after := running.settings(), fresh.settings()
@@ -131,7 +128,7 @@ func diff(running, fresh *Config) []Change {
 	return append(changes, diffEmpty(running, fresh, changes)...)
 }
 
-// diffEmpty lists entries that were added or removed and that no other change shows, because they have no values.
+// diffEmpty lists added or removed entries that no other change shows because they have no values.
 func diffEmpty(running, fresh *Config, shown []Change) []Change {
 	var changes []Change
 	before, after := running.entries(), fresh.entries()
@@ -174,7 +171,7 @@ func byPath(settings []setting) map[string]setting {
 	return found
 }
 
-// entries are the paths of all entries of maps and lists that are sections, with when a change of them takes effect.
+// entries returns the paths of all map and list entries that are sections, and when a change to them takes effect.
 func (c *Config) entries() map[string]string {
 	found := make(map[string]string)
 	var visit func(v reflect.Value, path string, f schema.Field)
@@ -214,7 +211,7 @@ func effectOf(f schema.Field) string {
 	}
 }
 
-// String writes a change as one line.
+// String formats a change as one line.
 func (c Change) String() string {
 	switch c.Kind {
 	case ChangeAdded:

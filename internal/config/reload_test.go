@@ -88,7 +88,7 @@ func TestReloadShowsEveryDifferenceWithoutSecrets(t *testing.T) {
 func TestReloadOfSameFilesHasNoChanges(t *testing.T) {
 	t.Parallel()
 	key := map[string]string{"GATEWAY_KEY": "key-value"}
-	// Where a value stands, and whether a built-in value is written, is no difference.
+	// The place of a value, and whether a built-in value is written out, are not differences.
 	for _, text := range []string{running, "\n\n" + running, strings.Replace(running, "worker_count: 4", "session_timeout: 40m, worker_count: 4", 1)} {
 		_, changes, err := mustLoad(t, running, key).Reload(mustLoad(t, text, key))
 		require.NoError(t, err)
@@ -181,8 +181,7 @@ func TestEveryKeySaysWhenChangeTakesEffect(t *testing.T) {
 	golden(t, filepath.Join("testdata", "reload.keys"), out.String())
 }
 
-// Package app makes in these files what a reload makes again. All its others run once, at the start, and may read only keys with the
-// tag restart.
+// The files of package app that a reload runs again. All its other files run once, at startup, and may read only keys with the tag restart.
 var readByReload = []string{"settings.go", "mask.go", "mcp.go", "model.go", "system.go", "triage.go", "inbox.go"}
 
 func TestKeyThatIsReadAtStartNeedsRestart(t *testing.T) {
@@ -211,7 +210,7 @@ func TestKeyThatIsReadAtStartNeedsRestart(t *testing.T) {
 		field, _ := section.FieldByName(selector.Sel.Name)
 		name := section.Name() + "." + field.Name
 		if key := field.Tag.Get("yaml"); key == "" || key == "-" || schema.IsSection(field.Type) && !kept[name] {
-			continue // not a key, or a section of which what is read counts
+			continue // not a key, or a section whose fields are checked one by one
 		}
 		reads++
 		require.True(t, kept[name], "internal/app/%s reads %s once: read it where a reload does, or give it the tag restart", file, name)
@@ -219,7 +218,7 @@ func TestKeyThatIsReadAtStartNeedsRestart(t *testing.T) {
 	require.Greater(t, reads, 20)
 }
 
-// ownerOf names the struct of the configuration that a field is selected from.
+// ownerOf returns the name of the configuration struct that a field is selected from.
 func ownerOf(selection *types.Selection) string {
 	owner := selection.Recv()
 	if pointer, ok := owner.Underlying().(*types.Pointer); ok {

@@ -8,8 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// Schema returns a JSON Schema (2020-12) of the files, for editors. Every section
-// may stand in any file, so no section is required.
+// Schema returns a JSON Schema (2020-12) of the files, for editors. A section can be in any file, so no section is required.
 func Schema() []byte {
 	return schema.Format{Variables: true, Enum: enumValues}.Document("TARSy configuration", reflect.TypeFor[Config]())
 }
@@ -22,7 +21,7 @@ func webhookSources() []string {
 	return names
 }
 
-// enumValues reads an enum tag. Lists that many fields share go by a name.
+// enumValues resolves an enum tag. Lists that several fields share have a name.
 func enumValues(written []string) []string {
 	if len(written) != 1 {
 		return written

@@ -26,7 +26,7 @@ func schemaRoot(t *testing.T) node {
 	return root
 }
 
-// deref follows references and looks into the long form of values that have a short one.
+// deref follows references and returns the long form of values that also have a short one.
 func deref(root, n node) node {
 	if ref, ok := n["$ref"].(string); ok {
 		defs, _ := root["$defs"].(node)
@@ -62,7 +62,7 @@ func find(root node, path string) bool {
 	return true
 }
 
-// schemaKeys lists every key of the schema, entries of maps as *.
+// schemaKeys lists every key of the schema, with map entries as *.
 func schemaKeys(t *testing.T) []string {
 	t.Helper()
 	root := schemaRoot(t)
@@ -179,12 +179,12 @@ func TestReferenceListsEveryKey(t *testing.T) {
 	golden(t, path, before+begin+reference(root)+end+after)
 }
 
-// sections are those of the reference, in the order in which people need them.
+// sections lists the sections of the reference, in the order in which people need them.
 var sections = []string{
 	"system", "queue", "alerts", "approvals", "notes", "defaults", "agents", "agent_chains", "mcp_servers", "llm_providers", "fallback_lists", "label_maps",
 }
 
-// reference writes the schema as tables, one for each section.
+// reference formats the schema as tables, one for each section.
 func reference(root node) string {
 	var out strings.Builder
 	for _, section := range sections {
@@ -223,7 +223,7 @@ func rows(out *strings.Builder, root node, path string, at node) {
 	}
 }
 
-// kind names what a key takes.
+// kind returns the name of the type of a key.
 func kind(root, property node) string {
 	if option, ok := property["anyOf"].([]any); ok {
 		first := option[0].(node)

@@ -7,26 +7,25 @@ import (
 	"strings"
 )
 
-// Hidden stands wherever a secret would be shown.
+// Hidden is displayed in place of a secret.
 const Hidden = "********"
 
 var (
-	// The usual shapes of keys and tokens.
+	// Common formats of keys and tokens.
 	secretShape = regexp.MustCompile(
 		`^(?:Bearer |sk-|gh[opsu]_|github_pat_|xox[abeprs]-|AIza|AKIA|eyJ|glpat-|xai-)[\w.=+/-]{8,}`)
 	secretOption = regexp.MustCompile(`(?i)(token|secret|passw|key|auth|credential|header)`)
-	// Who logs in at an address, and what follows a telling parameter of it, wherever in a text the address stands.
+	// The credentials in a URL, and the values of its query parameters with telltale names, anywhere in a text.
 	addressUser  = regexp.MustCompile(`://[^/?#@\s]*@`)
 	addressQuery = regexp.MustCompile(`(?i)([?&][^=&\s]*(?:token|secret|passw|key|auth|credential)[^=&\s]*=)[^&#\s]+`)
-	// Stricter than the shell: an API key written instead of a name has small letters.
+	// Stricter than the shell: an API key written in place of a name has lower-case letters.
 	variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 )
 
-// Secret is text that no log, error or listing shows. Printing it in any way
-// prints Hidden; only Reveal gives it out.
+// Secret is text that must not appear in logs, errors or listings. Printing it in any way prints Hidden; only Reveal returns the text.
 type Secret string
 
-// Reveal returns the text in the clear.
+// Reveal returns the plain text.
 func (s Secret) Reveal() string { return string(s) }
 
 // String hides the text.
@@ -43,12 +42,11 @@ func (s Secret) GoString() string { return s.String() }
 // LogValue hides the text from slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText hides the text from JSON and its like.
+// MarshalText hides the text from JSON and other encodings.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// shown returns a value the way people may see it. kind is the secret tag of its
-// field: value hides all of it, url what an address may carry besides the place,
-// args what follows a telling option, env anything that is not the name of a variable.
+// shown returns a value as it can be shown to people. kind is the secret tag of its field: value hides all of it, url the credentials,
+// query and fragment of an address, args the values of telltale options, and env anything that is not the name of a variable.
 func shown(value, kind string, hidden bool) string {
 	if value == "" {
 		return ""
@@ -83,8 +81,7 @@ func shownURL(value string) string {
 	return u.String()
 }
 
-// shownArgs hides the value of options such as --token=… and --token …, of headers such as Authorization: …, and what an
-// address in an argument says besides the place.
+// shownArgs hides the values of options such as --token=… and --token …, of headers such as Authorization: …, and the secrets in addresses.
 func shownArgs(args []string) []string {
 	out := make([]string, len(args))
 	hideNext := false
@@ -113,5 +110,5 @@ func shownArg(arg string) string {
 	return shown(addressQuery.ReplaceAllString(arg, "${1}"+Hidden), "", false)
 }
 
-// looksSecret says whether somebody may have put a key where a name belongs.
+// looksSecret reports whether a value looks like a key put where a name belongs.
 func looksSecret(value string) bool { return secretShape.MatchString(value) }

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Secrets returns the secret values that this configuration holds or names, for the masker to hide in any text: values of
-// secret fields whose name or shape says so, passwords and telling parameters in addresses, values of telling arguments, what
-// the variables hold that it names, and the values of {{.VAR}}, see secretVariable. The masker leaves short values out.
+// Secrets returns the secret values that this configuration contains or refers to, for the masker to hide in any text: values of secret
+// fields whose name or format suggests a secret, passwords and telltale parameters in addresses, values of telltale arguments, values of
+// the environment variables that it names, and values of {{.VAR}}; see secretVariable. The masker ignores short values.
 func (c *Config) Secrets(env func(string) (string, bool)) []string {
 	var all []string
 	c.walk(func(l leaf) {
@@ -46,7 +46,7 @@ func (c *Config) Secrets(env func(string) (string, bool)) []string {
 	return slices.DeleteFunc(slices.Compact(all), func(s string) bool { return s == "" })
 }
 
-// afterScheme is the credential behind the scheme of an Authorization header.
+// afterScheme returns the credential after the scheme of an Authorization header, or the value itself.
 func afterScheme(value string) string {
 	if scheme, rest, ok := strings.Cut(value, " "); ok && slices.Contains([]string{"bearer", "basic", "token", "apikey"}, strings.ToLower(scheme)) {
 		return strings.TrimSpace(rest)
@@ -54,7 +54,7 @@ func afterScheme(value string) string {
 	return value
 }
 
-// addressSecrets are the password and the telling parameters of an address.
+// addressSecrets returns the password and the values of telltale parameters of an address.
 func addressSecrets(value string) []string {
 	at, err := url.Parse(value)
 	if err != nil || at.Host == "" {
@@ -73,7 +73,7 @@ func addressSecrets(value string) []string {
 	return found
 }
 
-// secretArgs are the values of the arguments that shownArgs hides.
+// secretArgs returns the values of the arguments that shownArgs hides.
 func secretArgs(args []string) []string {
 	var found []string
 	for i, shown := range shownArgs(args) {
@@ -99,9 +99,9 @@ var (
 	plainPart = regexp.MustCompile(`^(?:[A-Za-z]*\d{0,3}|\d+)$`)
 )
 
-// secretVariable says whether the value of a {{.VAR}} is a secret. One whose name says so is. Any other is, unless it plainly
-// is a setting: a number, a switch, a duration, a host, words, or a path or an address made of words. Hiding those
-// would garble every text about the host or the namespace.
+// secretVariable reports whether the value of a {{.VAR}} is a secret. It is if its name suggests so. Any other value is too, unless it is
+// clearly a setting: a number, a switch, a duration, a host, words, or a path or an address made of words. Hiding those would garble every
+// text that mentions the host or the namespace.
 func secretVariable(name, value string) bool {
 	return secretOption.MatchString(name) || !isSetting(strings.TrimSpace(value))
 }
@@ -131,8 +131,8 @@ func isHost(value string) bool {
 	return hostName.MatchString(value) || isWords(value)
 }
 
-// isWords knows names such as eu-west-1, /var/lib/tarsy and production: words with at most a few digits behind them. Words in
-// mixed case without a sign between them are not: many tokens look like that.
+// isWords matches names such as eu-west-1, /var/lib/tarsy and production: words followed by at most a few digits. It rejects mixed-case
+// words without a separator, because many tokens look like that.
 func isWords(value string) bool {
 	for _, part := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("-_./:, ", r) }) {
 		if !plainPart.MatchString(part) || len(part) > 20 {

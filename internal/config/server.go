@@ -68,8 +68,8 @@ type Summarization struct {
 	LLMBackend           string `yaml:"llm_backend" doc:"Backend that is sent to a gateway (type grpc)." enum:"@backend" only:"grpc"`
 }
 
-// CheckUsers asks check about every user that a program is to run as, which depends on the machine, and returns all problems. Files
-// that are valid elsewhere may have some here.
+// CheckUsers calls check for every user that a program runs as, which depends on the machine, and returns all problems. Files that are
+// valid elsewhere can have problems here.
 func (c *Config) CheckUsers(check func(user string) error) error {
 	var problems []Problem
 	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
@@ -87,10 +87,10 @@ func (c *Config) CheckUsers(check func(user string) error) error {
 	return nil
 }
 
-// Environment returns Env with its values in the clear, for the program to be started.
+// Environment returns Env with its values in plain text, for starting the program.
 func (t Transport) Environment() map[string]string { return reveal(t.Env) }
 
-// Headers returns CustomHeaders with their values in the clear.
+// Headers returns CustomHeaders with their values in plain text.
 func (t Transport) Headers() map[string]string { return reveal(t.CustomHeaders) }
 
 func reveal(secrets map[string]Secret) map[string]string {

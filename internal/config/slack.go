@@ -25,13 +25,13 @@ type SlackSubmit struct {
 	AlertType string   `yaml:"alert_type" doc:"Type of the submitted alerts; by default the default alert type." ref:"alert_types"`
 }
 
-// SlackAccess allows a person who is listed, in a channel that is listed. An empty list allows nobody.
+// SlackAccess allows a listed person in a listed channel. An empty list allows no one.
 type SlackAccess struct {
 	Channels []string `yaml:"channels" doc:"IDs of channels, including their threads; '*' means any channel, an empty list none." format:"slack_channels"`
 	Users    []string `yaml:"users" doc:"IDs of users; '*' means everybody in the channel, an empty list nobody." format:"slack_users"`
 }
 
-// How Slack writes the IDs of channels and users.
+// The formats of Slack's channel and user IDs.
 var (
 	slackChannelID = regexp.MustCompile(`^[CGD][A-Z0-9]{1,20}$`)
 	slackUserID    = regexp.MustCompile(`^[UW][A-Z0-9]{1,20}$`)
@@ -54,7 +54,7 @@ func (c *Config) UnsetSlackVariables(env func(string) (string, bool)) []Problem 
 	return problems
 }
 
-// checkSlack requires a channel for the announcements, names for those who decide about tool calls, and templates that work.
+// checkSlack requires a channel for announcements, and valid quiet hours and templates.
 func (c *Config) checkSlack() []Problem {
 	var problems []Problem
 	slack := c.System.Slack

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// How a model is talked to.
+// The backends of gateways.
 const (
 	BackendGoogleNative = "google-native"
 	BackendLangChain    = "langchain"
@@ -16,7 +16,7 @@ func strategyNames() []string {
 	return []string{"function-calling", "native-thinking", "langchain", "react", "synthesis", "synthesis-native-thinking"}
 }
 
-// StrategyBackend is the backend that an iteration_strategy implies, "" if it implies none.
+// StrategyBackend returns the backend that an iteration_strategy implies, or "".
 func StrategyBackend(name string) string {
 	switch name {
 	case "native-thinking", "synthesis-native-thinking":
@@ -28,8 +28,7 @@ func StrategyBackend(name string) string {
 	}
 }
 
-// checkStrategies finds places that say two different backends, one by the old
-// key and one by the new.
+// checkStrategies finds places that set two different backends, one by the old key and one by the new.
 func (c *Config) checkStrategies() []Problem {
 	var problems []Problem
 	check := func(path, strategy, backend string) {

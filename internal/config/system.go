@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/internal/origin"
 )
 
-// What system.mcp_startup may say.
+// The values of system.mcp_startup.
 const (
 	MCPStartupLenient = "lenient"
 	MCPStartupStrict  = "strict"
@@ -69,17 +69,17 @@ type Login struct {
 	MaxSessionsPerKey int `yaml:"max_sessions_per_key" doc:"Concurrent browser sessions per API key; a further login ends the oldest one. 0 means no limit." default:"100" min:"0"`
 }
 
-// Proxies are the networks of TrustedProxies.
+// Proxies returns the networks of TrustedProxies.
 func (s System) Proxies() []netip.Prefix {
 	return parsed(s.TrustedProxies, parseNetwork)
 }
 
-// WSOrigins are the patterns of AllowedWSOrigins.
+// WSOrigins returns the patterns of AllowedWSOrigins.
 func (s System) WSOrigins() []origin.Pattern {
 	return parsed(s.AllowedWSOrigins, origin.Parse)
 }
 
-// parsed reads values that Load has checked with the same function.
+// parsed parses values that Load has checked with the same function.
 func parsed[T any](texts []string, parse func(string) (T, error)) []T {
 	all := make([]T, 0, len(texts))
 	for _, text := range texts {
@@ -90,7 +90,7 @@ func parsed[T any](texts []string, parse func(string) (T, error)) []T {
 	return all
 }
 
-// parseNetwork reads a network, or one address as a network of its own.
+// parseNetwork parses a network, or a single address as a network.
 func parseNetwork(text string) (netip.Prefix, error) {
 	if prefix, err := netip.ParsePrefix(text); err == nil {
 		const mapped = 96 // bits before an IPv4 address that is written as IPv6; peers are compared in their short form
@@ -133,7 +133,7 @@ type ModelRate struct {
 	CachedInputPerMillion *float64 `yaml:"cached_input_per_million" doc:"USD per million cached input tokens; by default the price of other input." min:"0"`
 }
 
-// Promotion is a price that holds from Start to End.
+// Promotion is a price that applies from Start to End.
 type Promotion struct {
 	ID               string  `yaml:"id" doc:"Name of the promotion." later:"true"`
 	Model            string  `yaml:"model" doc:"Model of the promotion." required:"true"`
@@ -149,14 +149,14 @@ type Budgets struct {
 	Daily   Budget        `yaml:"daily" doc:"Budget of all sessions together per day (UTC)."`
 }
 
-// SessionBudget is a Budget with a default: a loop must not cost more than people notice.
+// SessionBudget is a Budget with a default, which limits the cost of a runaway session before anyone notices.
 type SessionBudget struct {
 	MaxTokens    int     `yaml:"max_tokens" doc:"Tokens, as the providers count them." min:"0"`
 	MaxCostUSD   float64 `yaml:"max_cost_usd" doc:"USD, for models with a known price; 0 sets no limit." min:"0" default:"5"`
 	MaxToolCalls int     `yaml:"max_tool_calls" doc:"Tool calls." min:"0"`
 }
 
-// Budget is a set of caps; 0 caps nothing.
+// Budget is a set of caps; 0 means no cap.
 type Budget struct {
 	MaxTokens    int     `yaml:"max_tokens" doc:"Tokens, as the providers count them." min:"0"`
 	MaxCostUSD   float64 `yaml:"max_cost_usd" doc:"USD, for models with a known price." min:"0"`

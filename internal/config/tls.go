@@ -9,7 +9,7 @@ type TLS struct {
 // Enabled reports whether the server speaks HTTPS.
 func (t TLS) Enabled() bool { return t.CertFile != "" }
 
-// checkTLS refuses half of a pair.
+// checkTLS rejects a certificate without a key and vice versa.
 func (c *Config) checkTLS() []Problem {
 	switch t := c.System.TLS; {
 	case t.CertFile != "" && t.KeyFile == "":

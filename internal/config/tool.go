@@ -10,7 +10,7 @@ import (
 
 var toolPattern = regexp.MustCompile(`^([A-Za-z0-9_./-]{1,128}\*?|\*)$`)
 
-// checkTools finds lists of tools that cannot be meant as they are written.
+// checkTools finds tool lists that cannot be intended as written.
 func (c *Config) checkTools() []Problem {
 	var problems []Problem
 	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
@@ -36,7 +36,7 @@ func (c *Config) checkTools() []Problem {
 	return problems
 }
 
-// checkToolPattern checks one name of a tool.
+// checkToolPattern checks one tool name or pattern.
 func (c *Config) checkToolPattern(path, name string) []Problem {
 	if toolPattern.MatchString(name) {
 		return nil
@@ -44,7 +44,7 @@ func (c *Config) checkToolPattern(path, name string) []Problem {
 	return []Problem{c.problem(path, "not the name of a tool", "write the name as the server lists it, or its beginning and a *: get_*")}
 }
 
-// checkToolLists checks the two lists of one place. Whether the tools exist is only known to their servers.
+// checkToolLists checks the two lists of one place. It cannot check whether the tools exist; only their servers know.
 func (c *Config) checkToolLists(path string, allowed, denied []string) []Problem {
 	var problems []Problem
 	if _, set := c.marks[path+".allowed_tools"]; set && len(allowed) == 0 {
@@ -67,7 +67,7 @@ func (c *Config) checkToolLists(path string, allowed, denied []string) []Problem
 	return problems
 }
 
-// covers reports whether a pattern means every tool that another means.
+// covers reports whether a pattern matches every name that another one matches.
 func covers(pattern, other string) bool {
 	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
 		return strings.HasPrefix(other, prefix)

@@ -27,7 +27,7 @@ import (
 
 const configPackage = "tarsy.dev/tarsy/internal/config"
 
-// A key that nothing reads must say so: it is tagged later, or it stands in a section that is.
+// A key that nothing reads must be tagged later, or be in a section that is.
 func TestEveryKeyIsReadOrTaggedAsWithoutEffect(t *testing.T) {
 	t.Parallel()
 	read := fieldsRead(t)
@@ -61,15 +61,15 @@ func TestEveryKeyIsReadOrTaggedAsWithoutEffect(t *testing.T) {
 	require.Greater(t, len(seen), 20)
 }
 
-// goPackage is what go list tells of a package.
+// goPackage is the output of go list for a package.
 type goPackage struct {
 	ImportPath, Dir, Export string
 	GoFiles, Imports        []string
 	Standard                bool
 }
 
-// fieldsRead lists the fields of the configuration that some code reads, as Type.Field: true by name, false only with
-// the whole struct. What only checks a value or looks for a name does not count.
+// fieldsRead returns the fields of the configuration that some code reads, as Type.Field: true if read by name, false if only with the
+// whole struct. Code that only checks a value or looks up a name does not count.
 func fieldsRead(t *testing.T) map[string]bool {
 	t.Helper()
 	packages := listPackages(t)
@@ -108,7 +108,7 @@ func onlyChecks(p goPackage, function *ast.FuncDecl) bool {
 	return p.ImportPath == configPackage && (strings.HasPrefix(name, "check") || name == "names" || name == "nameEntries" || name == "addBuiltins")
 }
 
-// collectConversions counts every field of a struct as read that is converted to another type as a whole.
+// collectConversions counts all fields of a struct as read if the whole struct is converted to another type.
 func collectConversions(function *ast.FuncDecl, info *types.Info, read map[string]bool) {
 	ast.Inspect(function, func(node ast.Node) bool {
 		call, ok := node.(*ast.CallExpr)
@@ -160,7 +160,7 @@ func collectReads(function *ast.FuncDecl, info *types.Info, read map[string]bool
 	})
 }
 
-// listPackages asks the go command for the packages of the program, with their compiled forms.
+// listPackages runs go list for the packages of the program, with their export data.
 func listPackages(t *testing.T) map[string]goPackage {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports,Standard", "tarsy.dev/tarsy/cmd/tarsy")

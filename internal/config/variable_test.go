@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hostile values would change the structure of a file they were pasted into.
+// hostile returns values that would change the structure of a file if they were pasted into it.
 func hostile() []string {
 	return []string{
 		"plain", "", "with space", "a: b", "a\nqueue: {worker_count: 99}", `"quoted"`, `it's`, "# no comment", "- item", "{x: y}", "[1, 2]",

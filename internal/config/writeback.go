@@ -11,11 +11,11 @@ import (
 	"tarsy.dev/tarsy/internal/notify/message"
 )
 
-// PagerDutyAPI is where notes go unless url says otherwise.
+// PagerDutyAPI is the default API for notes, unless url is set.
 const PagerDutyAPI = "https://api.pagerduty.com"
 
 var (
-	// writeBackName is what can be part of the name of a queue.
+	// writeBackName matches names that can be part of a queue name.
 	writeBackName = regexp.MustCompile(`^[a-z0-9]+(?:[_-][a-z0-9]+)*$`)
 	headerName    = regexp.MustCompile("^[0-9A-Za-z!#$%&'*+.^_`|~-]+$")
 	headerValue   = regexp.MustCompile(`^[^\x00-\x08\x0a-\x1f\x7f]*$`)
@@ -23,7 +23,7 @@ var (
 
 const maxWriteBackName = 40
 
-// Events is when the target is told.
+// Events returns the events that are sent to the target.
 func (w WriteBack) Events() []string {
 	if len(w.On) == 0 {
 		return []string{string(message.Started), string(message.Finished), string(message.Failed)}
@@ -31,7 +31,7 @@ func (w WriteBack) Events() []string {
 	return w.On
 }
 
-// Template is the template of the body, or of the text of a note; nil for those that have a layout of their own.
+// Template returns the template of the body, or of the text of a note; nil for targets with a built-in layout.
 func (w WriteBack) Template() (*message.Template, error) {
 	switch w.Type {
 	case WriteBackPagerDuty:
@@ -47,7 +47,7 @@ func (w WriteBack) Template() (*message.Template, error) {
 	return message.Parse(cmp.Or(w.Body, message.DefaultBody), w.sendsJSON())
 }
 
-// sendsJSON reports whether the body is JSON: it is unless a header says what else it is.
+// sendsJSON reports whether the body is JSON, which is the default unless a Content-Type header sets another type.
 func (w WriteBack) sendsJSON() bool {
 	for name, value := range w.Headers {
 		if http.CanonicalHeaderKey(name) == "Content-Type" {
@@ -77,7 +77,7 @@ func (c *Config) UnsetWriteBackVariables(env func(string) (string, bool)) []Prob
 	return problems
 }
 
-// checkWriteBack finds targets that could not be told.
+// checkWriteBack finds targets to which nothing could be sent.
 func (c *Config) checkWriteBack() []Problem {
 	var problems []Problem
 	for _, name := range slices.Sorted(maps.Keys(c.Alerts.WriteBack)) {

@@ -20,7 +20,7 @@ const (
 	approveCommand = "!approve"
 	rejectCommand  = "!reject"
 
-	// maxArguments bounds the arguments in a message, in UTF-16 units.
+	// maxArguments is the maximum length of the arguments in a message, in UTF-16 units.
 	maxArguments = 1000
 
 	saidDecisionUsage = "Write !approve and the number of the call, or !reject, the number and the reason."
@@ -30,12 +30,12 @@ const (
 // decision is a command about a tool call.
 type decision struct {
 	approve bool
-	// call is the number of the call in its session; empty if it was left out.
+	// call is the number of the call in its session, or empty if omitted.
 	call   string
 	reason string
 }
 
-// parseDecision reads a command about a tool call; false if the message is none.
+// parseDecision parses a command about a tool call; false if the message is not one.
 func parseDecision(content string) (decision, bool) {
 	words := strings.Fields(content)
 	if len(words) == 0 || !strings.EqualFold(words[0], approveCommand) && !strings.EqualFold(words[0], rejectCommand) {
@@ -54,7 +54,7 @@ func parseDecision(content string) (decision, bool) {
 	return d, true
 }
 
-// decide takes a command about a call of a session and answers what came of it.
+// decide executes a command about a call of a session and replies with the result.
 func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d decision) {
 	switch {
 	case !slices.Contains(b.cfg.Approve, m.AuthorID) && !slices.ContainsFunc(m.RoleIDs, func(id string) bool { return slices.Contains(b.cfg.Approve, id) }):
@@ -104,7 +104,8 @@ func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d
 	}
 }
 
-// sendApproval posts that a call waits: in the thread of its session, or in the channel with a thread in which people decide.
+// sendApproval announces a waiting call, either in the thread of its session or in a channel with a new thread for the
+// decision.
 func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
 	call, err := s.cfg.Desk.Approval(ctx, *a.ApprovalID)
 	if tarsy.CodeOf(err) == tarsy.CodeApprovalNotFound {
@@ -142,7 +143,7 @@ func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *dra
 	}
 
 	if err != nil {
-		// The announcement itself is there, and people can decide elsewhere.
+		// The announcement is posted, and people can decide elsewhere.
 		a.Error = plaintext.Clean(err.Error())
 		s.cfg.Logger.Error("could not open a thread under a request for an approval; nobody can decide there", "session_id", a.SessionID, "error", err)
 	}
@@ -176,7 +177,7 @@ func (s *sender) approvalText(call tarsy.ApprovalRequest) string {
 	return strings.Join(append(lines, s.link(call.SessionID)), "\n")
 }
 
-// codeBlock shows JSON in a block that nothing in it ends, and reports whether that does not show all of it.
+// codeBlock formats JSON as a code block that its content cannot end, and reports whether any of it is not shown.
 func codeBlock(raw json.RawMessage) (block string, cut bool) {
 	var text bytes.Buffer
 

@@ -1,9 +1,9 @@
-// Package discord connects the server to Discord: it announces how sessions end, answers questions that people ask in the threads
-// under announcements, takes feedback there, and takes alerts from mentions of the bot.
+// Package discord connects the server to Discord: it announces the results of sessions, answers questions and takes feedback in
+// the threads under announcements, and accepts alerts from mentions of the bot.
 //
-// One server of all holds the connection, under a lease in the database. Everything that it posts is a row first, so that
-// the next holder goes on where a killed one was. What comes from Discord is hostile: it passes the allow-lists, and intake masks it.
-// The package knows nothing of configuration files; the protocol of Discord is that of flow/discord.
+// One server at a time holds the connection, under a lease in the database. Every announcement is stored as a row before it is
+// posted, so that the next holder continues where a killed one stopped. Input from Discord is untrusted: it must pass the
+// allow-lists, and intake masks it. The package does not read configuration files; the Discord protocol is in flow/discord.
 package discord
 
 import (
@@ -22,28 +22,28 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// Config is what a bot needs.
+// Config configures a Bot.
 type Config struct {
 	DB     *postgres.DB
 	Client *discord.Client
 	Intake notify.Intake
-	// Desk takes feedback, and decisions about tool calls of those in Approve.
+	// Desk takes feedback, and decisions about tool calls by those in Approve.
 	Desk    notify.Decisions
 	Approve []string
-	// Routes are what is announced, where and when.
+	// Routes define what is announced, where and when.
 	Routes notify.Routes
-	// Templates are texts of announcements by event; those without one have the default.
+	// Templates are the templates of announcements by event; events without one use the default text.
 	Templates map[message.Event]*message.Template
-	// ServerID names this server as the holder of the connection.
+	// ServerID identifies this server as the holder of the connection.
 	ServerID string
-	// Lease is how long the connection stays with a server that has gone silent; it is renewed every RenewEvery.
+	// Lease is how long an unresponsive server keeps the connection; the lease is renewed every RenewEvery.
 	Lease      time.Duration
 	RenewEvery time.Duration
-	// Ask is who can ask questions and give feedback, Submit who can submit alerts, and AlertType their type.
+	// Ask defines who can ask questions and give feedback, Submit who can submit alerts. AlertType is the type of those alerts.
 	Ask       Access
 	Submit    Access
 	AlertType string
-	// SessionURL is where people open a session, or empty.
+	// SessionURL returns the URL of a session, or "".
 	SessionURL func(sessionID string) string
 	// Mask hides secrets in names; intake masks the rest.
 	Mask   func(text string) string
@@ -51,7 +51,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Bot is this server's part in Discord. Start it once; Stop may be called at any time.
+// Bot is this server's Discord bot. Start it once; Stop can be called at any time.
 type Bot struct {
 	cfg    Config
 	people notify.People
@@ -59,7 +59,7 @@ type Bot struct {
 	online background.Outage
 }
 
-// New returns a bot that does nothing yet.
+// New returns a bot. It does nothing until Start.
 func New(cfg Config) *Bot {
 	cfg.Logger = cfg.Logger.With("component", "discord")
 
@@ -79,13 +79,13 @@ func New(cfg Config) *Bot {
 	return b
 }
 
-// Start begins to try to become the server that holds the connection.
+// Start begins to compete for the lease of the connection.
 func (b *Bot) Start() { b.holder.Start() }
 
-// Stop leaves the connection to another server and waits for what is being sent.
+// Stop releases the connection to another server and waits for messages that are being sent.
 func (b *Bot) Stop() { b.holder.Stop() }
 
-// work is what the holder does: listen and send.
+// work runs while this server holds the lease: it listens and sends.
 func (b *Bot) work(ctx context.Context) {
 	var parts sync.WaitGroup
 
@@ -94,7 +94,7 @@ func (b *Bot) work(ctx context.Context) {
 	parts.Wait()
 }
 
-// listen keeps the connection to the gateway. The client reconnects by itself; what it returns is worth a pause.
+// listen keeps the gateway connection open. The client reconnects on its own; listen pauses only when Run returns.
 func (b *Bot) listen(ctx context.Context) {
 	const pause = 15 * time.Second
 

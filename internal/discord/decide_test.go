@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/internal/notify"
 )
 
-// approvals have one call that waits, and count how often it was approved.
+// approvals has one waiting call, and counts how often it was approved.
 type approvals struct {
 	notify.Decisions
 

@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// A token that Discord refuses is tried again after a pause: an operator may have reset it.
+// A token rejected by Discord is tried again after a pause: an operator may have reset it.
 func TestBotPausesAfterRefusedConnection(t *testing.T) {
 	t.Parallel()
 
@@ -60,7 +60,7 @@ func TestBotPausesAfterRefusedConnection(t *testing.T) {
 	wait.For(t, ended, "the end of listening")
 }
 
-// Another server had posted the beginning of an answer when it was killed. Discord returns that message for the same nonce.
+// Another server was killed after it posted the beginning of an answer. Discord returns that message for the same nonce.
 func TestMessageOfAnotherServerIsUpdatedAfterTakeover(t *testing.T) {
 	t.Parallel()
 

@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/notify"
 )
 
-// handle takes one message of a person. Nothing that it contains ends the connection.
+// handle processes one message of a person. No message content can end the connection.
 func (b *Bot) handle(ctx context.Context, m discord.Message) error {
 	if d, ok := parseDecision(m.Content); ok {
 		sessionID, err := b.cfg.DB.ThreadSession(ctx, tarsy.ChannelDiscord, m.ChannelID)
@@ -43,18 +43,18 @@ func (b *Bot) handle(ctx context.Context, m discord.Message) error {
 	return nil
 }
 
-// refuse logs what somebody tried who is not allowed to. They are not answered: strangers should not make the bot write.
+// refuse logs a refused attempt without replying: strangers must not be able to make the bot post.
 func (b *Bot) refuse(m discord.Message, operation string) {
 	b.cfg.Logger.Warn("refused a Discord message", "operation", operation, "guild_id", m.GuildID, "channel_id", m.ChannelID,
 		"author_id", m.AuthorID, "message_id", m.MessageID)
 }
 
-// explain answers why something was refused.
+// explain replies with the reason for a refusal.
 func (b *Bot) explain(ctx context.Context, m discord.Message, err error) {
 	b.say(ctx, m, b.people.Reason(err))
 }
 
-// say posts a short reply that is not worth a row: without it, the person asks again.
+// say posts a short reply that is not stored as a row: if it is lost, the person asks again.
 func (b *Bot) say(ctx context.Context, m discord.Message, text string) {
 	if text == "" {
 		return
@@ -66,7 +66,7 @@ func (b *Bot) say(ctx context.Context, m discord.Message, text string) {
 	}
 }
 
-// written is a message as intake and the audit log know it.
+// written converts a message for intake and the audit log.
 func written(m discord.Message) notify.Message {
 	return notify.Message{
 		Key: m.MessageID, Target: m.ChannelID, UserID: m.AuthorID, UserName: m.Author, Text: m.Content,

@@ -9,21 +9,21 @@ import (
 	"tarsy.dev/tarsy/internal/notify"
 )
 
-// typingEvery is less than the ten seconds for which Discord shows that somebody types.
+// typingEvery is less than the ten seconds for which Discord shows the typing indicator.
 const typingEvery = 8 * time.Second
 
-// sender is the target of announcements. It belongs to the holder of the connection.
+// sender delivers announcements. It belongs to the holder of the connection.
 type sender struct {
 	cfg  Config
 	loop *notify.Sender[memory]
 }
 
-// draft is what is known of an announcement besides its row.
+// draft is what is known about an announcement apart from its row.
 type draft = notify.Draft[memory]
 
-// memory is what this package remembers of an announcement.
+// memory is the in-memory state of an announcement.
 type memory struct {
-	// typed is when people saw last that an answer is written.
+	// typed is when the typing indicator was last sent.
 	typed time.Time
 }
 
@@ -57,10 +57,10 @@ func (s *sender) Send(ctx context.Context, a *tarsy.Announcement, d *draft) (don
 // Permanent implements notify.Target.
 func (s *sender) Permanent(a *tarsy.Announcement, err error) bool { return permanent(a, err) }
 
-// RetryAfter implements notify.Target. The client itself waits for rate limits.
+// RetryAfter implements notify.Target. The client handles rate limits itself.
 func (s *sender) RetryAfter(error) (time.Duration, bool) { return 0, false }
 
-// post brings the messages of an announcement in line with the parts of its text.
+// post synchronizes the messages of an announcement with the parts of its text.
 func (s *sender) post(ctx context.Context, a *tarsy.Announcement, d *draft, parts ...string) error {
 	return s.loop.Post(ctx, a, d, parts, writer{s: s, a: a, parts: parts})
 }
@@ -72,7 +72,7 @@ type writer struct {
 	parts []string
 }
 
-// Create sends a message with a nonce: if an earlier attempt got through, Discord returns its message, whose text may be older.
+// Create sends a message with a nonce: if an earlier attempt succeeded, Discord returns its message, whose text may be older.
 func (w writer) Create(ctx context.Context, number int) (id string, doubtful bool, err error) {
 	message := discord.Post{Text: w.parts[number], Nonce: nonce(w.a.ID, number)}
 	if number == 0 {

@@ -12,8 +12,8 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// permanent reports whether trying again is pointless. An operator can fix a token, a permission or a channel, so an end is announced
-// later; the thread of an answer does not come back.
+// permanent reports whether a retry is pointless. An operator can fix a token, a permission or a channel, so the announcement
+// of a start or an end is retried; a deleted thread of an answer does not come back.
 func permanent(a *tarsy.Announcement, err error) bool {
 	refused, ok := errors.AsType[*discord.APIError](err)
 	fixable := ok && (refused.Status == http.StatusUnauthorized ||
@@ -22,7 +22,7 @@ func permanent(a *tarsy.Announcement, err error) bool {
 	return discord.IsPermanent(err) && !fixable
 }
 
-// link is where people open a session; without a configured address it is named.
+// link returns the URL of a session, or its ID if no URL is configured.
 func (s *sender) link(sessionID string) string {
 	if url := s.cfg.SessionURL(sessionID); url != "" {
 		return "<" + url + ">"
@@ -31,7 +31,7 @@ func (s *sender) link(sessionID string) string {
 	return "Session `" + sessionID + "`"
 }
 
-// sendStart announces the beginning of a session. It opens no thread: questions belong to the announcement of the end.
+// sendStart announces the start of a session. It opens no thread: questions belong to the announcement of the end.
 func (s *sender) sendStart(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
 	outcome, err := s.cfg.DB.SessionOutcome(ctx, a.SessionID)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *sender) sendStart(ctx context.Context, a *tarsy.Announcement, d *draft)
 	return true, nil
 }
 
-// sendEnd announces the end of a session and opens the thread for questions under it.
+// sendEnd announces the end of a session and opens a thread for questions under it.
 func (s *sender) sendEnd(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
 	outcome, err := s.cfg.DB.SessionOutcome(ctx, a.SessionID)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *sender) sendEnd(ctx context.Context, a *tarsy.Announcement, d *draft) (
 	switch {
 	case err == nil:
 	case discord.IsPermanent(err):
-		// The announcement itself is there.
+		// The announcement itself is posted.
 		a.Error = plaintext.Clean(err.Error())
 		s.cfg.Logger.Error("could not open a thread under an announcement; questions cannot be asked there", "session_id", a.SessionID, "error", err)
 	default:
@@ -97,8 +97,8 @@ func (s *sender) sendEnd(ctx context.Context, a *tarsy.Announcement, d *draft) (
 	return true, nil
 }
 
-// sendResult replies with the end of a session to the mention that submitted it, unless the announcement is in the same channel already. It
-// is the second message of the announcement, so it is recorded with it.
+// sendResult replies to the mention that submitted the session with its result, unless the announcement is in the same channel.
+// The reply is recorded as the second message of the announcement.
 func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, text string) error {
 	receipt, err := s.cfg.DB.Receipt(ctx, tarsy.ChannelDiscord, a.SessionID)
 	if err != nil || receipt == nil || receipt.Target == a.Target || len(a.MessageIDs) > 1 {
@@ -116,7 +116,7 @@ func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, text str
 	case err == nil:
 		a.MessageIDs = append(a.MessageIDs, id)
 	case discord.IsPermanent(err):
-		// The announcement itself is there.
+		// The announcement itself is posted.
 		a.Error = plaintext.Clean(err.Error())
 		s.cfg.Logger.Warn("could not reply to a mention with the result of its session", "session_id", a.SessionID, "error", err)
 	default:
@@ -126,7 +126,7 @@ func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, text str
 	return nil
 }
 
-// sendReceipt confirms an alert.
+// sendReceipt acknowledges an alert.
 func (s *sender) sendReceipt(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
 	outcome, err := s.cfg.DB.SessionOutcome(ctx, a.SessionID)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *sender) sendReceipt(ctx context.Context, a *tarsy.Announcement, d *draf
 	return true, nil
 }
 
-// sendAnswer posts the answer as far as it is written. It is done when the answer is over.
+// sendAnswer posts the answer as written so far. It is done when the answer is complete.
 func (s *sender) sendAnswer(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
 	answer, err := s.cfg.DB.Answer(ctx, a.SessionID, *a.StageID)
 	if err != nil {
@@ -156,7 +156,7 @@ func (s *sender) sendAnswer(ctx context.Context, a *tarsy.Announcement, d *draft
 	if !done && s.cfg.Clock.Since(d.Own.typed) >= typingEvery {
 		d.Own.typed = s.cfg.Clock.Now()
 
-		// Only for the eye: the answer comes without it too.
+		// The indicator is cosmetic, so its error is ignored.
 		_ = s.cfg.Client.Typing(ctx, a.Target)
 	}
 

@@ -12,11 +12,11 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// saidCut is what people must know before they decide.
+// saidCut warns people before they decide.
 const saidCut = "**The arguments are longer than what is shown here. Open the session, read all of them, and approve the call there.**"
 
-// templated is the text of an announcement that has a template; empty if it has none, or if the template makes nothing. call is nil unless the
-// announcement is about one.
+// templated returns the text of an announcement from its template, or "" if it has no template or the template produces
+// nothing. call is nil unless the announcement is about a call.
 func (s *sender) templated(ctx context.Context, a *tarsy.Announcement, call *tarsy.ApprovalRequest) (string, error) {
 	if len(s.cfg.Templates) == 0 {
 		return "", nil
@@ -47,7 +47,7 @@ func (s *sender) templated(ctx context.Context, a *tarsy.Announcement, call *tar
 	return render(template, m), nil
 }
 
-// render makes the text of a message. A template that fails makes none: the default text takes its place.
+// render executes a template. It returns "" if the template fails, so that the default text is used.
 func render(template *message.Template, m message.Message) string {
 	raw, err := template.Render(harmless(m))
 	if err != nil {
@@ -66,7 +66,7 @@ func render(template *message.Template, m message.Message) string {
 	return shorten(whole, maxMessage-len(saidCut)-len("\n…\n")) + "\n" + saidCut
 }
 
-// harmless is a message whose texts can stand in any template: Markdown is that of the template, nobody is mentioned and no link is hidden.
+// harmless makes the texts of a message safe in any template: they add no Markdown, mention no one and hide no links.
 func harmless(m message.Message) message.Message {
 	for _, text := range []*string{&m.Title, &m.AlertType, &m.ChainID, &m.Service, &m.Namespace, &m.Cluster, &m.Team, &m.Fingerprint, &m.Receiver, &m.Approval.Agent, &m.Approval.Server, &m.Approval.Tool} {
 		*text = literal(*text)
@@ -101,5 +101,5 @@ func harmless(m message.Message) message.Message {
 	return m
 }
 
-// codeText is a text that ends no code block.
+// codeText returns text that cannot end a code block.
 func codeText(text string) string { return strings.ReplaceAll(text, "`", "ˋ") }

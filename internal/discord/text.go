@@ -16,20 +16,21 @@ import (
 )
 
 const (
-	// maxMessage is the longest message of Discord, maxThreadName the longest name of a thread.
+	// maxMessage is Discord's limit for a message, maxThreadName its limit for the name of a thread.
 	maxMessage    = 2000
 	maxThreadName = 100
 	// maxSummary leaves space for the header and the link of an announcement.
 	maxSummary = 1400
-	// maxStep bounds the next step of an announcement. With a cause that consists of characters to escape, 300 are left for the summary.
+	// maxStep limits the next step of an announcement. Even with a cause that needs escaping throughout, 300 characters remain
+	// for the summary.
 	maxStep = 100
-	// maxFact bounds what is told of an alert besides its title.
+	// maxFact limits each fact about an alert apart from its title.
 	maxFact = 50
-	// maxParts is how many messages an answer has before it is cut.
+	// maxParts is the maximum number of messages of an answer.
 	maxParts = 20
 )
 
-// endText announces how a session ended.
+// endText returns the announcement of a session's end.
 func endText(outcome postgres.SessionOutcome, link string) string {
 	title, body := "Investigation "+strings.ReplaceAll(string(outcome.Status), "_", " "), outcome.ErrorMessage
 	if outcome.Status == tarsy.SessionCompleted {
@@ -48,7 +49,7 @@ func endText(outcome postgres.SessionOutcome, link string) string {
 		shorten(inert(strings.TrimSpace(body)), maxSummary-tarsy.UTF16Len(head)) + "\n" + link
 }
 
-// conclusion is the cause and the first next step of a verdict, a line each, without Markdown.
+// conclusion returns the cause and the first next step of a verdict, one per line, without Markdown.
 func conclusion(v tarsy.Verdict) string {
 	var lines strings.Builder
 
@@ -76,7 +77,7 @@ func conclusion(v tarsy.Verdict) string {
 	return lines.String()
 }
 
-// subject is what an alert is about, in one line.
+// subject describes an alert in one line.
 func subject(outcome postgres.SessionOutcome) string {
 	facts := tarsy.AlertFacts{Title: outcome.Title, Service: outcome.Service, Namespace: outcome.Namespace}
 	line := literal(plaintext.Cut(facts.TitleOr(outcome.AlertType), maxThreadName))
@@ -96,14 +97,14 @@ func subject(outcome postgres.SessionOutcome) string {
 	return line
 }
 
-// threadName names the thread under an announcement.
+// threadName returns the name of the thread under an announcement.
 func threadName(outcome postgres.SessionOutcome, sessionID string) string {
 	id := " " + sessionID[max(0, len(sessionID)-6):]
 
 	return tarsy.CutUTF16(oneLine(cmp.Or(outcome.Title, outcome.AlertType)), maxThreadName-len(id)) + id
 }
 
-// answerMarkup is how parts of an answer are written: tool calls are in small print.
+// answerMarkup formats the parts of an answer: tool calls are in small print.
 func answerMarkup() notify.Markup {
 	return notify.Markup{
 		Call: func(tool string) string {
@@ -114,7 +115,7 @@ func answerMarkup() notify.Markup {
 	}
 }
 
-// split divides a text into messages. Too many are cut, with a link to the rest.
+// split divides a text into messages. Beyond maxParts, the rest is replaced by a link.
 func split(text, link string) []string {
 	var parts []string
 
@@ -143,11 +144,11 @@ func nonce(announcementID string, part int) string {
 	return id[:min(len(id), 22)] + strconv.Itoa(part)
 }
 
-// fence begins and ends a code block.
+// fence starts and ends a code block.
 const fence = "```"
 
-// inert makes text of models and alerts harmless in a message: links show where they lead, nothing is mentioned, and invisible characters are
-// visible. Code blocks stay as they are; a block that does not end is none for Discord.
+// inert makes text of models and alerts safe in a message: links show their target, nothing is mentioned, and invisible
+// characters become visible. Code blocks are left as they are; Discord does not treat an unterminated block as one.
 func inert(text string) string {
 	parts := strings.Split(string(plaintext.EscapeInvisible([]byte(text))), fence)
 
@@ -160,7 +161,7 @@ func inert(text string) string {
 	return strings.Join(parts, fence)
 }
 
-// literal shows a text without any Markdown.
+// literal escapes all Markdown in a text.
 func literal(text string) string {
 	var out strings.Builder
 
@@ -177,7 +178,7 @@ func literal(text string) string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// shorten cuts a text and closes the code block that it is cut in.
+// shorten truncates a text and closes a code block that is cut.
 func shorten(text string, limit int) string {
 	parts := flow.ShatterMaxLength(limit)(text)
 

@@ -130,7 +130,7 @@ func TestAnnouncementHasOutcomeCauseAndFirstStep(t *testing.T) {
 	require.Equal(t, "**False alarm:** Disk full (high)\nA **leak**.\nlink", endText(outcome, "link"))
 }
 
-// A verdict of characters that are escaped leaves the limits of Discord and the link.
+// A verdict in which every character is escaped stays within Discord's limits and keeps the link.
 func TestLongVerdictFitsInOneMessage(t *testing.T) {
 	t.Parallel()
 
@@ -162,7 +162,7 @@ func TestAnnouncementNamesTitleSeverityAndService(t *testing.T) {
 	require.Equal(t, "**Investigation failed:** Pod \\*cart\\* was killed (high, shop/cart)\nno quota\nlink", endText(outcome, "link"))
 	require.Equal(t, "Pod *cart* was killed 123456", threadName(outcome, "00123456"))
 
-	// Sessions of old releases have no title.
+	// Sessions from old releases have no title.
 	outcome = postgres.SessionOutcome{Status: tarsy.SessionFailed, AlertType: "pod-oom", ErrorMessage: "no quota"}
 	require.Equal(t, "**Investigation failed:** pod\\-oom\nno quota\nlink", endText(outcome, "link"))
 	require.Equal(t, "pod-oom 123456", threadName(outcome, "00123456"))

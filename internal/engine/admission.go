@@ -12,21 +12,21 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// The bounds of what intake does at once.
+// Default limits on concurrent work of intake.
 const (
 	defaultMaxAlerts     = 4096
 	defaultMaxAlertBytes = 64 << 20
 	defaultMaskWait      = 5 * time.Second
-	// minMaskers lets a small text pass while a large one is masked, also on one CPU.
+	// minMaskers lets a small text pass while a large one is being masked, even on one CPU.
 	minMaskers = 2
 )
 
-// IntakeLimits bound what intake does at once; beyond them it answers with CodeOverloaded. Zero means the default.
+// IntakeLimits limits the concurrent work of intake; beyond them it returns CodeOverloaded. Zero means the default.
 type IntakeLimits struct {
-	// MaxAlerts and MaxBytes bound the alerts that are held in memory until they are stored, and their texts.
+	// MaxAlerts and MaxBytes limit the number of alerts that are held in memory until they are stored, and the size of their texts.
 	MaxAlerts int
 	MaxBytes  int
-	// Maskers is how many texts are masked at once, which takes CPU, and MaskWait how long one waits for its turn.
+	// Maskers is how many texts are masked concurrently, which takes CPU, and MaskWait how long a text waits to be masked.
 	Maskers  int
 	MaskWait time.Duration
 }
@@ -50,7 +50,7 @@ func newAdmission(limits IntakeLimits, clock clockwork.Clock) *admission {
 	return &admission{limits: limits, clock: clock, maskers: make(chan struct{}, limits.Maskers)}
 }
 
-// enter counts an alert until leave is called, or refuses it at once.
+// enter counts an alert until leave is called, or rejects it immediately.
 func (a *admission) enter(bytes int) (leave func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,7 +71,7 @@ func (a *admission) enter(bytes int) (leave func(), err error) {
 	}, nil
 }
 
-// mask calls f when fewer than so many others are masking. It gives up when the caller does, or after a while.
+// mask calls f once fewer than Maskers others are masking. It gives up when ctx is done, or after MaskWait.
 func (a *admission) mask(ctx context.Context, f func()) error {
 	select {
 	case a.maskers <- struct{}{}:

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// limitedIntake replaces the intake of a server that is not started by one with limits.
+// limitedIntake replaces the intake of a server that is not started with a limited one.
 func limitedIntake(s *server, change func(*IntakeConfig)) *Intake {
 	cfg := s.intake.cfg
 	change(&cfg)
@@ -23,7 +23,7 @@ func limitedIntake(s *server, change func(*IntakeConfig)) *Intake {
 	return NewIntake(cfg)
 }
 
-// awaitHeld returns when an intake holds so many alerts.
+// awaitHeld waits until an intake holds the given number of alerts.
 func (h *fixture) awaitHeld(intake *Intake, alerts int) {
 	h.t.Helper()
 
@@ -41,8 +41,8 @@ func (a *admission) held() (alerts, bytes int) {
 	return a.alerts, a.bytes
 }
 
-// While the database takes nothing, intake holds what its limits allow and refuses the rest at once. What it held is stored
-// when the database is back.
+// While the database is unavailable, intake holds alerts up to its limits and rejects the rest. The held alerts are stored when the
+// database is back.
 func TestAlertsOverMemoryLimitAreRefusedImmediately(t *testing.T) {
 	t.Parallel()
 
@@ -141,7 +141,7 @@ func TestFullBacklogIsRefusedBeforeMasking(t *testing.T) {
 	require.Equal(t, before, masked)
 }
 
-// gatedMask masks as long as the test wants.
+// gatedMask keeps masking until the test opens the gate.
 type gatedMask struct {
 	entered, gate chan struct{}
 

@@ -13,14 +13,14 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// Budgets are caps on what is used: by one session, questions about it included, and by all sessions of all servers in a
-// day (UTC). Agents that find one reached are told to conclude.
+// Budgets are usage caps: for one session, including questions about it, and for all sessions of all servers in a day (UTC). Agents that
+// find one reached are asked to conclude.
 type Budgets struct {
 	Session Budget
 	Daily   Budget
 }
 
-// Budget is a set of caps; zero caps nothing.
+// Budget is a set of caps; zero means no cap.
 type Budget struct {
 	MaxTokens    int
 	MaxCostUSD   float64
@@ -29,7 +29,7 @@ type Budget struct {
 
 func (b Budget) caps() bool { return b != Budget{} }
 
-// reached tells which cap is reached, if one is, in words for people.
+// reached reports whether a cap is reached, and describes it for people.
 func (b Budget) reached(of string, spent tarsy.Spend) (string, bool) {
 	switch {
 	case b.MaxTokens > 0 && spent.Usage.TotalTokens >= b.MaxTokens:
@@ -43,7 +43,7 @@ func (b Budget) reached(of string, spent tarsy.Spend) (string, bool) {
 	}
 }
 
-// thousands writes 12000 as 12,000.
+// thousands formats 12000 as 12,000.
 func thousands(n int) string {
 	const group = 3
 
@@ -55,8 +55,8 @@ func thousands(n int) string {
 	return text
 }
 
-// budgetReached tells agents to conclude if a cap that applies to this session is reached, and which. What the session used is in
-// its rows, so every server that holds the session gets the same answer.
+// budgetReached returns ForcedBudget and the cap if one that applies to this session is reached. The session's spending is in its rows, so
+// every server that holds the session gets the same answer.
 func (r *sessionRun) budgetReached(ctx context.Context) (why tarsy.ForcedConclusion, reachedCap string) {
 	if b := r.engine.settings.Load().Budgets.Session; b.caps() {
 		var spent tarsy.Spend
@@ -85,37 +85,36 @@ func spentBy(calls []tarsy.LLMInteraction, toolCalls int) tarsy.Spend {
 }
 
 const (
-	// ledgerFresh is how long what the database said is used, and ledgerShare how much longer than the question took:
-	// it must not become what the database is busy with.
+	// ledgerFresh is how long an answer of the database is used, and ledgerShare is the minimum ratio of that time to the duration of the
+	// query, so that the query never becomes a significant load.
 	ledgerFresh = time.Second
 	ledgerShare = 20
 )
 
-// ledger knows what all servers together spent today: what the database held a moment ago, and what this server has
-// committed since. That sum is only ever used to say that there is something left; that a cap is reached is said by the
-// database, because a step that is committed while the database is asked may be in both. A database that does not answer has the
-// sum believed, but only until it does.
+// ledger tracks what all servers together have spent today: what the database reported recently, plus what this server has committed since.
+// That sum can only show that some budget is left. That a cap is reached must come from the database, because a step that is committed
+// during the query may be in both. If the database does not respond, the sum is used until it does.
 type ledger struct {
-	// budget is the budget of a day as it is configured now. Where it caps nothing, the database is not asked.
+	// budget returns the daily budget as currently configured. If it has no caps, the database is not queried.
 	budget func() Budget
 	read   func(ctx context.Context, from time.Time) (tarsy.Spend, error)
 	clock  clockwork.Clock
 	logger *slog.Logger
 
-	// reading is held by who asks the database; everybody else waits for the answer.
+	// reading is held while querying the database; everyone else waits for the result.
 	reading sync.Mutex
 
 	mu  sync.Mutex
 	day time.Time
-	// held is what the database held at a time, and is good until another. Asked is what was committed before the
-	// question that is under way, since is what was committed later.
+	// held is the last result from the database, valid until refreshedAt. asked is what was committed before the query in flight, since is
+	// what was committed after it began.
 	held, asked, since tarsy.Spend
 	refreshedAt        time.Time
-	// confirmed means that held came from the database and nothing was added since.
+	// confirmed means that held came from the database and nothing has been added to it.
 	confirmed bool
-	// reached stays for the rest of the day, unless the budget is changed: nothing that was spent comes back.
+	// reached is kept for the rest of the day unless the budget changes, because spending never decreases.
 	reached string
-	// known is the budget that reached is about.
+	// known is the budget that reached refers to.
 	known Budget
 }
 
@@ -139,7 +138,7 @@ func (l *ledger) add(step progress.Step) {
 	l.since.Add(spentBy(step.LLMInteractions, started))
 }
 
-// spent reports whether a cap of the day is reached, and which.
+// spent reports whether a daily cap is reached, and which.
 func (l *ledger) spent(ctx context.Context) (string, bool) {
 	if !l.budget().caps() {
 		return "", false
@@ -153,7 +152,7 @@ func (l *ledger) spent(ctx context.Context) (string, bool) {
 	l.reading.Lock()
 	defer l.reading.Unlock()
 
-	// Somebody else may have asked meanwhile.
+	// Another goroutine may have queried in the meantime.
 	if text, reached, fresh = l.snapshot(false); fresh {
 		return text, reached
 	}
@@ -164,8 +163,8 @@ func (l *ledger) spent(ctx context.Context) (string, bool) {
 	return text, reached
 }
 
-// snapshot returns what is known, and whether it is fresh: the database must be queried when its last answer is too old,
-// and before a cap is reported as reached. Asked means that it was just queried.
+// snapshot returns the current state, and whether it is fresh: the database must be queried if its last answer is too old, and before a cap
+// is reported as reached. asked means that it was just queried.
 func (l *ledger) snapshot(asked bool) (text string, reached, fresh bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -202,7 +201,7 @@ func (l *ledger) snapshot(asked bool) (text string, reached, fresh bool) {
 	return "", false, !reached && now.Before(l.refreshedAt)
 }
 
-// ask asks the database. If it does not answer, what is known has to do until the next time.
+// ask queries the database. If that fails, the values known so far are used until the next query.
 func (l *ledger) ask(ctx context.Context) {
 	l.mu.Lock()
 	day := l.day
@@ -218,11 +217,11 @@ func (l *ledger) ask(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	if !day.Equal(l.day) { // it became another day meanwhile
+	if !day.Equal(l.day) { // the day changed in the meantime
 		return
 	}
 
-	if ctx.Err() != nil && err != nil { // who asked has gone; the next one asks again
+	if ctx.Err() != nil && err != nil { // the caller is gone; the next one queries again
 		l.since.Add(l.asked)
 		l.asked = tarsy.Spend{}
 

@@ -48,7 +48,7 @@ func TestCapIsReachedWhenSpendingEqualsIt(t *testing.T) {
 	}
 }
 
-// run is a session with calls of so many tokens, and so many tool calls.
+// runWith returns a session with LLM calls of the given token counts, and toolCalls tool calls.
 func runWith(engine *Engine, toolCalls int, tokens ...int) *sessionRun {
 	state := &progress.State{MCPInteractions: make([]tarsy.MCPInteraction, toolCalls)}
 	for _, n := range tokens {
@@ -84,7 +84,7 @@ func TestSessionSpendingIsSumOfItsCalls(t *testing.T) {
 	}
 }
 
-// budgetFixture is a ledger over a database that is made up.
+// budgetFixture is a ledger over a fake database.
 type budgetFixture struct {
 	*ledger
 
@@ -92,7 +92,7 @@ type budgetFixture struct {
 	clock *clockwork.FakeClock
 	mu    sync.Mutex
 	froms []time.Time
-	// holds is what the database says, during is called while it is asked.
+	// holds is the result of the database, during is called during the query.
 	holds  tarsy.Spend
 	err    error
 	during func()
@@ -213,7 +213,7 @@ func TestPossiblyDoubleCountedStepEndsNoSession(t *testing.T) {
 	b.holds = spend(60, 0, 0)
 	b.during = func() {
 		b.during = nil
-		b.add(used(60)) // committed just before the database looked, told just after
+		b.add(used(60)) // committed just before the query's snapshot, added just after
 	}
 
 	requireSpent(t, b, "")
@@ -274,7 +274,7 @@ func TestUnresponsiveDatabaseKeepsKnownSpending(t *testing.T) {
 	requireSpent(t, b, "daily tokens: 120 of 100")
 }
 
-// One question that got no answer must not end all sessions until midnight.
+// One failed query must not end all sessions until midnight.
 func TestDoubleCountIsCorrectedWhenDatabaseResponds(t *testing.T) {
 	t.Parallel()
 
@@ -282,7 +282,7 @@ func TestDoubleCountIsCorrectedWhenDatabaseResponds(t *testing.T) {
 	b.holds = spend(60, 0, 0)
 	b.during = func() {
 		b.during = nil
-		b.add(used(60)) // committed just before the database looked, told just after
+		b.add(used(60)) // committed just before the query's snapshot, added just after
 	}
 
 	requireSpent(t, b, "")
@@ -376,8 +376,7 @@ func TestSummaryCountsImmediately(t *testing.T) {
 	require.Equal(t, 105, known.Usage.TotalTokens)
 }
 
-// Two servers share the cap of a day: what one spends the other sees, also in the midst of a session, and so does a server that
-// is started later.
+// Two servers share the daily cap: each sees what the other spends, even within a session, and so does a server that starts later.
 func TestServersShareDailyCap(t *testing.T) {
 	t.Parallel()
 
@@ -436,7 +435,7 @@ func TestServersShareDailyCap(t *testing.T) {
 	require.Empty(t, three.completes(fourth).ConcludedEarly)
 }
 
-// What a session spent is in its rows: neither another server nor a question about it starts again.
+// A session's spending is in its rows: neither another server nor a question about it starts from zero.
 func TestSessionBudgetSurvivesRestart(t *testing.T) {
 	t.Parallel()
 
@@ -445,7 +444,7 @@ func TestSessionBudgetSurvivesRestart(t *testing.T) {
 	inTool, leaveTool := make(chan struct{}), make(chan struct{})
 	h.tools.during = duringCall(inTool, leaveTool)
 
-	var equipped []bool // whether the model was given tools, call by call
+	var equipped []bool // whether the model was given tools, per call
 
 	for _, name := range []string{"investigator", "answerer"} {
 		h.model.RouteFunc(func(r *llm.Request) bool { return r.Agent == name }, func(r *llm.Request, _ int) script.Reply {

@@ -11,11 +11,11 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// cancelBatch is how many sessions are locked at once to store requests for them.
+// cancelBatch is how many sessions are locked at a time to store requests for them.
 const cancelBatch = 100
 
-// CancelMany is Cancel for several sessions. Each gets a request like any other; one that needs none is skipped with the reason. The requests are
-// durable batch by batch: after an error some may be, and it can be repeated. With dryRun nothing is changed.
+// CancelMany is Cancel for several sessions. Each gets an ordinary request; sessions that need none are skipped with a reason. The requests
+// become durable batch by batch: after an error some may be stored, and the call can be repeated. With dryRun nothing is changed.
 func (i *Intake) CancelMany(ctx context.Context, sessionIDs []string, author string, dryRun bool) (tarsy.BulkCancel, error) {
 	result := tarsy.BulkCancel{DryRun: dryRun, Skipped: []tarsy.SkippedCancel{}, SessionIDs: []string{}}
 	ids := slices.Compact(slices.Sorted(slices.Values(sessionIDs)))
@@ -57,7 +57,7 @@ func (i *Intake) cancelBatch(ctx context.Context, ids []string, author string, d
 	return i.cfg.DB.AddCancels(ctx, ids, plaintext.Clean(author), calendar.Time(i.cfg.Clock.Now()))
 }
 
-// skipReason is why a session gets no request; empty if it gets one.
+// skipReason returns why a session gets no request; empty if it gets one.
 func skipReason(target postgres.CancelTarget, exists bool) tarsy.CancelSkip {
 	switch {
 	case !exists:

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// busy fills a server with one worker: its model does not answer before the gate is open.
+// busy occupies a server with one worker: its model does not answer until the gate opens.
 func (h *fixture) busy(s *server) (id string, gate *script.Gate) {
 	h.t.Helper()
 
@@ -29,7 +29,7 @@ func (h *fixture) busy(s *server) (id string, gate *script.Gate) {
 	return id, gate
 }
 
-// over submits sessions and waits for their ends, on a server that has room for them.
+// over submits sessions and waits for them to end, on a server with enough workers.
 func (h *fixture) over(count int) []string {
 	h.t.Helper()
 
@@ -53,7 +53,7 @@ func TestQuestionIsAnsweredWhileEveryWorkerIsBusy(t *testing.T) {
 	t.Parallel()
 
 	h := newFixture(t)
-	h.fakeClock() // so that no renewal comes to the rescue
+	h.fakeClock() // so that no renewal masks a lost signal
 	h.investigated()
 	h.chat(script.Reply{Text: "because"})
 
@@ -80,7 +80,7 @@ func TestConcurrentAnswersAreLimitedPerServer(t *testing.T) {
 	const more = 3
 
 	h := newFixture(t)
-	h.fakeClock() // so that no renewal comes to the rescue
+	h.fakeClock() // so that no renewal masks a lost signal
 	h.investigated()
 
 	arrived, leave := make(chan struct{}, maxChats+more), make(chan struct{})
@@ -98,7 +98,7 @@ func TestConcurrentAnswersAreLimitedPerServer(t *testing.T) {
 	_, gate := h.busy(s)
 	all := sync.OnceFunc(func() { close(leave) })
 
-	t.Cleanup(all) // a server that stops waits for them
+	t.Cleanup(all) // a stopping server waits for them
 
 	var questions []tarsy.Question
 	for _, id := range ids {
@@ -115,7 +115,7 @@ func TestConcurrentAnswersAreLimitedPerServer(t *testing.T) {
 	wake(s.requests)
 	wake(s.slots)
 
-	// Each that ends lets one more begin, and no other signal does.
+	// Each answer that ends lets one more begin, without any other signal.
 	for range more {
 		leave <- struct{}{}
 
@@ -137,7 +137,7 @@ func TestStoppingServerHandsAnswerToBusyServer(t *testing.T) {
 	t.Parallel()
 
 	h := newFixture(t)
-	h.fakeClock() // so that no renewal comes to the rescue
+	h.fakeClock() // so that no renewal masks a lost signal
 	h.investigated()
 
 	gate := script.NewGate()
@@ -174,7 +174,7 @@ func TestRenewalDetectsQuestionAfterLostSignal(t *testing.T) {
 	s := h.start("one", func(c *Config) { c.Workers = 1 })
 	_, gate := h.busy(s)
 
-	// Written by a server whose NOTIFY never arrived.
+	// Written by a server whose NOTIFY was lost.
 	question := tarsy.Question{ChatID: ident.New(), MessageID: ident.New(), StageID: ident.New(), Content: "why?"}
 	h.exec(`WITH asked AS (UPDATE sessions SET open_requests = 1, runnable_at = $3 WHERE id = $1)
 INSERT INTO requests (id, session_id, kind, status, author, payload, created_at) VALUES ($2, $1, 'chat', 'open', 'x', $4, $3)`,

@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// freezer holds whoever comes by, once, at one of its places.
+// freezer blocks the first goroutine that passes the place at.
 type freezer struct {
 	at     string
 	frozen atomic.Bool
@@ -33,7 +33,7 @@ func (f *freezer) pass(place string) {
 	}
 }
 
-// silence lets no renewal of a server's leases have an effect, as if it could not reach the database.
+// silence makes lease renewals of a server have no effect, as if it could not reach the database.
 func (h *fixture) silence(server string) {
 	h.t.Helper()
 	h.exec(fmt.Sprintf(`CREATE FUNCTION silence() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -44,8 +44,8 @@ func (h *fixture) silence(server string) {
 	h.exec(`CREATE TRIGGER silence BEFORE UPDATE OF lease_until ON sessions FOR EACH ROW EXECUTE FUNCTION silence()`)
 }
 
-// The server goes silent in every phase of a chat: its lease runs out, another server goes on, and the first one changes
-// nothing when it comes back.
+// The server becomes unreachable in each phase of a chat: its lease expires, another server continues, and the first one changes nothing
+// when it comes back.
 func TestAnswerOfLostServerIsCompletedByAnother(t *testing.T) {
 	t.Parallel()
 
@@ -97,7 +97,7 @@ func TestAnswerOfLostServerIsCompletedByAnother(t *testing.T) {
 					}
 				})
 				thaw := sync.OnceFunc(func() { close(freezer.thaw) })
-				t.Cleanup(thaw) // a server that stops waits for it
+				t.Cleanup(thaw) // a stopping server waits for it
 
 				before := frozen.detail(id)
 				lost := frozen.logged.said("lost the lease; another server continues")

@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// requireUntouched checks that an investigation is as it was before a question.
+// requireUntouched checks that a question did not change the investigation.
 func requireUntouched(t *testing.T, before, after tarsy.SessionDetail) {
 	t.Helper()
 
@@ -29,7 +29,7 @@ func requireUntouched(t *testing.T, before, after tarsy.SessionDetail) {
 	require.Empty(t, cmp.Diff(a, b), "a question changed the investigation")
 }
 
-// told counts the events of a session by type.
+// told counts the events of a session with a type.
 func (h *fixture) told(id, eventType string) int {
 	h.t.Helper()
 
@@ -214,7 +214,7 @@ func TestAnswerHasItsOwnDeadline(t *testing.T) {
 	gate.Open()
 	s.answers(id, "and now?")
 
-	// Two of the investigation and two of each answer: the first was cut off by its own deadline, no other call was.
+	// Two of the investigation and two of each answer: the first was interrupted by its own deadline, no other call was.
 	require.Len(t, h.model.Calls(), 6)
 }
 
@@ -333,7 +333,7 @@ func TestUnstorableChatIsAbandoned(t *testing.T) {
 	h.exec(`ALTER TABLE mcp_interactions DROP CONSTRAINT never`)
 	s.answers(id, "and now?")
 
-	// A question that cannot even be begun is refused, not tried without end.
+	// A question that cannot even be started is refused, not retried forever.
 	h.exec(`ALTER TABLE chat_user_messages ADD CONSTRAINT never CHECK (content <> 'never') NOT VALID`)
 	question := s.ask(id, "never")
 
@@ -362,7 +362,7 @@ func TestQuestionsRacingWithSessionEndAreAllAnswered(t *testing.T) {
 	const sessions = 12
 
 	h := newFixture(t)
-	h.fakeClock() // so that no renewal comes to the rescue
+	h.fakeClock() // so that no renewal masks a lost signal
 	h.pollEvery = time.Hour
 	h.investigated()
 	h.chat(script.Reply{Text: "because"})

@@ -8,8 +8,8 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// claim takes sessions whenever there may be some: after a commit that made work, when a worker is free, when a
-// cancellation is asked, and at every poll.
+// claim claims sessions whenever there may be some: after a commit that created work, when a worker becomes free, when a cancellation is
+// requested, and at every poll.
 func (e *Engine) claim(ctx context.Context, queue *postgres.Watch) {
 	defer queue.Close()
 
@@ -31,27 +31,26 @@ func (e *Engine) claim(ctx context.Context, queue *postgres.Watch) {
 			more = e.claimOnce(ctx, asked)
 		}
 
-		// A session that was being claimed when something was asked of it runs only now: its renewal tells.
+		// A session that was being claimed when the request arrived is registered only now; renewing its lease reveals the request.
 		if heard {
 			e.renewRunning(ctx)
 		}
 	}
 }
 
-// claimOnce claims as many sessions as there is room for, and starts to work on them. With no room it looks only for
-// sessions to cancel and questions to answer, and only if something was asked. It reports whether a full batch may have
-// left more behind.
+// claimOnce claims as many sessions as there are free workers, and starts to work on them. Without a free worker it looks only for sessions
+// to cancel and questions to answer, and only if asked is set. It reports whether the batch was full, so that there may be more.
 func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 	settings := e.settings.Load()
 	workers := settings.Workers
 	if e.Ready != nil && !e.Ready() {
-		workers = 0 // without its tools a session would fail, or end with nothing found
+		workers = 0 // without its tools a session would fail or find nothing
 	}
 
 	e.mu.Lock()
 	free, chats := workers, maxChats
 	if workers == 0 {
-		chats = 0 // a server that runs nothing answers nothing
+		chats = 0 // a server that runs no sessions answers no questions
 	}
 
 	held := make([]string, 0, len(e.runs))
@@ -71,7 +70,7 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 		return false
 	}
 
-	// A claim under way is finished even when the server stops: what it took is handed over properly.
+	// Finish a claim that is in progress even if the server is stopping, so that the claimed sessions are handed over properly.
 	claimCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databasePatience)
 	defer cancel()
 
@@ -89,7 +88,7 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 	e.outage.Note(ctx, err)
 
 	if err != nil {
-		return false // whatever was claimed is not lost: its lease runs out and it is claimed again
+		return false // claimed sessions are not lost: their leases expire and they are claimed again
 	}
 
 	claimed, uncounted := 0, 0
@@ -118,7 +117,7 @@ func (e *Engine) claimOnce(ctx context.Context, asked bool) (more bool) {
 	return claimed > 0 && claimed >= free
 }
 
-// work runs a claimed session in a goroutine of its own.
+// work runs a claimed session in its own goroutine.
 func (e *Engine) work(c postgres.Claim, recipe *chain.Recipe, settings *Settings) {
 	r := newSessionRun(e, c, recipe, settings)
 
@@ -149,7 +148,7 @@ func (e *Engine) work(c postgres.Claim, recipe *chain.Recipe, settings *Settings
 	})
 }
 
-// renew keeps the leases of all running sessions, in one statement, until ctx is done.
+// renew renews the leases of all running sessions, in one statement, until ctx is done.
 func (e *Engine) renew(ctx context.Context) {
 	ticker := e.Clock.NewTicker(e.RenewEvery)
 	defer ticker.Stop()
@@ -164,7 +163,7 @@ func (e *Engine) renew(ctx context.Context) {
 		}
 
 		e.renewRunning(ctx)
-		// A request to cancel whose signal was lost must not wait until a worker is free.
+		// A cancel request whose signal was lost must not wait until a worker is free.
 		wake(e.cancels)
 	}
 }
@@ -172,7 +171,7 @@ func (e *Engine) renew(ctx context.Context) {
 func (e *Engine) renewRunning(ctx context.Context) {
 	runs := e.running()
 	if len(runs) == 0 {
-		return // no attempt
+		return // not an attempt; the outage state is unchanged
 	}
 
 	if err := e.renewLeases(ctx, runs); ctx.Err() == nil {
@@ -180,7 +179,7 @@ func (e *Engine) renewRunning(ctx context.Context) {
 	}
 }
 
-// renewLeases prolongs the leases of runs. One that is lost is interrupted.
+// renewLeases renews the leases of runs, and interrupts the runs whose lease is lost.
 func (e *Engine) renewLeases(ctx context.Context, runs []*sessionRun) error {
 	if len(runs) == 0 {
 		return nil
@@ -230,7 +229,7 @@ func (e *Engine) renewLeases(ctx context.Context, runs []*sessionRun) error {
 	return nil
 }
 
-// watchRequests passes on what is asked of sessions that run here, and lets others be claimed for it.
+// watchRequests delivers requests to sessions that run here, and wakes the claimer for requests to other sessions.
 func (e *Engine) watchRequests(ctx context.Context, requests *postgres.Watch) {
 	defer requests.Close()
 

@@ -19,7 +19,7 @@ func TestCommitWakesClaimBeforePoll(t *testing.T) {
 	const sessions = 20
 
 	h := newFixture(t)
-	h.fakeClock() // so that a session whose commit wakes nobody waits for ever: no renewal comes to the rescue
+	h.fakeClock() // so that a session whose commit wakes no one waits forever: no renewal masks it
 	h.pollEvery = time.Hour
 	h.recipe = recipeOf([]string{"first"}, []string{"second"})
 	h.forAgent("first", script.Reply{Text: "one"})
@@ -32,7 +32,7 @@ func TestCommitWakesClaimBeforePoll(t *testing.T) {
 		s.completes(s.submit())
 	}
 
-	// With one worker and all of them waiting, it is the freed worker that takes the next.
+	// With one worker and all sessions waiting, the freed worker takes the next one.
 	var ids []string
 	for range sessions {
 		ids = append(ids, s.submit())
@@ -53,7 +53,7 @@ func TestLimitsAreExactPerServerAndAcrossServers(t *testing.T) {
 	)
 
 	h := newFixture(t)
-	// Every change of a lease notes how many there are: more than the limits must never be committed.
+	// Every change of a lease records how many there are: more than the limits must never be committed.
 	h.exec(`CREATE TABLE peaks (together bigint, server bigint)`)
 	h.exec(`CREATE FUNCTION note_peak() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     INSERT INTO peaks SELECT coalesce(sum(n), 0), coalesce(max(n), 0)
@@ -61,7 +61,7 @@ func TestLimitsAreExactPerServerAndAcrossServers(t *testing.T) {
     RETURN NULL; END $$`)
 	h.exec(`CREATE TRIGGER peak AFTER UPDATE OF lease_until ON sessions FOR EACH STATEMENT EXECUTE FUNCTION note_peak()`)
 
-	// The first calls wait until as many sessions as allowed run at once.
+	// The first calls wait until the maximum number of sessions runs concurrently.
 	full := make(chan struct{})
 
 	var (
@@ -108,7 +108,7 @@ func TestQueuedSessionsAreCancelledWhileEveryWorkerIsBusy(t *testing.T) {
 	t.Parallel()
 
 	h := newFixture(t)
-	h.fakeClock() // so that no renewal comes to the rescue
+	h.fakeClock() // so that no renewal masks a lost signal
 
 	gate := script.NewGate()
 	h.forAgent("investigator", script.Reply{Text: "found", Gate: gate})
@@ -123,7 +123,7 @@ func TestQueuedSessionsAreCancelledWhileEveryWorkerIsBusy(t *testing.T) {
 		waiting = append(waiting, s.submit())
 	}
 
-	// More than a server cancels at once, and one signal for all of them.
+	// More sessions than a server cancels concurrently, and one signal for all of them.
 	h.exec(`UPDATE sessions SET open_requests = 1 WHERE id <> $1`, busy)
 	h.exec(`INSERT INTO requests (id, session_id, kind, status, author, created_at)
 SELECT gen_random_uuid(), id, 'cancel', 'open', 'somebody', created_at FROM sessions WHERE id <> $1`, busy)
@@ -165,7 +165,7 @@ func TestRenewalDetectsCancellationAfterLostSignal(t *testing.T) {
 				id = s.submit()
 			}
 
-			// Written by a server whose NOTIFY never arrived.
+			// Written by a server whose NOTIFY was lost.
 			h.exec(`WITH asked AS (UPDATE sessions SET open_requests = 1 WHERE id = $1)
 INSERT INTO requests (id, session_id, kind, status, author, created_at) VALUES ($2, $1, 'cancel', 'open', 'x', $3)`, id, ident.New(), clock.Now())
 			clock.Advance(s.RenewEvery)
@@ -179,7 +179,7 @@ func TestRequestBetweenClaimAndWorkIsHandled(t *testing.T) {
 	t.Parallel()
 
 	h := newFixture(t)
-	h.fakeClock() // so that no renewal comes to the rescue
+	h.fakeClock() // so that no renewal masks a lost signal
 
 	gate := script.NewGate()
 	h.forAgent("investigator", script.Reply{Text: "found", Gate: gate})
@@ -191,7 +191,7 @@ func TestRequestBetweenClaimAndWorkIsHandled(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 
-	// The session is this server's and its state is loaded when the request arrives, and nobody can pass it on yet.
+	// When the request arrives, this server has claimed and loaded the session, but cannot deliver the request to it yet.
 	s.cancel(id)
 	wake(s.requests)
 	s.work(claims[0], nil, s.settings.Load())

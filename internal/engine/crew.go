@@ -2,10 +2,9 @@ package engine
 
 import "sync"
 
-// crew is the executions of a stage that run at the same time. Those that wait for people rest; when all rest, or have left, the crew
-// is idle for good.
+// crew tracks the concurrent executions of a stage. Those that wait for people rest; once all rest or have left, the crew is idle for good.
 type crew struct {
-	// idle is closed when nobody works any more.
+	// idle is closed when no execution is working any more.
 	idle chan struct{}
 
 	mu      sync.Mutex
@@ -15,7 +14,7 @@ type crew struct {
 
 func newCrew(size int) *crew { return &crew{idle: make(chan struct{}), working: size} }
 
-// rest is called by an execution that has nothing to do for now.
+// rest is called by an execution that has nothing to do at the moment.
 func (c *crew) rest() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -24,7 +23,7 @@ func (c *crew) rest() {
 	c.checkIdle()
 }
 
-// work is called by an execution that rested. It reports false if the crew is idle: then it is too late.
+// work is called by an execution that rested. It returns false if the crew is already idle; the execution must then end.
 func (c *crew) work() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,7 +37,7 @@ func (c *crew) work() bool {
 	return true
 }
 
-// leave is called once by each execution when it has ended, and not while it rests.
+// leave is called once by each execution when it ends, and not while it rests.
 func (c *crew) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,58 +19,55 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// Announce returns the announcements to store with the step that begins a session, or with the one that ends it. The index of
-// announcements makes sure that each is stored once.
+// Announce returns the announcements to store with the step that starts or ends a session. A unique index ensures that each is stored once.
 type Announce func(session tarsy.Session, subject tarsy.AnnouncementSubject) []tarsy.Announcement
 
-// Config is what an engine needs.
+// Config configures an Engine.
 type Config struct {
-	// Settings are those that the engine begins with, see Engine.Apply.
+	// Settings are the initial settings; see Engine.Apply.
 	Settings
 
 	DB *postgres.DB
 	// OpenTools connects the tools of one execution.
 	OpenTools func(ctx context.Context, executionID string, servers []tarsy.MCPServerSelection, rules []agent.ToolRule) (agent.Tools, error)
-	// FetchRunbook reads the runbook at an address that an alert named.
+	// FetchRunbook reads the runbook at a URL from an alert.
 	FetchRunbook func(ctx context.Context, url string) (string, error)
 
-	// ServerID names this server in leases.
+	// ServerID identifies this server in leases.
 	ServerID string
-	// Lease is how long a session stays with a server that has gone silent; it is renewed every RenewEvery.
+	// Lease is how long a server keeps a session after it stops responding; leases are renewed every RenewEvery.
 	Lease      time.Duration
 	RenewEvery time.Duration
-	// Ready reports whether this server may take work. Until it does, only cancellations are claimed. Nil means always.
-	// Call Wake when it changes.
+	// Ready reports whether this server may claim more than cancellations. Nil means always. Call Wake when it changes.
 	Ready func() bool
-	// Grace is how long a stopping server waits for tool calls that are under way.
+	// Grace is how long a stopping server waits for tool calls in flight.
 	Grace time.Duration
 
 	// Announce may be nil.
 	Announce Announce
 
-	// SetAside is told when a session cannot be loaded, and when it can again. It may be nil.
+	// SetAside is called when a session cannot be loaded, and when it can be loaded again. It may be nil.
 	SetAside func(sessionID string, aside bool)
 
-	// LeaseLost is called when another server took a session over that this one worked on. It may be nil.
+	// LeaseLost is called when another server has taken over a session that this one worked on. It may be nil.
 	LeaseLost func()
-	// Trace returns the context for work on a row of a session: the session itself, or an execution. Nil changes no context.
+	// Trace returns the context for work on a row of a session: the session itself, or an execution. Nil leaves the context unchanged.
 	Trace func(ctx context.Context, sessionID, rowID string) context.Context
 
 	Clock  clockwork.Clock
 	Logger *slog.Logger
 }
 
-// maxCancels and maxChats are how many sessions a server cancels, and how many questions it answers, beside the
-// sessions that it runs.
+// maxCancels and maxChats are how many sessions a server cancels, and questions it answers, in addition to the sessions that it runs.
 const (
 	maxCancels = 16
 	maxChats   = 16
 )
 
-// databasePatience is how long the engine waits for a database that does not answer before it asks again.
+// databasePatience is how long the engine waits for an unresponsive database before it retries.
 const databasePatience = 30 * time.Second
 
-// The reasons for which the work on a session is interrupted.
+// The reasons why the work on a session is interrupted.
 var (
 	errCancelRequested = errors.New("the session was cancelled on request")
 	errSessionTimeout  = errors.New("the session ran out of time")
@@ -79,17 +76,17 @@ var (
 	errPanicked        = errors.New("the work on the session panicked")
 )
 
-// Engine claims sessions and runs them. Start it once; Stop hands everything over and may be called at any time.
+// Engine claims and runs sessions. Start must be called at most once; Stop hands all sessions over and may be called at any time.
 type Engine struct {
 	Config
 
-	// settings are those of now. A session that is claimed keeps them, see sessionRun.
+	// settings are the current settings. A claimed session keeps the settings of that moment; see sessionRun.
 	settings atomic.Pointer[Settings]
 	ledger   *ledger
-	// recipes belongs to the claimer.
+	// recipes is used only by the claiming goroutine.
 	recipes recipes
 	aside   setAside
-	// These report while the database is unavailable to claim, to renew leases and to announce the server.
+	// Report outages of the database for claims, lease renewals and server announcements.
 	outage, renewing, announcing background.Outage
 
 	started time.Time
@@ -98,8 +95,8 @@ type Engine struct {
 	runs     map[string]*sessionRun
 	stopping bool
 
-	// slots is kicked when a worker is free, cancels when a session may need to be cancelled or a question be answered,
-	// requests when something is asked of a session that does not run here, or not yet.
+	// slots is signalled when a worker is free, cancels when a session may need to be cancelled or a question answered, and requests when
+	// there is a request to a session that does not run here, or not yet.
 	slots    chan struct{}
 	cancels  chan struct{}
 	requests chan struct{}
@@ -111,7 +108,7 @@ type Engine struct {
 	working      sync.WaitGroup
 }
 
-// New returns an engine that does nothing yet.
+// New returns an engine that is not started.
 func New(cfg Config) *Engine {
 	if cfg.Trace == nil {
 		cfg.Trace = func(ctx context.Context, _, _ string) context.Context { return ctx }
@@ -122,7 +119,7 @@ func New(cfg Config) *Engine {
 	}
 
 	settings := cfg.Settings
-	cfg.Settings = Settings{} // so that nothing reads what Apply has replaced
+	cfg.Settings = Settings{} // so that nothing reads settings that Apply has replaced
 
 	e := &Engine{
 		Config:  cfg,
@@ -151,7 +148,7 @@ func New(cfg Config) *Engine {
 	return e
 }
 
-// Start begins to claim and run sessions. An engine that was stopped stays so.
+// Start begins to claim and run sessions. It has no effect after Stop.
 func (e *Engine) Start() {
 	e.mu.Lock()
 	stopped := e.stopping
@@ -166,7 +163,7 @@ func (e *Engine) Start() {
 	e.stopClaiming, e.stopServing = stopClaiming, stopServing
 	e.started = e.Clock.Now()
 
-	// Watches begin here, not in the goroutines: after Start returns, no signal is missed.
+	// Start watching here, not in the goroutines, so that no signal is missed after Start returns.
 	queue := e.DB.Signals().WatchQueue()
 	requests := e.DB.Signals().WatchRequests()
 
@@ -177,8 +174,8 @@ func (e *Engine) Start() {
 	wake(e.slots)
 }
 
-// Stop claims nothing more, lets LLM calls go and tool calls finish, hands all sessions over and waits. After the
-// grace period, or when ctx is done, tool calls are cut off too. It is safe before Start and may be called again.
+// Stop stops claiming, abandons LLM calls, lets tool calls finish, hands all sessions over and waits. After the grace period, or when ctx
+// is done, tool calls are interrupted too. It is safe to call before Start and more than once.
 func (e *Engine) Stop(ctx context.Context) {
 	e.mu.Lock()
 	e.stopping = true
@@ -216,7 +213,7 @@ func (e *Engine) Stop(ctx context.Context) {
 // Wake makes the engine look for sessions to claim now.
 func (e *Engine) Wake() { wake(e.slots) }
 
-// running returns the sessions under way.
+// running returns the sessions that this server works on.
 func (e *Engine) running() []*sessionRun {
 	e.mu.Lock()
 	defer e.mu.Unlock()

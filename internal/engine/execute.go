@@ -16,8 +16,8 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// runExecutions runs the executions of a stage concurrently and waits for all of them: one that fails stops no other.
-// It returns why the work could not go on, if so.
+// runExecutions runs the executions of a stage concurrently and waits for all of them; a failure of one does not stop the others. It
+// returns an error if the work on the session cannot continue.
 func (r *sessionRun) runExecutions(ctx context.Context, c chain.Chain, tasks []plan.Task) error {
 	var (
 		group sync.WaitGroup
@@ -35,7 +35,7 @@ func (r *sessionRun) runExecutions(ctx context.Context, c chain.Chain, tasks []p
 
 	group.Wait()
 
-	// The reason why the round was stopped says more than the errors of its executions.
+	// The reason why the round was stopped is more useful than the errors of its executions.
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -43,8 +43,8 @@ func (r *sessionRun) runExecutions(ctx context.Context, c chain.Chain, tasks []p
 	return errors.Join(errs...)
 }
 
-// runUntilDone runs an execution. While one of its calls waits for a person and others of the stage work, it waits with them; when
-// nobody works any more it ends too, and the next plan gives the lease back.
+// runUntilDone runs an execution. If one of its calls waits for a person, it waits as long as other executions of the stage are working.
+// Once none is, it returns too, and the next plan releases the lease.
 func (r *sessionRun) runUntilDone(ctx context.Context, c chain.Chain, t plan.Task, crew *crew) error {
 	for {
 		decision := r.memory.nextDecision()
@@ -90,7 +90,7 @@ func (r *sessionRun) runUntilDone(ctx context.Context, c chain.Chain, t plan.Tas
 }
 
 func (r *sessionRun) runExecution(ctx context.Context, c chain.Chain, t plan.Task) (err error) {
-	// What a model or a tool returned must not end the process: the next server would meet it again.
+	// The output of a model or a tool must not crash the process: the next server would crash on it too.
 	defer func() {
 		if cause := recover(); cause != nil {
 			r.engine.Logger.Error("an execution panicked", "session_id", r.lease.SessionID, "execution_id", t.Execution,
@@ -123,14 +123,14 @@ func (r *sessionRun) runExecution(ctx context.Context, c chain.Chain, t plan.Tas
 	}
 }
 
-// failExecution ends an execution that could not run.
+// failExecution records the failure of an execution that could not run.
 func (r *sessionRun) failExecution(ctx context.Context, t plan.Task, code, message string) error {
 	_, pending := r.submit(chain.Chain{}, func(s plan.Steps) progress.Step { return s.FailExecution(t.Execution, code, message) })
 
 	return recorder{r}.wait(context.WithoutCancel(ctx), pending)
 }
 
-// input gathers what an execution needs: what it works on, and how it reaches this server.
+// input builds the input of an execution: what it works on, and its connections to this server.
 func (r *sessionRun) input(c chain.Chain, t plan.Task) (in agent.Input, err error) {
 	var equipped chain.Agent
 

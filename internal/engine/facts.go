@@ -12,11 +12,11 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// maskFacts cleans and masks what an alert is about. A link that contains a secret is left out: masked, it leads nowhere.
+// maskFacts cleans and masks the facts of an alert. Links that contain a secret are dropped, because a masked URL is useless.
 func maskFacts(facts tarsy.AlertFacts, mask func(string) string) tarsy.AlertFacts {
 	facts = cleanFacts(facts)
 
-	// Most alerts contain no secret, and one look at everything is cheaper than one at each part.
+	// Most alerts contain no secret, and one pass over the whole text is cheaper than one per part.
 	if text := factsText(facts); mask(text) == text {
 		return facts
 	}
@@ -35,7 +35,7 @@ func maskFacts(facts tarsy.AlertFacts, mask func(string) string) tarsy.AlertFact
 	facts.Labels = labels
 	facts.Links = slices.DeleteFunc(facts.Links, func(link tarsy.AlertLink) bool { return mask(link.URL) != link.URL })
 
-	// It must stay different from others.
+	// The fingerprint must remain distinct from others.
 	if mask(facts.Fingerprint) != facts.Fingerprint {
 		sum := sha256.Sum256([]byte(facts.Fingerprint))
 		facts.Fingerprint = hex.EncodeToString(sum[:])
@@ -44,7 +44,7 @@ func maskFacts(facts tarsy.AlertFacts, mask func(string) string) tarsy.AlertFact
 	return facts
 }
 
-// maskLabel masks a value together with its name, which is what most secrets are recognized by.
+// maskLabel masks a value together with its name, because most secrets are recognized by their name.
 func maskLabel(name, value string, mask func(string) string) string {
 	if masked, ok := strings.CutPrefix(mask(name+": "+value), name+": "); ok {
 		return masked
@@ -53,7 +53,7 @@ func maskLabel(name, value string, mask func(string) string) string {
 	return mask(value)
 }
 
-// factsText is everything that maskFacts would change, one part in a line; it is empty if the alert has no facts.
+// factsText returns everything that maskFacts can change, one part per line; empty if the alert has no facts.
 func factsText(facts tarsy.AlertFacts) string {
 	lines := []string{facts.Title, facts.Service, facts.Namespace, facts.Cluster, facts.Team, facts.GroupKey, facts.Fingerprint}
 	for name, value := range facts.Labels {
@@ -69,7 +69,7 @@ func factsText(facts tarsy.AlertFacts) string {
 	return strings.Join(lines, "\n")
 }
 
-// cleanFacts removes what PostgreSQL cannot store. The result shares nothing with the argument.
+// cleanFacts removes characters that PostgreSQL cannot store. The result shares no memory with the argument.
 func cleanFacts(facts tarsy.AlertFacts) tarsy.AlertFacts {
 	for _, text := range []*string{
 		&facts.Title, &facts.Service, &facts.Namespace, &facts.Cluster, &facts.Team, &facts.Fingerprint, &facts.GroupKey, &facts.Receiver,

@@ -24,10 +24,10 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// patience bounds every wait of a test; whoever waits that long has failed.
+// patience limits every wait of a test; a wait that takes that long has failed.
 var patience = slowness.Scale(time.Minute)
 
-// fixture is one database, with what its servers share.
+// fixture is one database, and everything that its servers share.
 type fixture struct {
 	t      *testing.T
 	ctx    context.Context
@@ -37,13 +37,13 @@ type fixture struct {
 	model  *script.Script
 	tools  *toolbox
 	recipe chain.Chain
-	// noRecipes lets sessions follow the configuration, as those of a release without recipes do.
+	// noRecipes makes sessions follow the configuration, like those of a release without recipes.
 	noRecipes bool
-	// maxWaiting bounds the sessions that wait; 0 means any number.
+	// maxWaiting limits the number of waiting sessions; 0 means no limit.
 	maxWaiting int
-	// pollEvery is how often the database looks for what no signal told, in real time; 0 means as a server does.
+	// pollEvery is how often the database polls for changes without a signal, in real time; 0 means the server's default.
 	pollEvery time.Duration
-	// configured guards the recipe against tests that change it while servers run.
+	// configured guards the recipe, which tests change while servers run.
 	configured sync.Mutex
 }
 
@@ -79,7 +79,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 }
 
-// recipeOf is a chain with these agents in its stages.
+// recipeOf returns a chain with these agents in its stages.
 func recipeOf(stages ...[]string) chain.Chain {
 	recipe := chain.Chain{ID: "chain", Summary: chain.Summary{Models: []agent.Fallback{{}}, Limit: time.Minute}}
 
@@ -101,7 +101,7 @@ func recipeOf(stages ...[]string) chain.Chain {
 	return recipe
 }
 
-// decode reads a recipe as a server does whose configuration has everything.
+// decode reads a recipe like a server whose configuration has everything.
 func (h *fixture) decode(body json.RawMessage) (recipe chain.Recipe, err error) {
 	return recipe, json.Unmarshal(body, &recipe)
 }
@@ -115,7 +115,7 @@ type server struct {
 	logged  *logWatch
 }
 
-// open returns a server that is not started. Change is applied to its configuration.
+// open returns a server that is not started. change is applied to its configuration.
 func (h *fixture) open(id string, change func(*Config)) *server {
 	h.t.Helper()
 
@@ -201,7 +201,7 @@ func (s *server) cancel(id string) {
 	require.NoError(s.fixture.t, err)
 }
 
-// ask asks a question that must be taken.
+// ask asks a question that must be accepted.
 func (s *server) ask(id, content string) tarsy.Question {
 	s.fixture.t.Helper()
 
@@ -211,7 +211,7 @@ func (s *server) ask(id, content string) tarsy.Question {
 	return question
 }
 
-// answered waits for the end of the stage that answers a question, by the journal, and returns it.
+// answered waits until the journal shows the end of the stage that answers a question, and returns the stage.
 func (s *server) answered(id string, q tarsy.Question) tarsy.StageDetail {
 	s.fixture.t.Helper()
 
@@ -248,7 +248,7 @@ func (s *server) answers(id, content string) tarsy.StageDetail {
 	return stage
 }
 
-// ended waits for the end of a session by its journal and returns its statuses in order.
+// ended waits until the journal shows the end of a session, and returns its statuses in order.
 func (s *server) ended(id string) []string {
 	s.fixture.t.Helper()
 
@@ -311,7 +311,7 @@ func query[T any](h *fixture, sql string, args ...any) T {
 	return value
 }
 
-// footprint is everything the database holds of a session, but for its lease.
+// footprint returns everything that the database contains about a session, except its lease.
 func (h *fixture) footprint(id string) string {
 	h.t.Helper()
 
@@ -329,7 +329,7 @@ func (h *fixture) footprint(id string) string {
     'events', (SELECT jsonb_agg(r ORDER BY r.seq) FROM events r WHERE session_id = $1))::text`, id)
 }
 
-// requireWhole checks that a session has one effect of each kind and a journal without gap, and that nothing is open.
+// requireWhole checks that a session has one effect of each kind and a journal without gaps, and that nothing is open.
 func (h *fixture) requireWhole(id string) {
 	h.t.Helper()
 	require.True(h.t, query[bool](h, `SELECT s.last_seq = count(e.*) AND max(e.seq) = count(e.*) AND s.lease_until IS NULL
@@ -343,7 +343,7 @@ FROM sessions s JOIN events e ON e.session_id = s.id WHERE s.id = $1 GROUP BY s.
 		query[int](h, `SELECT count(*) FROM events WHERE session_id = $1 AND type = 'timeline_event.created'`, id))
 }
 
-// wait waits for a channel to be closed or to receive.
+// wait waits until a channel is closed or delivers a value.
 func (h *fixture) wait(c <-chan struct{}, what string) {
 	h.t.Helper()
 
@@ -354,8 +354,8 @@ func (h *fixture) wait(c <-chan struct{}, what string) {
 	}
 }
 
-// forAgent answers the n-th call of an execution by the number of answers that its messages hold, so that a repeated
-// call gets the same answer. The summary is answered too.
+// forAgent scripts an agent. It chooses the reply by the number of answers in the call's messages, so that a repeated call gets the same
+// reply. Summaries are answered too.
 func (h *fixture) forAgent(name string, replies ...script.Reply) {
 	h.model.RouteFunc(func(r *llm.Request) bool { return r.Agent == name }, func(r *llm.Request, _ int) script.Reply {
 		answered := 0
@@ -374,7 +374,7 @@ func (h *fixture) summary(reply script.Reply) {
 	h.forAgent("ExecSummaryAgent", reply)
 }
 
-// chat gives the chain somebody who answers questions.
+// chat adds an agent that answers questions to the chain.
 func (h *fixture) chat(replies ...script.Reply) {
 	h.recipe.Chat = &chain.Agent{
 		Servers: []tarsy.MCPServerSelection{{Name: "box"}},
@@ -386,7 +386,7 @@ func (h *fixture) chat(replies ...script.Reply) {
 	}
 }
 
-// investigated scripts a session that ends at once.
+// investigated scripts a session that ends immediately.
 func (h *fixture) investigated() {
 	h.forAgent("investigator", script.Reply{Text: "the root cause"})
 	h.summary(script.Reply{Text: "in short"})
@@ -396,12 +396,12 @@ func call(id, name, arguments string) llm.ToolCall {
 	return llm.ToolCall{ID: id, Name: "box__" + name, Arguments: arguments}
 }
 
-// toolbox has a tool that reads and one that writes, and remembers what was done with them.
+// toolbox has a tool that reads and one that writes, and records their calls.
 type toolbox struct {
 	mu    sync.Mutex
 	opens int
 	calls []agent.Call
-	// during is called while a tool runs, onList while tools are listed; its error is the infrastructure's.
+	// during is called while a tool runs, and its error is an infrastructure error; onList is called while tools are listed.
 	during func(ctx context.Context, call agent.Call) error
 	onList func()
 }
@@ -440,7 +440,7 @@ func (b *toolbox) Call(ctx context.Context, c agent.Call) (agent.Result, error) 
 	return agent.Result{Content: "done " + c.Arguments, Attempts: 1}, nil
 }
 
-// duringCall tells that a call has come and lets it go when told.
+// duringCall signals in when a call has begun and blocks it until leave is signalled.
 func duringCall(in, leave chan struct{}) func(context.Context, agent.Call) error {
 	return func(ctx context.Context, _ agent.Call) error {
 		select {
@@ -485,7 +485,7 @@ func (b *toolbox) made(name string) int {
 	return count
 }
 
-// logWatch tells when a message is logged.
+// logWatch signals when a message is logged.
 type logWatch struct {
 	slog.Handler
 
@@ -493,7 +493,7 @@ type logWatch struct {
 	waits map[string]chan struct{}
 }
 
-// logged returns a channel that receives when the message is logged from now on.
+// said returns a channel that receives a value each time the message is logged from now on.
 func (w *logWatch) said(message string) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -520,7 +520,7 @@ func (w *logWatch) Handle(ctx context.Context, record slog.Record) error {
 
 func (w *logWatch) WithAttrs([]slog.Attr) slog.Handler { return w }
 
-// fakeClock stops the time of the fixture. Call it before starting a server.
+// fakeClock makes the fixture use a fake clock. It must be called before starting a server.
 func (h *fixture) fakeClock() *clockwork.FakeClock {
 	clock := clockwork.NewFakeClockAt(time.Now())
 	h.clock = clock

@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// handOver gives the lease back with work undone.
+// handOver releases the lease of an unfinished session.
 func (r *sessionRun) handOver() {
 	const patience = 5 * time.Second
 
@@ -24,8 +24,8 @@ func (r *sessionRun) handOver() {
 // newerSchemaPause is how long a session is left to newer servers before this one tries again.
 const newerSchemaPause = 30 * time.Second
 
-// newerSchema reports whether the database refused a step and has a schema that only a newer release knows: that release
-// may be able to store what this one cannot. It also reports whether it could find out.
+// newerSchema reports whether the database rejected a step and has a schema of a newer release, which may be able to store the step.
+// certain is false if that could not be determined.
 func (r *sessionRun) newerSchema(err error) (newer, certain bool) {
 	if !postgres.SchemaRefused(err) {
 		return false, true
@@ -39,7 +39,7 @@ func (r *sessionRun) newerSchema(err error) (newer, certain bool) {
 	return newer, err == nil
 }
 
-// deferToNewer gives the lease back to a server of a newer release.
+// deferToNewer releases the lease so that a server of a newer release can claim the session.
 func (r *sessionRun) deferToNewer() {
 	ctx, cancel := context.WithTimeout(context.Background(), databasePatience)
 	defer cancel()

@@ -36,7 +36,7 @@ func TestUnstorableSessionIsAbandoned(t *testing.T) {
 	require.Zero(t, h.tools.made("change"))
 }
 
-// A database that is full for a while refuses good steps: the session waits for it and is not given up.
+// A temporarily full database rejects valid steps: the session waits and is not given up.
 func TestTemporarilyFullDatabaseOnlyDelaysSession(t *testing.T) {
 	t.Parallel()
 
@@ -62,7 +62,7 @@ FOR EACH ROW WHEN (NEW.status = 'completed') EXECUTE FUNCTION refuse()`)
 func TestTooDeeplyNestedArgumentsDoNotStopSession(t *testing.T) {
 	t.Parallel()
 
-	// The deepest that JSON decoders take; one level more is no JSON to them.
+	// The maximum depth that JSON decoders accept.
 	const depth = 10_000
 
 	h := newFixture(t)
@@ -77,11 +77,11 @@ func TestTooDeeplyNestedArgumentsDoNotStopSession(t *testing.T) {
 	h.requireWhole(id)
 }
 
-// What a provider wants back, and what it says it used, is stored whatever it is.
+// The signature and usage that a provider reports are stored whatever they contain.
 func TestNoProviderReportStopsSession(t *testing.T) {
 	t.Parallel()
 
-	const depth = 9_000 // of arrays, one in another
+	const depth = 9_000 // of nested arrays
 
 	h := newFixture(t)
 
@@ -110,7 +110,7 @@ func TestNoProviderReportStopsSession(t *testing.T) {
 	require.Positive(t, list[0].Usage.TotalTokens)
 }
 
-// Whatever in a text makes the program panic is met again by every server that takes the session over.
+// A text that makes the program panic would do so on every server that takes the session over.
 func TestPanicInExecutiveSummaryOnlyLosesSummary(t *testing.T) {
 	t.Parallel()
 

@@ -17,40 +17,40 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// IntakeConfig is what intake needs.
+// IntakeConfig configures an Intake.
 type IntakeConfig struct {
 	DB *postgres.DB
-	// Route finds the alert's chain and rejects what is not configured, with errors that name what is.
+	// Route finds the alert's chain and rejects unconfigured values, with errors that list the configured ones.
 	Route func(alert tarsy.Alert) (chain.Route, error)
-	// TakesQuestions reports whether a chain has a chat, and whether it is configured at all.
+	// TakesQuestions reports whether a chain has a chat, and whether the chain is configured at all.
 	TakesQuestions func(chainID string) (takes, known bool)
 	// Decode reads a stored recipe.
 	Decode func(body json.RawMessage) (chain.Recipe, error)
-	// Mask hides secrets in what people wrote; it fails open by contract.
+	// Mask hides secrets in what people wrote. If it fails, it returns the text unmasked.
 	Mask   func(text string) string
 	Limits IntakeLimits
 	Clock  clockwork.Clock
 }
 
-// Intake takes alerts and wishes from outside. It runs on every server, also on one that works on no session.
+// Intake accepts alerts, questions and cancel requests. It runs on every server, including those that run no sessions.
 type Intake struct {
 	cfg       IntakeConfig
 	admission *admission
 }
 
-// NewIntake returns an intake.
+// NewIntake returns an Intake.
 func NewIntake(cfg IntakeConfig) *Intake {
 	return &Intake{cfg: cfg, admission: newAdmission(cfg.Limits, cfg.Clock)}
 }
 
-// Reconfigured returns an intake with another configuration. Both count what they hold in memory together.
+// Reconfigured returns an Intake with another configuration. Both share the counts of what is held in memory.
 func (i *Intake) Reconfigured(cfg IntakeConfig) *Intake {
 	return &Intake{cfg: cfg, admission: i.admission}
 }
 
-// Submit turns an alert into a session. When it returns without error the session is durable. An alert that is too much at
-// the moment is an error with CodeOverloaded. Of a session that an earlier request with the same idempotency key created, only the id
-// and the status are returned as they are.
+// Submit turns an alert into a session, which is durable when it returns without error. If the limits are reached it fails with
+// CodeOverloaded. For a session that an earlier request with the same idempotency key created, only ID and Status are those of the stored
+// session.
 func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error) {
 	leave, err := i.Enter(alert)
 	if err != nil {
@@ -74,7 +74,7 @@ func (i *Intake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, 
 	return prepared.Session, nil
 }
 
-// Enter counts alerts that are held in memory together until leave is called, or refuses them with CodeOverloaded.
+// Enter counts alerts that are held in memory together until leave is called, or rejects them with CodeOverloaded.
 func (i *Intake) Enter(alerts ...tarsy.Alert) (leave func(), err error) {
 	bytes := 0
 	for _, alert := range alerts {
@@ -84,7 +84,7 @@ func (i *Intake) Enter(alerts ...tarsy.Alert) (leave func(), err error) {
 	return i.admission.enter(bytes)
 }
 
-// Prepare finds an alert's chain and masks everything that its sender wrote. It stores nothing.
+// Prepare finds an alert's chain and masks all of the sender's texts. It stores nothing.
 func (i *Intake) Prepare(ctx context.Context, alert tarsy.Alert) (postgres.Prepared, error) {
 	route, err := i.cfg.Route(alert)
 	if err != nil {
@@ -100,7 +100,7 @@ func (i *Intake) Prepare(ctx context.Context, alert tarsy.Alert) (postgres.Prepa
 	return i.session(alert, route)
 }
 
-// PrepareMasked is Prepare for an alert that was made of texts that Prepare has returned.
+// PrepareMasked is Prepare for an alert built from texts that Prepare has returned.
 func (i *Intake) PrepareMasked(alert tarsy.Alert) (postgres.Prepared, error) {
 	route, err := i.cfg.Route(alert)
 	if err != nil {
@@ -112,7 +112,7 @@ func (i *Intake) PrepareMasked(alert tarsy.Alert) (postgres.Prepared, error) {
 	return i.session(alert, route)
 }
 
-// runbookOf is the text of an alert's runbook. One that the alert names by its address is read when the session begins.
+// runbookOf returns the text of an alert's runbook. A runbook given as a URL is fetched when the session starts.
 func runbookOf(alert tarsy.Alert, route chain.Route) string {
 	if alert.Runbook == "" && alert.RunbookURL == "" {
 		return route.Runbook
@@ -121,14 +121,14 @@ func runbookOf(alert tarsy.Alert, route chain.Route) string {
 	return alert.Runbook
 }
 
-// mask masks what the sender of an alert wrote.
+// mask masks the sender's texts in an alert.
 func (i *Intake) mask(alert *tarsy.Alert) {
 	alert.Data, alert.Runbook = i.cfg.Mask(plaintext.Clean(alert.Data)), i.cfg.Mask(plaintext.Clean(alert.Runbook))
 	alert.SlackMessageFingerprint = i.cfg.Mask(plaintext.Clean(alert.SlackMessageFingerprint))
 	alert.Facts = maskFacts(alert.Facts, i.cfg.Mask)
 }
 
-// session makes the session of an alert that is masked.
+// session builds the session of a masked alert.
 func (i *Intake) session(alert tarsy.Alert, route chain.Route) (postgres.Prepared, error) {
 	if len(alert.Data) > tarsy.MaxAlertBytes {
 		return postgres.Prepared{}, tarsy.FieldErrorf(tarsy.CodeTooLarge, "data", "the alert's data is larger than %d bytes", tarsy.MaxAlertBytes)
@@ -155,7 +155,7 @@ func (i *Intake) session(alert tarsy.Alert, route chain.Route) (postgres.Prepare
 	return postgres.Prepared{Session: session, Terms: postgres.Terms{EngineVersion: lowestVersion(route.Chain), Recipe: route.Recipe}}, nil
 }
 
-// store stores a new session. Where the sender's key has created one before, session gets the id and status of that one.
+// store stores a new session. If the sender's key has already created one, session gets the ID and status of that one.
 func (i *Intake) store(ctx context.Context, session *tarsy.Session, key *tarsy.IdempotencyKey, terms postgres.Terms) error {
 	created := tarsy.SessionStatusChanged(*session, session.CreatedAt)
 	if key == nil {
@@ -170,13 +170,13 @@ func (i *Intake) store(ctx context.Context, session *tarsy.Session, key *tarsy.I
 	return err
 }
 
-// Ask asks a question about a session that is over. It returns once the question is durable; whoever claims the
-// session answers it. A question that is refused leaves nothing behind.
+// Ask asks a question about a session that has ended. It returns once the question is durable; the server that claims the session answers
+// it. A refused question stores nothing.
 func (i *Intake) Ask(ctx context.Context, sessionID, author, content string) (tarsy.Question, error) {
 	return i.AskForStage(ctx, sessionID, author, content, ident.New())
 }
 
-// AskForStage is Ask by a caller that chose the id of the answering stage, and so can store what depends on it first.
+// AskForStage is Ask with the caller's ID for the answering stage, so that the caller can store what depends on it first.
 func (i *Intake) AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error) {
 	content = plaintext.Clean(content)
 
@@ -222,7 +222,7 @@ func (i *Intake) AskForStage(ctx context.Context, sessionID, author, content, st
 	return question, nil
 }
 
-// refusal returns why a session accepts no question.
+// refusal returns the error that says why a session accepts no question.
 func (i *Intake) refusal(ctx context.Context, sessionID string) error {
 	target, err := i.cfg.DB.RequestTarget(ctx, sessionID)
 	if err != nil {
@@ -241,8 +241,7 @@ func (i *Intake) refusal(ctx context.Context, sessionID string) error {
 		strings.ReplaceAll(string(target.Status), "_", " "))
 }
 
-// takesQuestions reports whether a session takes questions. The configuration decides; where it no longer has the chain,
-// the session's recipe does.
+// takesQuestions reports whether a session takes questions. The configuration decides, or the recipe if the chain is no longer configured.
 func (i *Intake) takesQuestions(ctx context.Context, sessionID, chainID string) (bool, error) {
 	takes, known := i.cfg.TakesQuestions(chainID)
 	if known {
@@ -262,8 +261,8 @@ func (i *Intake) takesQuestions(ctx context.Context, sessionID, chainID string) 
 	return recipe.Chain.Chat != nil, nil
 }
 
-// Cancel asks for a session to be cancelled, or for the answer that it is writing. It returns once the request is durable; the
-// holder acts on it. The status is the session's from now on: cancelling, or what it was if only an answer is cancelled.
+// Cancel requests the cancellation of a session, or of the answer being written. It returns once the request is durable; the holder acts on
+// it. The returned status is the session's new one: cancelling, or unchanged if only an answer is cancelled.
 func (i *Intake) Cancel(ctx context.Context, sessionID, author string) (tarsy.SessionStatus, error) {
 	target, err := i.cfg.DB.RequestTarget(ctx, sessionID)
 	if err != nil {
@@ -284,7 +283,7 @@ func (i *Intake) Cancel(ctx context.Context, sessionID, author string) (tarsy.Se
 		return tarsy.SessionCancelling, nil
 	}
 
-	// It may have ended meanwhile.
+	// It may have ended in the meantime.
 	if target, err = i.cfg.DB.RequestTarget(ctx, sessionID); err != nil {
 		return "", err
 	}

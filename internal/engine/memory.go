@@ -12,38 +12,38 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// memory is what a server knows of a session that it holds. The session's goroutine, the executions of a stage and the
-// engine's loops share it; every method locks, and functions that are passed to one must not call another.
+// memory is what a server knows about a session that it holds. The session's goroutine, the executions of a stage and the engine's loops
+// share it. Every method locks, so functions passed to one must not call another.
 type memory struct {
 	mu   sync.Mutex
 	held held
 }
 
-// held is what a memory guards. Only methods of memory use it, with the lock; it knows nothing of locks.
+// held is the data that a memory guards. Only methods of memory use it, with the lock held; it does no locking itself.
 type held struct {
-	// queue queues a step for its commit under the session's lease, in the order of its calls.
+	// queue queues a step to be committed under the session's lease, in call order.
 	queue func(step progress.Step) *postgres.Pending
-	// announce returns what to announce of a session that begins or ends; nil means nothing.
+	// announce returns the announcements of a session that starts or ends; nil means none.
 	announce Announce
-	// state is what the database holds once all submitted steps are committed.
+	// state is the state of the database once all submitted steps are committed.
 	state   *progress.State
 	applier progress.Applier
 	// sequence is the last sequence number of the timeline.
 	sequence int64
-	// until is when the lease ends, and resolved whether the alert was resolved when it was renewed last.
+	// until is when the lease ends, and resolved whether the alert was resolved at the last renewal.
 	until    time.Time
 	resolved bool
-	// last is the step submitted last; earlier ones are committed before it.
+	// last is the last submitted step; earlier ones are committed before it.
 	last *postgres.Pending
-	// stopRound interrupts the current round; interrupted is why no other must begin.
+	// stopRound interrupts the current round; interrupted is why no other may begin.
 	stopRound   context.CancelCauseFunc
 	interrupted error
-	// decided is closed with the next decision about a tool call; nil if nobody waits for one.
+	// decided is closed at the next decision on a tool call; nil if no one is waiting for one.
 	decided chan struct{}
 }
 
-// submit queues a step for its commit and keeps the state in line with it. All steps come through here, so this is where the beginning
-// and the end of a session get their announcements, whichever steps they are.
+// submit queues a step to be committed and applies it to the state. All steps come through here, so this is where the steps that start or
+// end a session get their announcements.
 func (h *held) submit(step progress.Step) *postgres.Pending {
 	if step.Session != nil && h.announce != nil {
 		switch before, after := h.state.Session.Status, step.Session.Status; {
@@ -72,7 +72,7 @@ func (h *held) stop(cause error) {
 	}
 }
 
-// setAnnounce tells what to announce of the session. It is called before the first step.
+// setAnnounce sets the function that returns announcements. It must be called before the first step.
 func (m *memory) setAnnounce(announce Announce) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,7 +80,7 @@ func (m *memory) setAnnounce(announce Announce) {
 	m.held.announce = announce
 }
 
-// load replaces everything that is known of the session by what the database holds. Steps go to queue from now on.
+// load replaces the session's state with what was loaded from the database. Later steps are submitted to queue.
 func (m *memory) load(state *progress.State, queue func(progress.Step) *postgres.Pending) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -93,7 +93,7 @@ func (m *memory) load(state *progress.State, queue func(progress.Step) *postgres
 	}
 }
 
-// read gives access to the state, which f must neither change nor keep.
+// read passes the state to f, which must neither modify nor retain it.
 func (m *memory) read(f func(state *progress.State)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,8 +101,8 @@ func (m *memory) read(f func(state *progress.State)) {
 	f(m.held.state)
 }
 
-// submit builds a step from the state and submits it as one operation, so that no other step comes in between. sequence
-// returns the next sequence number of the timeline.
+// submit builds a step from the state and submits it atomically, so that no other step comes in between. sequence returns the next sequence
+// number of the timeline.
 func (m *memory) submit(build func(state *progress.State, sequence func() int64) progress.Step) *postgres.Pending {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,9 +110,9 @@ func (m *memory) submit(build func(state *progress.State, sequence func() int64)
 	return m.held.submit(build(m.held.state, m.held.nextSequence))
 }
 
-// setRequests replaces the open requests. A request to cancel takes effect at once: people see "cancelling" and the
-// current round is stopped, so that the next plan cancels. So does a decision about a tool call: its execution may go on while others
-// still work.
+// setRequests replaces the open requests. A cancel request takes effect immediately: people see "cancelling" and the current round is
+// stopped, so that the next plan cancels. A decision on a tool call takes effect immediately too: its execution can continue while others
+// are still working.
 func (m *memory) setRequests(requests []tarsy.Request, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -138,7 +138,7 @@ func (m *memory) setRequests(requests []tarsy.Request, now time.Time) {
 	}
 }
 
-// nextDecision is closed with the next decision about a tool call.
+// nextDecision returns a channel that is closed at the next decision on a tool call.
 func (m *memory) nextDecision() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -170,8 +170,8 @@ func (m *memory) waitCommitted(ctx context.Context) {
 	}
 }
 
-// beginRound makes stop the way to interrupt the session's work, and passes the state to f, as read does. It fails if no
-// round may begin any more.
+// beginRound sets stop as the function that interrupts the session's work, and passes the state to f, as read does. It fails if no round
+// may begin any more.
 func (m *memory) beginRound(stop context.CancelCauseFunc, f func(state *progress.State)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -186,7 +186,7 @@ func (m *memory) beginRound(stop context.CancelCauseFunc, f func(state *progress
 	return nil
 }
 
-// interrupt stops the current round. A lost lease and a stopping server end the work for good.
+// interrupt stops the current round. After a lost lease or on a stopping server no other round begins.
 func (m *memory) interrupt(cause error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -198,8 +198,8 @@ func (m *memory) interrupt(cause error) {
 	m.held.stop(cause)
 }
 
-// extendLease notes until when the lease lasts, and whether the alert is resolved. Renewals overtake each other, so the one with the
-// latest end counts.
+// extendLease records when the lease ends, and whether the alert is resolved. Renewals can complete out of order, so the one with the
+// latest end wins.
 func (m *memory) extendLease(until time.Time, resolved bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -209,7 +209,7 @@ func (m *memory) extendLease(until time.Time, resolved bool) {
 	}
 }
 
-// isResolved reports whether the alert was resolved when the lease was renewed last.
+// isResolved reports whether the alert was resolved at the last renewal of the lease.
 func (m *memory) isResolved() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -217,7 +217,7 @@ func (m *memory) isResolved() bool {
 	return m.held.resolved
 }
 
-// leaseEnd is until when the lease lasts.
+// leaseEnd returns when the lease ends.
 func (m *memory) leaseEnd() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

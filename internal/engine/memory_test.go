@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// remembered is a memory whose steps go to a list.
+// remembered returns a memory that queues its steps to a list.
 func remembered(state progress.State) (*memory, *[]progress.Step) {
 	m, queued := &memory{}, &[]progress.Step{}
 	m.load(&state, func(step progress.Step) *postgres.Pending {
@@ -39,7 +39,7 @@ func TestMemoryBuildsAndQueuesStepAsOneOperation(t *testing.T) {
 		group.Go(func() {
 			m.submit(func(state *progress.State, sequence func() int64) progress.Step {
 				index := len(state.Stages) + 1
-				runtime.Gosched() // anybody who could come in between does so here
+				runtime.Gosched() // gives other goroutines a chance to interleave
 
 				return progress.Step{
 					Stages:   []tarsy.Stage{{ID: ident.New(), StageIndex: index}},

@@ -33,7 +33,7 @@ func TestStepRefusedByNewerSchemaIsHandedOver(t *testing.T) {
 	require.Equal(t, tarsy.SessionInProgress, s.detail(id).Status)
 	require.Equal(t, 1, h.tools.made("look"), "the first refusal is enough")
 
-	// The newer release goes on with it.
+	// The newer release continues the session.
 	h.exec(`ALTER TABLE mcp_interactions DROP CONSTRAINT newer`)
 	h.exec(`UPDATE sessions SET runnable_at = created_at WHERE id = $1`, id)
 	s.completes(id)

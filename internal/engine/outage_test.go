@@ -19,7 +19,7 @@ func TestClaimerReportsDatabaseOutageOnceAndItsEnd(t *testing.T) {
 	var log bytes.Buffer
 
 	f := newFixture(t)
-	s := f.open("server", func(cfg *Config) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) }) // claims when it is told to
+	s := f.open("server", func(cfg *Config) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) }) // claims only when the test calls claimOnce
 	restore := pgtest.Interrupt(t, f.url)
 
 	for range 3 {
@@ -41,7 +41,7 @@ func TestRenewalAndAnnouncementReportDatabaseOutageOnceAndItsEnd(t *testing.T) {
 	var log bytes.Buffer
 
 	f := newFixture(t)
-	s := f.open("server", func(cfg *Config) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) }) // works when it is told to
+	s := f.open("server", func(cfg *Config) { cfg.Logger = slog.New(slog.NewTextHandler(&log, nil)) }) // not started; the test calls its methods
 	s.runs["run"] = &sessionRun{engine: s.Engine, lease: postgres.Lease{SessionID: ident.New()}}
 	restore := pgtest.Interrupt(t, f.url)
 

@@ -11,7 +11,7 @@ import (
 // pastSimilar is how many similar sessions a prompt shows.
 const pastSimilar = 5
 
-// pastSessions reads the similar sessions that an agent is shown. An investigation goes on without them if they cannot be read.
+// pastSessions reads the similar sessions to show to an agent. If they cannot be read, the investigation continues without them.
 func (r *sessionRun) pastSessions(ctx context.Context, in agent.Input) []tarsy.SimilarSession {
 	if in.Question != nil || in.Spec.Strategy == agent.Synthesis {
 		return nil
@@ -27,7 +27,7 @@ func (r *sessionRun) pastSessions(ctx context.Context, in agent.Input) []tarsy.S
 	return past
 }
 
-// pastVisible are the past sessions that agents may read: what they write is read by everybody who sees the session.
+// pastVisible returns the past sessions that agents may read. It is limited because everyone who sees the session reads their output.
 func (r *sessionRun) pastVisible() tarsy.Visibility {
 	visible := tarsy.Visibility{Limited: r.settings.ByTeam}
 

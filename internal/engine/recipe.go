@@ -13,25 +13,25 @@ import (
 )
 
 const (
-	// unrunnableTimeout is how long a session waits that needs what no server has configured, if nothing else is set.
+	// unrunnableTimeout is the default time that a session waits if it needs something that no server has configured.
 	unrunnableTimeout = 5 * time.Minute
-	// serverMemory is how long a server that is gone stays in the list of servers.
+	// serverMemory is how long a server that is gone remains in the list of servers.
 	serverMemory = 24 * time.Hour
-	// maxRecipes bounds how many recipes are kept decoded. There are as many as there are configurations in use.
+	// maxRecipes limits the cache of decoded recipes. There are as many as configurations in use.
 	maxRecipes = 1000
 )
 
-// recipes are the recipes of sessions, each read and decoded once. It belongs to one goroutine.
+// recipes caches the recipes of sessions, so that each is read and decoded once. It belongs to one goroutine.
 type recipes struct {
 	read   func(ctx context.Context, hashes []string) (map[string]json.RawMessage, error)
 	known  map[string]*chain.Recipe
 	logger *slog.Logger
-	// settings are those that known was decoded with.
+	// settings are the settings that known was decoded with.
 	settings *Settings
 }
 
-// find returns the recipes of claimed sessions by hash. It asks the database only for those that it has not seen yet. A
-// session whose recipe cannot be read follows the configuration.
+// find returns the recipes of claimed sessions by hash. It reads only unknown ones from the database. A session whose recipe cannot be read
+// follows the configuration.
 func (r *recipes) find(ctx context.Context, settings *Settings, claims []postgres.Claim) (map[string]*chain.Recipe, error) {
 	if r.settings != settings {
 		r.settings, r.known = settings, map[string]*chain.Recipe{}
@@ -76,7 +76,7 @@ func (r *recipes) find(ctx context.Context, settings *Settings, claims []postgre
 	return r.known, nil
 }
 
-// resolveChain is the chain that the session follows, and what this server lacks of what it needs.
+// resolveChain returns the chain that the session follows, and which of its needs this server lacks.
 func (r *sessionRun) resolveChain(session tarsy.Session) (c chain.Chain, missing []string) {
 	if r.recipe != nil {
 		return r.recipe.Follow(session.MCPSelection), r.settings.missing(r.recipe.Needs(session.MCPSelection))
@@ -87,11 +87,11 @@ func (r *sessionRun) resolveChain(session tarsy.Session) (c chain.Chain, missing
 		missing = []string{chain.NeedChain(session.ChainID)}
 	}
 
-	// Only earlier releases stored sessions without a recipe.
+	// Only sessions stored by earlier releases have no recipe.
 	return chain.Recipe{Chain: c}.Follow(session.MCPSelection), missing
 }
 
-// server is what agents are told about an MCP server.
+// server returns what agents need to know about an MCP server.
 func (r *sessionRun) server(id string) (chain.Server, bool) {
 	if r.recipe != nil {
 		if server, ok := r.recipe.Servers[id]; ok {
@@ -102,13 +102,13 @@ func (r *sessionRun) server(id string) (chain.Server, bool) {
 	return r.settings.Server(id)
 }
 
-// missing lists what this server's configuration lacks.
+// missing returns the needs that this server's configuration lacks.
 func (s *Settings) missing(needs []string) []string {
 	return slices.DeleteFunc(needs, func(need string) bool { return slices.Contains(s.Has, need) })
 }
 
-// abandonBefore is since when a session must have waited to be failed because no server can run it. A server that has
-// just started abandons nothing: the others may be starting as well.
+// abandonBefore returns the time before which a session must have started waiting to fail because no server can run it. A server that has
+// just started abandons nothing, because the others may be starting as well.
 func (e *Engine) abandonBefore() time.Time {
 	before := e.Clock.Now().Add(-e.settings.Load().UnrunnableTimeout)
 	if before.Before(e.started) {
@@ -118,7 +118,7 @@ func (e *Engine) abandonBefore() time.Time {
 	return before
 }
 
-// announce tells the other servers what this one can run.
+// announce publishes to the other servers what this one can run.
 func (e *Engine) announce(ctx context.Context) {
 	settings := e.settings.Load()
 	if settings.Workers == 0 {

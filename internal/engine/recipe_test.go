@@ -21,7 +21,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// having is the configuration of a server that has these MCP servers.
+// having configures a server with these MCP servers.
 func having(servers ...string) func(*Config) {
 	return func(c *Config) {
 		c.Has = []string{"chain:chain"}
@@ -57,7 +57,7 @@ func TestSessionIsRunByCapableServer(t *testing.T) {
 	want := map[string]string{}
 
 	for range sessions {
-		// Whoever takes the alert, the other one may have to run it.
+		// Whichever server accepts the alert, the other may have to run it.
 		want[one.selecting("metrics")] = "two"
 		want[two.selecting("logs")] = "one"
 	}
@@ -125,7 +125,7 @@ func TestUnrunnableSessionFailsAfterTimeout(t *testing.T) {
 	})
 	id := s.selecting("gone")
 
-	// Claims in which the session is left alone, by a server that runs others meanwhile.
+	// The server claims and runs other sessions and leaves this one alone.
 	for range 2 {
 		s.completes(s.submit())
 		clock.Advance(30*time.Second - time.Millisecond)
@@ -163,7 +163,7 @@ func TestSessionOfNewerEngineIsNotRun(t *testing.T) {
 	require.Contains(t, s.ended(newer), "cancelled", "any server can cancel it")
 }
 
-// The previous release needs nothing but the version to answer, and does not know limits.
+// The previous release checks only the version to answer, and does not know tool limits.
 func TestSessionWithLimitedChatIsKeptFromEarlierEngines(t *testing.T) {
 	t.Parallel()
 
@@ -225,7 +225,7 @@ func TestRecipeIsReadFromDatabaseOnce(t *testing.T) {
 
 	require.Equal(t, [][]string{{"a", "gone"}}, asked)
 
-	// Another configuration may have other models, which decoding takes into account.
+	// Decoding depends on the models of the configuration, so new settings decode again.
 	_, err := r.find(t.Context(), &Settings{Decode: settings.Decode}, claims)
 	require.NoError(t, err)
 	require.Len(t, asked, 2)

@@ -7,10 +7,10 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// leaseMargin is the part of a lease that must be left before a call to the outside is made.
+// leaseMargin is the fraction of a lease, as 1/leaseMargin, that must be left before an external call.
 const leaseMargin = 4
 
-// recorder is a session as its executions see it. It implements agent.Recorder.
+// recorder is an execution's view of its session. It implements agent.Recorder.
 type recorder struct{ run *sessionRun }
 
 // Submit implements agent.Recorder.
@@ -29,8 +29,8 @@ func (r recorder) Commit(ctx context.Context, step progress.Step) error {
 // Sequence implements agent.Recorder.
 func (r recorder) Sequence() int64 { return r.run.memory.nextSequence() }
 
-// CheckLease implements agent.Recorder: a lease that is about to end is renewed first, and a lost one stops the call. A
-// server that was frozen fails here before it does anything.
+// CheckLease implements agent.Recorder. It renews a lease that is about to end, and fails if the lease is lost. A server that was frozen
+// fails here before it does anything.
 func (r recorder) CheckLease(ctx context.Context) error {
 	engine := r.run.engine
 	if left := r.run.memory.leaseEnd().Sub(engine.Clock.Now()); left > engine.Lease/leaseMargin {
@@ -39,7 +39,7 @@ func (r recorder) CheckLease(ctx context.Context) error {
 
 	err := engine.renewLeases(ctx, []*sessionRun{r.run})
 
-	// The reason why the work is stopped says more than the error of the renewal that was interrupted by it.
+	// The reason why the work was stopped is more useful than the error of the renewal that this interrupted.
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -55,8 +55,7 @@ func (r recorder) submit(step progress.Step) *postgres.Pending {
 	return r.run.memory.submit(func(*progress.State, func() int64) progress.Step { return step })
 }
 
-// wait waits for a step. After a failure everything that runs for this session is stopped, because the memory may be
-// wrong.
+// wait waits for a step. After a failure it stops everything that runs for this session, because the memory may be wrong.
 func (r recorder) wait(ctx context.Context, pending *postgres.Pending) error {
 	if _, err := pending.Wait(ctx); err != nil {
 		err = commitError(err)

@@ -6,8 +6,8 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// concludeReason is why agents that investigate must conclude before their deadline, if so. Agents that answer questions have only
-// budgets: people ask about resolved alerts too.
+// concludeReason returns why investigating agents must conclude before their deadline, if so. For agents that answer questions only budgets
+// apply, because people ask about resolved alerts too.
 func (r *sessionRun) concludeReason(ctx context.Context) (why tarsy.ForcedConclusion, detail string) {
 	if r.memory.isResolved() {
 		return tarsy.ForcedResolved, ""

@@ -12,14 +12,14 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// fires records that the alert of a session fires, as triage does on whichever server receives it.
+// fires records that the alert of a session is firing, as triage does on the server that receives it.
 func (h *fixture) fires(id string) {
 	h.t.Helper()
 	h.exec(`INSERT INTO session_alerts (session_id, fingerprint, group_key, last_at) VALUES ($1, 'disk', '', $2)
 ON CONFLICT (session_id) DO UPDATE SET firing = true, resolved_at = NULL`, id, h.clock.Now())
 }
 
-// resolves records that the alert of a session is resolved since a time.
+// resolves records that the alert of a session was resolved at a time.
 func (h *fixture) resolves(id string, at time.Time) {
 	h.t.Helper()
 	h.fires(id)
@@ -28,7 +28,7 @@ func (h *fixture) resolves(id string, at time.Time) {
 
 func concludingResolved(c *Config) { c.ConcludeResolved = true }
 
-// lookTwice makes an agent ask for two calls, one after the other, and shows whether it was told to conclude before the second.
+// lookTwice scripts an agent that requests two calls in a row; its answer shows whether it was forced to conclude before the second.
 func (h *fixture) lookTwice(agent string) {
 	h.model.RouteFunc(func(r *llm.Request) bool { return r.Agent == agent }, func(r *llm.Request, _ int) script.Reply {
 		switch last := r.Messages[len(r.Messages)-1]; {
@@ -52,7 +52,7 @@ func TestAgentsConcludeWhenAlertIsResolved(t *testing.T) {
 
 	for name, test := range map[string]struct {
 		change func(*Config)
-		// happen is what becomes of the alert during the first call.
+		// happen changes the alert during the first call.
 		happen    func(h *fixture, s *server, id string)
 		concludes bool
 	}{
@@ -109,7 +109,7 @@ func TestAgentsConcludeWhenAlertIsResolved(t *testing.T) {
 	}
 }
 
-// Stages that are left conclude at once, as they do shortly before the deadline.
+// Remaining stages conclude immediately, as they do shortly before the deadline.
 func TestLaterStagesConcludeWhenAlertIsResolved(t *testing.T) {
 	t.Parallel()
 
@@ -135,7 +135,7 @@ func TestLaterStagesConcludeWhenAlertIsResolved(t *testing.T) {
 	require.Equal(t, 1, h.tools.made("look"))
 }
 
-// What the first server learned of the alert is lost with it: the next one learns it by its own renewal.
+// What the first server knows about the alert is lost with it: the next one learns it from its own renewal.
 func TestNextHolderConcludesWhenAlertIsResolved(t *testing.T) {
 	t.Parallel()
 
@@ -152,7 +152,7 @@ func TestNextHolderConcludesWhenAlertIsResolved(t *testing.T) {
 	one.renewRunning(h.ctx)
 	one.stop()
 
-	// A server that hears of a request renews at once. The next one must not learn of the resolved alert before it repeats the call.
+	// A server notified of a request renews immediately. The next one must not learn of the resolved alert before it repeats the call.
 	h.fires(id)
 
 	two := h.start("two", concludingResolved)
@@ -167,7 +167,7 @@ func TestNextHolderConcludesWhenAlertIsResolved(t *testing.T) {
 	h.requireWhole(id)
 }
 
-// An agent that was told to conclude does so on the next server too, although the alert fires again.
+// An agent that was forced to conclude does so on the next server too, although the alert is firing again.
 func TestConclusionOfResolvedAlertSurvivesTakeover(t *testing.T) {
 	t.Parallel()
 
@@ -197,7 +197,7 @@ func TestConclusionOfResolvedAlertSurvivesTakeover(t *testing.T) {
 	h.requireWhole(id)
 }
 
-// People ask about resolved alerts too: the answer is not cut short.
+// People ask about resolved alerts too, so the answer is not cut short.
 func TestQuestionAboutResolvedAlertIsInvestigated(t *testing.T) {
 	t.Parallel()
 

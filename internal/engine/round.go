@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// round plans once and does what was planned.
+// round plans once and executes the plan.
 func (r *sessionRun) round() (released bool, err error) {
 	ctx, stop := context.WithCancelCause(r.engine.Trace(context.Background(), r.lease.SessionID, r.lease.SessionID))
 	defer stop(nil)
@@ -63,7 +63,7 @@ func (r *sessionRun) round() (released bool, err error) {
 	}
 }
 
-// submit builds a step from the state as it is now and submits it.
+// submit builds a step from the current state and submits it.
 func (r *sessionRun) submit(c chain.Chain, build func(plan.Steps) progress.Step) (progress.Step, *postgres.Pending) {
 	var step progress.Step
 
@@ -76,8 +76,8 @@ func (r *sessionRun) submit(c chain.Chain, build func(plan.Steps) progress.Step)
 	return step, pending
 }
 
-// record submits the step of a task. One that gives the lease back is waited for; if a request came in meanwhile the
-// lease stays, and the next plan sees the request.
+// record submits the step of a task. It waits for a step that releases the lease. If a request arrived in the meantime the lease is kept,
+// and the next plan sees the request.
 func (r *sessionRun) record(ctx context.Context, c chain.Chain, build func(plan.Steps) progress.Step) (released bool, err error) {
 	step, pending := r.submit(c, build)
 	if !step.Release {
@@ -98,7 +98,7 @@ func (r *sessionRun) record(ctx context.Context, c chain.Chain, build func(plan.
 	return committed.Released, nil
 }
 
-// fetchRunbook reads the runbook that the alert named and begins the first stage with it, or with the default.
+// fetchRunbook reads the runbook that the alert refers to and begins the first stage with it, or with the default.
 func (r *sessionRun) fetchRunbook(ctx context.Context, c chain.Chain) (released bool, err error) {
 	callCtx, done, err := r.beginCall(ctx)
 	if err != nil {
@@ -118,11 +118,11 @@ func (r *sessionRun) fetchRunbook(ctx context.Context, c chain.Chain) (released 
 	return r.record(ctx, c, func(s plan.Steps) progress.Step { return s.Runbook(text, err, r.settings.DefaultRunbook) })
 }
 
-// summaryMargin is the part of the wrap-up that must be left after the executive summary, to store it.
+// summaryMargin is the fraction of the wrap-up time, as 1/summaryMargin, that must be left after the executive summary, to store it.
 const summaryMargin = 60
 
-// conclude writes the executive summary and the verdict at the same time and completes the session, in one step. If one of them fails
-// the session completes without it.
+// conclude writes the executive summary and the verdict concurrently and completes the session, in one step. If one of them fails the
+// session completes without it.
 func (r *sessionRun) conclude(ctx context.Context, c chain.Chain) (released bool, err error) {
 	callCtx, done, err := r.beginCall(ctx)
 	if err != nil {
@@ -169,8 +169,7 @@ func (r *sessionRun) conclude(ctx context.Context, c chain.Chain) (released bool
 	return r.record(ctx, c, func(s plan.Steps) progress.Step { return s.Complete(summary, judgement) })
 }
 
-// beginCall prepares a call to the outside that can be repeated if it is interrupted, so that a stopping server does not
-// wait for it.
+// beginCall prepares an external call that can be repeated if it is interrupted, so that a stopping server does not wait for it.
 func (r *sessionRun) beginCall(ctx context.Context) (context.Context, func(), error) {
 	if err := (recorder{r}).CheckLease(ctx); err != nil {
 		return nil, nil, err

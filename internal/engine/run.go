@@ -14,15 +14,15 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// sessionRun is the work on one session under one lease. Its goroutine plans, does what is planned and waits for it; what
-// it shares with others is in its memory.
+// sessionRun is the work on one session under one lease. Its goroutine plans, executes the plan and waits for it; state shared with others
+// is in its memory.
 type sessionRun struct {
 	engine    *Engine
 	lease     postgres.Lease
 	uncounted bool
-	// recipe is what the session follows; nil means the configuration of this server.
+	// recipe is the recipe that the session follows; nil means the configuration of this server.
 	recipe *chain.Recipe
-	// settings are those of the moment when the session was claimed.
+	// settings are the settings from when the session was claimed.
 	settings *Settings
 
 	memory   memory
@@ -32,7 +32,7 @@ type sessionRun struct {
 	soft     context.Context //nolint:containedctx // lives as long as the run
 	softStop context.CancelCauseFunc
 
-	// reading serializes the reading of requests: an older answer must not replace a newer one.
+	// reading serializes reading requests, so that an older result does not replace a newer one.
 	reading sync.Mutex
 }
 
@@ -49,7 +49,7 @@ func newSessionRun(e *Engine, c postgres.Claim, recipe *chain.Recipe, settings *
 // yield asks the work to stop at the next safe point.
 func (r *sessionRun) yield(cause error) { r.softStop(cause) }
 
-// readRequests reads what is requested of the session. A request to cancel takes effect at once.
+// readRequests reads the open requests to the session. A cancel request takes effect immediately.
 func (r *sessionRun) readRequests(ctx context.Context) {
 	r.reading.Lock()
 	defer r.reading.Unlock()
@@ -66,7 +66,7 @@ func (r *sessionRun) readRequests(ctx context.Context) {
 	r.memory.setRequests(requests, r.engine.now())
 }
 
-// run does what is planned until the lease is given back or lost.
+// run executes rounds until the lease is released or lost.
 func (r *sessionRun) run() {
 	defer r.softStop(context.Canceled)
 
@@ -114,8 +114,8 @@ func (r *sessionRun) run() {
 	}
 }
 
-// contained does what is next. A panic is an error, so that it ends neither the process nor, with it, the next holder's: like a
-// step that can never be stored, it is repeated a few times and then the session is given up.
+// contained calls next and turns a panic into an error, so that it crashes neither this process nor that of the next holder: like a step
+// that can never be stored, it is retried a few times and then the session is given up.
 func (r *sessionRun) contained(next func() (bool, error)) (released bool, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -126,7 +126,7 @@ func (r *sessionRun) contained(next func() (bool, error)) (released bool, err er
 	return next()
 }
 
-// giveUp ends a session that makes no progress, or the current answer to a question, unless the server is stopping.
+// giveUp fails a session that makes no progress, or the current answer to a question, unless the server is stopping.
 func (r *sessionRun) giveUp(panicked bool) (released bool, err error) {
 	if r.soft.Err() != nil {
 		return r.round()
@@ -140,8 +140,8 @@ func (r *sessionRun) giveUp(panicked bool) (released bool, err error) {
 	return r.record(context.Background(), chain.Chain{}, func(s plan.Steps) progress.Step { return s.GiveUp(reason) })
 }
 
-// reload forgets what is in memory and loads the session under its fence, after a pause that grows while the session
-// makes no progress. It reports whether to go on. unstorable tells that the step that failed can never be stored.
+// reload discards the memory and loads the session under its fence, with a pause that grows while the session makes no progress. It reports
+// whether to continue. unstorable means that the failed step can never be stored.
 func (r *sessionRun) reload(unstorable bool) bool {
 	for {
 		r.memory.waitCommitted(context.Background())
@@ -187,7 +187,7 @@ func (r *sessionRun) load() (*progress.State, error) {
 	return r.engine.DB.Load(ctx, r.lease)
 }
 
-// backOff waits for a while that grows with the number of failures. It reports false at once when the work should stop.
+// backOff waits for a time that grows with the number of failures. It returns false immediately when the work should stop.
 func (r *sessionRun) backOff() bool {
 	pause := r.setbacks.pause()
 	if pause == 0 {

@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// investigate scripts a session that looks, changes something and concludes.
+// investigate scripts a session that reads, changes something and concludes.
 func (h *fixture) investigate(gates ...*script.Gate) {
 	replies := []script.Reply{
 		{Thinking: "let me look", ToolCalls: []llm.ToolCall{call("1", "look", `{"n":1}`)}},
@@ -118,7 +118,7 @@ func TestFailedStageFailsSessionAndSkipsLaterStages(t *testing.T) {
 	h.requireWhole(id)
 }
 
-// fault makes the n-th write to a table fail, once. The counter is a sequence, which no rollback takes back.
+// fault makes the nth write to a table fail, once. The counter is a sequence, which is not rolled back.
 func (h *fixture) fault(table string, n int, what string) {
 	h.t.Helper()
 	h.exec(`DROP SEQUENCE IF EXISTS writes`)
@@ -132,7 +132,7 @@ func (h *fixture) fault(table string, n int, what string) {
 func TestCommitErrorReloadsSessionWithOneEffect(t *testing.T) {
 	t.Parallel()
 
-	// The writes to each table that the session makes: the fault strikes at each of them.
+	// The number of the session's writes to each table; the fault is tested at each of them.
 	for name, test := range map[string]struct {
 		fault  string
 		writes map[string]int
@@ -178,7 +178,7 @@ func TestCommitErrorReloadsSessionWithOneEffect(t *testing.T) {
 	}
 }
 
-// steal makes another server the holder.
+// steal makes another server the holder of the session.
 func (h *fixture) steal(id string) {
 	h.t.Helper()
 	h.exec(`UPDATE sessions SET fence = fence + 1, pod_id = 'thief', lease_until = $2 WHERE id = $1`, id, h.clock.Now().Add(time.Hour))
@@ -281,7 +281,7 @@ func TestLeaseIsCheckedBeforeExternalCalls(t *testing.T) {
 	clock := h.fakeClock()
 
 	for name, test := range map[string]struct {
-		// round is the round of planning in which the server freezes; 0 means while it lists tools.
+		// round is the planning round in which the server freezes; 0 means while it lists tools.
 		round int
 		taken bool
 		// Whether these are still reached.
@@ -294,7 +294,7 @@ func TestLeaseIsCheckedBeforeExternalCalls(t *testing.T) {
 		"frozen before the summary, nobody took it":        {round: conclusion, opens: true, iterates: true, summarises: true},
 		"frozen before the summary, taken":                 {round: conclusion, taken: true, opens: true, iterates: true},
 	} {
-		// Not parallel: they share the clock.
+		// Not parallel, because they share the clock.
 		t.Run(name, func(t *testing.T) {
 			h.model, h.tools = script.New(script.Options{}), &toolbox{}
 			h.forAgent("investigator", script.Reply{Text: "found"})

@@ -18,7 +18,7 @@ import (
 
 const runbookURL = "https://runbooks.example/it-hurts"
 
-// library is where runbooks are read. Somebody who reads waits to be let go, if there is a gate.
+// library serves runbooks. Each read signals reached and blocks until leave is signalled.
 type library struct {
 	reads   atomic.Int32
 	failure error

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// A session that cannot be loaded is tried again after asideFirst, then after twice that, and so on up to asideLongest.
+	// A session that cannot be loaded is retried after asideFirst, then after twice that, and so on up to asideLongest.
 	asideFirst, asideLongest = 30 * time.Second, 10 * time.Minute
-	// maxAside bounds how many such sessions are remembered.
+	// maxAside limits how many such sessions are remembered.
 	maxAside = 1000
 )
 
@@ -49,9 +49,8 @@ func (s *setAside) remove(sessionID string) bool {
 	return found
 }
 
-// deferUnloadable gives a session back that cannot be loaded: nobody claims it for a while, and it keeps no worker and none of
-// the sessions that were claimed with it. It is not failed, for a newer release may be able to read it, or an
-// operator to repair it.
+// deferUnloadable releases a session that cannot be loaded. It is not claimed for a while, and it blocks neither a worker nor the sessions
+// that were claimed with it. It is not failed, because a newer release may be able to read it, or an operator may repair it.
 func (e *Engine) deferUnloadable(lease postgres.Lease, cause error) {
 	ctx, cancel := context.WithTimeout(context.Background(), databasePatience)
 	defer cancel()
@@ -68,7 +67,7 @@ func (e *Engine) deferUnloadable(lease postgres.Lease, cause error) {
 	}
 }
 
-// loaded notes that a session was loaded.
+// loaded records that a session was loaded.
 func (e *Engine) loaded(sessionID string) {
 	if e.aside.remove(sessionID) && e.SetAside != nil {
 		e.SetAside(sessionID, false)

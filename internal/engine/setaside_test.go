@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
-// asideWatch keeps which sessions an engine reported as set aside.
+// asideWatch records which sessions an engine reported as set aside.
 type asideWatch struct {
 	mu    sync.Mutex
 	aside map[string]bool
@@ -41,7 +41,7 @@ func TestUnloadableSessionsAreSetAsideAndOthersRun(t *testing.T) {
 	watch := &asideWatch{aside: map[string]bool{}}
 	s := h.open("one", func(c *Config) { c.SetAside = watch.note })
 
-	// One cannot be read when it is claimed, another one when its rows are loaded.
+	// One cannot be read when it is claimed, another when its rows are loaded.
 	badRow, badRows, good, worked := s.submit(), s.submit(), s.submit(), s.submit()
 	h.exec(`UPDATE sessions SET mcp_selection = '{"servers": 5}' WHERE id = $1`, badRow)
 	h.exec(`UPDATE sessions SET fence = 1 WHERE id = ANY ($1)`, []string{badRows, worked})

@@ -20,7 +20,7 @@ import (
 	"tarsy.dev/tarsy/internal/eventschema"
 )
 
-// source is what a package declares: constants with their types, and structs with their JSON names.
+// source is the declarations of a package: constants with their types, and structs with their JSON names.
 type source struct {
 	constants []constant
 	structs   map[string][]string
@@ -93,7 +93,7 @@ func (s *source) add(t *testing.T, spec ast.Spec) {
 	}
 }
 
-// values are the constants whose name begins so, or which have this type.
+// values returns the values of the constants of this type whose names have the prefix.
 func (s *source) values(prefix, kind string) []string {
 	var values []string
 
@@ -181,7 +181,7 @@ func TestEnumsHoldEveryConstant(t *testing.T) {
 		require.ElementsMatch(t, values, schema[def].Enum, kind)
 	}
 
-	// What is pending says nothing, and what is active says that it started.
+	// Pending work is not announced, and active work is announced as started.
 	work := []any{"started"}
 
 	for _, status := range all.values("", "Status") {
@@ -214,7 +214,7 @@ func TestEveryFieldIsDescribedAndNoOtherAllowed(t *testing.T) {
 	}
 }
 
-// requireMinimums checks that every number of an object, and of those within it, has a least value.
+// requireMinimums checks that every number in an object, including nested ones, has a minimum.
 func requireMinimums(t *testing.T, path string, object *jsonschema.Schema) {
 	t.Helper()
 

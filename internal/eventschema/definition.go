@@ -15,14 +15,14 @@ import (
 
 const idPattern = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
-// definition is a schema that fields refer to: by the tag `schema`, or by their type.
+// definition is a schema that fields refer to, by the tag `schema` or by their type.
 type definition struct {
 	name   string
 	schema *jsonschema.Schema
-	of     reflect.Type // nil for what only tags refer to
+	of     reflect.Type // nil if only tags refer to it
 }
 
-// definitions are the shared ones. Formats are for people and generators; what is checked is the pattern.
+// definitions returns the shared definitions. Formats are for people and generators; patterns are what is validated.
 func definitions() []definition {
 	return []definition{
 		{"id", &jsonschema.Schema{Type: "string", Format: "uuid", Pattern: "^" + idPattern + "$"}, nil},
@@ -48,7 +48,7 @@ func enumDefinition[S ~string](name string, values []S) definition {
 	return definition{name, enum(values), reflect.TypeFor[S]()}
 }
 
-// object makes the schema of the JSON object that structs are written as.
+// object returns the schema of the JSON object that structs are encoded as.
 func object(description string, structs ...reflect.Type) *jsonschema.Schema {
 	s := schema.Format{JSON: true, Value: valueSchema}.Object(structs...)
 	s.Description = description
@@ -56,7 +56,7 @@ func object(description string, structs ...reflect.Type) *jsonschema.Schema {
 	return s
 }
 
-// valueSchema is the schema of a value that a tag of its field describes, or its type, whatever the kind of that is.
+// valueSchema returns the schema of a value that is described by a tag of its field, or by its type regardless of its kind.
 func valueSchema(t reflect.Type, f schema.Field) *jsonschema.Schema {
 	if value, ok := f.Tag.Lookup("const"); ok {
 		return schema.Constant(value)
@@ -67,7 +67,7 @@ func valueSchema(t reflect.Type, f schema.Field) *jsonschema.Schema {
 	}
 
 	if t.Kind() == reflect.Bool && strings.HasSuffix(f.Tag.Get("json"), ",omitempty") {
-		return schema.Constant(true) // false is left out
+		return schema.Constant(true) // false is omitted
 	}
 
 	switch t {
@@ -86,7 +86,7 @@ func valueSchema(t reflect.Type, f schema.Field) *jsonschema.Schema {
 	return nil
 }
 
-// taggedSchema finds the schema that the tag `schema` names: a shared definition, or one that only few fields have.
+// taggedSchema returns the schema named by the tag `schema`: a shared definition, or one that only a few fields use.
 func taggedSchema(name string) *jsonschema.Schema {
 	switch name {
 	case "channel":

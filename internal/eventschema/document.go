@@ -9,10 +9,10 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// Document returns the JSON Schema (2020-12) of everything that a reader can receive.
+// Document returns the JSON Schema (2020-12) of all messages.
 func Document() []byte { return schema.Marshal(document()) }
 
-// document has a definition for each kind under its type, and allows exactly one of them.
+// document has one definition per kind, named by its type, and allows exactly one of them.
 func document() *jsonschema.Schema {
 	root := &jsonschema.Schema{
 		Schema:      schema.Draft,
@@ -41,7 +41,7 @@ func document() *jsonschema.Schema {
 	return root
 }
 
-// schema is the definition of the kind.
+// schema returns the schema of the kind.
 func (k Kind) schema() *jsonschema.Schema {
 	structs := []reflect.Type{k.payload}
 	if k.envelope != nil {

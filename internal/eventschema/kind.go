@@ -7,43 +7,43 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Delivery is what a reader may expect of a kind of message.
+// Delivery is the delivery guarantee of a kind of message.
 type Delivery string
 
-// The deliveries.
+// Delivery guarantees.
 const (
-	// Journal events are numbered and kept: each comes once, in order, and can be read again.
+	// Journal events are numbered and stored: each is delivered once, in order, and can be read again.
 	Journal Delivery = "journal"
-	// Transient events are sent to whoever reads at the moment, and may be dropped.
+	// Transient events are sent to the current readers only, and may be dropped.
 	Transient Delivery = "transient"
-	// Connection messages concern one connection and nobody else.
+	// Connection messages concern a single connection.
 	Connection Delivery = "connection"
 )
 
-// sessionChannel is how documents write the channel of a session.
+// sessionChannel is the channel of a session as written in documentation.
 const sessionChannel = tarsy.ChannelSessionPrefix + "<id>"
 
 // Kind is one type of message.
 type Kind struct {
 	Type     string
 	Delivery Delivery
-	// Channel is where it is sent, as documents write it; empty for what concerns the connection as a whole.
+	// Channel is where the message is sent, as written in documentation; empty for messages about the connection itself.
 	Channel string
-	// Over is how it comes.
+	// Over is the transport.
 	Over string
-	// When says what has happened.
+	// When describes the event that triggers the message.
 	When string
 
 	payload reflect.Type
-	// envelope has the fields that the stream adds to the payload; nil for none.
+	// envelope has the fields that the stream adds to the payload, or is nil.
 	envelope reflect.Type
-	// always are fields that this kind has although its payload, which it shares with others, may leave them out.
+	// always are fields that this kind always has although they are optional in its shared payload.
 	always []string
-	// statuses are the values of the field status of this kind; nil if its payload says them.
+	// statuses are the possible values of the field status; nil if the payload type defines them.
 	statuses []any
 }
 
-// Kinds lists every type of message in the order of the documentation.
+// Kinds returns every type of message in documentation order.
 func Kinds() []Kind {
 	return slices.Concat(journalKinds(), noteKinds(), transientKinds(), connectionKinds())
 }
@@ -109,7 +109,7 @@ func connectionKinds() []Kind {
 	}
 }
 
-// What the stream adds to the payloads of events.
+// Fields that the stream adds to the payloads of events.
 type (
 	journalEnvelope struct {
 		DBEventID int64  `doc:"The event's number in the session's journal." json:"db_event_id" minimum:"1"`

@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// noteKinds are the events of the journal of notes. They share one payload; what differs is which row an event is about.
+// noteKinds returns the events of the journal of notes. They share one payload; they differ in the row that they are about.
 func noteKinds() []Kind {
 	kind := func(name, about, when string) Kind {
 		return Kind{
@@ -35,7 +35,7 @@ func noteKinds() []Kind {
 	}
 }
 
-// noteStatuses are the statuses of what an event is about. Tags have none.
+// noteStatuses returns the statuses of an event's subject. Tags have none.
 func noteStatuses(about string) []any {
 	switch about {
 	case "note_id":

@@ -36,13 +36,13 @@ func TestReferenceDescribesEveryEvent(t *testing.T) {
 	golden(t, path, before+begin+reference(definitions(t))+end+after)
 }
 
-// reference writes the schema as tables, one for each kind.
+// reference renders the schema as tables, one for each kind.
 func reference(defs map[string]*jsonschema.Schema) string {
 	var out strings.Builder
 
 	for _, k := range eventschema.Kinds() {
 		if k.Channel == notebook.ChannelNotes {
-			continue // below, all in one table
+			continue // all in one table, below
 		}
 
 		fmt.Fprintf(&out, "\n### `%s`\n\n%s\n\n| channel | delivery | over |\n| --- | --- | --- |\n| %s | %s | %s |\n\n",
@@ -68,7 +68,7 @@ func reference(defs map[string]*jsonschema.Schema) string {
 	return out.String()
 }
 
-// writeNotes writes the events of the journal of notes, which share one payload.
+// writeNotes renders the events of the journal of notes, which share one payload.
 func writeNotes(out *strings.Builder, defs map[string]*jsonschema.Schema) {
 	out.WriteString("\n## Events of notes\n\n" +
 		"All have the fields of the second table. The field in the first table is always set; the others are set where they apply.\n\n" +
@@ -139,7 +139,7 @@ func rows(out *strings.Builder, defs map[string]*jsonschema.Schema, object *json
 	}
 }
 
-// weight sorts "type" first, then what is always there, by name.
+// weight sorts "type" first, then required fields, each by name.
 func weight(object *jsonschema.Schema, a, b string) int {
 	rank := func(name string) string {
 		switch {
@@ -155,7 +155,7 @@ func weight(object *jsonschema.Schema, a, b string) int {
 	return strings.Compare(rank(a), rank(b))
 }
 
-// kindOf names what a field holds.
+// kindOf describes the type of a field.
 func kindOf(defs map[string]*jsonschema.Schema, schema *jsonschema.Schema) string {
 	switch {
 	case schema.Ref != "":

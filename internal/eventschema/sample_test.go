@@ -16,7 +16,7 @@ import (
 
 type message = map[string]any
 
-// decoded is a value as a reader sees it.
+// decoded returns a value as a reader receives it.
 func decoded(t *testing.T, value any) message {
 	t.Helper()
 
@@ -30,7 +30,7 @@ func decoded(t *testing.T, value any) message {
 	return m
 }
 
-// samples returns messages of every kind, made as the server makes them.
+// samples returns messages of every kind, built as the server builds them.
 func samples(t *testing.T) []message {
 	t.Helper()
 
@@ -146,7 +146,7 @@ func noteEvents(sessionID string, now time.Time) []tarsy.Event {
 	return append(all, notebook.NewNoteEvent(notebook.NotePayload{Type: notebook.TypeNoteProcessed, NoteID: ident.New(), Timestamp: now}))
 }
 
-// metadata is what timeline events are created with.
+// metadata returns the metadata that timeline events are created with.
 func metadata() map[tarsy.EventType]tarsy.Metadata {
 	found := tarsy.NewMetadata(tarsy.GroundingMetadata{Queries: []string{"q"}, Sources: []tarsy.GroundingSource{{Title: "t", URL: "u"}}})
 

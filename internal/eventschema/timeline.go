@@ -9,11 +9,11 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// TimelineKind is one type of timeline event: what a person sees, and what else is known about it.
+// TimelineKind is one type of timeline event: what people see, and its metadata.
 type TimelineKind struct {
 	Type tarsy.EventType
 	What string
-	// Content says what its text is.
+	// Content describes its text.
 	Content string
 
 	metadata reflect.Type // nil for none
@@ -28,7 +28,7 @@ func eventTypes() []tarsy.EventType {
 	return types
 }
 
-// Timeline lists every type of timeline event.
+// Timeline returns every type of timeline event.
 func Timeline() []TimelineKind {
 	return []TimelineKind{
 		{tarsy.EventThinking, "the thinking of a model before its response", "the thinking", nil},
@@ -74,10 +74,10 @@ func Timeline() []TimelineKind {
 	}
 }
 
-// metadataDef is the name of the definition of an event type's metadata.
+// metadataDef returns the name of the definition of an event type's metadata.
 func metadataDef(eventType tarsy.EventType) string { return "metadata." + string(eventType) }
 
-// metadataRules say which metadata goes with which event type.
+// metadataRules define the metadata of each event type.
 func metadataRules() []*jsonschema.Schema {
 	var rules []*jsonschema.Schema
 

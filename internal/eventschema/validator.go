@@ -8,7 +8,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Validator checks messages. It may be used by many at once; making one is not cheap.
+// Validator validates messages. It is safe for concurrent use; creating one is expensive.
 type Validator struct {
 	kinds    map[string]*jsonschema.Resolved
 	metadata map[string]*jsonschema.Resolved // by type of timeline event
@@ -20,7 +20,7 @@ func NewValidator() *Validator {
 	defs := document().Defs
 
 	for _, k := range Kinds() {
-		// Which metadata goes with which type is looked up below: trying every rule takes longer than all the rest.
+		// The metadata schema is looked up by type below: trying every rule would take longer than everything else.
 		defs[k.Type].AllOf = nil
 		v.kinds[k.Type] = compile(defs, k.Type)
 	}
@@ -39,13 +39,13 @@ func compile(defs map[string]*jsonschema.Schema, name string) *jsonschema.Resolv
 
 	resolved, err := root.Resolve(nil)
 	if err != nil {
-		panic("eventschema: the schema of " + name + ": " + err.Error()) // it is made of constants
+		panic("eventschema: the schema of " + name + ": " + err.Error()) // it is built from constants
 	}
 
 	return resolved
 }
 
-// needed are the definitions that one of them leads to: compiling all of them for each kind takes ten times as long.
+// needed returns the definitions that one of them depends on: compiling all of them for each kind takes ten times as long.
 func needed(defs map[string]*jsonschema.Schema, name string) map[string]*jsonschema.Schema {
 	found := map[string]*jsonschema.Schema{}
 
@@ -60,7 +60,7 @@ func needed(defs map[string]*jsonschema.Schema, name string) map[string]*jsonsch
 
 		raw, err := json.Marshal(defs[name])
 		if err != nil {
-			panic("eventschema: " + name + " does not marshal: " + err.Error()) // it is made of constants
+			panic("eventschema: " + name + " does not marshal: " + err.Error()) // it is built from constants
 		}
 
 		for _, m := range refPattern.FindAllSubmatch(raw, -1) {
@@ -74,8 +74,8 @@ func needed(defs map[string]*jsonschema.Schema, name string) map[string]*jsonsch
 
 var refPattern = regexp.MustCompile(`"\$ref":"#/\$defs/([^"]+)"`)
 
-// Validate returns why a decoded message is not one of the kinds. Only the definition of the message's own type is asked:
-// the whole document would only say that no kind fits.
+// Validate validates a decoded message. It uses only the definition of the message's own type: the whole document would only
+// report that no kind matches.
 func (v *Validator) Validate(message map[string]any) error {
 	kind, ok := message["type"].(string)
 	if !ok {

@@ -33,7 +33,7 @@ func TestMessagesOfEveryTypeAreValid(t *testing.T) {
 	}
 }
 
-// published is the document as somebody else would read it.
+// published returns the published document as a third party would read it.
 func published(t *testing.T) *jsonschema.Resolved {
 	t.Helper()
 
@@ -67,7 +67,7 @@ func TestMissingExtraOrWrongFieldsAreInvalid(t *testing.T) {
 		}
 
 		for field := range sample {
-			// Arguments may be anything.
+			// Arguments can be anything.
 			if kind == tarsy.TypeApprovalStatus && field == "arguments" {
 				continue
 			}
@@ -143,7 +143,7 @@ func TestWrongValuesAreNamed(t *testing.T) {
 	require.ErrorContains(t, validator.Validate(message{"type": "session.exploded"}), `"session.exploded" is not a type of message`)
 }
 
-// sampleOf is a message of the kind; of timeline events, one that has metadata.
+// sampleOf returns a message of the kind; for timeline events, one with metadata.
 func sampleOf(t *testing.T, kind string) message {
 	t.Helper()
 

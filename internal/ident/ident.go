@@ -1,4 +1,4 @@
-// Package ident makes the ids of everything that is stored.
+// Package ident generates the IDs of stored objects.
 package ident
 
 import (
@@ -12,8 +12,7 @@ func New() string {
 	return uuid.Must(uuid.NewV7()).String()
 }
 
-// Valid reports whether s has the form of an ID in its canonical spelling. Callers use it to answer "not found" without
-// querying the database.
+// Valid reports whether s is an ID in canonical form. Callers use it to answer "not found" without querying the database.
 func Valid(s string) bool {
 	return len(s) == 36 && s == strings.ToLower(s) && uuid.Validate(s) == nil
 }

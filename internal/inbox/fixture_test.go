@@ -30,21 +30,22 @@ agent_chains:
   payments: {alert_types: [pay], stages: [{name: look, agents: [{name: Tester}]}]}
 `
 
-// fixture is an inbox as the server has it, on a database of its own.
+// fixture is an inbox as the server configures it, with its own database.
 type fixture struct {
 	*inbox.Inbox
 
 	db   *postgres.DB
 	desk *triage.Desk
-	// confirmed are the addresses that confirmed subscriptions; refused, if it is set, is why none can be.
+	// confirmed are the URLs of confirmed subscriptions; refused, if set, is the error of every confirmation.
 	confirmed []string
 	refused   error
-	// certificates are those at the addresses of Amazon SNS; asked are the addresses that were asked for.
+	// certificates are the certificates by URL; asked are the requested URLs.
 	certificates map[string][]byte
 	asked        []string
 }
 
-// newFixture makes an inbox with the section alerts of a configuration. Runbooks may be fetched from https://runbooks.example only.
+// newFixture creates an inbox with the alerts section of a configuration. Runbooks can be fetched from https://runbooks.example
+// only.
 func newFixture(t *testing.T, alerts string) *fixture {
 	t.Helper()
 
@@ -95,7 +96,7 @@ func newFixture(t *testing.T, alerts string) *fixture {
 	return f
 }
 
-// submit submits an alert and returns its session as it is stored.
+// submit submits an alert and returns its session as stored.
 func (f *fixture) submit(t *testing.T, a tarsy.Alert) tarsy.SessionDetail {
 	t.Helper()
 
@@ -126,7 +127,7 @@ func (f *fixture) deliver(t *testing.T, source, name, body string) tarsy.Session
 	return f.session(t, *result.Alerts[0].SessionID)
 }
 
-// sessions is how many sessions there are.
+// sessions returns the number of sessions.
 func (f *fixture) sessions(t *testing.T) int {
 	t.Helper()
 

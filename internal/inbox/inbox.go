@@ -1,7 +1,7 @@
-// Package inbox is where alerts come in: by webhook, over the API, from Discord. It reads what senders post, derives what each alert
-// is about, applies the routes of the configuration, and hands alerts with an identity to triage and all others to intake.
+// Package inbox receives alerts: by webhook, through the API, from Discord. It parses what senders post, derives the facts of
+// each alert, applies the configured routes, and passes alerts with an identity to triage and all others to intake.
 //
-// It knows nothing of HTTP routes, nor of what becomes of an alert.
+// It knows nothing of HTTP routes or of the further handling of an alert.
 package inbox
 
 import (
@@ -16,30 +16,30 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// Intake turns an alert into a session; *engine.Intake is one.
+// Intake turns an alert into a session. *engine.Intake implements it.
 type Intake interface {
 	Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error)
 }
 
-// Desk decides on alerts with an identity; *triage.Desk is one.
+// Desk decides on alerts with an identity. *triage.Desk implements it.
 type Desk interface {
 	Receive(ctx context.Context, delivery tarsy.Delivery) (tarsy.DeliveryResult, error)
 }
 
-// Config is what an inbox needs. Everything is required.
+// Config configures an Inbox. Everything is required.
 type Config struct {
 	Reader Reader
 	Intake Intake
 	Desk   Desk
-	// Env looks up the variables with tokens and secrets of receivers.
+	// Env looks up the environment variables with the tokens and secrets of receivers.
 	Env func(string) (string, bool)
-	// Confirm requests the URL that confirms a subscription of Amazon SNS. It was checked to be on one of its hosts.
+	// Confirm requests the URL that confirms an Amazon SNS subscription. The URL was verified to be on an Amazon SNS host.
 	Confirm func(ctx context.Context, subscription alert.Subscription) error
-	// Certificate returns the certificate, in PEM, at an address. It was checked to be on a host of Amazon SNS.
+	// Certificate fetches the PEM certificate at a URL. The URL was verified to be on an Amazon SNS host.
 	Certificate func(ctx context.Context, address string) ([]byte, error)
 }
 
-// Inbox takes alerts. It is safe for concurrent use.
+// Inbox receives alerts. It is safe for concurrent use.
 type Inbox struct {
 	cfg Config
 }
@@ -47,10 +47,11 @@ type Inbox struct {
 // New returns an inbox.
 func New(cfg Config) *Inbox { return &Inbox{cfg: cfg} }
 
-// Receivers lists the webhooks by address.
+// Receivers lists the receivers by address.
 func (i *Inbox) Receivers() []config.Receiver { return i.cfg.Reader.Config.Receivers() }
 
-// Trusts reports whether a request proves to be made by the sender of a receiver. A receiver whose variable is not set trusts nobody.
+// Trusts reports whether a request is proven to come from a receiver's sender. A receiver whose secret is not set trusts no
+// request.
 func (i *Inbox) Trusts(ctx context.Context, source, name string, header http.Header, body []byte) bool {
 	receiver, ok := i.cfg.Reader.Config.Receiver(source, name)
 	if !ok {
@@ -60,7 +61,7 @@ func (i *Inbox) Trusts(ctx context.Context, source, name string, header http.Hea
 	byTopic := len(receiver.Topics) > 0
 
 	if !byTopic || receiver.TokenEnv != "" || receiver.SecretEnv != "" {
-		// Why a secret is missing was reported at the start; a sender learns nothing about it.
+		// Missing secrets are reported at startup, not to the sender.
 		if ok, err := alert.Verify(receiver, i.cfg.Env, header, body); !ok || err != nil {
 			return false
 		}
@@ -69,7 +70,8 @@ func (i *Inbox) Trusts(ctx context.Context, source, name string, header http.Hea
 	return !byTopic || i.isFromTopic(ctx, receiver.Topics, body)
 }
 
-// isFromTopic reports whether Amazon SNS has signed a message of one of the topics. Anybody can have a topic, so its name is checked first.
+// isFromTopic reports whether Amazon SNS signed a message of one of the topics. Anyone can create a topic, so its name is
+// checked first.
 func (i *Inbox) isFromTopic(ctx context.Context, topics []string, body []byte) bool {
 	signature, err := alert.ReadSNSSignature(body)
 	if err != nil || !slices.Contains(topics, signature.Topic) {
@@ -81,10 +83,10 @@ func (i *Inbox) isFromTopic(ctx context.Context, topics []string, body []byte) b
 	return err == nil && signature.Verify(certificate) == nil
 }
 
-// Recognize tells who sends bodies like this, if it is a body of a known sender.
+// Recognize returns the known sender of bodies like this one, if any.
 func (i *Inbox) Recognize(body []byte) (tarsy.AlertSource, bool) { return alert.Recognize(body) }
 
-// Deliver decides on the alerts that were posted to a receiver.
+// Deliver processes the alerts posted to a receiver.
 func (i *Inbox) Deliver(ctx context.Context, source, name, author string, body []byte) (tarsy.DeliveryResult, error) {
 	receiver, ok := i.cfg.Reader.Config.Receiver(source, name)
 	if !ok {
@@ -118,14 +120,14 @@ func (i *Inbox) Deliver(ctx context.Context, source, name, author string, body [
 	return result, nil
 }
 
-// confirm confirms a subscription, unless its address was refused.
+// confirm confirms a subscription, unless its URL was refused.
 func (i *Inbox) confirm(ctx context.Context, subscription alert.Subscription, refused error) (tarsy.DeliveryResult, error) {
 	if refused != nil {
 		return tarsy.DeliveryResult{}, refused
 	}
 
 	if err := i.cfg.Confirm(ctx, subscription); err != nil {
-		// Amazon SNS repeats the request after a 5xx.
+		// Amazon SNS retries after a 5xx.
 		return tarsy.DeliveryResult{}, &tarsy.Error{
 			Code: tarsy.CodeUnavailable, Err: err,
 			Message: "The subscription to " + subscription.Topic + " could not be confirmed: Amazon SNS was not reached. The log has the address to confirm it with.",
@@ -137,12 +139,13 @@ func (i *Inbox) confirm(ctx context.Context, subscription alert.Subscription, re
 	}, nil
 }
 
-// Identifies reports whether an alert that people submit has an identity: a fingerprint, or any text if the configuration says so.
+// Identifies reports whether a submitted alert has an identity: a fingerprint, or any text if the configuration deduplicates by
+// text.
 func (i *Inbox) Identifies(a tarsy.Alert) bool {
 	return a.RerunOf == nil && (a.Facts.Fingerprint != "" || i.cfg.Reader.Config.Alerts.Deduplicate.Text)
 }
 
-// Accept decides on one alert that has an identity. A request that is repeated with its idempotency key changes nothing.
+// Accept processes one alert that has an identity. Repeating a request with the same idempotency key changes nothing.
 func (i *Inbox) Accept(ctx context.Context, a tarsy.Alert) (tarsy.DeliveryResult, error) {
 	if _, err := i.cfg.Reader.Complete(&a); err != nil {
 		return tarsy.DeliveryResult{}, err
@@ -158,25 +161,26 @@ func (i *Inbox) Accept(ctx context.Context, a tarsy.Alert) (tarsy.DeliveryResult
 	return i.cfg.Desk.Receive(ctx, delivery)
 }
 
-// Submit turns an alert into a session, or finds the one that counts it.
+// Submit turns an alert into a session, or finds the session that already counts it.
 func (i *Inbox) Submit(ctx context.Context, a tarsy.Alert) (tarsy.Session, error) {
 	if i.Identifies(a) {
 		return i.submitIdentified(ctx, a)
 	}
 
 	if a.RerunOf != nil {
-		// It was routed when it came first, and its facts are what the routes made of them.
+		// It was routed when it was first received, and its facts already include the changes of the routes.
 		i.cfg.Reader.deriveFacts(&a)
 	} else if _, err := i.cfg.Reader.Complete(&a); err != nil {
 		return tarsy.Session{}, err
 	}
 
-	a.Facts.GroupKey = "" // nothing is counted on it
+	a.Facts.GroupKey = "" // it is not grouped
 
 	return i.cfg.Intake.Submit(ctx, a)
 }
 
-// submitIdentified is Submit for alerts with an identity. An alert that no session counts is refused with the reason.
+// submitIdentified is Submit for alerts with an identity. An alert that is not counted by any session is rejected with the
+// reason.
 func (i *Inbox) submitIdentified(ctx context.Context, a tarsy.Alert) (tarsy.Session, error) {
 	result, err := i.Accept(ctx, a)
 	if err != nil {

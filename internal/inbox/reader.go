@@ -9,15 +9,15 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// Reader makes alerts of what senders post: complete and routed. It stores nothing.
+// Reader turns what senders post into complete and routed alerts. It stores nothing.
 type Reader struct {
 	Config *config.Config
 	Chains *chain.Catalog
-	// AllowsRunbook reports whether a runbook may be fetched from a URL.
+	// AllowsRunbook reports whether a runbook can be fetched from a URL.
 	AllowsRunbook func(url string) bool
 }
 
-// Read reads a body that was posted to a receiver. The matches are those of the alerts, in their order.
+// Read parses a body posted to a receiver. The matches correspond to the alerts, in order.
 func (r Reader) Read(receiver config.Receiver, body []byte) (tarsy.Delivery, []chain.RouteMatch, error) {
 	delivery, err := alert.Read(receiver, body, r.Config.Alerts.Fields, r.Config.Alerts.GroupBy)
 	if err != nil {
@@ -35,7 +35,7 @@ func (r Reader) Read(receiver config.Receiver, body []byte) (tarsy.Delivery, []c
 	return delivery, matches, nil
 }
 
-// Complete derives what an alert is about and applies the routes. It is called once for an alert.
+// Complete derives the facts of an alert and applies the routes. Call it once per alert.
 func (r Reader) Complete(a *tarsy.Alert) (chain.RouteMatch, error) {
 	r.deriveFacts(a)
 
@@ -46,7 +46,7 @@ func (r Reader) deriveFacts(a *tarsy.Alert) {
 	alert.Complete(a, r.Config.Alerts.Fields, r.Config.Alerts.GroupBy)
 }
 
-// route applies the routes. An alert that has no runbook then gets the one that it links to, if that may be fetched.
+// route applies the routes. An alert without a runbook then uses the one it links to, if fetching that is allowed.
 func (r Reader) route(a *tarsy.Alert) (chain.RouteMatch, error) {
 	found, err := r.Chains.ApplyRoutes(a)
 	if err != nil || a.Runbook != "" || a.RunbookURL != "" {

@@ -24,7 +24,7 @@ const (
 	certificate = "https://sns.eu-central-1.amazonaws.com/SimpleNotificationService-1.pem"
 )
 
-// signer signs messages as Amazon SNS does, and returns its certificate.
+// signer returns a function that signs messages like Amazon SNS, and its certificate.
 func signer(t *testing.T) (sign func(topic, message string) []byte, pemText []byte) {
 	t.Helper()
 

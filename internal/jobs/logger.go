@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// demoted passes on warnings and errors, and makes everything else a debug record: the queue tells of itself every few
+// demoted passes on warnings and errors and demotes other records to debug level: River logs its own activity every few
 // seconds.
 type demoted struct{ slog.Handler }
 

@@ -1,8 +1,8 @@
-// Package jobs is the one River client of a server. River's leader rescues the stuck jobs of all queues with its own workers and
-// discards those of kinds that it does not know: two clients in one process with different workers would discard each other's jobs. So
-// whatever has background work is a Part of this client.
+// Package jobs is the single River client of a server. River's leader rescues the stuck jobs of all queues with its own workers
+// and discards those of unknown kinds, so two clients in one process with different workers would discard each other's jobs.
+// Therefore everything with background work is a Part of this client.
 //
-// The package knows queues and the states of jobs. What a job does is for the part that registers it.
+// The package knows queues and job states. The work of a job is up to the part that registers it.
 package jobs
 
 import (
@@ -24,25 +24,25 @@ import (
 )
 
 const (
-	// Limit is how long a job may take unless its worker sets another limit.
+	// Limit is the time limit of a job unless its worker sets another one.
 	Limit = 2 * time.Minute
-	// RescueAfter is when a job counts as lost with its server. River looks every half a minute, so a job of a server that was killed
-	// runs again within about three minutes. A worker with a longer limit is waited for.
+	// RescueAfter is when a job counts as lost with its server. River checks every half minute, so a job of a killed server
+	// runs again within about three minutes. A worker with a longer limit gets that time.
 	RescueAfter = Limit + 30*time.Second
-	// SlowPoll is how often queues are polled whose jobs can wait. Jobs start by notification; polling finds those whose notification
-	// was lost.
+	// SlowPoll is the polling interval of queues whose jobs can wait. Jobs are started by notification; polling finds those
+	// whose notification was lost.
 	SlowPoll = 10 * time.Second
 
 	defaultPollEvery = time.Second
 	defaultGrace     = 2 * time.Second
 	defaultKeep      = 24 * time.Hour
-	// keepFailed is how long failed jobs are shown.
+	// keepFailed is how long failed jobs are kept.
 	keepFailed = 7 * 24 * time.Hour
 	attempts   = 5
-	// cooldown is the shortest time between two fetches of a queue. River's own of 100 ms would limit a queue with four workers to
-	// forty jobs a second.
+	// cooldown is the minimum time between two fetches of a queue. River's default of 100 ms would limit a queue with four
+	// workers to forty jobs a second.
 	cooldown = 5 * time.Millisecond
-	// startEvery is how long to wait before another attempt to start without a database.
+	// startEvery is the delay between attempts to start without a database.
 	startEvery = time.Second
 )
 
@@ -51,24 +51,25 @@ type Part interface {
 	AddTo(workers *river.Workers, queues map[string]river.QueueConfig) error
 }
 
-// Config says where jobs are. Pool is required.
+// Config configures a Queue. Pool is required.
 type Config struct {
-	// Pool has the tables of River. One of its connections is used to listen.
+	// Pool is the database with River's tables. One of its connections is used to listen.
 	Pool *pgxpool.Pool
-	// Readers is used to show queues and jobs; Pool if nil.
+	// Readers is used to show queues and jobs; defaults to Pool.
 	Readers *pgxpool.Pool
 	Logger  *slog.Logger
-	// PollEvery is how often queues are polled unless they say otherwise; a second if zero.
+	// PollEvery is the polling interval of queues that do not set their own; defaults to one second.
 	PollEvery time.Duration
-	// Grace is how long running jobs may go on after Stop; then they are cut off, and another server runs them. Two seconds if zero.
+	// Grace is how long running jobs may continue after Stop; then they are cancelled, and another server runs them. Defaults
+	// to two seconds.
 	Grace time.Duration
-	// Keep is how long completed jobs are kept, during which they count as existing for unique jobs; a day if zero.
+	// Keep is how long completed jobs are kept, during which they count as existing for unique jobs; defaults to one day.
 	Keep time.Duration
-	// Hasty saves the second or two that maintenance takes to begin; for tests.
+	// Hasty skips the startup delay of a second or two before maintenance; for tests.
 	Hasty bool
 }
 
-// Queue is the River client of a server. Any number of servers may have one on the same database.
+// Queue is the River client of a server. Any number of servers can use the same database.
 type Queue struct {
 	cfg    Config
 	client *river.Client[pgx.Tx]
@@ -81,7 +82,7 @@ type Queue struct {
 	starting background.Task
 }
 
-// New makes the client. Jobs can be inserted before Start.
+// New creates the client. Jobs can be inserted before Start.
 func New(cfg Config, parts ...Part) (*Queue, error) {
 	cfg = cfg.withDefaults()
 	workers, queues := river.NewWorkers(), map[string]river.QueueConfig{}
@@ -105,7 +106,7 @@ func New(cfg Config, parts ...Part) (*Queue, error) {
 		FetchCooldown:               min(cooldown, cfg.PollEvery),
 		FetchPollInterval:           cfg.PollEvery,
 		SoftStopTimeout:             cfg.Grace,
-		// Reindexing takes locks, and autovacuum is enough for tables of this size.
+		// Reindexing takes locks, and autovacuum is sufficient for tables of this size.
 		ReindexerSchedule: river.NeverSchedule(),
 		TestOnly:          cfg.Hasty,
 	})
@@ -132,11 +133,11 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Client inserts jobs.
+// Client returns the River client, which inserts jobs.
 func (q *Queue) Client() *river.Client[pgx.Tx] { return q.client }
 
-// Start begins to work, in the background: River asks the database several things first. If the database is not available it is tried again
-// until Stop. Start may be called again, and does nothing after Stop.
+// Start starts working in the background, because River first queries the database. If the database is unavailable, it retries
+// until Stop. Start can be called again, and does nothing after Stop.
 func (q *Queue) Start() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -157,9 +158,9 @@ func (q *Queue) Start() {
 	})
 }
 
-// start reports whether there is nothing more to do.
+// start reports whether no further attempt is needed.
 func (q *Queue) start(ctx context.Context) bool {
-	// The client lives until Stop, longer than this call.
+	// The client runs until Stop, so it must not be cancelled with ctx.
 	err := q.client.Start(context.WithoutCancel(ctx))
 	if err != nil && ctx.Err() == nil {
 		q.cfg.Logger.WarnContext(ctx, "could not start the job queue", "error", err)
@@ -168,8 +169,8 @@ func (q *Queue) start(ctx context.Context) bool {
 	return err == nil || ctx.Err() != nil
 }
 
-// Stop ends fetching and waits for running jobs as long as Config.Grace; those that are then cut off run again at once on another server.
-// When ctx ends first, Stop returns its error. It may be called again, and before Start.
+// Stop stops fetching and waits up to Config.Grace for running jobs; jobs that are then cancelled run again immediately on
+// another server. If ctx is done first, Stop returns its error. Stop can be called again, and before Start.
 func (q *Queue) Stop(ctx context.Context) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

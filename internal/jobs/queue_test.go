@@ -76,7 +76,7 @@ func await[T any](t *testing.T, from <-chan T) T {
 	return wait.For(t, from, "a channel")
 }
 
-// A poll of an hour shows that a notification starts the job.
+// With a polling interval of one hour, only a notification can start the job.
 func TestJobStartsByNotification(t *testing.T) {
 	t.Parallel()
 
@@ -122,7 +122,7 @@ func TestStopCutsJobOffAfterGraceAndAnotherServerRunsIt(t *testing.T) {
 	await(t, began)
 }
 
-// The server starts although the database does not let it.
+// Start succeeds although the database is unusable at first.
 func TestStartIsRepeatedUntilDatabaseWorks(t *testing.T) {
 	t.Parallel()
 
@@ -146,7 +146,7 @@ func TestStartIsRepeatedUntilDatabaseWorks(t *testing.T) {
 	await(t, ran)
 }
 
-// logbook tells when the start failed.
+// logbook signals each failed start.
 type logbook struct {
 	mu     sync.Mutex
 	failed chan struct{}
@@ -188,7 +188,7 @@ func TestOnlyQueuesOfServerAreShownAndControlled(t *testing.T) {
 	require.Equal(t, tarsy.CodeQueueNotFound, tarsy.CodeOf(queue.Pause(t.Context(), "*")))
 }
 
-// River puts a prefix before the error of a job that it must not try again.
+// River prefixes the error of a job that it must not retry.
 func TestErrorOfCancelledJobHasNoPrefixInListAndByID(t *testing.T) {
 	t.Parallel()
 

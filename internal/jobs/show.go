@@ -15,8 +15,8 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// state translates a job's state, SQL for an expression of type notebook.JobState. River makes a job that failed available at once if it is
-// tried again within seconds, so a job with errors is one that is being retried.
+// state is the SQL expression that maps a River job to a notebook.JobState. River makes a failed job available immediately if
+// it is to be retried within seconds, so a job with errors counts as retrying.
 const state = `CASE
     WHEN j.state = 'running' THEN 'running'
     WHEN j.state = 'completed' THEN 'completed'
@@ -25,7 +25,7 @@ const state = `CASE
     ELSE 'waiting'
 END`
 
-// Overview returns the queues of this server and how many jobs they have.
+// Overview returns the queues of this server with their job counts.
 func (q *Queue) Overview(ctx context.Context) ([]notebook.JobQueue, error) {
 	rows, err := q.cfg.Readers.Query(ctx, `
 SELECT n.name, coalesce(p.paused_at IS NOT NULL, false) AS paused, c.waiting, c.running, c.retrying, c.failed
@@ -48,7 +48,7 @@ ORDER BY n.name`, q.names)
 	return queues, nil
 }
 
-// columns are those of notebook.Job. A note's id is checked, because it is shown as a link.
+// columns are those of notebook.Job.
 const columns = `j.id, j.kind, j.queue, ` + state + ` AS state, j.attempt, j.max_attempts, j.args->>'note_id' AS note_id,
     coalesce((j.args->>'version')::bigint, 0) AS note_version, coalesce(j.errors[cardinality(j.errors)]->>'error', '') AS error,
     j.created_at, j.scheduled_at, j.attempted_at, j.finalized_at`
@@ -65,7 +65,7 @@ func (q *Queue) Jobs(ctx context.Context, query notebook.JobQuery) (notebook.Job
 		names = []string{query.Queue}
 	}
 
-	// The states of River are for its index, which begins with them.
+	// Filtering by River's states lets the query use its index, which starts with them.
 	const matching = `FROM river_job j WHERE j.queue = ANY($1) AND j.state = ANY($3::text[]::river_job_state[]) AND ($2 = '' OR ` + state + ` = $2)`
 
 	states := statesOf(query.State)
@@ -77,7 +77,7 @@ func (q *Queue) Jobs(ctx context.Context, query notebook.JobQuery) (notebook.Job
 			return err
 		}
 
-		// One more tells whether there is a next page.
+		// One extra row shows whether there is a next page.
 		rows, err := tx.Query(ctx, `SELECT `+columns+` `+matching+` AND ($4 = 0 OR j.id < $4) ORDER BY j.id DESC LIMIT $5`,
 			names, query.State, states, query.Before, query.Limit+1)
 		if err != nil {
@@ -100,7 +100,7 @@ func (q *Queue) Jobs(ctx context.Context, query notebook.JobQuery) (notebook.Job
 	return page, nil
 }
 
-// statesOf are the states of River in which a job can have a state; empty means any.
+// statesOf returns the River states that correspond to a state; empty means any.
 func statesOf(state notebook.JobState) []rivertype.JobState {
 	switch state {
 	case notebook.JobWaiting, notebook.JobRetrying:
@@ -131,7 +131,7 @@ func (q *Queue) Job(ctx context.Context, id int64) (notebook.Job, error) {
 	return job, err
 }
 
-// readJob reads a row of columns. River marks the error of a job that it must not try again with a prefix that means nothing to people.
+// readJob scans a row of columns. River prefixes the error of a job that it must not retry; the prefix means nothing to people.
 func readJob(row pgx.CollectableRow) (notebook.Job, error) {
 	job, err := pgx.RowToStructByName[notebook.Job](row)
 	job.Error = strings.TrimPrefix(job.Error, "JobCancelError: ")
@@ -139,15 +139,15 @@ func readJob(row pgx.CollectableRow) (notebook.Job, error) {
 	return job, err
 }
 
-// NoJob is the error for a job that does not exist.
+// NoJob returns the error for a job that does not exist.
 func NoJob(id int64) error { return tarsy.Errorf(tarsy.CodeJobNotFound, "there is no job %d", id) }
 
-// Pause keeps all servers from starting jobs of a queue, until Resume. Jobs are still accepted, and those that run go on.
+// Pause stops all servers from starting jobs of a queue until Resume. Jobs are still accepted, and running jobs continue.
 func (q *Queue) Pause(ctx context.Context, name string) error {
 	return q.control(ctx, name, func(tx pgx.Tx) error { return q.client.QueuePauseTx(ctx, tx, name, nil) })
 }
 
-// Resume lets servers start the jobs of a queue again.
+// Resume allows servers to start the jobs of a queue again.
 func (q *Queue) Resume(ctx context.Context, name string) error {
 	return q.control(ctx, name, func(tx pgx.Tx) error { return q.client.QueueResumeTx(ctx, tx, name, nil) })
 }
@@ -158,7 +158,7 @@ func (q *Queue) control(ctx context.Context, name string, change func(pgx.Tx) er
 	}
 
 	err := audit.Change(ctx, q.cfg.Pool, func(tx pgx.Tx) error {
-		// The row of a queue exists from the first start of a server that works on it.
+		// A queue has no row until a server that works on it has started.
 		if _, err := tx.Exec(ctx, `
 INSERT INTO river_queue (name, created_at, metadata, updated_at) VALUES ($1, now(), '{}', now()) ON CONFLICT DO NOTHING`, name); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 func TestStartAfterStopDoesNothing(t *testing.T) {
 	t.Parallel()
 
-	pool, err := pgxpool.New(t.Context(), "postgres://127.0.0.1:1/none") // nothing connects
+	pool, err := pgxpool.New(t.Context(), "postgres://127.0.0.1:1/none") // never connects
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 

@@ -1,7 +1,7 @@
-// Package licenses holds the licences of everything that the program and the dashboard in it contain: the Go modules that it
-// links, the packages in the page, and data that comes from others. `make licenses` writes them.
+// Package licenses contains the licences of everything in the program and its embedded dashboard: the Go modules that it links, the
+// packages in the page, and third-party data. `make licenses` writes them.
 //
-// It knows nothing of how they are found; internal/tools/licenses does.
+// It does not know how they are found; internal/tools/licenses does.
 package licenses
 
 import (
@@ -13,7 +13,7 @@ import (
 	"text/tabwriter"
 )
 
-// File is the name of the file, in the directory of this package.
+// File is the name of the file in the directory of this package.
 const File = "THIRD_PARTY_LICENSES.txt"
 
 //go:embed THIRD_PARTY_LICENSES.txt
@@ -24,34 +24,34 @@ const (
 	textBegins = "\n======== Text "
 )
 
-// columns are parted by two blanks or more; there are single ones in names and licences.
+// columns are separated by two or more spaces; names and licences contain single ones.
 var columns = regexp.MustCompile(` {2,}`)
 
 // Kinds of parts.
 const (
 	KindGo   = "go"   // a Go module that the program links, or the standard library
-	KindNPM  = "npm"  // an npm package that has a part in the dashboard
-	KindData = "data" // data of others that is embedded
+	KindNPM  = "npm"  // an npm package that the dashboard contains parts of
+	KindData = "data" // embedded third-party data
 )
 
-// Part is something that others wrote and that the program contains.
+// Part is a third-party part of the program.
 type Part struct {
 	Kind    string `json:"kind"`
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	// License is the SPDX identifier, or several joined by AND.
 	License string `json:"license"`
-	// Texts are licences and notices in full.
+	// Texts are the full licences and notices.
 	Texts []string `json:"texts,omitempty"`
 }
 
-// Text is the whole file: a list of the parts, and each text once.
+// Text returns the whole file: a list of the parts, and each text once.
 func Text() string { return text }
 
-// Parts returns what the program contains, by kind and name.
+// Parts returns the contents of the program, by kind and name.
 func Parts() ([]Part, error) { return Parse(text) }
 
-// Format writes parts as a file that people can read and Parse understands. A text that several parts have is in it once.
+// Format formats parts as a file for people and for Parse. A text that several parts share is included once.
 func Format(introduction string, parts []Part) (string, error) {
 	var list, texts strings.Builder
 
@@ -83,7 +83,7 @@ func Format(introduction string, parts []Part) (string, error) {
 	return introduction + "\n" + listBegins + list.String() + texts.String(), nil
 }
 
-// Parse reads what Format wrote.
+// Parse parses the output of Format.
 func Parse(file string) ([]Part, error) {
 	_, rest, found := strings.Cut(file, listBegins)
 	if !found {

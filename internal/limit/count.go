@@ -2,20 +2,20 @@ package limit
 
 import "sync"
 
-// Exceeded says which limit a Count has reached.
+// Exceeded is the limit that a Count has reached.
 type Exceeded int
 
 const (
-	// None means that the caller was counted.
+	// None means that the request was counted.
 	None Exceeded = iota
-	// PerOwner means that this owner holds as many as one may.
+	// PerOwner means that the owner's limit is reached.
 	PerOwner
-	// Total means that all owners together hold as many as the server allows.
+	// Total means that the limit of all owners together is reached.
 	Total
 )
 
-// Count bounds how many of something each owner and all of them together hold. Zero means no limit. The empty owner is
-// nobody in particular and only bounded by the total.
+// Count limits how many of something each owner holds, and all owners together. Zero means no limit. The empty owner is
+// anonymous and only subject to the total limit.
 type Count struct {
 	perOwner, total int
 
@@ -24,12 +24,12 @@ type Count struct {
 	all  int
 }
 
-// NewCount returns a Count of nothing.
+// NewCount returns an empty Count.
 func NewCount(perOwner, total int) *Count {
 	return &Count{perOwner: perOwner, total: total, held: map[string]int{}}
 }
 
-// Acquire counts n for an owner, unless that exceeds a limit.
+// Acquire counts n for an owner, unless that would exceed a limit.
 func (c *Count) Acquire(owner string, n int) Exceeded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,7 +48,7 @@ func (c *Count) Acquire(owner string, n int) Exceeded {
 	return None
 }
 
-// Release gives back n of what an owner acquired.
+// Release returns n of what an owner acquired.
 func (c *Count) Release(owner string, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,7 +61,7 @@ func (c *Count) Release(owner string, n int) {
 	}
 }
 
-// Held is how many all owners hold together.
+// Held returns how many all owners hold together.
 func (c *Count) Held() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

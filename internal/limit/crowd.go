@@ -2,35 +2,35 @@ package limit
 
 import "container/list"
 
-// kind is what a connection does, as far as that decides which one gives way.
+// kind is the state of a connection, which decides whether it can be evicted.
 type kind int
 
 const (
-	// protected connections answer callers who have proven who they are. They never give way.
+	// protected connections serve authenticated callers. They are never evicted.
 	protected kind = iota
-	// idle connections wait for another request.
+	// idle connections wait for the next request.
 	idle
-	// silent connections have not sent the head of their first request.
+	// silent connections have not sent the header of their first request.
 	silent
-	// unproven connections have a request of somebody who has not proven who they are.
+	// unproven connections have a request of a caller that is not authenticated.
 	unproven
-	// streaming connections are the same with an answer that lasts.
+	// streaming connections are unproven connections with a streaming response.
 	streaming
-	// working connections wait for the server, not the server for them. They do not give way either.
+	// working connections wait for the server rather than the client. They are not evicted either.
 	working
 
 	kinds
 )
 
-// crowd is a number of connections with one limit. It belongs to the lock of its listener.
+// crowd is a set of connections with a common limit. It is guarded by the listener's lock.
 type crowd struct {
 	open  int
-	kinds [kinds]list.List // of *conn, the one that is longest in the kind first
+	kinds [kinds]list.List // of *conn, longest in this kind first
 }
 
-// weakest is the connection that gives way to a new one, or nil. Nothing is lost with one that is idle. Otherwise it is one of
-// the kind of which there are most: whoever opens many opens them alike, so they push out each other before they reach
-// somebody who does something else, or who has just come.
+// weakest returns the connection to evict for a new one, or nil. An idle connection is preferred, because nothing is lost with
+// it. Otherwise it is the oldest connection of the most frequent kind: a client that opens many connections opens them alike,
+// so they evict each other before they affect connections of another kind or new ones.
 func (c *crowd) weakest() *conn {
 	from := &c.kinds[idle]
 

@@ -2,16 +2,16 @@ package limit
 
 import "syscall"
 
-// The connections that a server accepts unless it is configured otherwise.
+// The default connection limit of a server.
 const (
-	// mostConnections is the default where the operating system allows more.
+	// mostConnections is the default if the operating system allows that many.
 	mostConnections = 10_000
-	// ownFiles is how many files a server needs for itself: database connections, MCP servers, calls to LLMs.
+	// ownFiles is how many files the server needs for other purposes: database connections, MCP servers, LLM calls.
 	ownFiles = 256
 )
 
-// DefaultConnections is how many connections the process can hold and still open the files that it needs itself. The
-// Go runtime has raised the soft limit to the hard limit.
+// DefaultConnections returns how many connections the process can accept and still open the other files it needs. The Go
+// runtime has already raised the soft limit to the hard limit.
 func DefaultConnections() int {
 	var files syscall.Rlimit
 
@@ -28,6 +28,6 @@ func connectionsFor(files uint64) int {
 		return mostConnections
 	}
 
-	// Half of a very small limit is left, too little for all that a server may do, but enough to be of use.
+	// With a very small limit, half is kept for other purposes: not enough for a busy server, but enough to be usable.
 	return max(int(files)-ownFiles, int(files)/2)
 }

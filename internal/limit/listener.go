@@ -12,34 +12,34 @@ import (
 
 // ListenerConfig configures a Listener.
 type ListenerConfig struct {
-	// Connections is how many connections may be open at once.
+	// Connections is the maximum number of open connections.
 	Connections int
-	// PerNetwork is how many of them one network may have; zero means all.
+	// PerNetwork is how many of them one network can have; zero means all.
 	PerNetwork int
-	// Proxies are peers that connect for others: they may have all connections.
+	// Proxies are peers that connect on behalf of others: PerNetwork does not apply to them.
 	Proxies []netip.Prefix
-	// Reserve is how many more may be open to answer health checks.
+	// Reserve is how many additional connections can be open to answer health checks.
 	Reserve int
-	// Refused is called when a connection exceeds a limit and no other one gives way. It must not block.
+	// Refused is called when a connection exceeds a limit and no other connection can be evicted. It must not block.
 	Refused func(remote net.Addr)
-	// Evicted is called when a connection was closed because another one exceeds a limit. It must not block.
+	// Evicted is called when a connection was closed in favor of a new one that exceeds a limit. It must not block.
 	Evicted func(remote net.Addr)
 }
 
-// Listener bounds the open connections of another listener, in total and for each network. Accept never waits for a free
-// place: at a limit the oldest connection that is idle, or whose caller did not prove who it is, is closed. If there is
-// none, the new connection enters the reserve, where only health checks are answered, and when the reserve is full the
-// oldest connection in it is closed. So clients that connect and stay silent, send or read slowly keep nobody out.
+// Listener limits the open connections of another listener, in total and per network. Accept never waits for a free slot: at a
+// limit, the oldest connection that is idle or whose caller is not authenticated is closed. If there is none, the new
+// connection enters the reserve, where only health checks are answered, and when the reserve is full, its oldest connection is
+// closed. So clients that connect and stay silent, or that send or read slowly, cannot lock others out.
 //
-// It learns what a connection does from ConnState, Prove, Work, Answer and Stream.
+// The state of a connection is reported through ConnState, Prove, Work, Answer and Stream.
 type Listener struct {
 	net.Listener
 
 	cfg ListenerConfig
 
 	mu       sync.Mutex
-	all      *crowd            // connections outside of the reserve
-	networks map[string]*crowd // the same by network, without those of proxies
+	all      *crowd            // connections outside the reserve
+	networks map[string]*crowd // the same by network, without connections of proxies
 	reserve  *list.List        // of *conn, oldest first
 }
 
@@ -67,14 +67,14 @@ func (l *Listener) Accept() (net.Conn, error) {
 		l.cfg.Refused(inner.RemoteAddr())
 	case evicted != nil:
 		l.cfg.Evicted(evicted.RemoteAddr())
-		// Many that wait to be accepted would push out each other before anybody has looked at their requests.
+		// Without yielding, many waiting connections would evict each other before their requests are looked at.
 		runtime.Gosched()
 	}
 
 	return c, nil
 }
 
-// networkOf names the network that a connection counts for; it is empty for proxies.
+// networkOf returns the network that a connection counts towards; it is empty for proxies.
 func (l *Listener) networkOf(remote net.Addr) string {
 	tcp, ok := remote.(*net.TCPAddr)
 	if !ok {
@@ -91,7 +91,7 @@ func (l *Listener) networkOf(remote net.Addr) string {
 	return Network(address)
 }
 
-// admit counts a connection and returns the one that has to make room for it, if any.
+// admit counts a connection and returns the one to evict for it, if any.
 func (l *Listener) admit(c *conn) (evicted *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,7 +150,7 @@ func (l *Listener) add(c *conn) {
 	c.enter(silent)
 }
 
-// remove gives the place of a connection back, once.
+// remove frees the slot of a connection. It is idempotent.
 func (l *Listener) remove(c *conn) {
 	if c.place != nil {
 		l.reserve.Remove(c.place)
@@ -170,7 +170,7 @@ func (l *Listener) remove(c *conn) {
 	}
 }
 
-// conn is a connection that gives its place back when it is closed.
+// conn is a connection that frees its slot when it is closed.
 type conn struct {
 	net.Conn
 
@@ -178,14 +178,14 @@ type conn struct {
 	network  string
 	reserved bool // does not change after Accept
 
-	// What follows belongs to the listener's lock.
+	// The following fields are guarded by the listener's lock.
 	place  *list.Element // in the reserve
-	crowds []*crowd      // those that count it; none in the reserve and after it was removed
+	crowds []*crowd      // those that count it; none in the reserve and after removal
 	kind   kind
-	queued []*list.Element // its places among its kind, one for each crowd
+	queued []*list.Element // its list elements within its kind, one per crowd
 }
 
-// enter notes what the connection does now: it is the youngest of its kind.
+// enter changes the kind of the connection and makes it the newest of that kind.
 func (c *conn) enter(next kind) {
 	for i, element := range c.queued {
 		c.crowds[i].kinds[c.kind].Remove(element)
@@ -209,7 +209,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite lets http.Server end its side first, so that the client reads the answer before the connection is reset.
+// CloseWrite lets http.Server close its side first, so that the client can read the response before the connection is reset.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -218,7 +218,7 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// update changes what a connection does, if it does not have to stay as it is.
+// update changes the kind of a connection that is counted; next returns the new kind.
 func (c *conn) update(next func(now kind) kind) {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
@@ -232,10 +232,10 @@ func (c *conn) update(next func(now kind) kind) {
 	}
 }
 
-// connKey is where the context of a request carries its connection.
+// connKey is the context key for the connection of a request.
 type connKey struct{}
 
-// ConnContext tells requests their connection; it is for http.Server.ConnContext.
+// ConnContext adds the connection to the context of its requests; it is for http.Server.ConnContext.
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	if limited := limitedConn(c); limited != nil {
 		return context.WithValue(ctx, connKey{}, limited)
@@ -244,8 +244,8 @@ func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// ConnState follows connections from request to request; it is for http.Server.ConnState. A connection of HTTP/2 counts as
-// one request as long as it has any.
+// ConnState tracks connections between requests; it is for http.Server.ConnState. An HTTP/2 connection counts as one request
+// while any request is active.
 func ConnState(c net.Conn, state http.ConnState) {
 	limited := limitedConn(c)
 	if limited == nil {
@@ -257,11 +257,11 @@ func ConnState(c net.Conn, state http.ConnState) {
 		limited.update(func(kind) kind { return unproven })
 	case http.StateIdle:
 		limited.update(func(kind) kind { return idle })
-	case http.StateNew, http.StateHijacked, http.StateClosed: // it is new already, stays as it is, or is closed by Close
+	case http.StateNew, http.StateHijacked, http.StateClosed: // already counted as new, unaffected, or handled by Close
 	}
 }
 
-// limitedConn is the connection of a Listener behind one of an http.Server, or nil.
+// limitedConn returns the connection of a Listener behind an http.Server's connection, or nil.
 func limitedConn(c net.Conn) *conn {
 	if secured, ok := c.(interface{ NetConn() net.Conn }); ok { // a *tls.Conn
 		c = secured.NetConn()
@@ -272,19 +272,18 @@ func limitedConn(c net.Conn) *conn {
 	return limited
 }
 
-// Reserved reports whether a request came by a connection in the reserve.
+// Reserved reports whether a request arrived on a connection in the reserve.
 func Reserved(ctx context.Context) bool {
 	c, ok := ctx.Value(connKey{}).(*conn)
 
 	return ok && c.reserved
 }
 
-// Prove notes that the caller of a request has proven who it is: the connection is not closed for another one until the
-// request is over.
+// Prove records that the caller of a request is authenticated: its connection is not evicted until the request ends.
 func Prove(ctx context.Context) {
 	if c, ok := ctx.Value(connKey{}).(*conn); ok {
 		c.update(func(now kind) kind {
-			if now == idle || now == silent { // a request of HTTP/2 that is over
+			if now == idle || now == silent { // an HTTP/2 request that has ended
 				return now
 			}
 
@@ -293,16 +292,16 @@ func Prove(ctx context.Context) {
 	}
 }
 
-// Work notes that a request was admitted and has arrived: until Answer the client has nothing to do, whoever it is.
+// Work records that a request was admitted and fully received: until Answer, the client has nothing to do.
 func Work(ctx context.Context) { replace(ctx, unproven, working) }
 
-// Answer notes that the client has to take an answer now.
+// Answer records that the server is waiting for the client to read the response.
 func Answer(ctx context.Context) { replace(ctx, working, unproven) }
 
-// Stream notes that the answer to a request is a stream, which lasts.
+// Stream records that the response is a long-lived stream.
 func Stream(ctx context.Context) { replace(ctx, working, streaming) }
 
-// replace changes what the connection of a request does, if it does something.
+// replace changes the kind of a request's connection to next if it is currently something.
 func replace(ctx context.Context, something, next kind) {
 	if c, ok := ctx.Value(connKey{}).(*conn); ok {
 		c.update(func(now kind) kind {

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/limit"
 )
 
-// peers is a listener that accepts what a test connects.
+// peers is a listener that accepts the connections of a test.
 type peers struct {
 	net.Listener
 
@@ -21,7 +21,7 @@ type peers struct {
 
 func (p *peers) Accept() (net.Conn, error) { return <-p.next, nil }
 
-// peer is a connection from any address.
+// peer is a connection from an arbitrary address.
 type peer struct {
 	net.Conn
 
@@ -37,7 +37,7 @@ func (p *peer) Close() error {
 	return nil
 }
 
-// desk is a limited listener and what it reported.
+// desk is a limited listener with counts of what it reported.
 type desk struct {
 	t                *testing.T
 	peers            *peers
@@ -56,7 +56,7 @@ func newDesk(t *testing.T, cfg limit.ListenerConfig) *desk {
 	return d
 }
 
-// visitor is a connection as the HTTP server has it, and as the listener below has it.
+// visitor is a connection as the HTTP server and the underlying listener see it.
 type visitor struct {
 	*peer
 
@@ -78,7 +78,7 @@ func (d *desk) connect(address string) *visitor {
 	return v
 }
 
-// asks makes the connection one with a request, and rests one that waits for the next.
+// asks starts a request on the connection, and rests makes it idle.
 func (v *visitor) asks() *visitor {
 	limit.ConnState(v.conn, http.StateActive)
 
@@ -91,7 +91,7 @@ func (v *visitor) rests() *visitor {
 	return v
 }
 
-// proves makes the request one of a caller who is known, and streams one that lasts.
+// proves authenticates the caller of the request, and streams makes its response a stream.
 func (v *visitor) proves() *visitor {
 	limit.Prove(v.ctx)
 
@@ -123,7 +123,7 @@ func TestListenerClosesOldestConnectionOfFullReserve(t *testing.T) {
 	require.False(t, first.closed || second.closed || third.closed)
 	require.Equal(t, 3, d.refused)
 
-	// Closing twice, and closing one that was evicted, gives back one place only.
+	// Closing a connection twice, or closing an evicted one, frees one slot only.
 	for range 2 {
 		_ = oldest.conn.Close()
 		_ = first.conn.Close()
@@ -146,7 +146,7 @@ func TestConnectionsOfKnownCallersNeverGiveWay(t *testing.T) {
 	require.True(t, d.connect(another).reserved())
 	require.False(t, request.closed || stream.closed || upgraded.closed)
 
-	// The proof holds for the request.
+	// Prove applies to the current request only.
 	require.False(t, request.rests().closed)
 	require.False(t, d.connect(another).reserved())
 	require.True(t, request.closed)
@@ -175,7 +175,7 @@ func TestIdleConnectionGivesWayFirstThenOldestOfMostFrequentKind(t *testing.T) {
 	silent, stream := d.connect(someone), d.connect(someone).asks().streams()
 	older, newer := d.connect(someone).asks(), d.connect(someone).asks()
 	rested, resting := d.connect(someone).asks().rests(), d.connect(someone).asks().rests()
-	rested.asks().rests() // so the other one is idle for longer
+	rested.asks().rests() // so the other one has been idle for longer
 
 	for i, want := range []*visitor{resting, rested, older} {
 		require.False(t, want.closed, "%d", i)
@@ -251,7 +251,7 @@ func TestNetworkHasItsShareOfConnectionsAndProxiesHaveAll(t *testing.T) {
 		require.Equal(t, test.reserved, last.reserved(), name)
 	}
 
-	// At the limit of a network one of its own connections gives way, not one of others.
+	// At the limit of a network, one of its own connections is evicted, not one of another network.
 	d := newDesk(t, cfg)
 	other, oldest, newer := d.connect(another), d.connect(someone), d.connect(someone)
 
@@ -259,7 +259,7 @@ func TestNetworkHasItsShareOfConnectionsAndProxiesHaveAll(t *testing.T) {
 	require.True(t, oldest.closed)
 	require.False(t, other.closed || newer.closed)
 
-	// What is closed gives its place back.
+	// A closed connection frees its slot.
 	require.NoError(t, newer.conn.Close())
 	require.False(t, d.connect(someone).reserved())
 	require.Equal(t, 1, d.evicted)

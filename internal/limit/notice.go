@@ -9,10 +9,10 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// noticeEvery is how often one kind of refusal is logged.
+// noticeEvery is the logging interval for one kind of refusal.
 const noticeEvery = 10 * time.Second
 
-// Notice logs refusals. Whoever exceeds a limit tends to do it often, so each message is logged at once and then at
+// Notice logs refusals. A client that exceeds a limit tends to do so often, so each message is logged immediately and then at
 // most every ten seconds, with the number of refusals since the start.
 type Notice struct {
 	logger *slog.Logger
@@ -27,12 +27,12 @@ type refusals struct {
 	logged time.Time
 }
 
-// NewNotice returns a Notice that writes warnings.
+// NewNotice returns a Notice that logs warnings.
 func NewNotice(logger *slog.Logger, clock clockwork.Clock) *Notice {
 	return &Notice{logger: logger, clock: clock, kinds: map[string]*refusals{}}
 }
 
-// Refused notes one refusal. The message is a constant: there is one counter for each.
+// Refused records one refusal. The message must be a constant: there is one counter per message.
 func (n *Notice) Refused(ctx context.Context, message string, args ...any) {
 	count, due := n.note(message)
 	if due {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// mostBuckets is how many names a Rate remembers. Beyond it, names that it does not know share one bucket.
+// mostBuckets is the maximum number of names that a Rate tracks. Beyond it, unknown names share one bucket.
 const mostBuckets = 10_000
 
-// Rate allows each name a number of attempts per minute, all of which may come at once.
+// Rate limits the attempts per minute of each name. All of them can be used in one burst.
 type Rate struct {
 	perMinute float64
 
@@ -17,18 +17,18 @@ type Rate struct {
 	buckets map[string]bucket
 }
 
-// bucket holds what is left at a moment; it fills up with time.
+// bucket is how many attempts were left at a time; it refills continuously.
 type bucket struct {
 	left float64
 	at   time.Time
 }
 
-// NewRate returns a Rate. Zero attempts per minute mean no limit.
+// NewRate returns a Rate. Zero means no limit.
 func NewRate(perMinute int) *Rate {
 	return &Rate{perMinute: float64(perMinute), buckets: map[string]bucket{}}
 }
 
-// Allow takes one attempt of a name. If there is none left it returns false and how long to wait for the next.
+// Allow uses one attempt of a name. If none is left, it returns false and the time until the next one.
 func (r *Rate) Allow(name string, now time.Time) (wait time.Duration, ok bool) {
 	if r.perMinute == 0 {
 		return 0, true
@@ -56,7 +56,7 @@ func (r *Rate) Allow(name string, now time.Time) (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// filled is a name's bucket with what came in since it was used.
+// filled returns a name's bucket, refilled for the time since its last use.
 func (r *Rate) filled(name string, now time.Time) bucket {
 	b, ok := r.buckets[name]
 	if !ok {
@@ -68,7 +68,7 @@ func (r *Rate) filled(name string, now time.Time) bucket {
 	return bucket{left: min(b.left+since.Minutes()*r.perMinute, r.perMinute), at: now}
 }
 
-// forgetFull forgets the names that have all their attempts again.
+// forgetFull removes the names whose buckets are full again.
 func (r *Rate) forgetFull(now time.Time) {
 	for name := range r.buckets {
 		if r.filled(name, now).left >= r.perMinute {
@@ -77,8 +77,7 @@ func (r *Rate) forgetFull(now time.Time) {
 	}
 }
 
-// Network names the network that an address is limited with: the address itself, or for IPv6 the /64 that one
-// subscriber has.
+// Network returns the network that limits apply to: the address itself, or for IPv6 the /64 of a subscriber.
 func Network(address netip.Addr) string {
 	const subscriber = 64
 

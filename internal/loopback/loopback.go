@@ -1,5 +1,5 @@
-// Package loopback makes requests to the HTTP handler of this process on behalf of the sender of another request, so that the API decides
-// about them as about any other.
+// Package loopback sends requests to the HTTP handler of this process on behalf of the sender of another request, so that the
+// API authorizes them like any other.
 package loopback
 
 import (
@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// credentials are the headers by which the API knows who asks and from where.
+// credentials returns the headers that identify the caller and its origin to the API.
 func credentials() []string {
 	return []string{
 		"Authorization", "Cookie", "X-Csrf-Token", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-User", "X-Forwarded-Email",
@@ -19,7 +19,7 @@ func credentials() []string {
 	}
 }
 
-// Transport makes requests to a handler as the sender of another request. Responses may be streams.
+// Transport sends requests to a handler on behalf of the sender of another request. Responses can be streams.
 type Transport struct {
 	API  http.Handler
 	From *http.Request
@@ -55,7 +55,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	select {
 	case <-answer.begun:
 	case <-ctx.Done():
-		// Nothing reads the body any more, so the handler ends as well.
+		// Nothing reads the body anymore; closing it also ends the handler.
 		_ = body.Close()
 
 		return nil, context.Cause(ctx)
@@ -67,7 +67,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// answerBody is the body of a response that the handler may still be writing.
+// answerBody is a response body that the handler may still be writing.
 type answerBody struct {
 	*io.PipeReader
 
@@ -75,7 +75,7 @@ type answerBody struct {
 	done   chan struct{}
 }
 
-// Close tells the handler that nobody reads, and waits for its end.
+// Close cancels the handler's request and waits until the handler returns.
 func (b *answerBody) Close() error {
 	b.cancel()
 
@@ -86,7 +86,7 @@ func (b *answerBody) Close() error {
 	return err
 }
 
-// answer is the response as the handler writes it. Status and sent are read by others once begun is closed.
+// answer is the response as the handler writes it. Others can read status and sent after begun is closed.
 type answer struct {
 	header http.Header
 	body   *io.PipeWriter
@@ -97,7 +97,7 @@ type answer struct {
 	sent   http.Header
 }
 
-// serve runs the handler. One that panics ends the response in the middle, as on a connection.
+// serve runs the handler. A panic aborts the response, as it does on a real connection.
 func (a *answer) serve(api http.Handler, request *http.Request) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -125,12 +125,12 @@ func (a *answer) Header() http.Header { return a.header }
 // WriteHeader implements http.ResponseWriter.
 func (a *answer) WriteHeader(status int) { a.begin(status) }
 
-// Write implements http.ResponseWriter. It waits until the text is read.
+// Write implements http.ResponseWriter. It blocks until the text is read.
 func (a *answer) Write(text []byte) (int, error) {
 	a.begin(http.StatusOK)
 
 	return a.body.Write(text)
 }
 
-// Flush implements http.Flusher. What was written has been read.
+// Flush implements http.Flusher. There is nothing to flush: Write returns after the text was read.
 func (a *answer) Flush() { a.begin(http.StatusOK) }

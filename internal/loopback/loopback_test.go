@@ -20,7 +20,7 @@ func TestRequestsCarryTheCallersCredentialsAndNothingElse(t *testing.T) {
 	from := httptest.NewRequest(http.MethodPost, "http://tarsy.example/mcp", strings.NewReader("{}"))
 	from.RemoteAddr = "192.0.2.1:4000"
 
-	// All by which the API knows who asks and from where.
+	// All headers that identify the caller and its origin to the API.
 	credentials := http.Header{
 		"Authorization": {"Bearer key"}, "Cookie": {"session=a"}, "X-Csrf-Token": {"b"}, "X-Forwarded-For": {"192.0.2.7"}, "X-Forwarded-Proto": {"https"},
 		"X-Forwarded-User": {"ann"}, "X-Forwarded-Email": {"ann@example.com"}, "X-Forwarded-Groups": {"sre"}, "Origin": {"https://tarsy.example"},

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// PagerDuty and others identify an alert by such keys. Agents look the incident up by them.
+// PagerDuty and others identify an alert by such keys. Agents use them to look up the incident.
 func TestKeysOfAlertsAreLeftAlone(t *testing.T) {
 	t.Parallel()
 
@@ -24,7 +24,7 @@ func TestKeysOfAlertsAreLeftAlone(t *testing.T) {
 	}
 }
 
-// A name does not make a secret harmless: what opens something is masked wherever it stands, and other keys are as before.
+// A name does not make a secret harmless: what grants access is masked wherever it is, and other keys are masked as before.
 func TestSecretsBesideKeysOfAlertsAreMasked(t *testing.T) {
 	t.Parallel()
 

@@ -14,7 +14,8 @@ import (
 type allowlist struct {
 	gitleaks.Allowlist
 
-	// expressions are the list's; words finds its stop words, nil if it has none. Both are made when the first match needs them.
+	// expressions returns the list's expressions; words finds its stop words, nil if it has none. Both are built for the first match
+	// that needs them.
 	expressions func() *alternatives
 	words       func() *words
 }
@@ -30,7 +31,7 @@ func newAllowlist(list gitleaks.Allowlist) *allowlist {
 	return l
 }
 
-// allowsWord is the cheaper half of allows, for lists of which either half is enough.
+// allowsWord is the cheaper half of allows, for lists where either half is enough.
 func (l *allowlist) allowsWord(secret string) bool {
 	return !l.All && l.words != nil && l.words().in(secret)
 }
@@ -58,23 +59,23 @@ func (l *allowlist) matches(s *scan, match window, secret string) bool {
 	}
 }
 
-// alternatives are expressions of which any may match. One expression that joins them is so large that package regexp falls
-// back to its slowest way of matching, and it would be tried on every match of a rule. Taken one by one, nearly all of them
-// are ruled out because a literal that they need is not in the text.
+// alternatives are expressions of which any may match. A single joined expression would be so large that package regexp falls back to
+// its slowest matcher, and it would be tried on every match of a rule. Separately, nearly all of them are ruled out because a literal
+// that they need is not in the text.
 type alternatives struct {
 	each []alternative
-	// literals finds what the alternatives need.
+	// literals finds the literals that the alternatives need.
 	literals *words
 }
 
 type alternative struct {
 	re *regexp.Regexp
-	// needs are sets of literals, by their number in alternatives.literals: a match has at least one of each.
+	// needs are sets of literals, by their index in alternatives.literals: a match contains at least one of each set.
 	needs [][]int32
 }
 
 func newAlternatives(expressions []string) *alternatives {
-	// Gitleaks joins them like this, so flags of one expression apply to those after it too.
+	// Gitleaks joins them like this, so flags of one expression also apply to those after it.
 	joined := strings.Join(expressions, "|")
 
 	tree, err := syntax.Parse(joined, syntax.Perl)
@@ -119,7 +120,7 @@ func newAlternatives(expressions []string) *alternatives {
 	return a
 }
 
-// match says whether any of the expressions matches.
+// match reports whether any of the expressions matches.
 func (a *alternatives) match(text string) bool {
 	found := make([]bool, len(a.literals.size))
 	a.literals.each(text, func(literal int32, _, _ int) { found[literal] = true })
@@ -133,7 +134,7 @@ func (a alternative) possible(found []bool) bool {
 	})
 }
 
-// line returns the line of a match, or so much of it as is near.
+// line returns the line of a match, limited to what is near it.
 func (s *scan) line(match window) string {
 	const near = 512
 

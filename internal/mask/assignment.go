@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// assignments finds values by the names that they have: PASSWORD=…, "apiKey": "…", --token …, <secret>…</secret>, and
-// the pairs of name and value in a pod's environment. It reads names and quotes by hand: a regular expression cannot
-// tell how deep a quote is escaped, nor whether a value ends at a comma.
+// assignments finds values by their names: PASSWORD=…, "apiKey": "…", --token …, <secret>…</secret>, and the pairs of name and value in
+// a pod's environment. It parses names and quotes by hand: a regular expression cannot determine how deep a quote is escaped, nor
+// whether a value ends at a comma.
 func assignments() finder {
 	return finder{
 		words: []string{"pass", "pw", "psk", "secret", "token", "key", "auth", "cred", "-data"},
@@ -17,10 +17,10 @@ func assignments() finder {
 
 const (
 	longestName = 80
-	// longestQuoted is how far away a closing quote is looked for.
+	// longestQuoted is how far to search for a closing quote.
 	longestQuoted = 16 << 10
-	// longestDoubt is the length above which a value is hidden without a closer look. A value that is left alone may be
-	// read again, a hidden one is not; so this keeps the time linear.
+	// longestDoubt is the length above which a value is hidden without further checks. A value that is not hidden may be read again, a
+	// hidden one is not, so this keeps the time linear.
 	longestDoubt = 512
 )
 
@@ -61,8 +61,8 @@ func (s *scan) assignment(start, end int) {
 	}
 }
 
-// followedByValue says whether the word behind a name may be its value: in commands that set a variable, in a line that has
-// nothing else, and for names that nobody writes in prose.
+// followedByValue reports whether the word after a name can be its value: in commands that set a variable, in a line that contains
+// nothing else, and for names that do not occur in prose.
 func (s *scan) followedByValue(name window, class string) bool {
 	text := s.text[name.start:name.end]
 	at := skipSpaces(s.text, name.end)
@@ -72,7 +72,7 @@ func (s *scan) followedByValue(name window, class string) bool {
 	case class == awsSecretKey, strings.Contains(text, "_") && text == strings.ToUpper(text):
 		return true
 	case class == token, class == apiKey, class == secretKey:
-		// What follows such a word in prose is as long as a token only if it is one, or an identifier.
+		// In prose, the word after such a name is as long as a token only if it is one, or an identifier.
 		return len(next) >= 32 && !isUUID(next)
 	case (class == password || class == barePass) && isScrambled(next):
 		return true
@@ -83,24 +83,24 @@ func (s *scan) followedByValue(name window, class string) bool {
 	return class == password && s.first(name.start) && s.endsLine(at+len(next))
 }
 
-// setters are commands and settings that a name and its value follow.
+// setters are commands and settings that are followed by a name and its value.
 var setters = []string{"ENV ", "setx ", "setenv ", "SetEnv ", "set -x ", "set -gx ", "fastcgi_param ", "proxy_set_header "}
 
-// endsLine says whether a line or the text ends at a position.
+// endsLine reports whether a line or the text ends at a position.
 func (s *scan) endsLine(at int) bool {
 	at = skipSpaces(s.text, at)
 
 	return at >= len(s.text) || breakAt(s.text, at) > 0
 }
 
-// isSetter tells setPassword("…") from getPassword("…"), whose argument is a name.
+// isSetter distinguishes setPassword("…") from getPassword("…"), whose argument is a name.
 func isSetter(name string) bool {
 	parts := split(name)
 
 	return len(parts) == 1 || slices.Contains([]string{"set", "with", "add", "use"}, parts[0]) || slices.Contains(parts, "set") || slices.Contains(parts, "with")
 }
 
-// patternOf returns the wanted pattern for a class of names. Some classes are part of two patterns.
+// patternOf returns the wanted pattern for a class of names. Some classes belong to two patterns.
 func (s *scan) patternOf(class string) string {
 	if s.wanted[class] {
 		return class
@@ -120,7 +120,7 @@ func (s *scan) patternOf(class string) string {
 	return ""
 }
 
-// nameAt widens a word to the whole name.
+// nameAt extends a word to the whole name.
 func (s *scan) nameAt(start, end int) window {
 	for n := 0; n < longestName && start > s.named && isName(s.text[start-1]); n++ {
 		start--
@@ -130,7 +130,7 @@ func (s *scan) nameAt(start, end int) window {
 		end++
 	}
 
-	// In escaped text a line break is a backslash and an n, which is no part of the name.
+	// In escaped text a line break is a backslash and an n, which is not part of the name.
 	if start > 0 && s.text[start-1] == '\\' && strings.IndexByte("nrt", s.text[start]) >= 0 {
 		start++
 	}
@@ -142,5 +142,5 @@ func (s *scan) nameAt(start, end int) window {
 	return window{start, end}
 }
 
-// isUnicode says whether a name begins with the rest of an escaped character, as & and < are in JSON.
+// isUnicode reports whether a name begins with the rest of an escaped character, as & and < are in JSON.
 func isUnicode(name string) bool { return len(name) > len("u0026") && strings.HasPrefix(name, "u00") }

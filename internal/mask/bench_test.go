@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/corpus"
 )
 
-// BenchmarkMasking measures texts without secrets, with one in every fifth line, and with nothing but secrets.
+// BenchmarkMasking measures texts without secrets, with one on every fifth line, and with only secrets.
 func BenchmarkMasking(b *testing.B) {
 	var secrets strings.Builder
 	for _, sample := range corpus.Samples(1) {

@@ -2,9 +2,8 @@ package mask
 
 import "strings"
 
-// braced reads what is written in braces (JSON, and YAML and Python in that style) wherever a brace opens in a text. At
-// a character that cannot stand there it gives up what it has read, and goes on with the next brace behind it: it never
-// looks at a character twice.
+// braced parses text in braces (JSON, and YAML and Python in that style) wherever a brace opens in a text. At an unexpected character
+// it discards what it has parsed, and continues with the next brace after it: it never reads a character twice.
 type braced struct {
 	text  string
 	depth int
@@ -33,7 +32,7 @@ func (b *braced) read() {
 	b.giveUp()
 }
 
-// next goes to the next brace.
+// next moves to the next brace.
 func (b *braced) next() bool {
 	brace := strings.IndexByte(b.text[b.at:], '{')
 	if brace < 0 {
@@ -51,7 +50,7 @@ func (b *braced) next() bool {
 	return true
 }
 
-// escapedAt returns how deep the first quote behind a brace is escaped.
+// escapedAt returns how deep the first quote after a brace is escaped.
 func (b *braced) escapedAt(at int) int {
 	at = skipBlank(b.text, at)
 
@@ -67,7 +66,7 @@ func (b *braced) escapedAt(at int) int {
 	return 0
 }
 
-// escaped reads an object within a string: up to the quote that ends the string, or the end of the line.
+// escaped parses an object within a string: up to the quote that ends the string, or the end of the line.
 func (b *braced) escaped(depth int) {
 	start, slashes := b.at, 0
 
@@ -87,7 +86,7 @@ func (b *braced) escaped(depth int) {
 	b.spans = append(b.spans, inner(b.text[start:b.at], start, b.depth)...)
 }
 
-// token reads one token; false means that it cannot stand there.
+// token parses one token; it returns false if the token is not allowed there.
 func (b *braced) token(c byte) bool {
 	top := b.top()
 
@@ -130,7 +129,7 @@ func (b *braced) token(c byte) bool {
 	return true
 }
 
-// scalar reads a string, number or word.
+// scalar parses a string, number or word.
 func (b *braced) scalar(c byte) bool {
 	top := b.top()
 	if top.state != wantKey && top.state != wantValue {
@@ -193,7 +192,7 @@ func (b *braced) hide(owner, start, end int) {
 	}
 }
 
-// stringEnd returns the end of a string's content. A string does not go on in the next line.
+// stringEnd returns the end of a string's content. A string does not span lines.
 func (b *braced) stringEnd(at int, quote byte) (end int, whole bool) {
 	for ; at < len(b.text); at++ {
 		switch b.text[at] {
@@ -215,7 +214,7 @@ func (b *braced) stringEnd(at int, quote byte) (end int, whole bool) {
 	return len(b.text), false
 }
 
-// wordEnd returns the end of what stands without quotes.
+// wordEnd returns the end of an unquoted word.
 func (b *braced) wordEnd(at int) int {
 	start := at
 

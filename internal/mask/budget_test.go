@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fill repeats numbered pieces to a size.
+// fill concatenates numbered pieces up to a size.
 func fill(size int, piece func(i int) string) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i++ {
@@ -31,7 +31,7 @@ func uuid(i int) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16])
 }
 
-// spent is the processor time of a call.
+// spent returns the processor time of a call.
 func spent(call func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -42,7 +42,7 @@ func spent(call func()) time.Duration {
 	return cpuTime() - start
 }
 
-// Every line matches a rule that has a large allowlist. Checking the matches must not take longer than finding them.
+// Every line matches a rule with a large allowlist. Checking the matches must not take longer than finding them.
 func TestUUIDLinesCostAtMostOneSearch(t *testing.T) {
 	m := newMasker(t, Config{Default: DefaultRules()})
 	text := fill(1<<19, func(i int) string { return "key=" + uuid(i)[:35] + "\n" })
@@ -58,7 +58,7 @@ func TestUUIDLinesCostAtMostOneSearch(t *testing.T) {
 	search := func() { generic.re().FindAllStringIndex(text, -1) }
 	ours, once := spent(mask), spent(search)
 
-	for try := 0; try < 3 && ours > 2*once; try++ { // a collection of garbage may have come between
+	for try := 0; try < 3 && ours > 2*once; try++ { // a garbage collection may have interfered
 		ours, once = spent(mask), spent(search)
 	}
 
@@ -66,12 +66,12 @@ func TestUUIDLinesCostAtMostOneSearch(t *testing.T) {
 	t.Logf("%v for %d KiB; one search takes %v", ours, len(text)>>10, once)
 }
 
-// Whatever the text is, it takes no longer than the limit and one step more.
+// No text takes longer than the limit and one more step.
 func TestOneMiBTextsStayWithinLimit(t *testing.T) {
 	const (
 		size  = 1 << 20
 		limit = 200 * time.Millisecond
-		step  = slowdown * 800 * time.Millisecond // a window of an expression, and all that is not measured; generous for a busy machine
+		step  = slowdown * 800 * time.Millisecond // one window of an expression, and all that is not measured; generous
 	)
 
 	texts := map[string]string{
@@ -117,8 +117,7 @@ func TestOneMiBTextsStayWithinLimit(t *testing.T) {
 	}
 }
 
-// When there is no time for expressions, a result is withheld, and in what people wrote the other finders still hide what
-// they find.
+// When there is no time for expressions, a result is withheld, and in user text the other finders still hide what they find.
 func TestTextOverItsLimit(t *testing.T) {
 	t.Parallel()
 
@@ -141,7 +140,7 @@ func TestTextOverItsLimit(t *testing.T) {
 	assert.Equal(t, "a short text: DB_PASSWORD=[MASKED_PASSWORD]", masked)
 }
 
-// Custom patterns are matched one by one, which must find what matching all at once finds.
+// Custom patterns are matched one by one, which must find the same as matching all at once.
 func TestCustomPatternsMatchLikeFindAll(t *testing.T) {
 	t.Parallel()
 
@@ -179,7 +178,7 @@ func TestCustomPatternsMatchLikeFindAll(t *testing.T) {
 	}
 }
 
-// A value that is longer than what an expression sees is hidden to its end.
+// A value longer than what an expression sees is hidden to its end.
 func TestEndlessValueIsMaskedCompletely(t *testing.T) {
 	t.Parallel()
 

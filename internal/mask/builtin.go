@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// wordStart is the beginning of a word. In escaped text the letter of a line break stands right before it.
+// wordStart matches the beginning of a word. In escaped text the letter of a line break directly precedes it.
 const wordStart = `(?:\b|\\[nrt])`
 
-// curlUser is the flag of curl that a user and a password follow, also among other short flags and in a list of arguments.
+// curlUser matches the flag of curl before a user and a password, also among other short flags and in a list of arguments.
 const curlUser = `[\s"'](?:-[A-Za-z]{0,8}[uU]["',\s=\\]{0,8}?|--(?:proxy-)?user["',\s=\\]{1,8}?)`
 
-// builtinRules are the expressions of the named patterns. What is found by its name or its prefix is not among them.
+// builtinRules returns the expressions of the named patterns, except for what is found by its name or its prefix.
 func builtinRules() []*rule {
 	return slices.Concat(tokenRules(), addressRules(), commandRules(), storedRules(), []*rule{
 		newRule(email, `([A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,24})\b`, "@"),
@@ -20,7 +20,7 @@ func builtinRules() []*rule {
 	})
 }
 
-// tokenRules find tokens that a header names, or that have a shape but no prefix of their own.
+// tokenRules find tokens named by a header, or with a shape but no prefix.
 func tokenRules() []*rule {
 	return []*rule{
 		newRule(token, `(?i)`+wordStart+`authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:bearer|basic|token|apikey|geniekey|digest|negotiate|splunk|aws4-hmac-sha256)\s{1,4}([\w.~+/=:-]{8,})`, "authorization").where(nearValue(1, 8)).only(isFilledIn).alsoGitleaks(),
@@ -41,7 +41,7 @@ func tokenRules() []*rule {
 	}
 }
 
-// addressRules find what makes an address a key: signatures, and passwords before the host.
+// addressRules find secrets in addresses: signatures, and passwords before the host.
 func addressRules() []*rule {
 	return []*rule{
 		newRule(secretKey, `(?i)(?:[?&]|\\u0026)(?:sig|x-amz-signature|x-goog-signature|x-amz-security-token)=([\w%+/=-]{20,})`, "sig=", "signature=", "security-token="),
@@ -100,19 +100,19 @@ func commandRules() []*rule {
 	}
 }
 
-// argumentGap is what stands between a flag and its value, also in a list of arguments.
+// argumentGap matches what separates a flag from its value, also in a list of arguments.
 const (
 	argumentGap   = `["',\s=\\]{1,8}?`
 	optionalGap   = `["',\s=\\]{0,8}?`
 	argumentValue = `\\{0,3}['"]?([^\s'"$\\-][^\s'"\\]{3,100})`
 )
 
-// flagRule finds the value of a flag to which its command gives a meaning.
+// flagRule finds the value of a flag of a command.
 func flagRule(near lookaround, command, flag string, words ...string) *rule {
 	return newRule(password, wordStart+`(?:`+command+`)\b[^\n]*?[\s"']`+flag+argumentValue, words...).where(near).only(isArgument)
 }
 
-// isArgument leaves out numbers, such as ports, and what flags of the same letter have in other commands: paths and addresses.
+// isArgument excludes numbers, such as ports, and the values that flags of the same letter have in other commands: paths and addresses.
 func isArgument(secret string) bool {
 	return isFilledIn(secret) && hasLetter(secret) && !isPath(secret) && !strings.HasSuffix(secret, ":") && !slices.Contains(harmlessWords, strings.ToLower(secret))
 }
@@ -132,38 +132,37 @@ func storedRules() []*rule {
 	}
 }
 
-// where makes the rule look only where near finds something to look at: for words that are common, but seldom followed by
-// a secret.
+// where limits the rule to places that near finds: for words that are common, but seldom followed by a secret.
 func (r *rule) where(near lookaround) *rule {
 	r.near = near
 
 	return r
 }
 
-// only makes the rule hide nothing but what passes the check.
+// only limits the rule to secrets that pass the check.
 func (r *rule) only(check func(secret string) bool) *rule {
 	r.check = func(_ *scan, _ window, secret string) bool { return check(secret) }
 
 	return r
 }
 
-// alsoGitleaks makes the rule part of the group gitleaks, too: it stands in for one of its rules.
+// alsoGitleaks adds the rule to the group gitleaks: it replaces one of its rules.
 func (r *rule) alsoGitleaks() *rule {
 	r.leaks = true
 
 	return r
 }
 
-// isFilledIn leaves out placeholders.
+// isFilledIn excludes placeholders.
 func isFilledIn(secret string) bool { return !placeholder(secret, value{}) }
 
-// isRandom takes only what a machine made, for names that words follow too.
+// isRandom accepts only machine-generated values, for names that words also follow.
 func isRandom(secret string) bool { return isFilledIn(secret) && looksRandom(secret) }
 
-// isNoProse also leaves out words: a password may be one, but after login or bearer words are prose.
+// isNoProse also excludes words: a password can be one, but after login or bearer words are prose.
 func isNoProse(secret string) bool { return isFilledIn(secret) && !harmless(secret) }
 
-// harmless knows words, also joined ones, as they follow "bearer" in prose.
+// harmless recognizes words, including joined ones, as they follow "bearer" in prose.
 func harmless(secret string) bool {
 	words := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("-_.:=/", r) {
@@ -176,7 +175,7 @@ func harmless(secret string) bool {
 	return isLetters(words) && (len(words) < 16 || !mixedCase(words))
 }
 
-// isShortText tells base64 of readable text from a word: few words decode to nothing but printable characters.
+// isShortText distinguishes base64 of readable text from a word: few words decode to only printable characters.
 func isShortText(secret string) bool {
 	if len(secret)%4 != 0 {
 		return false

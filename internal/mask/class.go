@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Classes of names that are no patterns themselves, see patternOf.
+// Classes of names that are not patterns themselves, see patternOf.
 const (
-	// authorization is the class of names whose value is a user and a password in base64.
+	// authorization is the class of names with a base64-encoded user and password as value.
 	authorization = "authorization"
-	// barePass is the class of the name pass alone. Tests pass too, so its values are judged more strictly than passwords.
+	// barePass is the class of the name pass alone. Tests pass too, so its values are checked more strictly than passwords.
 	barePass = "pass"
 	// credential is the class of names whose value is a key, or a user and a password.
 	credential = "credential"
 )
 
-// classify tells from a name which kind of value it has: the name of a pattern, or nothing if its values are no secrets.
-// The last words decide: a token is a secret, a token_count is a number.
+// classify returns the kind of value that a name has: the name of a pattern, or an empty string if its values are not secrets. The last
+// words decide: a token is a secret, a token_count is a number.
 func classify(name string) string {
 	parts := unqualified(split(name))
 	if len(parts) == 0 {
@@ -57,13 +57,13 @@ func classify(name string) string {
 // shortPasswords are too short to look for at the end of other words.
 var shortPasswords = []string{"pwd", "psk"}
 
-// qualifiers may follow the word that says what a value is: DB_PASSWORD_OLD, api_token_prod.
+// qualifiers can follow the word that names the kind of value: DB_PASSWORD_OLD, api_token_prod.
 var qualifiers = []string{
 	"old", "new", "prod", "production", "dev", "development", "stage", "staging", "test", "testing", "primary", "secondary", "confirm", "confirmation", "confirmed",
 	"current", "previous", "prev", "plain", "plaintext", "base64", "b64", "value", "raw", "string",
 }
 
-// unqualified cuts numbers and qualifiers off the end of a name.
+// unqualified removes numbers and qualifiers from the end of a name.
 func unqualified(parts []string) []string {
 	for len(parts) > 1 {
 		last := parts[len(parts)-1]
@@ -77,13 +77,13 @@ func unqualified(parts []string) []string {
 	return parts
 }
 
-// pluralClass is the class of what a name such as passwords or API_KEYS lists, or nothing.
+// pluralClass returns the class of the values of a plural name such as passwords or API_KEYS, or an empty string.
 func pluralClass(name string) string {
 	if len(name) < 2 || name[len(name)-1]|' ' != 's' {
 		return ""
 	}
 
-	// Of these, passs has no plural.
+	// passs is not a plural.
 	if class := classify(name[:len(name)-1]); class != barePass {
 		return class
 	}
@@ -91,7 +91,7 @@ func pluralClass(name string) string {
 	return ""
 }
 
-// tokenClass leaves out the tokens with which lists are continued.
+// tokenClass excludes pagination tokens.
 func tokenClass(last, before string) string {
 	if word := strings.TrimSuffix(last, "token"); word != "" {
 		before = word
@@ -104,7 +104,7 @@ func tokenClass(last, before string) string {
 	return token
 }
 
-// passClass leaves out a pass that is no password.
+// passClass excludes names where pass does not mean password.
 func passClass(last, before string) string {
 	switch {
 	case last == "pass" && before == "":
@@ -116,13 +116,13 @@ func passClass(last, before string) string {
 	return password
 }
 
-// otherPasses are what stands before a pass that is a run over something or a way through it.
+// otherPasses are words before a pass that is a run over something or a way through it.
 var otherPasses = []string{
 	"first", "second", "third", "last", "no", "all", "single", "multi", "one", "two", "next", "render", "shadow", "depth", "test", "tests", "build", "lint", "check",
 	"dry", "proxy", "fastcgi", "uwsgi", "grpc", "scgi", "memcached", "by", "com", "tres", "sur", "over", "under", "encom", "kee", "en", "compiler", "optimization",
 }
 
-// dataClass knows the fields of a kubeconfig.
+// dataClass recognizes the fields of a kubeconfig.
 func dataClass(name string) string {
 	switch strings.ToLower(strings.TrimLeft(name, "-.")) {
 	case "client-key-data":
@@ -134,7 +134,7 @@ func dataClass(name string) string {
 	return ""
 }
 
-// keyClass tells keys that open something from those that only find something.
+// keyClass distinguishes keys that grant access from those that only identify.
 func keyClass(name, last, before string) string {
 	joined := strings.ToLower(name)
 	qualifier := before
@@ -143,7 +143,7 @@ func keyClass(name, last, before string) string {
 		qualifier = strings.TrimSuffix(last, "key")
 	}
 
-	// SLAPIKEY and slapi_key are joined with what they belong to.
+	// SLAPIKEY and slapi_key contain a joined prefix.
 	if strings.HasSuffix(qualifier, "api") {
 		qualifier = "api"
 	}
@@ -174,7 +174,7 @@ func hasSuffix(word string, suffixes ...string) bool {
 	return slices.ContainsFunc(suffixes, func(suffix string) bool { return strings.HasSuffix(word, suffix) })
 }
 
-// split cuts a name into lower-case words: DB_PASSWORD, dbPassword and db-password give the same ones.
+// split splits a name into lower-case words: DB_PASSWORD, dbPassword and db-password give the same ones.
 func split(name string) []string {
 	var parts []string
 

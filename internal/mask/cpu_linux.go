@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTime is the processor time that the calling thread has used; other work on the machine does not count.
+// cpuTime returns the processor time of the calling thread; other work on the machine does not count.
 func cpuTime() time.Duration {
 	var used unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used); err != nil {

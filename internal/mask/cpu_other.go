@@ -4,7 +4,7 @@ package mask
 
 import "time"
 
-// cpuTime is real time where there is no processor time of a thread to read. Only differences of it mean anything.
+// cpuTime returns real time where the processor time of a thread is not available. Only differences are meaningful.
 func cpuTime() time.Duration { return time.Since(processStart) }
 
 var processStart = time.Now()

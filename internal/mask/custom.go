@@ -7,23 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// Custom is a pattern of the operator's own.
+// Custom is a pattern configured by the operator.
 type Custom struct {
 	Pattern     string
 	Replacement string // may use $1; empty means [MASKED_CUSTOM]
 	Description string
 }
 
-// custom is a Custom made ready.
+// custom is a compiled Custom.
 type custom struct {
 	re          *regexp.Regexp
 	replacement string
-	// next finds a match behind the first character of a text, which is there only to be looked back at, by ^ and \b.
-	// Its first group is the match.
+	// next finds a match after the first character of a text, which is there only as context for ^ and \b. Its first group is the
+	// match.
 	next *regexp.Regexp
 }
 
-// CheckPattern returns an error for a pattern that New would refuse.
+// CheckPattern returns an error for a pattern that New rejects.
 func CheckPattern(pattern string) error {
 	_, err := newCustom(Custom{Pattern: pattern})
 
@@ -48,9 +48,8 @@ func newCustom(c Custom) (custom, error) {
 	return custom{re: re, replacement: c.Replacement, next: next}, nil
 }
 
-// mask replaces the matches, but leaves markers alone: masked text must stay as it is. Finding all matches may take time that
-// is quadratic in the text, with expressions such as a(.*b)?; so they are found one by one, and the budget is checked in
-// between.
+// mask replaces the matches, but leaves markers alone: masked text must not change. Finding all matches at once may take quadratic
+// time, with expressions such as a(.*b)?; so they are found one by one, and the budget is checked in between.
 func (c custom) mask(text string, work *budget) string {
 	m := c.re.FindStringSubmatchIndex(text)
 	if m == nil {
@@ -78,7 +77,7 @@ func (c custom) mask(text string, work *budget) string {
 	return out.String()
 }
 
-// after returns the match that follows another one, or nil.
+// after returns the next match after m, or nil.
 func (c custom) after(text string, m []int) []int {
 	at := m[1]
 	if m[0] == m[1] {
@@ -98,7 +97,7 @@ func (c custom) after(text string, m []int) []int {
 		return nil
 	}
 
-	// What remains are the groups of the pattern itself.
+	// The rest are the groups of the pattern itself.
 	next = next[2:]
 
 	for i := range next {

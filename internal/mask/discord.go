@@ -2,8 +2,8 @@ package mask
 
 import "strings"
 
-// discordTokens finds tokens of Discord's bots: an id in base64, six characters of time, and a signature, with dots between. Nothing
-// but the dots and their distance is common to all of them. The words are how a time begins that Discord may have used.
+// discordTokens finds the tokens of Discord's bots: an id in base64, six characters of time, and a signature, separated by dots. They
+// have only the dots and their distance in common. The words are the possible beginnings of Discord's times.
 func discordTokens() finder {
 	f := finder{at: (*scan).discordToken}
 	for _, letter := range "abcdefghvwxyz" {
@@ -31,7 +31,7 @@ func (s *scan) discordToken(start, _ int) {
 		end++
 	}
 
-	// An escaped line break may stand before the token.
+	// An escaped line break may precede the token.
 	if start-first > 23 && strings.IndexByte("MNO", s.text[first]) < 0 && s.afterEscape(first+1) {
 		first++
 	}
@@ -42,7 +42,7 @@ func (s *scan) discordToken(start, _ int) {
 	}
 }
 
-// isDiscord judges the three parts of a token. An id has nothing but digits, so its base64 begins with one of three letters.
+// isDiscord checks the three parts of a token. An id consists of digits, so its base64 begins with one of three letters.
 func isDiscord(id, time, signature string) bool {
 	if len(id) < 23 || len(id) > 28 || strings.IndexByte("MNO", id[0]) < 0 || len(signature) < 27 || len(signature) > 45 {
 		return false
@@ -51,5 +51,5 @@ func isDiscord(id, time, signature string) bool {
 	return !strings.ContainsFunc(time, func(r rune) bool { return r > 127 || !isSigned(byte(r)) })
 }
 
-// isSigned is a character of base64 for addresses.
+// isSigned reports whether c is a character of URL-safe base64.
 func isSigned(c byte) bool { return isWord(c) || c == '-' }

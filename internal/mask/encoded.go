@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// deepest is how many layers of base64 are looked into.
+// deepest is how many layers of base64 are decoded.
 const deepest = 2
 
-// encoded finds base64 that holds a secret. It looks for what the words that secrets go by look like in base64, decodes
-// the text around them and sweeps that.
+// encoded finds base64 that contains a secret. It searches for the base64 forms of words that typically name secrets, decodes the text
+// around them and sweeps that.
 func encoded() finder {
 	telling := []string{"pass", "secret", "token", "Pass", "Secret", "Token", "PASS", "SECRET", "TOKEN", "_pw", "_PW", "pwd", "PWD", "_psk", "_PSK", "creds", "CREDS", "credential", "CREDENTIAL", "api_key", "API_KEY", "apiKey", "api-key", "encryption", "ENCRYPTION", "-----BEGIN ", `"auth":`, "://", `eyJhbGciOi`, `eyJ0eXAiOi`, `eyJraWQiOi`}
 
@@ -38,7 +38,7 @@ func encoded() finder {
 	}}
 }
 
-// decode looks into the base64 around a position.
+// decode checks the base64 around a position.
 func (s *scan) decode(at int) {
 	start, end := at, at
 	for start > s.decoded && isEncoded(s.text[start-1]) && s.text[start-1] != '=' {
@@ -66,7 +66,7 @@ func (s *scan) decode(at int) {
 	}
 }
 
-// inside is what is looked for in decoded text: everything that is wanted, and all credentials.
+// inside returns the names to search for in decoded text: everything that is wanted, and all credentials.
 func (s *scan) inside() names {
 	inside := maps.Clone(s.wanted)
 	for _, name := range credentials {
@@ -76,7 +76,7 @@ func (s *scan) inside() names {
 	return inside
 }
 
-// encodedName keeps the name of what is a secret as a whole.
+// encodedName keeps the name of a pattern that is a secret as a whole.
 func (s *scan) encodedName(name string) string {
 	if s.wanted[name] && slices.Contains([]string{privateKey, sshKey, certificate}, name) {
 		return name

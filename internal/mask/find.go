@@ -2,7 +2,7 @@ package mask
 
 import "slices"
 
-// find hides what the rule matches in a window. The words are those that led to the window.
+// find hides the matches of the rule in a window. The words are those that led to the window.
 func (r *rule) find(s *scan, w window, words []window) {
 	if r.near == nil && r.outline().atWord && fewWords(w, words) {
 		r.findAtWords(s, w, words)
@@ -15,13 +15,13 @@ func (r *rule) find(s *scan, w window, words []window) {
 	}
 }
 
-// searchCost is how much longer it takes to search a text than to try a match at one place and read as much.
+// searchCost is how many times longer searching a text takes than trying a match at one place that reads as much.
 const searchCost = 3
 
-// mostRead is about how far a match reads that is tried at a word and fails.
+// mostRead is about how far a failing match at a word reads.
 const mostRead = 192
 
-// fewWords says whether trying a match at each word takes less time than searching the whole window.
+// fewWords reports whether trying a match at each word takes less time than searching the whole window.
 func fewWords(w window, words []window) bool {
 	read := 0
 	for _, word := range words {
@@ -31,8 +31,8 @@ func fewWords(w window, words []window) bool {
 	return read < searchCost*(w.end-w.start)
 }
 
-// findAtWords finds the same as a search does, for rules whose matches begin with a word: the leftmost match, and then the
-// next one behind it.
+// findAtWords finds the same matches as a search, for rules whose matches begin with a word: the leftmost match, and then the next one
+// after it.
 func (r *rule) findAtWords(s *scan, w window, words []window) {
 	slices.SortFunc(words, func(a, b window) int { return a.start - b.start })
 
@@ -50,13 +50,12 @@ func (r *rule) findAtWords(s *scan, w window, words []window) {
 	}
 }
 
-// take hides the secret of a match, unless a check says that it is none. The match counts from a position.
+// take hides the secret of a match, unless a check excludes it. The indices of the match are relative to at.
 func (r *rule) take(s *scan, w window, at int, m []int) {
 	start, end := r.secret(m)
 	start, end = at+start, at+end
 
-	// A match that ends where the window does may have been cut off. Where the window is as large as it gets, nothing that
-	// long is anything but a secret.
+	// A match that ends at the end of the window may have been cut off. If the window has its maximum size, only a secret is that long.
 	if at+m[1] == w.end && w.end < len(s.text) {
 		if w.end-w.start < longestSeen {
 			return
@@ -84,7 +83,7 @@ func (r *rule) take(s *scan, w window, at int, m []int) {
 	}
 }
 
-// secret returns the part of a match that is to be hidden: the secret group, or all of it.
+// secret returns the part of a match that is to be hidden: the secret group, or the whole match.
 func (r *rule) secret(m []int) (start, end int) {
 	for _, group := range r.groups() {
 		if m[2*group] >= 0 && m[2*group] < m[2*group+1] {

@@ -1,17 +1,17 @@
 package mask
 
-// mostOpen is how deep objects may be nested; a text that goes deeper is no manifest.
+// mostOpen is how deep objects can be nested; a deeper text is not a manifest.
 const mostOpen = 256
 
-// frame is an object or list that is open.
+// frame is an open object or list.
 type frame struct {
 	manifest
 
 	list bool
 	key  string
-	// state is what may come next.
+	// state is what can come next.
 	state state
-	// owner is the frame whose data this is a part of, or -1.
+	// owner is the index of the frame whose data this is part of, or -1.
 	owner int
 }
 
@@ -24,10 +24,10 @@ const (
 	wantComma
 )
 
-// top is what was opened last.
+// top returns the innermost open frame.
 func (b *braced) top() *frame { return &b.open[len(b.open)-1] }
 
-// push opens an object or a list. All that stands under data belongs to the object that has the data, however deep.
+// push opens an object or a list. Everything under data, at any depth, belongs to the object that has the data.
 func (b *braced) push(list bool) {
 	opened := frame{list: list, owner: -1}
 
@@ -50,8 +50,7 @@ func (b *braced) push(list bool) {
 	b.at++
 }
 
-// pop closes what was opened last. An object without a kind leaves its values to the list that it is an item of: the
-// kind may be the list's.
+// pop closes the innermost frame. An object without a kind passes its values to the list that contains it: the kind may be the list's.
 func (b *braced) pop() {
 	closed := *b.top()
 	b.open = b.open[:len(b.open)-1]
@@ -69,7 +68,7 @@ func (b *braced) pop() {
 	}
 }
 
-// giveUp closes everything that is open: it may be a Secret that was cut off.
+// giveUp closes all frames: the outermost may be a Secret that was cut off.
 func (b *braced) giveUp() {
 	for len(b.open) > 0 {
 		b.pop()

@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/corpus"
 )
 
-// seeds are one sample of each kind.
+// seeds adds one sample of each kind.
 func seeds(f *testing.F) {
 	f.Helper()
 
@@ -29,7 +29,7 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzText: whatever the text, masking succeeds, keeps UTF-8, and finds nothing more when it is done again.
+// FuzzText checks that for any text, masking succeeds, keeps UTF-8 valid, and finds nothing more when repeated.
 func FuzzText(f *testing.F) {
 	seeds(f)
 
@@ -48,7 +48,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// FuzzKubernetes: what the structural masker leaves is in the text, in the same order.
+// FuzzKubernetes checks that what the structural masker leaves is in the text, in the same order.
 func FuzzKubernetes(f *testing.F) {
 	seeds(f)
 
@@ -67,7 +67,7 @@ func FuzzKubernetes(f *testing.F) {
 	})
 }
 
-// FuzzSecret: a configured value does not pass, whatever stands around it.
+// FuzzSecret checks that a configured value is masked, whatever surrounds it.
 func FuzzSecret(f *testing.F) {
 	f.Add("before ", " after", "Xk29fLq8Zt71")
 	f.Add("s3cr", "t", "s3crs3crt")

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Ways of writing a secret that attackers found open.
+// Forms of secrets that attackers found unmasked.
 func TestSecretsAreFoundInUnusualForms(t *testing.T) {
 	t.Parallel()
 

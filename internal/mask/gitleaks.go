@@ -7,8 +7,8 @@ import (
 	"tarsy.dev/tarsy/internal/mask/gitleaks"
 )
 
-// gitleaksRules makes the embedded rules of gitleaks ready. Compiling all of them takes longer than a server needs to
-// start, so each is compiled when one of its keywords first turns up.
+// gitleaksRules converts the embedded rules of gitleaks. Compiling all of them takes longer than a server's start, so each is compiled
+// when one of its keywords first occurs.
 func gitleaksRules() []*rule {
 	file, err := gitleaks.Load()
 	if err != nil {
@@ -46,11 +46,11 @@ func gitleaksRules() []*rule {
 	return rules
 }
 
-// genericRule goes by names such as key, which identifiers have too.
+// genericRule matches by names such as key, which identifiers have too.
 const genericRule = "generic-api-key"
 
-// isNoKey knows identifiers, hashes, pages and settings, as in password_policy: min_length=12, under names that do not say that they
-// are secret.
+// isNoKey recognizes identifiers, hashes, pages and settings, as in password_policy: min_length=12, with names that do not indicate a
+// secret.
 func isNoKey(name, secret string) bool {
 	if classify(name) != "" {
 		return false
@@ -63,12 +63,12 @@ func isNoKey(name, secret string) bool {
 	key, setting, _ := strings.Cut(secret, "=")
 	lowered := strings.ToLower(name)
 
-	// A token that classify does not take for a secret continues a list.
+	// A token that classify does not consider a secret is for pagination.
 	return isUUID(secret) || strings.HasSuffix(lowered, "token") || slices.Contains(hashes, lowered) || setting != "" && isLetters(strings.NewReplacer("_", "", "-", "", ".", "").Replace(key))
 }
 
-// isAlertKey knows the names of keys by which monitoring systems recognize an alert that they have reported before, such as PagerDuty's
-// incident_key. They are part of what an alert is about, and open nothing.
+// isAlertKey recognizes the names of keys by which monitoring systems deduplicate alerts, such as PagerDuty's incident_key. They are
+// part of the alert's content, and grant no access.
 func isAlertKey(name string) bool {
 	parts := split(name)
 	if len(parts) < 2 || parts[len(parts)-1] != "key" {
@@ -81,10 +81,10 @@ func isAlertKey(name string) bool {
 // alertKeys are the words before key in such names: incident_key, dedupKey, alert_cycle_key.
 var alertKeys = []string{"incident", "dedup", "deduplication", "dedupe", "alert", "cycle", "aggreg", "aggregation"}
 
-// hashes are names of what is public about a file. The first one is Go's.
+// hashes are names of public checksums. The first one is Go's.
 var hashes = []string{"h1", "md5", "sha1", "sha256", "sha384", "sha512", "digest", "checksum", "fingerprint"}
 
-// isUUID knows identifiers, which are secrets only if their name says so.
+// isUUID recognizes UUIDs, which are secrets only if their name indicates it.
 func isUUID(text string) bool {
 	if len(text) != 36 {
 		return false
@@ -100,7 +100,7 @@ func isUUID(text string) bool {
 	return true
 }
 
-// nameBeforeSecret is the name that stands before the sign and the secret of a match.
+// nameBeforeSecret returns the name before the sign and the secret of a match.
 func nameBeforeSecret(match, secret string) string {
 	before, _, _ := strings.Cut(match, secret)
 	before = strings.TrimRight(before, "=:>|?,`'\" \t\r\n")

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/corpus"
 )
 
-// The patterns were written with only the first half in view: no sample of the other one was looked at.
+// The patterns were developed with only the first half: no sample of the other half was looked at.
 func TestHardCorpusIsMasked(t *testing.T) {
 	t.Parallel()
 
@@ -31,7 +31,7 @@ func TestHardCorpusIsMasked(t *testing.T) {
 	assert.Zero(t, m.Failures())
 }
 
-// At most one line in a hundred may have something hidden, also where lines of different programs meet.
+// At most one line in a hundred may have something hidden, including where lines of different programs meet.
 func TestOrdinaryLinesAreLeftAlone(t *testing.T) {
 	t.Parallel()
 

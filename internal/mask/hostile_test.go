@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hostile are texts that make naive maskers slow. Each is repeated or nested to the size that is asked for.
+// hostile returns texts that make naive maskers slow. Each is repeated or nested to the requested size.
 func hostile() map[string]func(size int) string {
 	repeat := func(piece string) func(int) string {
 		return func(size int) string { return strings.Repeat(piece, size/len(piece)+1)[:size] }
@@ -139,15 +139,15 @@ func hostile() map[string]func(size int) string {
 
 var whole = flag.Bool("whole", false, "try hostile texts of 1 and 4 MiB, which takes minutes")
 
-// A text of four times the size may take little more than four times as long. The factor leaves room for caches;
-// what is quadratic takes sixteen times as long. Texts that are slow to mask are tried at a smaller size.
+// A text of four times the size may take little more than four times as long. The factor leaves room for caches; quadratic time would
+// be sixteen times as long. Texts that are slow to mask are tested at a smaller size.
 func TestHostileTextTakesLinearTime(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
 	m := newMasker(t, Config{
 		Secrets: []string{"aaaaaaab", "a configured secret"}, Default: Rules{Enabled: true, Groups: []string{"all", "gitleaks"}},
-		Limit: time.Hour, // what is measured is how the time grows
+		Limit: time.Hour, // only the growth of the time is measured
 	})
 	texts := hostile()
 
@@ -170,7 +170,7 @@ func TestHostileTextTakesLinearTime(t *testing.T) {
 		}
 
 		small, large := spent(texts[name](size)), spent(texts[name](4*size))
-		for try := 0; try < 3 && large > 8*small; try++ { // a collection of garbage may have come between
+		for try := 0; try < 3 && large > 8*small; try++ { // a garbage collection may have interfered
 			small, large = spent(texts[name](size)), spent(texts[name](4*size))
 		}
 

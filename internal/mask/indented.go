@@ -2,7 +2,7 @@ package mask
 
 import "strings"
 
-// indented reads YAML line by line, by indentation alone.
+// indented parses YAML line by line, by indentation alone.
 type indented struct {
 	text  string
 	open  []mapping
@@ -10,7 +10,7 @@ type indented struct {
 	data  section
 }
 
-// mapping is a mapping that is open. Its keys stand in one column.
+// mapping is an open mapping. Its keys are in one column.
 type mapping struct {
 	manifest
 
@@ -18,7 +18,7 @@ type mapping struct {
 	key    string
 }
 
-// section is the data of a mapping that is being read.
+// section is the data of a mapping that is being parsed.
 type section struct {
 	on     bool
 	column int // of the key data
@@ -43,7 +43,7 @@ func (y *indented) read() {
 	y.close(-1)
 }
 
-// line reads a line from start to end.
+// line parses a line from start to end.
 func (y *indented) line(start, end int) {
 	for end > start && isSpace(y.text[end-1]) {
 		end--
@@ -76,7 +76,7 @@ func (y *indented) line(start, end int) {
 	y.entry(start, column, text)
 }
 
-// entry reads a line that is not part of some data.
+// entry parses a line that is not part of some data.
 func (y *indented) entry(start, column int, text string) {
 	item := column
 	for strings.HasPrefix(text, "- ") {
@@ -107,7 +107,7 @@ func (y *indented) entry(start, column int, text string) {
 
 	switch {
 	case key == "kind":
-		// A second kind in one mapping is another object, with the line between them lost.
+		// A second kind in one mapping belongs to another object, where the separator line was lost.
 		if top.kind != "" {
 			y.spans = append(y.spans, top.secrets()...)
 			top.manifest = manifest{}
@@ -119,7 +119,7 @@ func (y *indented) entry(start, column int, text string) {
 	}
 }
 
-// cutKey cuts a line at the colon behind its key.
+// cutKey cuts a line at the colon after its key.
 func cutKey(text string) (key, rest string, ok bool) {
 	end := 0
 	for end < len(text) && (isName(text[end]) || text[end] == '/') {
@@ -139,7 +139,7 @@ func cutComment(text string) string {
 	return before
 }
 
-// startData begins the data of the mapping that is open, or takes it if it stands in the same line.
+// startData begins the data of the open mapping, or keeps it if it is on the same line.
 func (y *indented) startData(at int, rest string, column int) {
 	value := strings.TrimSpace(rest)
 	at += len(rest) - len(strings.TrimLeft(rest, " \t"))
@@ -159,7 +159,7 @@ func (y *indented) startData(at int, rest string, column int) {
 	y.data = section{on: true, column: column, entry: -1}
 }
 
-// dataLine reads a line of data. Lines that are no entry continue the value of the last one.
+// dataLine parses a line of data. Lines that are not entries continue the last value.
 func (y *indented) dataLine(start, end, column int) {
 	d := &y.data
 	if d.entry < 0 {
@@ -182,7 +182,7 @@ func (y *indented) dataLine(start, end, column int) {
 	d.value.end, d.value.name = end, secretData
 }
 
-// entryValue returns where the value of an entry begins, or -1 if the line is none.
+// entryValue returns where the value of an entry begins, or -1 if the line is not an entry.
 func entryValue(line string) int {
 	if line[0] == '"' || line[0] == '\'' {
 		closing := strings.IndexByte(line[1:], line[0]) + 2
@@ -205,7 +205,7 @@ func entryValue(line string) int {
 	return len(line) - len(strings.TrimLeft(line[colon+1:], " \t"))
 }
 
-// valueSpan leaves out the quotes around a value, and the sign of a block, whose lines follow.
+// valueSpan excludes the quotes around a value, and the indicator of a block scalar, whose lines follow.
 func (y *indented) valueSpan(start, end int) span {
 	text := y.text[start:end]
 
@@ -219,7 +219,7 @@ func (y *indented) valueSpan(start, end int) span {
 	return span{start, end, secretData}
 }
 
-// keep puts a value down for the mapping that is open.
+// keep adds a value to the open mapping.
 func (y *indented) keep(value span) {
 	if value.start < value.end && len(y.open) > 0 && !bare(y.text[value.start:value.end]) {
 		top := &y.open[len(y.open)-1]
@@ -234,8 +234,8 @@ func (y *indented) endData() {
 	}
 }
 
-// close closes the mappings right of a column. A mapping without a kind leaves its values to the list that it is an item
-// of: the kind may be the list's.
+// close closes the mappings to the right of a column. A mapping without a kind passes its values to the list that contains it: the kind
+// may be the list's.
 func (y *indented) close(column int) {
 	for len(y.open) > 0 {
 		closed := y.open[len(y.open)-1]

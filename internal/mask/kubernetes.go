@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// secretData is what hides the values of a Secret.
+// secretData is the pattern name for the values of a Secret.
 const secretData = "secret_data"
 
-// mostEscaped is how many layers of strings in strings are looked into.
+// mostEscaped is how many layers of strings within strings are parsed.
 const mostEscaped = 4
 
-// kubernetesSpans finds the values of Kubernetes Secrets, in YAML and JSON, alone or within other text. There are two
-// readers, braced and indented. Each goes through the text once, with a stack of what is open and no tree; so it also
-// reads a manifest that is cut off, indented or surrounded by prose, and nesting costs no more than its length. They
-// know values by their position, so everything else stays as it was written.
+// kubernetesSpans finds the values of Kubernetes Secrets, in YAML and JSON, alone or within other text. There are two parsers, braced
+// and indented. Each reads the text once, with a stack of open objects and no tree; so it also parses a manifest that is cut off,
+// indented or surrounded by prose, and nesting adds no cost. They record values by position, so everything else is left as it was
+// written.
 func kubernetesSpans(text string) []span { return manifestSpans(text, 0) }
 
 func manifestSpans(text string, depth int) []span {
@@ -36,14 +36,13 @@ func manifestSpans(text string, depth int) []span {
 // manifest is an object, open or closed, that may be a Secret.
 type manifest struct {
 	kind string
-	// values are those under data and stringData. Whether they are hidden is known when the object ends: its kind may
-	// stand behind them.
+	// values are the values under data and stringData. Whether they are hidden is known when the object ends: its kind may follow them.
 	values []span
-	// items are the values of items that do not tell their kind. They are hidden if this is a SecretList.
+	// items are the values of items without a kind. They are hidden if this is a SecretList.
 	items []span
 }
 
-// secrets returns what is to be hidden now that the object is complete.
+// secrets returns what to hide, once the object is complete.
 func (m *manifest) secrets() []span {
 	switch m.kind {
 	case "Secret":
@@ -57,7 +56,7 @@ func (m *manifest) secrets() []span {
 
 func isDataKey(key string) bool { return key == "data" || key == "stringData" }
 
-// inner reads a text that is escaped within another one, and finds the secrets' places in the outer one.
+// inner parses text that is escaped within another one, and maps the secrets to positions in the outer text.
 func inner(raw string, at, depth int) []span {
 	if depth >= mostEscaped || !strings.Contains(raw, "Secret") {
 		return nil
@@ -74,7 +73,7 @@ func inner(raw string, at, depth int) []span {
 	return spans
 }
 
-// unescape removes one layer of backslashes, and returns for each byte of the result its place in the original.
+// unescape removes one layer of backslashes, and returns for each byte of the result its position in the original.
 func unescape(raw string) (string, []int32) {
 	var out strings.Builder
 
@@ -115,7 +114,7 @@ func unescape(raw string) (string, []int32) {
 	return out.String(), append(places, int32(len(raw)))
 }
 
-// quotedManifests finds YAML that stands in a quoted string outside of JSON, as log lines have it.
+// quotedManifests finds YAML in a quoted string outside of JSON, as in log lines.
 func quotedManifests(text string, depth int) []span {
 	const sign = `kind: Secret\n`
 

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each manifest has its secrets written as <<…>>, so that what must be hidden stands where it
-// is hidden. Everything else must stay as it is, to the byte.
+// Each manifest has its secrets written as <<…>>, which marks exactly what must be hidden. Everything else must be unchanged, byte for
+// byte.
 func TestSecretsAreMaskedInPlace(t *testing.T) {
 	t.Parallel()
 
@@ -26,7 +26,7 @@ func TestSecretsAreMaskedInPlace(t *testing.T) {
 	}
 }
 
-// hiddenMarks replaces every <<…>> by the marker.
+// hiddenMarks replaces every <<…>> with the marker.
 func hiddenMarks(marked string) string {
 	var out strings.Builder
 
@@ -95,7 +95,7 @@ func TestStructureIsParsedBeforePatternsApply(t *testing.T) {
 	masked := written(m, "kind: Secret\nstringData:\n  password: Xk29fLq8Zt71\n  note: a configured value\n  conn: postgres://app:Xk29fLq8@db/orders\n---\npassword: Xk29fLq8Zt71\n")
 	assert.Equal(t, "kind: Secret\nstringData:\n  password: [MASKED_SECRET_DATA]\n  note: [MASKED_SECRET]\n  conn: [MASKED_SECRET_DATA]\n---\npassword: [MASKED_PASSWORD]\n", masked)
 
-	// What the structure cannot read, the patterns still sweep.
+	// Patterns still sweep what the structure parsers cannot read.
 	assert.Equal(t, "kind: Secret {{{\n\tpassword: [MASKED_PASSWORD]\n", written(m, "kind: Secret {{{\n\tpassword: Xk29fLq8Zt71\n"))
 }
 

@@ -2,11 +2,10 @@ package mask
 
 import "strings"
 
-// mostSlashes is how deep a text in a text in a text is read.
+// mostSlashes is the maximum number of backslashes of an escaped line break, for text nested in text.
 const mostSlashes = 8
 
-// breakAt returns the length of the line break that begins at a position, or 0. In escaped text a line break is written as a
-// letter behind backslashes.
+// breakAt returns the length of the line break at a position, or 0. In escaped text a line break is a letter after backslashes.
 func breakAt(text string, at int) int {
 	end := at
 	for end < len(text) && end-at < 2*mostSlashes {
@@ -39,7 +38,7 @@ func breakAt(text string, at int) int {
 	return 0
 }
 
-// rowEnd returns where the line of a position ends, and where the next one begins. Both are the end of the text in its last line.
+// rowEnd returns the end of the line at a position, and the start of the next line. On the last line both are the end of the text.
 func rowEnd(text string, at int) (end, next int) {
 	for at < len(text) {
 		i := strings.IndexAny(text[at:], "\n\r\\")
@@ -58,7 +57,7 @@ func rowEnd(text string, at int) (end, next int) {
 	return len(text), len(text)
 }
 
-// rowStart returns where the line of a position begins, or a position that is far enough away.
+// rowStart returns the start of the line at a position, or a position at most bytes before it.
 func rowStart(text string, at, most int) int {
 	from := max(0, at-most)
 	for i := at; i > from; i-- {
@@ -70,7 +69,7 @@ func rowStart(text string, at, most int) int {
 	return from
 }
 
-// skipRun passes everything up to the next space.
+// skipRun skips everything up to the next space.
 func skipRun(text string, at int) int {
 	for n := 0; n < longestDoubt && at < len(text) && !isSpace(text[at]) && breakAt(text, at) == 0; n++ {
 		at++

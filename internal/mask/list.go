@@ -2,14 +2,14 @@ package mask
 
 import "strings"
 
-// mostItems is how many items of a list are read, longestItem how long one may be.
+// mostItems is the maximum number of items of a list, longestItem the maximum length of one.
 const (
 	mostItems   = 1000
 	longestItem = 4 << 10
 )
 
-// list hides the items of a list that a name such as passwords has: in brackets, in lines that begin with a dash, or with
-// commas between them. It returns false if there is no list. Lists in lists and items that are mappings are left to the names in them.
+// list hides the items of a list with a name such as passwords: in brackets, on lines that begin with a dash, or separated by commas.
+// It returns false if there is no list. In nested lists and in items that are mappings, the names within them decide.
 func (s *scan) list(at int, by sign, name window, class string) bool {
 	pattern := s.patternOf(class)
 	if pattern == "" || by != colon && by != equals {
@@ -42,7 +42,7 @@ func (s *scan) list(at int, by sign, name window, class string) bool {
 	return len(items) > 0
 }
 
-// bracketed reads ["a", "b"] and [a, b], also over several lines.
+// bracketed parses ["a", "b"] and [a, b], also over several lines.
 func (s *scan) bracketed(at int) []value {
 	var items []value
 
@@ -80,7 +80,7 @@ func (s *scan) bracketed(at int) []value {
 	return items
 }
 
-// rows reads the lines below a name: items with a dash, values of a mapping without secrets' names, or the value itself.
+// rows parses the lines below a name: items with a dash, values of a mapping without secrets' names, or the value itself.
 func (s *scan) rows(at int, name window) []value {
 	if !s.first(name.start) {
 		return nil
@@ -118,7 +118,7 @@ func (s *scan) rows(at int, name window) []value {
 	return items
 }
 
-// item reads one line below a name. Only the first one may stand alone, and only a plural has a mapping of values.
+// item parses one line below a name. Only the first one can be a bare value, and only a plural name has a mapping of values.
 func (s *scan) item(start, end int, dash, first, plural bool) (value, bool) {
 	v := value{sign: equals, first: true}
 
@@ -153,7 +153,7 @@ func (s *scan) item(start, end int, dash, first, plural bool) (value, bool) {
 	return v, v.start < v.end && v.end <= end && (rest == "" || strings.HasPrefix(rest, "#")) && s.text[v.end-1] != ':'
 }
 
-// separated reads a,b,c.
+// separated parses a,b,c.
 func (s *scan) separated(at int) []value {
 	var items []value
 

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// mostLiterals bounds how many literals are taken from one expression. One that has more is treated as if it had none.
+// mostLiterals is the maximum number of literals from one expression. An expression with more is treated as if it had none.
 const mostLiterals = 256
 
-// beginnings returns the literals, in lower case, with one of which every match of an expression begins; nil if it cannot tell.
-// whole means that the expression matches nothing but these literals. Letters outside of ASCII that fold to k or s are
-// left out: no word of a rule is found in them either.
+// beginnings returns literals, in lower case, with one of which every match of an expression begins; nil if that is unknown. whole
+// means that the expression matches only these literals. Non-ASCII letters that fold to k or s are omitted: the words of a rule do not
+// find them either.
 func beginnings(tree *syntax.Regexp) (literals []string, whole bool) {
 	switch tree.Op {
 	case syntax.OpEmptyMatch:
@@ -97,7 +97,7 @@ func classLiterals(class *syntax.Regexp) []string {
 	return slices.Compact(literals)
 }
 
-// needs returns sets of literals, in lower case: a text that an expression matches has at least one of each set in it.
+// needs returns sets of literals, in lower case: a text that an expression matches contains at least one of each set.
 func needs(tree *syntax.Regexp) [][]string {
 	switch tree.Op {
 	case syntax.OpLiteral:

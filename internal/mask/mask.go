@@ -1,9 +1,8 @@
-// Package mask hides secrets in text: it replaces them by markers such as [MASKED_TOKEN]. It is a function of its
-// configuration and the text, and knows nothing of sessions, MCP or the database.
+// Package mask hides secrets in text: it replaces them with markers such as [MASKED_TOKEN]. It is a function of its configuration and
+// the text, and knows nothing of sessions, MCP or the database.
 //
-// A text passes three steps: configured secret values by exact match, then what reads the structure of the text
-// (Kubernetes Secrets), then the patterns. Patterns run only near the words that belong to them, which one pass over
-// the text finds; every step takes time linear in the text.
+// Masking a text has three steps: configured secret values by exact match, then parsers for structured text (Kubernetes Secrets), then
+// the patterns. Patterns run only near their words, which one pass over the text finds; every step takes time linear in the text.
 package mask
 
 import (
@@ -14,39 +13,39 @@ import (
 	"time"
 )
 
-// Rules say what to look for in one place.
+// Rules configure what to mask in one place.
 type Rules struct {
 	Enabled bool
 	// Groups are names of groups, see Groups.
 	Groups []string
-	// Patterns are names of single patterns, the code masker kubernetes_secret among them.
+	// Patterns are names of single patterns, including the code masker kubernetes_secret.
 	Patterns []string
 	Custom   []Custom
 }
 
-// Config is all that a Masker knows.
+// Config configures a Masker.
 type Config struct {
-	// Secrets are values that are hidden everywhere, also where rules are disabled. Short values and ordinary words are
-	// not: hiding them would garble text.
+	// Secrets are values that are hidden everywhere, even where rules are disabled. Short values and ordinary words are not: hiding
+	// them would garble text.
 	Secrets []string
-	// Alerts are the rules for what people wrote.
+	// Alerts are the rules for text that users wrote.
 	Alerts Rules
 	// Servers are the rules for tool results, by MCP server id.
 	Servers map[string]Rules
 	// Default are the rules for tool results of servers without an entry.
 	Default Rules
-	// Limit is the processor time that one text may take; 0 means three seconds. Custom patterns may exceed it by one match.
+	// Limit is the processor time for one text; 0 means three seconds. Custom patterns can exceed it by one match.
 	Limit time.Duration
-	// Previous is a masker that this one replaces, and whose counts it continues. It may be nil.
+	// Previous is the masker that this one replaces and whose counts it continues. It may be nil.
 	Previous *Masker
 }
 
-// DefaultRules are those that the product uses where its configuration says nothing.
+// DefaultRules returns the rules that apply without configuration.
 func DefaultRules() Rules {
 	return Rules{Enabled: true, Groups: []string{"kubernetes", "security", gitleaksGroup}}
 }
 
-// Masker hides secrets. It is safe for concurrent use and keeps nothing but its compiled patterns.
+// Masker hides secrets. It is safe for concurrent use and stores only its compiled patterns and counts.
 type Masker struct {
 	*counts
 
@@ -64,7 +63,7 @@ type counts struct {
 	texts, results atomic.Int64
 }
 
-// New checks the names and compiles the operator's own patterns. Everything else is compiled when it is first needed.
+// New checks the names and compiles the custom patterns. Everything else is compiled on first use.
 func New(cfg Config) (*Masker, error) {
 	alerts, err := newPolicy(cfg.Alerts)
 	if err != nil {
@@ -95,7 +94,7 @@ func New(cfg Config) (*Masker, error) {
 	return m, nil
 }
 
-// Result masks what a tool returned. It fails closed: on an error there is no text.
+// Result masks the result of a tool. It fails closed: on an error there is no text.
 func (m *Masker) Result(serverID, text string) (string, error) {
 	rules, ok := m.servers[serverID]
 	if !ok {
@@ -114,8 +113,8 @@ func (m *Masker) Result(serverID, text string) (string, error) {
 	return masked, nil
 }
 
-// Text masks what a person wrote. It fails open: the text that it returns can always be used. With an error it was not checked
-// completely: ErrTooSlow means that only what is found without expressions was masked, any other error that nothing was.
+// Text masks text that a user wrote. It fails open: the returned text is always usable. With an error it was not checked completely:
+// ErrTooSlow means that only finders without expressions masked it, any other error that nothing was masked.
 func (m *Masker) Text(text string) (string, error) {
 	masked, err := m.mask(m.alerts, text)
 	if err != nil {
@@ -134,11 +133,11 @@ func (m *Masker) Text(text string) (string, error) {
 // Failures counts the texts that could not be masked, or not completely.
 func (m *Masker) Failures() int64 { return m.failures.Load() }
 
-// Masked counts the secrets that were masked in texts of people and in results of tools.
+// Masked counts the secrets that were masked in user texts and in tool results.
 func (m *Masker) Masked() (texts, results int64) { return m.texts.Load(), m.results.Load() }
 
-// hidden is how many secrets were replaced in a text: the markers that it has now. Where the operator's own replacements have none, a
-// text counts once.
+// hidden returns how many secrets were replaced in a text: the number of new markers. If custom replacements contain no marker, a text
+// counts once.
 func hidden(before, after string) int64 {
 	if before == after {
 		return 0
@@ -150,7 +149,7 @@ func hidden(before, after string) int64 {
 func (m *Masker) mask(rules *policy, text string) (masked string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			// What was recovered may hold the text, so it is not told.
+			// The recovered value may contain the text, so it is left out.
 			masked, err = "", fmt.Errorf("mask %d bytes: panic", len(text))
 		}
 	}()
@@ -170,7 +169,7 @@ func (m *Masker) mask(rules *policy, text string) (masked string, err error) {
 	return masked, nil
 }
 
-// policy is Rules made ready.
+// policy is a compiled Rules.
 type policy struct {
 	enabled    bool
 	kubernetes bool
@@ -199,12 +198,12 @@ func newPolicy(rules Rules) (*policy, error) {
 	return p, nil
 }
 
-// maxRounds bounds how often a text is swept. Hiding one secret may uncover another, which masking the result again would
-// find; so the sweep is repeated until it finds nothing. More than two rounds were never seen.
+// maxRounds limits how often a text is swept. Hiding one secret may expose another, which masking the result again would find; so the
+// sweep is repeated until it finds nothing. More than two rounds were never observed.
 const maxRounds = 6
 
-// mask hides secrets as long as there is time. When there is none, custom patterns and rules are left out, and what the other
-// finders find is hidden: their time is linear, and short.
+// mask hides secrets within the time limit. After that, custom patterns and rules are skipped, and what the other finders find is still
+// hidden: their time is linear, and short.
 func (p *policy) mask(text string, work *budget) string {
 	if p.kubernetes && strings.Contains(text, "Secret") {
 		text = splice(text, kubernetesSpans(text))

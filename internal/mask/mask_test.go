@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/corpus"
 )
 
-// newMasker makes a masker whose default limit allows for the slower code of the race detector.
+// newMasker creates a masker whose default limit allows for the slower code of the race detector.
 func newMasker(t testing.TB, cfg Config) *Masker {
 	t.Helper()
 
@@ -28,14 +28,14 @@ func newMasker(t testing.TB, cfg Config) *Masker {
 	return m
 }
 
-// written masks what a person wrote.
+// written masks text that a user wrote.
 func written(m *Masker, text string) string {
 	masked, _ := m.Text(text)
 
 	return masked
 }
 
-// with is a masker that looks for some patterns only.
+// with creates a masker that searches for some patterns only.
 func with(t testing.TB, patterns ...string) func(string) string {
 	t.Helper()
 
@@ -199,7 +199,7 @@ func TestMaskingIsIdempotent(t *testing.T) {
 	}
 }
 
-// The end of one secret may be what the next one needs for its beginning.
+// The end of one secret may be required for the beginning of the next match.
 func TestAdjacentSecretsAreAllFound(t *testing.T) {
 	t.Parallel()
 
@@ -222,11 +222,11 @@ func TestTextStaysValidUTF8(t *testing.T) {
 		assert.True(t, utf8.ValidString(masked), "%q", masked)
 	}
 
-	// What is not UTF-8 passes, too; cleaning it up is the caller's.
+	// Invalid UTF-8 passes through; cleaning it up is the caller's job.
 	assert.Equal(t, "caf\xe9 password=[MASKED_PASSWORD]", written(m, "caf\xe9 password=Xk29fLq8\xff"))
 	assert.Zero(t, m.Failures())
 
-	// A configured value may end within a character, if it is not text at all.
+	// A configured value may end within a character, if it is not valid text.
 	odd := newMasker(t, Config{Secrets: []string{"Xk29fLq8\xe6"}})
 	assert.Equal(t, "a[MASKED_SECRET]b", written(odd, "aXk29fLq8日b"))
 }
@@ -258,7 +258,7 @@ func TestMaskerIsSafeForConcurrentUse(t *testing.T) {
 	group.Wait()
 }
 
-// The thresholds are those that the report promises. The second seed was held back while the patterns were written.
+// The thresholds are those of the report. The second seed was held back while the patterns were developed.
 func TestCorpusIsMasked(t *testing.T) {
 	t.Parallel()
 

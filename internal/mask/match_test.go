@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sampleOf makes a text that an expression matches.
+// sampleOf generates a text that an expression matches.
 func sampleOf(tree *syntax.Regexp, r *rand.Rand, out *strings.Builder) {
 	repeat := func(least, most int) {
 		if most < 0 || most > least+8 {
@@ -62,7 +62,7 @@ func sampleOf(tree *syntax.Regexp, r *rand.Rand, out *strings.Builder) {
 	}
 }
 
-// longestRandom is the longest run of free characters that every match of an expression has, outside of some groups.
+// longestRandom returns the length of the longest run of free characters that every match of an expression has, outside of some groups.
 func longestRandom(tree *syntax.Regexp, without []int) int {
 	switch tree.Op {
 	case syntax.OpCapture:
@@ -87,7 +87,7 @@ func longestRandom(tree *syntax.Regexp, without []int) int {
 	return longest
 }
 
-// A rule hides all of its match but for what stands around its secret group: names, signs and hosts, never random characters.
+// A rule hides its whole match except for what surrounds its secret group: names, signs and hosts, never random characters.
 func TestRulesMaskTheirWholeMatch(t *testing.T) {
 	t.Parallel()
 
@@ -121,7 +121,7 @@ func TestRulesMaskTheirWholeMatch(t *testing.T) {
 			one.take(s, window{0, len(sample)}, 0, m)
 
 			if len(s.spans) == 0 {
-				continue // a check took it for no secret
+				continue // a check excluded it
 			}
 
 			found = true

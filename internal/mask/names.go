@@ -7,10 +7,10 @@ import (
 	"tarsy.dev/tarsy/internal/nearest"
 )
 
-// kubernetesSecret is the masker that reads the structure of manifests.
+// kubernetesSecret is the masker that parses manifests.
 const kubernetesSecret = "kubernetes_secret"
 
-// gitleaksGroup is the group of the gitleaks rules, which have no names of their own here.
+// gitleaksGroup is the group of the gitleaks rules, which are not named individually here.
 const gitleaksGroup = "gitleaks"
 
 // Names of the patterns.
@@ -32,14 +32,14 @@ const (
 	slackToken   = "slack_token"
 )
 
-// patterns are all patterns, without the masker of manifests.
+// patterns are all patterns, except for the masker of manifests.
 var patterns = []string{
 	apiKey, password, certificate, authority, token, email, sshKey, base64Secret, base64Short, privateKey, secretKey, awsAccessKey,
 	awsSecretKey, githubToken, slackToken,
 }
 
-// credentials are the patterns for what opens a door. Mail addresses are no secrets, and short base64 is too often
-// something else; so both are only in the group all.
+// credentials are the patterns for what grants access. Email addresses are not secrets, and short base64 is too often something else;
+// so both are only in the group all.
 var credentials = []string{
 	apiKey, password, token, secretKey, privateKey, sshKey, awsAccessKey, awsSecretKey, githubToken, slackToken, base64Secret,
 }
@@ -50,7 +50,7 @@ type group struct {
 	members []string
 }
 
-// groups are all groups, in the order in which documents list them.
+// groups are all groups, in the order of the documentation.
 var groups = []group{
 	{"basic", []string{apiKey, password}},
 	{"secrets", credentials},
@@ -61,10 +61,10 @@ var groups = []group{
 	{gitleaksGroup, []string{gitleaksGroup}},
 }
 
-// Patterns are the names of all patterns that a configuration may ask for.
+// Patterns returns the names of all patterns that a configuration can use.
 func Patterns() []string { return append(slices.Clone(patterns), kubernetesSecret) }
 
-// Groups are the names of all groups of patterns that a configuration may ask for.
+// Groups returns the names of all groups of patterns that a configuration can use.
 func Groups() []string {
 	all := make([]string, len(groups))
 	for i, g := range groups {
@@ -77,7 +77,7 @@ func Groups() []string {
 // names is a set of patterns, and of the group gitleaks.
 type names map[string]bool
 
-// add adds what rules ask for.
+// add adds the names that rules select.
 func (n names) add(rules Rules) error {
 	for _, wanted := range rules.Groups {
 		at := slices.IndexFunc(groups, func(g group) bool { return g.name == wanted })

@@ -3,18 +3,17 @@ package mask
 import "strings"
 
 const (
-	// longestUser is how far behind :// the @ is looked for, longestCommand how far behind a command its flags.
+	// longestUser is how far after :// to search for the @, longestCommand how far after a command to search for its flags.
 	longestUser    = 320
 	longestCommand = 320
-	// shortestUserToken is the least length of a token that stands where the user of an address does.
+	// shortestUserToken is the minimum length of a token in the user part of an address.
 	shortestUserToken = 20
 )
 
-// lookaround returns what a rule must see to judge the word from start to end, or false if it cannot match there.
+// lookaround returns what a rule must see to check the word from start to end, or false if it cannot match there.
 type lookaround func(s *scan, start, end int) (window, bool)
 
-// nearUser looks in an address for the @ behind a user and a password, or behind a token alone, which is longer than the
-// names of users are.
+// nearUser searches an address for the @ after a user and a password, or after a token alone, which is longer than user names are.
 func (s *scan) nearUser(start, end int) (window, bool) {
 	colon := false
 
@@ -34,8 +33,7 @@ func (s *scan) nearUser(start, end int) (window, bool) {
 	return window{}, false
 }
 
-// nearValue looks behind a word for signs, for so many words (such as Basic in a header) and for a run that has at least so
-// many characters.
+// nearValue skips signs and the given number of words (such as Basic in a header) after a word, and requires a run of a minimum length.
 func nearValue(words, least int) lookaround {
 	return func(s *scan, start, end int) (window, bool) {
 		at := s.skipSigns(end)
@@ -61,7 +59,7 @@ func (s *scan) skipSigns(at int) int {
 	return at
 }
 
-// skipWord passes a word and the spaces behind it.
+// skipWord skips a word and the spaces after it.
 func (s *scan) skipWord(at int) int {
 	for n := 0; n < 20 && at < len(s.text) && (isAlnum(s.text[at]) || s.text[at] == '-'); n++ {
 		at++
@@ -74,7 +72,7 @@ func (s *scan) skipWord(at int) int {
 	return at
 }
 
-// nearQuoted looks for a quoted value behind a quoted name, without a sign between them or with a comma.
+// nearQuoted searches for a quoted value after a quoted name, with no sign or a comma between them.
 func nearQuoted(s *scan, start, end int) (window, bool) {
 	at := skipQuote(s.text, end)
 	if at == end {
@@ -89,14 +87,14 @@ func nearQuoted(s *scan, start, end int) (window, bool) {
 	return s.around(start-slack, s.spaceAfter(s.skipWord(skipQuote(s.text, open)))+slack), skipQuote(s.text, open) > open
 }
 
-// nearLine sees the line of a command, as far as it is near.
+// nearLine returns the rest of the line of a command, up to a limit.
 func (s *scan) nearLine(start, end int) (window, bool) {
 	line, _, _ := strings.Cut(s.text[end:min(len(s.text), end+2*longestCommand)], "\n")
 
 	return s.around(start-slack, end+len(line)+1), strings.Contains(line, ":")
 }
 
-// nearFlag looks for a flag in the line of a command, behind a space or, in a list of arguments, a quote.
+// nearFlag searches for a flag in the line of a command, after a space or, in a list of arguments, a quote.
 func nearFlag(flags ...string) lookaround {
 	return func(s *scan, start, end int) (window, bool) {
 		line, _, _ := strings.Cut(s.text[end:min(len(s.text), end+longestCommand)], "\n")
@@ -120,7 +118,7 @@ func nearFlag(flags ...string) lookaround {
 	}
 }
 
-// nearSign looks for a sign in the line of a command.
+// nearSign searches for a sign in the line of a command.
 func nearSign(sign string) lookaround {
 	return func(s *scan, start, end int) (window, bool) {
 		line, _, _ := strings.Cut(s.text[end:min(len(s.text), end+longestCommand)], "\n")

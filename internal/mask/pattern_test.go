@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// text puts samples together from parts, so that no scanner takes this file for a leak.
+// text joins samples from parts, so that no scanner takes this file for a leak.
 func text(parts ...string) string { return strings.Join(parts, "") }
 
 func TestEachPatternMasksItsOwnKind(t *testing.T) {
@@ -152,7 +152,7 @@ func TestEveryRuleCompiles(t *testing.T) {
 	assert.GreaterOrEqual(t, gitleaks, 200)
 }
 
-// What a rule sees ends somewhere; a match that goes up to there is no match.
+// A rule sees a limited window; a match that ends where the window does is skipped.
 func TestPossiblyTruncatedMatchesAreSkipped(t *testing.T) {
 	t.Parallel()
 

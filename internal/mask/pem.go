@@ -8,12 +8,12 @@ import (
 
 const (
 	dashes = "-----"
-	// longestBlock is more than any key or certificate.
+	// longestBlock exceeds the length of any key or certificate.
 	longestBlock = 64 << 10
 )
 
-// pemBlocks finds keys and certificates in PEM and PGP armour. A block that was cut off ends with its last character of
-// base64. The text up to the next dashes is looked at once, so many beginnings without an end cost nothing extra.
+// pemBlocks finds keys and certificates in PEM and PGP armour. A block that was cut off ends with its last base64 character. The text
+// up to the next dashes is read once, so many beginnings without an end add no cost.
 func pemBlocks() finder {
 	return finder{words: []string{"-----begin "}, at: (*scan).pemBlock}
 }
@@ -57,7 +57,7 @@ func (s *scan) pemBlock(start, end int) {
 	}
 }
 
-// pemEnds finds keys whose beginning is missing: base64 in lines, up to the line that ends the block.
+// pemEnds finds keys whose beginning is missing: lines of base64, up to the line that ends the block.
 func pemEnds() finder {
 	return finder{words: []string{"-----end "}, at: (*scan).pemEnd}
 }
@@ -98,7 +98,7 @@ func (s *scan) pemEnd(start, end int) {
 	}
 }
 
-// trimBreak cuts the line break off the end of a line, also if it is escaped.
+// trimBreak removes the line break from the end of a line, even if it is escaped.
 func trimBreak(line string) string {
 	line = strings.TrimRight(line, " \t\r\n")
 
@@ -109,12 +109,12 @@ func trimBreak(line string) string {
 	return line
 }
 
-// longestRow is more than a line of base64 has.
+// longestRow exceeds the length of any line of base64.
 const longestRow = 128
 
-// pemBodies finds private keys without the lines around them, by how their structure begins in base64.
+// pemBodies finds private keys without the lines around them, by the base64 forms of their first bytes.
 func pemBodies() finder {
-	// The last one is how the keys of OpenSSH begin; the others are DER.
+	// The last one is for OpenSSH keys; the others are DER.
 	heads := []string{"MII", "MHcCAQEE", "MHQCAQEE", "MIGHAgEA", "MC4CAQAw", "b3BlbnNzaC1rZXktdjEA"}
 
 	f := finder{}
@@ -144,7 +144,7 @@ func (s *scan) pemBody(start int) {
 			stop++
 		}
 
-		// The last line is shorter. A word may be next, but has no length that base64 has, or nothing but letters.
+		// The last line is shorter. The next line may be a word, but then its length is invalid for base64, or it has only letters.
 		row := s.text[at:stop]
 		if width == 0 {
 			width = len(row)
@@ -174,7 +174,7 @@ func (s *scan) pemBody(start int) {
 	}
 }
 
-// isPrivateKey reads the beginning of a structure in base64: a private key has a version first, and a certificate has not.
+// isPrivateKey decodes the beginning of a structure in base64: a private key starts with a version, a certificate does not.
 func isPrivateKey(head string) bool {
 	raw, err := base64.StdEncoding.DecodeString(head[:len(head)-len(head)%4])
 	if err != nil || len(raw) < 12 {
@@ -211,7 +211,7 @@ func (s *scan) blockName(label string) string {
 	return ""
 }
 
-// encodedLength is the length of base64 in lines, which may be escaped or indented.
+// encodedLength returns the length of base64 in lines, which may be escaped or indented.
 func encodedLength(body string) int {
 	end := strings.IndexFunc(body, func(r rune) bool {
 		return r > 127 || !isEncoded(byte(r)) && !isSpace(byte(r)) && r != '\\'
@@ -235,5 +235,5 @@ func countEncoded(body string) int {
 	return count
 }
 
-// isEncoded is a character of base64.
+// isEncoded reports whether c is a character of base64.
 func isEncoded(c byte) bool { return isAlnum(c) || c == '+' || c == '/' || c == '=' }

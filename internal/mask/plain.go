@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// sweepPlain sweeps a text, and once more without its disguises: percent-encoding, escaped signs and entities, and the colours of a terminal and characters that
-// nobody sees, which break a name apart.
+// sweepPlain sweeps a text as it is, and a second time without disguises: percent-encoding, escaped characters and entities, terminal
+// colours and invisible characters, which break a name apart.
 func sweepPlain(text string, wanted names, work *budget) []span {
 	spans := sweep(text, wanted, work)
 
@@ -25,11 +25,11 @@ func sweepPlain(text string, wanted names, work *budget) []span {
 	return spans
 }
 
-// invisible are zero-width characters, joiners, marks of direction and the soft hyphen.
+// invisible are zero-width characters, joiners, direction marks and the soft hyphen.
 var invisible = []string{"\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u2060", "\ufeff", "\u00ad", "\u180e"}
 
-// undisguise decodes %3D, \u0026 and their like and drops colours and invisible characters. It returns for each byte of the result its place in the
-// original, or no places if there is nothing to undo.
+// undisguise decodes %3D, \u0026 and the like and drops colours and invisible characters. It returns for each byte of the result its
+// position in the original, or no positions if there is nothing to decode.
 func undisguise(text string) (string, []int32) {
 	if !strings.ContainsAny(text, "%\x1b"+strings.Join(invisible, "")) && !hasEscaped(text) {
 		return "", nil
@@ -68,7 +68,7 @@ func undisguise(text string) (string, []int32) {
 	return out.String(), append(places, int32(len(text)))
 }
 
-// decodedAt decodes a sign that is written as several. It returns how many they are.
+// decodedAt decodes an escaped character. It returns the length of the escape.
 func decodedAt(text string) (byte, int) {
 	switch text[0] {
 	case '%':
@@ -96,15 +96,15 @@ func invisibleAt(text string) int {
 	return 0
 }
 
-// escapes are how the character that begins a colour is written where it cannot stand itself.
+// escapes are escape sequences for the character that begins a colour code.
 var escapes = []string{"u001b", "u001B", "x1b", "x1B", "033", "e"}
 
-// hasEscaped says whether a text may have escaped characters or colours in it.
+// hasEscaped reports whether a text may contain escaped characters or colours.
 func hasEscaped(text string) bool {
 	return slices.ContainsFunc([]string{`\u00`, `\x1`, "033[", `\e[`, "^[[", "&quot;", "&#"}, func(sign string) bool { return strings.Contains(text, sign) })
 }
 
-// unicodeAt decodes the signs that many programs escape in JSON, such as \u0026 for &. It returns how long the escape is.
+// unicodeAt decodes characters that many programs escape in JSON, such as \u0026 for &. It returns the length of the escape.
 func unicodeAt(text string) (byte, int) {
 	at := 0
 	for at < len(text) && at < mostSlashes && text[at] == '\\' {
@@ -124,10 +124,10 @@ func unicodeAt(text string) (byte, int) {
 	return c, at + len(zero) + 2
 }
 
-// entities are the signs that HTML cannot write as they are.
+// entities are the characters that HTML has to escape, and others that are often escaped.
 var entities = map[string]byte{"&quot;": '"', "&#34;": '"', "&#39;": '\'', "&apos;": '\'', "&amp;": '&', "&lt;": '<', "&gt;": '>', "&#61;": '=', "&#x3D;": '=', "&#58;": ':'}
 
-// entityAt decodes a sign of HTML. It returns how long it is written.
+// entityAt decodes an HTML entity. It returns the length of the entity.
 func entityAt(text string) (byte, int) {
 	end := strings.IndexByte(text[:min(len(text), len("&quot;"))], ';')
 	c, ok := entities[text[:end+1]]
@@ -139,7 +139,7 @@ func entityAt(text string) (byte, int) {
 	return c, end + 1
 }
 
-// colourAt returns the length of the code with which a terminal sets colours, such as ESC[1;31m.
+// colourAt returns the length of a terminal colour code, such as ESC[1;31m, or 0.
 func colourAt(text string) int {
 	at := 0
 
@@ -147,7 +147,7 @@ func colourAt(text string) int {
 	case '\x1b':
 		at = 1
 	case '^', '#':
-		// A terminal and a log daemon write the character like this.
+		// Terminals and log daemons print the character like this.
 		for _, escape := range []string{"^[", "#033"} {
 			if strings.HasPrefix(text, escape) {
 				at = len(escape)
@@ -175,7 +175,7 @@ func colourAt(text string) int {
 	return colourEnd(text, at+1)
 }
 
-// colourEnd returns where a code ends whose numbers begin at a position, or 0.
+// colourEnd returns where a colour code ends whose numbers begin at a position, or 0.
 func colourEnd(text string, at int) int {
 	for ; at < len(text) && at < 32 && (isDigit(text[at]) || text[at] == ';'); at++ {
 	}
@@ -187,7 +187,7 @@ func colourEnd(text string, at int) int {
 	return 0
 }
 
-// percentAt decodes the printable characters that are encoded, once or twice.
+// percentAt decodes printable characters that are percent-encoded, once or twice.
 func percentAt(text string) (byte, int) {
 	for _, percent := range []string{"%25", "%"} {
 		if digits := len(percent); strings.HasPrefix(text, percent) && len(text) >= digits+2 {
@@ -200,7 +200,7 @@ func percentAt(text string) (byte, int) {
 	return 0, 0
 }
 
-// hexAt decodes two digits, if they are those of a printable character.
+// hexAt decodes two hexadecimal digits, if they encode a printable character.
 func hexAt(text string) (byte, bool) {
 	high, low := strings.IndexByte(hexDigits, text[0]|' '), strings.IndexByte(hexDigits, text[1]|' ')
 	c := byte(high<<4 | low)

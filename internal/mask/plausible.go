@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// plausible says whether a value of a class may be a secret. Names promise more than their values hold: references,
-// placeholders, file names and words of prose follow them as well.
+// plausible reports whether a value of a class may be a secret. Not every value with such a name is one: references, placeholders, file
+// names and words of prose follow these names as well.
 func plausible(class, text string, v value) bool {
 	if len(text) > longestDoubt {
 		return true
@@ -36,14 +36,14 @@ func plausible(class, text string, v value) bool {
 	}
 }
 
-// plausibleBarePass doubts what follows the name pass: it is also what tests do.
+// plausibleBarePass checks values of the name pass more strictly: tests pass, too.
 func plausibleBarePass(text string) bool {
 	return len(text) >= 6 && !isLetters(text) && hasLetter(text) && !isKebab(text) && !strings.HasPrefix(text, "Test")
 }
 
 func plausibleParameter(text string) bool { return hasDigit(text) && len(text) >= 12 && !isPath(text) }
 
-// plausiblePassword takes nearly everything, for people choose all sorts of passwords.
+// plausiblePassword accepts nearly everything, because people choose all sorts of passwords.
 func plausiblePassword(text string, v value) bool {
 	lowered := strings.ToLower(text)
 
@@ -70,7 +70,7 @@ var harmlessWords = []string{
 	"not-set", "n/a", "never", "always", "auto", "default", "secretkeyref", "strict", "plain", "text", "bytes",
 }
 
-// placeholders are written where a secret will be put in later, or was taken out.
+// placeholders match text where a secret will be inserted later, or was removed.
 var placeholders = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:\$[A-Za-z_]\w*$|\$\{|\$\(|\{[{A-Za-z_]|<|%[A-Za-z_]+%$|%\(|\$\d+$|#\{|\[[A-Za-z_ -]+\]|\(|(?i:your[-_ ]|redacted|example[-_]|placeholder|changeme$|insert[-_ ]|todo$|vault:|secretref:|env:|file:|ref\+|aws-sm:|op://))`)
 })
@@ -92,7 +92,7 @@ func placeholder(text string, v value) bool {
 	return same || placeholders().MatchString(text)
 }
 
-// isPath knows names of files. Base64 may begin with a slash too, but has capitals.
+// isPath recognizes file names. Base64 may begin with a slash too, but contains capitals.
 func isPath(text string) bool {
 	rest := strings.TrimPrefix(strings.TrimPrefix(text, "~"), ".")
 	if !strings.HasPrefix(rest, "/") {
@@ -102,7 +102,7 @@ func isPath(text string) bool {
 	return strings.Count(rest, "/") > 1 && !strings.ContainsAny(rest, "+=") || !slices.ContainsFunc([]byte(rest), isUpper)
 }
 
-// isReference knows what programs write: a variable, a field of something or a call.
+// isReference recognizes program code: a variable, a field or a call.
 func isReference(text string, v value) bool {
 	if v.quoted {
 		return false
@@ -119,7 +119,7 @@ func isReference(text string, v value) bool {
 	}) < 0
 }
 
-// looksRandom tells what a machine made from names and words.
+// looksRandom distinguishes machine-generated text from names and words.
 func looksRandom(text string) bool {
 	if len(text) < 8 || isPath(text) || strings.ContainsAny(text, " (){}<>\\") {
 		return false
@@ -136,12 +136,12 @@ func looksRandom(text string) bool {
 	return hasDigit(text) && hasLetter(text) && entropy(text) > 2.7 && !isKebab(text)
 }
 
-// isScrambled knows words that nobody writes in prose, where it is not a sign but only a space that stands before them.
+// isScrambled recognizes words that do not occur in prose, for values that are separated by only a space.
 func isScrambled(text string) bool {
 	return len(text) >= 8 && hasDigit(text) && mixedCase(text) && jumps(text)*10 > len(text)*4 && !strings.ContainsAny(text, `:/\@=(`)
 }
 
-// isKebab knows names of things: words joined by signs, some with a number or version in the end.
+// isKebab recognizes names: words joined by signs, some with a number or version at the end.
 func isKebab(text string) bool {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("-_./:", r) })
 	if len(parts) < 2 {
@@ -171,7 +171,7 @@ func isUserPassword(text string) bool {
 	return err == nil && len(raw) >= 5 && slices.Contains(raw, ':') && printable(raw)
 }
 
-// isUserAndPassword knows ada:hunter2, but not host:port.
+// isUserAndPassword recognizes ada:hunter2, but not host:port.
 func isUserAndPassword(text string) bool {
 	user, secret, ok := strings.Cut(text, ":")
 
@@ -194,7 +194,8 @@ func mixedCase(text string) bool {
 
 func isLetter(r rune) bool { return r < 128 && (isUpper(byte(r)) || isLower(byte(r))) }
 
-// jumps counts where capitals, small letters and digits meet. What a machine made has many; a name in camel case has two a word.
+// jumps counts the boundaries between capitals, lower-case letters and digits. Machine-generated text has many; a camel-case name has
+// two per word.
 func jumps(text string) int {
 	sort := func(c byte) int {
 		switch {
@@ -218,7 +219,7 @@ func jumps(text string) int {
 	return count
 }
 
-// entropy is Shannon's, in bits a character.
+// entropy returns the Shannon entropy in bits per character.
 func entropy(text string) float64 {
 	var counts [256]int
 	for _, c := range []byte(text) {

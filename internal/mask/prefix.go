@@ -2,14 +2,15 @@ package mask
 
 import "strings"
 
-// prefix is how the tokens of a vendor begin.
+// prefix is the beginning of a vendor's tokens.
 type prefix struct {
 	text  string
 	name  string
-	least int // characters after the prefix
+	least int // minimum number of characters after the prefix
 }
 
-// tokenPrefixes are how tokens begin that give themselves away. Gitleaks knows most of them too, but only where a space or a quote follows.
+// tokenPrefixes are the beginnings of tokens with a recognizable prefix. Gitleaks has most of them too, but requires a space or a quote
+// after the token.
 var tokenPrefixes = []prefix{
 	{"AKIA", awsAccessKey, 16},
 	{"ASIA", awsAccessKey, 16},
@@ -153,11 +154,11 @@ var tokenPrefixes = []prefix{
 	{"dp.ct.", token, 40},
 	{"dp.sa.", token, 40},
 	{"tarsy_", apiKey, 40},     // TARSy's own keys
-	{"tarsyshare_", token, 40}, // and its shares
+	{"tarsyshare_", token, 40}, // and shares
 	{"eyJ", token, 0},          // a JWT, see jwtEnd
 }
 
-// prefixes finds tokens by how they begin.
+// prefixes finds tokens by their prefix.
 func prefixes() finder {
 	f := finder{}
 	starts := map[string][]prefix{}
@@ -186,7 +187,7 @@ func prefixes() finder {
 	return f
 }
 
-// afterEscape says whether the letter before a position belongs to an escape such as \n or %3D.
+// afterEscape reports whether the letter before a position belongs to an escape such as \n or %3D.
 func (s *scan) afterEscape(at int) bool {
 	if at >= 2 && s.text[at-2] == '\\' && strings.IndexByte("nrt", s.text[at-1]) >= 0 {
 		return true
@@ -223,7 +224,7 @@ func (s *scan) prefixed(p prefix, start, end int) {
 	}
 }
 
-// random tells a token from a name that happens to begin like one.
+// random distinguishes a token from a name that happens to have the same prefix.
 func (p prefix) random(tail string) bool {
 	switch {
 	case p.name == awsAccessKey:
@@ -238,18 +239,18 @@ func (p prefix) random(tail string) bool {
 	return entropy(tail) > 2.8 && (hasDigit(tail) || mixedCase(tail)) && !isKebab(tail)
 }
 
-// isCode knows what has nothing but capitals and digits.
+// isCode reports whether a text has only capitals and digits.
 func isCode(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return !isUpper(byte(r)) && !isDigit(byte(r)) })
 }
 
-// isToken is a character of a token without its prefix.
+// isToken reports whether c is a character of a token without its prefix.
 func isToken(c byte) bool {
 	return isWord(c) || c == '-' || c == '.' || c == '=' || c == '+' || c == '/' || c == '~'
 }
 
-// jwtEnd returns the end of a JSON Web Token whose first part has begun, or 0 if it is none. One without a signature is one, if its second part is
-// an object too.
+// jwtEnd returns the end of a JSON Web Token whose first part has begun, or 0 if it is not one. A token without a signature counts if
+// its second part is an object too.
 func (s *scan) jwtEnd(at int) int {
 	run := s.runAt(at - 1)
 	dots, length, least := 0, 0, 2

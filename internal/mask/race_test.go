@@ -2,5 +2,5 @@
 
 package mask
 
-// slowdown is how much longer instrumented code takes.
+// slowdown is how much slower instrumented code is.
 const slowdown = 10

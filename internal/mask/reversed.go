@@ -2,7 +2,7 @@ package mask
 
 import "strings"
 
-// reversed finds the value of a name that stands behind it: {value: Y, name: X} in YAML, JSON, HCL or XML.
+// reversed finds the value of a name that precedes the name: {value: Y, name: X} in YAML, JSON, HCL or XML.
 func (s *scan) reversed(name window) {
 	key, ok := keyOf(s.text, name.start)
 	if !ok {
@@ -28,7 +28,7 @@ func (s *scan) reversed(name window) {
 		return
 	}
 
-	// Nothing behind the key is read, so that many names cost no more than their distance.
+	// Nothing after the key is read, so that many names cost no more than their distance.
 	near := &scan{text: s.text[:key]}
 	v := near.valueAt(open+1, pair, window{at - 1, at + len("alue")})
 
@@ -37,7 +37,7 @@ func (s *scan) reversed(name window) {
 	}
 }
 
-// leadsTo says whether a key follows a value, with at most two short fields between them.
+// leadsTo reports whether a key follows a value, with at most two short fields between them.
 func leadsTo(text string, v value, key int) bool {
 	at := v.end
 	if v.quoted {
@@ -56,7 +56,7 @@ func leadsTo(text string, v value, key int) bool {
 	return at == key
 }
 
-// keyOf returns where the key begins whose value begins at a position, if the key says that the value is a name.
+// keyOf returns the start of the key of the value at a position, if the key means that the value is a name.
 func keyOf(text string, at int) (int, bool) {
 	before := strings.TrimRight(text[max(0, at-longestName):at], `"'\`)
 	before = strings.TrimRight(before, " ")

@@ -8,33 +8,33 @@ import (
 	"sync"
 )
 
-// rule is a regular expression with the words near which it is tried.
+// rule is a regular expression, with the words that trigger it.
 type rule struct {
 	name   string // of the pattern that must be wanted
 	marker string
 	words  []string
-	group  int // of the expression, which is the secret; 0 means what secretGroups finds
+	group  int // the expression's group that is the secret; 0 means what secretGroups finds
 	check  func(s *scan, match window, secret string) bool
-	near   lookaround // if set, it decides instead of the outline
-	// leaks says that the rule stands in for one of gitleaks, and is part of that group too.
+	near   lookaround // if set, it replaces the outline
+	// leaks means that the rule replaces one of gitleaks, and is part of that group too.
 	leaks bool
 
 	expression string
-	named      bool // nameBefore was cut off the expression
+	named      bool // nameBefore was removed from the expression
 	outline    func() outline
 	groups     func() []int // see secretGroups
 	re         func() *regexp.Regexp
-	anchored   func() *regexp.Regexp // re, at the beginning of a text only
+	anchored   func() *regexp.Regexp // re, anchored at the beginning of a text
 }
 
-// nameBefore is how most rules of gitleaks allow a name to begin. It changes nothing about what they find, but
-// makes them try fifty ways to begin at every character; so it is cut off, and the name's beginning found afterwards.
+// nameBefore is the beginning of a name in most rules of gitleaks. It changes nothing about what they find, but makes them try fifty
+// starts at every character; so it is removed, and the beginning of the name is found afterwards.
 const (
 	nameBefore        = `[\w.-]{0,50}?`
 	longestNameBefore = 50
 )
 
-// newRule prepares a rule; its expression is read when one of its words first turns up.
+// newRule prepares a rule; its expression is parsed when one of its words first occurs.
 func newRule(name, expression string, words ...string) *rule {
 	expression, named := strings.CutPrefix(expression, "(?i)"+nameBefore)
 	if named {
@@ -54,11 +54,11 @@ func newRule(name, expression string, words ...string) *rule {
 
 func (r *rule) wanted(by names) bool { return by[r.name] || r.leaks && by[gitleaksGroup] }
 
-// shape says how much of the text around a word a rule must see.
+// shape is how much of the text around a word a rule must see.
 type shape int
 
 const (
-	// free rules see as much as their longest match has, on both sides of the word.
+	// free rules see the length of their longest match, on both sides of the word.
 	free shape = iota
 	// assigned rules match a name, a sign such as = and a value.
 	assigned
@@ -66,28 +66,28 @@ const (
 	compact
 )
 
-// outline is what the syntax of an expression tells about its matches.
+// outline describes the matches of an expression, derived from its syntax.
 type outline struct {
 	shape    shape
 	shortest int // of the secret
 	longest  int // of the match; unbounded if it has no end
 	compact  bool
 	letters  *[256]bool // of the secret
-	// atWord says that every match begins with one of the rule's words, and that nothing in front of it matters.
+	// atWord means that every match begins with one of the rule's words, regardless of what precedes it.
 	atWord bool
 }
 
 const (
 	unbounded = 1 << 20
-	// slack is how much more than its match a rule sees, for word boundaries.
+	// slack is how far beyond its match a rule sees, for word boundaries.
 	slack = 4
-	// prefixBefore is how much of their name assigned rules see in front of their word.
+	// prefixBefore is how much of a name assigned rules see before their word.
 	prefixBefore = 16
 	// reach is how far a rule without a longest match sees, at least.
 	reach = 512
 )
 
-// assignmentSign is how the rules of gitleaks that go by a name write the sign between it and the value.
+// assignmentSign is the sign between name and value in the rules of gitleaks that match by name.
 const assignmentSign = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
 
 func outlineOf(expression string, group int, words []string) outline {
@@ -111,7 +111,7 @@ func outlineOf(expression string, group int, words []string) outline {
 	case strings.Contains(expression, assignmentSign):
 		o.shape = assigned
 	case shortest >= 6 && o.compact:
-		// The word must lie in the run: nothing but a boundary may stand around the secret.
+		// The word must be within the run: only boundaries are allowed around the secret.
 		if _, outside := lengthsWithout(tree, secret); secret == tree || outside <= slack-1 {
 			o.shape = compact
 		}
@@ -120,7 +120,7 @@ func outlineOf(expression string, group int, words []string) outline {
 	return o
 }
 
-// window returns what the rule must see to judge a word, or false if the rule cannot match there.
+// window returns what the rule must see to check a word, or false if the rule cannot match there.
 func (r *rule) window(s *scan, start, end int) (window, bool) {
 	if r.near != nil {
 		return r.near(s, start, end)
@@ -159,7 +159,7 @@ func (r *rule) window(s *scan, start, end int) (window, bool) {
 	return s.around(start-min(o.longest, reach)-slack, r.end(s, o, end)), true
 }
 
-// end is where what the rule sees ends. A match of any length may go on to the next space.
+// end returns the end of what the rule sees. A match of unbounded length may extend to the next space.
 func (r *rule) end(s *scan, o outline, from int) int {
 	if o.longest < 4*reach {
 		return from + o.longest + slack
@@ -172,7 +172,7 @@ func (s *scan) around(start, end int) window {
 	return window{max(0, start), min(len(s.text), end)}
 }
 
-// assignedAfter returns where, behind a name's word, a value begins, with the rest of the name and a sign between; or -1.
+// assignedAfter returns where the value begins after the word of a name, the rest of the name and a sign; or -1.
 func assignedAfter(text string, at int) int {
 	limit := min(len(text), at+60)
 	for at < limit && (isName(text[at]) || text[at] == ' ' || text[at] == '\t') {

@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// shortestSecret is the length under which a configured value is not hidden: it would occur by chance.
+// shortestSecret is the length below which a configured value is not hidden: it would occur by chance.
 const shortestSecret = 8
 
-// headLength is how much of a value the automaton looks for. A value may be a whole key; its rest is compared.
+// headLength is how much of a value the automaton searches for. A value may be a whole key; its rest is compared.
 const headLength = 24
 
-// secrets are the configured values and the forms that they take in text.
+// secrets are the configured values and the forms that they have in text.
 type secrets struct {
 	heads []string
-	// of are the forms that begin with a head.
+	// of are the forms that begin with each head.
 	of    [][]string
 	words func() *words
 }
@@ -73,8 +73,8 @@ func (s *secrets) mask(text string) string {
 	return splice(text, spans)
 }
 
-// formsOf returns a value as it stands in plain text, URLs, JSON and base64. Inside a longer base64 text a value starts at
-// one of three offsets; the characters that it shares with its neighbours are left out.
+// formsOf returns the forms of a value in plain text, URLs, JSON and base64. Within a longer base64 text a value starts at one of three
+// offsets; the characters that it shares with its neighbours are omitted.
 func formsOf(value string) []string {
 	forms := []string{value, url.QueryEscape(value), url.PathEscape(value)}
 
@@ -96,7 +96,7 @@ func formsOf(value string) []string {
 	return forms
 }
 
-// ordinary says whether a value is a word that text is full of.
+// ordinary reports whether a value is a common word.
 func ordinary(value string) bool {
 	switch strings.ToLower(value) {
 	case "password", "passwort", "changeme", "secret12", "undefined", "disabled", "required", "optional", "username", "postgres", "postgresql",

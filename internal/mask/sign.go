@@ -2,7 +2,7 @@ package mask
 
 import "strings"
 
-// sign is what stands between a name and its value.
+// sign is what separates a name from its value.
 type sign int
 
 const (
@@ -13,18 +13,18 @@ const (
 	gap     // --name value
 	call    // setName("value")
 	is      // "the password is …", PASSWORD '…'
-	word    // a word that follows
+	word    // a word after the name
 	pair    // name: NAME, value: VALUE
 	tuple   // ("name", "value")
 )
 
-// In JSON, many programs write < and > like this.
+// Many programs escape < and > like this in JSON.
 const (
 	escapedLess    = `\u003c`
 	escapedGreater = `\u003e`
 )
 
-// signAfter returns where the value of a name begins, and by which sign.
+// signAfter returns where the value of a name begins, and the sign before it.
 func (s *scan) signAfter(name window) (int, sign) {
 	text, at := s.text, name.end
 
@@ -83,8 +83,8 @@ func (s *scan) signAfter(name window) (int, sign) {
 	return s.looseSign(name, closed, at)
 }
 
-// rareSign finds values in property lists, records of psql, prose with arrows and dashes, and tuples. The name is closed at a
-// position, with its quote; at is the first character after it that is no space.
+// rareSign finds values in property lists, psql records, prose with arrows and dashes, and tuples. closed is the end of the name with
+// its quote; at is the first character after it that is not a space.
 func (s *scan) rareSign(name window, closed, at int) (int, sign) {
 	text, apart := s.text, at > closed
 
@@ -94,7 +94,7 @@ func (s *scan) rareSign(name window, closed, at int) (int, sign) {
 			return value, element
 		}
 	case '|':
-		// As in prose, the value must look like one: a column of this name has a type here.
+		// As in prose, the value must look like a secret: in some tables, the cell after the name of a column is its type.
 		if (s.first(name.start) && apart || s.firstCell(name.start)) && strings.HasPrefix(text[at:], "| ") {
 			return at + len("| "), is
 		}
@@ -119,15 +119,15 @@ func (s *scan) rareSign(name window, closed, at int) (int, sign) {
 	return 0, noSign
 }
 
-// firstCell says whether a name is the first cell of a table's row.
+// firstCell reports whether a name is the first cell of a table's row.
 func (s *scan) firstCell(at int) bool {
 	before := strings.TrimRight(s.text[max(0, at-8):at], " ")
 
 	return strings.HasSuffix(before, "|") && s.first(max(0, at-8)+len(before)-1)
 }
 
-// looseSign finds values that no sign joins to their name: flags, arguments of calls and what people say. The name is closed
-// at a position, with its quote; at is the first character after it that is no space.
+// looseSign finds values without a sign between them and their name: flags, arguments of calls and prose. closed is the end of the name
+// with its quote; at is the first character after it that is not a space.
 func (s *scan) looseSign(name window, closed, at int) (int, sign) {
 	text := s.text
 	flag := isFlag(text, name)
@@ -152,11 +152,11 @@ func (s *scan) looseSign(name window, closed, at int) (int, sign) {
 	return 0, noSign
 }
 
-// spacedSign finds a value behind a name and spaces.
+// spacedSign finds a value after a name and spaces.
 func spacedSign(text string, name window, at int) (int, sign) {
 	switch {
 	case skipQuote(text, at) > at:
-		// In SQL, the word in capitals is a part of the statement.
+		// In SQL, the word in capitals is part of the statement.
 		if text[name.start:name.end] == "PASSWORD" {
 			return at, call
 		}
@@ -171,7 +171,7 @@ func spacedSign(text string, name window, at int) (int, sign) {
 	}
 }
 
-// isFlag knows --name and -name. Flags of one letter are not looked for by their names.
+// isFlag recognizes --name and -name. Flags of one letter are not found by their names.
 func isFlag(text string, name window) bool {
 	if strings.HasPrefix(text[name.start:], "--") {
 		return true
@@ -180,12 +180,12 @@ func isFlag(text string, name window) bool {
 	return strings.HasPrefix(text[name.start:name.end], "-") && (name.start == 0 || strings.IndexByte(" \t\n\"',[", text[name.start-1]) >= 0)
 }
 
-// opensElement knows <name>, <x:name> and <property name="name">. The name is closed at a position, with its quote.
+// opensElement recognizes <name>, <x:name> and <property name="name">. closed is the end of the name with its quote.
 func opensElement(text string, name window, closed int) bool {
 	return isElement(text, name.start) || closed > name.end && strings.HasSuffix(strings.TrimRight(text[max(0, name.start-8):name.start], `"'\`), "=")
 }
 
-// isElement says whether an element's name begins at a position, which may have the prefix of a namespace.
+// isElement reports whether an element's name, possibly with a namespace prefix, begins at a position.
 func isElement(text string, at int) bool {
 	before := text[max(0, at-16):at]
 	if prefix, ok := strings.CutSuffix(before, ":"); ok {
@@ -224,7 +224,7 @@ func listedValue(text string, at int) int {
 	return 0
 }
 
-// formValue finds the value of a field in a form of several parts: name="NAME", an empty line, and the value.
+// formValue finds the value of a field in a multipart form: name="NAME", an empty line, and the value.
 func formValue(text string, name, closed int) int {
 	if !strings.HasSuffix(strings.TrimRight(text[max(0, name-16):name], `"\`), "; name=") {
 		return 0
@@ -238,7 +238,7 @@ func formValue(text string, name, closed int) int {
 	return 0
 }
 
-// skipRemark passes a remark in parentheses, as in: password (temporary): ….
+// skipRemark skips a remark in parentheses, as in: password (temporary): ….
 func skipRemark(text string, at int) int {
 	if !strings.HasPrefix(text[at:], "(") {
 		return at
@@ -252,7 +252,7 @@ func skipRemark(text string, at int) int {
 	return at
 }
 
-// tupleValue finds the second argument of a call or item of a tuple whose first one is the name, if there is no third.
+// tupleValue finds the second argument of a call or item of a tuple whose first one is the name, provided that there is no third.
 func tupleValue(text string, name window, at int) int {
 	if before := strings.TrimRight(text[max(0, name.start-8):name.start], `"'\`); !strings.HasSuffix(before, "(") || before == text[max(0, name.start-8):name.start] {
 		return 0
@@ -273,7 +273,7 @@ func tupleValue(text string, name window, at int) int {
 	return value
 }
 
-// skipItem goes from one argument to the next, in a list in JSON or YAML; or returns 0.
+// skipItem moves to the next argument in a list in JSON or YAML; it returns 0 if there is none.
 func skipItem(text string, at int) int {
 	next := skipBlank(text, at)
 
@@ -293,7 +293,7 @@ func skipItem(text string, at int) int {
 func (s *scan) afterColon(name window, at int) (int, sign) {
 	text := s.text
 
-	// In LDIF, base64 follows two colons.
+	// In LDIF, base64 follows a double colon.
 	if strings.HasPrefix(text[at:], ":: ") && at == name.end && s.first(name.start) {
 		return at + len(":: "), colon
 	}
@@ -302,7 +302,7 @@ func (s *scan) afterColon(name window, at int) (int, sign) {
 		return 0, noSign
 	}
 
-	// Names between colons are parts of one longer name, such as an ARN.
+	// Names between colons are parts of a longer name, such as an ARN.
 	if name.start > 0 && text[name.start-1] == ':' && at+1 < len(text) && isName(text[at+1]) {
 		return 0, noSign
 	}
@@ -318,7 +318,7 @@ func (s *scan) afterColon(name window, at int) (int, sign) {
 	return at + 1, colon
 }
 
-// typedValue finds the value behind a type, as in: password: &str = "…".
+// typedValue finds the value after a type, as in: password: &str = "…".
 func typedValue(text string, at int) int {
 	near := text[at:min(len(text), at+40)]
 
@@ -327,7 +327,7 @@ func typedValue(text string, at int) int {
 		return 0
 	}
 
-	// A value with a sign of its own would be cut: the type is one word, and the value quoted.
+	// The type must be one word, and the value quoted: otherwise a value that contains a sign would be cut.
 	end := at + len(kind) + 1
 	if value := skipSpaces(text, end); len(strings.Fields(kind)) == 1 && strings.HasSuffix(kind, " ") && skipQuote(text, value) > value {
 		return value
@@ -350,7 +350,7 @@ func afterEquals(text string, at int) (int, sign) {
 	return at + 1, equals
 }
 
-// afterComparison finds the text that a program compares with. Whatever is not quoted is a variable.
+// afterComparison finds the text that a program compares with. Anything without quotes is a variable.
 func afterComparison(text string, at int) (int, sign) {
 	for n := 0; n < len("==") && at < len(text) && text[at] == '='; n++ {
 		at++
@@ -363,7 +363,7 @@ func afterComparison(text string, at int) (int, sign) {
 	return 0, noSign
 }
 
-// skipSpaces passes the spaces that may stand around a sign.
+// skipSpaces skips the spaces around a sign.
 func skipSpaces(text string, at int) int {
 	for n := 0; n < 16 && at < len(text) && (text[at] == ' ' || text[at] == '\t'); n++ {
 		at++
@@ -372,7 +372,7 @@ func skipSpaces(text string, at int) int {
 	return at
 }
 
-// skipQuote passes a closing quote, however deep it is escaped.
+// skipQuote skips a quote, at any depth of escaping.
 func skipQuote(text string, at int) int {
 	end := at
 	for end < len(text) && end-at < 8 && text[end] == '\\' {
@@ -397,7 +397,7 @@ func pairedValue(text string, at int) int {
 		return 0
 	}
 
-	// One or two other fields may stand between them.
+	// Up to two other fields can be between them.
 	for range 3 {
 		if value := valueOfPair(text, at); value > 0 {
 			return value
@@ -411,7 +411,7 @@ func pairedValue(text string, at int) int {
 	return 0
 }
 
-// valueOfPair returns where the value begins whose key stands at a position, or 0 if that is no key of a value.
+// valueOfPair returns where the value of the key at a position begins, or 0 if it is not the key of a value.
 func valueOfPair(text string, at int) int {
 	for _, key := range []string{"value", "parametervalue", "option_value", "val"} {
 		if len(text)-at < len(key) || !strings.EqualFold(text[at:at+len(key)], key) {
@@ -428,7 +428,7 @@ func valueOfPair(text string, at int) int {
 	return 0
 }
 
-// skipField passes a short field in JSON, such as "type": "text", and returns where the next one's key begins, or 0.
+// skipField skips a short field in JSON, such as "type": "text", and returns where the next key begins, or 0.
 func skipField(text string, at int) int {
 	near := text[at:min(len(text), at+48)]
 
@@ -445,7 +445,7 @@ func skipField(text string, at int) int {
 	return 0
 }
 
-// skipBlank passes spaces and line breaks, also escaped ones.
+// skipBlank skips spaces and line breaks, also escaped ones.
 func skipBlank(text string, at int) int {
 	for n := 0; n < 64 && at < len(text); n++ {
 		switch {
@@ -461,7 +461,7 @@ func skipBlank(text string, at int) int {
 	return at
 }
 
-// escapedSpace returns the length of a line break or tab that is written as a letter behind backslashes, or 0.
+// escapedSpace returns the length of an escaped line break or tab, or 0.
 func escapedSpace(text string, at int) int {
 	if size := breakAt(text, at); size > 0 {
 		return size

@@ -9,20 +9,20 @@ import (
 const (
 	markerStart = "[MASKED_"
 	markerEnd   = "]"
-	// longestMarker is more than any marker's length.
+	// longestMarker exceeds the length of any marker.
 	longestMarker = 64
 )
 
-// marker is what stands in the place of a secret.
+// marker returns the replacement of a secret.
 func marker(name string) string { return markerStart + strings.ToUpper(name) + markerEnd }
 
-// span is a piece of text to hide, and the name of what hides it.
+// span is a piece of text to hide, and the name of the pattern.
 type span struct {
 	start, end int
 	name       string
 }
 
-// markerAt returns the end of the marker that begins at a position, or 0 if none does.
+// markerAt returns the end of the marker at a position, or 0 if there is none.
 func markerAt(text string, at int) int {
 	if !strings.HasPrefix(text[at:], markerStart) {
 		return 0
@@ -40,7 +40,7 @@ func markerAt(text string, at int) int {
 	return 0
 }
 
-// within says whether a position lies inside of a marker.
+// within reports whether a position is inside a marker.
 func within(text string, at int) bool {
 	from := max(0, at-longestMarker)
 
@@ -52,7 +52,7 @@ func within(text string, at int) bool {
 	return at < markerAt(text, from+open)
 }
 
-// bare says whether a piece of text holds nothing but markers and the signs around them, so that nothing is left to hide.
+// bare reports whether a piece of text contains only markers and the signs around them, so that nothing is left to hide.
 func bare(text string) bool {
 	marked := false
 
@@ -76,13 +76,13 @@ func meaningful(r rune) bool {
 	return r == utf8.RuneError || r > utf8.RuneSelf || isWord(byte(r))
 }
 
-// hides says whether a span holds anything that is not hidden yet.
+// hides reports whether a span contains anything that is not hidden yet.
 func (s span) hides(text string) bool {
 	return s.start < s.end && !within(text, s.start) && !bare(text[s.start:s.end])
 }
 
-// splice replaces the spans, which may overlap and be in any order, by their markers. Where spans overlap, the first
-// one names the marker.
+// splice replaces the spans, which may overlap and be in any order, with their markers. Where spans overlap, the first one names the
+// marker.
 func splice(text string, spans []span) string {
 	spans = slices.DeleteFunc(spans, func(s span) bool { return !s.hides(text) })
 	if len(spans) == 0 {
@@ -119,7 +119,7 @@ func splice(text string, spans []span) string {
 	return out.String()
 }
 
-// runeStart and runeEnd keep characters whole. Bytes that are no part of a character are not moved across.
+// runeStart and runeEnd avoid splitting characters. They do not move across bytes of invalid UTF-8.
 func runeStart(text string, at int) int {
 	for start := at - 1; start >= 0 && start > at-utf8.UTFMax && at < len(text) && !utf8.RuneStart(text[at]); start-- {
 		if r, size := utf8.DecodeRuneInString(text[start:]); r != utf8.RuneError && start+size > at {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// finder looks for secrets where one of its words stands in the text.
+// finder searches for secrets where one of its words occurs in the text.
 type finder struct {
 	words []string // lower case
 	// at is called for each occurrence of a word, in the order in which they end; nil for a rule.
@@ -14,8 +14,8 @@ type finder struct {
 	rule *rule
 }
 
-// catalog holds all finders. One automaton over all their words serves every policy; a policy leaves out finders that
-// it did not ask for.
+// catalog contains all finders. One automaton over all their words serves every policy; a policy skips the finders that it does not
+// select.
 type catalog struct {
 	finders []finder
 	words   *words
@@ -23,7 +23,7 @@ type catalog struct {
 	of [][]int32
 }
 
-// shared is built when the first text is masked: that takes a few milliseconds, which a server need not spend at its start.
+// shared is built when the first text is masked: that takes a few milliseconds, which need not delay a server's start.
 var shared = sync.OnceValue(newCatalog)
 
 func newCatalog() *catalog {
@@ -64,21 +64,21 @@ type scan struct {
 	depth   int
 	work    *budget
 	spans   []span
-	// notes are the pieces of text that rules are to look at; last is the latest note of each rule, counted from 1.
+	// notes are the pieces of text for rules to search; last is the latest note of each rule, counted from 1.
 	notes []noted
 	last  []int32
-	// found is what finders that are no rules have found.
+	// found is what the finders other than rules have found.
 	found []window
 
-	named   int    // up to where assignments has read names
-	run     window // the run of token characters last looked at
-	stop    int    // the end of a run without spaces last looked at
-	token   int    // up to where prefixes has found a token
-	decoded int    // up to where encoded has read
-	tabled  int    // up to where tables has read
-	header  header // the line that tables last looked at
-	cookie  int    // up to where cookies has read
-	block   int    // up to where pemEnds and pemBodies have read
+	named   int    // how far assignments has read names
+	run     window // the last run of token characters
+	stop    int    // the end of the last run without spaces
+	token   int    // how far prefixes has found a token
+	decoded int    // how far encoded has read
+	tabled  int    // how far tables has read
+	header  header // the last line that tables read
+	cookie  int    // how far cookies has read
+	block   int    // how far pemEnds and pemBodies have read
 }
 
 type window struct{ start, end int }
@@ -87,7 +87,7 @@ type noted struct {
 	window
 
 	finder int32
-	// words are the pieces from each word on that led here; they are kept for rules whose matches begin with a word.
+	// words are the text from each triggering word on; they are kept for rules whose matches begin with a word.
 	words []window
 }
 
@@ -123,14 +123,14 @@ func (c *catalog) sweep(text string, wanted names, depth int, work *budget) []sp
 }
 
 const (
-	// longestSeen is how much before and behind its word a rule sees. No secret that is found by an expression is longer.
+	// longestSeen is how far before and after its word a rule sees. No secret that an expression finds is longer.
 	longestSeen = 16 << 10
-	// mostSeen is how much a rule looks at in one go, so that the budget is checked often enough.
+	// mostSeen is how much a rule searches in one go, so that the budget is checked often enough.
 	mostSeen = 128 << 10
 )
 
-// note puts down that a rule is to look at the text around a word. Windows that touch become one, so that a rule sees
-// a byte once, or twice where a window became too large for more.
+// note records the text around a word for a rule. Windows that touch are merged, so that a rule sees a byte once, or twice where a
+// window has reached its maximum size.
 func (s *scan) note(id int32, start, end int) {
 	near, ok := s.catalog.finders[id].rule.window(s, start, end)
 	if !ok {
@@ -155,7 +155,7 @@ func (s *scan) note(id int32, start, end int) {
 	s.last[id] = int32(len(s.notes))
 }
 
-// merge sorts spans and makes one of those that overlap.
+// merge sorts spans and joins those that overlap.
 func merge(spans []span) []window {
 	sorted := make([]window, len(spans))
 	for i, s := range spans {
@@ -177,7 +177,7 @@ func merge(spans []span) []window {
 	return merged
 }
 
-// covered says whether a finder that is no rule has found a piece of text already.
+// covered reports whether a finder other than a rule has already found a piece of text.
 func (s *scan) covered(start, end int) bool {
 	i, _ := slices.BinarySearchFunc(s.found, start, func(w window, at int) int { return w.start - at - 1 })
 
@@ -188,8 +188,8 @@ func (s *scan) hide(start, end int, name string) {
 	s.spans = append(s.spans, span{start, end, name})
 }
 
-// runAt returns the run of token characters around a position. Positions come in rising order, so the last run is
-// remembered and no character is looked at twice.
+// runAt returns the run of token characters around a position. Positions come in ascending order, so the last run is cached and no
+// character is read twice.
 func (s *scan) runAt(at int) window {
 	if at >= s.run.start && at < s.run.end {
 		return s.run
@@ -210,7 +210,7 @@ func (s *scan) runAt(at int) window {
 	return s.run
 }
 
-// spaceAfter returns the next space or quote from a position on.
+// spaceAfter returns the next space or quote at or after a position.
 func (s *scan) spaceAfter(at int) int {
 	if at < s.stop {
 		return s.stop

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// capture returns the group of an expression that is the secret: the one asked for, or the first if it holds all
-// others, or the whole expression if it has none or the secret may be in one of several.
+// capture returns the part of an expression that is the secret: the given group, or the first if it contains all others, or the whole
+// expression if it has no groups or the secret may be in one of several.
 func capture(tree *syntax.Regexp, group int) *syntax.Regexp {
 	found := groupAt(tree, max(group, 1))
 	if found == nil || group == 0 && countGroups(found) != countGroups(tree) {
@@ -16,8 +16,8 @@ func capture(tree *syntax.Regexp, group int) *syntax.Regexp {
 	return found
 }
 
-// secretGroups returns the groups of an expression that hold its secret, of which a match has one. There are none if the whole match is
-// the secret: a group that does not hold all others, such as the repeated part of a UUID, is only a part of it.
+// secretGroups returns the groups of an expression that contain its secret; a match has one of them. There are none if the whole match
+// is the secret: a group that does not contain all others, such as the repeated part of a UUID, is only part of it.
 func secretGroups(expression string, group int) []int {
 	if group > 0 {
 		return []int{group}
@@ -73,7 +73,7 @@ func groupAt(tree *syntax.Regexp, group int) *syntax.Regexp {
 	return nil
 }
 
-// countGroups counts the groups in an expression, itself included.
+// countGroups counts the groups in an expression, including itself.
 func countGroups(tree *syntax.Regexp) int {
 	count := 0
 	if tree.Op == syntax.OpCapture {
@@ -90,7 +90,7 @@ func countGroups(tree *syntax.Regexp) int {
 // lengths returns the shortest and the longest match of an expression, in characters.
 func lengths(tree *syntax.Regexp) (shortest, longest int) { return lengthsWithout(tree, nil) }
 
-// lengthsWithout counts a part of the expression as nothing.
+// lengthsWithout counts a part of the expression as empty.
 func lengthsWithout(tree, part *syntax.Regexp) (shortest, longest int) {
 	if tree == part {
 		return 0, 0
@@ -133,12 +133,12 @@ func lengthsWithout(tree, part *syntax.Regexp) (shortest, longest int) {
 		}
 
 		return short * tree.Min, min(unbounded, long*tree.Max)
-	default: // what matches no character, such as a word boundary
+	default: // zero-width, such as a word boundary
 		return 0, 0
 	}
 }
 
-// isCompact says whether an expression matches nothing but characters of a run.
+// isCompact reports whether an expression matches only characters of a run.
 func isCompact(tree *syntax.Regexp) bool {
 	switch tree.Op {
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
@@ -172,7 +172,7 @@ func isCompact(tree *syntax.Regexp) bool {
 	return true
 }
 
-// collect adds the characters that an expression may match.
+// collect adds the characters that an expression can match.
 func collect(tree *syntax.Regexp, letters *[256]bool) {
 	add := func(r rune) {
 		for _, r := range []rune{r, unicode.ToLower(r), unicode.ToUpper(r)} {
@@ -204,5 +204,5 @@ func collect(tree *syntax.Regexp, letters *[256]bool) {
 	}
 }
 
-// isFold is a letter outside of ASCII that (?i) adds to k and s.
+// isFold reports whether r is a non-ASCII letter that (?i) adds to k and s.
 func isFold(r rune) bool { return r == '\u017f' || r == '\u212a' }

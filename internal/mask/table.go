@@ -3,28 +3,28 @@ package mask
 import "strings"
 
 const (
-	// mostRows is how many rows below a header are read, mostColumns how many columns of them.
+	// mostRows is the maximum number of rows read below a header, mostColumns the maximum number of their columns.
 	mostRows    = 1000
 	mostColumns = 4
-	// longestHeader is more than a line of column names has, longestTitle more than one of the names has.
+	// longestHeader exceeds the length of a line of column names, longestTitle that of a column name.
 	longestHeader = 1024
 	longestTitle  = 48
 )
 
-// tables finds the values below a header such as NAME  PASSWORD: in aligned columns, in tables with lines between them, and in
-// files with commas, semicolons or tabs.
+// tables finds the values below a header such as NAME PASSWORD: in aligned columns, in tables with lines between them, and in files
+// separated by commas, semicolons or tabs.
 func tables() finder {
 	return finder{words: []string{"pass", "pw", "psk", "secret", "token", "key", "cred"}, at: (*scan).table}
 }
 
-// header is the line of a table that names its columns.
+// header is the line of a table with the column names.
 type header struct {
 	window
 
 	next int // where the line below begins
-	// separator is the sign between columns; a space means that they are aligned, and 0 that the line is no header.
+	// separator is the sign between columns; a space means that they are aligned, and 0 that the line is not a header.
 	separator byte
-	// read is how many columns were read.
+	// read is how many columns have been read.
 	read int
 }
 
@@ -69,8 +69,8 @@ func (s *scan) table(start, end int) {
 	s.column(h, title, beside, class, pattern)
 }
 
-// titleAt returns the title of the aligned column at a position, and the one beside it. Titles have two spaces between them, or
-// one if no two of them have more.
+// titleAt returns the title of the aligned column at a position, and an adjacent title. Titles are separated by two spaces, or by one
+// if no two of them have more.
 func titleAt(line string, at int) (title, beside window) {
 	gap := "  "
 	if !strings.Contains(strings.TrimSpace(line), gap) {
@@ -109,7 +109,7 @@ func titleAt(line string, at int) (title, beside window) {
 	return title, beside
 }
 
-// column hides the values below a name. In aligned columns, the one beside it tells whether a line is a row.
+// column hides the values below a name. In aligned columns, the adjacent one determines whether a line is a row.
 func (s *scan) column(h header, name, beside window, class, pattern string) {
 	columns := countSigns(s.text[h.start:h.end], h.separator)
 	number := countSigns(s.text[h.start:name.start]+"x", h.separator)
@@ -154,7 +154,7 @@ func (s *scan) column(h header, name, beside window, class, pattern string) {
 	s.tabled = max(s.tabled, stop)
 }
 
-// isRow says whether a line is a row below aligned titles: it has as many words, or fits the column that stands beside.
+// isRow reports whether a line is a row below aligned titles: it has as many words, or fits the adjacent column.
 func isRow(line, titles string, beside window) bool {
 	if len(strings.Fields(line)) == len(strings.Fields(titles)) {
 		return true
@@ -167,14 +167,14 @@ func plausibleCell(class, text string) bool {
 	return plausible(class, text, value{sign: equals, first: true}) && !isLetters(text) && hasLetter(text)
 }
 
-// readHeader looks at the line of a position, once for all words in it.
+// readHeader parses the line at a position, once for all words in it.
 func (s *scan) readHeader(at int) header {
 	start := max(s.header.end, rowStart(s.text, at, longestHeader))
 	end, next := rowEnd(s.text[:min(len(s.text), at+longestHeader)], at)
 	h := header{window: window{start, end}, next: next}
 
 	line := s.text[start:end]
-	// In a string in JSON, the header begins behind the quote.
+	// In a JSON string, the header begins after the quote.
 	if at := start + strings.LastIndexByte(line, ':') + 1; at > start && skipQuote(s.text, at) > at {
 		h.start = min(end, skipQuote(s.text, at))
 		line = s.text[h.start:end]
@@ -187,7 +187,8 @@ func (s *scan) readHeader(at int) header {
 	return h
 }
 
-// separatorOf returns the sign between the columns of a header, or 0 if the line is none: every column has a name of a few words.
+// separatorOf returns the sign between the columns of a header, or 0 if the line is not a header: every column has a name of a few
+// words.
 func separatorOf(line string) byte {
 	for _, sign := range []byte("|\t;,") {
 		if strings.IndexByte(line, sign) < 0 {
@@ -207,7 +208,7 @@ func separatorOf(line string) byte {
 		return sign
 	}
 
-	// Words with one space between them are prose, unless all are in capitals.
+	// Words separated by single spaces are prose, unless all are in capitals.
 	capitals := !strings.ContainsFunc(line, func(r rune) bool { return r < 128 && isLower(byte(r)) })
 	columns := 0
 
@@ -233,18 +234,18 @@ func separatorOf(line string) byte {
 	return ' '
 }
 
-// isTitle knows the name of a column.
+// isTitle recognizes the name of a column.
 func isTitle(title string) bool {
 	return title != "" && len(title) <= longestTitle && hasLetter(title[:1]) && strings.Count(title, " ") < 3 &&
 		!strings.ContainsFunc(title, func(r rune) bool { return r > 127 || !isName(byte(r)) && r != ' ' })
 }
 
-// isRule knows a line between the header and the rows.
+// isRule recognizes a line between the header and the rows.
 func isRule(line string) bool {
 	return strings.Contains(line, "--") && strings.Trim(line, "-+|:= \t\r") == ""
 }
 
-// countSigns counts the signs between columns; those in quotes and at the ends of a line with signs around it do not count.
+// countSigns counts the signs between columns; those in quotes, and those at both ends of a line, do not count.
 func countSigns(line string, sign byte) int {
 	if sign == '|' {
 		line = strings.TrimPrefix(strings.TrimLeft(line, " "), "|")
@@ -267,7 +268,7 @@ func countSigns(line string, sign byte) int {
 	return count
 }
 
-// separatedCell returns the cell behind so many signs, without spaces and quotes around it.
+// separatedCell returns the cell after the given number of signs, without surrounding spaces and quotes.
 func separatedCell(line string, sign byte, number int) window {
 	start := 0
 	if sign == '|' {
@@ -305,7 +306,7 @@ func separatedCell(line string, sign byte, number int) window {
 	return window{start, end}
 }
 
-// alignedCell returns the word that stands below a name, aligned to its left or its right.
+// alignedCell returns the word below a name, aligned to its left or its right.
 func alignedCell(line string, name window) window {
 	start := min(name.start, len(line))
 	if start < len(line) && isSpace(line[start]) {

@@ -2,20 +2,20 @@ package mask
 
 import "strings"
 
-// value is where a value stands and how it is written.
+// value is the position of a value and how it is written.
 type value struct {
 	window
 	quoted bool
-	// first says that the name was the first thing in its line, as in YAML and env dumps.
+	// first means that the name comes first on its line, as in YAML and env dumps.
 	first bool
-	// query says that the name is a parameter of an address.
+	// query means that the name is a query parameter of an address.
 	query bool
-	// block says that the value has lines of its own, below the name.
+	// block means that the value is on its own lines, below the name.
 	block bool
 	sign  sign
 }
 
-// content is the value without the line breaks and spaces between its lines.
+// content returns the value without the line breaks and spaces between its lines.
 func (v value) content(text string) string {
 	if !v.block || v.end-v.start > longestDoubt {
 		return text[v.start:v.end]
@@ -24,7 +24,7 @@ func (v value) content(text string) string {
 	return strings.Join(strings.FieldsFunc(text[v.start:v.end], func(r rune) bool { return r == ' ' || r == '\n' || r == '\r' }), "")
 }
 
-// valueAt reads the value that begins at a position.
+// valueAt parses the value that begins at a position.
 func (s *scan) valueAt(at int, by sign, name window) value {
 	v := value{sign: by, first: s.first(name.start)}
 	v.query = name.start > 0 && strings.IndexByte("?&", s.text[name.start-1]) >= 0
@@ -86,7 +86,7 @@ func (s *scan) valueAt(at int, by sign, name window) value {
 	return v
 }
 
-// first says whether a name is the first thing in its line, but for dashes and quotes.
+// first reports whether a name comes first on its line, ignoring dashes and quotes.
 func (s *scan) first(at int) bool {
 	for n := 0; n < longestName && at > 0; n++ {
 		switch c := s.text[at-1]; c {
@@ -104,8 +104,8 @@ func (s *scan) first(at int) bool {
 	return at == 0
 }
 
-// closing returns the end of a quoted value. A quote that is escaped no deeper than the opening one closes it; so does the
-// end of the line or text, which may have been cut off. It returns -1 if neither is near: the quote was none.
+// closing returns the end of a quoted value. A quote that is escaped no deeper than the opening one closes it; so does the end of the
+// line or text, which may have been cut off. It returns -1 if neither is near: then the quote does not open a value.
 func (s *scan) closing(from, depth int, quote byte) int {
 	slashes := 0
 	limit := min(len(s.text), from+longestQuoted)
@@ -134,7 +134,7 @@ func (s *scan) closing(from, depth int, quote byte) int {
 	return limit
 }
 
-// plainEnd returns the end of a value without quotes.
+// plainEnd returns the end of an unquoted value.
 func (s *scan) plainEnd(at int, v value) int {
 	for ; at < len(s.text); at++ {
 		switch c := s.text[at]; c {
@@ -146,7 +146,7 @@ func (s *scan) plainEnd(at int, v value) int {
 				return at
 			}
 		case ',', ';', '&', ')', '}', ']':
-			// A value that has its line for itself may contain these.
+			// A value that extends to the end of its line can contain these.
 			if !v.first || at+1 == len(s.text) || isSpace(s.text[at+1]) || c == '&' {
 				return at
 			}
@@ -193,7 +193,7 @@ func (s *scan) yamlBlock(at, name int) window {
 	return window{min(end, start+deep), end}
 }
 
-// skipProperties passes an anchor or a tag in front of a YAML value.
+// skipProperties skips an anchor or a tag before a YAML value.
 func skipProperties(text string, at int) int {
 	for range 2 {
 		end := at
@@ -218,10 +218,10 @@ func skipProperties(text string, at int) int {
 	return at
 }
 
-// wrappers are what languages write around a value. All but the last ones have a quote behind them.
+// wrappers are what languages put around a value. All but the last two are followed by a quote.
 var wrappers = []string{"b", "u", "Some(", "SecretStr(", `{"String":`, `{String:`, "Optional["}
 
-// skipWrapper passes what a language writes around a value, such as b'…' and Some("…"), and what Markdown and HTML do.
+// skipWrapper skips what a language puts before a value, such as b'…' and Some("…"), and markup of Markdown and HTML.
 func skipWrapper(text string, at int) int {
 	for _, markup := range []string{"** ", "__ ", "</b> ", "</strong> "} {
 		if strings.HasPrefix(text[at:], markup) {

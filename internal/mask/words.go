@@ -1,13 +1,13 @@
 package mask
 
-// words finds many words in one pass over a text: the automaton of Aho and Corasick, as a table with a column for each
-// letter that occurs in a word.
+// words finds many words in one pass over a text: the Aho-Corasick automaton, as a table with a column for each letter that occurs in a
+// word.
 type words struct {
 	column [256]uint16
 	width  int32
-	// next holds the state that follows a state on a column. States are offsets into it; negative ones end a word.
+	// next contains the state that follows a state on a column. States are offsets into it; negative ones end a word.
 	next []int32
-	// ends holds the words that end in a state.
+	// ends contains the words that end in a state.
 	ends [][]int32
 	size []int32
 }
@@ -68,7 +68,7 @@ func (w *words) add(id int32, word string) {
 	w.ends[state] = append(w.ends[state], id)
 }
 
-// link completes the table breadth first: where a word does not go on, its longest suffix that begins one does.
+// link completes the table breadth first: where a word does not continue, its longest suffix that begins a word does.
 func (w *words) link() {
 	fail := make([]int32, len(w.ends))
 	queue := make([]int32, 0, len(w.ends))
@@ -121,7 +121,7 @@ func (w *words) each(text string, found func(word int32, start, end int)) {
 	}
 }
 
-// in says whether any of the words occurs in a text.
+// in reports whether any of the words occurs in a text.
 func (w *words) in(text string) bool {
 	state := int32(0)
 
@@ -141,10 +141,10 @@ func isAlnum(c byte) bool { return isUpper(c) || isLower(c) || isDigit(c) }
 func isWord(c byte) bool  { return isAlnum(c) || c == '_' }
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// isName is a character of a key's name.
+// isName reports whether c is a character of a key's name.
 func isName(c byte) bool { return isWord(c) || c == '-' || c == '.' }
 
-// isRun is a character that tokens are made of; spaces, quotes and brackets end a run.
+// isRun reports whether c is a character of tokens; spaces, quotes and brackets end a run.
 func isRun(c byte) bool { return isAlnum(c) || runSigns[c] }
 
 // runSigns are the signs that occur within tokens.

@@ -1,3 +1,3 @@
-// Package match decides whether an alert is meant: matchers in the syntax of Alertmanager, as routes, silences, maintenance
-// windows and write-backs have them. It knows alerts, but not what a match leads to.
+// Package match selects alerts: it implements matchers in Alertmanager's syntax, as used in routes, silences, maintenance
+// windows and write-backs. It knows alerts, but not what a match causes.
 package match

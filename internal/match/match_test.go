@@ -125,7 +125,7 @@ func TestSetMatchesOnlyIfAllMatch(t *testing.T) {
 		`alertname="DiskFull";cluster="test"`:  false,
 		`alertname="DiskFull";cluster=~"pr.*"`: true,
 		`source=alertmanager;receiver=default;alert_type=kubernetes;title=Disk full;service=api;namespace=payments;team=core`: true,
-		`severity=page`:     true, // the label, not the fact
+		`severity=page`:     true, // matches the label, not the fact
 		`severity=critical`: false,
 		`missing=""`:        true,
 		`missing!=""`:       false,
@@ -163,7 +163,7 @@ func TestMatcherTextParsesBackToTheSameMatcher(t *testing.T) {
 	})
 }
 
-// Whatever is accepted means the same when it is printed and read again.
+// Accepted text has the same meaning after it is printed and parsed again.
 func TestAcceptedTextKeepsItsMeaning(t *testing.T) {
 	t.Parallel()
 

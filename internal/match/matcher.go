@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Op is what a matcher demands of a value.
+// Op is the operator of a matcher.
 type Op string
 
-// The operators. Expressions must match the whole value.
+// Operators. Regular expressions must match the whole value.
 const (
 	Equal      Op = "="
 	NotEqual   Op = "!="
@@ -16,19 +16,19 @@ const (
 	NotMatches Op = "!~"
 )
 
-// Matcher is a condition on one value of an alert. Parse makes it; the zero value matches nothing.
+// Matcher is a condition on one value of an alert. Use Parse to create one; the zero value matches nothing.
 type Matcher struct {
-	// A label or another name that Values knows.
+	// A label, or another name known to Values.
 	Name string
 	Op   Op
-	// Text, or a regular expression without anchors.
+	// A literal value, or a regular expression without anchors.
 	Value string
 
-	// expression is Value with anchors; nil unless Op has an expression.
+	// expression is the anchored Value; nil unless Op takes a regular expression.
 	expression *regexp.Regexp
 }
 
-// Match reports whether a value fulfills the matcher. A value that is missing is the empty text, as in Alertmanager.
+// Match reports whether a value satisfies the matcher. A missing value is the empty string, as in Alertmanager.
 func (m Matcher) Match(value string) bool {
 	switch m.Op {
 	case Equal:
@@ -44,7 +44,7 @@ func (m Matcher) Match(value string) bool {
 	}
 }
 
-// String returns the matcher in the form that Parse reads, its value quoted.
+// String returns the matcher in the form that Parse accepts, with its value quoted.
 func (m Matcher) String() string {
 	name := m.Name
 	if !isPlainName(name) {
@@ -54,10 +54,10 @@ func (m Matcher) String() string {
 	return name + string(m.Op) + quote(m.Value)
 }
 
-// Set is matchers that must all match. An empty set matches every alert.
+// Set is a list of matchers that must all match. An empty set matches every alert.
 type Set []Matcher
 
-// Match reports whether all matchers match. value returns the value of a name, empty if the alert has none; see Values.
+// Match reports whether all matchers match. value returns the value of a name, or "" if the alert has none; see Values.
 func (s Set) Match(value func(name string) string) bool {
 	for _, m := range s {
 		if !m.Match(value(m.Name)) {

@@ -10,15 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBytes is how long the text of a matcher may be. Expressions come from people, but each is run on every alert.
+// MaxBytes is the maximum length of a matcher. Its regular expression is run on every alert.
 const MaxBytes = 4096
 
-// nameEnd has the characters that end a name without quotes.
+// nameEnd contains the characters that end an unquoted name.
 const nameEnd = "=!~\"'`{},\\"
 
-// Parse reads a matcher such as namespace="payments", severity!=info or alertname=~"Disk.*". A value that contains a comma or a
-// double quote must be in double quotes, in which \" is a quote, \\ a backslash and \n a line break; other backslashes stay, so
-// that \. and \d need not be doubled in expressions.
+// Parse parses a matcher such as namespace="payments", severity!=info or alertname=~"Disk.*". A value that contains a comma or
+// a double quote must be in double quotes, in which \" is a quote, \\ a backslash and \n a line break; other backslashes are
+// kept, so that \. and \d need not be doubled in regular expressions.
 func Parse(text string) (Matcher, error) {
 	m, err := parse(text)
 	if err != nil {
@@ -28,7 +28,7 @@ func Parse(text string) (Matcher, error) {
 	return m, nil
 }
 
-// ParseAll reads matchers, one per text. Its error names the first wrong one.
+// ParseAll parses matchers, one per text. Its error names the first invalid one.
 func ParseAll(texts []string) (Set, error) {
 	set := make(Set, 0, len(texts))
 
@@ -80,7 +80,7 @@ func parse(text string) (Matcher, error) {
 	return build(name, op, value)
 }
 
-// build makes a matcher of its parts.
+// build creates a matcher from its parts.
 func build(name string, op Op, value string) (Matcher, error) {
 	m := Matcher{Name: name, Op: op, Value: value}
 	if op != Matches && op != NotMatches {
@@ -93,11 +93,11 @@ func build(name string, op Op, value string) (Matcher, error) {
 	return m, err
 }
 
-// Whole compiles a regular expression that must match a whole text, of any number of lines.
+// Whole compiles a regular expression that must match a whole text, including line breaks.
 func Whole(pattern string) (*regexp.Regexp, error) { return compileWhole(pattern, "(?s:") }
 
 func compileWhole(pattern, group string) (*regexp.Regexp, error) {
-	// Alone first: a|b)(c would only be valid between the parentheses of the anchors.
+	// First without the group: a|b)(c is only valid inside the parentheses of the anchors.
 	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 		return nil, fmt.Errorf("invalid regular expression: %w", err)
 	}
@@ -187,7 +187,7 @@ func readValue(name string, op Op, text string) (string, error) {
 	return value, nil
 }
 
-// readQuoted reads the quoted text that text begins with.
+// readQuoted reads the quoted string at the start of text.
 func readQuoted(text string) (value, rest string, err error) {
 	var out strings.Builder
 
@@ -210,7 +210,7 @@ func readQuoted(text string) (value, rest string, err error) {
 	return "", "", errors.New(`the closing double quote is missing`)
 }
 
-// quote is the opposite of readQuoted.
+// quote is the inverse of readQuoted.
 func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }
@@ -219,7 +219,7 @@ func isPlainName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(nameEnd, r) })
 }
 
-// shorten quotes a text for a message.
+// shorten quotes and truncates a text for an error message.
 func shorten(text string) string {
 	const limit = 80
 

@@ -2,8 +2,8 @@ package match
 
 import "tarsy.dev/tarsy"
 
-// Values returns the values of an alert by name: its labels, then what else is known of it. A label hides a fact of the same
-// name, so that severity="page" means the sender's own word.
+// Values returns a function that looks up values of an alert by name: its labels first, then its facts. A label hides a fact of
+// the same name, so severity="page" refers to the sender's own word.
 func Values(a tarsy.Alert) func(name string) string {
 	return func(name string) string {
 		if value := a.Facts.Labels[name]; value != "" {

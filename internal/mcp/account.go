@@ -20,7 +20,7 @@ var (
 	errNoGroup = errors.New("does not exist as an account, so its group has to be given")
 )
 
-// account is the user of the operating system that a stdio server runs as.
+// account is the operating system user that a stdio server runs as.
 type account struct {
 	name, home string
 	credential syscall.Credential
@@ -38,8 +38,8 @@ func CheckUser(text string) error {
 	return nil
 }
 
-// findAccount reads "user" or "user:group", each a name or a number. The process gets all groups of the user, or only the given
-// one. A number need not belong to an account if a group is given.
+// findAccount parses "user" or "user:group", each a name or a number. The process gets all groups of the user, or only the given one. A
+// number need not belong to an account if a group is given.
 func findAccount(text string) (account, error) {
 	name, group, withGroup := strings.Cut(text, ":")
 	found, err := lookUpUser(name)
@@ -68,7 +68,7 @@ func findAccount(text string) (account, error) {
 
 	return account{
 		name: found.Username, home: found.HomeDir,
-		// An empty list takes all groups away.
+		// An empty list drops all groups.
 		credential: syscall.Credential{Uid: ids[0], Gid: ids[1], Groups: ids[2:]},
 	}, nil
 }
@@ -124,8 +124,8 @@ func parseIDs(texts []string) ([]uint32, error) {
 	return ids, nil
 }
 
-// apply makes cmd a process of the account. It starts in the root directory: the current one may be closed to that user, and being
-// in it would open it.
+// apply makes cmd run as the account. It starts in the root directory: the current one may not be accessible to that user, and a
+// process in it could still read it.
 func (a account) apply(cmd *exec.Cmd) error {
 	if cmd.Err != nil {
 		return cmd.Err
@@ -140,7 +140,7 @@ func (a account) apply(cmd *exec.Cmd) error {
 	return nil
 }
 
-// environment replaces what in the variables of this process belongs to its own user.
+// environment replaces the variables of this process that belong to its own user.
 func (a account) environment(own []string) []string {
 	own = slices.DeleteFunc(slices.Clone(own), func(entry string) bool { return strings.HasPrefix(entry, "XDG_") })
 

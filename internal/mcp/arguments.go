@@ -8,21 +8,21 @@ import (
 	"tarsy.dev/tarsy/internal/agent"
 )
 
-// arguments is what a model wrote for a tool, made the JSON object that MCP wants.
+// arguments are what a model wrote for a tool, converted to the JSON object that MCP requires.
 type arguments struct {
 	object json.RawMessage
-	// guessed is true if the text was no JSON object: a tool may then fail because of how it was read.
+	// guessed is true if the text was not a JSON object: a tool may then fail because of how it was parsed.
 	guessed bool
-	// broken is true if the text began as a JSON object and is none: it may have been cut off in the middle.
+	// broken is true if the text starts like a JSON object but is not one: it may have been cut off in the middle.
 	broken bool
 }
 
-// rawKey is the name of an argument that came without one.
+// rawKey is the name of an argument that was written without one.
 const rawKey = "input"
 
-// parseArguments reads what a model wrote, by the first of these that fits: a JSON object, other JSON, YAML with
-// structure, pairs of keys and values, plain text. The bytes of a JSON object are passed on as they are, so that no
-// number loses a digit. It takes any text, in linear time.
+// parseArguments parses what a model wrote as the first of these that fits: a JSON object, other JSON, structured YAML, pairs of keys
+// and values, plain text. The bytes of a JSON object are passed on as they are, so that no number loses a digit. It accepts any text,
+// in linear time.
 func parseArguments(written string, known shape) arguments {
 	text := strings.TrimSpace(clean(written))
 	inner := unfenced(text)
@@ -40,8 +40,8 @@ func parseArguments(written string, known shape) arguments {
 	}
 }
 
-// looseArguments reads what is no JSON. If the tool takes one text and knows none of the keys that were read, then all of
-// it is that text: a manifest to apply, or a message such as "Error: disk full".
+// looseArguments parses text that is not JSON. If the tool requires one text and has none of the parsed keys, the whole text is that
+// argument: a manifest to apply, or a message such as "Error: disk full".
 func looseArguments(text, inner string, known shape) arguments {
 	for _, parse := range []func(string, shape) ([]member, bool){parseYAML, parsePairs} {
 		members, ok := parse(inner, known)
@@ -50,14 +50,14 @@ func looseArguments(text, inner string, known shape) arguments {
 		}
 	}
 	if isBrokenObject(inner) {
-		// Not given to the tool as its text: half of a list of arguments is no value of one.
+		// Not passed to the tool as its text: half of an argument list is not a value.
 		return arguments{object: object(member{rawKey, quoted(text)}), guessed: true, broken: true}
 	}
 
 	return arguments{object: object(member{known.textKey(), quoted(text)}), guessed: true}
 }
 
-// isBrokenObject reports whether a text that is no JSON begins as an object does. A selector such as {job="api"} does not.
+// isBrokenObject reports whether a text that is not JSON starts like an object. A selector such as {job="api"} does not.
 func isBrokenObject(text string) bool {
 	rest, found := strings.CutPrefix(text, "{")
 	rest = strings.TrimSpace(rest)
@@ -65,10 +65,10 @@ func isBrokenObject(text string) bool {
 	return found && (rest == "" || strings.ContainsRune(`"'}`, rune(rest[0])))
 }
 
-// fence is what models put around JSON, as in Markdown.
+// fence encloses JSON in the output of models, as in Markdown.
 const fence = "```"
 
-// unfenced takes a fence off that encloses the whole text, with the name of the language in its first line.
+// unfenced removes a fence around the whole text, with the name of the language on its first line.
 func unfenced(text string) string {
 	inner, begun := strings.CutPrefix(text, fence)
 	inner, ended := strings.CutSuffix(inner, fence)
@@ -92,7 +92,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// object keeps the order in which members were written.
+// object encodes members in the order in which they were written.
 func object(members ...member) json.RawMessage {
 	text := []byte{'{'}
 	for i, m := range members {
@@ -107,26 +107,26 @@ func object(members ...member) json.RawMessage {
 	return append(text, '}')
 }
 
-// quoted is a text as JSON.
+// quoted encodes a text as JSON.
 func quoted(text string) json.RawMessage {
 	data, err := json.Marshal(text)
 	if err != nil {
-		return json.RawMessage(`""`) // cannot happen to a string
+		return json.RawMessage(`""`) // cannot happen for a string
 	}
 
 	return data
 }
 
-// maxReadShown bounds how much of its own arguments a model is shown.
+// maxReadShown limits how much of its own arguments is shown to a model.
 const maxReadShown = 400
 
-// usage tells a model that its call was not made because of how the arguments were written.
+// usage tells a model that its call was not made because its arguments are malformed.
 func usage(tool agent.Tool) string {
 	return fmt.Sprintf("The call to %s was not made: the arguments start like a JSON object but are not valid JSON. %s",
 		tool.WireName(), howTo(tool))
 }
 
-// reading tells a model how its arguments were read, for a tool that answered with an error.
+// reading tells a model how its arguments were parsed, for a tool that returned an error.
 func reading(tool agent.Tool, read json.RawMessage) string {
 	return fmt.Sprintf("\nThe arguments were no JSON object; they were read as %s. %s", cut(string(read), maxReadShown), howTo(tool))
 }

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/slowness"
 )
 
-// The schemas of the tables: one text is wanted, two are, one is a number, the text is called input.
+// The schemas of the tables: one required text, two of them, a number, and a text named input.
 const (
 	noSchema   = `{"type":"object"}`
 	oneText    = `{"type":"object","properties":{"message":{"type":"string"},"loud":{"type":"boolean"}},"required":["message"]}`
@@ -157,7 +157,7 @@ func TestIncompleteObjectIsNeverToolText(t *testing.T) {
 
 func TestHostileArgumentsTakeLinearTime(t *testing.T) {
 	t.Parallel()
-	// Quadratic in a mebibyte would be an hour.
+	// Quadratic time for a mebibyte would be an hour.
 	const size = 1 << 20
 	limit := slowness.Scale(20 * time.Second)
 	for name, piece := range map[string]string{

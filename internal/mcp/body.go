@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// A jsonBody is the body of an answer with one message, which the SDK reads whole whatever its size. It replaces a message that is
-// too large.
+// A jsonBody is a response body with one message, which the SDK reads whole, whatever its size. It replaces a message that is too
+// large.
 type jsonBody struct {
 	io.ReadCloser
 
@@ -37,7 +37,7 @@ func (b *jsonBody) Read(data []byte) (int, error) {
 	return b.message.Read(data)
 }
 
-// replacement is the response that stands for a message that is too large; nil if it is no response.
+// replacement encodes the response that replaces a message that is too large; nil if the message is not a response.
 func (m *messageBuffer) replacement() []byte {
 	response := m.response()
 	if response == nil {
@@ -51,8 +51,8 @@ func (m *messageBuffer) replacement() []byte {
 	return data
 }
 
-// An eventBody is a stream of events, each with one message. The SDK ends the connection at an event that is too large; it gets one
-// with a replacement instead, or without a message.
+// An eventBody is a stream of events, each with one message. The SDK ends the connection at an event that is too large; it gets an
+// event with a replacement instead, or without a message.
 type eventBody struct {
 	io.Closer
 
@@ -65,7 +65,7 @@ func newEventBody(body io.ReadCloser, limit int) *eventBody {
 	return &eventBody{Closer: body, limit: limit, reader: bufio.NewReaderSize(body, lineChunkBytes)}
 }
 
-// dataField begins a line of an event with a message.
+// dataField starts a line of an event that contains the message.
 var dataField = []byte("data:")
 
 func (b *eventBody) Read(data []byte) (int, error) {

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// cleanUp tells a server that an execution is over, where the configuration has an address for it. Nothing depends on the
-// answer: what goes wrong is logged.
+// cleanUp notifies a server that an execution is over, if an address for it is configured. Nothing depends on the response; errors are
+// logged.
 func (f *Factory) cleanUp(of target) {
 	config := f.cfg.Servers[of.server].Transport.filled(of.execution)
 	if config.CleanupURL == "" || config.Type == TransportStdio || f.cfg.Transport != nil {
@@ -15,7 +15,7 @@ func (f *Factory) cleanUp(of target) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), f.limits.Exit)
 	defer cancel()
-	// The address was configured like that of the server itself, and gets the same headers.
+	// The address comes from the same configuration as the server's own, and gets the same headers.
 	config.URL = config.CleanupURL
 	side, err := newEdge(ctx, config, f.limits.MessageBytes)
 	if err == nil {

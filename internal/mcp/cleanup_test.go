@@ -19,10 +19,10 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
-// seenRequest is a request as a server saw it.
+// seenRequest is a request that a server received.
 type seenRequest struct{ method, path, session, token string }
 
-// recording keeps the requests for the next handler.
+// recording records the requests to the next handler.
 type recording struct {
 	next http.Handler
 
@@ -37,7 +37,7 @@ func (r *recording) ServeHTTP(rw http.ResponseWriter, req *http.Request) {
 	r.next.ServeHTTP(rw, req)
 }
 
-// cleanups are the requests to paths under /sessions.
+// cleanups returns the requests to paths under /sessions, and the others.
 func (r *recording) cleanups() (cleanups, others []seenRequest) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,7 +52,7 @@ func (r *recording) cleanups() (cleanups, others []seenRequest) {
 	return cleanups, others
 }
 
-// cleaned is an MCP server over HTTP that has an address for the end of an execution.
+// cleaned is an MCP server over HTTP with a cleanup address.
 func cleaned(t *testing.T, atEnd http.HandlerFunc) (*recording, mcp.Transport) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -72,7 +72,7 @@ func cleaned(t *testing.T, atEnd http.HandlerFunc) (*recording, mcp.Transport) {
 	}
 }
 
-// patient are limits with which the request at the end arrives also on a busy machine.
+// patient returns limits with which the cleanup request arrives even on a busy machine.
 func patient() mcp.Limits { return mcp.Limits{BackoffMax: -1, Exit: wait.Limit()} }
 
 func openAs(t *testing.T, cfg mcp.Config, id string) agent.Tools {

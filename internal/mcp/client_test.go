@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
-// lineChannel receives what is logged, line by line.
+// lineChannel receives the log, line by line.
 type lineChannel chan string
 
 func (c lineChannel) Write(data []byte) (int, error) {

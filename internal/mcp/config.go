@@ -13,42 +13,42 @@ import (
 	"tarsy.dev/tarsy/internal/agent"
 )
 
-// Kinds of transport.
+// Transport types.
 const (
 	TransportStdio = "stdio"
 	TransportHTTP  = "http"
 	TransportSSE   = "sse"
 )
 
-// Config is what a Factory needs. The zero value of every field but Servers is usable.
+// Config configures a Factory. The zero value of every field but Servers is usable.
 type Config struct {
 	Servers map[string]ServerConfig
-	// Transport replaces the transports made from Servers: the seam at the system's edge. Nil means none.
+	// Transport replaces the transports configured by Servers, for tests. Nil means none.
 	Transport func(ctx context.Context, serverID string) (mcpsdk.Transport, error)
-	// Mask hides secrets in what a server sends. Nil hides nothing; an error withholds the text.
+	// Mask masks secrets in what a server sends. Nil masks nothing; on an error the text is withheld.
 	Mask   func(serverID, text string) (string, error)
 	Clock  clockwork.Clock
 	Logger *slog.Logger
 	Limits Limits
 }
 
-// ServerConfig is one MCP server.
+// ServerConfig configures one MCP server.
 type ServerConfig struct {
 	Transport Transport
-	// Rule limits which of its tools exist for anybody here.
+	// Rule limits which of its tools exist for any execution.
 	Rule agent.ToolRule
 }
 
-// Transport says how a server is reached.
+// Transport configures how a server is reached.
 type Transport struct {
 	// Type is stdio, http or sse.
 	Type string
 
-	// Command, Args, User, Env and InheritEnv belong to stdio. The process gets the variables of this process that programs
-	// commonly need, see environment, and Env. With InheritEnv it gets all of them.
+	// Command, Args, User, Env and InheritEnv belong to stdio. The process gets Env and those variables of this process that programs
+	// commonly need, see environment. With InheritEnv it gets all of them.
 	Command string
 	Args    []string
-	// User is the user that the process runs as, and its group: see findAccount. Empty means the one of this process.
+	// User is the user, and optionally the group, that the process runs as: see findAccount. Empty means the user of this process.
 	User       string
 	Env        map[string]string
 	InheritEnv bool
@@ -63,14 +63,14 @@ type Transport struct {
 	// CleanupURL gets a DELETE when the tools of an execution are closed.
 	CleanupURL string
 
-	// Timeout lowers the limits of start and call for this server. Zero leaves them.
+	// Timeout lowers the limits for connecting and for calls of this server. Zero does not change them.
 	Timeout time.Duration
 }
 
-// SessionIDMark stands for the id of the execution that the session is for.
+// SessionIDMark is the placeholder for the id of the execution of a session.
 const SessionIDMark = "{{.SESSION_ID}}"
 
-// filled puts the id of an execution where its mark is.
+// filled replaces the mark with the id of an execution.
 func (t Transport) filled(executionID string) Transport {
 	headers := make(map[string]string, len(t.Headers))
 	for name, value := range t.Headers {
@@ -82,26 +82,26 @@ func (t Transport) filled(executionID string) Transport {
 	return t
 }
 
-// Limits bound how long and how much. Zero means the default; a negative BackoffMax means no pause.
+// Limits are limits of time and size. Zero means the default; a negative BackoffMax means no pause.
 type Limits struct {
-	// Init bounds connecting to one server, its handshake and its tool list.
+	// Init limits connecting to one server, including its handshake and its tool list.
 	Init time.Duration
-	// Call bounds one tool call, the recovery of its session included.
+	// Call limits one tool call, including the recovery of its session.
 	Call time.Duration
-	// Reinit bounds the re-creation of a broken session.
+	// Reinit limits recreating a broken session.
 	Reinit time.Duration
-	// BackoffMin and BackoffMax are the ends of the random pause before a session is created again.
+	// BackoffMin and BackoffMax are the range of the random pause before a session is recreated.
 	BackoffMin time.Duration
 	BackoffMax time.Duration
-	// Exit is how long a subprocess, or a remote server that is told goodbye, is waited for before the next, harsher
-	// step. It follows real time: the operating system knows nothing of an injected clock.
+	// Exit is how long to wait for a subprocess to exit, or for a remote server to answer the end of the session, before the next,
+	// harsher step. It is real time: the operating system does not follow an injected clock.
 	Exit time.Duration
-	// KeepAlive is how long an idle HTTP connection is kept for the next request. Node and Python servers close theirs after
-	// five seconds: a request that is sent at that moment is lost, and for a tool that writes its outcome is unknown.
+	// KeepAlive is how long an idle HTTP connection is kept for the next request. Node and Python servers close theirs after five
+	// seconds: a request sent at that moment is lost, and for a tool that writes its outcome is unknown.
 	KeepAlive time.Duration
 	// ResultBytes is how much of one result is kept.
 	ResultBytes int
-	// MessageBytes bounds one message of a server, on every transport. Of a larger one an eighth is used.
+	// MessageBytes limits one message of a server, on every transport. An eighth of the limit is used of a larger message.
 	MessageBytes int
 }
 
@@ -132,7 +132,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// forServer lowers the limits to what the server's own configuration says.
+// forServer lowers the limits to the server's configured timeout.
 func (l Limits) forServer(timeout time.Duration) Limits {
 	if timeout > 0 {
 		l.Init, l.Call, l.Reinit = min(l.Init, timeout), min(l.Call, timeout), min(l.Reinit, timeout)

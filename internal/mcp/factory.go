@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/agent"
 )
 
-// A Factory opens the tools of executions. It holds no sessions itself and may be used by many at once.
+// A Factory opens the tools of executions. It holds no sessions itself and is safe for concurrent use.
 type Factory struct {
 	cfg    Config
 	limits Limits
@@ -21,7 +21,7 @@ type Factory struct {
 	logger *slog.Logger
 }
 
-// New makes a Factory. It connects to nothing.
+// New creates a Factory. It does not connect.
 func New(cfg Config) *Factory {
 	f := &Factory{cfg: cfg, limits: cfg.Limits.withDefaults(), clock: cfg.Clock, logger: cfg.Logger}
 	if f.clock == nil {
@@ -33,8 +33,8 @@ func New(cfg Config) *Factory {
 	return f
 }
 
-// Open connects to the selected servers, all at once, and returns those of their tools that the rules allow, for the execution
-// with this id. A server that cannot be reached is reported by Unavailable; only the end of ctx is an error.
+// Open connects to the selected servers concurrently, and returns those of their tools that the rules allow, for the execution with
+// this id. Unavailable reports servers that cannot be reached; only the end of ctx is an error.
 func (f *Factory) Open(
 	ctx context.Context, id string, selections []tarsy.MCPServerSelection, rules []agent.ToolRule,
 ) (agent.Tools, error) {
@@ -46,7 +46,7 @@ func (f *Factory) Open(
 	return tools, nil
 }
 
-// limitsOf are the limits for one server.
+// limitsOf returns the limits for a server.
 func (f *Factory) limitsOf(serverID string) Limits {
 	return f.limits.forServer(f.cfg.Servers[serverID].Transport.Timeout)
 }
@@ -73,7 +73,7 @@ func (f *Factory) open(
 	return t, nil
 }
 
-// merged makes one selection of two that name the same server. All tools of it win over a list.
+// merged merges selections of the same server. Selecting all tools overrides a list.
 func merged(selections []tarsy.MCPServerSelection) []tarsy.MCPServerSelection {
 	var result []tarsy.MCPServerSelection
 	for _, next := range selections {

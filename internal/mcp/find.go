@@ -12,10 +12,10 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// callName is what names of tools are made of: a server and a tool, joined by a dot or by two underscores.
+// callName matches names of tools: a server and a tool, joined by a dot or by two underscores.
 var callName = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,256}$`)
 
-// maxSuggestions bounds how many tools a refusal lists.
+// maxSuggestions limits how many tools a refusal lists.
 const maxSuggestions = 40
 
 // find returns a tool and its server; nil if there is no such tool.
@@ -33,7 +33,7 @@ func (t *toolset) find(serverID, toolName string) (*server, agent.Tool) {
 	return nil, agent.Tool{}
 }
 
-// refusal tells a model why the name that it wrote means no tool. Nothing is called by what is read from the name here.
+// refusal explains to a model why the name that it wrote matches no tool. What is parsed from the name here is never called.
 func (t *toolset) refusal(name string, shown []string) agent.Result {
 	result := agent.Result{IsError: true}
 	if !callName.MatchString(name) {
@@ -61,7 +61,7 @@ func (t *toolset) refusal(name string, shown []string) agent.Result {
 	return result
 }
 
-// afterServer returns what a name has after a server and a separator.
+// afterServer returns what follows a server and a separator in a name.
 func afterServer(name, serverID string) (string, bool) {
 	rest, found := strings.CutPrefix(name, serverID)
 	for _, separator := range []string{"__", "."} {
@@ -73,7 +73,7 @@ func afterServer(name, serverID string) (string, bool) {
 	return "", false
 }
 
-// suggest adds to a reason what would have been right, nearest first: of the tools that are shown, for others are never called.
+// suggest appends the nearest tools to a reason: only tools that are shown to the model, since others are never called.
 func (t *toolset) suggest(name string, shown []string, reason string) string {
 	wanted := strings.Replace(strings.ToLower(short(name)), ".", "__", 1)
 	type candidate struct {
@@ -86,7 +86,7 @@ func (t *toolset) suggest(name string, shown []string, reason string) string {
 		if !slices.Contains(shown, wire) {
 			continue
 		}
-		// A tool without its server is the most likely slip.
+		// A tool without its server is the most likely mistake.
 		near := min(nearest.Distance(wanted, strings.ToLower(wire)), nearest.Distance(wanted, strings.ToLower(tool.Name)))
 		candidates = append(candidates, candidate{name: wire, distance: near})
 	}

@@ -17,13 +17,13 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
-// rawServer writes the bytes it is told to, which the SDK's own server would not.
+// rawServer writes arbitrary bytes, which the SDK's own server would not.
 type rawServer struct {
 	// list is the result of tools/list; empty means one tool, write.
 	list string
 	// onList reports whether tools/list is answered; nil means that it is.
 	onList func() bool
-	// onCall returns the lines to answer a tools/call with.
+	// onCall returns the lines that answer a tools/call.
 	onCall func(id string) []string
 	// calls is how many calls are read before the server stops reading; 0 means all.
 	calls int

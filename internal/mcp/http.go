@@ -15,17 +15,17 @@ import (
 	"tarsy.dev/tarsy/internal/telemetry"
 )
 
-// eventBytes are those that an event of a stream may have besides its message.
+// eventBytes is the size allowed for a stream event in addition to its message.
 const eventBytes = 1 << 20
 
 func tooLarge(limit int) error { return fmt.Errorf("the answer is larger than %d bytes", limit) }
 
-// edge is the HTTP client side of one session. It adds the configured headers, ends every request with the session, and
-// tells probes what became of a call.
+// edge is the HTTP client side of one session. It adds the configured headers, ends every request with the session, and reports the
+// fate of a call's request to its probe.
 type edge struct {
 	base   *http.Transport
 	config Transport
-	// limit bounds the bytes of a message.
+	// limit is the maximum size of a message in bytes.
 	limit int
 	home  *url.URL
 	life  context.Context //nolint:containedctx // the life of the session, not of a call
@@ -34,7 +34,7 @@ type edge struct {
 func newEdge(life context.Context, config Transport, limit int) (*edge, error) {
 	home, err := url.Parse(config.URL)
 	if err != nil {
-		// The parser's error repeats the URL, which may carry a secret.
+		// The parser's error repeats the URL, which may contain a secret.
 		return nil, errors.New("the configured URL cannot be parsed")
 	}
 	if home.Host == "" || (home.Scheme != "http" && home.Scheme != "https") {
@@ -98,19 +98,19 @@ func (e *edge) RoundTrip(original *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// errNoServer is the answer of a proxy while its server restarts, also if that happens in the middle of a call. The SDK takes such
-// an answer for one of the server; as an error it means a lost connection.
+// errNoServer is the error for a proxy's response while its server restarts, even in the middle of a call. The SDK would take the
+// response for one of the server; as an error it means a lost connection.
 var errNoServer = errors.New("the server is unavailable")
 
 func noServer(status int) bool {
 	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable
 }
 
-// peekBytes is how much of a refusal is looked at.
+// peekBytes is how much of a refusal is examined.
 const peekBytes = 1024
 
-// refusesSession reports whether an answer says that the server does not know the session. The protocol wants a 404; the
-// servers that follow the example of the TypeScript SDK say it in words, with a 400.
+// refusesSession reports whether a response means that the server does not know the session. The protocol requires a 404; servers
+// modelled on the TypeScript SDK report it as text, with a 400.
 func refusesSession(resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusNotFound:
@@ -137,8 +137,8 @@ type failingReader struct{ err error }
 
 func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
 
-// traced tells p when the request gets a connection, from when on it may have been sent. net/http tries a POST a second
-// time only if it wrote nothing of it, so that the wait for another connection takes that back.
+// traced records in p when the request gets a connection: from then on it may have been sent. net/http retries a POST only if it wrote
+// nothing of it, so waiting for another connection resets that.
 func traced(ctx context.Context, p *probe) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn: func(string) { p.sent.Store(false) },
@@ -146,8 +146,8 @@ func traced(ctx context.Context, p *probe) context.Context {
 	})
 }
 
-// addHeaders adds what is configured, for the configured host only: a redirect, or the endpoint that an SSE server
-// names, may lead elsewhere, and the token must not follow.
+// addHeaders adds the configured headers, for the configured host only: a redirect, or the endpoint that an SSE server names, may lead
+// elsewhere, and the token must not follow.
 func (e *edge) addHeaders(req *http.Request) {
 	if req.URL.Host != e.home.Host || req.URL.Scheme != e.home.Scheme {
 		return
@@ -165,7 +165,7 @@ func (e *edge) addHeaders(req *http.Request) {
 	}
 }
 
-// hide takes the secrets of the configuration out of an error's text, which may repeat the URL.
+// hide removes the secrets of the configuration from an error's text, which may repeat the URL.
 func (e *edge) hide(text string) string {
 	plain := url.URL{Scheme: e.home.Scheme, Host: e.home.Host, Path: e.home.Path}
 	text = strings.ReplaceAll(text, e.home.Redacted(), plain.String())
@@ -177,7 +177,8 @@ func (e *edge) hide(text string) string {
 	return text
 }
 
-// endingBody ends its request's context when it is closed, and stops after limit bytes, of which left are left unless it is negative.
+// endingBody ends its request's context when it is closed, and fails after limit bytes; left counts down, and a negative left means no
+// limit.
 type endingBody struct {
 	io.ReadCloser
 

@@ -24,7 +24,7 @@ import (
 	"tarsy.dev/tarsy/internal/telemetry"
 )
 
-// web is an MCP server over HTTP that can be restarted: the address stays, the sessions are gone.
+// web is an MCP server over HTTP that can be restarted: it keeps its address and loses its sessions.
 type web struct {
 	mu      sync.Mutex
 	handler http.Handler
@@ -45,14 +45,14 @@ func newWeb(t *testing.T, options *mcpsdk.StreamableHTTPOptions) *web {
 	return w
 }
 
-// endSessions ends what clients of a server left behind that could not reach it any more.
+// endSessions ends the sessions of clients that could no longer reach the server.
 func endSessions(server *mcpsdk.Server) {
 	for session := range server.Sessions() {
 		_ = session.Close()
 	}
 }
 
-// serve listens until after the tools of the test are closed.
+// serve starts a server that listens until after the tools of the test are closed.
 func serve(t *testing.T, handler http.Handler) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -83,7 +83,7 @@ func (w *web) restart(options *mcpsdk.StreamableHTTPOptions) {
 	w.handler = mcpsdk.NewStreamableHTTPHandler(func(*http.Request) *mcpsdk.Server { return server }, options)
 }
 
-// cutting lets the handshake and the tool list through and breaks the connection of the first call in its own way.
+// cutting passes the handshake and the tool list on and breaks the connection of the first call with breaking.
 func cutting(next http.Handler, breaking func(http.ResponseWriter)) http.Handler {
 	var posts atomic.Int32
 
@@ -228,7 +228,7 @@ func TestBadRequestIsNotRefusedSession(t *testing.T) {
 	require.Zero(t, w.calls.Load(), "not made again")
 }
 
-// once answers the first call in its own way.
+// once answers the first call with a status and a body.
 func once(next http.Handler, status int, body string) http.Handler {
 	var posts atomic.Int32
 
@@ -280,7 +280,7 @@ func TestConnectionCutAfterRequestIsSent(t *testing.T) {
 	}
 }
 
-// answerStatus is what a proxy answers whose server is gone.
+// answerStatus responds like a proxy whose server is gone.
 func answerStatus(status int) func(http.ResponseWriter) {
 	return func(rw http.ResponseWriter) {
 		rw.Header().Set("Content-Length", "0")
@@ -304,7 +304,7 @@ func TestRefusedConnectionMeansNotCalled(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, nil)
 	server := serve(t, w)
-	// On a connection that is kept, a request could be written before its end is noticed.
+	// On a kept connection, a request could be written before its end is noticed.
 	server.Config.SetKeepAlivesEnabled(false)
 	limits := fast
 	limits.Reinit = 100 * time.Millisecond
@@ -318,7 +318,7 @@ func TestRefusedConnectionMeansNotCalled(t *testing.T) {
 	require.NotContains(t, result.Content, "s3cret", "the URL's secrets stay out of what a model reads")
 }
 
-// A server that closes idle connections may do so just when the next request is sent.
+// A server that closes idle connections may do so exactly when the next request is sent.
 func TestConnectionIdleForTooLongIsNotUsedForCall(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, &mcpsdk.StreamableHTTPOptions{JSONResponse: true})
@@ -374,7 +374,7 @@ func TestHangingHTTPCallTimesOut(t *testing.T) {
 	handler := mcpsdk.NewStreamableHTTPHandler(func(*http.Request) *mcpsdk.Server { return server }, nil)
 	t.Cleanup(func() { endSessions(server) })
 	host := serve(t, handler)
-	// A server can be told only if its answer has begun: before, the request is given up with its session.
+	// A server can only be notified if its response has begun: before that, the request is abandoned with its session.
 	timeout := slowness.Scale(time.Second).Round(time.Second)
 	tools := openHTTP(t, mcp.Transport{Type: mcp.TransportHTTP, URL: host.URL, Timeout: timeout}, fast)
 	result := call(t, tools, "web__write", "")

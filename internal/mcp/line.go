@@ -15,29 +15,29 @@ import (
 )
 
 const (
-	// keptLineBytes is how much is kept of a line that cannot be a message: enough to mask it before it is cut.
+	// keptLineBytes is how much of a line is kept that cannot be a message: enough to mask it before it is cut.
 	keptLineBytes = longestSecret + shortBytes
-	// lineChunkBytes is how much is read at once.
+	// lineChunkBytes is the size of the read buffer.
 	lineChunkBytes = 32 << 10
 )
 
-// byteOrderMark begins the output of some programs on Windows.
+// byteOrderMark precedes the output of some programs on Windows.
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
-// A lineConn is a connection that carries one message per line. It stands in for the SDK's, for which a line that is no message is
-// the end of the connection: many servers print a greeting or a log line on stdout.
+// A lineConn is a connection that carries one message per line. It replaces the SDK's, for which a line that is not a message ends the
+// connection: many servers print a greeting or a log line on stdout.
 //
-// Reads are made by one goroutine and writes by one at a time, as streamConn does.
+// One goroutine reads, and one at a time writes, as streamConn does.
 type lineConn struct {
 	in     io.ReadCloser
 	out    io.WriteCloser
 	reader *bufio.Reader
-	// limit bounds one message.
+	// limit is the maximum size of one message in bytes.
 	limit int
-	// stray is called with every line that is no message. Of a long one it gets the beginning, and the size of all of it.
+	// stray is called with every line that is not a message: with its beginning if it is long, and with its full size.
 	stray func(line []byte, size int)
 
-	// queue has the rest of a batch.
+	// queue contains the rest of a batch.
 	queue   []jsonrpc.Message
 	closing sync.Once
 	closed  error
@@ -68,7 +68,7 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return next, nil
 }
 
-// messages returns the messages of a line. That is one, unless the server sent a batch or forgot the end of a line.
+// messages returns the messages of a line. There is one, unless the server sent a batch or omitted a line break.
 func (c *lineConn) messages(line *messageBuffer) []jsonrpc.Message {
 	text := trimLine(line.data)
 	if len(text) == 0 && line.size == len(line.data) {
@@ -94,7 +94,7 @@ func (c *lineConn) messages(line *messageBuffer) []jsonrpc.Message {
 	return messages
 }
 
-// splitValues returns the JSON values of a text, those in lists one by one. It reports whether there was nothing else.
+// splitValues returns the JSON values in a text, with lists split into their items. It reports whether the text contains nothing else.
 func splitValues(text []byte) (values []json.RawMessage, whole bool) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	for {
@@ -115,8 +115,8 @@ func splitValues(text []byte) (values []json.RawMessage, whole bool) {
 	}
 }
 
-// readLine returns the next line: of one that may be a message limit bytes, and of any other the beginning. The last line may have
-// no end.
+// readLine returns the next line: up to limit bytes if it may be a message, and only the beginning of any other. The last line may have
+// no line break.
 func readLine(r *bufio.Reader, limit int) (*messageBuffer, error) {
 	line := &messageBuffer{limit: keptLineBytes, stray: true}
 	for {
@@ -136,7 +136,7 @@ func readLine(r *bufio.Reader, limit int) (*messageBuffer, error) {
 	}
 }
 
-// startsMessage reports whether a line may be a message or a batch, by its beginning.
+// startsMessage reports whether the beginning of a line can be that of a message or a batch.
 func startsMessage(line []byte) bool {
 	text := trimLine(line)
 
@@ -158,7 +158,7 @@ func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// Close implements mcpsdk.Connection. It ends a read and a write that are under way.
+// Close implements mcpsdk.Connection. It ends a read and a write in progress.
 func (c *lineConn) Close() error {
 	c.closing.Do(func() { c.closed = errors.Join(c.in.Close(), c.out.Close()) })
 

@@ -13,7 +13,7 @@ import (
 
 const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
 
-// messageBytes is the limit of messages in these tests.
+// messageBytes is the message limit in these tests.
 const messageBytes = 1 << 20
 
 type strayLine struct {
@@ -21,7 +21,7 @@ type strayLine struct {
 	size int
 }
 
-// readAll returns the methods of the requests in a text, and the lines that are no messages.
+// readAll returns the methods of the requests in a text, and the lines that are not messages.
 func readAll(t *testing.T, text io.Reader) (methods []string, stray []strayLine) {
 	t.Helper()
 	conn := newLineConn(io.NopCloser(text), nil, messageBytes, func(line []byte, size int) {
@@ -74,7 +74,7 @@ func TestLinesWithMessagesAreReadInEveryForm(t *testing.T) {
 	require.Equal(t, []strayLine{{"[" + ping + ",3]", len(ping) + 5}, {ping + " done", len(ping) + 6}}, stray, "blank lines are nothing to report")
 }
 
-// endless is a line of size bytes that begins with a text.
+// endless is a line of size bytes that starts with a text.
 func endless(begin string, size int) io.Reader {
 	return io.MultiReader(strings.NewReader(begin), io.LimitReader(repeated('x'), int64(size-len(begin)-1)), strings.NewReader("\n"))
 }

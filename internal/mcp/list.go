@@ -12,24 +12,24 @@ import (
 	"tarsy.dev/tarsy/internal/agent"
 )
 
-// maxTools bounds the tool list of one server, which could otherwise be paged without end.
+// maxTools limits the tool list of one server, which could otherwise have endless pages.
 const maxTools = 1000
 
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_./-]{1,128}$`)
 
 // toolList is the tool list of a server.
 type toolList struct {
-	// tools are those that the server's configuration allows, masked and ordered by name.
+	// tools are the tools that the server's configuration allows, masked and ordered by name.
 	tools []agent.Tool
 	// uncallable are names that no model can call.
 	uncallable []string
 	// withheld is how many tools the server's configuration does not allow.
 	withheld int
-	// unmatched are the names in the server's configuration that no tool has.
+	// unmatched are the names in the server's configuration that match no tool.
 	unmatched []string
 }
 
-// readTools reads the tool list for the first time, and logs what is left out of it.
+// readTools reads the tool list for the first time, and logs what is omitted from it.
 func (f *Factory) readTools(ctx context.Context, id string, client *mcpsdk.ClientSession) (toolList, error) {
 	list, err := f.listTools(ctx, id, client)
 	for _, name := range list.uncallable {
@@ -42,8 +42,8 @@ func (f *Factory) readTools(ctx context.Context, id string, client *mcpsdk.Clien
 	return list, err
 }
 
-// listTools reads the whole tool list of a server. What the server's configuration does not allow is dropped here, so
-// nothing past this point knows of it.
+// listTools reads the whole tool list of a server. Tools that the server's configuration does not allow are dropped here, so that no
+// later code sees them.
 func (f *Factory) listTools(ctx context.Context, id string, client *mcpsdk.ClientSession) (toolList, error) {
 	if caps := client.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
 		return toolList{}, nil
@@ -83,14 +83,14 @@ func (f *Factory) listTools(ctx context.Context, id string, client *mcpsdk.Clien
 	return list, nil
 }
 
-// allowed keeps the tools that every rule allows. It changes the list that it is given.
+// allowed returns the tools that every rule allows. It modifies the given list.
 func allowed(tools []agent.Tool, rules ...agent.ToolRule) []agent.Tool {
 	return slices.DeleteFunc(tools, func(t agent.Tool) bool {
 		return slices.ContainsFunc(rules, func(r agent.ToolRule) bool { return !r.Allows(t) })
 	})
 }
 
-// unmatched lists the names of a rule that mean no tool of the list.
+// unmatched returns the names of a rule that match no tool of the list.
 func unmatched(rule agent.ToolRule, tools []agent.Tool) []string {
 	return slices.DeleteFunc(slices.Concat(rule.Allowed, rule.Denied), func(pattern string) bool {
 		return slices.ContainsFunc(tools, func(t agent.Tool) bool { return agent.MatchesTool(pattern, t.Name) })

@@ -72,7 +72,7 @@ func play(role string) int {
 	return 0
 }
 
-// serveChatty prints the noise of its environment on stdout: before it begins, and before and after every message.
+// serveChatty prints the NOISE of its environment on stdout: at the start, and before and after every message.
 func serveChatty() int {
 	noise, err := strconv.Unquote(os.Getenv("NOISE"))
 	if err != nil {
@@ -105,7 +105,7 @@ func (c chatty) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// printHelp writes what a program writes that was started without what it needs: the reason, then pages of help.
+// printHelp writes the output of a program with missing configuration: the reason, then pages of help.
 func printHelp() {
 	fmt.Fprintln(os.Stderr, "npm warn exec The following package was not found and will be installed: kubernetes-mcp-server")
 	fmt.Fprintln(os.Stderr, "\x1b[31mError: no current-context is set\x1b[0m, token "+os.Getenv("SECRET"))
@@ -117,8 +117,8 @@ func printHelp() {
 	fmt.Fprintln(os.Stderr, "see --help")
 }
 
-// processServer has tools that tell about the process, and one that dies in the middle of a call until it finds the
-// file that its predecessor left.
+// processServer has tools that describe the process, and one that dies in the middle of a call until it finds the file that its
+// predecessor left.
 func processServer() *mcpsdk.Server {
 	server := mcpsdk.NewServer(&mcpsdk.Implementation{Name: "process"}, nil)
 	die := func(_ context.Context, req *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
@@ -181,13 +181,13 @@ func addTool(server *mcpsdk.Server, name string, readOnly bool, handler mcpsdk.T
 	}, handler)
 }
 
-// executionID is that of the tools of a test.
+// executionID is the execution's id in these tests.
 const executionID = "exec-1"
 
-// fast are limits for tests that do not wait for anything.
+// fast are limits for tests without pauses.
 var fast = mcp.Limits{BackoffMax: -1}
 
-// memory runs servers in this process and holds their ends of the connections, to be able to cut them.
+// memory runs servers in this process and keeps their ends of the connections, to be able to cut them.
 type memory struct {
 	servers map[string]*mcpsdk.Server
 
@@ -237,7 +237,7 @@ func open(t *testing.T, cfg mcp.Config, selections ...tarsy.MCPServerSelection) 
 	return tools
 }
 
-// openOne opens one in-memory server under the name "srv".
+// openOne opens an in-memory server named "srv".
 func openOne(t *testing.T, server *mcpsdk.Server, cfg mcp.Config) agent.Tools {
 	t.Helper()
 	cfg.Transport = inMemory(map[string]*mcpsdk.Server{"srv": server}).transport

@@ -18,7 +18,7 @@ import (
 const (
 	defaultInterval = 15 * time.Second
 	defaultPing     = 5 * time.Second
-	// maxStatusBytes is how much of an error a status keeps.
+	// maxStatusBytes is how much of an error a Status keeps.
 	maxStatusBytes = 2048
 )
 
@@ -27,39 +27,39 @@ var (
 	errNotWatched     = errors.New("the configuration of the server has changed")
 )
 
-// MonitorConfig is what a Monitor needs. Only Factory is required.
+// MonitorConfig configures a Monitor. Only Factory is required.
 type MonitorConfig struct {
 	Factory *Factory
 	// Servers are the ids of the servers to watch.
 	Servers []string
-	// Interval is the time between two checks, 15 s unless set; Ping bounds one, 5 s unless set. Making a new session
-	// has the limits of the Factory.
+	// Interval is the time between two checks, 15 s by default; Ping limits one check, 5 s by default. Creating a new session has the
+	// limits of the Factory.
 	Interval, Ping time.Duration
 	Clock          clockwork.Clock
 	Logger         *slog.Logger
-	// Changed is told the first result of each server, and each time that it turns healthy or unhealthy. Calls for one
-	// server come one after the other, calls for several at once. It must not call Stop.
+	// Changed is called with the first result of each server, and each time that it turns healthy or unhealthy. Calls for one server
+	// are sequential, calls for several concurrent. It must not call Stop.
 	Changed func(server string, status Status)
 }
 
-// Status is what the last check of a server found.
+// Status is the result of the last check of a server.
 type Status struct {
 	Healthy bool
-	// Checked is false before the first check has ended.
+	// Checked is false until the first check has finished.
 	Checked bool
-	// Error is why the server is not healthy, masked.
+	// Error is why the server is unhealthy, masked.
 	Error     string
 	LastCheck time.Time
-	// Tools is how many tools the server offered when it last answered.
+	// Tools is how many tools the server listed in its last response.
 	Tools int
 }
 
-// A Monitor watches MCP servers over sessions of its own, which no execution shares. Each server has its goroutine, so that
-// one that hangs delays no other.
+// A Monitor watches MCP servers over its own sessions, which it does not share with executions. Each server has its own goroutine, so
+// that one that hangs does not delay the others.
 type Monitor struct {
 	cfg MonitorConfig
 
-	// running is held by Start and Stop, so that whoever stops also waits for a stop that is under way.
+	// running is held by Start, Stop and Reconfigure, so that a concurrent Stop also waits for one in progress.
 	running sync.Mutex
 	stop    func()
 
@@ -67,13 +67,13 @@ type Monitor struct {
 	statuses map[string]Status
 	tools    map[string][]agent.Tool
 
-	// watches are those under way, by server. They belong to whoever holds running; wake and tick do not need it.
+	// watches are the active watches, by server. Changing them requires both running and mu; wake and tick need only mu.
 	ctx     context.Context //nolint:containedctx // of the watches, from Start to Stop
 	watches map[string]*watch
 	group   sync.WaitGroup
 }
 
-// NewMonitor makes a Monitor. It watches nothing before Start.
+// NewMonitor creates a Monitor. It watches nothing before Start.
 func NewMonitor(cfg MonitorConfig) *Monitor {
 	cfg.Interval = orDefault(cfg.Interval, defaultInterval)
 	cfg.Ping = orDefault(cfg.Ping, defaultPing)
@@ -94,8 +94,8 @@ func NewMonitor(cfg MonitorConfig) *Monitor {
 	return m
 }
 
-// Start begins to watch; the first check does not wait for a tick. A Monitor that runs is left as it is, one that was stopped
-// may be started again.
+// Start starts watching; the first check does not wait for a tick. It has no effect on a running Monitor, and a stopped one can be
+// started again.
 func (m *Monitor) Start() {
 	m.running.Lock()
 	defer m.running.Unlock()
@@ -122,8 +122,8 @@ func (m *Monitor) Start() {
 	}
 }
 
-// Reconfigure watches these servers from now on, as the factory reaches them. The session of a server that is gone, or is reached in
-// another way, is closed; a server that stays as it was keeps its session and what is known of it.
+// Reconfigure changes the watched servers and how they are reached. The session of a server that is removed, or is reached in another
+// way, is closed; an unchanged server keeps its session and its status.
 func (m *Monitor) Reconfigure(factory *Factory, servers []string) {
 	m.running.Lock()
 	defer m.running.Unlock()
@@ -206,8 +206,8 @@ func (m *Monitor) end(id string) {
 	<-w.ended
 }
 
-// Stop ends checks that are under way, closes the sessions and waits for all of it. It may be called at any time and more
-// than once. What the last checks found stays.
+// Stop ends checks in progress, closes the sessions and waits for both. It can be called at any time and more than once. The results of
+// the last checks are kept.
 func (m *Monitor) Stop() {
 	m.running.Lock()
 	defer m.running.Unlock()
@@ -217,7 +217,7 @@ func (m *Monitor) Stop() {
 	}
 }
 
-// Statuses is what the last checks found, for every server that is watched.
+// Statuses returns the results of the last checks, for every watched server.
 func (m *Monitor) Statuses() map[string]Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -225,7 +225,7 @@ func (m *Monitor) Statuses() map[string]Status {
 	return maps.Clone(m.statuses)
 }
 
-// Tools are the tools that each server offered when it last answered.
+// Tools returns the tools that each server listed in its last response.
 func (m *Monitor) Tools() map[string][]agent.Tool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -237,7 +237,7 @@ func (m *Monitor) Tools() map[string][]agent.Tool {
 	return result
 }
 
-// Healthy reports whether every server was checked and answered.
+// Healthy reports whether every server was checked and is healthy.
 func (m *Monitor) Healthy() bool {
 	for _, status := range m.Statuses() {
 		if !status.Healthy {
@@ -248,7 +248,7 @@ func (m *Monitor) Healthy() bool {
 	return true
 }
 
-// tick wakes the watches with every tick. One that is still busy checks again as soon as it can.
+// tick wakes the watches at every tick. A busy one checks again as soon as it can.
 func (m *Monitor) tick(ctx context.Context, ticker clockwork.Ticker) {
 	for {
 		select {
@@ -268,11 +268,11 @@ func (m *Monitor) tick(ctx context.Context, ticker clockwork.Ticker) {
 	}
 }
 
-// found records a result and tells it if it is news.
+// found records a result and reports a change.
 func (m *Monitor) found(w *watch, tools []agent.Tool, err error) {
 	id, now := w.id, m.cfg.Clock.Now()
 	m.mu.Lock()
-	if m.watches[id] != w { // another configuration has come meanwhile
+	if m.watches[id] != w { // reconfigured in the meantime
 		m.mu.Unlock()
 
 		return

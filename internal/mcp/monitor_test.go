@@ -22,13 +22,13 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
-// change is what a monitor told.
+// change is a call of a monitor's Changed.
 type change struct {
 	server string
 	status mcp.Status
 }
 
-// watched is a monitor on a fake clock, with servers whose connections fail or hang when they are told to.
+// watched is a monitor on a fake clock, with servers whose connections can be made to fail or hang.
 type watched struct {
 	*mcp.Monitor
 	*memory
@@ -37,7 +37,7 @@ type watched struct {
 	changes chan change
 
 	broken, hanging sync.Map
-	// connecting is sent the name of each server before it is connected to.
+	// connecting receives the name of each server before the connection is made.
 	connecting chan string
 }
 
@@ -66,7 +66,7 @@ func newWatched(t *testing.T, names ...string) *watched {
 }
 
 func (w *watched) connect(ctx context.Context, id string) (mcpsdk.Transport, error) {
-	// What a test changes once it knows that this connection is made is for the next one.
+	// What a test changes after it knows of this connection applies to the next one.
 	err, broken := w.broken.Load(id)
 	_, hangs := w.hanging.Load(id)
 	w.connecting <- id
@@ -74,7 +74,7 @@ func (w *watched) connect(ctx context.Context, id string) (mcpsdk.Transport, err
 		return nil, err.(error)
 	}
 	if hangs {
-		reader, _ := io.Pipe() // says nothing
+		reader, _ := io.Pipe() // never responds
 
 		return &mcpsdk.IOTransport{Reader: reader, Writer: swallowing{io.Discard}}, nil
 	}
@@ -82,12 +82,12 @@ func (w *watched) connect(ctx context.Context, id string) (mcpsdk.Transport, err
 	return w.transport(ctx, id)
 }
 
-// swallowing takes everything.
+// swallowing discards everything.
 type swallowing struct{ io.Writer }
 
 func (swallowing) Close() error { return nil }
 
-// tick lets the next checks begin.
+// tick starts the next checks.
 func (w *watched) tick() { w.clock.Advance(15 * time.Second) }
 
 func TestMonitorChecksImmediatelyAndReportsFirstResult(t *testing.T) {
@@ -169,7 +169,7 @@ func TestMonitorReusesSessionAndReplacesLostOne(t *testing.T) {
 	require.Empty(t, w.changes)
 }
 
-// waitChecked waits for the check that belongs to the present time.
+// waitChecked waits for the check at the current time.
 func waitChecked(t *testing.T, w *watched, id string) {
 	t.Helper()
 	wait.Until(t, "the check of "+id, func() bool { return w.Statuses()[id].LastCheck.Equal(w.clock.Now()) })
@@ -189,7 +189,7 @@ func TestHangingServerDelaysNeitherOthersNorStop(t *testing.T) {
 	require.False(t, w.Healthy())
 }
 
-// tickingClock keeps how far apart the ticks are that it was asked for, and the time limits.
+// tickingClock records the requested tick intervals and time limits.
 type tickingClock struct {
 	clockwork.Clock
 
@@ -340,7 +340,7 @@ func TestReconfiguredMonitorKeepsUnchangedServers(t *testing.T) {
 		return mcp.New(mcp.Config{Servers: servers, Transport: w.connect, Clock: w.clock, Limits: mcp.Limits{Exit: 50 * time.Millisecond}})
 	}
 	before := factory(map[string]mcp.ServerConfig{"same": server("http://same"), "moved": server("http://moved"), "gone": server("http://gone")})
-	w.Reconfigure(before, []string{"same", "moved", "gone"}) // before Start it only notes them
+	w.Reconfigure(before, []string{"same", "moved", "gone"}) // before Start it only stores them
 	w.Start()
 	for range 3 {
 		require.True(t, (<-w.changes).status.Healthy)

@@ -7,44 +7,44 @@ import (
 )
 
 const (
-	// maxOutlineDepth bounds the open objects and lists that an outline knows of.
+	// maxOutlineDepth limits the open objects and lists of an outline.
 	maxOutlineDepth = 500
-	// maxOutlineText bounds the keys and values that an outline keeps.
+	// maxOutlineText limits the keys and values that an outline keeps.
 	maxOutlineText = 256
 )
 
-// An outline reads the JSON of one message byte by byte, in bounded memory. It finds what is needed to respond to a call without
-// the rest of the message, and where the JSON could be cut.
+// An outline parses the JSON of one message byte by byte, in bounded memory. It finds what is needed to respond to a call without the
+// rest of the message, and where the JSON could be cut.
 type outline struct {
 	// begin is the offset of the message; what precedes it is not JSON.
 	begin, offset int
 	frames        []frame
-	// over is true after the end of the message, and broken if it is no JSON object.
+	// over is true after the end of the message, and broken if it is not a JSON object.
 	over, broken bool
 
 	inString, isKey bool
-	// text is the string that is being read, without its quotes.
+	// text is the current string, without its quotes.
 	text []byte
-	// escape is how many bytes are missing in an escape sequence that began at escapeAt.
+	// escape is how many bytes are missing from an escape sequence that began at escapeAt.
 	escape, escapeAt int
-	// safe is the offset after the last value that was complete, and safeDepth how many frames were open there.
+	// safe is the offset after the last complete value, and safeDepth how many frames were open there.
 	safe, safeDepth int
 
 	// id is the JSON of the message's id.
 	id []byte
-	// isRequest is true if the message has a method, and isError if its result says that the tool failed.
+	// isRequest is true if the message has a method, and isError if its result means that the tool failed.
 	isRequest, isError bool
 	failed             []byte
 }
 
-// frame is an object or a list that is open.
+// frame is an open object or list.
 type frame struct {
 	object, wantsKey bool
-	// key is that of the value being read; empty if it is long.
+	// key is the key of the current value; empty if it is long.
 	key string
 }
 
-// selector is the value of outline.escape before the byte that tells the kind of an escape sequence.
+// selector is the value of outline.escape before the byte that determines the kind of an escape sequence.
 const selector = 5
 
 func (o *outline) write(data []byte) {
@@ -111,7 +111,7 @@ func (o *outline) endString() {
 	o.isRequest = o.isRequest || o.at("method")
 }
 
-// endValue notes that the JSON can be cut after this byte.
+// endValue records that the JSON can be cut after this byte.
 func (o *outline) endValue() { o.safe, o.safeDepth = o.offset+1, len(o.frames) }
 
 func (o *outline) readOther(b byte) {
@@ -145,7 +145,7 @@ func (o *outline) readOther(b byte) {
 	}
 }
 
-// readLiteral reads a byte of a number, true, false or null.
+// readLiteral parses a byte of a number, true, false or null.
 func (o *outline) readLiteral(b byte) {
 	switch {
 	case o.at("id") && len(o.id) <= maxOutlineText:
@@ -156,10 +156,10 @@ func (o *outline) readLiteral(b byte) {
 	}
 }
 
-// at reports whether the value being read has exactly these keys, from the outermost.
+// at reports whether the current value has exactly these keys, from the outermost.
 func (o *outline) at(keys ...string) bool { return len(o.frames) == len(keys) && o.below(keys...) }
 
-// below is like at, for every value inside of that one, too.
+// below is like at, but also accepts every value inside that one.
 func (o *outline) below(keys ...string) bool {
 	if len(o.frames) < len(keys) {
 		return false
@@ -173,8 +173,8 @@ func (o *outline) below(keys ...string) bool {
 	return true
 }
 
-// closed makes valid JSON of what was read so far, which data is: a string is ended where it is, and anything else after the last
-// value that was complete. It is nil if there is none.
+// closed converts data, which has been read so far, to valid JSON: it ends an open string where it is, and cuts anything else after the
+// last complete value. It returns nil if there is none.
 func (o *outline) closed(data []byte) []byte {
 	end, depth, closing := o.safe, o.safeDepth, ""
 	if o.inString && !o.isKey {

@@ -10,28 +10,28 @@ import (
 )
 
 const (
-	// usedShare is the share of an oversized message's limit that is used of it. The rest is read and dropped.
+	// usedShare is the divisor for how much of an oversized message is used, relative to the limit. The rest is read and dropped.
 	usedShare = 8
-	// codeTooLarge is the code of the error that stands for a result that was dropped. It is outside of the range of JSON-RPC.
+	// codeTooLarge is the code of the error that replaces a dropped result. It is outside the range of JSON-RPC.
 	codeTooLarge = 1 << 24
-	// contentDepth is how many objects and lists are open in the list of contents: the message, its result and the list.
+	// contentDepth is how many objects and lists are open in the content list: the message, its result and the list.
 	contentDepth = 3
-	// cutKey is the key of `_meta` under which the size of a result that was cut in the middle of a text travels.
+	// cutKey is the key in `_meta` for the size of a result that was cut in the middle of a text.
 	cutKey = "tarsy.dev/cut-from-bytes"
 )
 
-// A messageBuffer collects one message. What exceeds its limit is read for its outline only.
+// A messageBuffer collects one message. Beyond its limit, only the outline is read.
 type messageBuffer struct {
 	limit int
-	// stray is true of a line that cannot be a message. What exceeds its limit is dropped.
+	// stray is true for a line that cannot be a message. What exceeds its limit is dropped.
 	stray bool
-	// data is the message, or the beginning of one that is larger than limit.
+	// data is the message, or the beginning of one that exceeds limit.
 	data []byte
 	size int
 
 	large *outline
-	// part is the beginning of the message as valid JSON; nil if there is none. inContent is true if the last content of the
-	// result is not whole there, and inString if a text is not.
+	// part is the beginning of the message as valid JSON; nil if there is none. inContent is true if the last content of the result is
+	// incomplete in it, and inString if a text is.
 	part                []byte
 	inContent, inString bool
 }
@@ -53,7 +53,7 @@ func (m *messageBuffer) Write(chunk []byte) (int, error) {
 	return len(chunk), nil
 }
 
-// exceed keeps of the message what an answer can be made of.
+// exceed keeps the parts of the message that a response can be built from.
 func (m *messageBuffer) exceed() {
 	m.large = &outline{}
 	used := m.limit / usedShare
@@ -65,7 +65,7 @@ func (m *messageBuffer) exceed() {
 	m.data = slices.Clone(m.data[:min(keptLineBytes, len(m.data))])
 }
 
-// response stands for a response that is larger than the limit. It is nil if that cannot be told from the message.
+// response returns the replacement of a response that exceeds the limit. It is nil if the message is not recognizable as one.
 func (m *messageBuffer) response() *jsonrpc.Response {
 	o := m.large
 	if o == nil || o.broken || !o.over || o.isRequest {
@@ -90,7 +90,7 @@ func (m *messageBuffer) response() *jsonrpc.Response {
 	}}
 }
 
-// result is what there is of the result of a tool; nil if there is nothing, or if it is the result of something else.
+// result returns the available part of a tool's result; nil if there is none, or if it is the result of another request.
 func (m *messageBuffer) result() *mcpsdk.CallToolResult {
 	var read struct {
 		Result struct {
@@ -123,7 +123,7 @@ func (m *messageBuffer) result() *mcpsdk.CallToolResult {
 	return result
 }
 
-// contentOf reads one content of a result, which may lack its end; nil if it cannot be used.
+// contentOf parses one content of a result, which may lack its end; nil if it is unusable.
 func contentOf(raw json.RawMessage) mcpsdk.Content {
 	var text struct {
 		Type string `json:"type"`
@@ -140,7 +140,7 @@ func contentOf(raw json.RawMessage) mcpsdk.Content {
 	return one.Content[0]
 }
 
-// isText reports whether a part of a content is of use.
+// isText reports whether a part of a content is useful.
 func isText(content mcpsdk.Content) bool {
 	if resource, ok := content.(*mcpsdk.EmbeddedResource); ok {
 		return resource.Resource != nil && resource.Resource.Text != ""

@@ -20,7 +20,7 @@ const (
 	hugeBytes    = messageBytes + 1
 )
 
-// addHugeTools adds tools whose results are larger than what is read of a message.
+// addHugeTools adds tools whose results exceed what is read of a message.
 func addHugeTools(server *mcpsdk.Server) {
 	addTool(server, "huge", true, func(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
 		return text(strings.Repeat("SECRET é\n", hugeBytes/10)), nil

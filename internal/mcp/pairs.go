@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// argumentKey is what the name of an argument looks like; what stands before a colon in a sentence mostly does not.
+// argumentKey matches names of arguments; words before a colon in a sentence mostly do not match.
 var argumentKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`)
 
-// parsePairs reads `key: value` and `key=value`, separated by commas or line ends. A comma belongs to the value if no pair
-// follows it. A key that comes twice means that this is no list of arguments.
+// parsePairs parses `key: value` and `key=value`, separated by commas or line breaks. A comma belongs to the value if no pair follows
+// it. A repeated key means that this is not a list of arguments.
 func parsePairs(text string, known shape) ([]member, bool) {
 	parts, ok := splitPairs(text)
 	if !ok {
@@ -50,11 +50,11 @@ type part struct {
 	afterComma bool
 }
 
-// splitPairs cuts a text at commas and line ends that are neither quoted nor in brackets. Quotes and brackets count only
-// where a key or a value begins with one: an apostrophe is no quote. False means that one stays open.
+// splitPairs splits a text at commas and line breaks that are neither quoted nor in brackets. Quotes and brackets count only at the
+// beginning of a key or a value: an apostrophe is not a quote. It returns false if one stays open.
 func splitPairs(text string) ([]part, bool) {
 	var parts []part
-	var closers []byte // what ends the quotes and brackets that are open
+	var closers []byte // closing characters of the open quotes and brackets
 	begin, afterComma, fresh := 0, false, true
 	for i := 0; i < len(text); i++ {
 		c, closer := text[i], byte(0)
@@ -94,14 +94,13 @@ func closerOf(c byte) byte {
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
-// pair is one argument as it was written; the value is a piece of the text.
+// pair is one argument as it was written; the value is a range of the text.
 type pair struct {
 	key        string
 	begin, end int
 }
 
-// readPair reads one pair. A colon needs a space after it unless the tool knows the key: an address such as host:80 is no
-// pair.
+// readPair parses one pair. A colon needs a space after it unless the tool has the key: an address such as host:80 is not a pair.
 func readPair(text string, p part, known shape) (pair, bool) {
 	at := strings.IndexAny(text[p.begin:p.end], ":=")
 	if at < 0 {
@@ -119,7 +118,7 @@ func readPair(text string, p part, known shape) (pair, bool) {
 	return pair{key, at + 1, p.end}, true
 }
 
-// value is what the tool gets; asText keeps it from becoming a number.
+// value returns the value for the tool; asText keeps it from becoming a number.
 func (p pair) value(text string, asText bool) json.RawMessage {
 	word := strings.TrimSpace(text[p.begin:p.end])
 	switch bare := unquoted(word); {
@@ -134,7 +133,7 @@ func (p pair) value(text string, asText bool) json.RawMessage {
 	}
 }
 
-// unquoted takes off the quotes that enclose a text, and returns any other text as it is.
+// unquoted removes the quotes that enclose a text, and returns any other text as it is.
 func unquoted(text string) string {
 	if len(text) < 2 || !isQuote(text[0]) || text[len(text)-1] != text[0] {
 		return text
@@ -156,8 +155,8 @@ var (
 	decimal = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,39})(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,4})?$`)
 )
 
-// coerced gives a bare word its type. Numbers are passed on digit by digit, and stay text where JSON or a float has no
-// room for them: 007, 1e999.
+// coerced converts an unquoted word to its type. Numbers are passed on digit by digit, and stay text where JSON or a float cannot
+// represent them: 007, 1e999.
 func coerced(word string) json.RawMessage {
 	switch strings.ToLower(word) {
 	case "true":

@@ -11,13 +11,13 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A probe travels in the context of one attempt and is told by the transport what became of the request. The SDK's
-// errors do not say it: it reports a connection that was reset after the request had been written as "rejected by
-// transport", in the same words as one that was never opened.
+// A probe is in the context of one attempt, and the transport records in it what happened to the request. The SDK's errors do not tell:
+// it reports a connection that was reset after the request had been written as "rejected by transport", exactly like one that was never
+// opened.
 type probe struct {
-	// sent is true from the moment the request may have left.
+	// sent is true once the request may have been sent.
 	sent atomic.Bool
-	// refused is true when the server answered that it does not know the session: it did not look at the request.
+	// refused is true if the server answered that it does not know the session: it did not process the request.
 	refused atomic.Bool
 }
 
@@ -36,14 +36,14 @@ func probeOf(ctx context.Context) *probe {
 	return p
 }
 
-// errNothingWritten marks a write of which not one byte was accepted.
+// errNothingWritten marks a write that wrote no bytes.
 var errNothingWritten = errors.New("nothing was written")
 
-// streamTransport wraps a transport that carries messages over one byte stream. Its connections end with life, tell
-// probes what was written, and give up a write when its context is done, which the SDK's own stream does not: a
-// server that stopped reading would hold the caller for ever.
+// streamTransport wraps a transport that carries messages over one byte stream. Its connections end with life, record in probes what
+// was written, and abandon a write when its context is done. The SDK's own stream does not: a server that stopped reading would block
+// the caller forever.
 //
-// Streamable HTTP must not be wrapped: the SDK recognises that connection by a method nobody else can forward.
+// Streamable HTTP must not be wrapped: the SDK recognises that connection by a method that a wrapper cannot forward.
 type streamTransport struct {
 	inner mcpsdk.Transport
 	life  context.Context //nolint:containedctx // the life of the session, not of a call
@@ -65,7 +65,7 @@ type streamConn struct {
 	mcpsdk.Connection
 
 	stopLife func() bool
-	// turn is held by the one write that is under way, also when its caller has given it up.
+	// turn is held by the one write in progress, even after its caller has abandoned it.
 	turn   chan struct{}
 	once   sync.Once
 	closed chan struct{}
@@ -106,7 +106,7 @@ func (c *streamConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 }
 
-// Close implements mcpsdk.Connection. Closing the stream ends a write that was given up, and Close waits for it.
+// Close implements mcpsdk.Connection. Closing the stream ends an abandoned write, and Close waits for it.
 func (c *streamConn) Close() error {
 	err := c.Connection.Close()
 	c.once.Do(func() {

@@ -13,23 +13,23 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// processTransport runs an MCP server as a subprocess and speaks to it over its standard streams. It stands in for the
-// SDK's CommandTransport, which signals the process alone and not what that process started, and which waits for the
-// exit while it holds the lock of the connection.
+// processTransport runs an MCP server as a subprocess and communicates over its standard streams. It replaces the SDK's
+// CommandTransport, which signals only the process and not its children, and which waits for the exit while holding the lock of the
+// connection.
 type processTransport struct {
 	config Transport
 	grace  time.Duration
-	// limit bounds the bytes of a message.
+	// limit is the maximum size of a message in bytes.
 	limit int
 
-	// logStray logs a line on stdout that is no message.
+	// logStray logs a line on stdout that is not a message.
 	logStray func(line string, size int)
 
 	stderr outputLog
-	// stdout has the lines that are no messages, and strayLines is how many there were.
+	// stdout contains the lines that are not messages, and strayLines counts them.
 	stdout     outputLog
 	strayLines int
-	// Set by Connect, before anybody can ask for stop.
+	// Set by Connect, before stop can be called.
 	cmd    *exec.Cmd
 	exited chan struct{}
 }
@@ -49,8 +49,8 @@ func (t *processTransport) Connect(context.Context) (mcpsdk.Connection, error) {
 		return nil, errors.Join(fmt.Errorf("open pipe: %w", err), childIn.Close(), stdin.Close())
 	}
 
-	// The pipes are ours and not those of exec: its Wait would close our end of stdout, and lose the last answer of a
-	// server that exits after it.
+	// The pipes are ours and not those of exec: its Wait would close our end of stdout, and lose the last response of a server that
+	// exits after it.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, &t.stderr
 
 	err = startWithoutCapabilities(cmd)
@@ -64,15 +64,15 @@ func (t *processTransport) Connect(context.Context) (mcpsdk.Connection, error) {
 	return newLineConn(stdout, &pipeWriter{File: stdin}, t.limit, t.skip), nil
 }
 
-// command makes the process that is to be started, without its streams.
+// command returns the command to start, without its streams.
 func (t *processTransport) command() (*exec.Cmd, error) {
 	if t.config.Command == "" {
 		return nil, errors.New("no command is configured")
 	}
 	cmd := exec.Command(t.config.Command, t.config.Args...) //nolint:noctx // configured by the operator; ended by stop
-	// Its own group: Ctrl-C in the terminal is for us, and we end the group as a whole.
+	// Its own group: Ctrl-C in the terminal is for us, and we signal the group as a whole.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// A grandchild that left the group may hold stderr open.
+	// A grandchild that left the group may keep stderr open.
 	cmd.WaitDelay = t.grace
 	own := os.Environ()
 	if t.config.User != "" {
@@ -90,7 +90,7 @@ func (t *processTransport) command() (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// describe names the program, and the user if it is another one.
+// describe names the program, and the user if one is configured.
 func (t *processTransport) describe() string {
 	if t.config.User == "" {
 		return t.config.Command
@@ -99,35 +99,34 @@ func (t *processTransport) describe() string {
 	return t.config.Command + " as user " + t.config.User
 }
 
-// maxStrayLines is how many lines that are no messages are logged per connection.
+// maxStrayLines is how many non-message lines are logged per connection.
 const maxStrayLines = 10
 
-// skip keeps and logs a line on stdout that is no message. The goroutine that reads the connection calls it.
+// skip keeps and logs a line on stdout that is not a message. The goroutine that reads the connection calls it.
 func (t *processTransport) skip(line []byte, size int) {
 	if t.strayLines++; t.strayLines <= maxStrayLines {
 		t.logStray(string(line), size)
 	}
-	// Half of a line may have half of a secret.
+	// Part of a line may contain part of a secret.
 	if len(line) > keptStderrBytes {
 		line = fmt.Appendf(nil, "[… a line of %d bytes …]", size)
 	}
 	_, _ = fmt.Fprintf(&t.stdout, "%s\n", line)
 }
 
-// reap waits for the process and ends what it left behind. Signalling the group right after the exit of its leader
-// leaves no time for its number to be given to somebody else.
+// reap waits for the process and kills its remaining children. Signalling the group right after its leader exits leaves no time for its
+// id to be reused.
 func (t *processTransport) reap() {
 	defer close(t.exited)
-	// How it ended is told by what it wrote to stderr and by ProcessState.
+	// Its stderr and ProcessState report how it ended.
 	_ = t.cmd.Wait()
 	_ = syscall.Kill(-t.cmd.Process.Pid, syscall.SIGKILL)
 }
 
-// killTime is how long a process that was killed is waited for at least.
+// killTime is the minimum time to wait for a killed process.
 const killTime = 5 * time.Second
 
-// stop ends the process and its group: by the end of its input, which the closed session has brought about, then by
-// SIGTERM, then by SIGKILL.
+// stop ends the process and its group: by the end of its input, which the closed session has caused, then by SIGTERM, then by SIGKILL.
 func (t *processTransport) stop() error {
 	if t.cmd == nil {
 		return nil
@@ -140,7 +139,7 @@ func (t *processTransport) stop() error {
 		return nil
 	}
 	_ = syscall.Kill(-t.cmd.Process.Pid, syscall.SIGKILL)
-	// It cannot refuse, but a busy machine takes its time.
+	// It cannot refuse, but a busy machine takes time.
 	if within(t.exited, max(t.grace, killTime)) {
 		return nil
 	}
@@ -148,11 +147,11 @@ func (t *processTransport) stop() error {
 	return fmt.Errorf("process %d did not end", t.cmd.Process.Pid)
 }
 
-// exitNotice is how long the exit that broke a stream may be noticed after the stream.
+// exitNotice is how long after a broken stream the exit that caused it may be observed.
 const exitNotice = 100 * time.Millisecond
 
-// explain adds to the text of a failure how the process ended, if it did, and what it printed. A process that ended is the
-// reason and comes first; the text then only says that the stream broke. One that we stopped waiting for may end because of that.
+// explain adds to the text of a failure how the process ended, if it did, and what it printed. A process that ended is the cause and
+// comes first; the text then only reports the broken stream. After a time limit, the exit may be our own doing and is not reported.
 func (t *processTransport) explain(text string, received func(string) string) string {
 	if t.cmd == nil {
 		return text
@@ -166,7 +165,7 @@ func (t *processTransport) explain(text string, received func(string) string) st
 	if stderr := stderrExcerpt(received(t.stderr.String())); stderr != "" {
 		printed = "; stderr: " + stderr
 	}
-	// What a server prints on stdout while it answers is not about the failure.
+	// Output on stdout of a server that still responds is unrelated to the failure.
 	if stdout := stderrExcerpt(received(t.stdout.String())); stdout != "" && (ended != "" || late) {
 		printed += "; stdout: " + stdout
 	}
@@ -180,7 +179,7 @@ func (t *processTransport) explain(text string, received func(string) string) st
 	}
 }
 
-// pipeWriter marks the writes that the pipe refused as a whole, which proves that the request never left.
+// pipeWriter marks writes that the pipe refused completely, which proves that the request was never sent.
 type pipeWriter struct{ *os.File }
 
 func (w *pipeWriter) Write(data []byte) (int, error) {

@@ -24,7 +24,7 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
-// subprocess is this test binary as an MCP server.
+// subprocess runs this test binary as an MCP server.
 func subprocess(t *testing.T, role string, env map[string]string) mcp.ServerConfig {
 	t.Helper()
 	binary, err := os.Executable()
@@ -53,7 +53,7 @@ func aboutOf(t *testing.T, tools agent.Tools) about {
 	return a
 }
 
-// requireGone waits, through the kernel's own answer, until no such process is left: not even a zombie of ours.
+// requireGone waits until the kernel no longer knows the process: not even as a zombie of ours.
 func requireGone(t *testing.T, pid int) {
 	t.Helper()
 	wait.UntilWithin(t, slowness.Scale(5*time.Second), fmt.Sprintf("the end of process %d", pid), func() bool {
@@ -61,8 +61,8 @@ func requireGone(t *testing.T, pid int) {
 	})
 }
 
-// zombieOfOthers reports whether a dead process waits for a parent that is not us: an orphan in a container whose
-// first process does not reap.
+// zombieOfOthers reports whether a dead process waits for a parent that is not us: an orphan in a container whose init process does not
+// reap.
 func zombieOfOthers(pid int) bool {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -121,7 +121,7 @@ func TestCloseKillsWholeProcessGroup(t *testing.T) {
 	}
 }
 
-// The write fails while the other direction is still open, so that only the refused write proves that nothing was sent.
+// The write fails while the other direction is still open, so only the refused write proves that nothing was sent.
 func TestRefusedWriteWasNotSent(t *testing.T) {
 	t.Parallel()
 	script := `read a
@@ -162,7 +162,7 @@ func TestSubprocessKilledDuringCall(t *testing.T) {
 func TestSubprocessDeathBetweenCallsIsTransparentForWrites(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	// The mark is there: the tool does not kill itself.
+	// The mark exists: the tool does not kill itself.
 	require.NoError(t, os.WriteFile(dir+"/die_writing", nil, 0o600))
 	tools := openProcess(t, "plain", map[string]string{"MARK_DIR": dir}, fast)
 	first := aboutOf(t, tools)
@@ -259,7 +259,7 @@ func TestReasonOfExitComesFirst(t *testing.T) {
 	}
 }
 
-// A server that is told nothing it understands prints, and does not answer.
+// A server that gets no input it understands prints, and does not respond.
 func TestTimeLimitReportsWhatServerPrinted(t *testing.T) {
 	t.Parallel()
 	limits := fast

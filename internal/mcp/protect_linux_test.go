@@ -27,15 +27,15 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
-// nobody is the number of a user and a group without rights.
+// nobody is the id of a user and a group without privileges.
 const nobody = 65534
 
-// reachable returns this test binary under a path that every user can reach, and a directory beside it.
+// reachable returns this test binary under a path that every user can access, and a directory next to it.
 func reachable(t *testing.T) (binary, dir string) {
 	t.Helper()
 	own, err := os.Executable()
 	require.NoError(t, err)
-	dir, err = os.MkdirTemp("", "tarsy-mcp-") // below a directory of the test others could not reach it
+	dir, err = os.MkdirTemp("", "tarsy-mcp-") // other users could not access a directory below the test's
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o755))
@@ -101,14 +101,14 @@ func failed(err error) int {
 	return 1
 }
 
-// spied is what a server could learn about its parent.
+// spied is what a server could find out about its parent.
 type spied struct {
 	UID          int
 	Capabilities string
-	// Switch is why it may not start programs as another user.
+	// Switch is the error for starting programs as another user.
 	Switch string
 	Secret bool
-	// Refused has the ways that failed for lack of permission, Failed the others that failed.
+	// Refused are the attempts that failed for lack of permission, Failed the others that failed.
 	Refused, Failed []string
 	Read            []string
 }
@@ -153,7 +153,7 @@ func spy() spied {
 	return found
 }
 
-// capabilities are those that this process may use, as the kernel writes them.
+// capabilities returns the capabilities of this process in the kernel's format.
 func capabilities() string {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -173,7 +173,7 @@ func spyTool(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, 
 	return text(string(data)), err
 }
 
-// accountTool reports as whom the server runs, and whether it can read the file of another user.
+// accountTool reports the user that the server runs as, and whether it can read another user's file.
 func accountTool(context.Context, *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
 	groups, err := os.Getgroups()
 	if err != nil {
@@ -198,7 +198,7 @@ type runningAs struct {
 	Pid, UID, Gid                       int
 	Groups                              []int
 	Home, User, Directory, Capabilities string
-	// File and Parent tell that reading was refused.
+	// File and Parent report that reading was refused.
 	File, Parent bool
 }
 

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// ProtectProcess does nothing: only Linux shows the environment of a process to others of its user as a file, and lets a process
-// refuse that.
+// ProtectProcess does nothing: only Linux exposes the environment of a process to others of its user as a file, and lets a process
+// prevent that.
 func ProtectProcess() error { return nil }
 
 // startWithoutCapabilities starts a process; there are no capabilities to inherit.
@@ -16,5 +16,5 @@ func startWithoutCapabilities(cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// maySwitchUser reports whether this process may start others as another user.
+// maySwitchUser reports whether this process can start others as another user.
 func maySwitchUser() bool { return os.Geteuid() == 0 }

@@ -16,36 +16,36 @@ import (
 	"tarsy.dev/tarsy/internal/agent"
 )
 
-// kind is what a failed call failed of.
+// kind is why a call failed.
 type kind int
 
 const (
-	// other is whatever is not one of the rest. Such a call is not repeated, which is the safe default.
+	// other is any other error. Such a call is not repeated, which is the safe default.
 	other kind = iota
 	// answered means that the server replied with a JSON-RPC error.
 	answered
-	// oversized means that the server replied, with a result that was dropped because of its size.
+	// oversized means that the server replied with a result that was dropped because of its size.
 	oversized
 	// lost means that the session is broken and a new one may help.
 	lost
 	// timedOut means that the call's own time limit was reached.
 	timedOut
-	// unreachable means that no session could be made, so that nothing was sent.
+	// unreachable means that no session could be created, so that nothing was sent.
 	unreachable
 )
 
-// failure is a call that brought no result.
+// failure is a call without a result.
 type failure struct {
 	kind kind
 	// acted is true if the request may have reached the tool.
 	acted bool
-	// again is true if the call had been sent before, on a session that was lost.
+	// again is true if the call was sent before, on a session that was lost.
 	again   bool
 	err     error
 	explain func(string) string
 }
 
-// mayRepeat is the rule that a call is made twice only if the first cannot have had an effect.
+// mayRepeat implements the rule that a call is repeated only if the first attempt cannot have had an effect.
 func (f failure) mayRepeat(tool agent.Tool) bool {
 	return f.kind == lost && (tool.ReadOnly || !f.acted)
 }
@@ -54,7 +54,7 @@ func (f failure) outcomeUnknown(tool agent.Tool) bool {
 	return f.acted && !tool.ReadOnly && f.kind != answered && f.kind != oversized
 }
 
-// text is what the model is told.
+// text explains the failure to the model.
 func (f failure) text(tool agent.Tool, limit time.Duration, unknown bool) string {
 	detail := f.err.Error()
 	if wire, ok := errors.AsType[*jsonrpc.Error](f.err); ok && (f.kind == answered || f.kind == oversized) {
@@ -93,7 +93,7 @@ func (f failure) text(tool agent.Tool, limit time.Duration, unknown bool) string
 	return text
 }
 
-// roundSeconds shows a limit the way people write it.
+// roundSeconds formats a limit for people.
 func roundSeconds(d time.Duration) string {
 	if d >= time.Second {
 		return fmt.Sprintf("%.3gs", d.Seconds())
@@ -102,15 +102,15 @@ func roundSeconds(d time.Duration) string {
 	return d.String()
 }
 
-// Codes that the SDK gives to errors of its own side. They are no answers of the server.
+// Codes of the SDK's own errors. They are not answers of the server.
 const (
 	codeClientClosing = -32003
 	codeServerClosing = -32004
 	codeRejected      = -32005
 )
 
-// classify says what an error of a call means. The order matters: a 404 that refuses the session may carry a JSON-RPC
-// error, which would otherwise look like an answer.
+// classify returns the kind of a call's error. The order matters: a 404 that refuses the session may carry a JSON-RPC error, which
+// would otherwise look like an answer.
 func classify(err error, p *probe) kind {
 	if p.refused.Load() {
 		return lost
@@ -152,12 +152,12 @@ func lostErrors() []error {
 	}
 }
 
-// refusedConnection reports whether nothing answered for a server, as while it restarts.
+// refusedConnection reports whether the server did not respond at all, as while it restarts.
 func refusedConnection(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, errNoServer)
 }
 
-// lostTexts are broken connections that reach us as text only: the SDK and net/http drop the error below.
+// lostTexts are broken connections that are only recognizable by their text: the SDK and net/http drop the underlying error.
 func lostTexts() []string {
 	return []string{
 		"request terminated without response",

@@ -102,7 +102,7 @@ func TestCallsLosingOneSessionShareReconnect(t *testing.T) {
 	require.Equal(t, 2, m.opened(), "one session for all of them")
 }
 
-// hastyClock does not wait, and keeps what it was asked to wait for.
+// hastyClock does not wait, and records the requested waits.
 type hastyClock struct {
 	clockwork.Clock
 
@@ -196,7 +196,7 @@ func TestSessionIsRecreatedAfterPauseWithinLimit(t *testing.T) {
 	require.Contains(t, result.Content, "no session within 10s")
 }
 
-// hanging is a server whose tools never answer; it reports when they are called and when they are told to stop.
+// hanging is a server whose tools never respond; it reports when they are called and when they are cancelled.
 func hanging() (server *mcpsdk.Server, called, cancelled chan struct{}) {
 	server, called, cancelled = newServer(), make(chan struct{}, 1), make(chan struct{}, 1)
 	handler := func(ctx context.Context, _ *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
@@ -278,7 +278,7 @@ func TestServerThatStopsReadingCannotBlockCaller(t *testing.T) {
 	}
 	go invoke()
 	<-stuck
-	go invoke() // its write blocks: nobody reads
+	go invoke() // its write blocks: nothing reads
 	require.NoError(t, clock.BlockUntilContext(t.Context(), 2))
 	clock.Advance(90 * time.Second)
 	for range 2 {

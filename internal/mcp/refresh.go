@@ -9,8 +9,8 @@ import (
 )
 
 // refresh reads the tool list again if it may have changed: the server announced it, or it announces changes and was called since.
-// Announcements alone would not do: they may arrive after the result of the call that changed the list, and over HTTP they need a
-// stream of their own. If the list cannot be read, the tools stay what they were.
+// Announcements alone are not enough: they may arrive after the result of the call that changed the list, and over HTTP they need their
+// own stream. If the list cannot be read, the tools stay unchanged.
 func (s *server) refresh(ctx context.Context) {
 	select {
 	case s.turn <- struct{}{}:

@@ -21,8 +21,8 @@ import (
 	"tarsy.dev/tarsy/internal/mcp"
 )
 
-// serveHTTP is the role of an MCP server over HTTP. It listens where ADDRESS says and writes the address to the file that READY
-// names. Its tools kill the process in the middle of the first call.
+// serveHTTP is the role of an MCP server over HTTP. It listens on ADDRESS and writes its address to the file READY. Its tools kill the
+// process in the middle of the first call.
 func serveHTTP() int {
 	listener, err := net.Listen("tcp", os.Getenv("ADDRESS"))
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *httpProcess) start() error {
 	return p.command.Start()
 }
 
-// countingClock counts the pauses before attempts to connect, and closes second at the second one.
+// countingClock counts the pauses before connection attempts, and closes second at the second one.
 type countingClock struct {
 	clockwork.Clock
 
@@ -122,7 +122,7 @@ func TestHTTPServerRestartDuringReadIsRetriedOnce(t *testing.T) {
 	t.Parallel()
 	for form, slow := range map[string]bool{
 		"stream": true, "json": true, "sse": true,
-		// The SDK first tries to resume the answer, with pauses of its own.
+		// The SDK first tries to resume the response, with its own pauses.
 		"resumable": false,
 	} {
 		t.Run(form, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestHTTPServerRestartDuringReadIsRetriedOnce(t *testing.T) {
 				_ = process.command.Wait()
 				if slow {
 					select {
-					case <-clock.second: // the first attempt to connect again was refused
+					case <-clock.second: // the first attempt to reconnect was refused
 					case <-called:
 					}
 				}

@@ -10,15 +10,15 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// withheld stands for a text that could not be masked: better no text than a secret.
+// withheld replaces a text that could not be masked: better no text than a secret.
 const withheld = "[REDACTED: this text could not be checked for secrets and was withheld]"
 
-// longestSecret is more than any secret is long.
+// longestSecret exceeds the length of any secret.
 const longestSecret = 64 << 10
 
-// received is the one gate through which what a server sent comes in: made valid, masked, then cut. Cutting first could
-// leave half a secret at the end, which no masker recognises. Masking all of a huge text takes too long; so it is cut
-// before as well, with longestSecret to spare, and that rest is dropped again.
+// received processes all text from a server: it is made valid UTF-8, masked, then cut. Cutting first could leave half a secret at the
+// end, which no masker recognises. Masking all of a huge text takes too long, so it is first cut with longestSecret to spare, and that
+// part is dropped after masking.
 func (f *Factory) received(serverID, text string) string {
 	text = clean(text)
 	if len(text) > f.maskedBytes() {
@@ -32,7 +32,7 @@ func (f *Factory) received(serverID, text string) string {
 	return cut(text, f.limits.ResultBytes)
 }
 
-// receivedPart is received for the beginning of a text that had whole bytes, which may end with half a secret.
+// receivedPart is received for the beginning of a text of whole bytes, which may end with half a secret.
 func (f *Factory) receivedPart(serverID, text string, whole int) string {
 	text, ok := f.masked(serverID, plaintext.Cut(clean(text), f.maskedBytes()))
 	if !ok {
@@ -42,10 +42,10 @@ func (f *Factory) receivedPart(serverID, text string, whole int) string {
 	return withTruncationNote(plaintext.Cut(text, min(f.limits.ResultBytes, max(len(text)-longestSecret, 0))), whole)
 }
 
-// maskedBytes is how much of a text is masked at most.
+// maskedBytes is the maximum length of a text that is masked.
 func (f *Factory) maskedBytes() int { return f.limits.ResultBytes + 2*longestSecret }
 
-// masked reports whether the text could be masked.
+// masked masks a text and reports whether that succeeded.
 func (f *Factory) masked(serverID, text string) (string, bool) {
 	if f.cfg.Mask == nil {
 		return text, true
@@ -58,8 +58,8 @@ func (f *Factory) masked(serverID, text string) (string, bool) {
 	return text, err == nil
 }
 
-// clean replaces what neither PostgreSQL nor JSON can hold. It differs from plaintext.Clean in that NUL leaves a sign:
-// a model must see that its tool wrote something there.
+// clean replaces what neither PostgreSQL nor JSON can store. Unlike plaintext.Clean it replaces NUL instead of removing it: a model
+// must see that its tool wrote something there.
 func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
@@ -69,14 +69,14 @@ func cut(text string, limit int) string {
 	return plaintext.CutMiddle(text, limit, fmt.Sprintf("\n[… cut: about %d of %d bytes left out …]\n", len(text)-limit, len(text)))
 }
 
-// withTruncationNote says that text is the beginning of a longer one.
+// withTruncationNote adds that text is the beginning of a longer one.
 func withTruncationNote(text string, whole int) string {
 	return fmt.Sprintf("%s\n[… cut: the first %d of %d bytes are shown]", text, len(text), whole)
 }
 
 const shortBytes = 200
 
-// short makes text of a server fit into one line of ours. It is not made valid yet.
+// short shortens a server's text to part of a line. It does not make it valid UTF-8.
 func short(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) <= shortBytes {
@@ -86,7 +86,7 @@ func short(text string) string {
 	return plaintext.Cut(text, shortBytes) + "…"
 }
 
-// textOf is what a model can read of a result.
+// textOf returns the readable text of a result.
 func textOf(result *mcpsdk.CallToolResult) string {
 	var text strings.Builder
 	hasText := false
@@ -117,7 +117,7 @@ func textOf(result *mcpsdk.CallToolResult) string {
 	return text.String()
 }
 
-// placeholder stands for content that is no plain text. Of an embedded resource the text is shown.
+// placeholder describes content that is not plain text. The text of an embedded resource is included.
 func placeholder(content mcpsdk.Content) string {
 	switch item := content.(type) {
 	case *mcpsdk.ImageContent:

@@ -50,7 +50,7 @@ func TestExcludedToolsAreNeitherListedNorCalled(t *testing.T) {
 			addTool(server, "get_pods", true, count)
 			addTool(server, "get_log", true, count)
 			addTool(server, "restart", false, count)
-			// Without annotations: it may write.
+			// Without annotations: it can write.
 			server.AddTool(&mcpsdk.Tool{Name: "mystery", InputSchema: map[string]any{"type": "object"}}, count)
 
 			cfg := mcp.Config{

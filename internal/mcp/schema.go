@@ -6,10 +6,10 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// shortestMasked is the length under which no pattern takes a text of a schema for a secret.
+// shortestMasked is the length below which no pattern takes a text of a schema for a secret.
 const shortestMasked = 4
 
-// schemaOf is the input schema of a tool, with the secrets in its texts masked: descriptions, defaults, examples, names.
+// schemaOf returns the input schema of a tool, with the secrets in its texts masked: descriptions, defaults, examples, names.
 func (f *Factory) schemaOf(serverID string, tool *mcpsdk.Tool) json.RawMessage {
 	none := json.RawMessage(`{"type":"object"}`)
 	schema, ok := tool.InputSchema.(map[string]any)
@@ -24,8 +24,8 @@ func (f *Factory) schemaOf(serverID string, tool *mcpsdk.Tool) json.RawMessage {
 	return data
 }
 
-// maskSchema masks the texts of a schema one by one, so that it stays a schema. The name is that of the property which the
-// schema describes: a default is known as a password by it.
+// maskSchema masks the texts of a schema one by one, so that it stays a schema. The name is that of the property that the schema
+// describes: it identifies a default as a password.
 func (f *Factory) maskSchema(serverID, name string, part any) any {
 	switch part := part.(type) {
 	case string:
@@ -49,7 +49,7 @@ func (f *Factory) maskSchema(serverID, name string, part any) any {
 	}
 }
 
-// innerName is the property that a part of a schema belongs to. The keywords that hold values leave it as it is.
+// innerName returns the property that a part of a schema belongs to. Keywords with values do not change it.
 func innerName(name, key string) string {
 	switch key {
 	case "default", "const", "enum", "example", "examples":

@@ -18,14 +18,14 @@ import (
 	"tarsy.dev/tarsy/internal/telemetry"
 )
 
-// CallIDKey is the key of `_meta` under which a call's id travels.
+// CallIDKey is the key in `_meta` for a call's id.
 const CallIDKey = "tarsy.dev/call-id"
 
-// server is one MCP server in the hands of one execution.
+// server is one MCP server as one execution uses it.
 type server struct {
 	factory *Factory
 	id      string
-	// execution is the id of the execution that the sessions are for.
+	// execution is the id of the execution that owns the sessions.
 	execution string
 	// selected are the names of the tools that the alert selected; none means all.
 	selected []string
@@ -35,7 +35,7 @@ type server struct {
 	// failed is set by start, then only read.
 	failed error
 
-	// mu guards tools and missing, which tells which tools the execution was to have and has not. Start sets them, and refresh
+	// mu guards tools and missing, which describes the tools that the execution should have but does not. start sets them, and refresh
 	// replaces them.
 	mu      sync.Mutex
 	tools   []agent.Tool
@@ -64,8 +64,8 @@ func newServer(f *Factory, execution string, selection tarsy.MCPServerSelection,
 
 func (s *server) target() target { return target{server: s.id, execution: s.execution} }
 
-// start connects and reads the tool list. What goes wrong is kept in failed. The tools that it keeps are all that the
-// model sees and all that calls are routed to.
+// start connects and reads the tool list. An error is stored in failed. The model sees only the tools that it keeps, and calls are
+// routed only to these.
 func (s *server) start(ctx context.Context) {
 	s.session, s.failed = s.factory.dial(ctx, s.target(), s.limits.Init,
 		func(ctx context.Context, client *mcpsdk.ClientSession) error {
@@ -81,7 +81,7 @@ func (s *server) start(ctx context.Context) {
 	}
 }
 
-// keep takes from a server's list what this execution may use, and notes what it should have had.
+// keep stores the tools of a server's list that this execution can use, and what it lacks.
 func (s *server) keep(list toolList) {
 	listed, missing := len(list.tools)+list.withheld, ""
 	tools := allowed(list.tools, s.rules...)
@@ -113,7 +113,7 @@ func (s *server) set(tools []agent.Tool, missing string) {
 	s.tools, s.missing = tools, missing
 }
 
-// kept returns the tools, which nobody changes, and what is missing.
+// kept returns the tools, which are never modified, and what is missing.
 func (s *server) kept() (tools []agent.Tool, missing string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,8 +121,8 @@ func (s *server) kept() (tools []agent.Tool, missing string) {
 	return s.tools, s.missing
 }
 
-// current returns a session that is not known to be over and is not broken. If there is none it makes one; others that
-// need it wait and share it.
+// current returns a session that is neither closed, as far as known, nor broken. If there is none it creates one; concurrent callers
+// wait and share it.
 func (s *server) current(ctx context.Context, broken *session) (*session, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -144,14 +144,14 @@ func (s *server) current(ctx context.Context, broken *session) (*session, error)
 			s.factory.logger.WarnContext(ctx, "broken mcp session did not close", "mcp_server", s.id, "error", err)
 		}
 	}
-	// A server that was there a moment ago may be restarting. One that was not there before either is not waited for, or every
-	// call to it would take that long.
+	// A server that was reachable before may be restarting. Do not wait for one that was already unreachable, or every call to it would
+	// take that long.
 	fresh, err := s.recreate(ctx, old != nil)
 	if err != nil {
 		return nil, err
 	}
 	s.session = fresh
-	// Another server may run there now, and what the old session announced is lost.
+	// Another server may run there now, and the announcements of the old session are lost.
 	fresh.changed.Store(fresh.announces())
 	s.factory.logger.InfoContext(ctx, "mcp session recreated", "mcp_server", s.id)
 
@@ -161,7 +161,7 @@ func (s *server) current(ctx context.Context, broken *session) (*session, error)
 // redialPause is the time between two attempts to reach a server that may be restarting.
 const redialPause = 250 * time.Millisecond
 
-// recreate makes a session within the limit. If wait is true it tries again as long as nothing accepts connections.
+// recreate creates a session within the limit. If wait is true it retries while connections are refused.
 func (s *server) recreate(ctx context.Context, wait bool) (*session, error) {
 	if err := s.sleep(ctx, s.backoff()); err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (s *server) recreate(ctx context.Context, wait bool) (*session, error) {
 	}
 }
 
-// backoff is a random pause, so that the many executions that lost one server do not return to it at once.
+// backoff returns a random pause, so that the many executions that lost one server do not reconnect simultaneously.
 func (s *server) backoff() time.Duration {
 	wait := s.limits.BackoffMin
 	if spread := s.limits.BackoffMax - s.limits.BackoffMin; spread > 0 {
@@ -202,7 +202,7 @@ func (s *server) sleep(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// call makes the call within its time limit: once, or a second time on a fresh session if the first was without effect.
+// call makes the call within its time limit: once, or a second time on a new session if the first attempt had no effect.
 func (s *server) call(ctx context.Context, tool agent.Tool, callID string, read arguments) (agent.Result, error) {
 	limited, cancel := context.WithCancelCause(telemetry.WithRow(ctx, callID))
 	defer cancel(nil)
@@ -254,11 +254,11 @@ func (s *server) call(ctx context.Context, tool agent.Tool, callID string, read 
 	}
 }
 
-// progressTokenKey is the key of `_meta` that asks a server for reports about a call. Some servers, and proxies in front of them,
-// keep a connection open only if something is sent on it.
+// progressTokenKey is the key in `_meta` that requests progress reports for a call. Some servers, and proxies in front of them, keep a
+// connection open only if something is sent on it.
 const progressTokenKey = "progressToken"
 
-// callMeta tells the server which call it is, and of which trace.
+// callMeta identifies the call and its trace to the server.
 func callMeta(ctx context.Context, callID string) mcpsdk.Meta {
 	meta := mcpsdk.Meta{CallIDKey: callID, progressTokenKey: callID}
 	if parent := telemetry.TraceparentOf(ctx); parent != "" {
@@ -268,7 +268,7 @@ func callMeta(ctx context.Context, callID string) mcpsdk.Meta {
 	return meta
 }
 
-// explained adds to the error of a tool how its arguments were read, if that may be why.
+// explained adds to the error of a tool how its arguments were parsed, if that may be the cause.
 func explained(result agent.Result, tool agent.Tool, read arguments) agent.Result {
 	if result.IsError && read.guessed {
 		result.Content += reading(tool, read.object)
@@ -277,7 +277,7 @@ func explained(result agent.Result, tool agent.Tool, read arguments) agent.Resul
 	return result
 }
 
-// failure turns what went wrong into what the model is told. Only the end of the caller's own context is an error.
+// failure converts an error into a result for the model. Only the end of the caller's own context is an error.
 func (s *server) failure(
 	ctx, limited context.Context, result agent.Result, tool agent.Tool, broke failure,
 ) (agent.Result, error) {
@@ -294,9 +294,9 @@ func (s *server) failure(
 	return result, nil
 }
 
-// close ends the session. No other is made after it.
+// close ends the session. No new one is created afterwards.
 func (s *server) close() error {
-	// Whoever holds the turn works under a context that the toolset has ended.
+	// A holder of the turn works under a context that the toolset has ended.
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
 	s.closed = true

@@ -10,8 +10,8 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// protocolVersion is what sessions ask for. Newer versions begin with a request that older servers have never heard of,
-// and some of those exit on any first request that is not "initialize".
+// protocolVersion is the version that sessions request. Newer versions begin with a request that older servers do not know, and some of
+// those exit on any first request that is not "initialize".
 const protocolVersion = "2025-11-25"
 
 var (
@@ -32,10 +32,10 @@ type session struct {
 	changed atomic.Bool
 }
 
-// A target is the server that a session is with, and the execution that it is for.
+// A target is the server of a session, and the execution that the session is for.
 type target struct{ server, execution string }
 
-// dial connects to a server and does what first says, all within limit. The session outlives ctx.
+// dial connects to a server and calls first, all within limit. The session outlives ctx.
 func (f *Factory) dial(
 	ctx context.Context, to target, limit time.Duration, first func(context.Context, *mcpsdk.ClientSession) error,
 ) (*session, error) {
@@ -77,7 +77,7 @@ func (f *Factory) dial(
 	return nil, &reachError{text: text, cause: err}
 }
 
-// handshake returns a session that must be closed, also when it returns an error with it.
+// handshake returns a session that must be closed, even if it also returns an error.
 func (f *Factory) handshake(
 	life context.Context, serverID string, made *link, first func(context.Context, *mcpsdk.ClientSession) error,
 ) (*session, error) {
@@ -90,7 +90,7 @@ func (f *Factory) handshake(
 	s.client = client
 	go func() {
 		defer close(s.over)
-		// Why it ended is seen by the call that failed.
+		// The failed call reports why it ended.
 		_ = client.Wait()
 	}()
 	if first == nil {
@@ -100,7 +100,7 @@ func (f *Factory) handshake(
 	return s, first(life, client)
 }
 
-// reachError says why a server could not be reached, in words that carry no secret of the configuration.
+// reachError explains why a server could not be reached, without secrets of the configuration.
 type reachError struct {
 	text  string
 	cause error
@@ -109,7 +109,7 @@ type reachError struct {
 func (e *reachError) Error() string { return e.text }
 func (e *reachError) Unwrap() error { return e.cause }
 
-// isOver reports whether the connection is known to be closed: nothing can be sent on it any more.
+// isOver reports whether the connection is known to be closed: nothing more can be sent on it.
 func (s *session) isOver() bool {
 	select {
 	case <-s.over:
@@ -119,19 +119,19 @@ func (s *session) isOver() bool {
 	}
 }
 
-// announces reports whether the server says when its tool list changes.
+// announces reports whether the server announces changes of its tool list.
 func (s *session) announces() bool {
 	caps := s.client.InitializeResult().Capabilities
 
 	return caps != nil && caps.Tools != nil && caps.Tools.ListChanged
 }
 
-// close says goodbye, for as long as grace allows, cuts the transport off and frees what it holds. It is called once.
+// close ends the session on the server, waiting at most grace, cuts the transport off and releases its resources. It is called once.
 func (s *session) close() error {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		// A server that is gone cannot be told; that is no failure of ours.
+		// An error is ignored: the server may be gone.
 		_ = s.client.Close()
 		<-s.over
 	}()

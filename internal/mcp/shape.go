@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// maxSchemaShown bounds how much of a schema a model is shown with a refusal.
+// maxSchemaShown limits how much of a schema a refusal shows to a model.
 const maxSchemaShown = 4096
 
-// shape is the part of a tool's schema that helps to read its arguments. A schema that is none has no properties.
+// shape is the part of a tool's schema that helps to parse its arguments. An invalid schema has no properties.
 type shape struct {
 	Required   []string                   `json:"required"`
 	Properties map[string]json.RawMessage `json:"properties"`
@@ -24,8 +24,7 @@ func shapeOf(schema json.RawMessage) shape {
 	return s
 }
 
-// textKey is the name for a text without one: that of the only required property, if it is a string, and rawKey
-// otherwise.
+// textKey returns the name for a text without one: the only required property, if it is a string, and rawKey otherwise.
 func (s shape) textKey() string {
 	if _, taken := s.Properties[rawKey]; taken || len(s.Required) != 1 || !s.isText(s.Required[0]) {
 		return rawKey
@@ -45,7 +44,7 @@ func (s shape) has(key string) bool {
 	return found
 }
 
-// isText reports whether a property is a string and nothing else, so that 007 stays what it is.
+// isText reports whether a property is only a string, so that 007 stays what it is.
 func (s shape) isText(key string) bool { return s.kind(key) == "string" }
 
 func (s shape) kind(key string) any {

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// keptStderrBytes is how much of the beginning of what a server prints is kept, and as much of its end.
+	// keptStderrBytes is how much is kept of the beginning of a server's output, and as much of its end.
 	keptStderrBytes = 8 << 10
-	// maxErrorBytes and maxContextBytes bound what a message quotes: lines with an error, and the lines around them.
+	// maxErrorBytes and maxContextBytes limit what a message quotes: lines with an error, and the lines around them.
 	maxErrorBytes   = 700
 	maxContextBytes = 500
-	// maxErrorLineBytes keeps one long line from hiding the others.
+	// maxErrorLineBytes keeps one long line from displacing the others.
 	maxErrorLineBytes = 300
 )
 
-// outputLog keeps the beginning and the end of what a process prints. A program that cannot start often prints the
-// reason first and pages of help after it; one that runs for days prints the reason last.
+// outputLog keeps the beginning and the end of a process's output. A program that cannot start often prints the reason first and pages
+// of help after it; one that runs for days prints the reason last.
 type outputLog struct {
 	mu         sync.Mutex
 	head, tail []byte
-	// written is how much there was in total.
+	// written is the total number of bytes.
 	written int
 }
 
@@ -46,7 +46,7 @@ func (l *outputLog) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// String returns whole lines only where something is left out: half of a secret is not recognised as one.
+// String returns only whole lines if something is omitted: half of a secret is not recognised as one.
 func (l *outputLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,14 +65,14 @@ func (l *outputLog) String() string {
 }
 
 var (
-	// errorSign finds lines that tell why a program failed. klog marks its errors with a letter and the date.
+	// errorSign matches lines that explain why a program failed. klog marks its errors with a letter and the date.
 	errorSign = regexp.MustCompile(`(?i)(error|exception|fatal|panic|traceback)\b|^[EF]\d{4} |` +
 		`\b(failed|failure|cannot|can't|could not|unable|denied|refused|invalid|missing|required|no such|not found|not set|` +
 		`unknown|unauthorized|forbidden|timed out|permission)\b`)
 	warnSign = regexp.MustCompile(`(?i)\bwarn(ing)?\b`)
-	// flagHelp is the line of a flag in a usage text, whose description may name errors.
+	// flagHelp matches the line of a flag in a usage text, whose description may name errors.
 	flagHelp = regexp.MustCompile(`^\s*-{1,2}[A-Za-z]`)
-	// colour is a terminal's escape sequence.
+	// colour matches a terminal's escape sequence.
 	colour = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
 )
 
@@ -86,8 +86,8 @@ func tellsError(line string) bool {
 	return warn == nil || sign[0] < warn[0]
 }
 
-// stderrExcerpt is what a message quotes of a server's stderr: lines that tell an error first, then the beginning and the end of
-// the rest.
+// stderrExcerpt returns the part of a server's output that a message quotes: lines with an error first, then the beginning and the end
+// of the rest.
 func stderrExcerpt(text string) string {
 	var errors, others []string
 	size := 0

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/agent"
 )
 
-// toolset is the agent.Tools of one execution. Calls may run at once; Close cuts them off.
+// toolset implements agent.Tools for one execution. Calls may be concurrent; Close interrupts them.
 type toolset struct {
 	factory *Factory
 	servers []*server
@@ -20,8 +20,8 @@ type toolset struct {
 	closeErr error
 }
 
-// List implements agent.Tools. The lists were read when the servers were opened. Those that may have changed are read again, and
-// nowhere else: between two calls of List a name means the same tool.
+// List implements agent.Tools. The lists were read when the servers were opened. Only List reads those again that may have changed:
+// between two calls of List a name refers to the same tool.
 func (t *toolset) List(ctx context.Context) ([]agent.Tool, error) {
 	if t.life.Err() != nil {
 		return nil, errClosed
@@ -94,14 +94,14 @@ func (t *toolset) Call(caller context.Context, call agent.Call) (agent.Result, e
 	}
 	read := parseArguments(call.Arguments, shapeOf(tool.Schema))
 	if read.broken && !tool.ReadOnly {
-		// Half of a list of arguments must not change anything.
+		// Half of an argument list must not change anything.
 		return agent.Result{Server: tool.Server, Tool: tool.Name, Content: usage(tool), IsError: true}, nil
 	}
 
 	return s.call(ctx, tool, call.ID, read)
 }
 
-// Close implements agent.Tools. It may be called more than once, and while calls are under way.
+// Close implements agent.Tools. It can be called more than once, and while calls are in progress.
 func (t *toolset) Close() error {
 	t.closing.Do(func() {
 		t.end(errClosed)
@@ -117,7 +117,7 @@ func (t *toolset) Close() error {
 	return t.closeErr
 }
 
-// contextError says that ctx ended, so that both what ended it and why can be recognised.
+// contextError returns an error for the end of ctx from which both its error and its cause can be recognised.
 func contextError(doing string, ctx context.Context) error { //nolint:revive // what was being done reads first
 	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
 		return fmt.Errorf("%s: %w: %w", doing, ctx.Err(), cause)

@@ -203,7 +203,7 @@ func TestServerHasThirtySecondsToStart(t *testing.T) {
 	factory := mcp.New(mcp.Config{
 		Clock: clock, Limits: mcp.Limits{Exit: 50 * time.Millisecond},
 		Transport: func(context.Context, string) (mcpsdk.Transport, error) {
-			reader, _ := io.Pipe() // says nothing
+			reader, _ := io.Pipe() // never responds
 
 			return &mcpsdk.IOTransport{Reader: reader, Writer: swallowing{io.Discard}}, nil
 		},
@@ -331,7 +331,7 @@ func TestLargeResultsAreCutAfterMasking(t *testing.T) {
 	require.True(t, strings.HasSuffix(whole, "tail"), "the end of a log usually matters most")
 }
 
-// A result of any size costs no more than what can be kept of it, and no half of a secret is left where it is cut.
+// A result of any size costs no more than the part that can be kept, and no half of a secret is left where it is cut.
 func TestHugeResultIsMaskedUpToKeptLength(t *testing.T) {
 	t.Parallel()
 	const limit = 100_000

@@ -8,18 +8,18 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A link is a transport, and what has to be done around it.
+// A link is a transport with its cleanup and error handling.
 type link struct {
 	transport mcpsdk.Transport
-	// probed is true if the transport tells probes what became of a request.
+	// probed is true if the transport records in probes what happened to a request.
 	probed bool
-	// release frees what the transport holds once its session is closed.
+	// release frees the transport's resources once its session is closed.
 	release func() error
-	// explain adds what is known about the other side to the text of a failure, and takes secrets out.
+	// explain adds what is known about the server to the text of a failure, and removes secrets.
 	explain func(text string) string
 }
 
-// link makes the transport of a new session. Everything about it ends with life.
+// link creates the transport of a new session. Everything about it ends with life.
 func (f *Factory) link(life context.Context, to target) (*link, error) {
 	if f.cfg.Transport != nil {
 		transport, err := f.cfg.Transport(life, to.server)
@@ -79,7 +79,7 @@ func httpLink(life context.Context, config Transport, limits Limits) (*link, err
 	eventSize := limits.MessageBytes + eventBytes
 	var transport mcpsdk.Transport = &mcpsdk.SSEClientTransport{Endpoint: config.URL, HTTPClient: client, MaxEventSize: eventSize}
 	if config.Type == TransportHTTP {
-		// A stream for what a server says unasked may fail on its own; changes of the tool list are found without it.
+		// The stream for unsolicited messages can fail by itself; changes of the tool list are found without it.
 		transport = &mcpsdk.StreamableClientTransport{
 			Endpoint: config.URL, HTTPClient: client, MaxEventSize: eventSize, DisableStandaloneSSE: true,
 		}

@@ -9,10 +9,10 @@ import (
 	"tarsy.dev/tarsy/internal/agent"
 )
 
-// monitorID stands for an execution where a header or the clean-up wants the id of one.
+// monitorID replaces the execution's id in headers and in the cleanup.
 const monitorID = "tarsy-health"
 
-// A watch is one server in the hands of a Monitor. Its session belongs to one goroutine, which run is.
+// A watch is one server that a Monitor watches. Its session belongs to the goroutine of run.
 type watch struct {
 	monitor *Monitor
 	factory *Factory
@@ -20,7 +20,7 @@ type watch struct {
 	limits  Limits
 
 	session *session
-	// reached is true once there was a session.
+	// reached is true once a session has been created.
 	reached bool
 
 	wake  chan struct{}
@@ -28,13 +28,13 @@ type watch struct {
 	ended chan struct{}
 }
 
-// run checks the server at once and whenever it is woken, until ctx ends.
+// run checks the server immediately and whenever it is woken, until ctx ends.
 func (w *watch) run(ctx context.Context) {
 	defer w.end()
 	for {
 		tools, err := w.check(ctx)
 		if ctx.Err() != nil {
-			return // cut off: that says nothing about the server
+			return // interrupted: no information about the server
 		}
 		w.monitor.found(w, tools, err)
 		select {
@@ -45,7 +45,7 @@ func (w *watch) run(ctx context.Context) {
 	}
 }
 
-// check asks for the tool list. A session that does not answer is created again, once; only then has the server failed.
+// check lists the tools. It recreates a session that does not respond, once, before the server counts as failed.
 func (w *watch) check(ctx context.Context) ([]agent.Tool, error) {
 	if w.session != nil && !w.session.isOver() {
 		tools, err := w.ping(ctx)
@@ -76,7 +76,7 @@ func (w *watch) check(ctx context.Context) ([]agent.Tool, error) {
 	return tools, nil
 }
 
-// ping asks the session that there is.
+// ping uses the existing session.
 func (w *watch) ping(ctx context.Context) ([]agent.Tool, error) {
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -12,28 +12,27 @@ import (
 )
 
 const (
-	// maxYAMLBytes bounds what the YAML parser is given: its time grows with the square of some texts.
+	// maxYAMLBytes limits the input of the YAML parser: its time is quadratic for some texts.
 	maxYAMLBytes = 32 << 10
-	// maxYAMLDepth bounds nesting, which the parser follows by recursion.
+	// maxYAMLDepth limits nesting, which the parser follows by recursion.
 	maxYAMLDepth = 64
 )
 
 var errNotPlain = errors.New("not a plain value")
 
-// parseYAML reads a mapping that has structure: lists, mappings or blocks of text inside, or braces around it. A flat one
-// is left to parsePairs. Anchors, tags, merges and further documents are refused: they can grow, or mean something else
-// than they show.
+// parseYAML parses a mapping with structure: nested lists, mappings or blocks of text, or braces around it. parsePairs handles flat
+// ones. Anchors, tags, merges and further documents are rejected: they can expand, or mean something other than they show.
 func parseYAML(text string, known shape) (members []member, ok bool) {
 	if len(text) > maxYAMLBytes || nesting(text) > maxYAMLDepth {
 		return nil, false
 	}
-	// The parser is not ours, and the text is hostile.
+	// The parser is third-party code, and the text is untrusted.
 	defer func() {
 		if recover() != nil {
 			members, ok = nil, false
 		}
 	}()
-	// The line end that was trimmed belongs to a block of text at the end.
+	// The trimmed line break belongs to a block of text at the end.
 	file, err := parser.ParseBytes([]byte(text+"\n"), 0)
 	if err != nil || len(file.Docs) != 1 {
 		return nil, false
@@ -42,7 +41,7 @@ func parseYAML(text string, known shape) (members []member, ok bool) {
 	structured := inBraces
 	for _, entry := range values {
 		key, value := entry.Key.GetToken(), entry.Value
-		// Without a value: {job="api"} is a selector and no mapping.
+		// Without a value: {job="api"} is a selector and not a mapping.
 		bare := inBraces && value.GetToken().Type == token.ImplicitNullType
 		if bare || !isScalar(entry.Key) || !argumentKey.MatchString(key.Value) {
 			return nil, false
@@ -60,8 +59,8 @@ func parseYAML(text string, known shape) (members []member, ok bool) {
 	return members, structured && len(members) > 0 && !repeats(members)
 }
 
-// nesting estimates how deep the parser would go, by open brackets and by the dashes and question marks of one line. A
-// closing bracket in quotes makes it too low; but each level hidden like that takes bytes, which maxYAMLBytes bounds.
+// nesting estimates how deep the parser would recurse, by open brackets and by the dashes and question marks of one line. A closing
+// bracket in quotes makes the estimate too low; but each level hidden like that takes bytes, which maxYAMLBytes limits.
 func nesting(text string) int {
 	most, inLine, open := 0, 0, 0
 	for i, c := range []byte(text) {
@@ -83,7 +82,7 @@ func nesting(text string) int {
 	return most
 }
 
-// entries are those of a mapping, and whether it is written in braces.
+// entries returns the entries of a mapping, and whether it is written in braces.
 func entries(node ast.Node) ([]*ast.MappingValueNode, bool) {
 	switch n := node.(type) {
 	case *ast.MappingNode:
@@ -95,7 +94,7 @@ func entries(node ast.Node) ([]*ast.MappingValueNode, bool) {
 	}
 }
 
-// isScalar leaves out what the parser also calls a scalar: anchors, aliases, tags and merges.
+// isScalar excludes other nodes that the parser calls scalars: anchors, aliases, tags and merges.
 func isScalar(node ast.Node) bool {
 	switch node.(type) {
 	case *ast.StringNode, *ast.LiteralNode, *ast.NullNode, *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode,
@@ -106,7 +105,7 @@ func isScalar(node ast.Node) bool {
 	}
 }
 
-// scalarText is a scalar as it was written, or what its quotes or its block hold.
+// scalarText returns a scalar as it was written, or the content of its quotes or its block.
 func scalarText(node ast.Node) string {
 	switch n := node.(type) {
 	case *ast.LiteralNode:
@@ -120,7 +119,7 @@ func scalarText(node ast.Node) string {
 	}
 }
 
-// writeJSON writes a node. Its scalars become JSON by the rules of parsePairs: true in any case, exact numbers, no dates.
+// writeJSON encodes a node. Its scalars become JSON by the rules of parsePairs: true in any case, exact numbers, no dates.
 func writeJSON(out *bytes.Buffer, node ast.Node, depth int) error {
 	if depth > maxYAMLDepth {
 		return errNotPlain
@@ -183,7 +182,7 @@ func writeMapping(out *bytes.Buffer, node ast.Node, depth int) error {
 	return nil
 }
 
-// repeats reports whether a key comes twice.
+// repeats reports whether a key is repeated.
 func repeats(members []member) bool {
 	seen := make(map[string]bool, len(members))
 	for _, m := range members {

@@ -14,8 +14,8 @@ import (
 	"tarsy.dev/tarsy/internal/nearest"
 )
 
-// checked answers calls of a tool whose arguments do not fit its schema with what is wrong, in words that a model can act on. The
-// SDK's own check comes after it, and reports the first problem in the words of JSON Schema.
+// checked answers tool calls whose arguments do not match the schema with a description of every problem that a model can act
+// on. The SDK's own validation runs afterwards, and reports only the first problem, in JSON Schema terms.
 func checked(tool string, schema *jsonschema.Schema) mcpsdk.Middleware {
 	return func(next mcpsdk.MethodHandler) mcpsdk.MethodHandler {
 		return func(ctx context.Context, method string, request mcpsdk.Request) (mcpsdk.Result, error) {
@@ -36,7 +36,7 @@ func checked(tool string, schema *jsonschema.Schema) mcpsdk.Middleware {
 	}
 }
 
-// argumentProblems lists what is wrong with the arguments of a tool, in a stable order.
+// argumentProblems lists the problems of a tool's arguments, in a stable order.
 func argumentProblems(schema *jsonschema.Schema, raw json.RawMessage) []string {
 	given := map[string]any{}
 	if len(raw) > 0 && json.Unmarshal(raw, &given) != nil {
@@ -69,12 +69,12 @@ func argumentProblems(schema *jsonschema.Schema, raw json.RawMessage) []string {
 	return problems
 }
 
-// maxValue is how much of a wrong value is repeated.
+// maxValue is how much of an invalid value is quoted.
 const maxValue = 80
 
 func quoted(text string) string { return fmt.Sprintf("%q", line(text, maxValue)) }
 
-// quotedJSON shows a value as the caller wrote it.
+// quotedJSON shows a value as JSON.
 func quotedJSON(value any) string {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -84,14 +84,14 @@ func quotedJSON(value any) string {
 	return line(string(data), maxValue)
 }
 
-// fits reports whether a value is what a schema of one argument allows.
+// fits reports whether a value is valid for the schema of one argument.
 func fits(schema *jsonschema.Schema, value any) bool {
 	resolved, err := schema.Resolve(nil)
 
 	return err == nil && resolved.Validate(value) == nil
 }
 
-// allowedValues describes what a schema of one argument allows.
+// allowedValues describes the values allowed by the schema of one argument.
 func allowedValues(schema *jsonschema.Schema) string {
 	if schema.Type == "array" {
 		return "a list of " + listed(schema.Items)

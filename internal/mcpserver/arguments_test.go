@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// overStdio connects to the tools of an API as a program that has started tarsy mcp.
+// overStdio connects to the tools of an API like a program that has started tarsy mcp.
 func overStdio(t *testing.T, api http.Handler) *mcpsdk.ClientSession {
 	t.Helper()
 

@@ -28,7 +28,7 @@ func addAsk(server *mcpsdk.Server, identify identifier) {
 }
 
 func refineWait(arguments map[string]*jsonschema.Schema, usual int) {
-	// A pointer is for telling zero from nothing; null is not an argument.
+	// The argument is a pointer to distinguish zero from missing; null is not allowed.
 	arguments["wait_seconds"].Types, arguments["wait_seconds"].Type = nil, "integer"
 	between(arguments["wait_seconds"], 0, maxWait, usual)
 }
@@ -39,7 +39,7 @@ func ask(ctx context.Context, who caller, in askArguments) (string, error) {
 		return "", err
 	}
 
-	// Events after this version belong to the answer, or to an earlier question.
+	// Events after this version belong to this answer, or to an earlier question.
 	detail, err := who.client.Session(ctx, id)
 	if err != nil {
 		return "", err
@@ -81,7 +81,7 @@ func ask(ctx context.Context, who caller, in askArguments) (string, error) {
 	return data(p.String()) + "\n" + p.rest(who, id), nil
 }
 
-// rest says where the whole of a text is that was cut.
+// rest describes where truncated texts can be read in full.
 func (p *pieces) rest(who caller, sessionID string) string {
 	if len(p.cut) == 0 {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// handling writes what people did with a session. Names, resolution and tags are text of people.
+// handling writes how people handled a session. Names, resolution and tags are user-supplied text.
 func (p *pieces) handling(h *tarsy.Handling) {
 	if h == nil {
 		return
@@ -17,7 +17,7 @@ func (p *pieces) handling(h *tarsy.Handling) {
 	p.care(h)
 }
 
-// care writes who takes care of a session, and its tags.
+// care writes a session's assignee and tags.
 func (p *pieces) care(h *tarsy.Handling) {
 	if h == nil {
 		return

@@ -19,29 +19,29 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
-// HTTPConfig is what a Handler needs.
+// HTTPConfig configures a Handler.
 type HTTPConfig struct {
-	// API answers the requests that tools make; it is called with the credentials of the caller.
+	// API serves the requests of tools, made with the caller's credentials.
 	API http.Handler
-	// Origins decide whose pages may connect.
+	// Origins is the policy for browser origins.
 	Origins origin.Policy
-	// Dashboard is where people open sessions; nil means the address that the caller used.
+	// Dashboard is the base URL of the dashboard; nil means the address that the caller used.
 	Dashboard *url.URL
 	Version   string
 	Logger    *slog.Logger
 }
 
-// Handler serves MCP over streamable HTTP without sessions: each request stands alone, so any of several servers may answer it. Whether a
-// caller may come in at all is decided before.
+// Handler serves MCP over streamable HTTP without sessions: each request is independent, so any server of several can answer
+// it. Access to the endpoint is checked before a request reaches the handler.
 type Handler struct {
 	cfg HTTPConfig
 	mcp http.Handler
-	// closing ends with Close.
+	// closing is done after Close.
 	closing context.Context //nolint:containedctx // the lifetime of the handler
 	cancel  context.CancelFunc
 }
 
-// NewHandler makes a handler; Close ends it.
+// NewHandler creates a handler; Close ends it.
 func NewHandler(cfg HTTPConfig) *Handler {
 	h := &Handler{cfg: cfg}
 	h.closing, h.cancel = context.WithCancel(context.Background())
@@ -49,19 +49,19 @@ func NewHandler(cfg HTTPConfig) *Handler {
 
 	h.mcp = mcpsdk.NewStreamableHTTPHandler(func(*http.Request) *mcpsdk.Server { return server }, &mcpsdk.StreamableHTTPOptions{
 		Stateless: true,
-		// Behind a proxy on the same machine the name is never that of the machine. Requests without a key are checked by the API.
+		// Behind a proxy on the same machine, the Host header is never localhost. The API checks requests without a key.
 		DisableLocalhostProtection: true,
-		// The body was read and bounded before.
+		// The body was read and limited before.
 		MaxRequestBodyBytes: -1,
 	})
 
 	return h
 }
 
-// Close ends the calls that are waiting for something. The HTTP server then waits for their responses.
+// Close ends waiting calls. The HTTP server then waits for their responses.
 func (h *Handler) Close() { h.cancel() }
 
-// requestKey is where the context of a call has the HTTP request that made it.
+// requestKey is the context key for the HTTP request of a call.
 type requestKey struct{}
 
 // ServeHTTP implements http.Handler.
@@ -73,7 +73,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	// MCP has dropped batches. One could start thousands of calls at once, past the limit of connections.
+	// MCP no longer has batches, and a batch could start thousands of concurrent calls, bypassing the connection limit.
 	if isBatch(r) {
 		problem.Write(w, r, h.cfg.Logger, tarsy.Errorf(tarsy.CodeInvalidRequest, "Send one message per request: batches are not supported."))
 
@@ -84,11 +84,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	defer context.AfterFunc(h.closing, cancel)()
 
-	// The response is written to the end also when the handler closes, so only the calls get this context.
+	// Only calls get this context: a response is written to its end even if the handler closes.
 	h.mcp.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, r.WithContext(ctx))))
 }
 
-// isBatch reports whether the body of a request is a list. The body can still be read as a whole.
+// isBatch reports whether the body of a request is a list. The body can still be read.
 func isBatch(r *http.Request) bool {
 	body := bufio.NewReader(r.Body)
 	r.Body = struct {
@@ -102,13 +102,13 @@ func isBatch(r *http.Request) bool {
 			return err == nil && first[0] == '['
 		}
 
-		_, _ = body.Discard(1) // what was peeked at; JSON has no need of it
+		_, _ = body.Discard(1) // skip white space, which JSON ignores
 	}
 }
 
 var errNoRequest = errors.New("mcpserver: a call without its HTTP request")
 
-// identify makes a client that acts as the sender of the HTTP request.
+// identify returns a client that acts on behalf of the sender of the HTTP request.
 func (h *Handler) identify(ctx context.Context) (caller, error) {
 	request, ok := ctx.Value(requestKey{}).(*http.Request)
 	if !ok {

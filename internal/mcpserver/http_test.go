@@ -17,7 +17,8 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// apiOf is an API with one session that never ends. Watched gets a value when somebody waits for it, left when they have gone.
+// apiOf returns an API with one session that never ends. Watched receives a value when a client waits for it, left when the
+// client is gone.
 func apiOf(watched, left chan<- struct{}) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/sessions/{id}", func(w http.ResponseWriter, r *http.Request) {
@@ -35,7 +36,7 @@ func apiOf(watched, left chan<- struct{}) http.Handler {
 	return mux
 }
 
-// waitingCall is a call of get_session that waits. It ends with what the caller gets.
+// waitingCall makes a get_session call that waits. The result channel receives what the caller gets.
 func waitingCall(ctx context.Context, t *testing.T, h *Handler, progress chan<- string) (result <-chan error) {
 	t.Helper()
 

@@ -47,7 +47,7 @@ func addList(server *mcpsdk.Server, identify identifier) {
 	}, listSessions)
 }
 
-// refineList restricts a list to values. An argument that is left out is not null.
+// refineList restricts a list to some values, and disallows null.
 func refineList(schema *jsonschema.Schema, values []any) {
 	schema.Types, schema.Type = nil, "array"
 	schema.Items.Enum = values
@@ -77,7 +77,7 @@ func listSessions(ctx context.Context, who caller, in listArguments) (string, er
 	return data(p.String()) + "\n" + moreText(more, "sessions"), nil
 }
 
-// describe is what is known of a session, without text that others wrote.
+// describe describes a session without text from third parties.
 func describe(s tarsy.SessionItem) string {
 	text := words(string(s.Status))
 
@@ -100,7 +100,7 @@ func describe(s tarsy.SessionItem) string {
 	return text
 }
 
-// session writes which session it is, and how it ended.
+// session writes a session and its result.
 func (p *pieces) session(s tarsy.SessionItem) {
 	p.printf("- %s, %s, %s\n", s.ID, date(s.CreatedAt), describe(s))
 	p.printf("  %s\n", line(s.TitleOr(s.AlertType), maxLine))
@@ -108,7 +108,7 @@ func (p *pieces) session(s tarsy.SessionItem) {
 	p.conclusion(s)
 }
 
-// conclusion writes how a session ended. The cause of a verdict that is marked wrong is not shown: a model would take it for a fact.
+// conclusion writes the result of a session. The cause of a verdict marked wrong is omitted: a model would take it for a fact.
 func (p *pieces) conclusion(s tarsy.SessionItem) {
 	if s.Rating == tarsy.RatingWrong {
 		p.printf("  The verdict was marked wrong; get_session shows what people reported.\n")
@@ -121,7 +121,7 @@ func (p *pieces) conclusion(s tarsy.SessionItem) {
 	}
 }
 
-// first reads up to limit values of a list that was asked for one more, and reports whether there are more.
+// first reads up to limit values of a list that was requested with limit+1, and reports whether there are more.
 func first[T any](limit int, all iter.Seq2[T, error]) (values []T, more bool, err error) {
 	for value, err := range all {
 		if err != nil {
@@ -138,7 +138,7 @@ func first[T any](limit int, all iter.Seq2[T, error]) (values []T, more bool, er
 	return values, false, nil
 }
 
-// clamp is a number of results within its limits; zero stands for the usual one.
+// clamp limits a number of results; zero means the usual number.
 func clamp(limit, usual, most int) int { return min(max(cmp.Or(limit, usual), 1), most) }
 
 func moreText(more bool, what string) string {

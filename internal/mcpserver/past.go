@@ -56,7 +56,7 @@ func searchPast(ctx context.Context, who caller, in pastArguments) (string, erro
 	return data(p.String()) + "\n" + moreText(more, "investigations"), nil
 }
 
-// ended are the statuses of investigations that are over.
+// ended returns the terminal statuses.
 func ended() []string {
 	statuses := slices.DeleteFunc(tarsy.SessionStatuses(), func(s tarsy.SessionStatus) bool { return !s.Terminal() })
 

@@ -12,8 +12,8 @@ import (
 
 var errInternal = errors.New("internal error; the log of TARSy has the reason")
 
-// recovered answers a message that makes its handler panic with an error. The SDK runs handlers in goroutines of its own, where a panic
-// would end the whole server.
+// recovered turns a panic of a handler into an error response. The SDK runs handlers in its own goroutines, where a panic would
+// crash the server.
 func recovered(logger *slog.Logger) mcpsdk.Middleware {
 	return func(next mcpsdk.MethodHandler) mcpsdk.MethodHandler {
 		return func(ctx context.Context, method string, request mcpsdk.Request) (result mcpsdk.Result, err error) {
@@ -25,7 +25,7 @@ func recovered(logger *slog.Logger) mcpsdk.Middleware {
 				}
 			}()
 
-			// The SDK (1.8.0) panics when it adds defaults to null. Leaving arguments out means the same.
+			// The SDK (1.8.0) panics when it adds defaults to null. Omitting the arguments is equivalent.
 			if call, ok := request.(*mcpsdk.CallToolRequest); ok && bytes.Equal(bytes.TrimSpace(call.Params.Arguments), []byte("null")) {
 				call.Params.Arguments = nil
 			}

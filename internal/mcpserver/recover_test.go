@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A panic here would end the test.
+// A panic here would abort the test.
 func TestHostileMessagesAreAnsweredAndDoNotEndTheServer(t *testing.T) {
 	t.Parallel()
 

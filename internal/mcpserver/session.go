@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// shownExchanges is how many questions about a session are shown, the latest ones.
+	// shownExchanges is how many questions about a session are shown, latest first.
 	shownExchanges = 3
-	// shownFeedback is how many people's opinions are shown, the latest ones.
+	// shownFeedback is how many people's feedback is shown, latest first.
 	shownFeedback = 5
 )
 
@@ -84,7 +84,7 @@ func sessionText(who caller, detail tarsy.SessionDetail, exchanges []client.Exch
 	return fmt.Sprintf("%sDashboard: %s\n%s\n%s", statusText(detail), who.page(detail.ID), data(p.String()), p.rest(who, detail.ID))
 }
 
-// statusText is what TARSy itself knows: it is not data of others.
+// statusText contains only what TARSy itself knows, no text from third parties.
 func statusText(detail tarsy.SessionDetail) string {
 	text := fmt.Sprintf("Session %s: %s", detail.ID, words(string(detail.Status)))
 
@@ -100,7 +100,7 @@ func statusText(detail tarsy.SessionDetail) string {
 	return text + ".\n"
 }
 
-// verdict writes the conclusion of a session, if it has one. Marks of cited calls stay: the analysis has the same.
+// verdict writes the conclusion of a session, if it has one. Citation marks are kept: the analysis has them too.
 func (p *pieces) verdict(detail tarsy.SessionDetail) {
 	verdict := detail.Verdict
 	if verdict == nil {
@@ -123,7 +123,7 @@ func (p *pieces) verdict(detail tarsy.SessionDetail) {
 	}
 }
 
-// command writes what a model proposes to run; its lines are kept.
+// command writes a command proposed by a model, with its line breaks.
 func (p *pieces) command(text string) {
 	if text != "" {
 		p.printf("  Command, proposed by a model: %s\n", strings.ReplaceAll(plaintext.Cut(text, maxText), "\n", "\n    "))

@@ -11,9 +11,9 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// StdioConfig is what ServeStdio needs.
+// StdioConfig configures ServeStdio.
 type StdioConfig struct {
-	// Client reaches the server, with the key of whoever runs the command.
+	// Client reaches the server, with the key of the user who runs the command.
 	Client  *client.Client
 	Version string
 	Logger  *slog.Logger
@@ -25,7 +25,7 @@ type StdioConfig struct {
 const stdioKeyHint = "set the environment variable TARSY_TOKEN to an API key in the configuration of the program that starts tarsy mcp; " +
 	"tarsy keys create makes one"
 
-// ServeStdio answers one program until it closes In or ctx is done.
+// ServeStdio serves one program until it closes In or ctx is done.
 func ServeStdio(ctx context.Context, cfg StdioConfig) error {
 	server := newServer(cfg.Version, cfg.Logger, func(context.Context) (caller, error) {
 		return caller{client: cfg.Client, page: cfg.Client.SessionPage, gone: ctx, keyHint: stdioKeyHint}, nil
@@ -39,7 +39,7 @@ func ServeStdio(ctx context.Context, cfg StdioConfig) error {
 	return nil
 }
 
-// unclosed is a writer that belongs to somebody else.
+// unclosed is a writer that is owned by the caller and not closed.
 type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }

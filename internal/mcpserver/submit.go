@@ -58,7 +58,8 @@ func submitAlert(ctx context.Context, who caller, in submitArguments) (string, e
 	return fmt.Sprintf("%sWhat became of the alert:\n%s", p.String(), data(decided.String())), nil
 }
 
-// alertData is the data of an alert as the API takes it. Text that is an object or a list is one.
+// alertData returns the data of an alert in the form that the API expects. A string that contains a JSON object or list is sent
+// as that.
 func alertData(raw json.RawMessage) any {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -12,30 +12,30 @@ import (
 )
 
 const (
-	// maxWait is how long a call waits at most. Many programs give up on a call earlier.
+	// maxWait is the maximum time that a call waits. Many programs give up on a call earlier.
 	maxWait = 300
-	// usualWait is below the minute after which most programs give up.
+	// usualWait is less than the minute after which most programs give up.
 	usualWait = 45
 )
 
-// errWaited is why waiting ends although nothing happened.
+// errWaited is the cause if waiting ends without an event.
 var errWaited = errors.New("waited for as long as the caller asked")
 
-// waiting gives ctx a limit. Waited reports whether only the limit was reached.
+// waiting limits ctx. Waited reports whether only this limit was reached.
 func waiting(ctx context.Context, seconds int) (limited context.Context, cancel func(), waited func() bool) {
 	limited, cancel = context.WithTimeoutCause(ctx, time.Duration(min(max(seconds, 0), maxWait))*time.Second, errWaited)
 
 	return limited, cancel, func() bool { return ctx.Err() == nil && errors.Is(context.Cause(limited), errWaited) }
 }
 
-// report tells the caller that the session goes on.
+// report tells the caller that the session is making progress.
 func (c caller) report(ctx context.Context, update client.Update) {
 	if update.Event != nil {
 		c.notify(ctx, float64(update.Event.Seq), update.Event.Type)
 	}
 }
 
-// awaitEnd waits until the investigation has ended, for so many seconds at most.
+// awaitEnd waits until the investigation has ended, for at most this many seconds.
 func (c caller) awaitEnd(ctx context.Context, detail tarsy.SessionDetail, seconds int) error {
 	limited, cancel, waited := waiting(ctx, seconds)
 	defer cancel()
@@ -55,14 +55,14 @@ func (c caller) awaitEnd(ctx context.Context, detail tarsy.SessionDetail, second
 	return nil
 }
 
-// refusedError is why a question that was accepted gets no answer.
+// refusedError is the reason why an accepted question is not answered.
 type refusedError struct{ reason string }
 
 func (e refusedError) Error() string {
 	return "there is no answer: " + line(visible(e.reason), maxText)
 }
 
-// awaitAnswer waits until a question is answered, for so many seconds at most, and reports whether it is.
+// awaitAnswer waits until a question is answered, for at most this many seconds, and reports whether it is.
 func (c caller) awaitAnswer(ctx context.Context, detail tarsy.SessionDetail, asked client.Asked, seconds int) (bool, error) {
 	limited, cancel, waited := waiting(ctx, seconds)
 	defer cancel()

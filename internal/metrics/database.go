@@ -13,36 +13,36 @@ import (
 )
 
 const (
-	// workloadEvery is how long a reading of the database is used again, so that scrapes, however many, cost it one query in this time.
+	// workloadEvery is how long a database reading is cached, so that scrapes, however many, cost one query per interval.
 	workloadEvery = 5 * time.Second
-	// workloadWithin is how long the query may take. Prometheus waits for ten seconds by default.
+	// workloadWithin is the time limit of the query. Prometheus waits for ten seconds by default.
 	workloadWithin = 2 * time.Second
 )
 
-// Workload is what all servers together have to do.
+// Workload is the work of all servers together.
 type Workload struct {
-	// Sessions are those that are not over, by status.
+	// Sessions counts the sessions that have not ended, by status.
 	Sessions map[tarsy.SessionStatus]int
-	// Waiting sessions were not taken by a server yet; OldestAge is how long the oldest of them waits.
+	// Waiting is how many sessions no server has taken yet; OldestAge is the waiting time of the oldest.
 	Waiting   int
 	OldestAge time.Duration
-	// WaitingApprovals are the tool calls that somebody can approve or reject.
+	// WaitingApprovals is the number of tool calls that can be approved or rejected.
 	WaitingApprovals int
-	// Unnumbered entries of journals are not visible to readers yet.
+	// Unnumbered is the number of journal entries that are not visible to readers yet.
 	Unnumbered int
-	// Paused tells of each kind of pause whether it holds.
+	// Paused has the state of each kind of pause.
 	Paused map[tarsy.PauseKind]bool
 }
 
-// Database is read when somebody scrapes.
+// Database provides the data that is read on scrapes.
 type Database struct {
 	Workload func(context.Context) (Workload, error)
 	Pools    func() map[string]*pgxpool.Stat
-	// Now is the time; nil means time.Now.
+	// Now returns the time; defaults to time.Now.
 	Now func() time.Time
 }
 
-// AddDatabase adds the metrics of the database. It is called once.
+// AddDatabase adds the metrics of the database. Call it once.
 func (m *Metrics) AddDatabase(db Database) {
 	if db.Now == nil {
 		db.Now = time.Now
@@ -65,7 +65,7 @@ var (
 	journalLagDesc = describe("journal_lag", "Entries of the journal of notes that readers cannot see yet.")
 )
 
-// workload reads the database, at most once in a while; scrapes at the same time wait for one query.
+// workload reads the database at most once per interval; concurrent scrapes wait for one query.
 type workload struct {
 	Database
 
@@ -84,8 +84,8 @@ func (w *workload) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. While the database cannot be read, only that is shown: old numbers would look like
-// present ones.
+// Collect implements prometheus.Collector. If the database cannot be read, only that is reported: stale values would look
+// current.
 func (w *workload) Collect(to chan<- prometheus.Metric) {
 	last, ok := w.read()
 	if !ok {
@@ -150,7 +150,7 @@ var (
 	poolWaitDesc  = describe("db_pool_acquire_seconds_total", "How long the callers waited for connections altogether.", "pool")
 )
 
-// pools are the statistics of the connection pools.
+// pools collects the statistics of the connection pools.
 type pools struct {
 	read func() map[string]*pgxpool.Stat
 }

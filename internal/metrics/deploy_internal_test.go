@@ -23,7 +23,7 @@ const (
 	metricsPath    = "../../docs/metrics.md"
 )
 
-// everyName returns the names of all metrics that a server has.
+// everyName returns the names of all metrics of a server.
 func everyName(t *testing.T) map[string]bool {
 	t.Helper()
 
@@ -53,7 +53,7 @@ func everyName(t *testing.T) map[string]bool {
 	return names
 }
 
-// metricNames are the names of metrics in a text of PromQL, without the suffixes of histograms.
+// metricNames returns the metric names in a PromQL text, without the suffixes of histograms.
 func metricNames(text string) []string {
 	var found []string
 
@@ -186,7 +186,7 @@ func TestDocumentListsEveryMetric(t *testing.T) {
 	}
 }
 
-// promtool comes with Debian's Prometheus, which scripts/install-alertmanager.sh gets.
+// promtool is part of Debian's Prometheus package, which scripts/install-alertmanager.sh downloads.
 func TestAlertRulesPassPromtool(t *testing.T) {
 	t.Parallel()
 

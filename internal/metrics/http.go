@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// requests are the metrics of HTTP.
+// requests are the HTTP metrics.
 type requests struct {
 	answered *prometheus.CounterVec
 	took     *prometheus.HistogramVec
@@ -28,8 +28,8 @@ func newRequests() requests {
 
 func (r *requests) all() []prometheus.Collector { return []prometheus.Collector{r.answered, r.took} }
 
-// Request counts an HTTP request. The route is the pattern that it matched, without its method; it is empty if it matched none. A stream
-// is not timed: it lasts as long as its reader likes.
+// Request counts an HTTP request. The route is the pattern that it matched, without the method, or "" if it matched none.
+// Streams are not timed: they last as long as their readers want.
 func (m *Metrics) Request(route, method string, code int, took time.Duration, stream bool) {
 	if route == "" {
 		route = other
@@ -43,7 +43,7 @@ func (m *Metrics) Request(route, method string, code int, took time.Duration, st
 	}
 }
 
-// AddBodies adds how much memory the bodies of requests have. It is called once.
+// AddBodies adds the memory used by request bodies. Call it once.
 func (m *Metrics) AddBodies(read func() int64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: namespace, Name: "http_body_bytes", Help: "Memory of the bodies of HTTP requests.",

@@ -1,6 +1,6 @@
-// Package metrics counts what the server does, for Prometheus. It has its own registry, and its labels have a bounded number of
-// values: names come from the configuration, everything else is "other". It knows neither HTTP routes nor SQL: the parts of the server
-// call it, or are read when somebody scrapes.
+// Package metrics counts what the server does, for Prometheus. It has its own registry, and its labels have a limited number of
+// values: names come from the configuration, everything else is "other". It knows neither HTTP routes nor SQL: the parts of the
+// server call it, or are read on scrapes.
 package metrics
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// namespace is the first part of every name, apart from those of Go and the process.
+// namespace is the prefix of every name, except for those of Go and the process.
 const namespace = "tarsy"
 
-// Config is what may appear in labels.
+// Config has the values that can appear in labels.
 type Config struct {
 	Version string
 	// Providers are the names of the configured LLM providers, Models the names of their models, and Servers those of MCP servers.
@@ -38,7 +38,7 @@ type Metrics struct {
 	losses prometheus.Counter
 }
 
-// New makes the metrics; all of them are zero.
+// New creates the metrics; all of them are zero.
 func New(cfg Config) *Metrics {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -63,7 +63,8 @@ func New(cfg Config) *Metrics {
 	return m
 }
 
-// Know adds names that may appear in labels, after the configuration was changed. Earlier ones stay: their sessions may still run.
+// Know adds names that can appear in labels after the configuration was changed. Earlier names are kept: their sessions may
+// still run.
 func (m *Metrics) Know(providers, models, servers []string) {
 	m.models.add(models)
 	m.servers.add(servers)
@@ -79,7 +80,7 @@ func (m *Metrics) addProviders(names []string) {
 	}
 }
 
-// Handler answers a scrape. A part that cannot be read is left out and logged, and the rest is answered.
+// Handler serves scrapes. A part that cannot be read is omitted and logged, and the rest is served.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorLog: slog.NewLogLogger(m.logger.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError,
@@ -89,7 +90,7 @@ func (m *Metrics) Handler() http.Handler {
 // LeaseLost counts a session that another server took over.
 func (m *Metrics) LeaseLost() { m.losses.Inc() }
 
-// AddMasker adds how many secrets were masked in what people and providers wrote, and in the results of tools. It is called once.
+// AddMasker adds the number of secrets masked in text of people and providers, and in tool results. Call it once.
 func (m *Metrics) AddMasker(masked func() (texts, results int64)) {
 	add := func(gate string, read func() int64) {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
@@ -102,8 +103,8 @@ func (m *Metrics) AddMasker(masked func() (texts, results int64)) {
 	add("tool_result", func() int64 { _, results := masked(); return results })
 }
 
-// AddTraces adds how many spans of traces were exported, were refused by the collector, and were dropped because too many waited. It
-// is called once.
+// AddTraces adds the number of trace spans that were exported, that the collector refused, and that were dropped because the
+// queue was full. Call it once.
 func (m *Metrics) AddTraces(counts func() (exported, failed, dropped int64)) {
 	add := func(result string, read func() int64) {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
@@ -117,15 +118,15 @@ func (m *Metrics) AddTraces(counts func() (exported, failed, dropped int64)) {
 	add("dropped", func() int64 { _, _, dropped := counts(); return dropped })
 }
 
-// Streams is what the hub knows about readers. Each function is called for every scrape.
+// Streams provides the hub's counts of readers. Each function is called on every scrape.
 type Streams struct {
-	// WebSockets and EventStreams are the open connections of each kind.
+	// WebSockets and EventStreams return the number of open connections of each kind.
 	WebSockets, EventStreams func() int64
-	// DroppedDeltas and DroppedChanges are how much of each lossy class was dropped since the start.
+	// DroppedDeltas and DroppedChanges return how many messages of each lossy class were dropped since the start.
 	DroppedDeltas, DroppedChanges func() int64
 }
 
-// AddStreams adds the metrics of readers. It is called once.
+// AddStreams adds the metrics of readers. Call it once.
 func (m *Metrics) AddStreams(s Streams) {
 	readers := func(transport string, read func() int64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{

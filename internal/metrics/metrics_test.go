@@ -103,14 +103,14 @@ func TestToolCallIsCountedWhenItEnds(t *testing.T) {
 
 	m.Committed(step(event))
 
-	// Calls that wait for an approval, or are rejected, are not made.
+	// Calls that wait for an approval or are rejected do not run.
 	call.Status, call.Approval = tarsy.CallWaiting, &tarsy.Approval{Status: tarsy.ApprovalWaiting}
 	m.Committed(step(event))
 
 	call.Status, call.Approval = tarsy.CallFailed, &tarsy.Approval{Status: tarsy.ApprovalRejected}
 	m.Committed(step(event))
 
-	// Nor are those that were just approved.
+	// Nor do calls that were only just approved.
 	ended := time.Unix(1, 0)
 	call.Status, call.Approval = tarsy.CallWaiting, &tarsy.Approval{Status: tarsy.ApprovalApproved}
 	m.Committed(step(event))
@@ -161,7 +161,7 @@ func TestSessionIsCountedOnceWhenItEnds(t *testing.T) {
 	require.Equal(t, "1", got[`tarsy_sessions_finished_total{outcome="none",status="failed"}`])
 }
 
-// Models choose names of tools, and callers choose paths and methods.
+// Models choose tool names, and callers choose paths and methods.
 func TestHostileNamesCreateNoSeries(t *testing.T) {
 	t.Parallel()
 

@@ -2,11 +2,11 @@ package metrics
 
 import "sync"
 
-// other is the label of everything whose name is not known in advance. Models, tools and callers choose names, and each value of a
-// label costs memory here and in Prometheus.
+// other is the label for every name that is not known in advance. Models, tools and callers choose names, and each label value
+// costs memory here and in Prometheus.
 const other = "other"
 
-// names are the values that a label may have.
+// names are the allowed values of a label.
 type names struct{ known *sync.Map }
 
 func newNames(known []string) names {
@@ -22,7 +22,7 @@ func (n names) add(known []string) {
 	}
 }
 
-// label is the name if it is known.
+// label returns the name if it is known, or else other.
 func (n names) label(name string) string {
 	if _, known := n.known.Load(name); known {
 		return name

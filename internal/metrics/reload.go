@@ -6,14 +6,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// The results of a reload of the configuration.
+// Results of a configuration reload.
 const (
 	ReloadApplied   = "applied"
 	ReloadUnchanged = "unchanged"
 	ReloadInvalid   = "invalid"
 )
 
-// reloads are the metrics of the configuration.
+// reloads are the metrics of configuration reloads.
 type reloads struct {
 	total         *prometheus.CounterVec
 	lastSucceeded prometheus.Gauge
@@ -42,13 +42,13 @@ func (r reloads) all() []prometheus.Collector {
 	return []prometheus.Collector{r.total, r.lastSucceeded, r.lastSuccess}
 }
 
-// ConfigLoaded notes that the configuration was loaded at the start.
+// ConfigLoaded records that the configuration was loaded at startup.
 func (r reloads) ConfigLoaded(at time.Time) {
 	r.lastSucceeded.Set(1)
 	r.lastSuccess.Set(float64(at.Unix()))
 }
 
-// ConfigReloaded counts a reload with its result.
+// ConfigReloaded counts a reload by its result.
 func (r reloads) ConfigReloaded(result string, at time.Time) {
 	r.total.WithLabelValues(result).Inc()
 

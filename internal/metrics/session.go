@@ -10,10 +10,10 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// success is the outcome of a call that did not fail.
+// success is the outcome of a successful call.
 const success = "success"
 
-// sessions are the metrics of what sessions and notes do.
+// sessions are the metrics of sessions and notes.
 type sessions struct {
 	steps                                                    prometheus.Counter
 	calls, tokens, cost, retries, fallbacks, tools, finished *prometheus.CounterVec
@@ -43,7 +43,7 @@ func newSessions() sessions {
 		verdicts: newNames(append(texts(tarsy.Outcomes()), "none")),
 	}
 
-	// A series that begins with its first event hides that event from increase().
+	// A series that starts with its first event hides that event from increase().
 	for _, status := range tarsy.SessionStatuses() {
 		if status.Terminal() {
 			s.finished.WithLabelValues(string(status), "none")
@@ -62,7 +62,7 @@ func texts[S ~string](values []S) []string {
 	return all
 }
 
-// codes are the outcomes of LLM calls that failed for a known reason.
+// codes returns the outcomes of LLM calls: success, and the known classes of errors.
 func codes() []string {
 	all := []string{success}
 	for _, class := range llm.Classes() {
@@ -78,8 +78,8 @@ func (s *sessions) all() []prometheus.Collector {
 	}
 }
 
-// Committed counts what a step records. It is called once for each step, after its commit, so that the sums are those of the database:
-// a call whose result was lost in a crash is repeated, and counted once.
+// Committed counts what a step records. Call it once for each step, after its commit, so that the sums match the database: a
+// call whose result was lost in a crash is repeated, but counted once.
 func (m *Metrics) Committed(step progress.Step) {
 	m.steps.Inc()
 
@@ -119,7 +119,7 @@ func (m *Metrics) llmCall(call *tarsy.LLMInteraction) {
 	m.callSeconds.WithLabelValues(provider).Observe(seconds(call.DurationMs))
 }
 
-// NoteCall counts an LLM call about a note, which failed with err if that is not nil.
+// NoteCall counts an LLM call about a note, which failed with err if it is not nil.
 func (m *Metrics) NoteCall(provider, model, purpose string, usage tarsy.Usage, err error) {
 	code := ""
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package nearest helps people who mistyped a name: which of the known names they may have meant.
+// Package nearest suggests known names for a mistyped one.
 package nearest
 
 import (
@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// maxListed is how many known names a hint lists before it only counts the rest.
+// maxListed is the maximum number of known names that a hint lists.
 const maxListed = 12
 
-// Hint says what a name that is not known should have been: the nearest one if it could be a slip of the pen, else
-// the known ones, nearest first. What is the plural of what the names name.
+// Hint suggests a known name for an unknown one: the nearest one if the name could be a typo of it, or else all known names,
+// nearest first. What is the plural noun for the names.
 func Hint(name string, known []string, what string) string {
 	if len(known) == 0 {
 		return "there are no " + what
@@ -28,7 +28,7 @@ func Hint(name string, known []string, what string) string {
 	return "known " + what + ": " + listNames(sorted)
 }
 
-// HintWithList is Hint for references, where the whole list helps as well.
+// HintWithList is Hint for references, where the full list is useful as well.
 func HintWithList(name string, known []string, what string) string {
 	hint := Hint(name, known, what)
 	if strings.HasPrefix(hint, "did you mean") {
@@ -57,22 +57,22 @@ func Sort(name string, known []string) []string {
 	return sorted
 }
 
-// isNear allows one slip in three characters, and two in short names.
+// isNear allows one typo per three characters, and two in short names.
 func isNear(name, candidate string) bool {
 	const perSlip, slips = 3, 2
 	allowed := max(slips, len(candidate)/perSlip)
 	return min(len(name), len(candidate)) > slips && Distance(strings.ToLower(name), strings.ToLower(candidate)) <= allowed
 }
 
-// isPart notices instructions where custom_instructions is meant.
+// isPart matches a part of a name, such as instructions for custom_instructions.
 func isPart(name, candidate string) bool {
 	const telling = 5
 	return len(name) >= telling && strings.Contains(candidate, name)
 }
 
-// Distance counts insertions, deletions, replacements and swaps of neighbours.
+// Distance counts insertions, deletions, substitutions and transpositions of adjacent characters.
 func Distance(from, to string) int {
-	const longest = 100 // names are short; a longer one is nobody's typing error
+	const longest = 100 // names are short; a longer one is not a typo
 	a, b := []rune(from), []rune(to)
 	if len(a) > longest || len(b) > longest {
 		return max(len(a), len(b))

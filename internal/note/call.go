@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/note/store"
 )
 
-// priced is a call of the model about a note that is over now, with its price. It failed with err if that is not nil.
+// priced returns a finished model call about a note, with its price. A non-nil err means that the call failed.
 func (p *Processor) priced(noteID string, made infer.Call, err error) store.Call {
 	call := store.Call{
 		ID: ident.New(), NoteID: noteID, Purpose: made.Purpose, Provider: made.Provider, ModelName: made.Model, Usage: made.Usage, CreatedAt: p.Store.Now(),
@@ -24,8 +24,8 @@ func (p *Processor) priced(noteID string, made infer.Call, err error) store.Call
 	return call
 }
 
-// keepCall stores the call of an attempt that failed with cause, and returns cause: the call was paid for all the same. An attempt that
-// succeeds stores its call in the transaction of its result.
+// keepCall stores the call of an attempt that failed with cause, because the call was paid for, and returns cause. An attempt that succeeds
+// stores its call in the transaction of its result.
 func (p *Processor) keepCall(ctx context.Context, call store.Call, cause error) error {
 	if cause == nil {
 		return nil
@@ -34,7 +34,7 @@ func (p *Processor) keepCall(ctx context.Context, call store.Call, cause error) 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 
-	// If the database is away, the call is not counted; recording cause on the note then fails too, and is logged.
+	// If the database is unavailable, the call is not counted; recording cause on the note then fails too, and is logged.
 	_ = p.Store.Change(ctx, func(tx *store.Tx) error {
 		store.InsertCall(tx, call)
 

@@ -24,7 +24,7 @@ type paid struct {
 	CreatedAt                            time.Time
 }
 
-// calls returns the stored calls in the order in which they were made.
+// calls returns the stored calls, oldest first.
 func (p *processing) calls() []paid {
 	p.Helper()
 
@@ -65,7 +65,7 @@ func TestEveryCallOfModelIsStoredWithItsPrice(t *testing.T) {
 	entity := `{"entities":[{"type":"task","title":"Add a load test","content":"","owner":"Ana","due_date":"","tags":[],"evidence":"Ana adds a load test","confidence":0.9}]}`
 	place := `{"entities":[{"entity":1,"project_id":"","epic_id":"","new_epic_name":"","new_epic_description":"","confidence":0.9,"duplicate_of":"","reason":""}]}`
 
-	// An answer that cannot be used and one whose result is not stored were paid for too.
+	// An invalid answer and one whose result is not stored were paid for too.
 	p.script.Add(used("nothing", 10), used(entity, 20), used(entity, 30), used(place, 40))
 
 	fails := func(*store.Tx, []notebook.EntityDetail) error { return errors.New("not stored") }
@@ -79,7 +79,7 @@ func TestEveryCallOfModelIsStoredWithItsPrice(t *testing.T) {
 	}
 	require.Equal(t, want, p.calls())
 
-	// So was one whose note is processed again before the answer arrives.
+	// So was one whose note is reprocessed before the answer arrives.
 	version, gate := p.requeue(n.ID), p.script.Gate("late")
 	late := used(entity, 50)
 	late.Gate = gate

@@ -9,14 +9,14 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// How many choices the model gets.
+// Limits on the choices that the model gets.
 const (
 	maxProjects   = 20
 	maxEpics      = 15 // of each project
 	maxDuplicates = 5  // of each entity
 )
 
-// projectsSQL selects the active projects that share most words, $1, with the entities: in their name, description and open epics.
+// projectsSQL selects the active projects that share the most words with the entities ($1) in their name, description and open epics.
 const projectsSQL = `WHERE p.status = 'active'
 	ORDER BY (
 		SELECT count(*) FROM (
@@ -27,7 +27,7 @@ const projectsSQL = `WHERE p.status = 'active'
 	) DESC, p.position, p.id
 	LIMIT $2`
 
-// epicsSQL selects the open epics of projects, $1, that share most words, $2, with the entities.
+// epicsSQL selects the open epics of the projects ($1) that share the most words with the entities ($2).
 const epicsSQL = `JOIN (
 		SELECT id, row_number() OVER (PARTITION BY project_id ORDER BY (
 			SELECT count(*) FROM (SELECT unnest(search_tokens(left(name || ' ' || description, 32768))) INTERSECT SELECT unnest($2::text[])) AS shared
@@ -37,7 +37,7 @@ const epicsSQL = `JOIN (
 	WHERE ranked.place <= $3
 	ORDER BY e.project_id, ranked.place`
 
-// organizeInput reads the entities of a note that wait to be organized, and what they can be filed under or be the same as.
+// organizeInput reads the entities of a note that wait to be organized, the places they can be filed under, and their possible duplicates.
 func (p *Processor) organizeInput(ctx context.Context, q store.Querier, noteID string) (infer.OrganizeInput, error) {
 	var in infer.OrganizeInput
 
@@ -120,7 +120,7 @@ func noChoice(in infer.OrganizeInput) bool {
 	return len(in.Projects) == 0 && !slices.ContainsFunc(in.Entities, func(u infer.Unfiled) bool { return len(u.Candidates) > 0 })
 }
 
-// counts reports whether an entity is one that people work with.
+// counts reports whether an entity is proposed or accepted, so that people work with it.
 func counts(e notebook.Entity) bool {
 	return e.State == notebook.EntityProposed || e.State == notebook.EntityAccepted
 }

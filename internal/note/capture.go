@@ -18,13 +18,13 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// notQueued is the error of a note whose job could not be written.
+// notQueued is the processing error of a note whose job could not be inserted.
 const notQueued = "The note could not be queued. It is tried again."
 
-// Capture stores a note and queues its extraction. created is false if the note was captured before with the same idempotency key.
+// Capture stores a note and queues its extraction. created is false if the note was already captured with the same idempotency key.
 func (s *Service) Capture(ctx context.Context, input notebook.NoteInput) (note notebook.Note, created bool, err error) {
 	if key := input.Idempotency; key != nil {
-		// First, because the answer to a repeated request does not depend on the session, which may be gone.
+		// Check this first: the answer to a repeated request does not depend on the session, which may be gone.
 		if found, err := s.captured(ctx, key); found != nil || err != nil {
 			audit.Unchanged(ctx)
 
@@ -43,7 +43,7 @@ func (s *Service) Capture(ctx context.Context, input notebook.NoteInput) (note n
 	case err == nil:
 		return note, true, nil
 	case store.IsTaken(err) && input.Idempotency != nil:
-		// Somebody else captured it with this key since we looked, and has committed: the insert waited for that.
+		// Another request captured a note with this key since the lookup and has committed: the insert waited for it.
 		audit.Unchanged(ctx)
 
 		found, err := s.captured(ctx, input.Idempotency)
@@ -57,7 +57,7 @@ func (s *Service) Capture(ctx context.Context, input notebook.NoteInput) (note n
 	}
 }
 
-// captured is the note that was captured with an idempotency key, or nil.
+// captured returns the note that was captured with an idempotency key, or nil.
 func (s *Service) captured(ctx context.Context, key *tarsy.IdempotencyKey) (*notebook.Note, error) {
 	found, fingerprint, err := store.NoteByKey(ctx, s.cfg.Store.Writer(), key.Hash)
 
@@ -82,7 +82,7 @@ func valueOf(n *notebook.Note) notebook.Note {
 	return *n
 }
 
-// insert stores a note, its job and its event. The job is written in a savepoint: if that fails the note is kept, and the sweep queues it.
+// insert stores a note, its job and its event. The job is inserted in a savepoint: if that fails the note is kept, and the sweep queues it.
 func (s *Service) insert(ctx context.Context, tx *store.Tx, n *notebook.Note, key *tarsy.IdempotencyKey) error {
 	n.CreatedAt, n.UpdatedAt = tx.Now, tx.Now
 
@@ -111,7 +111,7 @@ func (s *Service) insert(ctx context.Context, tx *store.Tx, n *notebook.Note, ke
 	return nil
 }
 
-// prepare checks what is captured and makes the note.
+// prepare validates the input and builds the note.
 func (s *Service) prepare(ctx context.Context, input notebook.NoteInput) (notebook.Note, error) {
 	note := notebook.Note{ID: ident.New(), Source: input.Source, Author: input.Author, Status: notebook.NoteQueued, Version: 1}
 
@@ -153,7 +153,7 @@ func (s *Service) prepare(ctx context.Context, input notebook.NoteInput) (notebo
 	return note, nil
 }
 
-// analysisOf is the final analysis of a session that is over, cut to the size of a note.
+// analysisOf returns the final analysis of a session that has ended, cut to the size of a note.
 func analysisOf(session *tarsy.SessionDetail) (string, error) {
 	if !session.Status.Terminal() {
 		return "", tarsy.Errorf(tarsy.CodeSessionNotOver, "the session is %s: wait until it is over, or write content", session.Status)

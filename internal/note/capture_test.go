@@ -37,7 +37,7 @@ func TestCaptureStoresNoteJobAndEventTogether(t *testing.T) {
 	require.Equal(t, 1, page.Total, "and no note")
 }
 
-// stored is a note as it was captured: times in UTC.
+// stored returns a note with its times in UTC, as captured.
 func (s *server) stored(id string) notebook.Note {
 	s.Helper()
 
@@ -112,7 +112,7 @@ func TestIdempotencyKeyReturnsSameNote(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, created)
 
-	delete(s.sessions, about.ID) // purged: the answer is the same
+	delete(s.sessions, about.ID) // purged: the response does not change
 
 	again, created, err := s.service.Capture(t.Context(), input)
 	require.NoError(t, err)

@@ -10,18 +10,18 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// pipeline is the author of what the pipeline creates.
+// pipeline is the author of everything that the pipeline creates.
 const pipeline = "tarsy"
 
-// unprovenConfidence is the highest confidence of an entity whose evidence does not occur in the note, whatever the model says.
+// unprovenConfidence caps the confidence of an entity whose evidence does not occur in the note, whatever the model reports.
 const unprovenConfidence = 0.3
 
 // Extract stores what the model finds in a note, in one transaction with the note's status, its events and finish. Finish completes the
-// job and, if entities is not empty, inserts the job that organizes them: those that were stored, and those of earlier versions that a
-// person kept before they were organized.
+// job. If entities is not empty, it also inserts the job that organizes them: the entities just stored, and those of earlier versions that
+// a person kept before they were organized.
 //
-// A note that does not exist, has another version or is extracted already is left alone; finish then runs without entities. Errors are
-// those of infer.Model.Extract, the database and finish; see Permanent.
+// A note that does not exist, has another version or was already extracted is left alone; finish then runs without entities. Errors come
+// from infer.Model.Extract, the database and finish; see Permanent.
 func (p *Processor) Extract(ctx context.Context, noteID string, version int64, finish func(tx *store.Tx, entities []notebook.EntityDetail) error) error {
 	waits := func(n notebook.Note) bool {
 		return n.Version == version && (n.Status == notebook.NoteQueued || n.Status == notebook.NoteFailed && !n.Processed)
@@ -61,7 +61,7 @@ func (p *Processor) Extract(ctx context.Context, noteID string, version int64, f
 	return p.keepCall(ctx, call, err)
 }
 
-// storeExtracted stores entities and the end of the extraction. It returns the entities that wait to be organized.
+// storeExtracted stores the entities and the note's new status. It returns the entities that wait to be organized.
 func (p *Processor) storeExtracted(ctx context.Context, tx *store.Tx, note notebook.Note, found []infer.Extracted) ([]notebook.EntityDetail, error) {
 	known, err := replaceEntities(ctx, tx, note)
 	if err != nil {
@@ -105,7 +105,7 @@ func (p *Processor) storeExtracted(ctx context.Context, tx *store.Tx, note noteb
 	return waiting, nil
 }
 
-// storeEntity stores an entity, and a review item if a person must decide about it.
+// storeEntity stores an entity, and a review item if a person must decide on it.
 func (p *Processor) storeEntity(tx *store.Tx, note notebook.Note, f infer.Extracted) notebook.EntityDetail {
 	e := notebook.EntityDetail{
 		Entity: notebook.Entity{

@@ -46,7 +46,7 @@ func TestExtractStoresEntitiesTagsAndSourcesWithTheirEvents(t *testing.T) {
 	require.Equal(t, "tarsy", stored.CreatedBy)
 	require.Empty(t, stored.EditedBy)
 	require.Nil(t, stored.OrganizedAt)
-	// The quote is that of the note, and the emoji has two UTF-16 units.
+	// The quote is taken from the note, and the emoji counts as two UTF-16 units.
 	require.Equal(t, []notebook.EntitySource{{
 		EntityID: stored.ID, NoteID: n.ID, Quote: "Ana fixes the\n  login bug by Friday", StartOffset: 15, EndOffset: 50,
 	}}, stored.Sources)
@@ -218,7 +218,7 @@ func TestExtractLeavesOtherVersionsAlone(t *testing.T) {
 	n := p.capture("Check the disk.")
 	version := p.requeue(n.ID)
 
-	// The model is not asked.
+	// The model is not called.
 	require.Empty(t, p.extract(n.ID, 1))
 	require.Empty(t, p.script.Calls())
 	require.Equal(t, notebook.NoteQueued, p.note(n.ID).Status)

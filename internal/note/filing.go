@@ -10,20 +10,20 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// filing stores an organization. It is used once, within a transaction.
+// filing stores the result of organizing a note. It is used once, within a transaction.
 type filing struct {
 	tx         *store.Tx
 	note       notebook.Note
 	confidence float64
 	in         infer.OrganizeInput
-	// places are in the order of the input's entities.
+	// places has the same order as the input's entities.
 	places []infer.Place
-	// suggested are the new epics, in the order of their first entity.
+	// suggested lists the new epics, ordered by their first entity.
 	suggested []*suggestedEpic
 }
 
-// run returns how many entities were organized. It locks projects and epics, then review items, then entities: the order in which
-// decisions of people lock them.
+// run returns how many entities were organized. It locks projects and epics, then review items, then entities. People's decisions lock in
+// another order; store.DB.Change retries deadlocks.
 func (f *filing) run(ctx context.Context) (int, error) {
 	if err := f.lockPlaces(ctx); err != nil {
 		return 0, err
@@ -42,7 +42,7 @@ func (f *filing) run(ctx context.Context) (int, error) {
 		}
 	}
 
-	// With their likely duplicates, so that of two organizations that find each other's entity the second one sees the first.
+	// Lock the likely duplicates too, so that of two organizations that find each other's entity the second one sees the first.
 	locked, err := store.LockEntityRows(ctx, f.tx, ids...)
 	if err != nil {
 		return 0, err
@@ -76,7 +76,7 @@ func (f *filing) run(ctx context.Context) (int, error) {
 	return organized, f.storeSuggestions(ctx)
 }
 
-// lockPlaces checks that projects and epics are still open, and keeps them so.
+// lockPlaces checks that projects and epics are still open, and locks them so that they remain open.
 func (f *filing) lockPlaces(ctx context.Context) error {
 	var projects, epics []string
 
@@ -124,7 +124,7 @@ func (f *filing) lockPlaces(ctx context.Context) error {
 // organize files one entity, or leaves the decision to a person.
 func (f *filing) organize(ctx context.Context, i int, entity notebook.Entity) error {
 	place := f.places[i]
-	// What a person filed meanwhile stays.
+	// Keep the project if a person filed the entity in the meantime.
 	proposes := place.ProjectID != "" && entity.ProjectID == nil
 	sure := place.Confidence >= f.confidence
 
@@ -154,7 +154,7 @@ func (f *filing) organize(ctx context.Context, i int, entity notebook.Entity) er
 	return f.proposeDuplicate(ctx, i, entity)
 }
 
-// proposeDuplicate asks a person whether an entity is the same as another, unless the question is open already.
+// proposeDuplicate creates a review item for a likely duplicate, unless one for the same pair is already open.
 func (f *filing) proposeDuplicate(ctx context.Context, i int, entity notebook.Entity) error {
 	place := f.places[i]
 	if place.DuplicateOf == "" {
@@ -175,7 +175,7 @@ func (f *filing) proposeDuplicate(ctx context.Context, i int, entity notebook.En
 	item.EntityID = &entity.ID
 	item.Proposal = notebook.Proposal{DuplicateOf: place.DuplicateOf}
 	item.Score = &candidates[at].Score
-	// The confidence of the answer is about the place.
+	// The confidence in the answer applies to the place.
 	item.Confidence = nil
 
 	store.InsertReviewItem(f.tx, item)
@@ -183,7 +183,7 @@ func (f *filing) proposeDuplicate(ctx context.Context, i int, entity notebook.En
 	return nil
 }
 
-// item is a new review item about a place.
+// item returns a new review item about a place.
 func (f *filing) item(kind notebook.ReviewKind, place infer.Place) notebook.ReviewItem {
 	return notebook.ReviewItem{
 		ID: ident.New(), Kind: kind, Status: notebook.ReviewOpen, NoteID: &f.note.ID, Reason: place.Reason, Confidence: &place.Confidence,

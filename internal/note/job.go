@@ -12,7 +12,7 @@ import (
 
 // extractJob finds the entities of a note.
 type extractJob struct {
-	// The note, and its version when the job was queued: a job of an older version stores nothing. Together they name the job.
+	// The note, and its version when the job was queued: a job of an older version stores nothing. Together they identify the job.
 	NoteID  string `json:"note_id" river:"unique"`
 	Version int64  `json:"version" river:"unique"`
 }
@@ -29,24 +29,24 @@ type organizeJob struct {
 // Kind implements river.JobArgs.
 func (organizeJob) Kind() string { return "entities_organize" }
 
-// reprocessJob queues a batch of notes again, and the job of the next batch.
+// reprocessJob requeues a batch of notes, and queues the job for the next batch.
 type reprocessJob struct {
 	// Notes that were captured from Since through Until.
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`
 	// The last note of the previous batch.
 	After *notebook.TimeCursor `json:"after,omitempty"`
-	// Who asked for it.
+	// Who requested it.
 	Author string `json:"author"`
 }
 
 // Kind implements river.JobArgs.
 func (reprocessJob) Kind() string { return "notes_reprocess" }
 
-// Tries is how often a job is tried before it counts as failed.
+// Tries is the maximum number of attempts of a job.
 type Tries int
 
-// add queues a job. One that exists for the same note and version is left as it is.
+// add queues a job, unless one for the same note and version exists.
 func (t Tries) add(ctx context.Context, client *river.Client[pgx.Tx], tx pgx.Tx, job river.JobArgs) error {
 	options := river.InsertOpts{MaxAttempts: int(t)}
 
@@ -64,7 +64,7 @@ func (t Tries) add(ctx context.Context, client *river.Client[pgx.Tx], tx pgx.Tx,
 	return err
 }
 
-// next is the job that a note of a status waits for; nil if it waits for none.
+// next returns the job that a note waits for, according to its status; nil if none.
 func next(n notebook.Note) river.JobArgs {
 	switch n.Status {
 	case notebook.NoteQueued:

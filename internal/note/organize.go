@@ -9,15 +9,14 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// errMeanwhile is the error of an organization whose projects or epics were closed while the model chose. The next attempt has other
-// choices.
+// errMeanwhile is returned if projects or epics were closed while the model chose among them. The next attempt has other choices.
 var errMeanwhile = errors.New("a project or an epic was closed or deleted meanwhile")
 
-// Organize files the entities of a note that nobody has organized yet, in one transaction with the note's status, its events and finish,
-// which completes the job. The note is done then.
+// Organize files the entities of a note that are not organized yet, in one transaction with the note's status, its events and finish, which
+// completes the job. The note is then done.
 //
-// A note that does not exist, has another version or does not wait to be organized is left alone; finish runs nevertheless. Errors are
-// those of infer.Model.Organize, the database and finish; see Permanent.
+// A note that does not exist, has another version or does not wait to be organized is left alone; finish runs nevertheless. Errors come
+// from infer.Model.Organize, the database and finish; see Permanent.
 func (p *Processor) Organize(ctx context.Context, noteID string, version int64, finish func(tx *store.Tx) error) error {
 	waits := func(n notebook.Note) bool {
 		return n.Version == version && (n.Status == notebook.NoteExtracted || n.Status == notebook.NoteFailed && n.Processed)
@@ -32,7 +31,7 @@ func (p *Processor) Organize(ctx context.Context, noteID string, version int64, 
 		return p.Store.Change(ctx, finish)
 	}
 
-	// Without a snapshot: what changes meanwhile is noticed when the organization is stored, as if it changed while the model chose.
+	// No snapshot is needed: changes during these reads are detected when the result is stored, like changes while the model chooses.
 	in, err := p.organizeInput(ctx, p.Store.Writer(), noteID)
 	if err != nil {
 		return err
@@ -62,7 +61,7 @@ func (p *Processor) Organize(ctx context.Context, noteID string, version int64, 
 	return p.keepCall(ctx, call, err)
 }
 
-// storeOrganized files entities, stores the end of the organization and runs finish.
+// storeOrganized files the entities, stores the note's new status and runs finish.
 func storeOrganized(ctx context.Context, f *filing, finish func(*store.Tx) error) error {
 	organized, err := f.run(ctx)
 	if err != nil {
@@ -71,7 +70,7 @@ func storeOrganized(ctx context.Context, f *filing, finish func(*store.Tx) error
 
 	f.note.Status, f.note.ProcessingError = notebook.NoteDone, ""
 
-	// Otherwise the events of the entities tell that the note is done.
+	// Otherwise the events of the entities imply that the note is done.
 	if organized == 0 {
 		f.tx.Emit(noteEvent(notebook.TypeNoteProcessed, f.note))
 	}

@@ -116,7 +116,7 @@ func TestOrganizeOffersOnlySimilarOpenEntitiesAsDuplicates(t *testing.T) {
 		task("Rotate the API keys now", "Rotate the API keys."), task("Rotate the API keys soon", "ROTATE all keys."),
 		task("Rotate the API keys later", "Rotate api keys."), task("Paint the fence", "The API keys."))
 
-	// Only the first one still counts.
+	// Only the first one is still open and accepted.
 	p.execute(`UPDATE entities SET status = 'done' WHERE id = $1`, old[1].ID)
 	p.execute(`UPDATE entities SET state = 'rejected' WHERE id = $1`, old[2].ID)
 
@@ -383,11 +383,11 @@ func TestNotesThatSuggestTheSameEpicAtOnceShareOneItem(t *testing.T) {
 	p.organizationAnswers(suggestion)
 	p.organizationAnswers(suggestion)
 
-	// The first one is about to commit.
+	// Block the first one just before it commits.
 	reached, commit, done := make(chan struct{}), make(chan struct{}), make(chan error, 2)
 	release := sync.OnceFunc(func() { close(commit) })
 
-	defer release() // also if the test fails
+	defer release() // even if the test fails
 
 	go func() {
 		done <- p.Organize(t.Context(), first.ID, 1, func(*store.Tx) error {
@@ -417,7 +417,7 @@ func TestNotesThatSuggestTheSameEpicAtOnceShareOneItem(t *testing.T) {
 	require.Equal(t, []string{one[0].ID, two[0].ID}, items[0].Proposal.EntityIDs)
 }
 
-// place is an answer that files an entity under a project.
+// place returns an answer that files an entity under a project.
 func place(entity int, projectID string) string {
 	return fmt.Sprintf(`{"entity":%d,"project_id":%q,"epic_id":"","new_epic_name":"","new_epic_description":"","confidence":1,"duplicate_of":"","reason":""}`,
 		entity, projectID)

@@ -1,5 +1,6 @@
-// Package note is the pipeline from captured text to filed work: capture, extraction, organization. Its child packages hold the rows
-// (store), the questions to the model (infer), what people decide (review) and where entities are filed (board).
+// Package note is the pipeline from captured text to filed work: capture, extraction, organization. Its child packages contain the rows
+// (store), the questions to the model (infer), people's decisions (review) and the projects and epics that entities are filed under
+// (board).
 package note
 
 import (
@@ -22,18 +23,18 @@ const (
 	DefaultSimilarity = 0.5
 )
 
-// Processor processes notes. It is called by the workers of the queue, and directly by tests. It keeps nothing between calls.
+// Processor processes notes. It is called by the workers of the queue, and directly by tests. It keeps no state between calls.
 type Processor struct {
 	// Required.
 	Store *store.DB
 	Model *infer.Model
-	// Confidence is that below which a person decides about an entity or its place; zero means DefaultConfidence.
+	// Confidence below which a person decides about an entity or its place; zero means DefaultConfidence.
 	Confidence float64
-	// Similarity is that of words from which an entity is a candidate for a duplicate; zero means DefaultSimilarity.
+	// Similarity of words from which an entity is a possible duplicate; zero means DefaultSimilarity.
 	Similarity float64
-	// Price returns a usage with the cost that it has with a model at a time; nil prices nothing.
+	// Price returns a usage with its cost for a model at the given time; nil disables pricing.
 	Price func(model string, at time.Time, u tarsy.Usage) tarsy.Usage
-	// Called is told of each LLM call with its price, and of its error; nil means nothing.
+	// Called is called after each LLM call, with its priced usage and its error; may be nil.
 	Called func(provider, model, purpose string, u tarsy.Usage, err error)
 }
 
@@ -53,7 +54,7 @@ func (p *Processor) similarity() float64 {
 	return p.Similarity
 }
 
-// changeNote runs a change of a note that still waits for it, in one transaction. Other notes are left alone; skipped runs instead.
+// changeNote runs change, in a transaction, on a note that still waits for it according to waits. For other notes it runs skipped instead.
 func (p *Processor) changeNote(
 	ctx context.Context, noteID string, waits func(notebook.Note) bool, skipped func(*store.Tx) error, change func(*store.Tx, notebook.Note) error,
 ) error {
@@ -71,7 +72,7 @@ func (p *Processor) changeNote(
 	})
 }
 
-// load reads a note; nil if it does not exist or does not wait for the job.
+// load reads a note. It returns nil if the note does not exist or does not wait for the job.
 func (p *Processor) load(ctx context.Context, noteID string, waits func(notebook.Note) bool) (*notebook.Note, error) {
 	note, err := store.Note(ctx, p.Store.Writer(), noteID)
 
@@ -86,14 +87,14 @@ func (p *Processor) load(ctx context.Context, noteID string, waits func(notebook
 }
 
 const (
-	// recordTimeout is how long recording an error may take.
+	// recordTimeout limits how long recording an error takes.
 	recordTimeout = 10 * time.Second
 	// maxError is how much of an error is kept on a note, in bytes.
 	maxError = 2_000
 )
 
-// Fail records an error on a note: with final set the note has failed, otherwise it waits for another attempt. A note whose version
-// is not version any more, or that is done, is left alone. The error is recorded also if ctx is over.
+// Fail records an error on a note. If final is set the note has failed, otherwise it waits for another attempt. A note that has another
+// version or is done is left alone. The error is recorded even if ctx is done.
 func (p *Processor) Fail(ctx context.Context, noteID string, version int64, cause error, final bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
@@ -119,8 +120,8 @@ func (p *Processor) Fail(ctx context.Context, noteID string, version int64, caus
 	})
 }
 
-// Permanent reports whether repeating the job cannot help: the answer did not fit the schema, or the provider refused the text.
-// The caller then calls Fail with final set.
+// Permanent reports whether retrying the job is pointless: the answer did not fit the schema, or the provider refused the text. The caller
+// then calls Fail with final set.
 func Permanent(err error) bool {
 	if errors.Is(err, structured.ErrSchema) {
 		return true
@@ -131,7 +132,7 @@ func Permanent(err error) bool {
 	return ok && (e.Class == llm.ClassSafety || e.Class == llm.ClassContextTooLong)
 }
 
-// errorForPeople is what a note shows of an error. Those of the database and of the program itself are for the log only.
+// errorForPeople returns the error text shown on a note. Errors of the database and internal errors are only logged.
 func errorForPeople(err error) string {
 	text := "Processing failed because of an internal error; the server's log has the details."
 

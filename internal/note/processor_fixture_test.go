@@ -26,14 +26,14 @@ var patience = slowness.Scale(20 * time.Second)
 // captured is the time of every note in these tests: a Monday.
 var captured = time.Date(2026, 11, 16, 9, 30, 0, 0, time.UTC)
 
-// processing is a Processor on a database of its own, with a scripted model.
+// processing is a Processor with its own database and a scripted model.
 type processing struct {
 	*testing.T
 	*note.Processor
 
 	pool   *pgxpool.Pool
 	script *script.Script
-	// head is how many events were read.
+	// head is the position of the last event that was read.
 	head journal.Position
 }
 
@@ -82,7 +82,7 @@ func (p *processing) capture(content string) notebook.Note {
 	return n
 }
 
-// requeue makes a note wait for another extraction, as a request to process it again does.
+// requeue makes a note wait for another extraction, as a request to reprocess it does.
 func (p *processing) requeue(id string) int64 {
 	p.Helper()
 
@@ -93,7 +93,7 @@ func (p *processing) requeue(id string) int64 {
 	return n.Version
 }
 
-// task is an answer about a task that is stated in the note.
+// task returns an answer about a task that is stated in the note.
 func task(title, evidence string) infer.EntityAnswer {
 	return infer.EntityAnswer{Type: notebook.EntityTask, Title: title, Tags: []string{}, Evidence: evidence, Confidence: 0.9}
 }
@@ -126,7 +126,7 @@ func (p *processing) organizationAnswers(places ...infer.PlaceAnswer) {
 	p.answers(infer.AgentOrganize, infer.OrganizeAnswer{Entities: places})
 }
 
-// extract runs the extraction of a note's version and returns what finish got.
+// extract runs the extraction of a note's version and returns the entities that finish received.
 func (p *processing) extract(id string, version int64) []notebook.EntityDetail {
 	p.Helper()
 
@@ -145,7 +145,7 @@ func (p *processing) extract(id string, version int64) []notebook.EntityDetail {
 	return entities
 }
 
-// extracted is a note with one entity for each answer.
+// extracted captures a note and extracts one entity for each answer.
 func (p *processing) extracted(content string, entities ...infer.EntityAnswer) (notebook.Note, []notebook.EntityDetail) {
 	p.Helper()
 
@@ -188,7 +188,7 @@ func (p *processing) entity(id string) notebook.EntityDetail {
 	return e
 }
 
-// titles are those of all entities, oldest first.
+// titles returns the titles of all entities, oldest first.
 func (p *processing) titles() []string {
 	p.Helper()
 
@@ -203,7 +203,7 @@ func (p *processing) titles() []string {
 	return titles
 }
 
-// reviews are all review items, oldest first.
+// reviews returns all review items, oldest first.
 func (p *processing) reviews() []notebook.ReviewItem {
 	p.Helper()
 
@@ -281,7 +281,7 @@ func eventTypes(payloads []notebook.NotePayload) []string {
 	return types
 }
 
-// execute changes rows as something else than the pipeline would.
+// execute changes rows outside the pipeline.
 func (p *processing) execute(sql string, args ...any) {
 	p.Helper()
 
@@ -289,7 +289,7 @@ func (p *processing) execute(sql string, args ...any) {
 	require.NoError(p, err)
 }
 
-// lastPrompt is what the model was asked last.
+// lastPrompt returns the prompt of the last call.
 func (p *processing) lastPrompt() string {
 	p.Helper()
 

@@ -17,18 +17,18 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// server is a processor with everything around it: capture, queue and sweep.
+// server is a processor with capture, queue and sweep.
 type server struct {
 	*processing
 
 	service *note.Service
 	queue   *jobs.Queue
 	sweeper *note.Sweeper
-	// sessions are those that a note can be about, by id.
+	// sessions maps the IDs of sessions that a note can be about.
 	sessions map[string]tarsy.SessionDetail
 }
 
-// newServer makes a server whose queue is not started. A job is tried so many times.
+// newServer returns a server whose queue is not started. tries is the maximum number of attempts per job.
 func newServer(t *testing.T, tries int) *server {
 	t.Helper()
 
@@ -51,7 +51,7 @@ func newServer(t *testing.T, tries int) *server {
 	return s
 }
 
-// newQueue makes the queue of a server on the same database.
+// newQueue returns the queue of another server on the same database.
 func (s *server) newQueue(tries int) *jobs.Queue {
 	s.Helper()
 
@@ -85,7 +85,7 @@ func (s *server) add(content string) notebook.Note {
 	return n
 }
 
-// await returns a note when it has a status.
+// await waits until a note has a status and returns it.
 func (s *server) await(id string, status notebook.NoteStatus) notebook.Note {
 	s.Helper()
 
@@ -94,7 +94,7 @@ func (s *server) await(id string, status notebook.NoteStatus) notebook.Note {
 	return s.note(id)
 }
 
-// awaitf asks the database again and again; each question takes a round trip.
+// awaitf polls until happened returns true. It does not sleep, because each call takes a round trip to the database.
 func (s *server) awaitf(happened func() bool, format string, args ...any) {
 	s.Helper()
 
@@ -105,7 +105,7 @@ func (s *server) awaitf(happened func() bool, format string, args ...any) {
 	}
 }
 
-// jobs are all jobs, oldest first, as "kind state attempt/attempts".
+// jobs returns all jobs, oldest first, as "kind state attempt/max_attempts".
 func (s *server) jobs() []string {
 	s.Helper()
 
@@ -123,7 +123,7 @@ func (s *server) awaitJobs(want ...string) {
 	s.awaitf(func() bool { return strings.Join(s.jobs(), ", ") == strings.Join(want, ", ") }, "jobs %v", want)
 }
 
-// breakQueue makes every insert of a job fail until repaired is called.
+// breakQueue makes every insert of a job fail until repair is called.
 func (s *server) breakQueue() (repair func()) {
 	s.Helper()
 	s.execute(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no space left'; END $$`)

@@ -11,10 +11,10 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// sameSimilarity is that of the words of two entities with overlapping evidence from which they are the same.
+// sameSimilarity is the word similarity from which two entities with overlapping evidence are considered the same.
 const sameSimilarity = 0.7
 
-// untouchedSQL selects the entities of earlier versions of a note that no person has decided about.
+// untouchedSQL selects the entities of earlier versions of a note that no person has edited or decided on.
 const untouchedSQL = `WHERE e.note_id = $1 AND e.note_version < $2 AND e.edited_by = '' AND e.state IN ('proposed', 'accepted')
 	AND NOT EXISTS (SELECT FROM entities m WHERE m.merged_into = e.id)
 	AND NOT EXISTS (SELECT FROM review_items r JOIN review_decisions d ON d.item_id = r.id WHERE r.entity_id = e.id AND d.undone_at IS NULL)
@@ -26,14 +26,14 @@ const affectedSQL = `WHERE r.status = 'open' AND (r.entity_id IN (SELECT id FROM
 		OR r.proposal->'entity_ids' ?| ARRAY (SELECT id::text FROM entities WHERE note_id = $1))
 	ORDER BY r.id FOR UPDATE`
 
-// replaceEntities removes the entities of earlier versions of a note that no person has touched, with their open review items. It returns the
-// others.
+// replaceEntities removes the entities of earlier versions of a note that no person has touched, and their open review items. It returns
+// the remaining ones.
 func replaceEntities(ctx context.Context, tx *store.Tx, note notebook.Note) ([]notebook.EntityDetail, error) {
 	if note.Version == 1 {
 		return nil, nil
 	}
 
-	// Items before entities: the order in which decisions lock them.
+	// Lock items before entities, in the same order as package board.
 	items, err := store.ReviewItems(ctx, tx, affectedSQL, note.ID)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func replaceEntities(ctx context.Context, tx *store.Tx, note notebook.Note) ([]n
 	return store.Entities(ctx, tx, `WHERE e.note_id = $1 ORDER BY e.id`, note.ID)
 }
 
-// releaseReviewItems removes entities from open review items. Items of which nothing is left become obsolete.
+// releaseReviewItems removes entities from open review items. Items with nothing left become obsolete.
 func releaseReviewItems(ctx context.Context, tx *store.Tx, items []notebook.ReviewItem, entityIDs []string) error {
 	var obsolete []string
 
@@ -97,8 +97,8 @@ func releaseReviewItems(ctx context.Context, tx *store.Tx, items []notebook.Revi
 	return store.CloseReviewItems(ctx, tx, `r.id = ANY($1)`, obsolete)
 }
 
-// isKnown reports whether an entity equals one that the note has already: one that a person kept, or one of the same answer, which is
-// compared by its title only, because one sentence may contain several tasks.
+// isKnown reports whether the note already has the entity: one that a person kept, or one of the same answer. The latter is compared by its
+// title only, because one sentence can contain several tasks.
 func isKnown(ctx context.Context, tx *store.Tx, known []notebook.EntityDetail, note notebook.Note, f infer.Extracted) (bool, error) {
 	title := plainTitle(f.Title)
 
@@ -130,7 +130,7 @@ func overlaps(sources []notebook.EntitySource, noteID string, p *infer.Passage) 
 	})
 }
 
-// plainTitle is a title for comparison: lower case, without punctuation. One of punctuation only stays as it is.
+// plainTitle normalizes a title for comparison: lower case, without punctuation. A title of only punctuation is returned unchanged.
 func plainTitle(title string) string {
 	plain := strings.Join(strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) }), " ")
 	if plain == "" {

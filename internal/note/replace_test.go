@@ -51,7 +51,7 @@ func TestReprocessKeepsWhatPersonTouched(t *testing.T) {
 			p.extractionAnswers(task("check the DISK.", "Check the disk."), task("Call Bo", "Call Bo."))
 			waiting := p.extract(n.ID, version)
 
-			// The other one is replaced by an equal one.
+			// The other entity is replaced by an equal one.
 			require.Len(t, waiting, 1)
 			require.NotEqual(t, old[1].ID, waiting[0].ID)
 			require.Equal(t, []string{"Check the disk", "Call Bo"}, p.titles())

@@ -15,10 +15,10 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// reprocessBatch is how many notes one transaction queues again.
+// reprocessBatch is how many notes one transaction requeues.
 const reprocessBatch = 100
 
-// Reprocess has a note processed again from the beginning, whatever its status is. Jobs of its earlier versions store nothing any more.
+// Reprocess queues a note to be processed from the beginning, whatever its status. Jobs of its earlier versions no longer store anything.
 func (s *Service) Reprocess(ctx context.Context, id, author string) (notebook.Note, error) {
 	if !ident.Valid(id) {
 		return notebook.Note{}, store.NoNote(id)
@@ -64,8 +64,8 @@ func requeued(n notebook.Note, author string) notebook.NotePayload {
 	}
 }
 
-// ReprocessSince has all notes processed again that were captured since a time, and returns how many there are. Notes that are being
-// processed are left alone. It returns when a job for that is queued, which does it in batches.
+// ReprocessSince queues a job that reprocesses, in batches, all notes captured since the given time, and returns how many there are. Notes
+// that are being processed are left alone.
 func (s *Service) ReprocessSince(ctx context.Context, since time.Time, author string) (int, error) {
 	var count int
 
@@ -94,7 +94,7 @@ func (s *Service) ReprocessSince(ctx context.Context, since time.Time, author st
 
 type reprocessWorker struct{ workersOf[reprocessJob] }
 
-// Work implements river.Worker. A batch, the job of the next batch and the end of this job are one transaction: no note is queued twice.
+// Work implements river.Worker. One transaction requeues a batch, queues the next job and completes this one: no note is queued twice.
 func (w *reprocessWorker) Work(ctx context.Context, job *river.Job[reprocessJob]) error {
 	client, following := river.ClientFromContext[pgx.Tx](ctx), job.Args
 

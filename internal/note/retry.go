@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// RetryJob runs a job again that failed, or now one that is to be retried later. The note of a failed job waits for it again.
+// RetryJob retries a failed job, or runs now a job that is scheduled for a retry. The note of a failed job waits for it again.
 func (s *Service) RetryJob(ctx context.Context, id int64, author string) error {
 	err := s.cfg.Store.Change(ctx, func(tx *store.Tx) error {
 		job, err := s.cfg.Jobs.JobGetTx(ctx, tx, id)
@@ -47,7 +47,7 @@ func (s *Service) RetryJob(ctx context.Context, id int64, author string) error {
 	}
 }
 
-// revive makes the note of a job wait for it again. Jobs about no note are left alone.
+// revive makes the note of a job wait for it again. Jobs that are not about a note are left alone.
 func (s *Service) revive(ctx context.Context, tx *store.Tx, job *rivertype.JobRow, author string) error {
 	status := map[string]notebook.NoteStatus{extractJob{}.Kind(): notebook.NoteQueued, organizeJob{}.Kind(): notebook.NoteExtracted}[job.Kind]
 	if status == "" {

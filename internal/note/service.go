@@ -11,26 +11,26 @@ import (
 	"tarsy.dev/tarsy/internal/note/store"
 )
 
-// Config is what notes stand on. Everything is required except Logger.
+// Config holds the dependencies of a Service. Everything is required except Logger.
 type Config struct {
 	Store *store.DB
 	// Jobs inserts the jobs that Workers work on.
 	Jobs *river.Client[pgx.Tx]
-	// Session reads a session; an error for people says that there is none.
+	// Session reads a session. If there is none it returns a tarsy.Error.
 	Session func(ctx context.Context, id string) (*tarsy.SessionDetail, error)
-	// Mask hides secrets in what people write. It fails open.
+	// Mask hides secrets in what people write. If it fails, it returns the text unmasked.
 	Mask func(string) string
-	// Tries is how often jobs are tried.
+	// Tries is the maximum number of attempts of a job.
 	Tries  Tries
 	Logger *slog.Logger
 }
 
-// Service captures notes, shows them, and has them processed again. Any number of servers may have one on the same database.
+// Service captures, reads and reprocesses notes. Any number of servers can use one on the same database.
 type Service struct {
 	cfg Config
 }
 
-// New makes a Service.
+// New returns a Service.
 func New(cfg Config) *Service {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

@@ -10,18 +10,18 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// suggestedEpic is a new epic of a project: one review item for all entities that would be filed under it.
+// suggestedEpic is a new epic for a project: one review item for all entities that would be filed under it.
 type suggestedEpic struct {
 	place infer.Place
 	// open is the review item of an earlier note with the same suggestion; nil if there is none.
 	open *notebook.ReviewItem
-	// added are the entities of this note.
+	// added lists the IDs of this note's entities.
 	added []string
 }
 
 func (s *suggestedEpic) add(entityID string) { s.added = append(s.added, entityID) }
 
-// suggestion is the new epic of a place. Names are compared without case, as in the database.
+// suggestion returns the new epic of a place. Names are compared ignoring case, as in the database.
 func (f *filing) suggestion(place infer.Place) *suggestedEpic {
 	at := slices.IndexFunc(f.suggested, func(s *suggestedEpic) bool {
 		return s.place.ProjectID == place.ProjectID && strings.EqualFold(s.place.NewEpicName, place.NewEpicName)
@@ -36,8 +36,8 @@ func (f *filing) suggestion(place infer.Place) *suggestedEpic {
 	return s
 }
 
-// resolveSuggestions looks for epics and open suggestions with the names of the new epics. Two notes that suggest the same at the same time
-// wait for each other, so that one item has the entities of both.
+// resolveSuggestions looks for existing epics and open suggestions with the names of the new epics. It takes a lock per project, so that
+// two notes that concurrently suggest the same epic share one item.
 func (f *filing) resolveSuggestions(ctx context.Context) error {
 	var projects []string
 
@@ -75,7 +75,7 @@ func (f *filing) resolveSuggestion(ctx context.Context, place *infer.Place) erro
 	}
 
 	if len(existing) > 0 {
-		// It is not new. Nothing is filed under an epic that is done, and a second one with its name cannot be created.
+		// The epic is not new. If it is done, nothing is filed under it, but a second one with its name cannot be created.
 		if existing[0].Status == notebook.EpicOpen {
 			place.EpicID = existing[0].ID
 		}

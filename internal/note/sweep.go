@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// sweepEvery is how often notes without a job are looked for, in real time like everything of the queue, and sweepLimit how long
-	// that may take.
+	// sweepEvery is the interval between sweeps, in real time like everything in the queue; sweepLimit is how long a sweep may take.
 	sweepEvery = 30 * time.Second
 	sweepLimit = 20 * time.Second
 	sweepBatch = 500
 )
 
-// errLost is the error of a note whose last attempt nobody reported: its server ended in the middle of it.
+// errLost is the error of a note whose last attempt reported no result, because its server died.
 var errLost = tarsy.Errorf(tarsy.CodeInternal, "The last attempt did not end, because its server is gone.")
 
-// Sweeper gives notes a job that have none and should: its insert failed, or a River leader of an earlier release, which does not know
-// the job, discarded it. Every server has one; that two of them find the same note at once does no harm, because jobs are unique.
+// Sweeper queues jobs for notes that should have one but do not: its insert failed, or a River leader of an earlier release, which does not
+// know the job, discarded it. Every server runs one; if two find the same note concurrently, only one job is queued, because jobs are
+// unique.
 type Sweeper struct {
 	background.Task
 
@@ -35,7 +35,7 @@ type Sweeper struct {
 	outage    background.Outage
 }
 
-// NewSweeper makes a Sweeper.
+// NewSweeper returns a Sweeper.
 func NewSweeper(service *Service, processor *Processor) *Sweeper {
 	return &Sweeper{service: service, processor: processor, outage: background.Outage{
 		Failing: "could not queue notes that have no job", Over: "notes without a job are queued again", Level: slog.LevelWarn,
@@ -52,15 +52,15 @@ func (s *Sweeper) Run(ctx context.Context) {
 	})
 }
 
-// orphan is a note without a job. Lost tells that it had one whose attempts are used up.
+// orphan is a note without a job. Lost means that it had one whose attempts are used up.
 type orphan struct {
 	ID      string
 	Version int64
 	Lost    bool
 }
 
-// Live jobs are joined by note, of which there are as many as unfinished notes; the jobs that are over are looked up for the few notes
-// that remain.
+// orphansSQL joins the live jobs by note, of which there are as many as unfinished notes. Finished jobs are looked up only for the few
+// notes that remain.
 const orphansSQL = `
 SELECT n.id, n.version, EXISTS (
     SELECT 1 FROM river_job d WHERE d.state = 'discarded' AND d.attempt >= d.max_attempts AND d.kind = n.kind
@@ -76,7 +76,7 @@ LEFT JOIN (
 ) AS j ON j.note_id = n.id::text AND j.version = n.version AND j.kind = n.kind
 WHERE j.kind IS NULL LIMIT $1`
 
-// Sweep looks for notes without a job once, and returns how many it gave one.
+// Sweep queues jobs for notes without one, and returns how many notes it handled.
 func (s *Sweeper) Sweep(ctx context.Context) (int, error) {
 	rows, err := s.service.cfg.Store.Writer().Query(ctx, orphansSQL, sweepBatch, []string{notebook.QueueExtract, notebook.QueueOrganize})
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Sweeper) adopt(ctx context.Context, found orphan) error {
 
 		job := next(note)
 		if job == nil || note.Version != found.Version {
-			return nil // it went on since
+			return nil // it has progressed since
 		}
 
 		if err := s.service.cfg.Tries.add(ctx, s.service.cfg.Jobs, tx, job); err != nil {

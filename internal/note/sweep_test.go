@@ -70,7 +70,7 @@ func TestDiscardedJobIsQueuedAgain(t *testing.T) {
 	require.Equal(t, 1, swept)
 	require.Equal(t, []string{"notes_extract discarded 1/5", "notes_extract available 0/5"}, s.jobs())
 
-	// The same holds for the second step.
+	// The same applies to the second step.
 	s.execute(`UPDATE river_job SET state = 'completed', finalized_at = now() WHERE state = 'available'`)
 	s.execute(`UPDATE notes SET status = 'extracted', processed = true, processed_at = updated_at WHERE id = $1`, n.ID)
 
@@ -80,7 +80,7 @@ func TestDiscardedJobIsQueuedAgain(t *testing.T) {
 	require.Equal(t, "entities_organize available 0/5", s.jobs()[2])
 }
 
-// A note that ends its server with each attempt is not tried for ever.
+// A note that crashes its server with each attempt is not retried forever.
 func TestNoteWhoseAttemptsAreUsedUpFails(t *testing.T) {
 	s := newServer(t, 5)
 	n := s.add("Check the disk.")

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// tripTracer counts the round trips to the database of calls whose context has a counter: statements and batches.
+// tripTracer counts database round trips, that is statements and batches, for calls whose context carries a counter.
 type tripTracer struct{}
 
 type tripKey struct{}
@@ -38,7 +38,7 @@ func (tripTracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndDat
 func (tripTracer) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 func (tripTracer) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 
-// Most of the time that a note takes besides the model is spent on round trips. They must not grow with the number of entities.
+// Apart from the model, most of a note's processing time is spent on round trips. They must not grow with the number of entities.
 func TestRoundTripsDoNotGrowWithEntities(t *testing.T) {
 	p := newProcessing(t)
 	project, _ := p.project("Login", "", "Passwords")
@@ -63,7 +63,7 @@ func TestRoundTripsDoNotGrowWithEntities(t *testing.T) {
 			content += "Fix the login of " + evidence + ". "
 			answer := task(evidence, evidence)
 			answer.Tags = []string{"login", evidence}
-			// A review item each, in both steps.
+			// Creates a review item in each of the two steps.
 			answer.Confidence = 0.5
 
 			found = append(found, answer)

@@ -18,22 +18,22 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// WorkersConfig says how notes are processed. Everything is required except Logger.
+// WorkersConfig configures how notes are processed. Everything is required except Logger.
 type WorkersConfig struct {
 	Store     *store.DB
 	Processor *Processor
-	// Tries is how often jobs are tried, Timeout how long the model may take in one attempt.
+	// Tries is the maximum number of attempts of a job, Timeout how long the model may take in one attempt.
 	Tries   Tries
 	Timeout time.Duration
-	// How many jobs of each queue run at once on this server.
+	// How many jobs of each queue run concurrently on this server.
 	Extract, Organize, Reprocess int
 	Logger                       *slog.Logger
 }
 
-// Workers process notes: a part of the job queue.
+// Workers process notes. They are a part of the job queue.
 type Workers struct{ cfg WorkersConfig }
 
-// NewWorkers makes the workers.
+// NewWorkers returns the workers.
 func NewWorkers(cfg WorkersConfig) *Workers {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -56,20 +56,20 @@ func (w *Workers) AddTo(workers *river.Workers, queues map[string]river.QueueCon
 	return err
 }
 
-// workersOf is what the workers share.
+// workersOf is the part that all workers share.
 type workersOf[A river.JobArgs] struct {
 	river.WorkerDefaults[A]
 
 	cfg WorkersConfig
 }
 
-// storeLimit is how long an attempt may take besides the model.
+// storeLimit is how long an attempt may take in addition to the model's time.
 const storeLimit = 10 * time.Second
 
 // Timeout implements river.Worker.
 func (w *workersOf[A]) Timeout(*river.Job[A]) time.Duration { return w.cfg.Timeout + storeLimit }
 
-// complete ends a job in the transaction of its result. It fails if the job is not ours any more, so that its result is not stored twice.
+// complete ends a job in the transaction of its result. It fails if this attempt no longer owns the job, so that no result is stored twice.
 func complete[A river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[A]) error {
 	_, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
 
@@ -103,18 +103,18 @@ func (w *organizeWorker) Work(ctx context.Context, job *river.Job[organizeJob]) 
 	return w.cfg.settle(ctx, job.JobRow, job.Args.NoteID, job.Args.Version, err)
 }
 
-// settle records why an attempt failed and tells River what to do with the job.
+// settle records why an attempt failed. The error that it returns determines what River does with the job.
 func (cfg WorkersConfig) settle(ctx context.Context, job *rivertype.JobRow, noteID string, version int64, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, rivertype.ErrNotFound):
-		// It took so long that the job was rescued: the other attempt has the result.
+		// It took so long that the job was rescued: another attempt has the result.
 		cfg.Logger.WarnContext(ctx, "note job was taken over while it ran", "note_id", noteID, "job_id", job.ID)
 
 		return nil
 	case errors.Is(ctx.Err(), context.Canceled):
-		// The server stops. River makes the job available again, for any server, without counting the attempt.
+		// The server is shutting down. River makes the job available again, for any server, without counting the attempt.
 		return fmt.Errorf("%w: %w", context.Canceled, err)
 	case tarsy.CodeOf(err) == tarsy.CodeNoteNotFound:
 		return river.JobCancel(err)

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// overloaded is a failure that passes.
+// overloaded is a transient failure.
 var overloaded = &llm.Error{Class: llm.ClassTransient, Retryable: true, Message: "the model is overloaded"}
 
 func TestQueueExtractsAndOrganizesCapturedNote(t *testing.T) {
@@ -132,7 +132,7 @@ func TestPausedQueueKeepsNotesUntilResumed(t *testing.T) {
 	s.await(n.ID, notebook.NoteDone)
 }
 
-// A note that is processed again while the model answers gets the result of its new version only.
+// A note that is reprocessed while the model answers gets only the result of its new version.
 func TestReprocessingDuringExtractionStoresOneResult(t *testing.T) {
 	s := newServer(t, 5)
 	gate := s.script.Gate("answer")
@@ -156,7 +156,7 @@ func TestReprocessingDuringExtractionStoresOneResult(t *testing.T) {
 	require.Equal(t, []string{"New"}, s.titles())
 }
 
-// A server that stops hands its job over: the attempt does not count, and another server starts it at once.
+// A server that shuts down releases its job: the attempt does not count, and another server starts it immediately.
 func TestStoppedServerHandsJobOver(t *testing.T) {
 	s := newServer(t, 5)
 	gate := s.script.Gate("answer")

@@ -9,7 +9,8 @@ import (
 	"tarsy.dev/tarsy/internal/notify/message"
 )
 
-// Announce returns what the engine stores with the beginning and with the end of a session for a channel.
+// Announce returns a function that creates the announcements the engine stores for a channel with the start and the end of a
+// session.
 func Announce(channel tarsy.AnnouncementChannel, routes Routes, clock clockwork.Clock) func(tarsy.Session, tarsy.AnnouncementSubject) []tarsy.Announcement {
 	return func(session tarsy.Session, subject tarsy.AnnouncementSubject) []tarsy.Announcement {
 		if !routes.announces(session, subject) {
@@ -25,7 +26,7 @@ func Announce(channel tarsy.AnnouncementChannel, routes Routes, clock clockwork.
 	}
 }
 
-// announces reports whether the beginning or the end of a session is announced. Somebody ended a cancelled session on purpose.
+// announces reports whether the start or the end of a session is announced. A cancelled session was ended deliberately.
 func (r Routes) announces(session tarsy.Session, subject tarsy.AnnouncementSubject) bool {
 	if subject == tarsy.SubjectEnd && session.Status == tarsy.SessionCancelled {
 		return r.Cancelled && r.Announces(message.Started)

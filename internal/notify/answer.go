@@ -8,18 +8,20 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// lostAfter is when a question that is neither waiting nor being answered counts as lost: it was not stored before its server was killed.
+// lostAfter is when a question that is neither queued nor being answered counts as lost: its server was killed before storing
+// it.
 const lostAfter = 30 * time.Second
 
-// Markup is how a channel writes the parts of an answer. All take texts of models and tools, which are hostile.
+// Markup formats the parts of an answer for a channel. All functions take untrusted text of models and tools.
 type Markup struct {
-	// Call is a line about a tool call, Text a Markdown text, Failed the error of an answer.
+	// Call formats a line about a tool call, Text a Markdown text, Failed the error of an answer.
 	Call   func(tool string) string
 	Text   func(markdown string) string
 	Failed func(reason string) string
 }
 
-// Answer is what people see of an answer to a question of some age, and whether that is all. It is empty while there is nothing to see.
+// Answer returns the visible part of an answer, given the age of the question, and whether it is complete. It is empty if there
+// is nothing to show yet.
 func (m Markup) Answer(answer *postgres.Answer, age time.Duration) (shown string, done bool) {
 	shown, done = m.written(answer), answer.Status.Terminal()
 
@@ -33,7 +35,7 @@ func (m Markup) Answer(answer *postgres.Answer, age time.Duration) (shown string
 	return shown, done
 }
 
-// written is the answer as far as it is written: a line for each tool call, and the texts.
+// written returns the answer written so far: a line for each tool call, and the texts.
 func (m Markup) written(answer *postgres.Answer) string {
 	var (
 		parts []string
@@ -57,12 +59,12 @@ func (m Markup) written(answer *postgres.Answer) string {
 
 			calls = true
 		case tarsy.EventResponse, tarsy.EventFinalAnalysis:
-			// The analysis of an answer repeats the last response.
+			// The final analysis of an answer repeats the last response.
 			if text != "" && text != said {
 				parts = append(parts, m.Text(text))
 				said, calls = text, false
 			}
-		default: // only for the dashboard
+		default: // shown in the dashboard only
 		}
 	}
 

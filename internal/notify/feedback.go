@@ -15,20 +15,20 @@ const (
 	saidFeedbackUsage = "Write right, partly or wrong after !feedback, then why, and cause: with the real cause. !feedback withdraw removes yours."
 )
 
-// causeMark begins the real cause, within a line or on its own.
+// causeMark matches the start of the real cause, within a line or on its own.
 var causeMark = regexp.MustCompile(`(?i)(?:^|[\s.,;])(?:real )?cause:`)
 
-// isFeedback reports whether a message is feedback and no question.
+// isFeedback reports whether a message is feedback rather than a question.
 func isFeedback(content string) bool {
 	words := strings.Fields(content)
 
 	return len(words) > 0 && strings.EqualFold(words[0], feedbackCommand)
 }
 
-// parseFeedback reads a message such as "!feedback wrong, the pod was fine. Cause: an expired certificate". The first word may be
-// withdrawWord, or no rating at all.
+// parseFeedback parses a message such as "!feedback wrong, the pod was fine. Cause: an expired certificate". The first word can
+// also be withdrawWord, or not a rating at all.
 func parseFeedback(content string) (word, why, cause string) {
-	// Letters that are equal but for their case may differ in length.
+	// Not len(feedbackCommand): letters that differ only in case can differ in length.
 	rest := strings.TrimSpace(strings.TrimSpace(content)[len(strings.Fields(content)[0]):])
 	end := strings.IndexFunc(rest, func(r rune) bool { return strings.ContainsRune(" \t\r\n.,:;", r) })
 
@@ -45,7 +45,7 @@ func parseFeedback(content string) (word, why, cause string) {
 	return word, strings.TrimSpace(why), strings.TrimSpace(cause)
 }
 
-// rate stores the feedback of a person on a session. A message that is delivered twice replaces itself.
+// rate stores a person's feedback on a session. A message that is delivered twice replaces itself.
 func (p People) rate(ctx context.Context, sessionID string, m Message) (reply string) {
 	word, why, cause := parseFeedback(m.Text)
 	by := p.person(m)

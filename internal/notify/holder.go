@@ -1,6 +1,6 @@
-// Package notify has what channels to people, such as Discord and Slack, share: one server of all works for a channel, under a lease; routes say
-// what is announced, where and when; a sender sends what is due, and tries again. How a message looks and how it is delivered is for the
-// package of each channel.
+// Package notify is the common part of channels to people, such as Discord and Slack: one server at a time works for a channel,
+// under a lease; routes define what is announced, where and when; a sender sends what is due, with retries. Formatting and
+// delivery of messages are up to the package of each channel.
 package notify
 
 import (
@@ -14,39 +14,39 @@ import (
 	"tarsy.dev/tarsy/internal/background"
 )
 
-// leaveLimit is how long releasing the lease may take.
+// leaveLimit is the time limit for releasing the lease.
 const leaveLimit = 5 * time.Second
 
-// Leases are the leases in the database.
+// Leases are stored in the database.
 type Leases interface {
 	TakeChannel(ctx context.Context, channel tarsy.AnnouncementChannel, serverID string, lease time.Duration) (bool, error)
 	LeaveChannel(ctx context.Context, channel tarsy.AnnouncementChannel, serverID string) error
 }
 
-// HolderConfig is what a Holder needs. Everything is required.
+// HolderConfig configures a Holder. Everything is required.
 type HolderConfig struct {
 	Leases  Leases
 	Channel tarsy.AnnouncementChannel
-	// ServerID names this server as the holder.
+	// ServerID identifies this server as the holder.
 	ServerID string
-	// Lease is how long the channel stays with a server that has gone silent; it is renewed every RenewEvery.
+	// Lease is how long an unresponsive server keeps the channel; the lease is renewed every RenewEvery.
 	Lease      time.Duration
 	RenewEvery time.Duration
-	// Work is what the holder does until its context ends.
+	// Work runs while this server is the holder, until ctx is done.
 	Work func(ctx context.Context)
-	// Clock is the one that Leases use.
+	// Clock must be the one that Leases uses.
 	Clock  clockwork.Clock
 	Logger *slog.Logger
 }
 
-// Holder works for a channel whenever no other server does. Start it once; Stop may be called at any time.
+// Holder works for a channel while no other server does. Start it once; Stop can be called at any time.
 type Holder struct {
 	cfg    HolderConfig
 	task   background.Task
 	leases background.Outage
 }
 
-// NewHolder returns a holder that does nothing yet.
+// NewHolder returns a holder. It does nothing until Start.
 func NewHolder(cfg HolderConfig) *Holder {
 	cfg.Logger = cfg.Logger.With("channel", cfg.Channel)
 
@@ -56,10 +56,10 @@ func NewHolder(cfg HolderConfig) *Holder {
 	}}
 }
 
-// Start begins to try to become the server that works for the channel.
+// Start begins to compete for the lease of the channel.
 func (h *Holder) Start() { h.task.Start(h.run) }
 
-// Stop leaves the channel to another server and waits for the work.
+// Stop releases the channel to another server and waits for the work to end.
 func (h *Holder) Stop() { h.task.Stop() }
 
 func (h *Holder) run(ctx context.Context) {
@@ -72,7 +72,7 @@ func (h *Holder) run(ctx context.Context) {
 	defer ticker.Stop()
 
 	for ctx.Err() == nil {
-		// The lease begins when it is asked for, not when the answer arrives.
+		// The lease starts when it is requested, not when the response arrives.
 		asked := h.cfg.Clock.Now()
 		taken, err := h.take(ctx)
 
@@ -113,7 +113,7 @@ func (h *Holder) take(ctx context.Context) (bool, error) {
 	return taken, err
 }
 
-// leave lets another server continue at once; the lease would end by itself.
+// leave lets another server take over immediately; otherwise it would wait for the lease to expire.
 func (h *Holder) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
 	defer cancel()

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Wrap(m)) }
 
 const lease, renewEvery = 30 * time.Second, 10 * time.Second
 
-// takeResult is what the database answers to one attempt to take the lease.
+// takeResult is the database's response to one attempt to take the lease.
 type takeResult struct {
 	taken bool
 	err   error
@@ -34,7 +34,7 @@ var (
 	broken  = takeResult{err: errors.New("no database")}
 )
 
-// office is a holder on a fake clock in a synctest bubble. Each attempt to take the lease waits for an answer of the test.
+// office is a holder on a fake clock in a synctest bubble. Each attempt to take the lease waits for the test to answer it.
 type office struct {
 	t      *testing.T
 	clock  *clockwork.FakeClock
@@ -44,7 +44,8 @@ type office struct {
 	answers                   chan takeResult
 }
 
-// inOffice runs a test whose holder has asked for the lease. The time of the bubble stands still, so that real time triggers nothing.
+// inOffice runs a test whose holder has requested the lease. Time in the bubble does not advance, so nothing is triggered by
+// real time.
 func inOffice(t *testing.T, test func(o *office)) {
 	t.Helper()
 
@@ -95,7 +96,7 @@ func (o *office) LeaveChannel(context.Context, tarsy.AnnouncementChannel, string
 	return nil
 }
 
-// requireNow checks that something has happened once, requireNot that it has not.
+// requireNow checks that an event happened exactly once, requireNot that it did not happen.
 func (o *office) requireNow(c <-chan struct{}, what string) {
 	o.t.Helper()
 	synctest.Wait()
@@ -109,7 +110,7 @@ func (o *office) requireNot(c <-chan struct{}, what string) {
 	require.Empty(o.t, c, what)
 }
 
-// answer answers the attempt to take the lease.
+// answer responds to the attempt to take the lease.
 func (o *office) answer(r takeResult) {
 	o.t.Helper()
 	o.requireNow(o.asked, "an attempt to take the lease")
@@ -117,7 +118,7 @@ func (o *office) answer(r takeResult) {
 	synctest.Wait()
 }
 
-// advance lets the time until the next attempt pass. There is none before that.
+// advance moves the clock to the next attempt, and checks that there is none before.
 func (o *office) advance() {
 	o.t.Helper()
 	o.clock.Advance(renewEvery - time.Millisecond)
@@ -168,7 +169,7 @@ func TestHolderWorksOnlyWhileNoOtherServerDoes(t *testing.T) {
 	})
 }
 
-// A lease that cannot be renewed is still held for a while. The work ends before another server could take it, and not earlier.
+// A lease that cannot be renewed is still held for a while. The work ends before another server could take it, but no earlier.
 func TestHolderStopsWorkBeforeLeaseItCannotRenewEnds(t *testing.T) {
 	t.Parallel()
 
@@ -191,7 +192,7 @@ func TestHolderStopsWorkBeforeLeaseItCannotRenewEnds(t *testing.T) {
 	})
 }
 
-// The lease begins when the database is asked, however long the answer takes.
+// The lease starts when the database is asked, however long the response takes.
 func TestHolderCountsLeaseFromBeginningOfSlowRenewal(t *testing.T) {
 	t.Parallel()
 

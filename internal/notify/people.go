@@ -20,13 +20,13 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// Intake takes what people write. Its errors for people are *tarsy.Error; it returns after what it did is durable.
+// Intake accepts alerts and questions. Its errors for people are *tarsy.Error; when it returns, its changes are durable.
 type Intake interface {
 	Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error)
 	AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error)
 }
 
-// Decisions takes what people decide: a *people.Desk. Its errors for people are *tarsy.Error.
+// Decisions accepts people's decisions; *people.Desk implements it. Its errors for people are *tarsy.Error.
 type Decisions interface {
 	GiveFeedback(ctx context.Context, feedback tarsy.Feedback) (tarsy.Feedback, error)
 	WithdrawFeedback(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error)
@@ -36,10 +36,10 @@ type Decisions interface {
 	Reject(ctx context.Context, id, by, reason string) (tarsy.ApprovalRequest, error)
 }
 
-// saidFailed is what people read where an internal error refuses them.
+// saidFailed is the reply if an internal error occurs.
 const saidFailed = "This could not be processed. Try again later."
 
-// People takes what people write in the threads of a channel. Who may write is for the channel to say.
+// People processes what people write in the threads of a channel. The channel decides who is allowed to write.
 type People struct {
 	DB      *postgres.DB
 	Channel tarsy.AnnouncementChannel
@@ -51,19 +51,19 @@ type People struct {
 	Logger *slog.Logger
 }
 
-// Message is what somebody wrote in the thread of a session.
+// Message is a message in the thread of a session.
 type Message struct {
-	// Key identifies the message in its channel: one that is delivered twice counts once. Target is where the answer goes.
+	// Key identifies the message in its channel: if delivered twice, it counts once. Target is where to reply.
 	Key, Target string
-	// UserID and UserName are those of the author in the channel.
+	// UserID and UserName identify the author in the channel.
 	UserID, UserName string
 	Text             string
-	// Details are kept in the audit log.
+	// Details are stored in the audit log.
 	Details map[string]string
 }
 
-// Discuss takes a message in the thread of a session: feedback, or else a question. It returns what its author should read, if there is anything;
-// an answer follows as an announcement.
+// Discuss processes a message in the thread of a session: feedback, or else a question. It returns a reply to the author, if
+// any; an answer follows as an announcement.
 func (p People) Discuss(ctx context.Context, sessionID string, m Message) (reply string) {
 	if isFeedback(m.Text) {
 		return p.rate(ctx, sessionID, m)
@@ -72,8 +72,8 @@ func (p People) Discuss(ctx context.Context, sessionID string, m Message) (reply
 	return p.ask(ctx, sessionID, m)
 }
 
-// ask asks a question. The announcement of its answer is stored first, with the id of the stage that will answer: a crash in between leaves
-// an answer that reports that the question was lost, and never an answer that nobody delivers.
+// ask asks a question. The announcement of its answer is stored first, with the ID of the stage that will answer: after a crash
+// in between, the announcement reports that the question was lost; an answer is never left undelivered.
 func (p People) ask(ctx context.Context, sessionID string, m Message) (reply string) {
 	answer, stageID := p.reply(sessionID, tarsy.SubjectAnswer, m), ident.New()
 	answer.StageID = &stageID
@@ -84,7 +84,7 @@ func (p People) ask(ctx context.Context, sessionID string, m Message) (reply str
 	}
 
 	if !added {
-		return "" // it was delivered twice
+		return "" // delivered twice
 	}
 
 	asking := p.decide(ctx, m, "session.ask", "session", sessionID)
@@ -100,25 +100,25 @@ func (p People) ask(ctx context.Context, sessionID string, m Message) (reply str
 	return ""
 }
 
-// Approve lets a tool call be made, as it is shown. The message is what somebody wrote or clicked.
+// Approve approves a tool call as it is shown. m is what the person wrote or clicked.
 func (p People) Approve(ctx context.Context, m Message, id, reason string) error {
 	_, err := p.Desk.Approve(p.decide(ctx, m, "approval.approve", "approval", id), id, p.Author(m.UserName), nil, reason)
 
 	return err
 }
 
-// Reject decides against a tool call.
+// Reject rejects a tool call.
 func (p People) Reject(ctx context.Context, m Message, id, reason string) error {
 	_, err := p.Desk.Reject(p.decide(ctx, m, "approval.reject", "approval", id), id, p.Author(m.UserName), reason)
 
 	return err
 }
 
-// saidNothing is what people read who mention the bot and say nothing.
+// saidNothing is the reply to a mention of the bot without text.
 const saidNothing = "Describe the alert after the mention."
 
-// Submit takes a message that mentions the bot as an alert. It returns what its author should read, if there is anything; a receipt follows as an
-// announcement. A message that is delivered twice makes one session.
+// Submit submits a message that mentions the bot as an alert. It returns a reply to the author, if any; a receipt follows as an
+// announcement. A message that is delivered twice creates one session.
 func (p People) Submit(ctx context.Context, m Message, alertType string) (reply string) {
 	if m.Text == "" {
 		return saidNothing
@@ -128,7 +128,7 @@ func (p People) Submit(ctx context.Context, m Message, alertType string) (reply 
 
 	session, err := p.Intake.Submit(ctx, tarsy.Alert{
 		AlertType: alertType, Data: m.Text, Author: p.Author(m.UserName), Facts: tarsy.AlertFacts{Source: tarsy.AlertSource(p.Channel)},
-		// A message keeps its key and arrives as it was sent, so the key also identifies its content.
+		// A message keeps its key and its content, so the key also identifies the content.
 		Idempotency: &tarsy.IdempotencyKey{Hash: key[:], Fingerprint: key[:]},
 	})
 	if err != nil {
@@ -142,7 +142,7 @@ func (p People) Submit(ctx context.Context, m Message, alertType string) (reply 
 	return ""
 }
 
-// reply is an announcement that replies to a message.
+// reply returns an announcement that replies to a message.
 func (p People) reply(sessionID string, subject tarsy.AnnouncementSubject, m Message) tarsy.Announcement {
 	now := calendar.Time(p.Clock.Now())
 
@@ -152,8 +152,8 @@ func (p People) reply(sessionID string, subject tarsy.AnnouncementSubject, m Mes
 	}
 }
 
-// decide returns a context in which the author of a message makes a decision. The names of actions are those of the API. Alerts are none, as
-// there.
+// decide returns a context that carries a decision by the author of a message. Actions have the same names as in the API. As in
+// the API, submitting an alert is not a decision.
 func (p People) decide(ctx context.Context, m Message, action, targetType, target string) context.Context {
 	return audit.By(ctx, tarsy.AuditEntry{
 		At: p.Clock.Now(), Actor: p.Author(m.UserName), ActorKind: tarsy.ActorKind(p.Channel), Action: action, TargetType: targetType, TargetID: target,
@@ -161,7 +161,7 @@ func (p People) decide(ctx context.Context, m Message, action, targetType, targe
 	})
 }
 
-// Author is the name under which what a person writes is stored.
+// Author returns the name under which a person's messages are stored.
 func (p People) Author(userName string) string {
 	const most = 100
 
@@ -176,12 +176,12 @@ func (p People) Author(userName string) string {
 	return string(p.Channel) + ":" + plaintext.Cut(p.Mask(strings.TrimSpace(name)), most)
 }
 
-// person is who wrote a message. Names change and are not unique.
+// person returns the author of a message, identified by ID because names change and are not unique.
 func (p People) person(m Message) tarsy.Person {
 	return tarsy.Person{Name: p.Author(m.UserName), ID: string(p.Channel) + ":" + m.UserID}
 }
 
-// Reason is an error as people read it. Internal errors are logged and not shown.
+// Reason returns an error as a message for people. Internal errors are logged and not shown.
 func (p People) Reason(err error) string {
 	known, ok := errors.AsType[*tarsy.Error](err)
 	if !ok || known.Code == tarsy.CodeInternal || known.Message == "" {
@@ -193,10 +193,10 @@ func (p People) Reason(err error) string {
 	return strings.ToUpper(known.Message[:1]) + known.Message[1:] + "."
 }
 
-// anyone in a list allows everything that the list is about.
+// anyone in a list allows everything.
 const anyone = "*"
 
-// Allowed reports whether a list allows one of some ids. An empty list allows nothing.
+// Allowed reports whether a list allows at least one of the IDs. An empty list allows nothing.
 func Allowed(list []string, ids ...string) bool {
 	return slices.Contains(list, anyone) || slices.ContainsFunc(ids, func(id string) bool { return id != "" && slices.Contains(list, id) })
 }

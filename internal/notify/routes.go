@@ -10,20 +10,20 @@ import (
 	"tarsy.dev/tarsy/internal/quiet"
 )
 
-// Routes are what is announced, where and when.
+// Routes define what is announced, where and when.
 type Routes struct {
 	// Channel is where sessions are announced, unless their team has a channel in Teams.
 	Channel string
 	Teams   map[string]string
-	// On are the events that are announced.
+	// On lists the events that are announced.
 	On []message.Event
-	// Cancelled announces the ends of cancelled sessions where beginnings are announced.
+	// Cancelled also announces the end of cancelled sessions, if starts are announced.
 	Cancelled bool
-	// Quiet delays announcements; nil delays none.
+	// Quiet delays announcements; nil means no delay.
 	Quiet *quiet.Hours
 }
 
-// Of is where sessions of a team are announced.
+// Of returns where sessions of a team are announced.
 func (r Routes) Of(team string) string {
 	if own, ok := r.Teams[team]; ok {
 		return own
@@ -32,7 +32,7 @@ func (r Routes) Of(team string) string {
 	return r.Channel
 }
 
-// Has reports whether sessions are announced in a channel. Threads are none.
+// Has reports whether sessions are announced in a channel. It is false for threads.
 func (r Routes) Has(channel string) bool {
 	if channel == r.Channel {
 		return true
@@ -50,7 +50,7 @@ func (r Routes) Has(channel string) bool {
 // Announces reports whether an event is announced.
 func (r Routes) Announces(event message.Event) bool { return slices.Contains(r.On, event) }
 
-// DueAt is when an announcement may be sent that is made now.
+// DueAt returns when an announcement that is created now can be sent.
 func (r Routes) DueAt(severity tarsy.Severity, now time.Time) time.Time {
 	return calendar.Time(r.Quiet.DueAt(severity, now))
 }

@@ -19,54 +19,55 @@ import (
 )
 
 const (
-	// SendEvery is how often due announcements are read, and so how often an answer that is being written is updated.
+	// SendEvery is how often due announcements are read, and so how often an answer in progress is updated.
 	SendEvery = time.Second
 	maxDue    = 100
-	// SendLimit is how long one attempt may take, recordLimit how long recording its result may.
+	// SendLimit is the time limit of one attempt, recordLimit that of recording its result.
 	SendLimit   = time.Minute
 	recordLimit = 5 * time.Second
-	// An announcement is given up after a day, because nobody wants to be alarmed then: if no server has sent it maxAge after it was due, or
-	// after maxAttempts, of which nearly all are lastPause apart.
+	// An announcement is given up after about a day, when no one wants to be notified of it anymore: if no server has sent it
+	// maxAge after it was due, or after maxAttempts, nearly all of which are lastPause apart.
 	maxAge      = 24 * time.Hour
 	maxAttempts = 290
 	firstPause  = 2 * time.Second
 	lastPause   = 5 * time.Minute
-	// decisionEvery is how often a call is looked at whose message shows what becomes of it.
+	// decisionEvery is how often a call is polled while its message waits for the decision.
 	decisionEvery = 2 * time.Second
 )
 
-// Why announcements are given up.
+// Reasons for giving up an announcement.
 var (
 	ErrDeleted = errors.New("the session was deleted")
 	errTooOld  = errors.New("it could not be sent within a day")
 )
 
-// Target renders and delivers the announcements of one channel. D is what it remembers of an announcement between attempts.
+// Target renders and delivers the announcements of one channel. D is its state of an announcement between attempts.
 type Target[D any] interface {
-	// Send makes one attempt, and reports whether there is nothing more to send. Without an error it is called again until there is not.
+	// Send makes one attempt, and reports whether everything was sent. If it returns false without an error, it is called
+	// again.
 	Send(ctx context.Context, a *tarsy.Announcement, d *Draft[D]) (done bool, err error)
-	// Permanent reports whether trying again after an error is pointless.
+	// Permanent reports whether a retry after this error is pointless.
 	Permanent(a *tarsy.Announcement, err error) bool
-	// RetryAfter is how long the channel asks to be left alone by an error; false if it does not.
+	// RetryAfter returns how long the channel asks to wait after this error; false if it does not ask for that.
 	RetryAfter(err error) (time.Duration, bool)
 }
 
-// SenderConfig is what a sender needs. All but AfterDue is required.
+// SenderConfig configures a Sender. Everything but AfterDue is required.
 type SenderConfig[D any] struct {
 	DB      *postgres.DB
 	Channel tarsy.AnnouncementChannel
 	Routes  Routes
 	Target  Target[D]
-	// ApprovalsInThreads sends requests for approvals to the thread of their session, if it has one.
+	// ApprovalsInThreads sends approval requests to the thread of their session, if it has one.
 	ApprovalsInThreads bool
-	// AfterDue is called each time that announcements were read; its own work goes on until ctx ends.
+	// AfterDue is called after each read of due announcements; work that it starts can run until ctx is done.
 	AfterDue func(ctx, limited context.Context) error
 	Clock    clockwork.Clock
 	Logger   *slog.Logger
 }
 
-// Sender sends the announcements that are due, each in a goroutine of its own: one that is slow delays no other. It belongs to the holder of the
-// channel.
+// Sender sends due announcements, each in its own goroutine, so that a slow one does not delay others. It belongs to the holder
+// of the channel.
 type Sender[D any] struct {
 	cfg    SenderConfig[D]
 	outage background.Outage
@@ -79,16 +80,16 @@ type Sender[D any] struct {
 	drafts map[string]*Draft[D]
 }
 
-// Draft is what is known of an announcement besides its row. Only the goroutine that sends it uses it.
+// Draft is what is known about an announcement apart from its row. Only the goroutine that sends the announcement uses it.
 type Draft[D any] struct {
-	// Own is what the target remembers.
+	// Own is the state of the target.
 	Own D
 
 	busy  bool
 	shown []string
 }
 
-// NewSender returns a sender of a server that became the holder just now.
+// NewSender returns a sender for a server that has just become the holder.
 func NewSender[D any](cfg SenderConfig[D]) *Sender[D] {
 	return &Sender[D]{
 		cfg: cfg, began: cfg.Clock.Now(), drafts: map[string]*Draft[D]{},
@@ -98,10 +99,10 @@ func NewSender[D any](cfg SenderConfig[D]) *Sender[D] {
 	}
 }
 
-// Began is when this server became the holder. What was created before may have been sent by another one.
+// Began returns when this server became the holder. Announcements created earlier may already have been sent by another server.
 func (s *Sender[D]) Began() time.Time { return s.began }
 
-// Run sends until ctx ends, and waits for what is being sent.
+// Run sends announcements until ctx is done, then waits for those being sent.
 func (s *Sender[D]) Run(ctx context.Context) {
 	defer s.Wait()
 
@@ -113,10 +114,10 @@ func (s *Sender[D]) Run(ctx context.Context) {
 	})
 }
 
-// Wait waits for what is being sent.
+// Wait waits for announcements that are being sent.
 func (s *Sender[D]) Wait() { s.sending.Wait() }
 
-// begins starts to send what is due.
+// begins starts to send due announcements.
 func (s *Sender[D]) begins(ctx, limited context.Context) error {
 	if err := s.announceApprovals(limited); err != nil {
 		return err
@@ -138,8 +139,8 @@ func (s *Sender[D]) begins(ctx, limited context.Context) error {
 	return s.cfg.AfterDue(ctx, limited)
 }
 
-// announceApprovals stores an announcement for each call that waits and has none. Whether it has one is for an index to say, so that it is
-// sent once, whichever server holds the channel.
+// announceApprovals stores an announcement for each waiting call that has none. A unique index prevents duplicates, so each is
+// announced once, whichever server holds the channel.
 func (s *Sender[D]) announceApprovals(ctx context.Context) error {
 	if !s.cfg.Routes.Announces(message.ApprovalNeeded) {
 		return nil
@@ -167,8 +168,8 @@ func (s *Sender[D]) announceApprovals(ctx context.Context) error {
 	return nil
 }
 
-// Go runs work with the draft of an announcement in a goroutine, unless other work on it runs, or ready says that it is too early. The
-// draft is forgotten if work reports that nothing more will be sent.
+// Go runs work with the draft of an announcement in a goroutine, unless other work on it is running or ready returns false. The
+// draft is dropped if work reports that nothing more will be sent.
 func (s *Sender[D]) Go(id string, ready func(*D) bool, work func(*Draft[D]) (over bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +200,7 @@ func (s *Sender[D]) Go(id string, ready func(*D) bool, work func(*Draft[D]) (ove
 	})
 }
 
-// Forget drops the drafts that nobody uses and that are of no more use.
+// Forget drops drafts that are not in use and for which useless returns true.
 func (s *Sender[D]) Forget(useless func(*D) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,19 +212,19 @@ func (s *Sender[D]) Forget(useless func(*D) bool) {
 	}
 }
 
-// send makes one attempt and records its result. It reports whether that was the last one.
+// send makes one attempt and records its result. It reports whether it was the last one.
 func (s *Sender[D]) send(ctx context.Context, a tarsy.Announcement, d *Draft[D]) (over bool) {
 	limited, cancel := context.WithTimeout(ctx, SendLimit)
 	defer cancel()
 
 	before, done, err := a, false, s.tooOld(a)
 	if err == nil {
-		a.Error = "" // of the last attempt
+		a.Error = "" // from the previous attempt
 		done, err = s.cfg.Target.Send(limited, &a, d)
 	}
 
 	if ctx.Err() != nil && err != nil {
-		// The next holder goes on. What was posted is recorded, and a failure that the shutdown caused is none.
+		// The next holder continues. What was posted is recorded, and an error caused by the shutdown is not a failure.
 		done, err = false, nil
 	}
 
@@ -236,7 +237,7 @@ func (s *Sender[D]) send(ctx context.Context, a tarsy.Announcement, d *Draft[D])
 	return a.State != tarsy.AnnouncementPending
 }
 
-// tooOld is why an announcement is given up without another attempt; nil if it is not.
+// tooOld returns an error if an announcement is to be given up without another attempt.
 func (s *Sender[D]) tooOld(a tarsy.Announcement) error {
 	if s.cfg.Clock.Since(a.DueAt) > maxAge || a.Attempts >= maxAttempts {
 		return errTooOld
@@ -245,7 +246,7 @@ func (s *Sender[D]) tooOld(a tarsy.Announcement) error {
 	return nil
 }
 
-// settle notes the result of an attempt in the row.
+// settle applies the result of an attempt to the row.
 func (s *Sender[D]) settle(a *tarsy.Announcement, done bool, err error) {
 	now, logger := calendar.Time(s.cfg.Clock.Now()), s.cfg.Logger.With("session_id", a.SessionID, "subject", a.Subject)
 
@@ -274,10 +275,10 @@ func (s *Sender[D]) settle(a *tarsy.Announcement, done bool, err error) {
 	}
 }
 
-// Pause is how long to wait after so many failures in a row.
+// Pause returns how long to wait after this many consecutive failures.
 func Pause(failures int) time.Duration { return min(firstPause<<min(failures, 10), lastPause) }
 
-// record stores how far an announcement has come, also while the server stops.
+// record stores the progress of an announcement, even during shutdown.
 func (s *Sender[D]) record(a tarsy.Announcement) {
 	ctx, cancel := context.WithTimeout(context.Background(), recordLimit)
 	defer cancel()
@@ -289,14 +290,15 @@ func (s *Sender[D]) record(a tarsy.Announcement) {
 
 // Writer creates and edits the messages of an announcement.
 type Writer interface {
-	// Create makes the message with a number, and returns its ID. doubtful means that an earlier attempt may have made it, with an older content.
+	// Create posts the message with this number and returns its ID. doubtful means that an earlier attempt may have posted it,
+	// with older content.
 	Create(ctx context.Context, number int) (id string, doubtful bool, err error)
-	// Edit replaces the content of a message. Numbers beyond the last part are messages that are of no more use.
+	// Edit replaces the content of a message. Messages numbered beyond the last part are obsolete.
 	Edit(ctx context.Context, number int, id string) error
 }
 
-// Post brings the messages of an announcement in line with the parts that it should have: new ones are made and recorded at once, changed ones are
-// edited. A part is a text that identifies what its message shows.
+// Post synchronizes the messages of an announcement with its parts: new messages are posted and recorded immediately, changed
+// ones are edited. A part is a text that identifies the content of its message.
 func (s *Sender[D]) Post(ctx context.Context, a *tarsy.Announcement, d *Draft[D], parts []string, to Writer) error {
 	for i, part := range parts {
 		if i >= len(a.MessageIDs) {
@@ -318,7 +320,7 @@ func (s *Sender[D]) Post(ctx context.Context, a *tarsy.Announcement, d *Draft[D]
 		}
 	}
 
-	// An answer that another server began again may have become shorter.
+	// An answer that another server restarted may have become shorter.
 	for i := len(parts); i < len(a.MessageIDs); i++ {
 		if err := d.edit(ctx, a, i, "(replaced)", to); err != nil {
 			return err
@@ -328,7 +330,7 @@ func (s *Sender[D]) Post(ctx context.Context, a *tarsy.Announcement, d *Draft[D]
 	return nil
 }
 
-// edit edits a message unless it shows the part.
+// edit edits a message unless it already shows the part.
 func (d *Draft[D]) edit(ctx context.Context, a *tarsy.Announcement, i int, part string, to Writer) error {
 	if i < len(d.shown) && d.shown[i] == part {
 		return nil
@@ -343,7 +345,7 @@ func (d *Draft[D]) edit(ctx context.Context, a *tarsy.Announcement, i int, part 
 	return nil
 }
 
-// show notes what a message shows.
+// show records the content of a message.
 func (d *Draft[D]) show(i int, part string) {
 	for len(d.shown) <= i {
 		d.shown = append(d.shown, "")

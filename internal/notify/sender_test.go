@@ -25,12 +25,12 @@ var (
 	errBroken  = errors.New("broken")
 )
 
-// limited is an error of a channel that asks to be left alone.
+// limited is an error of a channel that asks to wait.
 type limited struct{ pause time.Duration }
 
 func (limited) Error() string { return "too many requests" }
 
-// target is a channel that does what a test says.
+// target is a channel that does what a test defines.
 type target struct {
 	send func(a *tarsy.Announcement) (bool, error)
 }
@@ -102,7 +102,7 @@ func TestResultOfAnAttemptDecidesWhenTheNextOneIs(t *testing.T) {
 	}
 }
 
-// What is a day old alarms nobody any more. It is given up without a request.
+// Announcements that are a day old are given up without a request.
 func TestOldAnnouncementsAreGivenUp(t *testing.T) {
 	t.Parallel()
 
@@ -119,7 +119,7 @@ func TestOldAnnouncementsAreGivenUp(t *testing.T) {
 	}
 }
 
-// One announcement is worked on by one goroutine at a time, and is forgotten when it is over.
+// Only one goroutine at a time works on an announcement, which is dropped when it is complete.
 func TestWorkOnAnAnnouncementDoesNotOverlap(t *testing.T) {
 	t.Parallel()
 
@@ -136,7 +136,7 @@ func TestWorkOnAnAnnouncementDoesNotOverlap(t *testing.T) {
 
 	s.Go("a", nil, work(1, first))
 	require.Equal(t, 1, wait.For(t, began, "the first work"))
-	s.Go("a", nil, work(2, first)) // the first is not over
+	s.Go("a", nil, work(2, first)) // the first has not ended
 	s.Forget(func(*int) bool { return true })
 	s.Go("b", nil, work(3, other))
 	require.Equal(t, 3, wait.For(t, began, "the work on another one"))
@@ -158,7 +158,7 @@ func TestWorkOnAnAnnouncementDoesNotOverlap(t *testing.T) {
 	require.Empty(t, s.drafts)
 }
 
-// messages are those of a channel; a test says which ones an earlier attempt may have made.
+// messages is a channel's messages; a test sets whether an earlier attempt may have posted them.
 type messages struct {
 	shown    []string
 	doubtful bool
@@ -206,7 +206,7 @@ func TestMessagesFollowTheParts(t *testing.T) {
 	require.Empty(t, post(false, "a"))
 	require.Equal(t, []string{"a", "b", "d"}, a.MessageIDs)
 
-	// The next holder knows the messages, but not what they show.
+	// The next holder knows the messages, but not their content.
 	d = &Draft[int]{}
 	require.Equal(t, []string{"edited a", "edited b", "edited d", "created e", "edited e"}, post(true, "a", "b", "d", "e"))
 }
@@ -249,7 +249,7 @@ func TestAnnouncementsFollowTheRoutes(t *testing.T) {
 	}
 }
 
-// Somebody ended a cancelled session on purpose. Where its beginning was announced, its end can be too.
+// A cancelled session was ended deliberately. If its start was announced, its end can be too.
 func TestCancelledSessionIsAnnouncedOnlyAfterItsBeginning(t *testing.T) {
 	t.Parallel()
 

@@ -7,20 +7,20 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// SkippedError is why an announcement has nothing to tell any more.
+// SkippedError is the reason why an announcement is no longer necessary.
 type SkippedError struct{ Reason string }
 
 // Error implements error.
 func (s *SkippedError) Error() string { return s.Reason }
 
-// IsSkipped reports whether there is nothing to tell any more.
+// IsSkipped reports whether the announcement is no longer necessary.
 func IsSkipped(err error) bool {
 	_, ok := errors.AsType[*SkippedError](err)
 
 	return ok
 }
 
-// Overtaken is why a request for an approval need not be sent any more; nil while the call waits.
+// Overtaken returns why an approval request need not be sent anymore, or nil while the call waits.
 func Overtaken(approval tarsy.Approval, now time.Time) error {
 	switch {
 	case approval.Status.Final():
@@ -32,7 +32,7 @@ func Overtaken(approval tarsy.Approval, now time.Time) error {
 	}
 }
 
-// OvertakenBy is why a request for an approval need not be sent any more that has ended so.
+// OvertakenBy returns why an approval request that ended with this status need not be sent anymore.
 func OvertakenBy(status tarsy.ApprovalStatus) error {
 	how := "was " + string(status)
 	if status == tarsy.ApprovalExpired {

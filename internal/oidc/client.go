@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	// maxAnswer is how much of an answer of the issuer is read.
+	// maxAnswer is the maximum size of an issuer's response.
 	maxAnswer = 1 << 20
-	// maxRedirects is how many redirects on the same host are followed.
+	// maxRedirects is how many redirects within the same host are followed.
 	maxRedirects = 3
 )
 
-// newClient makes the client of all requests to an issuer. Logins are rare, so no connection is kept.
+// newClient creates the client for all requests to an issuer. Logins are rare, so connections are not kept alive.
 func newClient() *http.Client {
 	transport := http.DefaultTransport
 	if standard, ok := transport.(*http.Transport); ok {
@@ -24,7 +24,7 @@ func newClient() *http.Client {
 	return &http.Client{Transport: bounded{transport}, Timeout: requestTimeout, CheckRedirect: checkRedirect}
 }
 
-// checkRedirect keeps a request, which may carry the client's secret, on the host that it was meant for.
+// checkRedirect keeps a request, which may contain the client's secret, on its original host.
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	if r.URL.Scheme != first.Scheme || r.URL.Host != first.Host || len(via) > maxRedirects {
@@ -34,7 +34,7 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// bounded cuts answers off that are too long: go-oidc reads them whole.
+// bounded limits the size of responses: go-oidc reads them completely.
 type bounded struct{ http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

@@ -17,27 +17,27 @@ import (
 	"tarsy.dev/tarsy/internal/auth"
 )
 
-// Attempt is what must be remembered of a login between its begin and its end. The verifier proves that the
-// browser that ends the login began it.
+// Attempt is the state of a login that must be kept between its start and its end. The verifier proves that the browser that
+// finishes the login also started it.
 type Attempt struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
 	Verifier string `json:"verifier"`
 }
 
-// Answer is what the issuer sends the browser back with.
+// Answer contains the parameters with which the issuer redirects the browser back.
 type Answer struct {
 	State, Code string
-	// Issuer is empty if the issuer does not repeat its name.
+	// Issuer is empty if the issuer does not send its name.
 	Issuer string
-	// Error is the issuer's code of an error, such as access_denied.
+	// Error is the issuer's error code, such as access_denied.
 	Error string
 }
 
-// accessDenied is what an issuer answers when the user, or the issuer itself, refuses the login.
+// accessDenied is the error code if the user or the issuer denies the login.
 const accessDenied = "access_denied"
 
-// Begin returns a new attempt, and where to send the browser.
+// Begin returns a new attempt and the URL to redirect the browser to.
 func (p *Provider) Begin(ctx context.Context, redirectURL string) (Attempt, string, error) {
 	if p.cfg.SecretMissing {
 		return Attempt{}, "", unavailable("begin a login", errSecret)
@@ -55,8 +55,8 @@ func (p *Provider) Begin(ctx context.Context, redirectURL string) (Attempt, stri
 	return attempt, client.AuthCodeURL(attempt.State, gooidc.Nonce(attempt.Nonce), oauth2.S256ChallengeOption(attempt.Verifier)), nil
 }
 
-// Finish exchanges the issuer's answer for the user. Its errors have the codes login_denied, login_failed and oidc_unavailable; their causes are
-// for the log and contain no secrets.
+// Finish exchanges the issuer's answer for the user. Its errors have the codes login_denied, login_failed and oidc_unavailable;
+// their causes are for the log and contain no secrets.
 func (p *Provider) Finish(ctx context.Context, attempt Attempt, answer Answer, redirectURL string) (User, error) {
 	if !auth.SameToken(answer.State, attempt.State) {
 		return User{}, failed("compare the state", errState)
@@ -76,7 +76,7 @@ func (p *Provider) Finish(ctx context.Context, attempt Attempt, answer Answer, r
 		return User{}, err
 	}
 
-	// The answer of another issuer must not be taken for this one's (RFC 9207).
+	// Reject the answer of a different issuer (RFC 9207).
 	if answer.Issuer != p.cfg.Issuer && (answer.Issuer != "" || found.repeatsIssuer) {
 		return User{}, failed("compare the issuer", errOtherIssuer)
 	}
@@ -102,14 +102,14 @@ func (p *Provider) Finish(ctx context.Context, attempt Attempt, answer Answer, r
 	return p.user(subject, claims)
 }
 
-// exchange trades the code for tokens.
+// exchange exchanges the code for tokens.
 func (p *Provider) exchange(ctx context.Context, found *discovered, attempt Attempt, code, redirectURL string) (*oauth2.Token, error) {
 	client := found.oauth
 	client.RedirectURL = redirectURL
 
 	token, err := client.Exchange(ctx, code, oauth2.VerifierOption(attempt.Verifier))
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		// The body may repeat what was sent.
+		// The body may contain what was sent.
 		err = fmt.Errorf("%w: status %d, error %q", errIssuer, refused.Response.StatusCode, short(refused.ErrorCode))
 		if refused.Response.StatusCode >= http.StatusInternalServerError {
 			return nil, unavailable("exchange the code", err)
@@ -129,7 +129,8 @@ func (p *Provider) exchange(ctx context.Context, found *discovered, attempt Atte
 	return token, nil
 }
 
-// verify checks the ID token, signature, issuer, audience, expiry and nonce, and returns its subject and all its claims.
+// verify validates the ID token, that is its signature, issuer, audience, expiry and nonce, and returns its subject and all
+// claims.
 func (p *Provider) verify(ctx context.Context, found *discovered, attempt Attempt, tokens *oauth2.Token) (string, map[string]any, error) {
 	raw, _ := tokens.Extra("id_token").(string)
 	if raw == "" {
@@ -155,7 +156,7 @@ func (p *Provider) verify(ctx context.Context, found *discovered, attempt Attemp
 		return "", nil, failed("read the claims", err)
 	}
 
-	// A token for several audiences says who asked for it.
+	// A token for several audiences names the client that requested it.
 	party, named := claims["azp"]
 	if named && party != p.cfg.ClientID || !named && slices.ContainsFunc(token.Audience, func(a string) bool { return a != p.cfg.ClientID }) {
 		return "", nil, failed("verify the ID token", errParty)
@@ -164,8 +165,9 @@ func (p *Provider) verify(ctx context.Context, found *discovered, attempt Attemp
 	return token.Subject, claims, nil
 }
 
-// complete adds claims that are not in the ID token from the userinfo endpoint, where the standard has them. It is asked only if a claim is
-// missing that decides on something. Without an answer there is no login: the user might get another role than they have.
+// complete adds claims that are missing in the ID token from the userinfo endpoint, as the standard provides. The endpoint is
+// queried only if a claim that matters is missing. If the query fails, so does the login: otherwise the user might get a
+// different role.
 func (p *Provider) complete(ctx context.Context, found *discovered, token *oauth2.Token, subject string, claims map[string]any) error {
 	wanted := slices.DeleteFunc([]string{p.cfg.GroupsClaim, p.cfg.TeamsClaim, p.cfg.NameClaim}, func(name string) bool {
 		return name == "" || find(claims, name) != nil
@@ -179,7 +181,7 @@ func (p *Provider) complete(ctx context.Context, found *discovered, token *oauth
 		return unavailable("read the claims of the user", fmt.Errorf("%w: %s", errUserInfo, short(err.Error())))
 	}
 
-	// The answer could be about somebody else: the access token is not bound to the ID token.
+	// The response could be about a different user: the access token is not bound to the ID token.
 	if info.Subject != subject {
 		return failed("read the claims of the user", errOtherUser)
 	}
@@ -213,7 +215,7 @@ var (
 	errSubject     = errors.New("the subject is missing, too long or not text")
 )
 
-// failed is the error of a login that will not succeed by waiting.
+// failed returns the error of a login that cannot succeed by waiting.
 func failed(doing string, err error) error {
 	return &tarsy.Error{
 		Code: tarsy.CodeLoginFailed, Message: "The login could not be verified. Try again; if it fails again, ask your administrator to look at the server's log.",

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const callback = "http://127.0.0.1:1/callback"
 
-// world is an issuer and a client of it.
+// world is an issuer with a client.
 type world struct {
 	clock  *clockwork.FakeClock
 	issuer *issuer.Server
@@ -45,7 +45,7 @@ func newWorld(t *testing.T, secret string, people ...issuer.Person) *world {
 	return w
 }
 
-// answer logs a person in at the issuer's page and returns what the browser is sent back with.
+// answer logs a person in at the issuer's page and returns the parameters of the redirect back.
 func (w *world) answer(t *testing.T, address, subject string) oidc.Answer {
 	t.Helper()
 
@@ -150,7 +150,7 @@ func TestAnswerOfAnotherIssuerIsRefused(t *testing.T) {
 	require.Zero(t, w.issuer.Exchanges())
 }
 
-// Most issuers do not repeat their address, and say so by not announcing it.
+// Most issuers do not send their name, and do not announce it either.
 func TestIssuerMayLeaveOutItsAddressUnlessItAnnouncesIt(t *testing.T) {
 	t.Parallel()
 
@@ -198,7 +198,7 @@ func TestDiscoveryIsRepeatedAfterFailuresAndKeptForAnHour(t *testing.T) {
 
 	require.Equal(t, 1, w.issuer.Discoveries())
 
-	// What was known is used while the document cannot be read.
+	// The previous document is used while it cannot be read again.
 	w.clock.Advance(time.Hour)
 	w.issuer.Misbehave(issuer.DiscoveryDown)
 	require.NoError(t, provider.Discover(t.Context()))

@@ -1,5 +1,5 @@
-// Package oidc identifies people with OpenID Connect: authorization code flow with PKCE. It knows nothing of HTTP requests to this
-// server, of cookies nor of roles. What the issuer answers is bounded in size and time, and what it claims is cleaned.
+// Package oidc authenticates users with OpenID Connect: authorization code flow with PKCE. It knows nothing of HTTP requests to
+// this server, of cookies or of roles. Responses of the issuer are limited in size and time, and its claims are cleaned.
 package oidc
 
 import (
@@ -23,28 +23,28 @@ import (
 )
 
 const (
-	// requestTimeout is how long one request to the issuer may take, in real time.
+	// requestTimeout is the time limit of one request to the issuer, in real time.
 	requestTimeout = 10 * time.Second
-	// keptFor is how long a discovery document is used. One that cannot be read again is used further.
+	// keptFor is how long a discovery document is used before it is read again. If that fails, the old one stays in use.
 	keptFor = time.Hour
 )
 
-// Config is what logins at an issuer need.
+// Config configures logins at an issuer.
 type Config struct {
 	Issuer   string
 	ClientID string
 	// ClientSecret is empty for a public client.
 	ClientSecret string
-	// SecretMissing tells that the client has a secret which is not known: no login can succeed.
+	// SecretMissing means that the client has a secret but its value is not set: no login can succeed.
 	SecretMissing bool
 	Scopes        []string
-	// GroupsClaim, TeamsClaim and NameClaim are the claims that are read; empty means none, and for the name the usual ones.
+	// GroupsClaim, TeamsClaim and NameClaim are the claims to read; empty means none, or the standard claims for the name.
 	GroupsClaim, TeamsClaim, NameClaim string
 	Clock                              clockwork.Clock
 }
 
-// Provider is an issuer and our client there. It is discovered with the first login, and again after an hour or a failure, so that the server
-// starts while the issuer is down. It is safe for concurrent use.
+// Provider is an issuer and our client there. It is discovered at the first login, and again after an hour or a failure, so
+// that the server can start while the issuer is down. It is safe for concurrent use.
 type Provider struct {
 	cfg    Config
 	client *http.Client
@@ -54,16 +54,16 @@ type Provider struct {
 	found *discovered
 }
 
-// discovered is what the discovery document says.
+// discovered is the content of the discovery document.
 type discovered struct {
 	provider *gooidc.Provider
 	oauth    oauth2.Config
-	// repeatsIssuer tells that the answer of the authorization endpoint names the issuer.
+	// repeatsIssuer means that the authorization endpoint sends the issuer's name in its answer.
 	repeatsIssuer bool
 	at            time.Time
 }
 
-// New returns a provider. Nothing is requested yet.
+// New returns a provider. It makes no requests.
 func New(cfg Config) *Provider {
 	if cfg.Clock == nil {
 		cfg.Clock = clockwork.NewRealClock()
@@ -72,10 +72,10 @@ func New(cfg Config) *Provider {
 	return &Provider{cfg: cfg, client: newClient()}
 }
 
-// Issuer is the configured issuer.
+// Issuer returns the configured issuer.
 func (p *Provider) Issuer() string { return p.cfg.Issuer }
 
-// Discover reads the discovery document, unless that was done within the last hour. Its error has the code oidc_unavailable.
+// Discover reads the discovery document, unless it was read within the last hour. Its error has the code oidc_unavailable.
 func (p *Provider) Discover(ctx context.Context) error {
 	_, err := p.discover(ctx)
 
@@ -88,7 +88,7 @@ func (p *Provider) discover(ctx context.Context) (*discovered, error) {
 		return known, nil
 	}
 
-	// Logins at the same time share one request, which none of them cuts off for the others.
+	// Concurrent logins share one request, which none of them can cancel for the others.
 	made, err, _ := p.flight.Do("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 		defer cancel()
@@ -155,9 +155,9 @@ func (p *Provider) read(ctx context.Context) (*discovered, error) {
 	}, nil
 }
 
-// authStyle is how the client proves who it is. It is chosen, not tried: a code is valid once.
+// authStyle returns how the client authenticates. It must not be found by trial and error, because a code is valid only once.
 func authStyle(secret string, methods []string) oauth2.AuthStyle {
-	// Without the list the issuer accepts client_secret_basic.
+	// Without the list, the issuer supports client_secret_basic.
 	if secret == "" || len(methods) > 0 && !slices.Contains(methods, "client_secret_basic") {
 		return oauth2.AuthStyleInParams
 	}
@@ -171,7 +171,7 @@ var (
 	errSecret   = errors.New("the variable of system.auth.oidc.client_secret_env is not set")
 )
 
-// unavailable is the error of an issuer that cannot be used now. Its cause is for the log.
+// unavailable returns the error for an issuer that is currently unavailable. Its cause is for the log.
 func unavailable(doing string, err error) error {
 	return &tarsy.Error{
 		Code: tarsy.CodeOIDCUnavailable, Message: "The login service cannot be reached. Try again later, or log in with an API key.",
@@ -179,7 +179,7 @@ func unavailable(doing string, err error) error {
 	}
 }
 
-// isSafe reports whether an endpoint can be used: over TLS, or on this machine.
+// isSafe reports whether an endpoint can be used: over TLS, or on the local machine.
 func isSafe(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.User != nil {

@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// The bounds of claims. What exceeds them is dropped, never changed: a shortened group may be another one's name.
+// Limits of claims. Values beyond them are dropped, never truncated: a truncated group could be the name of another group.
 const (
 	maxGroups  = 1000
 	maxGroup   = 256
@@ -17,15 +17,15 @@ const (
 	maxShown   = 300
 )
 
-// User is who logged in, as the issuer describes them.
+// User is the logged-in user, as described by the issuer.
 type User struct {
-	// Issuer and Subject identify the user. The other fields are for people and roles.
+	// Issuer and Subject identify the user. The other fields are for display and roles.
 	Issuer, Subject string
 	Name            string
 	Groups, Teams   []string
 }
 
-// user reads the claims.
+// user reads the claims of a user.
 func (p *Provider) user(subject string, claims map[string]any) (User, error) {
 	if !isPlain(subject, maxSubject) {
 		return User{}, failed("read the claims", errSubject)
@@ -37,7 +37,7 @@ func (p *Provider) user(subject string, claims map[string]any) (User, error) {
 	}, nil
 }
 
-// name is what the user is called. Anybody may choose a name at some issuers: nothing is decided by it.
+// name returns the display name of the user. At some issuers users can choose any name, so no decision may depend on it.
 func (p *Provider) name(subject string, claims map[string]any) string {
 	candidates := []any{claims["preferred_username"], subject}
 
@@ -60,7 +60,7 @@ func (p *Provider) name(subject string, claims map[string]any) string {
 	return subject
 }
 
-// find returns a claim by its name or, if there is none, by the path that the name is.
+// find returns a claim by name or, if there is none, by interpreting the name as a path.
 func find(claims map[string]any, name string) any {
 	if value, ok := claims[name]; ok {
 		return value
@@ -80,7 +80,7 @@ func find(claims map[string]any, name string) any {
 	return value
 }
 
-// list returns the texts of a claim that is a list, or one text.
+// list returns the strings of a claim that is a list or a single string.
 func list(claims map[string]any, name string) []string {
 	if name == "" {
 		return nil
@@ -105,12 +105,12 @@ func list(claims map[string]any, name string) []string {
 	return texts[:min(len(texts), maxGroups)]
 }
 
-// isPlain reports whether a text can be compared and shown as it is.
+// isPlain reports whether a text can be compared and shown verbatim.
 func isPlain(text string, limit int) bool {
 	return text != "" && len(text) <= limit && utf8.ValidString(text) && text == strings.TrimSpace(text) && !strings.ContainsFunc(text, plaintext.Invisible)
 }
 
-// cleanName makes a name fit for a line: nothing in it acts on what stands beside it.
+// cleanName reduces a name to one line without characters that affect adjacent text.
 func cleanName(name string) string {
 	name = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if plaintext.Invisible(r) {
@@ -125,7 +125,7 @@ func cleanName(name string) string {
 	return strings.TrimSpace(string(runes[:min(len(runes), maxName)]))
 }
 
-// short makes text of the issuer fit for the log.
+// short makes text of the issuer safe for the log.
 func short(text string) string {
 	return plaintext.Cut(strings.Map(func(r rune) rune {
 		if plaintext.Invisible(r) {

@@ -1,5 +1,5 @@
-// Package origin holds web origins: that of an address, patterns, and the policy that decides which pages may connect to a server. The
-// configuration parses patterns; the streams and the MCP server apply the policy. The package knows none of them.
+// Package origin implements web origins: the origin of a URL, patterns, and the policy that decides which pages may connect to
+// a server. The configuration parses patterns; the streams and the MCP server apply the policy. The package knows none of them.
 package origin
 
 import (
@@ -11,11 +11,11 @@ import (
 
 var errPattern = errors.New("not a valid origin pattern")
 
-// Pattern matches origins as coder/websocket does: path.Match on the origin's host and port, or on scheme and host if
-// the pattern contains "://". Case does not matter. Make one with Parse.
+// Pattern matches origins like coder/websocket: path.Match on the origin's host and port, or on scheme and host if the pattern
+// contains "://". Case is ignored. Use Parse to create one.
 type Pattern struct{ text string }
 
-// Parse reads a pattern. One slash at the end is ignored: people copy addresses, and an origin has no path.
+// Parse parses a pattern. One trailing slash is ignored: people paste URLs, and an origin has no path.
 func Parse(text string) (Pattern, error) {
 	text = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(text)), "/")
 	if text == "" {
@@ -26,7 +26,7 @@ func Parse(text string) (Pattern, error) {
 		return Pattern{}, errPattern
 	}
 
-	// A slash outside of "://" matches no origin.
+	// A slash other than in "://" matches no origin.
 	host := text
 	if _, after, found := strings.Cut(text, "://"); found {
 		host = after
@@ -39,7 +39,7 @@ func Parse(text string) (Pattern, error) {
 	return Pattern{text: text}, nil
 }
 
-// Match reports whether an origin, such as https and example.com:8443, matches.
+// Match reports whether an origin matches, for example https and example.com:8443.
 func (p Pattern) Match(scheme, host string) bool {
 	target := strings.ToLower(host)
 	if strings.Contains(p.text, "://") {
@@ -51,8 +51,8 @@ func (p Pattern) Match(scheme, host string) bool {
 	return err == nil && matched
 }
 
-// Of is what browsers send as the origin of the pages at an address, whose host is in lower case and without the scheme's
-// default port. It is empty without an address.
+// Of returns the origin that browsers send for pages at a URL, whose host is in lower case and without the scheme's default
+// port. It is empty for a nil URL.
 func Of(address *url.URL) string {
 	if address == nil {
 		return ""

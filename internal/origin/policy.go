@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Policy decides which web pages may connect: those of this server itself, and those that match a pattern. A
-// request without an Origin header does not come from another page.
+// Policy decides which web pages may connect: those of this server itself, and those that match a pattern. A request without an
+// Origin header does not come from another page.
 type Policy struct {
-	// Own is the origin of this server's pages behind a proxy that passes requests on under another name; it may be empty.
+	// Own is the origin of this server's pages behind a proxy that forwards requests under another host name; it can be empty.
 	Own     string
 	Allowed []Pattern
 }
 
-// Allow reports whether the request may connect, and whether it comes from a page of another origin.
+// Allow reports whether the request may connect, and whether it comes from a page of a different origin.
 func (p Policy) Allow(r *http.Request) (allowed, foreign bool) {
 	header := r.Header.Get("Origin")
 	if header == "" {

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// Approvals returns the approvals that somebody can decide about, the first to expire first. If sessionID is not empty, only those of one session.
+// Approvals returns the open approvals, the first to expire first. If sessionID is not empty, only those of that session.
 func (d *Desk) Approvals(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error) {
 	return d.cfg.DB.Approvals(ctx, sessionID, visible)
 }
@@ -24,8 +24,8 @@ func (d *Desk) Approval(ctx context.Context, id string) (tarsy.ApprovalRequest, 
 	return d.cfg.DB.Approval(ctx, id)
 }
 
-// Approve lets a call be made, with other arguments than those of the model if arguments is not nil. When it returns without error the
-// decision is durable.
+// Approve approves a call, with arguments instead of the model's if it is not nil. When it returns without error, the decision
+// is durable.
 func (d *Desk) Approve(ctx context.Context, id, by string, arguments json.RawMessage, reason string) (tarsy.ApprovalRequest, error) {
 	reason, err := d.reason(reason)
 	if err != nil {
@@ -44,7 +44,7 @@ func (d *Desk) Approve(ctx context.Context, id, by string, arguments json.RawMes
 	return d.decide(ctx, by, decision)
 }
 
-// Reject decides against a call. The model is told the reason, which must not be empty.
+// Reject rejects a call. The model gets the reason, which must not be empty.
 func (d *Desk) Reject(ctx context.Context, id, by, reason string) (tarsy.ApprovalRequest, error) {
 	reason, err := d.reason(reason)
 
@@ -90,7 +90,7 @@ func (d *Desk) decide(ctx context.Context, by string, decision tarsy.ApprovalDec
 	return found, nil
 }
 
-// closed returns why nobody can decide about a call.
+// closed returns why a call can no longer be decided.
 func (d *Desk) closed(ctx context.Context, id string) error {
 	found, err := d.cfg.DB.Approval(ctx, id)
 	if err != nil {

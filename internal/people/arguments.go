@@ -10,11 +10,11 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// maxDepth bounds how deeply arguments are nested.
+// maxDepth limits the nesting of arguments.
 const maxDepth = 100
 
-// arguments checks what a person wants a tool to be called with. Nothing of it is changed: the call is made with what was approved, or not at
-// all. That is why a secret is refused and not masked.
+// arguments validates the arguments that a person approves for a call. They are not modified: the call is made exactly as
+// approved, or not at all. So a secret is rejected rather than masked.
 func (d *Desk) arguments(raw json.RawMessage) (json.RawMessage, error) {
 	refused := func(format string, args ...any) (json.RawMessage, error) {
 		return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "arguments", format, args...)
@@ -54,7 +54,7 @@ func (d *Desk) arguments(raw json.RawMessage) (json.RawMessage, error) {
 	return encoded, nil
 }
 
-// storable reports whether a database can keep a value as it is.
+// storable reports whether the database can store a value unchanged.
 func storable(value any, depth int) bool {
 	if depth < 0 {
 		return false

@@ -1,7 +1,8 @@
-// Package people takes what people decide: about tool calls that wait for an approval, about what becomes of a session, whether its conclusion
-// is right, who may read it, and what is paused. It checks, cleans and masks what they write, and knows nothing of how they send it: the API,
-// the terminal, MCP clients, Slack and Discord all use one Desk. Who may decide what is for them to say. The row of the audit log is part of
-// the transaction of a change (internal/audit). Questions and cancellations are taken by the intake of internal/engine.
+// Package people processes people's decisions: about tool calls that wait for an approval, the handling of a session, whether
+// its conclusion is right, who may read it, and what is paused. It validates, cleans and masks what they write, and does not
+// know how they send it: the API, the terminal, MCP clients, Slack and Discord all use one Desk, and decide themselves who is
+// allowed to do what. The row of the audit log is part of the transaction of a change (internal/audit). Questions and
+// cancellations are handled by the intake of internal/engine.
 package people
 
 import (
@@ -10,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// Config is what a Desk needs. Everything is required.
+// Config configures a Desk. Everything is required.
 type Config struct {
 	DB *postgres.DB
 	// Mask hides secrets in what people write.
@@ -18,7 +19,7 @@ type Config struct {
 	Clock clockwork.Clock
 }
 
-// Desk takes decisions. Any number of servers may have one on the same database.
+// Desk processes decisions. Any number of servers can use the same database.
 type Desk struct{ cfg Config }
 
 // New returns a desk.

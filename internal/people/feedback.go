@@ -15,8 +15,8 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// GiveFeedback stores the feedback of its author, and replaces what the same identity said about the session before. ID and times are chosen here.
-// When it returns without error the feedback is durable and readers have been notified.
+// GiveFeedback stores its author's feedback, replacing earlier feedback of the same identity on the session. It sets ID and
+// times. When it returns without error, the feedback is durable and readers have been notified.
 func (d *Desk) GiveFeedback(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback, error) {
 	f.Author = plaintext.Clean(f.Author)
 	f.Why = strings.TrimSpace(plaintext.Clean(f.Why))
@@ -57,19 +57,19 @@ func checkFeedback(f tarsy.Feedback) error {
 	return nil
 }
 
-// WithdrawFeedback removes the feedback that a person gave on a session, and returns it.
+// WithdrawFeedback deletes a person's feedback on a session, and returns it.
 func (d *Desk) WithdrawFeedback(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error) {
 	by.Name = plaintext.Clean(by.Name)
 
 	return d.cfg.DB.DeleteFeedback(ctx, sessionID, by)
 }
 
-// Feedback returns what people said about a session, the latest change first.
+// Feedback returns the feedback on a session, latest change first.
 func (d *Desk) Feedback(ctx context.Context, sessionID string) ([]tarsy.Feedback, error) {
 	return d.cfg.DB.Feedback(ctx, sessionID)
 }
 
-// Quality counts the conclusions of sessions that completed from a time up to another.
+// Quality counts the conclusions of sessions that completed between from (inclusive) and to (exclusive).
 func (d *Desk) Quality(ctx context.Context, from, to time.Time, by tarsy.QualityBy) (tarsy.Quality, error) {
 	return d.cfg.DB.Quality(ctx, from, to, by)
 }

@@ -15,13 +15,13 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// Handling returns what people did with a session.
+// Handling returns the handling of a session.
 func (d *Desk) Handling(ctx context.Context, sessionID string) (tarsy.Handling, error) {
 	return d.cfg.DB.Handling(ctx, sessionID)
 }
 
-// Handle changes the handling of a session and reports whether that had an effect. A version that is given must be the one that the handling
-// has. When it returns without error the change is durable and readers have been notified.
+// Handle changes the handling of a session and reports whether that had an effect. If version is not nil, it must match the
+// version of the handling. When it returns without error, the change is durable and readers have been notified.
 func (d *Desk) Handle(
 	ctx context.Context, sessionID string, by tarsy.Person, version *int64, change tarsy.HandlingChange,
 ) (handling tarsy.Handling, changed bool, err error) {
@@ -53,7 +53,7 @@ func (d *Desk) handle(
 	return after, err == nil && after.Version != before.Version, err
 }
 
-// describe adds to the audit log what somebody changed, as it is stored.
+// describe adds the stored values of a change to the audit log.
 func describe(ctx context.Context, change tarsy.HandlingChange, stored tarsy.Handling) {
 	if change.State != nil {
 		audit.Detail(ctx, "state", string(stored.State))
@@ -72,9 +72,9 @@ func describe(ctx context.Context, change tarsy.HandlingChange, stored tarsy.Han
 	}
 }
 
-// HandleAll makes the same change to many sessions, each by itself: one that fails does not keep the others from being changed. Log gets the
-// errors that are not meant for people. A change that is wrong for every session is an error. Each session that is changed has a row in the
-// audit log, which is searched by session.
+// HandleAll makes the same change to many sessions, each independently: one failure does not prevent the other changes. Errors
+// that are not meant for people are passed to log. A change that is invalid for every session is an error. Each changed session
+// has its own row in the audit log, which is searched by session.
 func (d *Desk) HandleAll(
 	ctx context.Context, ids []string, by tarsy.Person, change tarsy.HandlingChange, log func(error),
 ) ([]tarsy.HandlingResult, error) {
@@ -109,7 +109,7 @@ func (d *Desk) HandleAll(
 	return results, nil
 }
 
-// checkHandling returns a change with its texts cleaned and masked, or what is wrong with it.
+// checkHandling returns a change with its texts cleaned and masked, or an error if it is invalid.
 func (d *Desk) checkHandling(c tarsy.HandlingChange, by tarsy.Person) (tarsy.HandlingChange, error) {
 	if c.Empty() {
 		return c, tarsy.Errorf(tarsy.CodeMissingField, "there is nothing to change; send state, assignee, resolution or tags")
@@ -156,8 +156,8 @@ func checkState(state *tarsy.HandlingState) error {
 		plaintext.Cut(string(*state), 40), nearest.Hint(string(*state), known, "states"))
 }
 
-// assignee checks a name and returns it with the identity of whom it stands for. Only AssigneeMe stands for the caller: their name may be that of
-// others too. It is not masked, as it is in all they do.
+// assignee validates a name and returns it with the identity that it refers to. Only AssigneeMe refers to the caller's
+// identity: others may have the same name. The caller's own name is not masked, as in all of their other actions.
 func (d *Desk) assignee(name string, by tarsy.Person) (assignee *string, id string, err error) {
 	name = strings.TrimSpace(plaintext.Clean(name))
 
@@ -185,7 +185,7 @@ func (d *Desk) resolution(text string) (*string, error) {
 	return new(d.masked(text, tarsy.MaxResolution)), nil
 }
 
-// masked hides secrets. What stands for a secret may be longer than the secret.
+// masked masks secrets. The replacement of a secret can be longer than the secret.
 func (d *Desk) masked(text string, limit int) string {
 	runes := []rune(d.cfg.Mask(text))
 

@@ -10,11 +10,11 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// maxPause is how long a pause with an end may last: a longer one is meant to be ended by a person.
+// maxPause is the maximum duration of a pause with an end: a longer one should be ended by a person.
 const maxPause = 30 * 24 * time.Hour
 
-// Pause begins a pause on all servers, or changes the one of its kind. It ends by itself at a time, or after a time if ends is nil; for ever if
-// both are left out. When it returns without error, the pause holds on every server.
+// Pause starts a pause on all servers, or changes the existing one of its kind. It ends at EndsAt, or after life if EndsAt is
+// nil; if neither is set, it does not end on its own. When it returns without error, the pause is in effect on every server.
 func (d *Desk) Pause(ctx context.Context, p tarsy.Pause, life time.Duration) (tarsy.Pause, error) {
 	p.PausedAt = calendar.Time(d.cfg.Clock.Now())
 	p.Reason = d.cfg.Mask(strings.TrimSpace(plaintext.Clean(p.Reason)))
@@ -34,12 +34,12 @@ func (d *Desk) Pause(ctx context.Context, p tarsy.Pause, life time.Duration) (ta
 	return d.cfg.DB.Pause(ctx, p)
 }
 
-// Resume ends a pause on all servers. Where there is none it has no effect.
+// Resume ends a pause on all servers. It has no effect if there is none.
 func (d *Desk) Resume(ctx context.Context, kind tarsy.PauseKind) error {
 	_, err := d.cfg.DB.Resume(ctx, kind)
 
 	return err
 }
 
-// Pauses returns what is paused now.
+// Pauses returns the current pauses.
 func (d *Desk) Pauses(ctx context.Context) ([]tarsy.Pause, error) { return d.cfg.DB.Pauses(ctx) }

@@ -11,7 +11,8 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// Share makes a link by which anybody can read a session for a while, and returns it with its secret, which is stored nowhere.
+// Share creates a link with which anyone can read a session for a limited time, and returns it with its secret, which is not
+// stored.
 func (d *Desk) Share(ctx context.Context, sessionID, author string, life time.Duration) (tarsy.Share, string, error) {
 	if err := d.sharable(ctx, sessionID); err != nil {
 		return tarsy.Share{}, "", err
@@ -24,7 +25,7 @@ func (d *Desk) Share(ctx context.Context, sessionID, author string, life time.Du
 	return share, secret, d.cfg.DB.CreateShare(ctx, share, hash)
 }
 
-// Shares returns the shares of a session, the newest first, also those that are over.
+// Shares returns the shares of a session, newest first, including expired and revoked ones.
 func (d *Desk) Shares(ctx context.Context, sessionID string) ([]tarsy.Share, error) {
 	if err := d.sharable(ctx, sessionID); err != nil {
 		return nil, err
@@ -33,7 +34,7 @@ func (d *Desk) Shares(ctx context.Context, sessionID string) ([]tarsy.Share, err
 	return d.cfg.DB.Shares(ctx, sessionID)
 }
 
-// RevokeShare ends a share of a session at once. Revoking twice is revoking once.
+// RevokeShare ends a share of a session immediately. It is idempotent.
 func (d *Desk) RevokeShare(ctx context.Context, sessionID, id string) (tarsy.Share, error) {
 	if err := d.sharable(ctx, sessionID); err != nil {
 		return tarsy.Share{}, err
@@ -57,14 +58,14 @@ func (d *Desk) RevokeShare(ctx context.Context, sessionID, id string) (tarsy.Sha
 	return *share, nil
 }
 
-// sharable checks that there is a session that can be shared.
+// sharable checks that the session exists and can be shared.
 func (d *Desk) sharable(ctx context.Context, id string) error {
 	_, err := d.cfg.DB.RequestTarget(ctx, id)
 
 	return err
 }
 
-// OpenShare finds the share of a secret and counts the use; nil means that nobody can read by it. What is wrong with it is not told.
+// OpenShare finds the share with a secret and counts the use; nil means that the secret gives no access, without saying why.
 func (d *Desk) OpenShare(ctx context.Context, secret string) (*tarsy.Share, error) {
 	if !auth.MayBeShareSecret(secret) {
 		return nil, nil //nolint:nilnil // none is an answer

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Invisible reports whether a character does something instead of being read: control characters, line breaks and tabs
-// included, and those that change the direction of text, have no width or look like a blank.
+// Invisible reports whether a character has an effect instead of a visible shape: control characters, including line breaks and
+// tabs, and characters that change the direction of text, have no width or look blank.
 func Invisible(r rune) bool {
 	switch {
 	case unicode.IsControl(r), r == '\u2028', r == '\u2029':
@@ -23,8 +23,8 @@ func Invisible(r rune) bool {
 	}
 }
 
-// EscapeInvisible escapes the invisible characters in JSON that is already valid, so that programs still get them and people
-// who open the file see them. What JSON does not allow unescaped stays as it is.
+// EscapeInvisible escapes the invisible characters in valid JSON, so that programs still decode them and people who open the
+// file see them. ASCII control characters are left as they are: inside strings, valid JSON has them escaped already.
 func EscapeInvisible(raw []byte) []byte {
 	var out []byte
 

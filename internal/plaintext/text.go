@@ -1,4 +1,5 @@
-// Package plaintext cuts and cleans text: it keeps characters whole and finds those that people cannot see. It knows nothing of this program.
+// Package plaintext truncates and cleans text without splitting characters, and finds invisible characters. It knows nothing of
+// this program.
 package plaintext
 
 import (
@@ -12,7 +13,7 @@ func Clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 
-// Cut returns the first limit bytes of a text, or up to three fewer so as not to split a character.
+// Cut returns the first limit bytes of a text, or up to three fewer to avoid splitting a character.
 func Cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -28,8 +29,8 @@ func Cut(s string, limit int) string {
 	return s[:limit] // not UTF-8, so there is no character to keep whole
 }
 
-// CutMiddle returns a text of at most limit bytes: the head and the tail of s with a note between them. A limit shorter than
-// the note leaves only the note.
+// CutMiddle returns a text of at most limit bytes: the head and the tail of s with a note between them. If limit is shorter
+// than the note, only the note is returned.
 func CutMiddle(s string, limit int, note string) string {
 	if len(s) <= limit {
 		return s
@@ -41,7 +42,7 @@ func CutMiddle(s string, limit int, note string) string {
 	return head + note + tailText(s, kept/2)
 }
 
-// tailText returns the last limit bytes of a text, or up to three fewer so as not to split a character.
+// tailText returns the last limit bytes of a text, or up to three fewer to avoid splitting a character.
 func tailText(s string, limit int) string {
 	from := len(s) - limit
 	for end := min(from+utf8.UTFMax-1, len(s)); from < end && !utf8.RuneStart(s[from]); {

@@ -13,7 +13,7 @@ var (
 	activeSQL = itemSQL("$2") + `
 FROM sessions o JOIN sessions s ON s.id = o.id` + itemJoin + `
 WHERE ` + isRunning + ` AND o.deleted_at IS NULL AND ` + visibleSQL("o", "$3") + ` ORDER BY o.created_at DESC, o.id DESC LIMIT $1`
-	// queuedSQL begins with the sessions that were claimed and have not started. The others are read in the order of the queue, by its index.
+	// queuedSQL lists claimed sessions that have not started first, then the others in queue order, from the index of the queue.
 	queuedSQL = itemSQL("$2") + `
 FROM (
     SELECT id, 0 AS place, runnable_at FROM sessions WHERE lease_until IS NOT NULL AND status = 'pending' AND deleted_at IS NULL AND ` + visibleSQL("sessions", "$3") + `
@@ -27,7 +27,7 @@ SELECT running AS active_total, (SELECT count(*) FROM session_list l WHERE statu
 FROM (SELECT count(*) AS running FROM sessions o WHERE ` + isRunning + ` AND o.deleted_at IS NULL AND ` + visibleSQL("o", "$1") + `) AS r`
 )
 
-// visibleSQL is the condition that the team of a row is one of a parameter's, or that the parameter is null.
+// visibleSQL is the condition that the team of a row is in the array of a parameter, or that the parameter is null.
 func visibleSQL(table, parameter string) string {
 	return "(" + parameter + "::text[] IS NULL OR " + table + ".team = ANY (" + parameter + "))"
 }
@@ -37,7 +37,7 @@ type openTotals struct {
 	QueuedTotal int `json:"queued_total"`
 }
 
-// ActiveSessions returns up to limit visible sessions that are being investigated, and as many that wait for it, as of one moment.
+// ActiveSessions returns, from one snapshot, up to limit visible sessions under investigation and up to limit waiting ones.
 func (db *DB) ActiveSessions(ctx context.Context, visible tarsy.Visibility, limit int) (tarsy.ActiveSessions, error) {
 	var (
 		found  tarsy.ActiveSessions

@@ -2,10 +2,10 @@ package postgres
 
 import "tarsy.dev/tarsy"
 
-// factColumns are the columns of what an alert is about.
+// factColumns are the columns of tarsy.AlertFacts.
 var factColumns = columnsOf[tarsy.AlertFacts]()
 
-// alertStateSQL reads what became of the alert of session s; it is null if the alert has no identity.
+// alertStateSQL reads the alert state of session s; null if the alert has no identity.
 const alertStateSQL = `
 SELECT jsonb_build_object('firing', a.firing, 'occurrences', a.occurrences, 'last_at', a.last_at, 'times', to_jsonb(a.times),
     'resolved_at', a.resolved_at, 'flapping', a.flapping, 'storm', a.storm, 'members', a.members, 'firing_members', a.firing_members,

@@ -14,34 +14,34 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Sessions are alike if one has at least half of the labels or words of the other.
+// Two sessions are alike if one has at least half of the labels or words of the other.
 const (
-	// maxLikeWords is how many labels or words are compared.
+	// maxLikeWords is the maximum number of labels or words compared.
 	maxLikeWords = 24
-	// leastLikeWords is how many words texts must share; one may be there by chance.
+	// leastLikeWords is the minimum number of words that two texts must share; a single one can be a coincidence.
 	leastLikeWords = 2
-	// A word is common if more sessions than commonSessions have it, and more than one in commonShare.
+	// A word is common if more than commonSessions sessions, and more than one in commonShare, have it.
 	commonSessions = 1000
 	commonShare    = 20
-	// shortestWord is how many characters a word has that is compared.
+	// shortestWord is the minimum length, in characters, of a word that is compared.
 	shortestWord = 3
-	// longestNumbered is how long a word with digits may be, such as 502 or http2; longer ones are hashes, times and other numbers.
+	// longestNumbered is the maximum length of a word with digits, such as 502 or http2; longer ones are hashes, times and other numbers.
 	longestNumbered = 5
 )
 
-// likeQuery finds sessions with at least half of some words.
+// likeQuery finds sessions that have at least half of a list of words.
 type likeQuery struct {
 	words []string
-	// least is how many words a session must have, whatever half of them is.
+	// least is the minimum number of matching words, even if half of them is fewer.
 	least int
-	// rare leaves out words that many sessions have.
+	// rare ignores common words.
 	rare bool
-	// name is a word that a session must have, and alertType its alert type; empty if any will do.
+	// name is a word that a session must have, alertType the alert type that it must have; empty matches any.
 	name, alertType string
 }
 
-// findAlike adds what a query finds, newest first. Like a search, it asks the index if few sessions can match, and otherwise looks
-// through the newest sessions only: its cost is bounded, however many sessions there are.
+// findAlike adds the sessions that a query finds, newest first. Like a search, it uses the index if few sessions can match, and
+// otherwise scans only the newest sessions: its cost is bounded, however many sessions there are.
 func (db *DB) findAlike(ctx context.Context, found *likenesses, why tarsy.Likeness, q likeQuery) error {
 	q.words = q.words[:min(len(q.words), maxLikeWords)]
 	if found.missing() == 0 || len(q.words) < q.least {
@@ -65,7 +65,7 @@ func (db *DB) findAlike(ctx context.Context, found *likenesses, why tarsy.Likene
 		return nil
 	}
 
-	// What has that many of the words has one of the rarest: no more of them are needed than leave too few.
+	// A match has at least one of the len(words)-least+1 rarest words, so the index is asked for those only.
 	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(expected[lexeme(a)], expected[lexeme(b)]) })
 	query := strings.Join(lexemes(words[:len(words)-least+1]), " | ")
 
@@ -92,10 +92,10 @@ func (db *DB) findAlike(ctx context.Context, found *likenesses, why tarsy.Likene
 	return nil
 }
 
-// alikeSQL is the statement of a likeQuery: on all sessions, by the index, or on the newest ones.
+// alikeSQL is the statement of a likeQuery, over all sessions by index or over the newest ones.
 func alikeSQL(all bool, limit int) string {
 	from := "session_list l"
-	// Ordered by an expression, so that no index in that order is walked from the newest session to the oldest.
+	// Ordering by an expression keeps the planner from walking an index from the newest session to the oldest.
 	at := "l.created_at + interval '0'"
 
 	if !all {
@@ -112,7 +112,7 @@ WHERE l.words @@ @query::tsquery AND l.status <> '' AND (@alert_type = '' OR l.a
 ORDER BY ` + at + ` DESC, l.session_id DESC LIMIT ` + strconv.Itoa(limit)
 }
 
-// expectMatches returns how many sessions the database expects to match each query, and how many there are. It reads statistics only.
+// expectMatches returns the planner's estimates of how many sessions match each query and how many there are. It reads statistics only.
 func (db *DB) expectMatches(ctx context.Context, queries []string) (expected map[string]float64, all float64, err error) {
 	var batch pgx.Batch
 
@@ -136,13 +136,13 @@ func (db *DB) expectMatches(ctx context.Context, queries []string) (expected map
 	return expected, all, db.readers.SendBatch(ctx, &batch).Close()
 }
 
-// fillWords are frequent words that tell nothing. Statistics find such words only where there are many sessions.
+// fillWords are frequent words without meaning. Statistics reveal such words only if there are many sessions.
 const fillWords = " the and for are was were not has have had this that with from into than then over since but its our you your all any been being " +
 	"can could did does how may more most now off once only out should some such there they too under until very what when where which while who " +
 	"why will would after again before below above during "
 
-// likeWords adds words of a text that tell what it is about, each once. Identifiers are there as a whole and in parts: the parts
-// count, because names of pods and hosts end with something that is unique.
+// likeWords adds the significant words of a text, each once. The text has identifiers both whole and in parts; only the parts are
+// used, because names of pods and hosts end in something unique.
 func likeWords(words, text []string) []string {
 	for _, word := range text {
 		numbered := strings.ContainsFunc(word, unicode.IsDigit)

@@ -17,8 +17,8 @@ var (
 WHERE channel = $1 AND state = 'pending' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`
 )
 
-// AddAnnouncement stores an announcement that does not come with a step. It reports false if the message that it replies to
-// has a reply already.
+// AddAnnouncement stores an announcement that is not part of a step. It returns false if the message that it replies to already
+// has a reply.
 func (db *DB) AddAnnouncement(ctx context.Context, a tarsy.Announcement) (bool, error) {
 	added, err := db.front.Exec(ctx, `
 INSERT INTO announcements (id, session_id, channel, subject, stage_id, target, reply_to, due_at, created_at, approval_id)
@@ -31,7 +31,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`,
 	return added.RowsAffected() == 1, nil
 }
 
-// RemoveAnnouncement removes an announcement that nothing was sent of.
+// RemoveAnnouncement removes an announcement that has not been sent, not even in part.
 func (db *DB) RemoveAnnouncement(ctx context.Context, id string) error {
 	if _, err := db.front.Exec(ctx, `DELETE FROM announcements WHERE id = $1`, id); err != nil {
 		return fmt.Errorf("remove announcement: %w", err)
@@ -40,7 +40,7 @@ func (db *DB) RemoveAnnouncement(ctx context.Context, id string) error {
 	return nil
 }
 
-// DueAnnouncements returns pending announcements of a channel whose next attempt is due, oldest first.
+// DueAnnouncements returns the pending announcements of a channel whose next attempt is due, oldest first.
 func (db *DB) DueAnnouncements(ctx context.Context, channel tarsy.AnnouncementChannel, limit int) ([]tarsy.Announcement, error) {
 	due, err := collect[tarsy.Announcement](ctx, db.front, dueAnnouncementsSQL, channel, db.clock.Now(), limit)
 	if err != nil {
@@ -50,8 +50,8 @@ func (db *DB) DueAnnouncements(ctx context.Context, channel tarsy.AnnouncementCh
 	return due, nil
 }
 
-// UpdateAnnouncement records how far a pending announcement has come. One that is not pending any more stays as it is, unless a failed
-// one was sent after all.
+// UpdateAnnouncement records the progress of a pending announcement. Others stay unchanged, except that a failed one can still
+// become sent.
 func (db *DB) UpdateAnnouncement(ctx context.Context, a tarsy.Announcement) error {
 	_, err := db.front.Exec(ctx, `
 UPDATE announcements SET state = $2, attempts = $3, due_at = $4, message_ids = $5, thread_id = $6, error = $7, sent_at = $8
@@ -64,8 +64,8 @@ WHERE id = $1 AND (state = 'pending' OR state = 'failed' AND $2 = 'sent')`,
 	return nil
 }
 
-// AnnouncedSession returns the session whose end a message announced, or an empty string. The thread under a message of Discord
-// has the message's id, which is recorded before there is a thread: nobody can ask too early.
+// AnnouncedSession returns the session whose end a message announced, or an empty string. A Discord thread has the id of the
+// message that it belongs to, and that id is recorded before the thread exists, so a lookup never comes too early.
 func (db *DB) AnnouncedSession(ctx context.Context, channel tarsy.AnnouncementChannel, messageID string) (string, error) {
 	var id string
 
@@ -78,8 +78,8 @@ SELECT session_id FROM announcements WHERE channel = $1 AND subject = 'end' AND 
 	return id, nil
 }
 
-// ThreadSession returns the session that people discuss in a thread under an announcement of its end or of an approval; an empty string if the
-// thread is another one.
+// ThreadSession returns the session discussed in a thread under the announcement of its end or of an approval; an empty string
+// for any other thread.
 func (db *DB) ThreadSession(ctx context.Context, channel tarsy.AnnouncementChannel, threadID string) (string, error) {
 	found, err := collect[struct{ SessionID string }](ctx, db.front, `
 SELECT session_id FROM announcements WHERE channel = $1 AND subject = 'end' AND message_ids[1] = $2
@@ -112,7 +112,7 @@ WHERE session_id = $1 AND channel = $2 AND subject = 'receipt' ORDER BY id LIMIT
 	return &found[0], nil
 }
 
-// SessionOutcome is what an announcement says about a session.
+// SessionOutcome is what an announcement reports about a session.
 type SessionOutcome struct {
 	AlertType        string
 	Title            string
@@ -128,7 +128,7 @@ type SessionOutcome struct {
 	Verdict *tarsy.Verdict `db:"-"`
 }
 
-// SessionOutcome returns how a session ended; nil if it was deleted.
+// SessionOutcome returns the outcome of a session; nil if it was deleted.
 func (db *DB) SessionOutcome(ctx context.Context, sessionID string) (*SessionOutcome, error) {
 	found, err := collect[SessionOutcome](ctx, db.front, `
 SELECT alert_type, title, severity, service, namespace, chain_id, status, executive_summary, final_analysis, error_message FROM sessions
@@ -149,9 +149,9 @@ WHERE id = $1 AND deleted_at IS NULL`, sessionID)
 	return &found[0], nil
 }
 
-// Answer is how far the answer to a question has come.
+// Answer is the progress of the answer to a question.
 type Answer struct {
-	// Waiting means that the question was not picked up yet.
+	// Waiting means that the question has not been picked up yet.
 	Waiting bool
 	// Status is empty if there is no such stage.
 	Status tarsy.Status
@@ -159,7 +159,7 @@ type Answer struct {
 	Events []tarsy.TimelineEvent
 }
 
-// Answer returns how far the answer of a stage has come, all of it from one snapshot.
+// Answer returns the progress of the answer in a stage, from one snapshot.
 func (db *DB) Answer(ctx context.Context, sessionID, stageID string) (*Answer, error) {
 	var answer Answer
 

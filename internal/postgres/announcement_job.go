@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	// Rows that another server is queueing are left to it.
+	// Skip rows that another server is queueing.
 	queueAnnouncementsSQL = `
 UPDATE announcements SET due_at = $3 WHERE id IN (
     SELECT id FROM announcements WHERE channel = ANY($1) AND state = 'pending' AND due_at <= $2
@@ -21,9 +21,9 @@ UPDATE announcements SET due_at = $3 WHERE id IN (
 	sessionColumns = columnsOf[tarsy.Session]().list()
 )
 
-// QueueAnnouncements passes pending announcements of channels that are due to add, and makes them due again after a time. add inserts
-// the jobs that send them, in the same transaction; if a job is lost all the same, the announcement is found again. It returns how many
-// there were.
+// QueueAnnouncements passes due, pending announcements of the channels to add, and makes them due again after the given time. add
+// inserts the jobs that send them, in the same transaction; if a job is lost, its announcement is found again. It returns the
+// number of announcements.
 func (db *DB) QueueAnnouncements(
 	ctx context.Context, channels []tarsy.AnnouncementChannel, again time.Duration, limit int, add func(tx pgx.Tx, due []tarsy.Announcement) error,
 ) (int, error) {
@@ -64,7 +64,7 @@ func (db *DB) Announcement(ctx context.Context, id string) (*tarsy.Announcement,
 	return &found[0], nil
 }
 
-// Session returns a session's own row.
+// Session returns the row of a session.
 func (db *DB) Session(ctx context.Context, id string) (*tarsy.Session, error) {
 	return one[tarsy.Session](ctx, db, id, `SELECT `+sessionColumns+` FROM sessions WHERE id = $1 AND deleted_at IS NULL`)
 }

@@ -9,17 +9,17 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// maxApprovals bounds the list of approvals: people decide about them one by one.
+// maxApprovals bounds the list of approvals, which people decide one by one.
 const maxApprovals = 500
 
-// approvalRow is the approval of a call, which has its id.
+// approvalRow is the approval of a call. ID is that of the call.
 type approvalRow struct {
 	ID        string         `json:"id"`
 	SessionID string         `json:"session_id"`
 	Approval  tarsy.Approval `json:"approval"`
 }
 
-// approvalRows are the approvals of calls.
+// approvalRows returns the approvals of calls.
 func approvalRows(calls []tarsy.MCPInteraction) []approvalRow {
 	var rows []approvalRow
 
@@ -32,15 +32,15 @@ func approvalRows(calls []tarsy.MCPInteraction) []approvalRow {
 	return rows
 }
 
-// openApproval is the condition that somebody can decide about a call at a time, which is the name of an argument. A release that does not
-// know approvals closes executions and leaves their calls as they are.
+// openApproval is the condition that a call can be decided at a time, given as the name of an argument. It checks the execution
+// too, because a release without approvals closes executions and leaves their calls as they are.
 func openApproval(now string) string {
 	return `c.status = 'waiting' AND a.approval ->> 'status' = 'waiting' AND (a.approval ->> 'expires_at')::timestamptz > ` + now + `
   AND e.completed_at IS NULL AND s.deleted_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM requests q WHERE q.status = 'open' AND q.kind = 'approval' AND q.payload ->> 'approval_id' = c.id::text)`
 }
 
-// openApprovals is a query for calls that somebody can decide about. It reads the index of calls that wait, which are few, however many
+// openApprovals is a query for calls that can be decided. It reads the index of waiting calls, which are few however many
 // sessions there are.
 func openApprovals(columns, now string) string {
 	return `SELECT ` + columns + ` FROM mcp_interactions c JOIN approvals a ON a.id = c.id JOIN executions e ON e.id = c.execution_id JOIN sessions s ON s.id = c.session_id
@@ -58,8 +58,8 @@ SELECT c.id, c.session_id, c.execution_id, c.timeline_event_id, s.alert_type, s.
 FROM mcp_interactions c JOIN approvals a ON a.id = c.id JOIN executions e ON e.id = c.execution_id JOIN sessions s ON s.id = c.session_id
     LEFT JOIN timeline_events t ON t.id = c.timeline_event_id`
 
-// Approvals returns the visible approvals that somebody can decide about, the first to expire first, and at most 500. If sessionID is not
-// empty, only those of one session.
+// Approvals returns the visible open approvals, the first to expire first, and at most 500. If sessionID is not empty, it returns
+// only those of that session.
 func (db *DB) Approvals(ctx context.Context, sessionID string, visible tarsy.Visibility) ([]tarsy.ApprovalRequest, error) {
 	if sessionID != "" && !ident.Valid(sessionID) {
 		return nil, sessionNotFound(sessionID)
@@ -98,7 +98,7 @@ func approvalNotFound(id string) error {
 	return tarsy.Errorf(tarsy.CodeApprovalNotFound, "there is no approval %q", plaintext.Clean(id))
 }
 
-// UnannouncedApproval is an open approval that a channel has not been told of.
+// UnannouncedApproval is an open approval that has not been announced in a channel.
 type UnannouncedApproval struct {
 	ID        string
 	SessionID string
@@ -109,7 +109,7 @@ type UnannouncedApproval struct {
 	ThreadID string
 }
 
-// UnannouncedApprovals returns the open approvals that a channel has not been told of, oldest first.
+// UnannouncedApprovals returns up to 100 open approvals that have not been announced in a channel, oldest first.
 func (db *DB) UnannouncedApprovals(ctx context.Context, channel tarsy.AnnouncementChannel) ([]UnannouncedApproval, error) {
 	found, err := collect[UnannouncedApproval](ctx, db.front, openApprovals(`c.id, c.session_id, s.team, s.severity,
     coalesce((SELECT a.thread_id FROM announcements a WHERE a.session_id = s.id AND a.channel = $2 AND a.thread_id <> '' ORDER BY a.id LIMIT 1), '') AS thread_id`, "$1")+`

@@ -9,14 +9,14 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// OpenApproval is a call that somebody can decide about.
+// OpenApproval is a call that can be decided.
 type OpenApproval struct {
 	ID        string
 	SessionID string
 }
 
-// OpenApprovalsToAnnounce returns the open approvals that at least one of the channels has not been told of: those with an id after the given one, which
-// may be empty, in the order of their ids.
+// OpenApprovalsToAnnounce returns up to limit open approvals that have not been announced in all of the channels, ordered by id,
+// from the first after the given id, which may be empty.
 func (db *DB) OpenApprovalsToAnnounce(ctx context.Context, channels []tarsy.AnnouncementChannel, after string, limit int) ([]OpenApproval, error) {
 	if after == "" {
 		after = uuid.Nil.String()

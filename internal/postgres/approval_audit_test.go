@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// Whoever finds a decision finds who made it: the row of the audit log is part of the same transaction.
+// A decision and who made it are found together: the row of the audit log is part of the same transaction.
 func TestDecisionAndItsAuditRowAreStoredTogether(t *testing.T) {
 	t.Parallel()
 
@@ -49,7 +49,7 @@ func TestDecisionAndItsAuditRowAreStoredTogether(t *testing.T) {
 	require.Equal(t, "ana", rows[0].Actor)
 }
 
-// The recipe of a session that was not stored is not stored either, and must be with the next session.
+// The recipe of a session that was not stored is not stored either, so it must be stored with the next session.
 func TestRecipeOfSessionWithoutItsAuditRowIsStoredLater(t *testing.T) {
 	t.Parallel()
 

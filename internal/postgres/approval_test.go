@@ -17,7 +17,7 @@ import (
 
 const expiry = time.Hour
 
-// waitingCall is a tool call that waits for an approval, with what else its step stores.
+// waitingCall is a tool call that waits for an approval, with the event that its step stores.
 func waitingCall(execution tarsy.Execution, call string, at, expires time.Time) (tarsy.MCPInteraction, tarsy.TimelineEvent) {
 	approval := tarsy.Approval{Status: tarsy.ApprovalWaiting, Scope: tarsy.ScopeCall, Rule: "approvals.rules[0]", ExpiresAt: expires}
 
@@ -69,7 +69,7 @@ func (f *fixture) decide(t *testing.T, db *postgres.DB, call tarsy.MCPInteractio
 	return added
 }
 
-// A server of a release without approvals ends a session, and knows nothing of what waits in it.
+// A server of a release without approvals ends a session without knowing about the calls that wait in it.
 func TestSessionEndedByEarlierReleaseWithdrawsItsWaitingCalls(t *testing.T) {
 	t.Parallel()
 
@@ -129,7 +129,7 @@ func TestOpenApprovalsAreListedFirstToExpireFirst(t *testing.T) {
 
 	require.Empty(t, approvalIDs(t, db, ""))
 
-	// As text, the time without a fraction of a second would come last.
+	// Compared as text, the time without a fraction of a second would come last.
 	late, soon, sooner := f.wait(t, db, 3*expiry), f.wait(t, db, expiry+500*time.Millisecond), f.wait(t, db, expiry)
 
 	require.Equal(t, []string{sooner.ID, soon.ID, late.ID}, approvalIDs(t, db, ""))
@@ -185,7 +185,7 @@ func TestDecisionIsRequestThatMakesSessionRunnable(t *testing.T) {
 	require.Equal(t, tarsy.RequestApproval, request.Kind)
 	require.JSONEq(t, `{"approval_id": "`+call.ID+`", "status": "approved", "reason": "because"}`, string(request.Payload))
 
-	// A release waits for open requests; applied, it gives the lease back.
+	// A release waits for open requests; once they are applied, it releases the lease.
 	holder := db.Hold(claims[0].Lease)
 	committed, err := holder.Commit(t.Context(), progress.Step{Release: true})
 	require.NoError(t, err)
@@ -301,7 +301,7 @@ func TestSessionsWithOpenApprovalsAreCountedFilteredAndListedFirst(t *testing.T)
 	first := f.wait(t, db, expiry)
 	second := f.wait(t, db, 2*expiry)
 	f.clock.Advance(time.Second)
-	asked := f.wait(t, db, 2*expiry) // the answer to a question of a session that is over waits, too
+	asked := f.wait(t, db, 2*expiry) // the answer to a question about a finished session waits, too
 	f.exec(t, `UPDATE sessions SET status = 'completed', completed_at = $2, outcome = 'needs_human' WHERE id = $1`, asked.SessionID, f.clock.Now())
 	failed := f.put(t, db, tarsy.SessionFailed, unchanged)
 	running := f.put(t, db, tarsy.SessionInProgress, unchanged)
@@ -318,7 +318,7 @@ func TestSessionsWithOpenApprovalsAreCountedFilteredAndListedFirst(t *testing.T)
 	older, newer := ids(first, second), ids(second, first)
 	open := append(ids(asked), newer...)
 
-	if first.SessionID > second.SessionID { // made at the same time
+	if first.SessionID > second.SessionID { // created at the same time
 		open = append(ids(asked), older...)
 	}
 
@@ -392,7 +392,7 @@ func TestSessionsWithOpenApprovalsAreCountedFilteredAndListedFirst(t *testing.T)
 	require.Len(t, active.Active, 3)
 	require.Equal(t, 1, active.Active[1].WaitingApprovals)
 
-	// Decided or expired, they are sessions like others.
+	// Once decided or expired, they are ordinary sessions.
 	f.clock.Advance(expiry)
 	require.True(t, f.decide(t, db, second, tarsy.ApprovalRejected))
 	require.Equal(t, ids(asked), listed(t, db, waiting))

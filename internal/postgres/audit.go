@@ -13,8 +13,8 @@ import (
 
 var auditColumns = columnsOf[tarsy.AuditEntry]()
 
-// AppendAudit adds a row to the audit log, of what changed nothing here or was refused. It sets the id and the hashes. One append of this
-// server waits for the lock at a time, so that they never take all connections of callers.
+// AppendAudit adds a row to the audit log for an action that changed nothing here or was refused. It sets the id and the hashes.
+// Only one append of this server waits for the lock at a time, so that appends never use up the connections of callers.
 func (db *DB) AppendAudit(ctx context.Context, entry tarsy.AuditEntry) error {
 	select {
 	case db.auditing <- struct{}{}:
@@ -26,8 +26,8 @@ func (db *DB) AppendAudit(ctx context.Context, entry tarsy.AuditEntry) error {
 	return pgx.BeginFunc(ctx, db.front, func(tx pgx.Tx) error { return audit.Append(ctx, tx, entry) })
 }
 
-// decided is collect for a statement that a decision makes: its row in the audit log is part of the transaction. Without rows nothing is
-// changed.
+// decided is collect for a statement that makes a decision: its row in the audit log is part of the transaction. If the statement
+// returns no rows, nothing is changed.
 func decided[T any](ctx context.Context, db *DB, sql string, args ...any) (rows []T, err error) {
 	err = audit.Change(ctx, db.front, func(tx pgx.Tx) error {
 		rows, err = collect[T](ctx, tx, sql, args...)

@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// auditing opens a server's connections to a database.
+// auditing opens a server's connections to a database, without starting the server.
 func auditing(t *testing.T, url string) *postgres.DB {
 	t.Helper()
 

@@ -15,13 +15,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// SQLSTATEs of a database that cannot be used now, though the statement was right.
+// SQLSTATEs of a database that cannot be used now, although the statement was valid.
 const (
 	stateDiskFull     = "53100"
 	stateReadOnly     = "25006" // a standby, or a primary that became one
 	stateIOError      = "58030"
-	stateIdleTooLong  = "25P03" // the connection was ended because it was idle in a transaction: the statement was never run
-	stateTooLong      = "25P04" // or because the transaction took too long
+	stateIdleTooLong  = "25P03" // the connection was closed because it was idle in a transaction: the statement never ran
+	stateTooLong      = "25P04" // the transaction took too long
 	stateTempLimit    = "53400"
 	classConnection   = "08"
 	classResources    = "53" // disk, memory, connections
@@ -30,8 +30,8 @@ const (
 	stateNoDatabase   = "3D000"
 )
 
-// IsUnavailable reports whether an error means that the database cannot be used now: it is not reached, it starts, stops or
-// recovers, it accepts no writes, or its disk is full. What was asked for may succeed later.
+// IsUnavailable reports whether an error means that the database cannot be used now: it is unreachable, starting, stopping or
+// recovering, accepts no writes, or its disk is full. The same request may succeed later.
 func IsUnavailable(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
@@ -62,7 +62,7 @@ func unavailableState(code string) bool {
 		strings.HasPrefix(code, classResources) || strings.HasPrefix(code, classIntervention)
 }
 
-// MayBecomeAvailable reports whether waiting may help. A database that refuses the login or does not exist needs a person.
+// MayBecomeAvailable reports whether waiting may help. A rejected login or a missing database needs a person.
 func MayBecomeAvailable(err error) bool {
 	if pgErr, ok := errors.AsType[*pgError](err); ok && (strings.HasPrefix(pgErr.Code, classLogin) || pgErr.Code == stateNoDatabase) {
 		return false
@@ -77,12 +77,12 @@ var (
 	errDiskFull = errors.New("the disk of the database is full")
 )
 
-// checkSQL writes about 100 kB to a temporary file, which fails when the disk is full and leaves nothing behind: the rows
-// of a function are kept, and beyond work_mem they are kept on disk. An insert would not do, because there may be room on
-// pages that exist.
+// checkSQL writes about 100 kB to a temporary file, which fails when the disk is full and leaves nothing behind: the rows of a
+// function are materialized, and spill to disk beyond work_mem. An insert would not do, because existing pages may have free
+// space.
 const checkSQL = `SELECT count(*) FROM generate_series(1, 5000)`
 
-// Check reports whether the database answers, accepts writes, has room on its disk, and has connections for this server.
+// Check verifies that the database answers, accepts writes, has free disk space, and has connections for this server.
 func (db *DB) Check(ctx context.Context) error {
 	if err := db.refusals.check(ctx, db.front); err != nil {
 		return fmt.Errorf("reach the database: %w", err)
@@ -102,7 +102,7 @@ func (db *DB) Check(ctx context.Context) error {
 	switch {
 	case stateOf(err) == stateDiskFull:
 		return fmt.Errorf("%w: %w", errDiskFull, err)
-	// A database may refuse temporary files, which says nothing about whether it works.
+	// A database may refuse temporary files and still work.
 	case err != nil && stateOf(err) != stateTempLimit:
 		return fmt.Errorf("reach the database: %w", err)
 	case readOnly == "on":
@@ -112,7 +112,7 @@ func (db *DB) Check(ctx context.Context) error {
 	return nil
 }
 
-// Problem says what Check found, in words for people who may know nothing else about the server.
+// Problem describes an error of Check for people who may know nothing else about the server.
 func Problem(err error) string {
 	switch {
 	case errors.Is(err, errDiskFull):

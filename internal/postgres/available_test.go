@@ -29,7 +29,7 @@ func TestCheckFindsMissingReadOnlyOrFullDatabase(t *testing.T) {
 			t.Helper()
 			f.exec(t, `DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || quote_ident(current_database()) || ' SET default_transaction_read_only = on'; END $$`)
 		}, "The database accepts no writes.", true},
-		// The function stands for a file that cannot be extended.
+		// The function simulates a file that cannot be extended.
 		"full": {func(t *testing.T, f *fixture) {
 			t.Helper()
 			f.exec(t, `CREATE FUNCTION public.generate_series(int, int) RETURNS SETOF int LANGUAGE plpgsql AS
@@ -80,7 +80,7 @@ func TestMissingReadOnlyOrFullDatabaseErrorsAreUnavailable(t *testing.T) {
 
 	pgtest.Interrupt(t, f.url)
 
-	for range 20 { // of connections that are ended and of those that are not made
+	for range 20 { // some connections are ended, and others are refused
 		_, err := db.SessionDetail(t.Context(), ident.New())
 		require.True(t, postgres.IsUnavailable(err), "%v", err)
 	}

@@ -11,14 +11,14 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// countEvery is how old the count of waiting sessions may be.
+// countEvery is the maximum age of the count of waiting sessions.
 const countEvery = time.Second
 
-// backlog knows how many sessions wait, closely enough to refuse alerts beyond a limit. Counting with every alert would cost
-// more the longer the queue is, so the count is taken at most once in a while, along with a statement that stores alerts;
-// what this server stores in between is added. The real time is meant: it only says how old the count is.
+// backlog estimates the number of waiting sessions, closely enough to refuse alerts beyond a limit. Counting for every alert
+// would cost more the longer the queue is, so they are counted at most once per interval, when alerts are stored; what this
+// server stores in between is added. It uses the real time, which only determines the age of the count.
 type backlog struct {
-	// limit is how many sessions may wait; 0 means any number.
+	// limit is the maximum number of waiting sessions; 0 means unlimited.
 	limit int
 	every time.Duration
 
@@ -27,7 +27,8 @@ type backlog struct {
 	counted time.Time
 }
 
-// countWaitingSQL counts waiting sessions from their index, and no further than it must. Those that wait for an approval are no work yet.
+// countWaitingSQL counts waiting sessions from their index, up to a limit. Sessions that wait for an approval are no work yet and
+// do not count.
 const countWaitingSQL = `SELECT count(*) FROM
     (SELECT 1 FROM sessions s WHERE ` + waitingSQL + ` AND s.runnable_at <= $2 LIMIT $1) AS waiting`
 
@@ -39,7 +40,7 @@ func (b *backlog) due() bool {
 	return b.limit > 0 && time.Since(b.counted) >= b.every
 }
 
-// unknown reports whether nobody has counted yet.
+// unknown reports whether nothing has been counted yet.
 func (b *backlog) unknown() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,7 +48,7 @@ func (b *backlog) unknown() bool {
 	return b.counted.IsZero()
 }
 
-// admit is for how many of n more sessions there is room, as far as is known.
+// admit returns how many of n more sessions fit, according to the last count.
 func (b *backlog) admit(n int) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +60,7 @@ func (b *backlog) admit(n int) int {
 	return max(0, min(n, b.limit-b.waiting))
 }
 
-// full reports whether the limit was reached when the count was last fresh, and that is not long ago.
+// full reports whether the limit is reached, according to a count that is still fresh.
 func (b *backlog) full() bool { return b.admit(1) == 0 && !b.due() }
 
 func (b *backlog) set(waiting int) {
@@ -76,8 +77,8 @@ func (b *backlog) add(stored int) {
 	b.waiting += stored
 }
 
-// CheckBacklog returns an error with CodeOverloaded if so many sessions wait that CreateSession would refuse another one. It
-// asks nobody: a caller that is refused here is spared the work in between.
+// CheckBacklog returns an error with CodeOverloaded if so many sessions are waiting that CreateSession would refuse another one.
+// It does not query the database: a caller that is refused here is spared the work before CreateSession.
 func (db *DB) CheckBacklog() error {
 	if db.intake.backlog.full() {
 		return errBacklog(db.intake.backlog.limit)
@@ -90,7 +91,7 @@ func errBacklog(limit int) error {
 	return tarsy.Errorf(tarsy.CodeOverloaded, "The limit of waiting sessions is reached (queue.max_waiting_sessions: %d). Try again later.", limit)
 }
 
-// admit refuses the arrivals for which there is no room, and returns the others.
+// admit refuses the arrivals that exceed the limit, and returns the others.
 func (i *intake) admit(ctx context.Context, group []*arrival) []*arrival {
 	room, err := i.room(ctx, i.pool, len(group))
 	if err != nil {
@@ -108,14 +109,14 @@ func (i *intake) admit(ctx context.Context, group []*arrival) []*arrival {
 	return group[:room]
 }
 
-// querier is a pool, or a transaction.
+// querier is a pool or a transaction.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// room is for how many of n sessions there is room. Where the count says that there is none and is not fresh, it counts first:
-// sessions may have been claimed since. The first alert of a server is counted for as well.
+// room returns how many of n sessions fit. If the count is out of date and leaves too little room, it counts first, because
+// sessions may have been claimed since. It also counts before the first alert of a server.
 func (i *intake) room(ctx context.Context, q querier, n int) (int, error) {
 	room := i.backlog.admit(n)
 

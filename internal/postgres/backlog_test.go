@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// limited starts a server that lets at most max sessions wait, and counts them as often as every says.
+// limited starts a server that lets at most most sessions wait and counts them at the interval every.
 func (f *fixture) limited(t *testing.T, most int, every time.Duration) *postgres.DB {
 	t.Helper()
 
@@ -113,7 +113,7 @@ func TestSessionOfDisconnectedCallerIsDropped(t *testing.T) {
 
 	var group sync.WaitGroup
 
-	// The first one is being stored, so that the others are queued.
+	// The first one is being stored, so the others are queued.
 	inFlight, abandoned, kept := newSession(f.clock.Now()), newSession(f.clock.Now()), newSession(f.clock.Now())
 	errs := make([]error, 2)
 

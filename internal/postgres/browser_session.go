@@ -12,10 +12,10 @@ import (
 	"tarsy.dev/tarsy/internal/audit"
 )
 
-// BrowserSession is a browser that somebody logged in, with a key or as a user of an OpenID Connect issuer. It lasts until EndsAt, or until the
-// key is revoked or expires.
+// BrowserSession is the session of a browser that was logged in with a key or as a user of an OpenID Connect issuer. It lasts
+// until EndsAt, or until the key is revoked or expires.
 type BrowserSession struct {
-	// Key is nil if User is not, and the other way around.
+	// Exactly one of Key and User is set.
 	Key  *tarsy.APIKey
 	User *BrowserUser
 
@@ -23,14 +23,14 @@ type BrowserSession struct {
 	EndsAt    time.Time
 }
 
-// BrowserUser is the user of a browser session without a key, as the issuer described them at the login.
+// BrowserUser is the user of a browser session without a key, as the issuer described them at login.
 type BrowserUser struct {
 	Issuer, Subject, Name string
 	Groups, Teams         []string
 }
 
-// CreateBrowserSession stores a session under the hash of its secret, and forgets those that are past their time. Of
-// one key it keeps the newest sessions, at most as many as given; 0 means all. Those that it replaces are over.
+// CreateBrowserSession stores a session under the hash of its secret, and deletes expired sessions and the replaced ones. Of the
+// sessions of the key it keeps the newest, at most as many as given; 0 means all.
 func (db *DB) CreateBrowserSession(
 	ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time, most int, replaced ...[]byte,
 ) error {
@@ -54,7 +54,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		append([]string{}, user.Groups...), append([]string{}, user.Teams...), otherSessions(most))
 }
 
-// beginSession stores a session by a statement, and forgets those that it replaces.
+// beginSession stores a session with a statement, and deletes those that it replaces.
 func (db *DB) beginSession(ctx context.Context, replaced [][]byte, sql string, args ...any) error {
 	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, sql, args...); err != nil || len(replaced) == 0 {
@@ -74,7 +74,7 @@ func (db *DB) beginSession(ctx context.Context, replaced [][]byte, sql string, a
 
 const forgetSessionsSQL = `DELETE FROM browser_sessions WHERE hash = ANY ($1)`
 
-// otherSessions is how many sessions may stay beside a new one.
+// otherSessions returns how many sessions may remain beside a new one.
 func otherSessions(most int) int {
 	if most > 0 {
 		return most - 1
@@ -83,7 +83,7 @@ func otherSessions(most int) int {
 	return math.MaxInt32
 }
 
-// keySession and userSession are the rows of both kinds of sessions.
+// keySession and userSession are the rows of the two kinds of sessions.
 type (
 	keySession struct {
 		tarsy.APIKey
@@ -99,7 +99,7 @@ type (
 	}
 )
 
-// BrowserSession finds a session that is not past its time and whose key, if it has one, is active; nil means that there is none.
+// BrowserSession returns a session that has not expired and whose key, if it has one, is active; nil if there is none.
 func (db *DB) BrowserSession(ctx context.Context, hash []byte, now time.Time) (*BrowserSession, error) {
 	withKey, err := collect[keySession](ctx, db.front, `SELECT `+keyColumns+`, s.csrf_token, s.expires_at AS ends_at
 FROM browser_sessions s JOIN api_keys ON api_keys.id = s.key_id
@@ -129,7 +129,7 @@ WHERE s.hash = $2 AND s.expires_at > $1 AND `+activeKey, now, hash)
 	return &BrowserSession{User: &found.BrowserUser, CSRFToken: found.CSRFToken, EndsAt: found.EndsAt}, nil
 }
 
-// DeleteBrowserSession forgets a session; one that is not there is forgotten already.
+// DeleteBrowserSession deletes a session. Deleting one that does not exist is not an error.
 func (db *DB) DeleteBrowserSession(ctx context.Context, hash []byte) error {
 	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
 		forgotten, err := tx.Exec(ctx, forgetSessionsSQL, [][]byte{hash})
@@ -146,8 +146,8 @@ func (db *DB) DeleteBrowserSession(ctx context.Context, hash []byte) error {
 	return nil
 }
 
-// ActiveLogins returns which of these keys and browser sessions are accepted at a time: the ids of keys, and the hashes
-// of browser sessions in hexadecimal digits.
+// ActiveLogins returns which of these keys and browser sessions are valid at a time: the ids of keys, and the hex-encoded hashes
+// of browser sessions.
 func (db *DB) ActiveLogins(ctx context.Context, keyIDs []string, sessions [][]byte, now time.Time) ([]string, error) {
 	rows, err := db.front.Query(ctx, `SELECT id::text FROM api_keys WHERE id = ANY ($2) AND `+activeKey+`
 UNION ALL

@@ -8,14 +8,14 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// takeChannelSQL takes a channel that nobody holds, or renews one's own lease.
+// takeChannelSQL takes a free channel, or renews the server's own lease.
 const takeChannelSQL = `
 INSERT INTO channel_leases AS l (channel, server_id, lease_until) VALUES ($1, $2, $4)
 ON CONFLICT (channel) DO UPDATE SET server_id = excluded.server_id, lease_until = excluded.lease_until
 WHERE l.server_id = excluded.server_id OR l.lease_until <= $3`
 
-// TakeChannel makes a server the one that works for a channel, or renews that. It reports false while another server
-// holds the channel. A row and not an advisory lock: those end with the connection, which a pooler may share.
+// TakeChannel acquires or renews a server's lease on a channel. It returns false while another server holds the channel. The
+// lease is a row and not an advisory lock, because those end with the connection, which a pooler may share.
 func (db *DB) TakeChannel(ctx context.Context, channel tarsy.AnnouncementChannel, serverID string, lease time.Duration) (bool, error) {
 	now := db.clock.Now()
 
@@ -27,7 +27,7 @@ func (db *DB) TakeChannel(ctx context.Context, channel tarsy.AnnouncementChannel
 	return taken.RowsAffected() == 1, nil
 }
 
-// LeaveChannel lets another server take a channel at once.
+// LeaveChannel releases a channel, so that another server can take it immediately.
 func (db *DB) LeaveChannel(ctx context.Context, channel tarsy.AnnouncementChannel, serverID string) error {
 	_, err := db.front.Exec(ctx, `DELETE FROM channel_leases WHERE channel = $1 AND server_id = $2`, channel, serverID)
 	if err != nil {

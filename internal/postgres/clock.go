@@ -16,16 +16,16 @@ import (
 const (
 	// clockEvery is how often a server's clock is compared with the database's.
 	clockEvery = 15 * time.Second
-	// clockJitter is a difference that is not corrected: it is in the order of a slow round trip.
+	// clockJitter is a difference that is not corrected: it is of the order of a slow round trip.
 	clockJitter = 100 * time.Millisecond
 	// clockTolerance is how far a server's own clock may be off before it is reported.
 	clockTolerance = 2 * time.Second
-	// clockPatience bounds a comparison. A slower answer would say too little.
+	// clockPatience bounds a comparison. A slower answer would be too inaccurate.
 	clockPatience = time.Second
 )
 
 // databaseClock shows the database's time, so that servers whose own clocks differ agree on when a lease ends. Between
-// comparisons it follows the time that passes on this server, whatever its own clock is set to meanwhile.
+// comparisons it advances by the time that passes on this server, even if the server's own clock is set.
 type databaseClock struct {
 	clockwork.Clock
 
@@ -55,11 +55,11 @@ func (c *databaseClock) Until(t time.Time) time.Duration { return t.Sub(c.Now())
 
 func (c *databaseClock) run(ctx context.Context) {
 	background.Every(ctx, clockEvery, clockPatience, func(ctx context.Context) {
-		_ = c.compare(ctx) // the time goes on from the last comparison
+		_ = c.compare(ctx) // after an error, time continues from the last comparison
 	})
 }
 
-// compareFirst compares in the time that a start has.
+// compareFirst is compare within the time limit of a start.
 func (c *databaseClock) compareFirst(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, AnswerTime)
 	defer cancel()
@@ -67,7 +67,7 @@ func (c *databaseClock) compareFirst(ctx context.Context) error {
 	return c.compare(ctx)
 }
 
-// compare asks the database for its time, which is taken to be that of the middle of the round trip.
+// compare asks the database for its time, which is assumed to be that of the middle of the round trip.
 func (c *databaseClock) compare(ctx context.Context) error {
 	var remote time.Time
 
@@ -93,12 +93,12 @@ func (c *databaseClock) set(local, remote time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	// Time does not jump back and forth with the length of round trips.
+	// Time does not jump back and forth with the duration of round trips.
 	if c.remote.IsZero() || remote.Sub(c.remote.Add(local.Sub(c.local))).Abs() > clockJitter {
 		c.local, c.remote = local, remote
 	}
 
-	// Round drops the monotonic reading: what the clock shows is compared, not what has passed.
+	// Round drops the monotonic reading: wall clocks are compared, not elapsed time.
 	offset := local.Round(0).Sub(remote)
 	skewed := offset.Abs() > clockTolerance
 

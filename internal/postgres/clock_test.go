@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// skewedClock is a real clock that is set wrong.
+// skewedClock is a real clock that is set to a wrong time.
 type skewedClock struct {
 	clockwork.Clock
 

@@ -10,18 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The rule: statements name their columns, so that a column that a newer release adds changes nothing for this one.
+// Statements name their columns, so that a column added by a newer release changes nothing for this one.
 
 var (
 	starPattern = regexp.MustCompile(`(?is)(?:\bSELECT\s+(?:DISTINCT\s+|ALL\s+)?|\bRETURNING\s+|,\s*)\*\s*(?:,|\bFROM\b|$|\))`)
-	// All columns of something by name; of a query in parentheses they are named there.
+	// All columns of a table or alias; those of a subquery in parentheses are named in the subquery.
 	qualifiedPattern = regexp.MustCompile(`(?i)\b([a-z_]+)\.\*`)
-	// A table, and no list of columns after it.
+	// A table without a column list.
 	insertPattern = regexp.MustCompile(`(?is)\bINSERT\s+INTO\s+[a-z_."]+(?:\s+AS\s+[a-z]+)?\s*(?:[^\s("a-z_.]|\b(?:SELECT|VALUES|TABLE|DEFAULT|WITH)\b)`)
 	tablePattern  = regexp.MustCompile(`(?is)^\s*TABLE\s|\(\s*TABLE\s`)
 )
 
-// unnamed returns the parts of a statement that leave it to the database which columns they mean.
+// unnamed returns the parts of a statement that leave the choice of columns to the database.
 func unnamed(text string) []string {
 	var found []string
 	for _, pattern := range []*regexp.Regexp{starPattern, insertPattern, tablePattern} {
@@ -72,7 +72,7 @@ func TestStatementsNameTheirColumns(t *testing.T) {
 	}
 }
 
-// The check itself is checked.
+// The check itself must find violations.
 func TestColumnCheckFindsUnnamedColumns(t *testing.T) {
 	t.Parallel()
 

@@ -18,8 +18,7 @@ import (
 
 type pgError = pgconn.PgError
 
-// ErrFenceLost says that another server holds the session now, or that the lease was given back. Whoever meets it
-// changes nothing more.
+// ErrFenceLost means that another server holds the session now, or that the lease was released. The caller must not change anything more.
 var ErrFenceLost = errors.New("the session's lease was lost")
 
 // Lease is the right to work on a session; the fence proves it.
@@ -28,20 +27,20 @@ type Lease struct {
 	Fence     int64
 }
 
-// Holder commits the steps of one lease, in the order in which they are given. After its first error it commits
-// nothing more: later steps may rest on the lost one. Its owner then loads the session again, with a new Holder.
+// Holder commits the steps of one lease, in the order in which they are submitted. After its first error it commits nothing more:
+// later steps may depend on the lost one. Its owner then loads the session again, with a new Holder.
 type Holder struct {
 	Lease
 
 	committer *committer
-	// failed belongs to the worker that handles the session's steps; the batcher hands it over from one to the next.
+	// failed belongs to the worker that handles the session's steps; the batcher passes it from one worker to the next.
 	failed error
 }
 
 // Hold returns the Holder of a lease.
 func (db *DB) Hold(lease Lease) *Holder { return &Holder{Lease: lease, committer: db.committer} }
 
-// Committed is what a commit has come to.
+// Committed is the result of a commit.
 type Committed struct {
 	LastSeq  int64
 	Released bool
@@ -54,7 +53,7 @@ type Pending struct {
 	err    error
 }
 
-// Wait waits for the commit. The step is committed or not regardless of ctx: giving up only stops the waiting.
+// Wait waits for the commit. The step is committed or not regardless of ctx, which only ends the wait.
 func (p *Pending) Wait(ctx context.Context) (Committed, error) {
 	select {
 	case <-p.done:
@@ -64,7 +63,7 @@ func (p *Pending) Wait(ctx context.Context) (Committed, error) {
 	}
 }
 
-// Submit hands a step over to be committed after all earlier ones of this holder.
+// Submit queues a step to be committed after all earlier ones of this holder.
 func (h *Holder) Submit(step progress.Step) *Pending {
 	q := &queued{holder: h, step: step, pending: &Pending{done: make(chan struct{})}}
 	if !h.committer.steps.Add(q) {
@@ -85,14 +84,14 @@ type queued struct {
 	pending *Pending
 }
 
-// committers is how many transactions of grouped steps are under way at once; more only wait for each other.
+// committers is the number of concurrent transactions of grouped steps; more would only wait for each other.
 const committers = 2
 
 // maxGroup bounds the steps of one transaction.
 const maxGroup = 64
 
-// committer takes whatever steps wait, of any session, into one transaction. Steps of one session keep their order:
-// while a group with steps of a session is under way, no other group takes steps of it.
+// committer commits the waiting steps of any sessions in one transaction. Steps of one session keep their order: while a group
+// with steps of a session is in flight, no other group takes steps of it.
 type committer struct {
 	pool      *pgxpool.Pool
 	signals   *Signals
@@ -114,8 +113,8 @@ func (q *queued) finish(result Committed, err error) {
 	close(q.pending.done)
 }
 
-// commitSteps commits steps that were taken together. Those of one session that cannot be one unit, because another lease
-// follows, are committed one transaction after the other.
+// commitSteps commits steps that were taken together. Those of one session that cannot be merged into one unit, because they
+// belong to another holder or follow a release, are committed one transaction after the other.
 func (c *committer) commitSteps(steps []*queued) {
 	for len(steps) > 0 {
 		group, rest := units(steps)
@@ -127,8 +126,8 @@ func (c *committer) commitSteps(steps []*queued) {
 	}
 }
 
-// units merges steps into one unit per session, and returns the steps that must come after. A step of a holder that has
-// failed is refused.
+// units merges steps into one unit per session, and returns the steps that must come after. It refuses the steps of a holder that
+// has failed.
 func units(steps []*queued) (group []*unit, rest []*queued) {
 	merged, later := map[string]*unit{}, map[string]bool{}
 
@@ -162,17 +161,17 @@ func units(steps []*queued) (group []*unit, rest []*queued) {
 		u.add(q)
 	}
 
-	// One order of locking for all groups.
+	// All groups lock in the same order.
 	slices.SortFunc(group, func(a, b *unit) int { return cmp.Compare(a.holder.SessionID, b.holder.SessionID) })
 
 	return group, rest
 }
 
-// commitGroup commits a group as one transaction. When the database refuses a statement of it, each session is
-// tried alone, so that one bad row hurts nobody else. When the connection breaks, nobody knows whether the
-// transaction was committed: every holder is told and looks for itself.
+// commitGroup commits a group as one transaction. If the database rejects a statement, each session is tried alone, so that one
+// bad row does not fail the others. If the connection breaks, it is unknown whether the transaction was committed: every holder
+// gets the error and finds out by loading its session again.
 func (c *committer) commitGroup(group []*unit) {
-	// A finished result is recorded even if its session is being cancelled: the committer has its own time limit.
+	// A finished result is recorded even if its session is being cancelled, so commits have their own time limit.
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
 
@@ -191,11 +190,11 @@ func (c *committer) commitGroup(group []*unit) {
 	}
 }
 
-// errBadRow says that a row cannot be encoded; the database has not seen it.
+// errBadRow means that a row cannot be encoded; the database has not seen it.
 var errBadRow = errors.New("a row cannot be encoded")
 
-// isCleanError reports whether err is a plain no: nothing was committed, and the connection is still good. A fatal error
-// of the server is not one, for it may come while a commit is under way.
+// isCleanError reports whether err is a plain rejection: nothing was committed, and the connection is still good. A FATAL error
+// of the server is not one, because it may arrive while a commit is in flight.
 func isCleanError(err error) bool {
 	if pgErr, ok := errors.AsType[*pgError](err); ok {
 		return pgErr.SeverityUnlocalized == "ERROR"
@@ -204,10 +203,10 @@ func isCleanError(err error) bool {
 	return errors.Is(err, errBadRow)
 }
 
-// Unstorable reports whether err proves that a step can never be stored as it is: the data is wrong, not the database.
-// Of the violated constraints only a CHECK proves it. No column that we write lacks a value, so one that is missing is of
-// another release; a row that is referred to or that is there already may be the doing of another server, and is seen
-// when the session is loaded again.
+// Unstorable reports whether err proves that a step can never be stored as it is: the data is wrong, not the database. Of the
+// violated constraints only a CHECK proves it. We set every column that requires a value, so a missing one comes from another
+// release's schema; a missing referenced row or a duplicate row can be caused by another server, and shows when the session is
+// loaded again.
 func Unstorable(err error) bool {
 	code := stateOf(err)
 
@@ -215,7 +214,7 @@ func Unstorable(err error) bool {
 	return errors.Is(err, errBadRow) || strings.HasPrefix(code, "22") || code == "23514" || strings.HasPrefix(code, "54")
 }
 
-// stateOf is the SQLSTATE of an error of the database, or empty.
+// stateOf returns the SQLSTATE of an error of the database, or an empty string.
 func stateOf(err error) string {
 	if pgErr, ok := errors.AsType[*pgError](err); ok {
 		return pgErr.Code
@@ -224,7 +223,7 @@ func stateOf(err error) string {
 	return ""
 }
 
-// report tells the waiters how it went, and the readers after them.
+// report counts the steps of a commit, wakes readers, and then passes the result to the callers that wait for it.
 func (c *committer) report(u *unit, err error) {
 	switch {
 	case err != nil:
@@ -236,14 +235,14 @@ func (c *committer) report(u *unit, err error) {
 	if err != nil {
 		u.holder.failed = err
 	} else {
-		// Before anybody is told, so that who waits for a step finds it counted.
+		// Before the callers are notified, so that they find the step counted.
 		for _, q := range u.steps {
 			c.committed(q.step)
 		}
 
 		c.signals.moved(u.holder.SessionID, u.result.LastSeq)
 
-		// A released lease may be what another server's claim is waiting for.
+		// Another server may be waiting to claim the session.
 		if u.result.Released {
 			c.signals.raise(topicQueue, "")
 		}
@@ -278,14 +277,14 @@ func (c *committer) transact(ctx context.Context, group []*unit) error {
 	return nil
 }
 
-// rollback ends a transaction that the database refused. A broken connection is not worth it: the pool drops it.
+// rollback ends a transaction that the database rejected. A broken connection needs no rollback: the pool drops it.
 func (c *committer) rollback(ctx context.Context, conn *pgx.Conn, cause error) error {
 	if !isCleanError(cause) || conn.IsClosed() {
 		return cause
 	}
 
 	if _, err := conn.Exec(ctx, "ROLLBACK"); err != nil {
-		// The caller must not take the outcome for a plain refusal: the connection is in doubt.
+		// The caller must not treat this as a clean error: the state of the connection is unknown.
 		return fmt.Errorf("roll back after %q: %w", cause.Error(), err)
 	}
 

@@ -16,8 +16,8 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// BenchmarkCommit lets 16 holders commit steps of one message and two events each: as they come, so that waiting
-// steps share a transaction, and never more at once than there are committers, so that each has its own.
+// BenchmarkCommit lets 16 holders commit steps of one message and two events each: all concurrently, so that waiting steps share
+// a transaction, and never more at a time than there are committers, so that each step has its own.
 func BenchmarkCommit(b *testing.B) {
 	const holders, committers = 16, 2
 

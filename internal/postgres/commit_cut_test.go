@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// cutStep is a step of rows and events whose ids are chosen before the attempt.
+// cutStep is a step of rows and events whose ids are chosen before the attempt to commit.
 func cutStep(sessionID string) progress.Step {
 	stage := newStage(sessionID, 1, epoch())
 	execution := newExecution(stage, 1, epoch())
@@ -22,7 +22,7 @@ func cutStep(sessionID string) progress.Step {
 	}
 }
 
-// requireWhole checks that the step is there exactly once, or exactly not.
+// requireWhole checks that the step was stored completely and once, or not at all.
 func requireWhole(t *testing.T, f *fixture, state *progress.State, step progress.Step) (there bool) {
 	t.Helper()
 
@@ -61,7 +61,7 @@ func TestConnectionLossDuringCommitHasOneEffect(t *testing.T) {
 			proxy, address := newProxy(t, f)
 			db := f.serverAt(t, address)
 
-			// The cut comes in a group, so that every session of it is in doubt.
+			// The cut hits a group, so that every session in it is in doubt.
 			claims := []postgres.Claim{f.hold(t, db), f.hold(t, db), f.hold(t, db)}
 			holders, steps, waits := make([]*postgres.Holder, len(claims)), make([]progress.Step, len(claims)), make([]*postgres.Pending, len(claims))
 
@@ -81,7 +81,7 @@ func TestConnectionLossDuringCommitHasOneEffect(t *testing.T) {
 				_, err := holders[i].Commit(t.Context(), steps[i])
 				require.Equal(t, cause, err, "a holder in doubt writes nothing more")
 
-				// What every holder does then: it looks, and does what is not done.
+				// Every holder then looks, and does what has not been done.
 				state, err := db.Load(t.Context(), claim.Lease)
 				require.NoError(t, err)
 
@@ -184,7 +184,7 @@ func TestFrozenServerDoesNotKeepItsSessionsLocked(t *testing.T) {
 
 	proxy.arm(frozen, `cut.1`)
 
-	// The server stands still between locking and writing, as one that was stopped would.
+	// The server freezes between locking and writing, like one that was stopped.
 	p := late.Hold(claim.Lease).Submit(cutStep(claim.SessionID))
 
 	f.awaitf(t, func() bool { return proxy.cuts() == 1 }, "the commit to freeze")

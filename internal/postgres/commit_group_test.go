@@ -16,8 +16,8 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// grouped submits steps while both committers are busy, so that all of them wait, and then lets the committers go:
-// what was submitted becomes one group.
+// grouped submits steps while both committers are busy, so that all of them wait, and then unblocks the committers: the submitted
+// steps become one group.
 func grouped(t *testing.T, f *fixture, db *postgres.DB, submit func()) {
 	t.Helper()
 
@@ -150,7 +150,7 @@ func TestBadRowLeavesOthersOfGroupUnaffected(t *testing.T) {
 				require.Equal(t, []string{"event.1", "event.2"}, f.journal(t, claim.SessionID))
 			}
 
-			// The lease is not lost with the step: its owner goes on with a new Holder.
+			// The lease is not lost with the step: its owner continues with a new Holder.
 			_, err := db.Load(t.Context(), claims[1].Lease)
 			require.NoError(t, err)
 
@@ -169,7 +169,7 @@ func TestStepsOfOneHolderKeepOrder(t *testing.T) {
 	claim := f.hold(t, db)
 	holder := db.Hold(claim.Lease)
 
-	const steps = 150 // more than one group takes
+	const steps = 150 // more than fit into one group
 
 	want := make([]string, 0, steps)
 	waits := make([]*postgres.Pending, 0, steps)
@@ -287,7 +287,7 @@ func TestGroupsOfConcurrentServersNeverDeadlock(t *testing.T) {
 		leases[i] = f.hold(t, servers[0]).Lease
 	}
 
-	// Two servers that believe to hold the same sessions submit them in opposite orders, while a third renews them all.
+	// Two servers that both believe they hold the same sessions submit them in opposite orders, while a third renews them all.
 	var group errgroup.Group
 
 	for n, db := range servers {
@@ -366,8 +366,8 @@ func TestStopCommitsQueuedSteps(t *testing.T) {
 	require.Error(t, err)
 }
 
-// The rows of a step may be large, and PostgreSQL ends a transaction that waits for its server. So a row that cannot be encoded is noticed while
-// somebody else has the session's lock.
+// The rows of a step may be large, and PostgreSQL ends a transaction that waits for its server. So a row that cannot be encoded
+// is detected even while another transaction has the session's lock.
 func TestRowsAreEncodedBeforeSessionIsLocked(t *testing.T) {
 	t.Parallel()
 

@@ -55,7 +55,7 @@ func TestNothingIsCommittedAfterRelease(t *testing.T) {
 	claim := f.hold(t, db)
 	holder := db.Hold(claim.Lease)
 
-	// Both wait behind the lock, so that the committer meets them together.
+	// Both wait for the lock, so that the committer takes them together.
 	unlock := f.lock(t, claim.SessionID)
 	first := holder.Submit(progress.Step{Events: newEvents("first", 1)})
 	f.awaitBlocked(t, 1)

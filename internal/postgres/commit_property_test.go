@@ -19,8 +19,8 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// TestHoldersAndQueueAgreeWithModel lets two servers claim, commit, renew, give back and lose sessions in any
-// order, also with leases that they lost long ago, and compares every answer and all that is stored with the model.
+// TestHoldersAndQueueAgreeWithModel lets two servers claim, commit, renew, release and lose sessions in any order, also with
+// leases that they lost long ago, and compares every result and everything stored with the model.
 func TestHoldersAndQueueAgreeWithModel(t *testing.T) {
 	t.Parallel()
 
@@ -54,19 +54,19 @@ func TestHoldersAndQueueAgreeWithModel(t *testing.T) {
 	})
 }
 
-// propertyRun is one case. Its holders are all that ever were, most of them stale in the end.
+// propertyRun is one case. Its holders are all that ever existed, most of them stale in the end.
 type propertyRun struct {
 	*fixture
 
 	servers map[string]*postgres.DB
 	model   *model
 	holders []*propertyHolder
-	// working is what each server believes to hold.
+	// working is the sessions that each server believes it holds.
 	working map[string]map[string]bool
 	rows    int
 }
 
-// propertyHolder is a lease as its server has it.
+// propertyHolder is a lease as its server knows it.
 type propertyHolder struct {
 	*postgres.Holder
 
@@ -119,7 +119,7 @@ func (r *propertyRun) pass(rt *rapid.T) {
 	r.model.now = r.clock.Now()
 }
 
-// holder chooses a holder, stale or not; later ones are likelier.
+// holder chooses a holder, stale or not; later ones are more likely.
 func (r *propertyRun) holder(rt *rapid.T) *propertyHolder {
 	if len(r.holders) == 0 {
 		rt.Skip("nobody holds anything")
@@ -130,7 +130,7 @@ func (r *propertyRun) holder(rt *rapid.T) *propertyHolder {
 	return r.holders[len(r.holders)-1-back]
 }
 
-// step is one of the many things that a holder may write, from what it knows.
+// step returns one of the many things that a holder may write, given what it knows.
 func (r *propertyRun) step(rt *rapid.T, id string) progress.Step {
 	s, now := r.model.sessions[id], r.clock.Now()
 	r.rows++
@@ -157,7 +157,7 @@ func (r *propertyRun) step(rt *rapid.T, id string) progress.Step {
 		step.Messages = []tarsy.Message{newMessage(execution, 1, "first", now), newMessage(execution, 2, "second", now)}
 	case 1:
 		step.Timeline = []tarsy.TimelineEvent{newTimelineEvent(id, int64(r.rows), now)}
-	case 2: // the rows that are there change
+	case 2: // the existing rows change
 		for _, key := range slices.Sorted(maps.Keys(s.timeline)) {
 			event := s.timeline[key]
 			event.Status, event.Content, event.UpdatedAt, event.CompletedAt = tarsy.EventCompleted, fmt.Sprintf("text %d", r.rows), now, &now
@@ -184,7 +184,7 @@ func (r *propertyRun) step(rt *rapid.T, id string) progress.Step {
 	return step
 }
 
-// stepOfChat begins to answer a question, or ends the answer that is being written.
+// stepOfChat starts to answer a question, or ends the answer in progress.
 func (r *propertyRun) stepOfChat(step *progress.Step, s *modelSession, now time.Time) {
 	if s.answering() {
 		for _, key := range slices.Sorted(maps.Keys(s.stages)) {
@@ -216,7 +216,7 @@ func (r *propertyRun) commit(rt *rapid.T) {
 	r.check(rt, h, step, committed, err)
 }
 
-// check compares how a commit went with how the model does it.
+// check compares the result of a commit with that of the model.
 func (r *propertyRun) check(rt *rapid.T, h *propertyHolder, step progress.Step, committed postgres.Committed, err error) {
 	if h.failed || !r.model.holds(h.Lease) {
 		require.ErrorIs(rt, err, postgres.ErrFenceLost, "a stale holder never writes")
@@ -235,7 +235,7 @@ func (r *propertyRun) check(rt *rapid.T, h *propertyHolder, step progress.Step, 
 	}
 }
 
-// burst lets many holders, of both servers, of different and of the same sessions, commit at once.
+// burst lets many holders, of both servers and of different or the same sessions, commit concurrently.
 func (r *propertyRun) burst(rt *rapid.T) {
 	h := r.holder(rt)
 	chosen := []*propertyHolder{h}
@@ -255,7 +255,7 @@ func (r *propertyRun) burst(rt *rapid.T) {
 		waits[i] = h.Submit(steps[i])
 	}
 
-	// At most one holder of a session holds it, so the order among the others is no matter.
+	// At most one holder of a session holds it, so the order of the others does not matter.
 	for i, h := range chosen {
 		committed, err := waits[i].Wait(context.Background())
 		r.check(rt, h, steps[i], committed, err)
@@ -332,7 +332,7 @@ func (r *propertyRun) request(rt *rapid.T) {
 	}
 }
 
-// load is what a holder does after an error: it goes on with a new Holder if it may.
+// load is what a holder does after an error: it continues with a new Holder if it still holds the session.
 func (r *propertyRun) load(rt *rapid.T) {
 	h := r.holder(rt)
 
@@ -349,7 +349,7 @@ func (r *propertyRun) load(rt *rapid.T) {
 	h.Holder, h.failed = r.servers[h.server].Hold(h.Lease), false
 }
 
-// queueEntry is what the database says of a session that people do not see.
+// queueEntry is the part of a session's row that people do not see.
 type queueEntry struct {
 	ID           string
 	Status       string
@@ -360,7 +360,7 @@ type queueEntry struct {
 	OpenRequests int
 }
 
-// compare looks at everything that is stored.
+// compare compares everything that is stored with the model.
 func (r *propertyRun) compare(rt *rapid.T) {
 	rows, err := r.admin.Query(context.Background(),
 		`SELECT id::text, status, runnable_at, lease_until, lease_counted, fence, open_requests FROM sessions ORDER BY id`)

@@ -12,50 +12,49 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// Config says which database to use and how.
+// Config is the configuration of a DB.
 type Config struct {
 	URL string
-	// Migrate brings the database to the newest schema first.
+	// Migrate makes Open apply missing migrations first.
 	Migrate bool
-	// Wait is how long Open waits for a database that is not available; 0 means not at all.
+	// Wait is how long Open waits for an unavailable database; 0 means not at all.
 	Wait time.Duration
-	// Progress gets a line now and then while Open waits for the database; nil discards it.
+	// Progress receives a line from time to time while Open waits for the database; nil discards it.
 	Progress func(string)
-	// Step is called when Open begins something that may take long, and returns what to call at its end; nil means nothing.
+	// Step is called when Open begins something that may take long, and returns a function to call at its end; nil means nothing.
 	Step func(what string) (done func())
-	// MaxConns bounds the connections of readers. Everything else has connections of its own (see pools), and one more
-	// hears other servers.
+	// MaxConns bounds the connections of readers. Everything else has connections of its own (see pools), and one more listens to
+	// other servers.
 	MaxConns int32
 	// ReadTimeout bounds each statement of a reader; 10 seconds if zero. IsReadTimeout recognizes its error.
 	ReadTimeout time.Duration
-	// StalledAfter is how long a transaction may wait for the rest of what its server was sending, before any server ends it;
-	// 10 seconds if zero.
+	// StalledAfter is how long a transaction may wait for its server to send more before any server ends it; 10 seconds if zero.
 	StalledAfter time.Duration
-	// MaxWaiting is how many sessions may wait before CreateSession refuses more; 0 means any number. They are counted once in
-	// CountWaitingEvery, a second if zero, so that several servers together may exceed the limit by what they store in that time.
+	// MaxWaiting is how many sessions may wait before CreateSession refuses more; 0 means unlimited. They are counted every
+	// CountWaitingEvery, one second if zero, so several servers together can exceed the limit by what they store in that time.
 	MaxWaiting        int
 	CountWaitingEvery time.Duration
-	// SeverityAgeing is how much longer a waiting session has to wait than one of the next higher severity before it comes first;
-	// 0 ignores severities.
+	// SeverityAgeing is how much longer than a session of the next higher severity a session must have waited to come first; 0
+	// ignores severities.
 	SeverityAgeing time.Duration
-	// PollEvery is how often watched journals and the queue are looked at in case a signal was lost, and PollJitter
-	// the random part that is added, so that servers do not look in step.
+	// PollEvery is how often watched journals and the queue are polled in case a signal was lost. PollJitter bounds a random
+	// addition, so that servers do not poll in step.
 	PollEvery  time.Duration
 	PollJitter time.Duration
 	Clock      clockwork.Clock
-	// DatabaseTime makes DB.Clock show the database's time instead of Clock's, which then only tells how much time has passed.
-	// Tests with a clock of their own leave it off.
+	// DatabaseTime makes DB.Clock show the database's time instead of Clock's, which then only measures elapsed time. Tests with
+	// a fake clock leave it off.
 	DatabaseTime bool
 	// StepsPerCommit bounds the steps of one transaction; 0 means 64. Tests that count transactions set 1.
 	StepsPerCommit int
-	// Committed is called with each step after its commit, and must be quick; nil means nothing.
+	// Committed is called with each step after its commit, and must be fast; nil means nothing.
 	Committed func(progress.Step)
 	Logger    *slog.Logger
 }
 
 const defaultPollEvery = 1500 * time.Millisecond
 
-// DB is the database of one server. Start it before use; Stop waits for everything it started.
+// DB is one server's access to the database. Start it before use; Stop waits for everything it started.
 type DB struct {
 	*pools
 
@@ -67,13 +66,13 @@ type DB struct {
 	filler    *filler
 	measurer  *filler
 	reaper    *reaper
-	// auditing is held by the one append to the audit log of this server.
+	// auditing is a semaphore: one append to the audit log of this server at a time.
 	auditing chan struct{}
-	// compared is nil where the injected clock is the time.
+	// compared is nil if the injected clock is used as it is.
 	compared *databaseClock
 }
 
-// Open connects and prepares; it does not migrate. Nothing runs until Start.
+// Open connects to the database and, if Config.Migrate is set, migrates it. Nothing runs until Start.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	cfg.MaxConns = cmp.Or(cfg.MaxConns, defaultReaders)
 	cfg.ReadTimeout = cmp.Or(cfg.ReadTimeout, defaultReadTimeout)
@@ -142,7 +141,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}, nil
 }
 
-// Start begins to commit and to listen.
+// Start starts the committer, the listener and the other background work.
 func (db *DB) Start() {
 	db.signals.start()
 	db.committer.steps.Start()
@@ -156,7 +155,7 @@ func (db *DB) Start() {
 	}
 }
 
-// Stop ends committing (what waits is committed first) and listening, and closes the pools. It is idempotent.
+// Stop commits what is waiting, ends all background work and closes the pools. It is idempotent.
 func (db *DB) Stop() {
 	if db.compared != nil {
 		db.compared.task.Stop()
@@ -171,10 +170,10 @@ func (db *DB) Stop() {
 	db.close()
 }
 
-// Clock shows the time by which leases are taken. Whatever is stored should be timed by it.
+// Clock returns the clock that times leases. Use it for all stored times.
 func (db *DB) Clock() clockwork.Clock { return db.clock }
 
-// Signals wakes readers of this server and of others.
+// Signals returns the signals that wake readers of this server and of others.
 func (db *DB) Signals() *Signals { return db.signals }
 
 // Ping reports whether the database answers.

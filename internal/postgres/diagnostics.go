@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ServerRow is what a server announces.
+// ServerRow is what a server announces about itself.
 type ServerRow struct {
 	ID            string
 	EngineVersion int
@@ -15,7 +15,7 @@ type ServerRow struct {
 	SeenAt time.Time
 }
 
-// Servers are the servers that use this database or did lately, the one that was seen last first.
+// Servers returns the servers that use this database or recently did, the last seen first, at most 100.
 func (db *DB) Servers(ctx context.Context) ([]ServerRow, error) {
 	const most = 100
 
@@ -27,13 +27,13 @@ func (db *DB) Servers(ctx context.Context) ([]ServerRow, error) {
 	return found, nil
 }
 
-// MigrationRow is a migration that was applied.
+// MigrationRow is an applied migration.
 type MigrationRow struct {
 	Version int
 	Name    string
 }
 
-// AppliedMigrations are the migrations of the database, in order.
+// AppliedMigrations returns the migrations that were applied to the database, in order.
 func (db *DB) AppliedMigrations(ctx context.Context) ([]MigrationRow, error) {
 	found, err := collect[MigrationRow](ctx, db.front,
 		`SELECT version, name FROM schema_migrations UNION SELECT version, name FROM schema_additions ORDER BY version`)

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// Export returns all that people see of a session, as of one moment.
+// Export returns everything that users can see of a session, from one snapshot.
 func (db *DB) Export(ctx context.Context, id string) (*tarsy.Export, error) {
 	if !ident.Valid(id) {
 		return nil, sessionNotFound(id)

@@ -10,13 +10,13 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// The usage summary's statements.
+// Statements of the usage summary.
 const (
 	UsageSummarySQL = usageSummarySQL
 	EdgesSQL        = edgesSQL
 )
 
-// ListPlan is how the database runs the statement of a list when sequential scans are out of the question.
+// ListPlan returns how the database runs the statement of a list if it cannot use sequential scans.
 func (db *DB) ListPlan(ctx context.Context, f tarsy.SessionFilter) (string, error) {
 	q := newListQuery(f)
 
@@ -25,22 +25,22 @@ func (db *DB) ListPlan(ctx context.Context, f tarsy.SessionFilter) (string, erro
 	return db.planWithoutScans(ctx, q.page(f), q.args)
 }
 
-// DistinctPlan is the same for the values of a column.
+// DistinctPlan does the same for the values of a column.
 func (db *DB) DistinctPlan(ctx context.Context, column string) (string, error) {
 	return db.planWithoutScans(ctx, distinctSQL(column), nil)
 }
 
-// QueuedPlan is the same for the sessions that wait.
+// QueuedPlan does the same for waiting sessions.
 func (db *DB) QueuedPlan(ctx context.Context) (string, error) {
 	return db.planWithoutScans(ctx, strings.NewReplacer("$1", "200", "$2", "now()", "$3", "NULL").Replace(queuedSQL), nil)
 }
 
-// WorkloadPlan is how the database reads the workload.
+// WorkloadPlan returns how the database reads the workload.
 func (db *DB) WorkloadPlan(ctx context.Context) (string, error) {
 	return db.plan(ctx, "SET LOCAL jit = off", strings.ReplaceAll(workloadSQL, "$1", "now()"), nil)
 }
 
-// UsagePlan is the same for the usage summary.
+// UsagePlan does the same for the usage summary.
 func (db *DB) UsagePlan(ctx context.Context, args pgx.NamedArgs) (string, error) {
 	return db.planWithoutScans(ctx, usageSummarySQL, args)
 }
@@ -70,8 +70,8 @@ func (db *DB) plan(ctx context.Context, settings, sql string, args pgx.NamedArgs
 	return strings.Join(lines, "\n"), err
 }
 
-// SearchExpecting searches as if the database expected so many matches more than the index is asked for at once: none of
-// them makes a search look through the newest sessions first.
+// SearchExpecting searches as if few were the maximum number of expected matches for which the index is asked for all of them:
+// zero makes it scan the newest sessions first.
 func (db *DB) SearchExpecting(ctx context.Context, few float64, f tarsy.SessionFilter) ([]tarsy.SessionItem, error) {
 	plan, err := db.planSearch(ctx, parseSearch(f.Search))
 	if err != nil {
@@ -91,14 +91,14 @@ func (db *DB) SearchExpecting(ctx context.Context, few float64, f tarsy.SessionF
 	return db.matches(ctx, plan, places)
 }
 
-// MigrateTo brings a database to the schema of an older release: up to a version.
+// MigrateTo migrates a database to the schema of an older release: up to a version.
 func MigrateTo(ctx context.Context, url string, version int) error {
 	known := slices.DeleteFunc(migrations(), func(m migration) bool { return m.version > version })
 
 	return migrate(ctx, url, known, noStep)
 }
 
-// AlikePlan is how the database finds similar sessions: by the index of words, or among the newest sessions.
+// AlikePlan returns how the database finds similar sessions: by the index of words, or among the newest sessions.
 func (db *DB) AlikePlan(ctx context.Context, byIndex bool) (string, error) {
 	return db.plan(ctx, "SET LOCAL enable_seqscan = off", alikeSQL(byIndex, 5), pgx.NamedArgs{
 		"query": "'a' | 'b'", "words": []string{"'a'", "'b'"}, "least": 1, "alert_type": "", "seen": []string{},

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// MigrateAs brings a database to the schema of a release that has these files besides the first of ours. Their names
-// begin with four digits.
+// MigrateAs migrates a database to the schema of a release that has these files, by version, besides the first of ours. Their
+// versions have four digits.
 func MigrateAs(ctx context.Context, url string, ours int, files map[int]string) error {
 	known := migrations()[:ours]
 
@@ -20,15 +20,15 @@ func MigrateAs(ctx context.Context, url string, ours int, files map[int]string) 
 	return migrate(ctx, url, known, noStep)
 }
 
-// Migrations is how many files there are.
+// Migrations returns the number of files.
 func Migrations() int { return len(migrations()) }
 
-// MigrationsBefore is how many files there are before a version.
+// MigrationsBefore returns the number of files before a version.
 func MigrationsBefore(version int) int {
 	return slices.IndexFunc(migrations(), func(m migration) bool { return m.version == version })
 }
 
-// UnstorableState and SchemaRefusedState judge an SQLSTATE as the database would report it.
+// UnstorableState and SchemaRefusedState report the results for an error with an SQLSTATE, as the database would return it.
 func UnstorableState(code string) bool {
 	return Unstorable(fmt.Errorf("commit: %w", &pgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: code}))
 }
@@ -37,7 +37,7 @@ func SchemaRefusedState(code string) bool {
 	return SchemaRefused(fmt.Errorf("commit: %w", &pgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: code}))
 }
 
-// MigrationNames are the names of the files in their order, and MigrationSums their checksums.
+// MigrationNames returns the names of the files in order, and MigrationSums their checksums.
 func MigrationNames() []string {
 	var names []string
 	for _, m := range migrations() {

@@ -8,13 +8,13 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// What tests need to know of migrations.
+// Migration constants for tests.
 const (
 	RiverVersion = riverVersion
 	MigrateLock  = int64(migrateLock)
 )
 
-// RiverVersions are the versions that River knows.
+// RiverVersions returns the versions that River knows.
 func RiverVersions() []int {
 	var known []int
 	for _, m := range riverMigrations().AllVersions() {
@@ -24,7 +24,7 @@ func RiverVersions() []int {
 	return known
 }
 
-// DowngradeRiver takes River's schema back to a version; zero is none of it.
+// DowngradeRiver reverts River's schema to a version; zero removes it.
 func DowngradeRiver(ctx context.Context, conn *pgx.Conn, version int) error {
 	if version == 0 {
 		version = -1
@@ -38,14 +38,14 @@ func DowngradeRiver(ctx context.Context, conn *pgx.Conn, version int) error {
 	})
 }
 
-// The clean-up's statements.
+// Statements of the clean-up.
 const (
 	LockForTrimSQL = lockForTrimSQL
 	TrimSQL        = trimSQL
 	ExpireSQL      = expireSQL
 )
 
-// Plan is how a connection of the job pool runs a statement: with the index, if there is one, however small the tables are.
+// Plan returns how a connection of the job pool runs a statement: with the index, if there is one, however small the tables are.
 func (db *DB) Plan(ctx context.Context, sql string) (string, error) {
 	conn, err := db.jobs.Acquire(ctx)
 	if err != nil {

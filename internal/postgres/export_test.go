@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ConnectTimeout returns how long an attempt to connect to an address may take.
+// ConnectTimeout returns the time limit of an attempt to connect to an address.
 func ConnectTimeout(t *testing.T, address string) time.Duration {
 	t.Helper()
 
@@ -21,7 +21,7 @@ func ConnectTimeout(t *testing.T, address string) time.Duration {
 	return p.front.Config().ConnConfig.ConnectTimeout
 }
 
-// Frontend returns what reads and writes the messages of a server's connections.
+// Frontend returns the function that builds what reads and writes the messages of a server's connections.
 func Frontend(t *testing.T) pgconn.BuildFrontendFunc {
 	t.Helper()
 
@@ -32,7 +32,7 @@ func Frontend(t *testing.T) pgconn.BuildFrontendFunc {
 	return p.readers.Config().ConnConfig.BuildFrontend
 }
 
-// Setting returns a setting of the connections that a server works with.
+// Setting returns a setting of the connections that claim and commit.
 func (db *DB) Setting(ctx context.Context, name string) (string, error) {
 	var value string
 	err := db.work.QueryRow(ctx, `SELECT current_setting($1)`, name).Scan(&value)
@@ -48,13 +48,13 @@ func (db *DB) Pools() map[string]*pgxpool.Pool {
 // EndStalled ends stalled transactions now.
 func (db *DB) EndStalled(ctx context.Context) (int, error) { return db.reaper.end(ctx) }
 
-// Notify tells the other servers something now.
+// Notify sends a signal to the other servers now.
 func (db *DB) Notify(ctx context.Context) {
 	db.signals.raise(topicRequests, "key")
 	db.signals.flush(ctx)
 }
 
-// Measure completes what is counted of some old sessions now.
+// Measure completes the quality records of some old sessions now.
 func (db *DB) Measure(ctx context.Context) error {
 	_, err := db.measurer.fill(ctx)
 
@@ -68,7 +68,7 @@ func (db *DB) Fill(ctx context.Context) error {
 	return err
 }
 
-// ConnectionSettings are those of every connection to a server of a version.
+// ConnectionSettings returns the settings of every connection to a server of a version.
 func ConnectionSettings(version string) map[string]string { return connectionSettings(version) }
 
 // Listeners is how many connections listen outside of the pools.

@@ -14,13 +14,13 @@ var (
 
 	feedbackSQL = `SELECT ` + feedbackColumns.list() + ` FROM feedback WHERE session_id = $1 ORDER BY updated_at DESC, id DESC`
 
-	// ownFeedbackSQL finds the feedback on session $1 of the person with the name $2 and the identity $3: theirs by identity, else the one of their
-	// name that has none.
+	// ownFeedbackSQL finds the feedback on session $1 of the person with the name $2 and the identity $3: by identity, or else
+	// under their name without an identity.
 	ownFeedbackSQL = `SELECT f.id, f.author FROM feedback f WHERE f.session_id = $1 AND ` + ofPersonSQL + ` ORDER BY f.author_id DESC LIMIT 1`
 
-	// putFeedbackSQL stores an opinion, or replaces the one that its author gave before. A session that is over stays so, so its row needs no
-	// lock. It returns nothing if another statement was faster: then it is to be repeated, and finds what that one stored. The author is
-	// the name, with a number if others have the name.
+	// putFeedbackSQL stores feedback, or replaces the previous feedback of its author. A finished session stays finished, so its
+	// row needs no lock. It returns nothing if another statement was faster; repeated, it finds what that one stored. The author
+	// is the name, with a number if others have the same name.
 	putFeedbackSQL = `
 WITH target AS (SELECT id, last_seq FROM sessions WHERE id = $1 AND deleted_at IS NULL AND completed_at IS NOT NULL),
 own AS (` + ownFeedbackSQL + `),
@@ -52,11 +52,11 @@ WITH deleted AS (
 SELECT ` + feedbackColumns.of("deleted") + `, deleted.version FROM deleted`
 )
 
-// ofPersonSQL is the condition that feedback f is of the person with the name $2 and the identity $3. The name decides only where one of both has no
-// identity.
+// ofPersonSQL is the condition that feedback f is by the person with the name $2 and the identity $3. Names are compared only if
+// one of the two has no identity.
 const ofPersonSQL = `CASE WHEN $3 = '' OR f.author_id = '' THEN f.author = $2 ELSE f.author_id = $3 END`
 
-// feedbackAttempts is how often an opinion is stored again because others of the same name were faster. Each time, one of them is done.
+// feedbackAttempts is how often storing is tried because others of the same name were faster. Each time, one of them succeeds.
 const feedbackAttempts = 100
 
 // ratingSQL is the worst rating of session s.
@@ -70,7 +70,7 @@ type feedbackRow struct {
 	Version int64
 }
 
-// Feedback returns what people said about a session, the latest change first.
+// Feedback returns the feedback on a session, the latest change first.
 func (db *DB) Feedback(ctx context.Context, sessionID string) ([]tarsy.Feedback, error) {
 	if _, err := db.RequestTarget(ctx, sessionID); err != nil {
 		return nil, err
@@ -84,8 +84,8 @@ func (db *DB) Feedback(ctx context.Context, sessionID string) ([]tarsy.Feedback,
 	return found, nil
 }
 
-// PutFeedback stores what a person thinks of a session that is over, and replaces what they said before. Of several at once one remains. Somebody
-// else with the same name keeps theirs: a number follows the name of whoever came later.
+// PutFeedback stores a person's feedback on a finished session, and replaces their previous feedback. Of concurrent calls, one
+// remains. Another person of the same name keeps theirs: the name of the later one gets a number.
 func (db *DB) PutFeedback(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback, error) {
 	if !ident.Valid(f.SessionID) {
 		return f, sessionNotFound(f.SessionID)
@@ -96,7 +96,7 @@ func (db *DB) PutFeedback(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback
 			f.SessionID, f.Author, f.AuthorID, f.ID, f.Rating, f.Why, f.RealCause, f.UpdatedAt)
 
 		switch {
-		case isUniqueViolation(err): // somebody took the name that the feedback was to get
+		case isUniqueViolation(err): // another author took the name
 		case err != nil:
 			return f, fmt.Errorf("store feedback: %w", err)
 		case len(stored) > 0:
@@ -113,7 +113,7 @@ func (db *DB) PutFeedback(ctx context.Context, f tarsy.Feedback) (tarsy.Feedback
 	return f, tarsy.Errorf(tarsy.CodeUnavailable, "too many people gave feedback on this session at once, try again")
 }
 
-// DeleteFeedback removes what a person said about a session and returns it.
+// DeleteFeedback removes a person's feedback on a session and returns it.
 func (db *DB) DeleteFeedback(ctx context.Context, sessionID string, by tarsy.Person) (tarsy.Feedback, error) {
 	if !ident.Valid(sessionID) {
 		return tarsy.Feedback{}, sessionNotFound(sessionID)
@@ -137,14 +137,14 @@ func (db *DB) DeleteFeedback(ctx context.Context, sessionID string, by tarsy.Per
 	return tarsy.Feedback{}, tarsy.Errorf(tarsy.CodeFeedbackNotFound, "%s has given no feedback on this session", by.Name)
 }
 
-// isUniqueViolation reports whether a statement failed because a row like its own is there already.
+// isUniqueViolation reports whether a statement violated a unique constraint.
 func isUniqueViolation(err error) bool {
 	failed, ok := errors.AsType[*pgError](err)
 
 	return ok && failed.Code == "23505"
 }
 
-// refuseFeedback is why a session takes none; nil if it does.
+// refuseFeedback returns why a session takes no feedback; nil if it does.
 func (db *DB) refuseFeedback(ctx context.Context, sessionID string) error {
 	target, err := db.RequestTarget(ctx, sessionID)
 	if err != nil {

@@ -18,7 +18,7 @@ func newFeedback(sessionID, author string, rating tarsy.Rating, at time.Time) ta
 	return tarsy.Feedback{ID: ident.New(), SessionID: sessionID, Author: author, Rating: rating, Why: "because", UpdatedAt: at}
 }
 
-// Two servers store the opinions of one author at once, again and again.
+// Two servers store feedback of one author concurrently, again and again.
 func TestConcurrentFeedbackOfOneAuthorIsOneRow(t *testing.T) {
 	t.Parallel()
 
@@ -87,7 +87,7 @@ func TestFeedbackWaitsForTheEndOfItsSession(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Feedback is not in the journal: readers are told that the session has changed, with the version that they have.
+// Feedback is not in the journal: readers are notified that the session has changed, with the version that they already have.
 func TestReadersAreToldOfFeedback(t *testing.T) {
 	t.Parallel()
 
@@ -117,7 +117,7 @@ func TestReadersAreToldOfFeedback(t *testing.T) {
 	require.Len(t, f.journal(t, id), 3)
 }
 
-// The previous release removes the rows of a session without this table, and the session last.
+// The previous release does not know this table when it removes the rows of a session, the session last.
 func TestPurgeOfPreviousReleaseRemovesFeedback(t *testing.T) {
 	t.Parallel()
 

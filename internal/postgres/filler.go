@@ -11,12 +11,12 @@ import (
 	"tarsy.dev/tarsy/internal/background"
 )
 
-// Sessions from before there was search are listed at once, but have no words: to find those of a million sessions takes
-// minutes, in which nobody could write if it were a part of the migration. Servers do it when they run, newest first. The same holds for
-// the agents, models and cost that are counted of sessions.
+// Sessions from before search existed are listed but have no words: indexing a million sessions takes minutes, and in a migration
+// it would block all writes. Servers index them in the background, newest first. The same holds for the agents, models and cost
+// that are recorded per session.
 const (
 	lockUnfilledSQL = `SELECT session_id FROM session_list WHERE words IS NULL ORDER BY created_at DESC LIMIT $1 FOR UPDATE SKIP LOCKED`
-	// fillSQL is a statement after the lock, so that it sees what was written by whoever held the row before.
+	// fillSQL is a separate statement after the lock, so that it sees what the previous holder of the row wrote.
 	fillSQL = `
 UPDATE session_list l
 SET words = session_words(session_title(s.alert_type || ' ' || s.title, s.cause || ' ' || s.executive_summary, s.error_code, s.error_message), s.alert_data, s.final_analysis)
@@ -26,31 +26,31 @@ FROM sessions s WHERE s.id = l.session_id AND l.session_id = ANY($1)`
 	lockUnmeasuredSQL = `SELECT session_id FROM session_quality WHERE agents IS NULL ORDER BY completed_at DESC LIMIT $1 FOR UPDATE SKIP LOCKED`
 	measureSQL        = `SELECT record_quality($1)`
 
-	// fillBatch is small: the end of a session waits for a batch that has its row.
+	// fillBatch is small because the end of a session waits for the batch that has its row.
 	fillBatch = 50
 	// fillRetry is how long a filler waits after an error.
 	fillRetry = 10 * time.Second
 )
 
-// filler completes the rows of old sessions, then ends. Any number of servers may do it at once.
+// filler completes the rows of old sessions, then ends. Several servers may run it concurrently.
 type filler struct {
 	background.Task
 
 	pool *pgxpool.Pool
-	// lock chooses rows that are not complete, and complete completes them.
+	// lock selects and locks incomplete rows, and complete completes them.
 	lock, complete string
-	// outage reports while the database is unavailable to do it.
+	// outage logs when the database becomes unavailable and available again.
 	outage background.Outage
 }
 
-// newFiller gives words to the sessions that have none.
+// newFiller returns a filler that adds words to sessions without any.
 func newFiller(pool *pgxpool.Pool, logger *slog.Logger) *filler {
 	return &filler{pool: pool, lock: lockUnfilledSQL, complete: fillSQL, outage: background.Outage{
 		Failing: "could not index old sessions for search; trying again", Over: "indexes old sessions again", Level: slog.LevelWarn, Logger: logger,
 	}}
 }
 
-// newMeasurer adds agents, models and cost to what is counted of sessions.
+// newMeasurer returns a filler that adds agents, models and cost to the records of session quality.
 func newMeasurer(pool *pgxpool.Pool, logger *slog.Logger) *filler {
 	return &filler{pool: pool, lock: lockUnmeasuredSQL, complete: measureSQL, outage: background.Outage{
 		Failing: "could not measure old sessions; trying again", Over: "measures old sessions again", Level: slog.LevelWarn, Logger: logger,
@@ -65,7 +65,7 @@ func (f *filler) run(ctx context.Context) {
 			return
 		}
 
-		// Half of the time is left to others.
+		// Leave half of the time to others.
 		pause := time.Since(began)
 
 		switch {

@@ -31,7 +31,7 @@ const (
 	noLimit = 1000
 )
 
-// epoch is when tests begin. PostgreSQL keeps microseconds, so tests do not use less.
+// epoch is when tests begin. PostgreSQL stores microseconds, so tests use no finer times.
 func epoch() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
 // fixture is a database with servers on it. Its own connections see what servers cannot.
@@ -71,7 +71,7 @@ func (f *fixture) server(t *testing.T) *postgres.DB {
 func (f *fixture) serverAt(t *testing.T, address string) *postgres.DB {
 	t.Helper()
 
-	// A step of 15 MB takes longer than ten seconds on a busy machine with the race detector, which is no stall.
+	// A step of 15 MB takes longer than ten seconds on a busy machine with the race detector, which is not a stall.
 	db, err := postgres.Open(t.Context(), postgres.Config{URL: address, Clock: f.clock, StalledAfter: slowness.Scale(time.Minute)})
 	require.NoError(t, err)
 
@@ -81,7 +81,7 @@ func (f *fixture) serverAt(t *testing.T, address string) *postgres.DB {
 	return db
 }
 
-// named returns the database's address with an application name, by which its connections are found.
+// named returns the database's address with an application name that identifies its connections.
 func (f *fixture) named(t *testing.T, name string) string {
 	t.Helper()
 
@@ -112,7 +112,7 @@ func value[T any](t require.TestingT, f *fixture, sql string, args ...any) T {
 	return v
 }
 
-// lock locks sessions as a transaction of somebody else would, until unlock is called.
+// lock locks sessions in a transaction of its own until unlock is called.
 func (f *fixture) lock(t *testing.T, ids ...string) (unlock func()) {
 	t.Helper()
 
@@ -126,14 +126,14 @@ func (f *fixture) lock(t *testing.T, ids ...string) (unlock func()) {
 	return func() { require.NoError(t, tx.Rollback(context.Background())) }
 }
 
-// lockTable keeps everybody from writing a table until unlock is called.
+// lockTable blocks writes to a table until unlock is called.
 func (f *fixture) lockTable(t *testing.T, table string) (unlock func()) {
 	t.Helper()
 
 	return f.lockTableIn(t, table, "SHARE")
 }
 
-// lockAll keeps everybody from reading and writing a table until unlock is called.
+// lockAll blocks reads and writes of a table until unlock is called.
 func (f *fixture) lockAll(t *testing.T, table string) (unlock func()) {
 	t.Helper()
 
@@ -153,7 +153,7 @@ func (f *fixture) lockTableIn(t *testing.T, table, mode string) (unlock func()) 
 	return func() { require.NoError(t, tx.Rollback(context.Background())) }
 }
 
-// listen hears what servers tell each other; said waits until a topic was told of.
+// listen receives the signals between servers; said waits for a signal of a topic.
 func (f *fixture) listen(t *testing.T) (said func(topic string)) {
 	t.Helper()
 
@@ -194,7 +194,7 @@ WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'act
 	}, "%d connections to wait for a lock", n)
 }
 
-// awaitf asks the database again and again; each question takes a round trip.
+// awaitf polls until happened returns true; each poll takes a round trip.
 func (f *fixture) awaitf(t *testing.T, happened func() bool, format string, args ...any) {
 	t.Helper()
 
@@ -205,7 +205,7 @@ func (f *fixture) awaitf(t *testing.T, happened func() bool, format string, args
 	}
 }
 
-// patience is how long tests wait for what must come.
+// patience is how long tests wait for what must happen.
 var patience = slowness.Scale(20 * time.Second)
 
 // create stores a new session that is runnable now.
@@ -235,7 +235,7 @@ func (f *fixture) claim(t require.TestingT, db *postgres.DB, server string, slot
 	return claims
 }
 
-// journal returns the events that a session's journal holds; it must be gap-free.
+// journal returns the types of the events in a session's journal, which must be gap-free.
 func (f *fixture) journal(t require.TestingT, id string) []string {
 	rows, err := f.admin.Query(context.Background(), `SELECT seq, type FROM events WHERE session_id = $1 ORDER BY seq`, id)
 	require.NoError(t, err)
@@ -311,10 +311,10 @@ func newTimelineEvent(sessionID string, number int64, at time.Time) tarsy.Timeli
 	}
 }
 
-// understood is what a server has that can run all sessions of newSession.
+// understood is what a server must have to run all sessions of newSession.
 func understood() []string { return []string{"chain:chain"} }
 
-// newEvents returns n events whose types tell them apart.
+// newEvents returns n events with distinct types.
 func newEvents(name string, n int) []tarsy.Event {
 	events := make([]tarsy.Event, n)
 	for i := range events {
@@ -336,7 +336,7 @@ func closed(r tarsy.Request, at time.Time) tarsy.Request {
 	return r
 }
 
-// sameRows compares rows as the database keeps them: JSON by meaning, no order, nothing for empty.
+// sameRows compares rows as the database stores them: JSON by meaning, in any order, and nil equal to empty.
 func sameRows() cmp.Options {
 	return cmp.Options{
 		cmpopts.EquateEmpty(),
@@ -360,14 +360,14 @@ func sameRows() cmp.Options {
 	}
 }
 
-// requireSame compares rows by sameRows.
+// requireSame compares rows with sameRows.
 func requireSame[T any](t require.TestingT, want, got T) {
 	if diff := cmp.Diff(want, got, sameRows()); diff != "" {
 		require.FailNow(t, "rows differ (-want +got)", diff)
 	}
 }
 
-// addRequest asks whatever kind the request is of.
+// addRequest adds a request of either kind.
 func addRequest(db *postgres.DB, ctx context.Context, r tarsy.Request) (bool, error) { //nolint:revive // reads like the methods it stands for
 	if r.Kind == tarsy.RequestCancel {
 		return db.AddCancel(ctx, r)
@@ -382,7 +382,7 @@ func newQuestion() tarsy.Question {
 	return tarsy.Question{ChatID: ident.New(), MessageID: ident.New(), StageID: ident.New(), Content: "why «so»?"}
 }
 
-// over stores a session that has ended with a status and that nobody holds.
+// over stores a session that has ended with a status and that no server holds.
 func (f *fixture) over(t require.TestingT, db *postgres.DB, status tarsy.SessionStatus) tarsy.Session {
 	claim := f.hold(t, db)
 	session, now := claim.State.Session, f.clock.Now()
@@ -395,7 +395,7 @@ func (f *fixture) over(t require.TestingT, db *postgres.DB, status tarsy.Session
 	return session
 }
 
-// question asks a question that must be taken.
+// question asks a question that must be accepted.
 func (f *fixture) question(t require.TestingT, db *postgres.DB, sessionID string) tarsy.Question {
 	question, asked, err := db.AddQuestion(context.Background(), newRequest(sessionID, tarsy.RequestChat, f.clock.Now()), newQuestion())
 	require.NoError(t, err)
@@ -404,7 +404,7 @@ func (f *fixture) question(t require.TestingT, db *postgres.DB, sessionID string
 	return question
 }
 
-// claimAsked claims as a server does that has no room for anything but questions.
+// claimAsked claims as a server does that has room only for questions.
 func (f *fixture) claimAsked(t require.TestingT, db *postgres.DB, server string, chats int) []postgres.Claim {
 	claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: server, MaxSessions: 0, Chats: chats, Lease: lease})
 	require.NoError(t, err)
@@ -412,7 +412,7 @@ func (f *fixture) claimAsked(t require.TestingT, db *postgres.DB, server string,
 	return claims
 }
 
-// begin begins the stage that answers the question of a claim.
+// begin starts the stage that answers the question of a claim.
 func (f *fixture) begin(t require.TestingT, db *postgres.DB, claim postgres.Claim) tarsy.Stage {
 	now := f.clock.Now()
 	request := claim.State.Requests[0]
@@ -440,7 +440,7 @@ func newChat(sessionID string, q tarsy.Question, index int, at time.Time) (tarsy
 		stage
 }
 
-// ended is a stage that completed.
+// ended returns a completed copy of a stage.
 func ended(stage tarsy.Stage, at time.Time) tarsy.Stage {
 	stage.Status, stage.CompletedAt = tarsy.StatusCompleted, &at
 

@@ -14,14 +14,14 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// tagsOf are the tags of the session that an expression names.
+// tagsOf is an array of the tags of a session, which is given as an expression.
 func tagsOf(session string) string {
 	return `ARRAY (SELECT t.tag FROM session_tags t WHERE t.session_id = ` + session + ` ORDER BY t.key)`
 }
 
 var (
 	handlingColumns = columnsOf[tarsy.Handling]()
-	// storedHandling are the columns of session_handling: tags are rows of their own.
+	// storedHandling are the columns of session_handling: tags are rows of session_tags.
 	storedHandling = slices.DeleteFunc(columnsOf[tarsy.Handling](), func(c string) bool { return c == "tags" })
 
 	handlingSQL = `SELECT ` + handlingColumns.with(map[string]string{"tags": tagsOf("session_handling.session_id")}) + ` FROM session_handling WHERE session_id = $1`
@@ -33,10 +33,10 @@ FROM (SELECT ` + storedHandling.list() + ` FROM session_handling WHERE session_i
 )
 
 const (
-	// lockHandledSQL comes first: the end of a session locks its row and then that of the list, and so does a change of its handling.
+	// lockHandledSQL runs first: the end of a session locks its row and then that of the list, so a change of its handling does the same.
 	lockHandledSQL = `SELECT last_seq AS version FROM sessions WHERE id = $1 AND deleted_at IS NULL FOR KEY SHARE`
 
-	// openHandlingSQL makes sure that there is a row to lock. If nothing changes, it is rolled back.
+	// openHandlingSQL makes sure that there is a row to lock. It is rolled back if nothing changes.
 	openHandlingSQL = `
 INSERT INTO session_handling (session_id, state, assignee, acknowledged_by, resolved_by, resolution, version, updated_at, updated_by)
 VALUES ($1, 'open', '', '', '', '', 1, $2, '') ON CONFLICT (session_id) DO NOTHING`
@@ -52,12 +52,13 @@ WHERE session_id = $1`
 	addTagsSQL     = `INSERT INTO session_tags (session_id, key, tag) SELECT $1, k, t FROM unnest($2::text[], $3::text[]) AS u (k, t) ON CONFLICT (session_id, key) DO NOTHING`
 	listHandledSQL = `UPDATE session_list SET handling = $2, assignee = $3, assignee_id = $4 WHERE session_id = $1 AND (handling, assignee, assignee_id) IS DISTINCT FROM ($2, $3, $4)`
 
-	// A trigger clears an identity that stays while the name changes, as it does when the previous release writes. Somebody with another name than before gets it back.
+	// A trigger clears an identity that stays while the name changes, as it does when the previous release writes. These restore the
+	// identity of a person whose name has changed.
 	keepAssigneeSQL     = `UPDATE session_handling SET assignee_id = $2 WHERE session_id = $1`
 	listKeptAssigneeSQL = `UPDATE session_list SET assignee_id = $2 WHERE session_id = $1`
 )
 
-// Handling returns what people did with a session.
+// Handling returns the handling of a session.
 func (db *DB) Handling(ctx context.Context, sessionID string) (tarsy.Handling, error) {
 	if _, err := db.RequestTarget(ctx, sessionID); err != nil {
 		return tarsy.Handling{}, err
@@ -75,9 +76,9 @@ func (db *DB) Handling(ctx context.Context, sessionID string) (tarsy.Handling, e
 	return found[0], nil
 }
 
-// ChangeHandling changes what people did with a session. Changes of one session come one after the other, whoever makes them: change gets the
-// handling as it is then, and returns what it becomes. If the version stays the same, nothing is written and nobody is notified. Without an
-// error the change is durable and readers have been notified.
+// ChangeHandling changes the handling of a session. Concurrent changes of one session are serialized: change gets the handling as
+// it is then, and returns the new one. If the version stays the same, nothing is written and nobody is notified. If there is no
+// error, the change is durable and readers have been notified.
 func (db *DB) ChangeHandling(
 	ctx context.Context, sessionID string, change func(tarsy.Handling) (tarsy.Handling, error),
 ) (before, after tarsy.Handling, err error) {
@@ -127,7 +128,7 @@ func (db *DB) ChangeHandling(
 	return before, after, nil
 }
 
-// lockHandling locks the row of a handling, which it creates if there is none, and returns the number of the session's last event.
+// lockHandling locks the row of a handling, creating it if there is none, and returns the number of the session's last event.
 func (db *DB) lockHandling(ctx context.Context, tx pgx.Tx, sessionID string) (version int64, created bool, err error) {
 	err = tx.QueryRow(ctx, lockHandledSQL, sessionID).Scan(&version)
 
@@ -148,7 +149,7 @@ func (db *DB) lockHandling(ctx context.Context, tx pgx.Tx, sessionID string) (ve
 	return version, tag.RowsAffected() > 0, err
 }
 
-// readHandling reads a handling that is locked.
+// readHandling reads a locked handling.
 func readHandling(ctx context.Context, tx pgx.Tx, sessionID string) (tarsy.Handling, error) {
 	rows, err := tx.Query(ctx, handlingSQL, sessionID)
 	if err != nil {
@@ -180,8 +181,8 @@ func putHandling(ctx context.Context, tx pgx.Tx, before, h tarsy.Handling) error
 	return tx.SendBatch(ctx, &batch).Close()
 }
 
-// tagsSQL finds the tags that sessions have, each as it was written first: it goes from each key to the next in the index. Tags of deleted
-// sessions are found until the sessions are purged.
+// tagsSQL finds the distinct tags of sessions, each as it was first written, by skipping from key to key in the index. Tags of
+// deleted sessions are included until the sessions are purged.
 const tagsSQL = `
 WITH RECURSIVE found AS (
     (SELECT key, tag FROM session_tags ORDER BY key, session_id LIMIT 1)
@@ -191,7 +192,7 @@ WITH RECURSIVE found AS (
 )
 SELECT tag FROM found`
 
-// addTags makes a list one of sessions with these tags.
+// addTags restricts a list to sessions with all of these tags.
 func (q *listQuery) addTags(tags []string) {
 	for i, tag := range tags {
 		name := "tag" + strconv.Itoa(i)
@@ -200,8 +201,8 @@ func (q *listQuery) addTags(tags []string) {
 	}
 }
 
-// addAssignee makes a list one of sessions of an identity. Those that have its name and no identity are of it too. Each condition has an index of its
-// own.
+// addAssignee restricts a list to sessions assigned to an identity, including those that have its name and no identity. Each
+// condition has its own index.
 func (q *listQuery) addAssignee(f tarsy.SessionFilter) {
 	if f.AssigneeID == "" {
 		return
@@ -214,8 +215,7 @@ func (q *listQuery) addAssignee(f tarsy.SessionFilter) {
 	q.args["assignee"], q.args["assignee_id"] = f.Assignee, f.AssigneeID
 }
 
-// splitGroups makes the groups of a list those of some states of handling. Each state is a group, because together they are not in the order
-// of an index.
+// splitGroups splits the groups of a list by handling state, because sessions of several states are not in the order of an index.
 func (q *listQuery) splitGroups(states []tarsy.HandlingState) {
 	if len(states) == 0 {
 		return

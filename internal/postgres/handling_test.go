@@ -27,7 +27,7 @@ func (f *fixture) handle(t require.TestingT, db *postgres.DB, id, author string,
 	return inUTC(after)
 }
 
-// inUTC is the same wherever the test runs.
+// inUTC makes times equal wherever the test runs.
 func inUTC(h tarsy.Handling) tarsy.Handling {
 	for _, at := range []**time.Time{&h.AcknowledgedAt, &h.ResolvedAt, &h.UpdatedAt} {
 		if *at != nil {
@@ -83,7 +83,6 @@ func TestHandlingIsReadAsItWasStored(t *testing.T) {
 	requireHandling(t, stored, active.Active[0].Handling)
 }
 
-// requireHandling compares what was read with what was stored, wherever the reader is.
 func TestTagWhoseCaseAloneChangesIsStored(t *testing.T) {
 	t.Parallel()
 
@@ -98,14 +97,15 @@ func TestTagWhoseCaseAloneChangesIsStored(t *testing.T) {
 	require.Equal(t, []string{"Disk", "network"}, detail.Handling.Tags)
 }
 
+// requireHandling compares what was read with what was stored, in any time zone.
 func requireHandling(t *testing.T, want tarsy.Handling, got *tarsy.Handling) {
 	t.Helper()
 	require.NotNil(t, got)
 	require.Equal(t, want, inUTC(*got))
 }
 
-// Two people work on one session through two servers at once. Nothing that either did is lost: the fields that one leaves alone stay as the
-// other set them, and tags merge.
+// Two people work on one session through two servers concurrently. Nothing that either did is lost: fields that one does not
+// change stay as the other set them, and tags merge.
 func TestConcurrentHandlingLosesNothing(t *testing.T) {
 	t.Parallel()
 
@@ -165,8 +165,8 @@ func TestHandlingAndTheEndOfItsSessionDoNotBlockEachOther(t *testing.T) {
 	}), sessions)
 }
 
-// Handling is not in the journal: readers are told that the session has changed, with the version that they have. A change without effect is
-// no change.
+// Handling is not in the journal: readers are notified that the session has changed, with the version that they already have. A
+// change without effect is not a change.
 func TestReadersAreToldOfHandlingOnce(t *testing.T) {
 	t.Parallel()
 
@@ -218,7 +218,7 @@ func TestHandlingOfDeletedOrMissingSessionIsRefused(t *testing.T) {
 	require.Zero(t, value[int](t, f, `SELECT count(*) FROM session_handling`))
 }
 
-// The previous release removes the rows of a session without these tables, and the session last.
+// The previous release does not know these tables when it removes the rows of a session, the session last.
 func TestPurgeOfPreviousReleaseRemovesHandling(t *testing.T) {
 	t.Parallel()
 
@@ -313,7 +313,7 @@ func intersect(some, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(some), func(id string) bool { return !slices.Contains(others, id) })
 }
 
-// Approvals that wait are a group of their own, which is filtered too.
+// Waiting approvals are a separate group, which is filtered too.
 func TestWaitingApprovalsAreFilteredByHandling(t *testing.T) {
 	t.Parallel()
 
@@ -383,7 +383,7 @@ func TestFilterOptionsHaveAssigneesAndTags(t *testing.T) {
 	require.Contains(t, plan, "Index Only Scan using session_list_assignee on session_list", plan)
 }
 
-// What the engine writes at the end of a session leaves what people did alone.
+// What the engine writes at the end of a session does not change its handling.
 func TestEndOfSessionKeepsItsHandling(t *testing.T) {
 	t.Parallel()
 

@@ -11,19 +11,19 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// keepIdempotencyKeys is how long a key stands for the session that it created. docs/api.md states it.
+// keepIdempotencyKeys is how long a key identifies the session that it created, as documented in docs/api.md.
 const keepIdempotencyKeys = 24 * time.Hour
 
 const (
-	// forgetReusedSQL makes an expired key usable again although nobody has removed it yet.
+	// forgetReusedSQL makes expired keys usable again that have not been removed yet.
 	forgetReusedSQL = `DELETE FROM idempotency_keys WHERE hash = ANY($1) AND expires_at <= $2`
 
-	// forgetExpiredSQL removes old keys along with storing new ones, more than are stored, so that they never pile up.
+	// forgetExpiredSQL removes expired keys when new ones are stored, more than are stored, so that they never pile up.
 	forgetExpiredSQL = `
 DELETE FROM idempotency_keys WHERE hash IN (
     SELECT hash FROM idempotency_keys WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)`
 
-	// keyedSQL comes after the statement that stores sessions: it also sees keys that were committed while that one waited.
+	// keyedSQL runs after the statement that stores sessions, so it also sees keys that were committed while that one waited.
 	keyedSQL = `
 SELECT k.hash, k.fingerprint, k.session_id, coalesce(s.status, 'completed') AS status
 FROM idempotency_keys k LEFT JOIN sessions s ON s.id = k.session_id
@@ -33,19 +33,19 @@ WHERE k.hash = ANY($1)`
 // Existing is the session that an earlier request with the same idempotency key created.
 type Existing struct {
 	SessionID string
-	// Status is SessionCompleted if the session's rows were removed already.
+	// Status is SessionCompleted if the session's rows have already been removed.
 	Status tarsy.SessionStatus
 }
 
-// CreateSessionOnce is CreateSession for a request with an idempotency key. If the key has created a session already, nothing is
-// stored and that session is returned; if it did so for another request, the error has CodeIdempotencyConflict.
+// CreateSessionOnce is CreateSession for a request with an idempotency key. If the key has already created a session, nothing is
+// stored and that session is returned; if it did so for a different request, the error has CodeIdempotencyConflict.
 func (db *DB) CreateSessionOnce(
 	ctx context.Context, key tarsy.IdempotencyKey, session tarsy.Session, terms Terms, events ...tarsy.Event,
 ) (*Existing, error) {
 	a := newArrival(session, terms, events)
 	a.key = &key
 
-	// After an error the arrival may still be being stored.
+	// After an error the arrival may still be in the hands of the batcher, so its fields must not be read.
 	if err := db.take(ctx, a); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (db *DB) CreateSessionOnce(
 	return a.existing, nil
 }
 
-// keyRow is what a key stands for.
+// keyRow is a stored key with its session.
 type keyRow struct {
 	Hash        []byte
 	Fingerprint []byte
@@ -72,7 +72,7 @@ type groupKeys struct {
 }
 
 func keysOf(group []*arrival) *groupKeys {
-	// None is not null.
+	// Empty arrays, not nulls.
 	k := &groupKeys{hashes: [][]byte{}, fingerprints: [][]byte{}, sessions: []string{}, expires: []time.Time{}}
 
 	for _, a := range group {
@@ -95,7 +95,7 @@ func keysOf(group []*arrival) *groupKeys {
 // columns are the last arguments of createSQL.
 func (k *groupKeys) columns() []any { return []any{k.hashes, k.fingerprints, k.sessions, k.expires} }
 
-// queueBefore queues what must be done before the sessions are stored, in the same transaction.
+// queueBefore queues the statements that run before the sessions are stored, in the same transaction.
 func (k *groupKeys) queueBefore(batch *pgx.Batch) {
 	if len(k.hashes) == 0 {
 		return
@@ -107,15 +107,15 @@ func (k *groupKeys) queueBefore(batch *pgx.Batch) {
 	batch.Queue(forgetExpiredSQL, k.now, times*len(k.hashes))
 }
 
-// queueAfter queues the look at who owns the keys.
+// queueAfter queues the query for the sessions of the keys.
 func (k *groupKeys) queueAfter(batch *pgx.Batch) {
 	if len(k.hashes) > 0 {
 		queueRows(batch, &k.found, keyedSQL, k.hashes)
 	}
 }
 
-// resolveAll tells each arrival with a key what it found, and returns how many arrivals of the group were stored. Paused is why none was, or
-// nil; a request that is repeated gets its session all the same.
+// resolveAll sets the result of each arrival, and returns how many arrivals of the group were stored. paused is the reason why
+// none was, or nil; a repeated request gets its session even then.
 func (k *groupKeys) resolveAll(group []*arrival, paused error) (stored int) {
 	for _, a := range group {
 		a.refused = paused
@@ -132,7 +132,7 @@ func (k *groupKeys) resolveAll(group []*arrival, paused error) (stored int) {
 	return stored
 }
 
-// finds reports whether the key of an arrival stands for a session.
+// finds reports whether the key of an arrival identifies a session.
 func (k *groupKeys) finds(a *arrival) bool {
 	return slices.ContainsFunc(k.found, func(row keyRow) bool { return bytes.Equal(row.Hash, a.key.Hash) })
 }
@@ -151,6 +151,6 @@ func (k *groupKeys) resolve(a *arrival) (*Existing, error) {
 		}
 	}
 
-	// It expired and was removed in between.
+	// The key expired and was removed in between.
 	return nil, tarsy.Errorf(tarsy.CodeUnavailable, "the idempotency key has just expired; try again")
 }

@@ -42,7 +42,7 @@ func TestRepeatedIdempotencyKeyReturnsFirstSession(t *testing.T) {
 	require.Len(t, f.journal(t, first.ID), 2)
 }
 
-// One group, and two servers at once: sessions with and without a key, a repetition and a conflict.
+// One group, and two servers concurrently: sessions with and without a key, a repetition and a conflict.
 func TestSameKeyInOneGroupMakesOneSession(t *testing.T) {
 	t.Parallel()
 
@@ -119,8 +119,8 @@ func TestIdempotencyKeyExpiresAfterADay(t *testing.T) {
 	require.Equal(t, 2, value[int](t, f, `SELECT count(*) FROM idempotency_keys`), "expired keys were removed along the way")
 }
 
-// The database is silent for a while, and senders give up and try again all the time. With keys each alert is stored once
-// although some attempts arrived; what nobody waits for any more when it is its turn is not stored at all.
+// The database is silent for a while, and senders give up and retry all the time. With keys each alert is stored once although
+// some attempts got through; an arrival whose sender has given up before it is being stored is not stored at all.
 func TestRetriesDuringDatabaseSilenceAreStoredOnce(t *testing.T) {
 	t.Parallel()
 
@@ -133,7 +133,7 @@ func TestRetriesDuringDatabaseSilenceAreStoredOnce(t *testing.T) {
 	f := newFixture(t)
 	proxy, address := newProxy(t, f)
 	db := f.serverAt(t, address)
-	f.create(t, db) // the connection is there
+	f.create(t, db) // opens the connection
 
 	thaw := proxy.freeze()
 	t.Cleanup(thaw)
@@ -162,7 +162,7 @@ func TestRetriesDuringDatabaseSilenceAreStoredOnce(t *testing.T) {
 
 	impatient.Wait()
 
-	// These come while the intake is still busy with the first attempt, and never again.
+	// These arrive while the intake is still busy with the first attempt, and are not retried.
 	for range senders {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		err := db.CreateSession(ctx, newSession(f.clock.Now()), postgres.Terms{})

@@ -16,13 +16,13 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// previousPutSQL is how the release before identities stores feedback.
+// previousPutSQL is how the release before identities stored feedback.
 const previousPutSQL = `INSERT INTO feedback AS f (id, session_id, author, rating, why, real_cause, created_at, updated_at)
 SELECT $1::uuid, $2, $3, $4, '', '', $5, $5
 ON CONFLICT (session_id, author) DO UPDATE SET
     rating = excluded.rating, why = excluded.why, real_cause = excluded.real_cause, updated_at = greatest(f.updated_at, excluded.updated_at)`
 
-// give stores the feedback of a person.
+// give stores a person's feedback.
 func (f *fixture) give(t *testing.T, db *postgres.DB, sessionID string, by tarsy.Person, rating tarsy.Rating) tarsy.Feedback {
 	t.Helper()
 
@@ -35,7 +35,7 @@ func (f *fixture) give(t *testing.T, db *postgres.DB, sessionID string, by tarsy
 	return stored
 }
 
-// opinions are the ratings of a session's feedback by author and identity.
+// opinions returns the ratings of a session's feedback by author and identity.
 func opinions(t *testing.T, db *postgres.DB, sessionID string) map[tarsy.Person]tarsy.Rating {
 	t.Helper()
 
@@ -133,7 +133,7 @@ func TestFeedbackOfPreviousReleaseBelongsToItsName(t *testing.T) {
 	require.Len(t, opinions(t, db, id), 2)
 }
 
-// Where no key is required, callers have no identity.
+// If no key is required, callers have no identity.
 func TestFeedbackWithoutIdentityIsDecidedByName(t *testing.T) {
 	t.Parallel()
 
@@ -150,7 +150,8 @@ func TestFeedbackWithoutIdentityIsDecidedByName(t *testing.T) {
 	require.Empty(t, opinions(t, db, id))
 }
 
-// Identities of one name give feedback on two servers at once, each several times, on a session with feedback of the previous release.
+// Identities with the same name give feedback on two servers concurrently, each several times, on a session with feedback of the
+// previous release.
 func TestConcurrentFeedbackOfIdentitiesWithOneName(t *testing.T) {
 	t.Parallel()
 
@@ -190,7 +191,7 @@ func TestConcurrentFeedbackOfIdentitiesWithOneName(t *testing.T) {
 	require.ElementsMatch(t, wantIdentities, identities)
 }
 
-// assign assigns a session to a person, as they do it themselves.
+// assign assigns a session to a person, as done by that person.
 func assign(by tarsy.Person) tarsy.HandlingChange {
 	return tarsy.HandlingChange{Assignee: &by.Name, AssigneeID: by.ID}
 }
@@ -207,7 +208,7 @@ func (f *fixture) assignee(t *testing.T, db *postgres.DB, id string) tarsy.Perso
 	return tarsy.Person{Name: handling.Assignee, ID: handling.AssigneeID}
 }
 
-// The previous release changes assignee in both tables and leaves the identity alone.
+// The previous release changes the assignee in both tables and leaves the identity as it is.
 func TestAssigneeOfPreviousReleaseHasNoIdentity(t *testing.T) {
 	t.Parallel()
 
@@ -243,7 +244,7 @@ func TestAssigneeChangesWithNameAndIdentity(t *testing.T) {
 
 	for version, person := range []tarsy.Person{
 		{Name: "Ana", ID: "key-1"},
-		{Name: "Anna", ID: "key-1"}, // the same person has another name now
+		{Name: "Anna", ID: "key-1"}, // the same person under a new name
 		{Name: "Anna", ID: "key-2"},
 		{Name: "Anna"},
 		{Name: "Anna", ID: "key-1"},

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rowPattern finds the rows of the tables: a name, and what it is needed for.
+// rowPattern matches the rows of the tables: a name, and what it is needed for.
 var rowPattern = regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([^|]+) \\| ([^|]+) \\|")
 
-// Each index is written by every session that belongs to it, and each trigger runs within a step: whoever adds one writes down what for.
+// Every session that belongs to an index writes to it, and each trigger runs within a step: adding one requires documenting its purpose.
 func TestEveryIndexAndTriggerIsDocumented(t *testing.T) {
 	t.Parallel()
 

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Level is how serious an observation is.
+// Level is the severity of an observation.
 type Level string
 
 // The levels of observations.
@@ -24,24 +24,24 @@ const (
 	LevelFail Level = "fail"
 )
 
-// Observation is what a check of a PostgreSQL server found. Its texts have names that others chose, and belong on a terminal only after they
-// were cleaned.
+// Observation is what a check of a PostgreSQL server found. Its texts contain names chosen by others, and must be sanitized
+// before they are printed on a terminal.
 type Observation struct {
-	// Check names what was looked at. It is empty for the summary, and where the server was not reached.
+	// Check is the name of the check. It is empty for the summary, and if the server was not reached.
 	Check  string
 	Level  Level
 	Found  string
 	Advice string
 }
 
-// inspectPatience bounds an inspection as a whole, whatever the address says about time limits.
+// inspectPatience bounds a whole inspection, regardless of time limits in the address.
 const inspectPatience = 10 * time.Second
 
 var errNoAnswer = errors.New("there was no answer in time")
 
-// Inspect looks at the settings of the server, the database and the role at url that matter to TARSy, and changes nothing. First comes a
-// summary, then one observation for each check that has something to report. A server that cannot be used is an observation
-// as well; the error is for an address that cannot be read, and for a canceled ctx.
+// Inspect checks the settings of the server, the database and the role at url that matter to TARSy, and changes nothing. It
+// returns a summary, then one observation for each check that has something to report. An unusable server is an observation as
+// well; the error is for an address that cannot be parsed, and for a canceled ctx.
 func Inspect(ctx context.Context, url string) ([]Observation, error) {
 	return inspect(ctx, url, inspectPatience)
 }
@@ -82,7 +82,7 @@ func gather(ctx context.Context, config *pgxpool.Config, url string) (*facts, er
 
 	boundConnecting(config.ConnConfig, url)
 
-	// Two are enough to compare. Simple queries leave nothing on a connection that a pooler gives to others.
+	// Two connections are enough to compare. Simple queries leave nothing on a connection that a pooler gives to others.
 	config.MaxConns, config.MinConns, config.MinIdleConns = 2, 0, 0
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	config.ConnConfig.DialFunc = dialWithin(ctx)
@@ -116,7 +116,8 @@ func gather(ctx context.Context, config *pgxpool.Config, url string) (*facts, er
 	return seen, pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error { return seen.read(ctx, tx) })
 }
 
-// dialWithin dials connections that end with ctx. The driver itself would go on for another 15 seconds after a server has fallen silent.
+// dialWithin dials connections that close when ctx ends. The driver itself would wait another 15 seconds after a server has
+// fallen silent.
 func dialWithin(ctx context.Context) pgconn.DialFunc {
 	var dialer net.Dialer
 
@@ -136,7 +137,7 @@ func dialWithin(ctx context.Context) pgconn.DialFunc {
 	}
 }
 
-// encryption notes how the connection reaches the server, or the pooler in front of it: what PostgreSQL itself reports is its end.
+// encryption records how the connection reaches the server or the pooler in front of it, because PostgreSQL reports only its own end.
 func (f *facts) encryption(conn net.Conn) {
 	remote, overTCP := conn.RemoteAddr().(*net.TCPAddr)
 	_, encrypted := conn.(*tls.Conn)
@@ -145,7 +146,7 @@ func (f *facts) encryption(conn net.Conn) {
 	f.Remote = overTCP && !remote.IP.IsLoopback()
 }
 
-// connectAdvice is what to do about a server that refuses connections, by the beginning of the SQLSTATE.
+// connectAdvice is the advice for a server that refuses connections, by prefix of the SQLSTATE.
 var connectAdvice = []struct{ state, advice string }{
 	{"28P01", "check the user and the password in the address"},
 	{"28", "check the user in the address, and pg_hba.conf of the server; if it demands encryption, add sslmode=require to the address"},
@@ -157,8 +158,8 @@ var connectAdvice = []struct{ state, advice string }{
 	{"57014", "a time limit of the role or database ends short queries: raise statement_timeout"},
 }
 
-// unreachable reports why there are no facts. Neither the address nor the start of pgx's text is repeated: what a mistyped address makes the user or
-// the database may be a password.
+// unreachable reports why there are no facts. It repeats neither the address nor the start of pgx's text: in a mistyped address,
+// a password can end up as the user or the database.
 func unreachable(err error) Observation {
 	seen := Observation{Level: LevelFail, Found: err.Error(), Advice: "check host and port of the address, that PostgreSQL runs there, and that this machine can reach it"}
 
@@ -189,7 +190,7 @@ func unreachable(err error) Observation {
 	return seen
 }
 
-// eachOnce joins lines without repeating one: with sslmode=prefer each host is tried twice.
+// eachOnce joins lines, dropping consecutive duplicates: with sslmode=prefer each host is tried twice.
 func eachOnce(lines string) string {
 	var all []string
 

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// inspection is one check: it judges the facts and returns the zero Observation if there is nothing to report. What it judges is in facts,
-// which has all settings of the server, so most new checks are one more entry in inspections and one more case in its test.
+// inspection is one check: it judges the facts and returns the zero Observation if there is nothing to report. The facts include
+// all settings of the server, so most new checks are one more entry in inspections and one more case in its test.
 type inspection struct {
 	name  string
 	judge func(*facts) Observation
-	// decisive tells that nothing else is judged if this one fails: the facts are not known, or do not matter.
+	// decisive means that no further checks run if this one fails: their facts are unknown or do not matter.
 	decisive bool
-	// place is the level from which on a server refuses to create or change tables; empty means that it does not.
+	// place is the level from which on a server refuses to create or change tables; empty means never.
 	place Level
 }
 
@@ -45,7 +45,7 @@ func inspections() []inspection {
 	}
 }
 
-// judge applies the checks.
+// judge runs the checks.
 func (f *facts) judge() []Observation {
 	all := []Observation{{Level: LevelOK, Found: f.summary()}}
 
@@ -66,7 +66,7 @@ func (f *facts) judge() []Observation {
 	return all
 }
 
-// summary is what is known on one line.
+// summary describes the server on one line.
 func (f *facts) summary() string {
 	where := f.Host
 	if version, _, _ := strings.Cut(f.Settings["server_version"].Reset, " "); version != "" {
@@ -133,7 +133,7 @@ func judgeStandby(f *facts) Observation {
 	}
 }
 
-// mustNotBe is the check of a setting that has a value which breaks something.
+// mustNotBe is a check that a setting does not have a harmful value.
 func mustNotBe(name, bad, good string, level Level, consequence string) func(*facts) Observation {
 	return func(f *facts) Observation {
 		if f.Settings[name].Reset != bad {
@@ -144,7 +144,7 @@ func mustNotBe(name, bad, good string, level Level, consequence string) func(*fa
 	}
 }
 
-// judgeFullPageWrites only warns where a provider is responsible for the storage, which may write pages whole.
+// judgeFullPageWrites only warns about a managed server: the provider's storage may write pages as a whole.
 func judgeFullPageWrites(f *facts) Observation {
 	level := LevelFail
 	if f.managed() {
@@ -178,7 +178,7 @@ func judgeCollation(f *facts) Observation {
 	}
 }
 
-// connections returns how many connections there are for TARSy, and how to get as many as wanted.
+// connections returns how many connections TARSy can use, and how to get as many as wanted.
 func (f *facts) connections() (usable int, raise func(wanted int) string) {
 	reserved := f.number("superuser_reserved_connections") + f.number("reserved_connections")
 	usable = f.number("max_connections") - reserved
@@ -190,7 +190,7 @@ func (f *facts) connections() (usable int, raise func(wanted int) string) {
 		return fmt.Sprintf("ALTER SYSTEM SET max_connections = %d; and restart PostgreSQL", wanted+reserved)
 	}
 
-	// The limits of roles and databases do not hold for superusers.
+	// The limits of roles and databases do not apply to superusers.
 	if f.Superuser {
 		return usable, raise
 	}
@@ -210,7 +210,7 @@ func (f *facts) connections() (usable int, raise func(wanted int) string) {
 	return usable, raise
 }
 
-// judgeConnections wants enough for two servers: during an update the new one starts while the old one still works.
+// judgeConnections wants enough for two servers: during an update the new one starts while the old one is still running.
 func judgeConnections(f *facts) Observation {
 	const wantedServers = 2
 
@@ -253,7 +253,7 @@ func judgeSearchPath(f *facts) Observation {
 	}
 }
 
-// judgeSchema looks whether TARSy can create its tables. Since PostgreSQL 15 not everybody may do so in public.
+// judgeSchema checks whether TARSy can create its tables. Since PostgreSQL 15 not every role can do so in public.
 func judgeSchema(f *facts) Observation {
 	if f.Schema == "" || f.MayCreate {
 		return Observation{}
@@ -315,7 +315,8 @@ func judgeTables(f *facts) Observation {
 	}
 }
 
-// judgeLZ4 finds a database that moved, as its files or with pg_upgrade, to a build of PostgreSQL that cannot write or read what another one has written.
+// judgeLZ4 detects a database that was moved, as files or with pg_upgrade, to a build of PostgreSQL without lz4, which cannot read or
+// write the columns that are compressed with it.
 func judgeLZ4(f *facts) Observation {
 	if !f.LZ4 || slices.Contains(f.Settings["default_toast_compression"].Values, "lz4") {
 		return Observation{}
@@ -327,16 +328,16 @@ func judgeLZ4(f *facts) Observation {
 	}
 }
 
-// ownSettings are those that every connection of TARSy sets for itself, and so does not take from the server, the database or the role, except
-// for those that are of no interest: they belong to the network, or follow the database.
+// ownSettings are the settings that every connection of TARSy sets for itself, instead of taking them from the server, the
+// database or the role. Those of the network, and the encoding, which follows the database, are of no interest and left out.
 func (f *facts) ownSettings() []string {
 	names := slices.Sorted(maps.Keys(connectionSettings(f.Settings["server_version"].Reset)))
 
 	return slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "tcp_") || name == "client_encoding" })
 }
 
-// judgeSession reports settings that would harm other programs in the same place, and that TARSy overrides. It does not override the
-// address, which is its own configuration.
+// judgeSession reports settings that TARSy overrides, because they would harm other programs in the same place. Settings in the
+// address are TARSy's own configuration and not overridden.
 func judgeSession(f *facts) Observation {
 	var overridden, kept, undo []string
 
@@ -362,7 +363,7 @@ func judgeSession(f *facts) Observation {
 	return Observation{}
 }
 
-// judgePlanner looks for kinds of plans that were switched off. TARSy chooses them for some of its connections only.
+// judgePlanner looks for kinds of plans that are disabled. TARSy sets these only for some of its connections.
 func judgePlanner(f *facts) Observation {
 	var changed, undo []string
 
@@ -381,7 +382,7 @@ func judgePlanner(f *facts) Observation {
 	return Observation{Level: LevelWarn, Found: strings.Join(changed, ", ") + ": queries of TARSy may be slow", Advice: strings.Join(undo, " ")}
 }
 
-// judgePasswords cannot see how the password of the role is stored: only superusers may look.
+// judgePasswords cannot check how the password of the role is stored: only superusers can see that.
 func judgePasswords(f *facts) Observation {
 	if f.Settings["password_encryption"].Reset != "md5" {
 		return Observation{}
@@ -394,7 +395,7 @@ func judgePasswords(f *facts) Observation {
 	}
 }
 
-// judgeCompression has a hint: most of what TARSy stores is long texts.
+// judgeCompression is only a hint: most of what TARSy stores is long texts.
 func judgeCompression(f *facts) Observation {
 	setting := f.Settings["default_toast_compression"]
 	if setting.Reset != "pglz" || !slices.Contains(setting.Values, "lz4") {

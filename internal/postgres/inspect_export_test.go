@@ -8,13 +8,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// What the checks of an inspection judge, for tests of what no test can arrange on a server.
+// The input of an inspection's checks, for tests of what cannot be arranged on a server.
 type (
 	Facts         = facts
 	ServerSetting = serverSetting
 )
 
-// InspectionNames are the names of all checks.
+// InspectionNames returns the names of all checks.
 func InspectionNames() []string {
 	var names []string
 	for _, check := range inspections() {
@@ -34,10 +34,10 @@ func GatherFacts(ctx context.Context, url string) (*Facts, error) {
 	return gather(ctx, config, url)
 }
 
-// Judge applies all checks.
+// Judge runs all checks.
 func (f *facts) Judge() []Observation { return f.judge() }
 
-// ConnectionOf notes how a connection reaches the server.
+// ConnectionOf reports how a connection reaches the server.
 func ConnectionOf(conn net.Conn) (remote, encrypted bool) {
 	var f facts
 

@@ -12,18 +12,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// facts are what the checks of an inspection judge. Names are quoted where SQL needs it.
+// facts are the input of the checks. Names are quoted where SQL needs it.
 type facts struct {
-	// Host is where the address leads, and Address the settings that it names.
+	// Host is where the address leads, and Address the settings in it.
 	Host    string            `json:"-"`
 	Address map[string]string `json:"-"`
-	// Remote tells that the connection leaves this machine, and Encrypted that it uses TLS.
+	// Remote means that the connection leaves this machine, and Encrypted that it uses TLS.
 	Remote    bool `json:"-"`
 	Encrypted bool `json:"-"`
-	// SharedBackend tells of a pooler that shares connections between clients. Nothing else is known then.
+	// SharedBackend means that a pooler shares connections between clients. Nothing else is known then.
 	SharedBackend bool `json:"-"`
 
-	// Settings are all of pg_settings by name. Nothing else but these is known of a version that is too old.
+	// Settings is pg_settings by name. Nothing else is known of a version that is too old.
 	Settings map[string]serverSetting `json:"-"`
 
 	Standby bool `json:"standby"`
@@ -41,18 +41,18 @@ type facts struct {
 	// CollationVersion is the version that the system has now. It is empty before PostgreSQL 15, and for locales without one.
 	CollationVersion string `json:"collation_version"`
 
-	// Schema is where new tables go: the first of the search path that exists and that the role may use. It may be empty.
+	// Schema is where new tables go: the first schema of the search path that exists and that the role can use. It may be empty.
 	Schema string `json:"schema"`
-	// SchemaOfOwner tells that the schema belongs to the owner of the database.
+	// SchemaOfOwner means that the schema belongs to the owner of the database.
 	SchemaOfOwner bool `json:"schema_of_owner"`
 	MayCreate     bool `json:"may_create"`
-	// Closed are the schemas of the search path that exist and that the role may not use.
+	// Closed are the schemas of the search path that exist but that the role cannot use.
 	Closed []string `json:"closed"`
-	// Tables are the schemas that have tables of TARSy.
+	// Tables are the schemas that contain tables of TARSy.
 	Tables []schemaTables `json:"tables"`
-	// Foreign are the tables in Schema that have names of ours and are not ours.
+	// Foreign are the tables in Schema that have the names of ours but belong to another program.
 	Foreign []string `json:"foreign"`
-	// LZ4 tells that columns of Schema are compressed with lz4: migration 0012 chooses it where the build has it.
+	// LZ4 means that columns of Schema are compressed with lz4, which migration 0012 uses if the build has it.
 	LZ4 bool `json:"lz4"`
 
 	// Overrides are the settings of this role, of this database, and of both.
@@ -68,7 +68,7 @@ type serverSetting struct {
 	Values []string `json:"values"`
 }
 
-// String is the value for people.
+// String formats the value for people.
 func (s serverSetting) String() string {
 	count, err := strconv.Atoi(s.Reset)
 	if s.Unit == "ms" && err == nil {
@@ -91,26 +91,26 @@ type schemaTables struct {
 	Schema  string `json:"schema"`
 	Current bool   `json:"current"`
 	Owner   string `json:"owner"`
-	// Ours tells that the role is, or acts as, the owner.
+	// Ours means that the role is, or acts as, the owner.
 	Ours bool `json:"ours"`
 }
 
-// settingScope are settings that ALTER ROLE or ALTER DATABASE made, each as name=value.
+// settingScope is a set of settings made by ALTER ROLE or ALTER DATABASE, each as name=value.
 type settingScope struct {
 	Role     bool     `json:"role"`
 	Database bool     `json:"database"`
 	Settings []string `json:"settings"`
 }
 
-// Versions of PostgreSQL: those that the tests run on, and the first that can report the version of its collation.
+// Versions of PostgreSQL: the range that the tests cover, and the first that can report the version of its collation.
 const (
 	oldestVersion         = 14
 	newestVersion         = 18
 	hasCollationOfVersion = 15
 )
 
-// prepareSQL suspends the time limits of the role and the database for this transaction, and lets it read texts whatever their encoding
-// is. Not every version has all of the limits.
+// prepareSQL suspends the time limits of the role and the database for this transaction, and allows reading texts in any
+// encoding. Not every version has all of the limits.
 const prepareSQL = `SET LOCAL statement_timeout = 0; SET LOCAL client_encoding = 'UTF8'; SET LOCAL standard_conforming_strings = on;
 SELECT set_config(name, '0', true) FROM pg_settings
 WHERE name IN ('lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`
@@ -118,7 +118,7 @@ WHERE name IN ('lock_timeout', 'transaction_timeout', 'idle_in_transaction_sessi
 const settingsSQL = `SELECT json_object_agg(name, json_build_object(
     'reset', reset_val, 'boot', boot_val, 'unit', unit, 'source', source, 'values', enumvals)) FROM pg_settings`
 
-// factsSQL has a place for the version of the collation.
+// factsSQL has a placeholder for the version of the collation.
 const factsSQL = `SELECT json_build_object(
     'standby', pg_is_in_recovery(),
     'role', quote_ident(r.rolname), 'superuser', r.rolsuper, 'role_limit', r.rolconnlimit,
@@ -146,7 +146,7 @@ const factsSQL = `SELECT json_build_object(
         FROM pg_db_role_setting WHERE setrole IN (0, r.oid) AND setdatabase IN (0, d.oid)))
 FROM pg_database d, pg_roles r WHERE d.datname = current_database() AND r.rolname = current_user`
 
-// read asks for everything that the server itself knows.
+// read reads everything that the server itself knows.
 func (f *facts) read(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Conn().PgConn().Exec(ctx, prepareSQL).ReadAll(); err != nil {
 		return fmt.Errorf("prepare the connection: %w", err)
@@ -184,14 +184,14 @@ func readJSON(ctx context.Context, tx pgx.Tx, sql string, into any) error {
 // version is the major version.
 func (f *facts) version() int { return f.number("server_version_num") / 10000 }
 
-// number is the value of a setting that is a number, 0 for one that this version does not have.
+// number is the value of a numeric setting, 0 for one that this version does not have.
 func (f *facts) number(name string) int {
 	number, _ := strconv.Atoi(f.Settings[name].Reset)
 
 	return number
 }
 
-// locale names the provider of the collation, unless it is the C library, and its locale.
+// locale is the locale of the collation, with its provider unless that is the C library.
 func (f *facts) locale() string {
 	row := f.Catalog
 
@@ -207,7 +207,8 @@ func (f *facts) locale() string {
 	}
 }
 
-// managed tells that the server is Amazon RDS or Aurora, which have settings of their own. Settings of the server are changed in a parameter group there.
+// managed reports whether the server is Amazon RDS or Aurora, which have settings of their own, and where settings of the server
+// are changed in a parameter group.
 func (f *facts) managed() bool {
 	for name := range f.Settings {
 		if strings.HasPrefix(name, "rds.") {
@@ -218,11 +219,11 @@ func (f *facts) managed() bool {
 	return false
 }
 
-// scope is where the value of a setting comes from, and how to get rid of it.
+// scope is where the value of a setting comes from, and how to undo it.
 type scope struct{ name, undo string }
 
-// scopeOf looks in PostgreSQL's order: the address wins over the role in this database, that over the role, that over the database. What nobody
-// of them sets, the server does.
+// scopeOf follows PostgreSQL's precedence: the address wins over the role in this database, that over the role, that over the
+// database, that over all roles. Otherwise the value is the server's.
 func (f *facts) scopeOf(name string) scope {
 	if f.fromAddress(name) {
 		return scope{"the address", "remove " + name + " from the address of the database"}
@@ -253,7 +254,7 @@ func sets(name string) func(string) bool {
 
 func (f *facts) fromAddress(name string) bool { return f.Address[name] != "" }
 
-// change tells how a setting gets another value.
+// change returns how to give a setting another value.
 func (f *facts) change(name, value string) string {
 	undo := f.scopeOf(name).undo
 

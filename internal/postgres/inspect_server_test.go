@@ -31,11 +31,11 @@ func openServer(t *testing.T, dir string, settings map[string]string) *private.S
 	return server
 }
 
-// What holds for a whole server is tried on one of its own: as it is created, with dangerous settings, and as a standby.
+// Conditions of a whole server are tested on a dedicated one: as created, with dangerous settings, and as a standby.
 func TestServerOfItsOwnIsInspected(t *testing.T) {
 	t.Parallel()
 
-	// t.TempDir is closed to the user that runs the server for root.
+	// As root, the user that the server runs as cannot enter t.TempDir.
 	dir, err := os.MkdirTemp("", "tarsy-inspect-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o755))
@@ -77,7 +77,7 @@ func TestServerOfItsOwnIsInspected(t *testing.T) {
 	require.NoError(t, server.Stop(t.Context()))
 	require.NoError(t, os.WriteFile(signal, nil, 0o600))
 
-	// PostgreSQL writes the file to disk, so it must belong to its user.
+	// PostgreSQL writes the file to disk, so it must belong to PostgreSQL's user.
 	cluster, err := os.Stat(filepath.Dir(signal))
 	require.NoError(t, err)
 
@@ -126,7 +126,7 @@ func TestUnreachableDatabaseIsReportedWithoutPassword(t *testing.T) {
 
 	for name, c := range map[string]struct{ url, found, advice string }{
 		"nobody listens": {"postgres://ana:hunter2@" + refusing + "/tarsy", "connection refused", "check host and port"},
-		// The password has a slash, so its end is taken for the name of the database.
+		// The password has a slash, so its end is parsed as the name of the database.
 		"mistyped password":  {"postgres://127.0.0.1:1/hunter2@db.example/tarsy", "connection refused", "check host and port"},
 		"password parameter": {"host=127.0.0.1 port=1 user=ana password=hunter2 dbname=tarsy", "connection refused", "check host and port"},
 		"wrong password":     {other(func(u *url.URL) { u.User = url.UserPassword(s.role, "hunter2-wrong") }), "password authentication failed", "check the user and the password"},
@@ -153,7 +153,7 @@ func TestUnreachableDatabaseIsReportedWithoutPassword(t *testing.T) {
 	require.Contains(t, all[0].Advice, "CONNECT")
 }
 
-// One server never answers at all, and one falls silent after the login.
+// One server never answers, and one falls silent after the login.
 func TestInspectionOfSilentServerEnds(t *testing.T) {
 	t.Parallel()
 
@@ -162,7 +162,7 @@ func TestInspectionOfSilentServerEnds(t *testing.T) {
 	t.Cleanup(func() { _ = listener.Close() })
 
 	proxy, direct := newProxy(t, newFixture(t))
-	// The three messages of the login go through.
+	// The three messages of the login pass.
 	proxy.vanishAfter(3)
 
 	for name, address := range map[string]string{
@@ -174,7 +174,7 @@ func TestInspectionOfSilentServerEnds(t *testing.T) {
 		require.Equal(t, []postgres.Observation{{
 			Level: postgres.LevelFail, Found: "there was no answer in time", Advice: "check host and port of the address, that PostgreSQL runs there, and that this machine can reach it",
 		}}, all, name)
-		// The driver would read from the connection for another 15 seconds.
+		// The driver would keep reading from the connection for another 15 seconds.
 		require.Less(t, time.Since(began), slowness.Scale(10*time.Second), name)
 	}
 
@@ -185,7 +185,7 @@ func TestInspectionOfSilentServerEnds(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// Whoever may create databases and roles chooses their names. They are shown quoted, and remedies can be used as they are.
+// Users who may create databases and roles choose their names. They are printed quoted, and the advice can be used as it is.
 func TestInspectionQuotesHostileNames(t *testing.T) {
 	t.Parallel()
 

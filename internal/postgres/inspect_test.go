@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// site is a database with a role of its own, which owns it unless a test changes that.
+// site is a database with its own role, which owns it unless a test changes that.
 type site struct {
 	t     *testing.T
 	url   string // as the role
@@ -49,7 +49,7 @@ func newSite(t *testing.T, database string) *site {
 	return s
 }
 
-// exec runs statements as a superuser in the database. ROLE and DATABASE stand for the names.
+// exec runs statements as a superuser in the database. ROLE1 and DATABASE1 are replaced by the names.
 func (s *site) exec(statements ...string) {
 	s.t.Helper()
 
@@ -80,12 +80,12 @@ func (s *site) number(sql string) int {
 	return number
 }
 
-// dropRole removes the role before the database is dropped; roles belong to the server.
+// dropRole removes the role before the database is dropped, because roles belong to the server.
 func (s *site) dropRole() {
 	s.exec("REASSIGN OWNED BY ROLE1 TO CURRENT_USER", "DROP OWNED BY ROLE1", "DROP ROLE ROLE1")
 }
 
-// recreate makes the database again, with options.
+// recreate drops the database and creates it again, with options.
 func (s *site) recreate(options string) {
 	s.t.Helper()
 
@@ -100,7 +100,7 @@ func (s *site) recreate(options string) {
 	}
 }
 
-// with returns the address with one more parameter.
+// with returns the address with an additional parameter.
 func (s *site) with(name, value string) string {
 	address, err := url.Parse(s.url)
 	require.NoError(s.t, err)
@@ -112,7 +112,7 @@ func (s *site) with(name, value string) string {
 	return address.String()
 }
 
-// inspectCase is a setting, and what is reported about it. ROLE1 and DATABASE1 stand for the names in texts as well.
+// inspectCase is a setting, and what is reported about it. ROLE1 and DATABASE1 are replaced by the names in texts as well.
 type inspectCase struct {
 	name   string
 	check  string
@@ -124,11 +124,11 @@ type inspectCase struct {
 	arrange func(s *site) string
 	// change alters the facts, for what cannot be arranged on a server that other tests use.
 	change func(f *postgres.Facts)
-	// since is the first version that has the setting, until the last one that this case holds for.
+	// since and until are the first and last versions to which this case applies; zero means no limit.
 	since, until int
 	// tables gives the site a database with the tables of TARSy.
 	tables bool
-	// skip returns why this server cannot have the setting.
+	// skip returns why the case does not apply to this server.
 	skip func(s *site) string
 }
 
@@ -271,7 +271,7 @@ func inspectCases() []inspectCase {
 	}
 }
 
-// healthy makes the facts of a server for tests, which trades safety for speed, those of a server in production.
+// healthy replaces the facts of the test server, which trades safety for speed, with those of a production server.
 func healthy(f *postgres.Facts) {
 	for name, good := range map[string]string{
 		"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on", "autovacuum": "on", "max_connections": "100", "superuser_reserved_connections": "3", "jit": "on",
@@ -341,7 +341,7 @@ func TestInspectionNamesSettingAndRemedy(t *testing.T) {
 	}
 }
 
-// The next check needs a case as well, one that does more than confirm that all is well.
+// A new check needs a case too, one that does more than confirm that all is well.
 func TestEachInspectionHasCaseThatTriggersIt(t *testing.T) {
 	t.Parallel()
 
@@ -378,7 +378,7 @@ func TestHealthyServerIsReportedOnOneLine(t *testing.T) {
 	}}, facts.Judge())
 }
 
-// address is a connection that only knows where it leads.
+// address is a connection that knows only its remote address.
 type address struct {
 	net.Conn
 

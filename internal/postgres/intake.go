@@ -17,10 +17,9 @@ import (
 	"tarsy.dev/tarsy/internal/batch"
 )
 
-// CreateSession stores a new session, runnable at once, with the first events of its journal. When it returns
-// without error the session is durable and claimers have been woken. A session whose caller gives up before it is being
-// stored is dropped; after that, giving up only stops the waiting. An error with CodeOverloaded says that too many sessions
-// wait already.
+// CreateSession stores a new session, runnable immediately, with the first events of its journal. When it returns without error,
+// the session is durable and claimers have been woken. A session whose caller gives up before it is being stored is dropped;
+// after that, giving up only ends the wait. An error with CodeOverloaded means that too many sessions are waiting already.
 func (db *DB) CreateSession(ctx context.Context, session tarsy.Session, terms Terms, events ...tarsy.Event) error {
 	return db.take(ctx, newArrival(session, terms, events))
 }
@@ -31,9 +30,9 @@ type Prepared struct {
 	Terms   Terms
 }
 
-// CreateSessions is CreateSession for several sessions as part of the caller's transaction, with the event that each is pending. The
-// caller calls stored after the commit, and only then: it wakes claimers and readers. An error with CodeOverloaded says that there is
-// not room for all of them; then none is stored.
+// CreateSessions is CreateSession for several sessions as part of the caller's transaction, each with the event that it is
+// pending. The caller calls stored after the commit, and only then: it wakes claimers and readers. An error with CodeOverloaded
+// means that not all of them fit; then none is stored.
 func (db *DB) CreateSessions(ctx context.Context, tx pgx.Tx, sessions []Prepared) (stored func(), err error) {
 	if len(sessions) == 0 {
 		return func() {}, nil
@@ -61,7 +60,7 @@ func (db *DB) CreateSessions(ctx context.Context, tx pgx.Tx, sessions []Prepared
 	}, nil
 }
 
-// storeIn stores a group without idempotency keys in a transaction of somebody else.
+// storeIn stores a group without idempotency keys in the caller's transaction.
 func (i *intake) storeIn(ctx context.Context, tx pgx.Tx, group []*arrival) ([]recipeRow, error) {
 	if room, err := i.room(ctx, tx, len(group)); err != nil {
 		return nil, err
@@ -90,8 +89,8 @@ func (i *intake) storeIn(ctx context.Context, tx pgx.Tx, group []*arrival) ([]re
 	return recipes, intakePaused(paused, now)
 }
 
-// Touch tells readers that something about a session has changed that its journal does not have, such as the counts of its alert.
-// Version is that of the session, which has not changed: whoever shows the session loads it again.
+// Touch wakes readers after a change of a session that is not in its journal, such as the counts of its alert. version is that of
+// the session, which has not changed; whatever shows the session loads it again.
 func (db *DB) Touch(sessionID string, version int64) { db.signals.moved(sessionID, version) }
 
 // take passes an arrival to the intake and waits until it is stored.
@@ -113,7 +112,7 @@ func (db *DB) take(ctx context.Context, a *arrival) error {
 	return nil
 }
 
-// wait adds an arrival to those that are stored next, and waits until it is.
+// wait queues an arrival to be stored next, and waits until it is.
 func (i *intake) wait(ctx context.Context, a *arrival) error {
 	if !i.arrivals.Add(a) {
 		a.finish(errClosing)
@@ -123,14 +122,14 @@ func (i *intake) wait(ctx context.Context, a *arrival) error {
 	case <-a.done:
 		return nil
 	case <-ctx.Done():
-		// Whether or not it was early enough, the caller is gone.
+		// The caller is gone, whether or not the withdrawal is in time.
 		_ = i.arrivals.Withdraw(a)
 
 		return context.Cause(ctx)
 	}
 }
 
-// takeDecided stores a session that a person asked for, such as a re-run: it has a row in the audit log, and so a transaction of its own.
+// takeDecided stores a session that a person requested, such as a re-run, in its own transaction, which includes a row of the audit log.
 func (i *intake) takeDecided(ctx context.Context, a *arrival) {
 	group := i.admit(ctx, []*arrival{a})
 	if len(group) == 0 {
@@ -165,7 +164,7 @@ type arrival struct {
 	session tarsy.Session
 	terms   Terms
 	events  []tarsy.Event
-	// key is nil for a request without an idempotency key. Then existing is nil too.
+	// key is nil for a request without an idempotency key; existing is then nil too.
 	key      *tarsy.IdempotencyKey
 	existing *Existing
 	// refused is why the session was not stored although nothing failed.
@@ -184,15 +183,15 @@ func newArrival(session tarsy.Session, terms Terms, events []tarsy.Event) *arriv
 	return a
 }
 
-// intake stores whatever sessions wait in one statement, so that a storm of alerts costs few commits. An alert that
-// comes alone waits for nobody.
+// intake stores the sessions that are waiting in one statement, so that a storm of alerts costs few commits. A single alert is
+// stored without delay.
 type intake struct {
 	pool     *pgxpool.Pool
 	signals  *Signals
 	backlog  *backlog
 	arrivals *batch.Batcher[*arrival]
 	recipes  storedRecipes
-	// ageing is by how much each level of severity moves a session forward in the queue.
+	// ageing is how far each level of severity moves a session forward in the queue.
 	ageing time.Duration
 	clock  clockwork.Clock
 }
@@ -211,7 +210,7 @@ func newIntake(pool *pgxpool.Pool, signals *Signals, cfg Config) *intake {
 // maxGroupBytes bounds the texts of one statement, which are in memory several times while it is sent.
 const maxGroupBytes = 8 << 20
 
-// bytes is about how much memory an arrival takes.
+// bytes is roughly how much memory an arrival takes.
 func (a *arrival) bytes() int { return len(a.session.AlertData) + len(a.session.Runbook) }
 
 func (a *arrival) finish(err error) {
@@ -219,7 +218,7 @@ func (a *arrival) finish(err error) {
 	close(a.done)
 }
 
-// storeGroup stores a group, and each alone when the database refuses it: one bad session hurts no other.
+// storeGroup stores a group, or each session alone if the database rejects the group: one bad session does not fail the others.
 func (i *intake) storeGroup(group []*arrival) {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
@@ -240,7 +239,7 @@ func (i *intake) storeGroup(group []*arrival) {
 	}
 }
 
-// report tells readers and claimers of a session that is stored, whether or not somebody still waits for it.
+// report wakes readers and claimers if a session was stored, whether or not the caller still waits for it.
 func (i *intake) report(a *arrival, err error) {
 	if err == nil {
 		err = a.refused
@@ -254,7 +253,7 @@ func (i *intake) report(a *arrival, err error) {
 	a.finish(err)
 }
 
-// intakeRow is a session as it is stored first.
+// intakeRow is a session as it is first stored.
 type intakeRow struct {
 	sessionRow
 
@@ -266,9 +265,9 @@ type intakeRow struct {
 
 var intakeColumns = columnsOf[intakeRow]()
 
-// createSQL also stores the recipes that the sessions follow, where that is due. It leaves out the sessions whose
-// idempotency key is taken. Where another transaction is storing the same key, it waits for the end of that one. While intake is paused at
-// the time $12 it stores no session and returns the pause; its transaction holds intakeLock.
+// createSQL also stores the recipes of the sessions if they are due. It leaves out sessions whose idempotency key is taken; if
+// another transaction is storing the same key, it waits for that one to end. While intake is paused at the time $12, it stores no
+// session and returns the pause; its transaction holds intakeLock.
 var createSQL = `
 WITH paused AS (` + pausedSQL(tarsy.PauseIntake, "$12") + `
 ), followed AS (` + storeRecipesSQL + `
@@ -294,7 +293,7 @@ WITH paused AS (` + pausedSQL(tarsy.PauseIntake, "$12") + `
 )
 SELECT ` + pauseColumns.list() + ` FROM paused`
 
-// sender is a pool, or a transaction.
+// sender is a pool or a transaction.
 type sender interface {
 	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 }
@@ -308,7 +307,7 @@ func (i *intake) store(ctx context.Context, group []*arrival) error {
 	return err
 }
 
-// storeOn stores a group and returns the recipes that are stored with it, once that is committed.
+// storeOn stores a group, and returns the recipes that are stored with it once the transaction commits.
 func (i *intake) storeOn(ctx context.Context, on sender, group []*arrival) ([]recipeRow, error) {
 	args, recipes, err := i.arguments(group)
 	if err != nil {
@@ -318,7 +317,7 @@ func (i *intake) storeOn(ctx context.Context, on sender, group []*arrival) ([]re
 	return recipes, i.insert(ctx, on, group, args)
 }
 
-// arguments returns the arguments of createSQL but for the idempotency keys, and the recipes among them.
+// arguments returns the arguments of createSQL except the idempotency keys, and the recipes among them.
 func (i *intake) arguments(group []*arrival) ([]any, []recipeRow, error) {
 	rows := make([]intakeRow, len(group))
 
@@ -357,7 +356,7 @@ func (i *intake) arguments(group []*arrival) ([]any, []recipeRow, error) {
 	return append(append([]any{raw}, columns...), rawRecipes), recipes, nil
 }
 
-// insert stores a group in one round trip, and counts the sessions that wait if that is due.
+// insert stores a group in one round trip, and counts the waiting sessions if that is due.
 func (i *intake) insert(ctx context.Context, on sender, group []*arrival, args []any) error {
 	var (
 		all     pgx.Batch

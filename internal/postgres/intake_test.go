@@ -11,14 +11,14 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// Alerts that arrive while the database is busy are stored together; one that it refuses is refused alone.
+// Alerts that arrive while the database is busy are stored together; if the database rejects one, only that one is refused.
 func TestBadSessionLeavesOthersOfGroupUnaffected(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
 	db := f.server(t)
 
-	// The first one holds the intake up, so that the others wait for it together.
+	// The first one blocks the intake, so that the others wait for it together.
 	unlock := f.lockTable(t, "sessions")
 
 	var (
@@ -55,7 +55,7 @@ func TestBadSessionLeavesOthersOfGroupUnaffected(t *testing.T) {
 	}
 }
 
-// Whoever gives up waiting has not taken the alert back: it is stored, and claimers hear of it.
+// A caller that gives up waiting does not withdraw the alert: it is stored, and claimers are notified.
 func TestSessionIsStoredAndAnnouncedWithoutCaller(t *testing.T) {
 	t.Parallel()
 

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// journalPage is how many records a reader takes at once.
+// journalPage is how many records are read at a time.
 const journalPage = 200
 
 // Journal reads a session's journal. Only the step commit appends to it.
@@ -30,7 +30,7 @@ type sessionJournal struct {
 // Tail implements journal.Reader: it reads pages until there is no more, then waits to be woken.
 func (j *sessionJournal) Tail(ctx context.Context, after journal.Position) iter.Seq2[journal.Record[tarsy.Event], error] {
 	return func(yield func(journal.Record[tarsy.Event], error) bool) {
-		// The watch begins before the first read, so nothing falls between reading and waiting.
+		// Watch before the first read, so that nothing is missed between reading and waiting.
 		watch := j.db.signals.WatchJournal(j.sessionID)
 		defer watch.Close()
 
@@ -68,8 +68,8 @@ func (j *sessionJournal) Tail(ctx context.Context, after journal.Position) iter.
 	}
 }
 
-// trimmed finds out whether the record that should come next is gone. Journals have no gaps, so a page tells by itself;
-// where there is none, the session knows. It is asked after the page was read: what is gone then was not in the page.
+// trimmed returns a TrimmedError if the record that should come next is gone. Journals have no gaps, so the first record of a
+// page shows it; without one, the session's row does. The row is read after the page: what is gone by then was not in the page.
 func (j *sessionJournal) trimmed(ctx context.Context, after journal.Position, page []eventRow) error {
 	first := after + 1
 
@@ -97,7 +97,7 @@ func (j *sessionJournal) trimmed(ctx context.Context, after journal.Position, pa
 	return nil
 }
 
-// wait returns when the journal may have more than after.
+// wait returns when the journal may have records after the given position.
 func (j *sessionJournal) wait(ctx context.Context, watch *Watch, after journal.Position) error {
 	for {
 		select {
@@ -160,7 +160,7 @@ func (j *sessionJournal) Head(ctx context.Context) (journal.Position, error) {
 	return last, nil
 }
 
-// Status returns a session's status, for readers whose journal is too short to tell.
+// Status returns a session's status, for readers whose journal is too short to show it.
 func (db *DB) Status(ctx context.Context, sessionID string) (tarsy.SessionStatus, error) {
 	var status tarsy.SessionStatus
 
@@ -191,7 +191,7 @@ func (j *sessionJournal) page(ctx context.Context, where string, from journal.Po
 	return rows, nil
 }
 
-// eventRow is what is read of an event: its session is known.
+// eventRow is what is read of an event, whose session is known.
 type eventRow struct {
 	Seq       int64     `json:"seq"`
 	Type      string    `json:"type"`

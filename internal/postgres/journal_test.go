@@ -22,9 +22,9 @@ func TestSessionJournalConformsForReaders(t *testing.T) {
 	f := newFixture(t)
 	writer, reader := f.server(t), f.server(t)
 
-	var queue sync.Mutex // hold wants the queue for itself
+	var queue sync.Mutex // hold requires an empty queue
 
-	// The reader is on the writer's server in one suite and on another server in the other one.
+	// The reader is on the writer's server in one suite, and on another server in the other.
 	for name, on := range map[string]func(id string) journal.Reader[tarsy.Event]{
 		"same server": writer.Journal, "another server": reader.Journal,
 	} {

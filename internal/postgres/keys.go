@@ -14,12 +14,12 @@ import (
 	"tarsy.dev/tarsy/internal/audit"
 )
 
-// keyColumns are the fields of tarsy.APIKey; the statement names api_keys without an alias.
+// keyColumns are the columns of tarsy.APIKey; a statement must name api_keys without an alias.
 const keyColumns = `api_keys.id, api_keys.name, api_keys.prefix, api_keys.scopes, api_keys.created_at, api_keys.last_used_at, api_keys.revoked_at,
 	(SELECT expires_at FROM api_key_expiries WHERE key_id = api_keys.id) AS expires_at,
 	coalesce((SELECT teams FROM api_key_teams WHERE key_id = api_keys.id), '{}') AS teams`
 
-// activeKey is the condition that a key is accepted at the time that is the statement's parameter $1.
+// activeKey is the condition that a key is valid at the time $1.
 const activeKey = `api_keys.revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM api_key_expiries WHERE key_id = api_keys.id AND expires_at <= $1)`
 
 // CreateKey stores a key with the hash of its secret.
@@ -55,7 +55,7 @@ INSERT INTO api_key_expiries (key_id, expires_at) SELECT id, $7 FROM key WHERE $
 	return nil
 }
 
-// listed are names as a text, in order.
+// listed joins names in sorted order.
 func listed[S ~string](names []S) string {
 	texts := make([]string, len(names))
 	for i, name := range slices.Sorted(slices.Values(names)) {
@@ -75,7 +75,7 @@ func (db *DB) Keys(ctx context.Context) ([]tarsy.APIKey, error) {
 	return keys, nil
 }
 
-// KeyByHash finds a key, also one that was revoked or has expired; nil means that there is none.
+// KeyByHash returns a key, even if it was revoked or has expired; nil if there is none.
 func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*tarsy.APIKey, error) {
 	keys, err := collect[tarsy.APIKey](ctx, db.front,
 		`SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, hash)
@@ -90,7 +90,7 @@ func (db *DB) KeyByHash(ctx context.Context, hash []byte) (*tarsy.APIKey, error)
 	return &keys[0], nil
 }
 
-// TouchKey notes that a key was used.
+// TouchKey records the use of a key.
 func (db *DB) TouchKey(ctx context.Context, id string, at time.Time) error {
 	if _, err := db.front.Exec(ctx, `UPDATE api_keys SET last_used_at = $2 WHERE id = $1`, id, at); err != nil {
 		return fmt.Errorf("record the use of a key: %w", err)
@@ -99,7 +99,7 @@ func (db *DB) TouchKey(ctx context.Context, id string, at time.Time) error {
 	return nil
 }
 
-// RevokeKey revokes a key by id or prefix; revoking twice keeps the first time.
+// RevokeKey revokes a key by id or prefix. Revoking it again keeps the first time.
 func (db *DB) RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*tarsy.APIKey, error) {
 	var key *tarsy.APIKey
 
@@ -135,7 +135,7 @@ func (db *DB) RevokeKey(ctx context.Context, idOrPrefix string, at time.Time) (*
 	return key, nil
 }
 
-// readKey reads a key that is revoked already.
+// readKey reads a key that has already been revoked.
 func readKey(ctx context.Context, tx pgx.Tx, idOrPrefix string, into **tarsy.APIKey) error {
 	keys, err := collect[tarsy.APIKey](ctx, tx, `SELECT `+keyColumns+` FROM api_keys WHERE id::text = $1 OR prefix = $1`, idOrPrefix)
 
@@ -151,7 +151,7 @@ func readKey(ctx context.Context, tx pgx.Tx, idOrPrefix string, into **tarsy.API
 	return audit.ErrUnchanged
 }
 
-// HasKeys reports whether any key could log in.
+// HasKeys reports whether there is an active key.
 func (db *DB) HasKeys(ctx context.Context) (bool, error) {
 	var has bool
 

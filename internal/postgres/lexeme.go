@@ -2,10 +2,10 @@ package postgres
 
 import "strings"
 
-// maxLabelWord is how many characters of a label its word in session_list has, as label_words makes it.
+// maxLabelWord is the maximum length, in characters, of the word for a label in session_list, as in label_words.
 const maxLabelWord = 250
 
-// labelWord is the word of a label, cut as it is stored.
+// labelWord is the word for a label, truncated as it is stored.
 func labelWord(name, value string) string {
 	word := "=" + name + "=" + value
 	if runes := []rune(word); len(runes) > maxLabelWord {
@@ -15,7 +15,7 @@ func labelWord(name, value string) string {
 	return word
 }
 
-// lexeme is a word as a tsquery has it.
+// lexeme is a word as a quoted lexeme of a tsquery.
 func lexeme(word string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(word) + "'"
 }

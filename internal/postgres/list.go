@@ -14,10 +14,11 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// itemSQL reads a page of the list: the places of its sessions, in order, become rows. What each session used is added up
-// from its calls as it is asked for: kept on the session it would make every step write more. Its arguments are the name of the one that is the
-// time, and further tables of the WITH clause, which has the table waiting: sessions with open approvals. Calls that wait are few, so they are read once and
-// not for each session, and the join is planned once. What follows joins sessions as s, and then itemJoin.
+// itemSQL reads a page of the list: it turns the places of its sessions, in order, into rows. The usage of each session is summed
+// up from its calls on every read, because storing the sums with the session would make every step write more. now is the
+// argument that has the time, and tables are further tables of the WITH clause, which has the table waiting: sessions with open
+// approvals. Waiting calls are few, so they are read once and not for each session, and the join is planned once. The caller
+// appends a FROM clause with sessions as s, and then itemJoin.
 func itemSQL(now string, tables ...string) string {
 	waiting := `waiting AS MATERIALIZED (` + openApprovals("c.session_id, count(*) AS calls", now) + ` GROUP BY c.session_id)`
 
@@ -32,7 +33,7 @@ SELECT s.id, s.alert_type, ` + factColumns.of("s") + `, (` + alertStateSQL + `) 
 
 const itemJoin = ` LEFT JOIN waiting ON waiting.session_id = s.id`
 
-// Sessions returns a page of the list. Sessions that match a search are ordered by relevance, whatever order was asked for.
+// Sessions returns a page of the list. Sessions that match a search are ordered by relevance, whatever order is requested.
 func (db *DB) Sessions(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.SessionItem, error) {
 	if !f.Visible.Includes(f.Team) {
 		return nil, nil
@@ -59,38 +60,38 @@ func (db *DB) Sessions(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.Sess
 	return items, nil
 }
 
-// listGroup is sessions that are listed together: those with one status in session_list, or some of those that are not over, whose
-// status there is empty.
+// listGroup is a group of sessions that are listed together: those with one status in session_list, or some of the unfinished
+// ones, whose status there is empty.
 type listGroup struct {
 	rank int
 	// status is that of session_list.
 	status string
-	// outcome is the only one; empty means any and none.
+	// outcome is the only outcome; empty means any or none.
 	outcome tarsy.Outcome
-	// open are the statuses of those that are not over; nil means every one of them.
+	// open are the statuses of unfinished sessions; nil means all of them.
 	open []tarsy.SessionStatus
-	// handling is the only state of handling; empty means any.
+	// handling is the only handling state; empty means any.
 	handling tarsy.HandlingState
-	// waiting, if not empty, makes it the group of sessions with open approvals, and is the condition on their status and outcome.
+	// waiting, if not empty, makes this the group of sessions with open approvals, and is the condition on their status and outcome.
 	waiting string
 }
 
-// listQuery reads session_list. A list is read group by group and then put in order: each group is a range of an index for
-// any filter and either order, so that a page costs what the page costs, however many sessions there are.
+// listQuery reads session_list. A list is read group by group and then sorted: each group is a range of an index for any filter
+// and either order, so the cost of a page does not depend on the number of sessions.
 type listQuery struct {
 	groups []listGroup
 	where  []string
 	args   pgx.NamedArgs
-	// either are conditions of which each session meets one at most, and one must hold; nil means no condition.
+	// either are mutually exclusive conditions, one of which must hold; nil means no condition.
 	either []string
-	// visible are the teams of the sessions that the reader may see, with the empty one; nil means any.
+	// visible are the teams of the sessions that the reader can see, including the empty one; nil means any.
 	visible []string
 }
 
 func newListQuery(f tarsy.SessionFilter) listQuery {
 	q := listQuery{args: pgx.NamedArgs{}, visible: f.Visible.Values()}
 	if f.Team != "" {
-		q.visible = nil // it is one of them, see Sessions
+		q.visible = nil // f.Team is one of them, see Sessions
 	}
 
 	add := func(use bool, condition, name string, value any) {
@@ -108,7 +109,8 @@ func newListQuery(f tarsy.SessionFilter) listQuery {
 		{"severity", string(f.Severity)}, {"service", f.Service}, {"namespace", f.Namespace}, {"cluster", f.Cluster}, {"team", f.Team},
 		{"fingerprint", f.Fingerprint},
 	} {
-		// Its index has only sessions with the fact, and a plan for any value of a parameter needs to be told that it is not empty.
+		// The index of a fact has only sessions with that fact, and a generic plan uses it only if the statement excludes the
+		// empty value.
 		add(fact.value != "", "l."+fact.column+" = @"+fact.column+" AND l."+fact.column+" <> ''", fact.column, fact.value)
 	}
 
@@ -125,7 +127,7 @@ func newListQuery(f tarsy.SessionFilter) listQuery {
 	return q
 }
 
-// addWaiting makes sessions with open approvals a group of their own, the first one, where they are listed first or alone.
+// addWaiting makes sessions with open approvals a separate group, the first one, if they are listed first or alone.
 func (q *listQuery) addWaiting(f tarsy.SessionFilter) {
 	only := f.Approvals == tarsy.ApprovalWaiting
 
@@ -140,7 +142,7 @@ func (q *listQuery) addWaiting(f tarsy.SessionFilter) {
 	}
 }
 
-// addLabels makes a list one of sessions with these labels.
+// addLabels restricts a list to sessions with these labels.
 func (q *listQuery) addLabels(labels map[string]string) {
 	var words []string
 
@@ -164,8 +166,8 @@ func (q *listQuery) addLabels(labels map[string]string) {
 	}
 }
 
-// addOutcomes finds the groups of a list of outcomes. Only a completed session has one. Each outcome is a group, because together they are
-// not in the order of an index.
+// addOutcomes adds the groups of a list that is filtered by outcome. Only completed sessions have one. Each outcome is a group,
+// because sessions of several outcomes are not in the order of an index.
 func (q *listQuery) addOutcomes(f tarsy.SessionFilter) {
 	if len(f.Statuses) > 0 && !slices.Contains(f.Statuses, tarsy.SessionCompleted) {
 		return
@@ -178,8 +180,8 @@ func (q *listQuery) addOutcomes(f tarsy.SessionFilter) {
 	}
 }
 
-// addGroups finds the groups of a list. Sessions that are not over are one group, unless the order or the filter tells those that
-// run from those that wait.
+// addGroups adds the groups of a list. Unfinished sessions are one group, unless the order or the filter distinguishes running
+// sessions from waiting ones.
 func (q *listQuery) addGroups(f tarsy.SessionFilter) {
 	if len(f.Outcomes) > 0 {
 		q.addOutcomes(f)
@@ -219,11 +221,11 @@ func (q *listQuery) addGroups(f tarsy.SessionFilter) {
 // listColumns are the columns of session_list that lists are filtered by.
 const listColumns = "session_id, status, alert_type, chain_id, author, severity, service, namespace, cluster, team, fingerprint, outcome, handling, assignee, assignee_id, created_at, words"
 
-// isRunning finds sessions that run by their index, which has no others: few run, however many wait.
+// isRunning selects running sessions by their index, which has no others: few run, however many wait.
 const isRunning = "o.status IN ('in_progress', 'cancelling')"
 
-// source is what a group is read from: a table or a join, what else holds of its rows, and the columns that it is in order of. Statuses are
-// written out for the planner.
+// source returns what a group is read from (a table or a join), further conditions on its rows, and the columns that order it.
+// Statuses are literals, for the planner.
 func (g listGroup) source() (from string, where []string, at, id string) {
 	if g.waiting != "" {
 		return "waiting AS w CROSS JOIN LATERAL (SELECT " + listColumns +
@@ -251,14 +253,14 @@ func (g listGroup) source() (from string, where []string, at, id string) {
 		where = append(where, "o.status = '"+string(g.open[0])+"'")
 	}
 
-	// Whatever else is wanted, each is looked up by itself: no filter is worth reading all that wait.
+	// Look up each running session by itself, whatever the other filters: none of them justifies reading all waiting sessions.
 	return "sessions o CROSS JOIN LATERAL (SELECT " + listColumns + " FROM session_list WHERE session_id = o.id OFFSET 0) AS l",
 		append(where, isRunning), "o.created_at", "o.id"
 }
 
-// page is the statement for a page, or empty where nothing can follow. Its limit and the statuses are written out: with a parameter
-// the planner would have to guess how few rows are wanted. A rank is read only as far as the ranks before it leave the page unfilled: a limit of
-// zero rows reads nothing.
+// page returns the statement for a page, or an empty string if nothing can follow. The limit and the statuses are literals: with
+// parameters the planner would have to guess how few rows are wanted. A rank is read only as far as the ranks before it leave the
+// page unfilled: a limit of zero rows reads nothing.
 func (q *listQuery) page(f tarsy.SessionFilter) string {
 	limit := strconv.Itoa(f.Limit)
 	ranks := q.ranks(f)
@@ -282,7 +284,7 @@ func (q *listQuery) page(f tarsy.SessionFilter) string {
 FROM (` + strings.Join(rows, " UNION ALL ") + `) AS page JOIN sessions s ON s.id = page.session_id` + itemJoin + ` ORDER BY rank, at DESC, page.session_id DESC`
 }
 
-// ranks are the statements that read the groups, by rank. In other orders than that of attention all groups have one rank.
+// ranks returns the statements that read the groups, by rank. Unless the order is OrderAttention, all groups have one rank.
 func (q *listQuery) ranks(f tarsy.SessionFilter) map[int][]string {
 	ranks := map[int][]string{}
 
@@ -317,11 +319,11 @@ func (q *listQuery) ranks(f tarsy.SessionFilter) map[int][]string {
 	return ranks
 }
 
-// manyTeams is up to how many teams each is read by itself.
+// manyTeams is the maximum number of teams that are read separately.
 const manyTeams = 6
 
-// parts are the groups with a condition on the team and one of either each. Every team is a part by itself, because together they are not in the order
-// of an index; with many teams that would be more statements than the rows that are read in vain are worth.
+// parts yields each group with a condition on the team and one of either. Every team is a separate part, because several together
+// are not in the order of an index; with many teams, the extra statements cost more than the rows that are read in vain.
 func (q *listQuery) parts() iter.Seq2[listGroup, []string] {
 	conditions := [][]string{nil}
 
@@ -331,7 +333,7 @@ func (q *listQuery) parts() iter.Seq2[listGroup, []string] {
 		conditions = nil
 
 		for i, team := range q.visible {
-			// Each has an index of its own, and the planner needs to be told which.
+			// Sessions with a team and those without have separate indexes; the condition tells the planner which one to use.
 			condition := "l.team = ''"
 			if team != "" {
 				name := "visible_" + strconv.Itoa(i)
@@ -380,14 +382,14 @@ func orZero(n *int) int {
 	return *n
 }
 
-// QueueCounts is how many sessions wait to be investigated and are, over all servers. Questions count nowhere, nor do sessions that
-// wait for an approval.
+// QueueCounts is how many sessions wait for an investigation and how many are under investigation, over all servers. It counts
+// neither questions nor sessions that wait for an approval.
 type QueueCounts struct {
 	Waiting int
 	Leased  int
 }
 
-// Queue counts the queue.
+// Queue returns the counts of the queue.
 func (db *DB) Queue(ctx context.Context) (QueueCounts, error) {
 	counts, err := collect[QueueCounts](ctx, db.front, `
 SELECT (SELECT count(*) FROM sessions WHERE runnable_at <= $1 AND lease_until IS NULL AND completed_at IS NULL) AS waiting,

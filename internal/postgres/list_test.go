@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// put stores a session of a status, a minute after the one before.
+// put stores a session with a status, a minute after the previous one.
 func (f *fixture) put(t *testing.T, db *postgres.DB, status tarsy.SessionStatus, change func(*tarsy.Session)) string {
 	t.Helper()
 	f.clock.Advance(time.Minute)
@@ -47,7 +47,7 @@ func TestAttentionOrderIsRunningFailedWaitingThenDone(t *testing.T) {
 		}
 	}
 
-	// Newest first inside of each: the statuses came round after round in their order.
+	// Newest first within each group: the statuses were stored round after round in their order.
 	var want []string
 
 	for _, group := range [][]tarsy.SessionStatus{
@@ -105,7 +105,7 @@ func TestAttentionOrderIsRunningFailedWaitingThenDone(t *testing.T) {
 	}
 }
 
-// A page of the list must cost what the page costs, however many sessions there are: each status is a range of an index.
+// The cost of a page must not depend on the number of sessions: each status is a range of an index.
 func TestListReadsOneIndexRangePerStatusForAnyFilterAndOrder(t *testing.T) {
 	t.Parallel()
 
@@ -134,10 +134,10 @@ func TestListReadsOneIndexRangePerStatusForAnyFilterAndOrder(t *testing.T) {
 			require.Equal(t, 5, strings.Count(plan, "Index Only Scan Backward using "+index+" "), plan)
 			require.NotContains(t, plan, "Seq Scan", plan)
 			require.NotContains(t, plan, "Incremental Sort", plan)
-			// Nothing is sorted but sessions with open approvals, the groups of a rank together and the page.
+			// Nothing is sorted except sessions with open approvals, the groups of a rank together, and the page.
 			require.LessOrEqual(t, strings.Count(plan, "Sort  ("), 4, plan)
 
-			// Those that run are found without those that wait.
+			// Running sessions are found without reading the waiting ones.
 			require.Equal(t, order == tarsy.OrderAttention, strings.Contains(plan, "Scan Backward using sessions_running on sessions"), plan)
 		}
 	}
@@ -179,7 +179,7 @@ func TestListsShowStageCountAndRerunSource(t *testing.T) {
 	require.Equal(t, 4, detail.StageCount)
 	require.Equal(t, &first, detail.RerunOf)
 
-	// What intake stored stays, whatever a step writes.
+	// What intake stored stays unchanged, whatever a step writes.
 	claims := f.claim(t, db, serverA, 1)
 	require.Equal(t, again, claims[0].SessionID)
 	require.Equal(t, 4, claims[0].State.Session.StageCount)
@@ -238,7 +238,7 @@ func TestQueuedSessionsAreInTheOrderOfTheQueue(t *testing.T) {
 	require.Equal(t, []int{0, 3}, []int{found.ActiveTotal, found.QueuedTotal})
 }
 
-// Without it, whoever opens the dashboard during a storm reads the whole table.
+// Without the index, everyone who opens the dashboard during a storm reads the whole table.
 func TestQueuedSessionsAreFoundByTheIndexOfTheQueue(t *testing.T) {
 	t.Parallel()
 

@@ -13,10 +13,10 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// Load reads a session again under its fence. It fails with ErrFenceLost if another server holds it, or if there is no such
-// session: after a failover to a standby that was behind, its row may be gone. The row is
-// locked first: a commit of ours whose connection broke may still be under way, and Load must see how it ended. The
-// lock is gone before the reading begins, so a server that freezes in the middle keeps nobody from taking over.
+// Load reloads a session under its fence. It returns ErrFenceLost if another server holds the session, or if it does not exist:
+// after a failover to a standby that lagged behind, its row may be gone. It locks the row first: a commit of ours whose
+// connection broke may still be in flight, and Load must see its outcome. The lock is released before the reading begins, so a
+// server that freezes in between does not block a takeover.
 func (db *DB) Load(ctx context.Context, lease Lease) (*progress.State, error) {
 	var held bool
 
@@ -43,8 +43,8 @@ func (db *DB) Load(ctx context.Context, lease Lease) (*progress.State, error) {
 	return state, nil
 }
 
-// loadClaims loads the claimed sessions that somebody has worked on. One that cannot be loaded does not keep the others from
-// it: its claim says so. One that is gone is left out.
+// loadClaims loads the claimed sessions that have been worked on before. One that cannot be loaded does not fail the others: its
+// claim has the error. One that no longer exists is left out.
 func (db *DB) loadClaims(ctx context.Context, claims []Claim) ([]Claim, error) {
 	var ids []string
 
@@ -90,7 +90,7 @@ func (db *DB) loadClaims(ctx context.Context, claims []Claim) ([]Claim, error) {
 	return loaded, nil
 }
 
-// IsUnloadable reports whether err says that a session's rows cannot be read, rather than that the database is in trouble: a
+// IsUnloadable reports whether err means that a session's rows cannot be read, rather than that the database is in trouble: a
 // value that this program does not understand, or one that the database has lost.
 func IsUnloadable(err error) bool {
 	if _, ok := errors.AsType[pgx.ScanArgError](err); ok {
@@ -102,8 +102,8 @@ func IsUnloadable(err error) bool {
 	return slices.ContainsFunc([]string{"22", "54", "XX"}, func(class string) bool { return strings.HasPrefix(code, class) })
 }
 
-// load reads sessions in one round trip. The trace of finished LLM calls is left where it is: planning needs their
-// number and kind only.
+// load reads sessions in one round trip, without the requests, responses and thinking of LLM calls: planning needs only their
+// number and kind.
 func (db *DB) load(ctx context.Context, ids []string) (map[string]*progress.State, error) {
 	states := make(map[string]*progress.State, len(ids))
 
@@ -143,7 +143,7 @@ func (db *DB) load(ctx context.Context, ids []string) (map[string]*progress.Stat
 	return states, db.work.SendBatch(ctx, &batch).Close()
 }
 
-// sessionRow is a session as it is stored, and where its journal stands.
+// sessionRow is a session as it is stored, with the number of its last event.
 type sessionRow struct {
 	tarsy.Session
 

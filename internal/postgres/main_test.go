@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// propertyCases keeps the property tests short; -rapid.checks asks for more.
+// propertyCases keeps the property tests short; -rapid.checks increases it.
 const propertyCases = "30"
 
 func TestMain(m *testing.M) {

@@ -26,20 +26,20 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migrateLock is the advisory lock that lets ten servers start at once and one of them migrate.
+// migrateLock is the advisory lock that lets ten servers start at the same time and one of them migrate.
 const migrateLock = 0x7461727379_01
 
-// riverVersion is River's schema that this program needs: the newest that its version of River knows.
+// riverVersion is the version of River's schema that this program needs: the newest known to its version of River.
 const riverVersion = 8
 
-// firstAddition is the first migration of the second kind. Releases before it keep all of theirs in schema_migrations.
+// firstAddition is the first migration that can be an addition. Earlier releases recorded all of theirs in schema_migrations.
 const firstAddition = 9
 
-// breakingMark is how the file of a migration begins that servers of earlier releases cannot work with.
+// breakingMark begins the file of a migration that servers of earlier releases cannot work with.
 const breakingMark = "-- breaking:"
 
-// migration is one file. Most only add: tables, indexes, columns with defaults. Servers that do not know such a one go on
-// working beside those that do, so it is kept in schema_additions. A breaking one is kept in schema_migrations, and a
+// migration is one file. Most are additions: tables, indexes, columns with defaults. Servers that do not know an addition keep
+// working beside those that do, so it is recorded in schema_additions. A breaking one is recorded in schema_migrations, and a
 // server that does not know it does not start.
 type migration struct {
 	version  int
@@ -82,7 +82,7 @@ func newMigration(version int, name, sql string) migration {
 	return migration{version: version, name: name, sql: sql, breaking: version < firstAddition || strings.HasPrefix(sql, breakingMark)}
 }
 
-// sum is a checksum of the file: one that was applied must not change any more.
+// sum is a checksum of the file, which must not change once it has been applied.
 func (m migration) sum() string {
 	const digits = 16
 
@@ -91,7 +91,7 @@ func (m migration) sum() string {
 	return hex.EncodeToString(sum[:])[:digits]
 }
 
-// riverMigrations is River's own way to its schema. It has no pool: it works in transactions that it is given.
+// riverMigrations returns River's own migrator. It has no pool: it works in transactions that it is given.
 func riverMigrations() *rivermigrate.Migrator[pgx.Tx] {
 	migrator, err := rivermigrate.New(riverpgxv5.New(nil), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -101,7 +101,7 @@ func riverMigrations() *rivermigrate.Migrator[pgx.Tx] {
 	return migrator
 }
 
-// MigrationsHash names the schema, River's and the journal's included: test templates are keyed by it.
+// MigrationsHash identifies the schema, including River's and the journal's: test templates are keyed by it.
 func MigrationsHash() string {
 	h := sha256.New()
 	fmt.Fprintln(h, versionTablesSQL, pinFunctionsSQL)
@@ -121,12 +121,12 @@ func MigrationsHash() string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// Migrate brings the database at url to the newest schema, and River's tables to the version that this program needs.
-// Any number of servers may call it at once. A database with a breaking migration that this program does not know is
-// refused; one with additions that it does not know is not.
+// Migrate brings the database at url to the newest schema, and River's tables to the version that this program needs. Several
+// servers may call it concurrently. It refuses a database with a breaking migration that this program does not know, but not one
+// with unknown additions.
 func Migrate(ctx context.Context, url string) error { return migrate(ctx, url, migrations(), noStep) }
 
-// MigrateVersions brings the database at url to a schema of ours: exactly these migrations, for the data of a database that has no others.
+// MigrateVersions brings the database at url to exactly these migrations, to restore the data of a database that has no others.
 func MigrateVersions(ctx context.Context, url string, target Versions) error {
 	if err := target.Check(); err != nil {
 		return err
@@ -135,7 +135,7 @@ func MigrateVersions(ctx context.Context, url string, target Versions) error {
 	return migrateUpTo(ctx, url, target.applied(migrations()), target.River, noStep)
 }
 
-// noStep is a Config.Step that tells nobody.
+// noStep is a Config.Step that does nothing.
 func noStep(string) func() { return func() {} }
 
 func migrate(ctx context.Context, url string, known []migration, step func(string) func()) error {
@@ -149,7 +149,7 @@ func migrateUpTo(ctx context.Context, url string, known []migration, river int, 
 	}
 	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was left undone on this connection
 
-	// The happy path of a restart takes no lock.
+	// A restart that has nothing to migrate takes no lock.
 	if current, err := currentVersions(ctx, conn); err == nil && current.upToDate(known) {
 		return nil
 	}
@@ -177,7 +177,7 @@ func migrateUpTo(ctx context.Context, url string, known []migration, river int, 
 		return err
 	}
 
-	// The tables of journals are as old as the migration of notes, which needs them.
+	// The migration of notes needs the journal's tables, which are created with it.
 	missing := current.missing(known)
 	if len(missing) > 0 {
 		if err := pgjournal.Migrate(ctx, conn); err != nil {
@@ -205,7 +205,7 @@ func migrateUpTo(ctx context.Context, url string, known []migration, river int, 
 	return nil
 }
 
-// prepare reaches the database and, where that is wanted, brings it up to date. One that is up to date, as at every
+// prepare connects to the database and, if Config.Migrate is set, migrates it. A database that is up to date, as at every
 // restart, costs two queries.
 func (c Config) prepare(ctx context.Context, pool *pgxpool.Pool) error {
 	done := c.Step("connecting to the database at " + hosts(pool))
@@ -251,14 +251,14 @@ const versionTablesSQL = `
 CREATE TABLE IF NOT EXISTS schema_migrations (version integer PRIMARY KEY, name text NOT NULL);
 CREATE TABLE IF NOT EXISTS schema_additions (version integer PRIMARY KEY, name text NOT NULL)`
 
-// prepareMigration makes sure that migrations can be written down, and reads where the database stands: under the lock,
-// so that nobody else moves it.
+// prepareMigration creates the tables that record migrations, and reads the current versions. The caller holds the lock, so that
+// no other server changes them.
 func prepareMigration(ctx context.Context, conn *pgx.Conn) (Versions, error) {
 	if _, err := conn.Exec(ctx, versionTablesSQL); err != nil {
 		return Versions{}, fmt.Errorf("create the tables of migrations: %w", err)
 	}
 
-	// River makes its table of migrations itself, by its first one.
+	// River's first migration creates its table of migrations.
 	var river bool
 	if err := conn.QueryRow(ctx, "SELECT to_regclass('river_migration') IS NOT NULL").Scan(&river); err != nil {
 		return Versions{}, fmt.Errorf("look for River's tables: %w", err)
@@ -285,17 +285,17 @@ func prepareMigration(ctx context.Context, conn *pgx.Conn) (Versions, error) {
 	return current, nil
 }
 
-// A migration waits for each of its locks for so long, and longer after some attempts: readers may hold theirs for a while.
+// How long a migration waits for each of its locks, longer after some attempts: readers may hold theirs for a while.
 const (
 	firstLockWait = 200 * time.Millisecond
 	lastLockWait  = 5 * time.Second
-	// lockPause lets servers do what they waited for.
+	// lockPause lets servers proceed that waited for the locks of the migration.
 	lockPause = 50 * time.Millisecond
 )
 
-// applyMigration applies one migration. Servers of the previous release lock the same tables in orders that no migration can follow: a
-// step locks sessions and then events, a repeated insert of sessions the other way. So it is the migration that gives up, before
-// PostgreSQL looks for deadlocks and would end the statement of a server, and it begins again.
+// applyMigration applies one migration. Servers of the previous release lock the same tables in orders that no migration can
+// follow: a step locks sessions and then events, a repeated insert of sessions the reverse. So the migration gives up and
+// retries, before PostgreSQL detects a deadlock and ends the statement of a server.
 func applyMigration(ctx context.Context, conn *pgx.Conn, m migration) error {
 	for wait := firstLockWait; ; wait = min(wait+wait/10, lastLockWait) {
 		err := tryMigration(ctx, conn, m, wait)
@@ -311,7 +311,7 @@ func applyMigration(ctx context.Context, conn *pgx.Conn, m migration) error {
 	}
 }
 
-// isLockFailure reports whether a lock could not be had in time.
+// isLockFailure reports whether a lock could not be acquired in time.
 func isLockFailure(err error) bool {
 	const notAvailable, deadlock = "55P03", "40P01"
 
@@ -345,8 +345,8 @@ func tryMigration(ctx context.Context, conn *pgx.Conn, m migration, lockWait tim
 	})
 }
 
-// migrateRiver applies River's migrations after a version up to another, each in a transaction of its own: one adds a value to an
-// enum that a later one uses. River writes them down itself.
+// migrateRiver applies River's migrations after a version up to another, each in its own transaction: one adds a value to an enum
+// that a later one uses. River records them itself.
 func migrateRiver(ctx context.Context, conn *pgx.Conn, after, through int) error {
 	migrator := riverMigrations()
 

@@ -15,11 +15,11 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// beforeAdditions is how many migrations the releases had that keep all of theirs in schema_migrations. The one before
-// this release compares the newest of them with its own.
+// beforeAdditions is how many migrations the releases had that record all of theirs in schema_migrations. The last of those
+// releases compares the newest of them with its own.
 const beforeAdditions = 8
 
-// versionsOf returns what a database keeps of migrations.
+// versionsOf returns the migrations that a database records.
 func versionsOf(t *testing.T, address string) (migrations, additions []int) {
 	t.Helper()
 
@@ -52,7 +52,7 @@ func TestAdditiveMigrationsAreSeparateFromBreakingOnes(t *testing.T) {
 	require.Equal(t, []int{9001, 9003}, additions)
 }
 
-// This release's own migrations let the release before it start: none of them is breaking.
+// The previous release can start with this release's migrations: none of them is breaking.
 func TestPreviousReleaseFindsSchemaItKnows(t *testing.T) {
 	t.Parallel()
 
@@ -64,7 +64,7 @@ func TestPreviousReleaseFindsSchemaItKnows(t *testing.T) {
 	require.Len(t, additions, postgres.Migrations()-beforeAdditions)
 }
 
-// The release before additions has migrated to its newest version, and knows no table of additions.
+// The release before additions has migrated to its newest version, and has no table of additions.
 func TestDatabaseOfPreviousReleaseIsUpgraded(t *testing.T) {
 	t.Parallel()
 
@@ -87,7 +87,7 @@ func TestDatabaseOfPreviousReleaseIsUpgraded(t *testing.T) {
 	require.Equal(t, []int{9001}, additions)
 }
 
-// Two branches of development each bring a file; the lower number may come second.
+// Two branches of development each add a file; the lower number may be merged second.
 func TestAdditionWithLowerNumberIsAppliedLate(t *testing.T) {
 	t.Parallel()
 
@@ -102,7 +102,7 @@ func TestAdditionWithLowerNumberIsAppliedLate(t *testing.T) {
 	require.Equal(t, []int{9001, 9002}, additions)
 }
 
-// A newer release has migrated while a server of this one runs, which then restarts.
+// A newer release has migrated while a server of this release runs, which then restarts.
 func TestAdditionsOfNewerReleaseAreAccepted(t *testing.T) {
 	t.Parallel()
 
@@ -123,7 +123,7 @@ func TestAdditionsOfNewerReleaseAreAccepted(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, newer)
 
-	// Nobody waits for the lock of migrations.
+	// A restart does not wait for the lock of migrations.
 	conn, err := f.admin.Acquire(t.Context())
 	require.NoError(t, err)
 
@@ -172,31 +172,31 @@ func TestOnlySomeErrorsProveStepUnstorable(t *testing.T) {
 		code               string
 		unstorable, schema bool
 	}{
-		{"22001", true, true},   // too long a text
-		{"22003", true, true},   // a number out of range
-		{"22021", true, true},   // a character that the encoding does not have
-		{"22P02", true, true},   // no such uuid, no JSON
+		{"22001", true, true},   // text too long
+		{"22003", true, true},   // number out of range
+		{"22021", true, true},   // character not in the encoding
+		{"22P02", true, true},   // invalid uuid or JSON
 		{"22P05", true, true},   // \u0000 in jsonb
 		{"23514", true, true},   // CHECK
 		{"54000", true, true},   // a limit of the program
 		{"54001", true, true},   // nested too deeply
-		{"23000", false, true},  // some constraint, perhaps a trigger's
+		{"23000", false, true},  // any constraint, perhaps a trigger's
 		{"23001", false, true},  // RESTRICT
-		{"23502", false, true},  // a column of another release wants a value
-		{"23503", false, true},  // what is referred to is gone
-		{"23505", false, true},  // it is there already
+		{"23502", false, true},  // a column of another release requires a value
+		{"23503", false, true},  // the referenced row is gone
+		{"23505", false, true},  // duplicate
 		{"23P01", false, true},  // EXCLUDE
 		{"42703", false, true},  // no such column
 		{"42P01", false, true},  // no such table
 		{"42501", false, true},  // not allowed
-		{"0A000", false, true},  // a plan that does not fit any more
+		{"0A000", false, true},  // a cached plan that no longer fits
 		{"25006", false, false}, // a standby
-		{"40001", false, false}, // not serializable
+		{"40001", false, false}, // serialization failure
 		{"40P01", false, false}, // deadlock
 		{"53100", false, false}, // disk full
 		{"53300", false, false}, // too many connections
 		{"55P03", false, false}, // locked
-		{"57014", false, false}, // took too long
+		{"57014", false, false}, // statement timeout
 		{"57P01", false, false}, // shut down
 		{"58030", false, false}, // I/O
 		{"XX000", false, false},

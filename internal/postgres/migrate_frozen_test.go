@@ -13,8 +13,8 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// A migration that was applied somewhere must not change: databases from before the change would differ from those from after it. A new file
-// adds a line; a line that differs means that a file was changed, which another migration has to do.
+// An applied migration must not change: databases from before the change would differ from those after it. A new file adds a
+// line; a changed line means that a file was changed, which requires another migration instead.
 func TestMigrationsAreFrozen(t *testing.T) {
 	t.Parallel()
 
@@ -55,7 +55,7 @@ func TestChangedMigrationIsRefused(t *testing.T) {
 		"the database has the migration 9001_test.sql in another form than this tarsy")
 }
 
-// Rows of releases that wrote no checksums down say nothing.
+// Rows of releases that recorded no checksums are not checked.
 func TestMigrationWithoutChecksumIsAccepted(t *testing.T) {
 	t.Parallel()
 

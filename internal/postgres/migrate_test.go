@@ -104,7 +104,7 @@ func TestRiverIsMigratedFromAnyVersion(t *testing.T) {
 	}
 }
 
-// While somebody migrates, a server whose database needs nothing starts; that it asks once is seen in what it waits for.
+// While another server migrates, a server whose database is up to date starts; it would show as waiting if it took the lock.
 func TestRestartWithNothingToApplyTakesNoLock(t *testing.T) {
 	t.Parallel()
 

@@ -62,7 +62,7 @@ func types(events []tarsy.Event) []string {
 	return all
 }
 
-// leases counts leases against the limit.
+// leases returns the number of leases that count against the limit.
 func (m *model) leases() int {
 	n := 0
 
@@ -75,7 +75,7 @@ func (m *model) leases() int {
 	return n
 }
 
-// waiting returns sessions that fit, oldest first.
+// choose returns up to limit sessions that are due and fit, oldest first.
 func (m *model) choose(limit int, at func(*modelSession) *time.Time, fits func(*modelSession) bool) []*modelSession {
 	var chosen []*modelSession
 
@@ -141,14 +141,14 @@ func (s *modelSession) wants(kind tarsy.RequestKind) bool {
 	return false
 }
 
-// holds reports whether the lease is the session's.
+// holds reports whether the lease is the session's current one.
 func (m *model) holds(l postgres.Lease) bool {
 	s := m.sessions[l.SessionID]
 
 	return s.until != nil && s.fence == l.Fence
 }
 
-// commit applies a step of the session's holder and reports whether it gave the lease back.
+// commit applies a step of the session's holder and reports whether it released the lease.
 func (m *model) commit(id string, step progress.Step) bool {
 	s := m.sessions[id]
 
@@ -197,7 +197,7 @@ func (m *model) commit(id string, step progress.Step) bool {
 	return true
 }
 
-// request asks something of a session and reports whether it takes it.
+// request makes a request to a session and reports whether it is accepted.
 func (m *model) request(r tarsy.Request) bool {
 	s := m.sessions[r.SessionID]
 
@@ -215,7 +215,7 @@ func (m *model) request(r tarsy.Request) bool {
 			return false
 		}
 	case tarsy.RequestApproval:
-		// The model has no calls that wait.
+		// The model has no waiting calls.
 		return false
 	}
 
@@ -260,7 +260,7 @@ func (m *model) renew(leases []postgres.Lease, until time.Time) []postgres.Renew
 	return renewed
 }
 
-// state is what loading the session should give.
+// state is the expected result of loading the session.
 func (s *modelSession) state() progress.State {
 	return progress.State{
 		Session: s.session, Stages: slices.Collect(maps.Values(s.stages)), Executions: slices.Collect(maps.Values(s.executions)),

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// addColumns does to every table of ours what migrations of a newer release may do.
+// addColumns changes every table of ours in ways that migrations of a newer release may.
 func (f *fixture) addColumns(t *testing.T) []string {
 	t.Helper()
 
@@ -62,7 +62,7 @@ func (f *fixture) life(t *testing.T, db *postgres.DB) string {
 	_, err = db.Renew(t.Context(), []postgres.Lease{claim.Lease}, now.Add(lease))
 	require.NoError(t, err)
 
-	// Another server goes on, and changes every row that a step can change.
+	// Another server takes over, and changes every row that a step can change.
 	require.NoError(t, db.HandOver(t.Context(), claim.Lease))
 
 	claims := f.claim(t, db, serverB, 1)
@@ -75,7 +75,7 @@ func (f *fixture) life(t *testing.T, db *postgres.DB) string {
 	loaded, err := db.Load(t.Context(), claim.Lease)
 	require.NoError(t, err)
 
-	want.LLMInteractions[0].LLMResponse = nil // left where it is
+	want.LLMInteractions[0].LLMResponse = nil // not loaded
 	requireSame(t, want, *loaded)
 
 	session := claim.State.Session
@@ -119,7 +119,7 @@ func (f *fixture) life(t *testing.T, db *postgres.DB) string {
 	return id
 }
 
-// readAll reads a session in every way there is.
+// readAll reads a session in every possible way.
 func (f *fixture) readAll(t *testing.T, db *postgres.DB, id, call, tool, event string) {
 	t.Helper()
 
@@ -176,7 +176,7 @@ func (f *fixture) readAll(t *testing.T, db *postgres.DB, id, call, tool, event s
 	}
 }
 
-// The release that added them is there too, or was. The server that is open has prepared its statements before.
+// The release that added the columns runs as well, or did. The server that is already open prepared its statements before.
 func TestNewerColumnsAreIgnored(t *testing.T) {
 	t.Parallel()
 
@@ -189,7 +189,7 @@ func TestNewerColumnsAreIgnored(t *testing.T) {
 
 	for _, table := range tables {
 		if table == "audit_log" {
-			continue // takes no updates, of a newer release neither
+			continue // takes no updates, not even of a newer release
 		}
 
 		f.exec(t, "UPDATE "+table+` SET newer_kind = 'special', newer_note = '{"n": 1}'`)
@@ -213,7 +213,7 @@ func TestNewerColumnsAreIgnored(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// What the newer release wrote in a row outlives this one's changes of it.
+// What the newer release wrote to a row survives this release's changes of the row.
 func TestChangedRowsKeepNewerColumns(t *testing.T) {
 	t.Parallel()
 

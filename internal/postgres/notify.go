@@ -15,13 +15,13 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// notifyChannel is the one PostgreSQL channel: listeners on further channels slow every NOTIFY down.
+// notifyChannel is the only PostgreSQL channel: listeners on further channels slow down every NOTIFY.
 const notifyChannel = "tarsy"
 
-// maxNotifyBytes stays below PostgreSQL's limit of 8,000 bytes a payload.
+// maxNotifyBytes stays below PostgreSQL's limit of 8,000 bytes per payload.
 const maxNotifyBytes = 7900
 
-// lastWords bounds the sending of what waits when the server stops.
+// lastWords bounds the sending of pending signals when the server stops.
 const lastWords = time.Second
 
 // send collects signals for a short while and sends them to the other servers.
@@ -32,7 +32,7 @@ func (s *Signals) send(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			// What was said last, such as that sessions were handed over, is not left for the others to find.
+			// Send the last signals, such as those of handed-over sessions, instead of leaving the others to find out by polling.
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 			defer cancel()
 
@@ -62,7 +62,7 @@ func (s *Signals) flush(ctx context.Context) {
 
 	_, err := s.pool.Exec(ctx, "SELECT pg_notify($1, p) FROM unnest($2::text[]) p", notifyChannel, payloads)
 	if err != nil {
-		// Also when the server stops in the middle: its last words are sent after.
+		// Also if the server is stopping: it sends them once more.
 		s.putBack(signals)
 	}
 
@@ -71,7 +71,7 @@ func (s *Signals) flush(ctx context.Context) {
 	}
 }
 
-// outgoing is what waits to be told: the highest number of each journal, and the keys of other topics.
+// outgoing are the signals to be sent: the highest number of each journal, and the keys of other topics.
 type outgoing struct {
 	journals map[string]int64
 	topics   map[string]map[string]struct{}
@@ -81,8 +81,8 @@ func newOutgoing() outgoing {
 	return outgoing{journals: map[string]int64{}, topics: map[string]map[string]struct{}{}}
 }
 
-// putBack keeps signals that could not be sent for the next time. It does not wake the sender, which would turn a
-// database that is down into a busy loop.
+// putBack keeps signals that could not be sent for the next attempt. It does not wake the sender, which would busy-loop while the
+// database is down.
 func (s *Signals) putBack(o outgoing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,8 +100,8 @@ func (s *Signals) putBack(o outgoing) {
 	}
 }
 
-// takeOutgoing packs what waits into payloads. The first line is the sender, the others are "topic key number";
-// a relayed message has a payload of its own.
+// takeOutgoing packs the outgoing signals into payloads. The first line is the sender, the others are "topic key number"; a
+// relayed message has its own payload.
 func (s *Signals) takeOutgoing() ([]string, outgoing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *Signals) takeOutgoing() ([]string, outgoing) {
 
 func relayHead(origin, topic string) string { return "m " + origin + "\n" + topic + "\n" }
 
-// listen hears other servers, on a connection of its own that it opens again when it breaks.
+// listen receives signals from other servers, on its own connection, which it reopens when it breaks.
 func (s *Signals) listen(ctx context.Context) {
 	const retryAfter = 500 * time.Millisecond
 
@@ -184,7 +184,7 @@ func (s *Signals) listenOnce(ctx context.Context) error {
 
 	s.listening.Note(ctx, nil)
 
-	// Whatever was said while nobody listened is found by asking. What is not polled can only be told that it is behind.
+	// Polling makes up for signals that were sent while nobody listened. Watches that are not polled can only be marked as behind.
 	s.fallBehind(topicJournals, topicRequests)
 	s.deliver(topicListen, "")
 	s.pollOnce(ctx)
@@ -236,7 +236,7 @@ func (s *Signals) receive(payload string) {
 	}
 }
 
-// deliver calls the receivers without the lock, for they may broadcast an answer.
+// deliver calls the receivers without the lock, because they may broadcast an answer.
 func (s *Signals) deliver(topic, message string) {
 	s.mu.Lock()
 
@@ -284,7 +284,7 @@ func (s *Signals) nextPoll() time.Duration {
 	return s.pollEvery + rand.N(s.jitter) //nolint:gosec // no secret depends on it
 }
 
-// fallBehind tells the watchers of topics that they may have missed something.
+// fallBehind marks the watches of topics as behind: they may have missed something.
 func (s *Signals) fallBehind(topics ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -297,7 +297,7 @@ func (s *Signals) fallBehind(topics ...string) {
 	}
 }
 
-// pollOnce asks for the heads of the watched journals and wakes the queue's watchers.
+// pollOnce polls the heads of the watched journals and wakes the queue's watchers.
 func (s *Signals) pollOnce(ctx context.Context) {
 	s.mu.Lock()
 

@@ -8,17 +8,17 @@ import (
 	"tarsy.dev/tarsy/flow/journal/pgjournal"
 )
 
-// Objects are the names of what migrations create, ours, River's and the journal's, by their kind. What a later migration removed or renamed is
-// still among them: a database may not have that migration yet.
+// Objects are the names of what migrations create (ours, River's and the journal's), by kind. They include what a later migration
+// removed or renamed: a database may not have that migration yet.
 type Objects struct {
 	Tables, Sequences, Functions, Types []string
 }
 
-// createPattern finds what a migration creates. River writes a comment where the name of a schema may stand.
+// createPattern matches what a migration creates. River's SQL has a comment where the name of a schema can be.
 var createPattern = regexp.MustCompile(`(?i)CREATE\s+(?:OR\s+REPLACE\s+)?(?:UNLOGGED\s+)?(TABLE|SEQUENCE|FUNCTION|TYPE)\s+` +
 	`(?:IF\s+NOT\s+EXISTS\s+)?(?:/\*[^*]*\*/\s*)?([a-z_0-9]+)`)
 
-// SchemaObjects returns the names of everything that belongs to TARSy's schema, so that it can be told from what others have created beside it.
+// SchemaObjects returns the names of everything that belongs to TARSy's schema, to tell it apart from what others created beside it.
 func SchemaObjects() Objects {
 	sources := []string{versionTablesSQL, pgjournal.Schema()}
 

@@ -11,10 +11,11 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// newestOptions is how many sessions of each team and status options are taken from, for readers who do not see all sessions.
+// newestOptions is how many sessions of each team and status options are taken from, for readers who cannot see all sessions.
 const newestOptions = 500
 
-// FilterOptions returns the values that visible sessions can be filtered by. Readers who do not see all sessions get those of the newest ones.
+// FilterOptions returns the values that visible sessions can be filtered by. For readers who cannot see all sessions, they are those
+// of the newest ones.
 func (db *DB) FilterOptions(ctx context.Context, visible tarsy.Visibility) (tarsy.FilterOptions, error) {
 	options := tarsy.FilterOptions{Severities: tarsy.Severities(), Statuses: tarsy.SessionStatuses(), Outcomes: tarsy.Outcomes(), HandlingStates: tarsy.HandlingStates()}
 
@@ -45,7 +46,7 @@ func (db *DB) FilterOptions(ctx context.Context, visible tarsy.Visibility) (tars
 		return tarsy.FilterOptions{}, fmt.Errorf("list filter options: %w", err)
 	}
 
-	// Sorted here: every database has its own idea of the order of letters.
+	// Sorted here, because databases differ in their collation.
 	for _, found := range values {
 		slices.Sort(*found)
 	}
@@ -53,8 +54,8 @@ func (db *DB) FilterOptions(ctx context.Context, visible tarsy.Visibility) (tars
 	return options, nil
 }
 
-// distinctSQL finds the values of a column of session_list that are not empty: the indexes of facts have no others. It goes from each value to the
-// next in the column's index, so that it costs as much as there are values and not as there are sessions.
+// distinctSQL selects the non-empty values of a column of session_list: the indexes of facts have no others. It skips from each
+// value to the next in the column's index, so that its cost depends on the number of values, not of sessions.
 func distinctSQL(column string) string {
 	return `
 WITH RECURSIVE found AS (
@@ -66,7 +67,7 @@ WITH RECURSIVE found AS (
 SELECT value FROM found WHERE value IS NOT NULL`
 }
 
-// visibleSessionsSQL reads a column of the newest sessions of some teams.
+// visibleSessionsSQL selects a column of the newest sessions of some teams.
 func visibleSessionsSQL(column string) string {
 	newest := func(team string) string {
 		return `SELECT n.value FROM unnest($1::text[]) AS t (team) CROSS JOIN unnest($2::text[]) AS s (status) CROSS JOIN LATERAL (
@@ -74,19 +75,19 @@ func visibleSessionsSQL(column string) string {
     ORDER BY l.created_at DESC LIMIT ` + strconv.Itoa(newestOptions) + `) AS n`
 	}
 
-	// Sessions with a team and those without have an index each.
+	// Sessions with a team and those without have separate indexes.
 	return newest("l.team <> ''") + " UNION " + newest("l.team = ''")
 }
 
-// visibleDistinctSQL does the same as distinctSQL with the newest sessions of some teams.
+// visibleDistinctSQL is distinctSQL for the newest sessions of some teams.
 func visibleDistinctSQL(column string) string {
 	return `SELECT value FROM (` + visibleSessionsSQL(column) + `) AS v WHERE value <> ''`
 }
 
-// visibleTagsSQL does the same as tagsSQL with the newest sessions of some teams.
+// visibleTagsSQL is tagsSQL for the newest sessions of some teams.
 var visibleTagsSQL = `SELECT min(t.tag) FROM (` + visibleSessionsSQL("session_id") + `) AS v JOIN session_tags t ON t.session_id = v.value GROUP BY t.key`
 
-// listStatuses are the statuses of session_list.
+// listStatuses returns the statuses of session_list.
 func listStatuses() []string {
 	statuses := []string{""}
 	for _, status := range endedStatuses() {

@@ -18,7 +18,7 @@ func TestSenderAndFillerReportDatabaseOutageOnceAndItsEnd(t *testing.T) {
 	var log bytes.Buffer
 
 	f := newFixture(t)
-	// It is not started: it works when it is told to.
+	// It is not started: it works only when the test calls it.
 	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	require.NoError(t, err)
 	t.Cleanup(db.Stop)

@@ -17,17 +17,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The rule: after intake, the step commit is the only code that writes session-owned tables. Claims, renewals,
-// hand-overs and requests write the queue's columns of sessions; the clean-up drops events and marks what it did;
-// purging removes what was deleted long ago. A restore fills the tables of an empty database, under locks that keep servers out.
+// After intake, the step commit is the only code that writes session-owned tables. Claims, renewals, hand-overs and requests
+// write the queue's columns of sessions; the clean-up drops events and marks what it did; purging removes what was deleted long
+// ago. A restore fills the tables of an empty database, under locks that keep servers out.
 
 const ownedTable = `(?:ONLY\s+)?(?:"?public"?\.)?"?` +
 	`(sessions|stages|executions|timeline_events|messages|llm_interactions|mcp_interactions|verdicts|events|` + computed + `)\b"?`
 
-// computed stands in a statement for what is not a literal. A table whose name is computed may be a session's.
+// computed replaces what is not a literal in a statement. A table whose name is computed may be session-owned.
 const computed = "computed__"
 
-// updatePattern and writePattern find statements that change a session-owned table. DDL and FOR UPDATE are none.
+// updatePattern and writePattern match statements that change a session-owned table, but not DDL or FOR UPDATE.
 var (
 	updatePattern = regexp.MustCompile(`(?is)\b(UPDATE)\s+` + ownedTable + `(?:\s+(?:AS\s+)?[a-z]+)?\s+SET\b`)
 	writePattern  = regexp.MustCompile(`(?is)\b(INSERT\s+INTO|DELETE\s+FROM|MERGE\s+INTO|TRUNCATE(?:\s+TABLE)?|COPY)\s+` + ownedTable)
@@ -36,18 +36,18 @@ var (
 // restoreFile loads backups.
 const restoreFile = "internal/postgres/dump/load.go"
 
-// ownership says what a file may do to a table.
+// ownership is what a file may do to a table.
 type ownership struct {
 	verbs   []string
 	columns []string // of an UPDATE; nil means any
 }
 
-// queueColumns are what claims, leases and requests write.
+// queueColumns are the columns that claims, leases and requests write.
 func queueColumns() []string {
 	return []string{"runnable_at", "lease_until", "lease_counted", "fence", "pod_id", "open_requests", "interruptions"}
 }
 
-// owner returns what a file may do to a table; the step commit may do all.
+// owner returns what a file may do to a table; the step commit may do anything.
 func owner(file, table string) ownership {
 	switch {
 	case file == "internal/postgres/step.go":
@@ -58,12 +58,12 @@ func owner(file, table string) ownership {
 		return ownership{verbs: []string{"UPDATE"}, columns: queueColumns()}
 	case file == "internal/postgres/purge.go":
 		return ownership{verbs: []string{"DELETE"}}
-	// Its trigger belongs to the statement that ends a session, of a release that leaves the waiting calls as they are.
+	// Its trigger is part of the statement that ends a session, for releases that leave the waiting calls as they are.
 	case file == "internal/postgres/migrations/0044_withdrawn_calls.sql" && table == "mcp_interactions":
 		return ownership{verbs: []string{"UPDATE"}, columns: []string{"status", "is_error", "error_message", "completed_at"}}
 	case file == "internal/postgres/migrations/0044_withdrawn_calls.sql" && table == "timeline_events":
 		return ownership{verbs: []string{"UPDATE"}, columns: []string{"metadata"}}
-	// COPY writes where it restores and reads where it backs up. What is deleted are the rows of migrations.
+	// COPY writes in a restore and reads in a backup. Only the rows of migrations are deleted.
 	case file == restoreFile && table == computed:
 		return ownership{verbs: []string{"COPY", "DELETE"}}
 	case file == "internal/postgres/dump/write.go" && table == computed:
@@ -101,7 +101,7 @@ func strangers(file, text string) []string {
 	return found
 }
 
-// assigned returns the columns of the assignments that text begins with.
+// assigned returns the columns of the assignments at the beginning of text.
 func assigned(text string) []string {
 	var (
 		columns []string
@@ -135,8 +135,7 @@ func assigned(text string) []string {
 	return columns
 }
 
-// statements returns the strings of a Go file, those that are joined by + as one, and the calls that write without a
-// statement.
+// statements returns the strings of a Go file, with those joined by + as one, and the calls that write without a statement.
 func statements(t *testing.T, path string) (texts, copies []string) {
 	t.Helper()
 
@@ -169,7 +168,7 @@ func statements(t *testing.T, path string) (texts, copies []string) {
 	return texts, copies
 }
 
-// joined returns the text of a string or of strings joined by +; what is not a literal is computed.
+// joined returns the text of a string, or of strings joined by +, with computed in place of what is not a literal.
 func joined(expression ast.Expr) (string, bool) {
 	switch e := expression.(type) {
 	case *ast.BasicLit:
@@ -217,7 +216,7 @@ func TestOnlyStepCommitWritesSessions(t *testing.T) {
 		file := filepath.ToSlash(relative)
 
 		switch {
-		// A corpus of texts to look for secrets in is data, SQL in it included. What internal/kit/scale loads is for tests, which alone import it.
+		// A corpus of texts to search for secrets is data, including SQL in it. What internal/kit/scale loads is only imported by tests.
 		case entry.IsDir() || strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "internal/kit/corpus/") || strings.HasPrefix(file, "internal/kit/scale/"):
 		case strings.HasSuffix(file, ".sql"):
 			text, err := os.ReadFile(path)
@@ -249,7 +248,7 @@ func TestOnlyStepCommitWritesSessions(t *testing.T) {
 	require.Empty(t, found, "only internal/postgres/step.go writes session-owned tables (intake.go creates sessions, retention.go cleans up)")
 }
 
-// moduleRoot is the directory of go.mod.
+// moduleRoot returns the directory of go.mod.
 func moduleRoot(t *testing.T) string {
 	t.Helper()
 
@@ -267,7 +266,7 @@ func moduleRoot(t *testing.T) string {
 	}
 }
 
-// The check itself is checked: each of these must be found, or must not.
+// The check itself must find each of the violations, and nothing else.
 func TestOwnershipCheckFindsViolations(t *testing.T) {
 	t.Parallel()
 

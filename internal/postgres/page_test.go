@@ -66,7 +66,7 @@ func TestTimelinePagesFormTheTimeline(t *testing.T) {
 	require.False(t, page.More)
 }
 
-// A page must not hold hundreds of tool results of a megabyte each.
+// A page must not contain hundreds of tool results of a megabyte each.
 func TestTimelinePageWithLargeContentsIsShorter(t *testing.T) {
 	t.Parallel()
 

@@ -11,14 +11,14 @@ import (
 	"tarsy.dev/tarsy/internal/audit"
 )
 
-// intakeLock is held, shared, by every transaction that stores alerts. A pause of intake takes it alone: when it is acknowledged, no
-// transaction is left that did not see it. claimLock does the same for claims.
+// intakeLock is held in shared mode by every transaction that stores alerts. A pause of intake takes it exclusively: when the
+// pause is acknowledged, no transaction is left that did not see it. claimLock does the same for claims.
 const intakeLock = 0x7461727379_04
 
 var (
 	pauseColumns = columnsOf[tarsy.Pause]()
 
-	// pauseSQL begins a pause, or changes the one that holds.
+	// pauseSQL starts a pause, or changes the active one.
 	pauseSQL = `
 INSERT INTO pauses AS p (` + pauseColumns.list() + `) VALUES (@kind, @reason, @author, @now, @ends)
 ON CONFLICT (kind) DO UPDATE SET reason = excluded.reason, author = excluded.author, ends_at = excluded.ends_at,
@@ -26,19 +26,20 @@ ON CONFLICT (kind) DO UPDATE SET reason = excluded.reason, author = excluded.aut
 RETURNING ` + pauseColumns.of("p")
 )
 
-// pausedSQL finds the pause of a kind that holds at the time of a parameter.
+// pausedSQL selects the pause of a kind that is active at a time, given as a parameter.
 func pausedSQL(kind tarsy.PauseKind, now string) string {
 	return `SELECT ` + pauseColumns.list() + ` FROM pauses WHERE kind = '` + string(kind) + `' AND (ends_at IS NULL OR ends_at > ` + now + `)`
 }
 
-// queueIntakeLock keeps a pause of intake from being acknowledged until the transaction of a batch ends. Statements after it see every
-// pause that was acknowledged.
+// queueIntakeLock keeps a pause of intake from being acknowledged until the transaction of a batch ends. Statements after it see
+// every acknowledged pause.
 func queueIntakeLock(batch *pgx.Batch) {
 	batch.Queue(`SELECT pg_advisory_xact_lock_shared($1)`, int64(intakeLock))
 }
 
-// QueueIntakeCheck adds two statements to the batch of a transaction that is going to store alerts. They read the pause of intake, which does not
-// change before the transaction ends. After the batch, refused returns the error that the transaction must end with, if there is a pause.
+// QueueIntakeCheck adds two statements to the batch of a transaction that is about to store alerts. They read the pause of
+// intake, which cannot change before the transaction ends. After the batch, refused returns the error that the transaction must
+// end with, if there is a pause.
 func QueueIntakeCheck(batch *pgx.Batch, now time.Time) (refused func() error) {
 	var paused []tarsy.Pause
 
@@ -48,10 +49,10 @@ func QueueIntakeCheck(batch *pgx.Batch, now time.Time) (refused func() error) {
 	return func() error { return intakePaused(paused, now) }
 }
 
-// pauseRetry is after how long a sender should try again, unless the pause ends earlier.
+// pauseRetry is when a sender should try again, unless the pause ends earlier.
 const pauseRetry = time.Minute
 
-// intakePaused is the error for alerts that came during a pause; nil if there was none.
+// intakePaused returns the error for alerts received during a pause; nil if there is none.
 func intakePaused(paused []tarsy.Pause, now time.Time) error {
 	if len(paused) == 0 {
 		return nil
@@ -75,8 +76,8 @@ func intakePaused(paused []tarsy.Pause, now time.Time) error {
 	return e
 }
 
-// Pause begins a pause on all servers, or changes the one of its kind, and returns it. When it returns, no server accepts an alert, or claims
-// a session, that it would not after the pause; what was accepted and claimed before stays so.
+// Pause starts a pause on all servers, or changes the active one of its kind, and returns it. When it has returned, no server
+// accepts an alert or claims a session against the pause; what was accepted or claimed before is not affected.
 func (db *DB) Pause(ctx context.Context, p tarsy.Pause) (tarsy.Pause, error) {
 	lock := int64(intakeLock)
 	if p.Kind == tarsy.PauseClaiming {
@@ -115,7 +116,7 @@ func (db *DB) Pause(ctx context.Context, p tarsy.Pause) (tarsy.Pause, error) {
 	return utcPause(p), nil
 }
 
-// Resume ends a pause, and reports whether there was one. Servers are told that there may be work.
+// Resume ends a pause, and reports whether one was active. It signals servers that there may be work.
 func (db *DB) Resume(ctx context.Context, kind tarsy.PauseKind) (bool, error) {
 	removed, err := decided[tarsy.Pause](ctx, db, `DELETE FROM pauses WHERE kind = $1 RETURNING `+pauseColumns.list(), string(kind))
 	if err != nil {
@@ -123,14 +124,14 @@ func (db *DB) Resume(ctx context.Context, kind tarsy.PauseKind) (bool, error) {
 	}
 
 	if kind == tarsy.PauseClaiming {
-		db.signals.raise(topicRequests, "") // for servers without a free worker: a question takes none
+		db.signals.raise(topicRequests, "") // for servers without a free worker: a question needs none
 		db.signals.raise(topicQueue, "")
 	}
 
 	return len(removed) > 0 && removed[0].Active(db.clock.Now()), nil
 }
 
-// Pauses returns the pauses that hold.
+// Pauses returns the active pauses.
 func (db *DB) Pauses(ctx context.Context) ([]tarsy.Pause, error) {
 	pauses, err := collect[tarsy.Pause](ctx, db.front,
 		`SELECT `+pauseColumns.list()+` FROM pauses WHERE ends_at IS NULL OR ends_at > $1 ORDER BY kind DESC`, db.clock.Now())

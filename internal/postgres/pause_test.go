@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// pause pauses without an end.
+// pause pauses without an end time.
 func (f *fixture) pause(t require.TestingT, db *postgres.DB, kind tarsy.PauseKind) tarsy.Pause {
 	paused, err := db.Pause(context.Background(), tarsy.Pause{Kind: kind, Reason: "upgrade", Author: "ana", PausedAt: f.clock.Now()})
 	require.NoError(t, err)
@@ -26,7 +26,7 @@ func TestPauseWaitsForAlertsInFlight(t *testing.T) {
 
 	f := newFixture(t)
 	db, other := f.server(t), f.server(t)
-	f.create(t, db) // its statements are prepared from now on
+	f.create(t, db) // prepares its statements
 	unlock := f.lockTable(t, "sessions")
 	stored, paused := make(chan error), make(chan struct{})
 
@@ -59,8 +59,8 @@ func TestPauseWaitsForAlertsInFlight(t *testing.T) {
 	require.Zero(t, value[int](t, f, `SELECT count(*) FROM events`))
 }
 
-// Alerts race with a pause on two servers: what is stored when it is acknowledged is all that is ever stored, and exactly what was
-// accepted.
+// Alerts race with a pause on two servers: what is stored when the pause is acknowledged is all that is ever stored, and exactly
+// what was accepted.
 func TestAlertsRacingWithPauseAreAcceptedBeforeOrRefused(t *testing.T) {
 	t.Parallel()
 
@@ -234,7 +234,7 @@ func TestPausedClaimingTakesOnlyCancellations(t *testing.T) {
 	require.ElementsMatch(t, []string{asked, lost, orphan, waiting}, f.claimAny(t, db))
 }
 
-// When a pause is acknowledged, every claim that will succeed has succeeded.
+// When a pause is acknowledged, every claim that will succeed has already succeeded.
 func TestClaimsRacingWithPauseAreMadeBefore(t *testing.T) {
 	t.Parallel()
 

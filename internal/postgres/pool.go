@@ -12,39 +12,39 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The connections of one server, by pool. Connections are opened when they are needed and closed when they have been
-// idle for half an hour, so these are upper bounds. Three servers fit into PostgreSQL's default of 100 connections, of which superusers
-// keep three, with some left for people and backups. docs/configuration.md states the total.
+// The connections of one server, by pool. Connections are opened on demand and closed after half an hour of idling, so these are
+// upper bounds. Three servers fit into PostgreSQL's default of 100 connections, of which superusers keep three, with some left
+// for people and backups. docs/configuration.md states the total.
 const (
-	// defaultReaders is how many readers query at once.
+	// defaultReaders is how many readers can query concurrently.
 	defaultReaders = 7
 	// frontConns serve key checks, browser sessions, requests and signals: short statements that callers wait for.
 	frontConns = 4
-	// workConns serve the committers, intake, the claimer, the renewal of leases, and one more that loads a session or
-	// adds up a budget.
+	// workConns serve the committers, intake, the claimer, the renewal of leases, and one more that loads a session or sums up a budget.
 	workConns = committers + 4
 	// jobConns serve the job queue and the jobs of retention.
 	jobConns = 4
 	// noteConns serve notes: captures, the jobs that process them, decisions, and the journal.
 	noteConns = 4
-	// alertConns serve deliveries of alerts. Each waits for the decisions about alerts of the same groups, so they have their own.
+	// alertConns serve deliveries of alerts. Each waits for the decisions about alerts of the same groups, so they have their own pool.
 	alertConns = 3
-	// listeners hear other servers, new jobs and new entries of the journal of notes. They belong to no pool: the last two leave theirs.
+	// listeners receive signals from other servers, new jobs and new entries of the journal of notes. They are outside the pools:
+	// the last two are taken out of theirs.
 	listeners = 3
 )
 
-// ServerConnections is how many connections one server opens at most.
+// ServerConnections is the maximum number of connections of one server.
 const ServerConnections = defaultReaders + frontConns + workConns + jobConns + noteConns + alertConns + listeners
 
 const (
 	defaultReadTimeout = 10 * time.Second
-	// defaultConnectTimeout bounds each attempt to connect, to each host of the address, unless the address sets connect_timeout. The
-	// operating system would wait for a frozen host for two minutes and more, and never try the next one before.
+	// defaultConnectTimeout bounds each attempt to connect, to each host of the address, unless the address sets connect_timeout.
+	// The operating system would wait two minutes and more for a frozen host before the next one is tried.
 	defaultConnectTimeout = 4 * time.Second
 )
 
-// pools keep apart what must not wait for each other. A reader may be slow, so readers have their own pool with a
-// statement time limit; nothing that a caller or the engine waits for shares it.
+// pools separate what must not wait for each other. Readers can be slow, so they have their own pool with a statement time limit;
+// nothing that a caller or the engine waits for shares it.
 type pools struct {
 	readers, front, work, jobs, notes, alerts *pgxpool.Pool
 
@@ -59,7 +59,7 @@ func openPools(ctx context.Context, cfg Config) (*pools, error) {
 
 	boundConnecting(base.ConnConfig, cfg.URL)
 
-	// Only these two, besides what the address itself names: PgBouncer refuses start-up parameters that it does not track.
+	// Only these two, besides what the address itself names: PgBouncer rejects start-up parameters that it does not track.
 	params := base.ConnConfig.RuntimeParams
 	if params["application_name"] == "" {
 		params["application_name"] = "tarsy"
@@ -98,7 +98,7 @@ func openPools(ctx context.Context, cfg Config) (*pools, error) {
 	return &p, nil
 }
 
-// boundConnecting sets the default limit. An address that names connect_timeout keeps it, also as 0, which means no limit.
+// boundConnecting sets the default limit. An address with connect_timeout keeps its own, even 0, which means no limit.
 func boundConnecting(config *pgx.ConnConfig, url string) {
 	if config.ConnectTimeout == 0 && !strings.Contains(url, "connect_timeout") {
 		config.ConnectTimeout = defaultConnectTimeout
@@ -129,8 +129,8 @@ func (p *pools) close() {
 	}
 }
 
-// reset replaces all connections, those in use when they are given back. After a restart of the database each of them
-// would fail one request.
+// reset replaces all connections, those in use when they are released. After a restart of the database each old one would fail
+// one request.
 func (p *pools) reset() {
 	for _, pool := range p.all() {
 		pool.Reset()

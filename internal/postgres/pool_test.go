@@ -46,7 +46,7 @@ current_setting('TimeZone')`).Scan(&got.seqscan, &got.bitmapscan, &got.plans, &g
 	}
 }
 
-// PgBouncer refuses connections whose start-up message carries parameters that it does not track.
+// PgBouncer rejects connections whose start-up message has parameters that it does not track.
 func TestStartupMessageHasOnlyParametersPgBouncerTracks(t *testing.T) {
 	t.Parallel()
 
@@ -58,7 +58,7 @@ func TestStartupMessageHasOnlyParametersPgBouncerTracks(t *testing.T) {
 		require.NoError(t, pool.Ping(t.Context()))
 	}
 
-	// Every pool has connected, and the listener.
+	// Every pool has connected, and so has the listener.
 	connections := len(db.Pools()) + 1
 
 	f.awaitf(t, func() bool { return len(proxy.startupMessages()) >= connections }, "%d connections", connections)
@@ -102,7 +102,7 @@ func TestOnlyReadersWaitForReaders(t *testing.T) {
 
 	defer cancel()
 
-	// As many slow readers as there are connections for them.
+	// As many slow readers as there are connections for readers.
 	readers := db.Pools()["readers"]
 	for range readers.Config().MaxConns {
 		conn, err := readers.Acquire(ctx)

@@ -10,22 +10,22 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// errSharedBackend is what PgBouncer in transaction mode would cause at random later: settings, prepared statements and LISTEN belong to
-// a backend, and there each transaction gets another one.
+// errSharedBackend replaces the random failures that PgBouncer in transaction mode would cause later: settings, prepared
+// statements and LISTEN belong to a backend, and there each transaction gets another one.
 var errSharedBackend = errors.New("the database address leads to a connection pooler that shares connections between clients, " +
 	"such as PgBouncer with pool_mode = transaction: set pool_mode = session for this database, or use an address that leads to PostgreSQL itself")
 
 const (
 	// poolerProbes is how often two connections are compared. One comparison is enough unless others use the pool at that moment.
 	poolerProbes = 5
-	// poolerPatience bounds the comparison. A pooler in session mode that has no connection left lets the second one wait.
+	// poolerPatience bounds the comparison. A pooler in session mode that has no connection left makes the second one wait.
 	poolerPatience = 3 * time.Second
 )
 
-// checkPooler refuses a pooler that gives one backend to several connections in turn. Without a pooler it costs one round trip.
+// checkPooler rejects a pooler that shares a backend between connections. Without a pooler it costs one round trip.
 func checkPooler(ctx context.Context, pool *pgxpool.Pool, first *pgxpool.Conn) error {
 	backend, err := backendOf(ctx, first)
-	// A pooler answers with a process id of its own making when a client connects.
+	// A pooler makes up the process id that it sends when a client connects, so equal ids mean that there is none.
 	if err != nil || backend == first.Conn().PgConn().PID() {
 		return err
 	}
@@ -59,7 +59,7 @@ func checkPooler(ctx context.Context, pool *pgxpool.Pool, first *pgxpool.Conn) e
 	return nil
 }
 
-// backendOf asks for the process that serves a connection. A prepared statement would be an error where it is not the one that prepared it.
+// backendOf returns the id of the process that serves a connection. It uses no prepared statement, which another backend would not have.
 func backendOf(ctx context.Context, conn *pgxpool.Conn) (uint32, error) {
 	results, err := conn.Conn().PgConn().Exec(ctx, "SELECT pg_backend_pid()").ReadAll()
 	if err != nil {

@@ -65,7 +65,7 @@ func (f *fixture) bouncer(t *testing.T, mode string) string {
 		}
 	}
 
-	// The database may listen on a Unix socket that the user of PgBouncer cannot reach.
+	// The database may listen on a Unix socket that PgBouncer's user cannot reach.
 	_, direct := newProxy(t, f)
 	config, err := pgx.ParseConfig(direct)
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func (f *fixture) bouncer(t *testing.T, mode string) string {
 	address := listener.Addr().(*net.TCPAddr)
 	require.NoError(t, listener.Close())
 
-	// t.TempDir is closed to the other user that PgBouncer insists on.
+	// t.TempDir is not accessible to the other user that PgBouncer requires.
 	dir, err := os.MkdirTemp("", "tarsy-pgbouncer-")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
@@ -121,7 +121,7 @@ default_pool_size = 30
 	return through.String()
 }
 
-// unprivileged gives files to a user that is not root, and returns that user.
+// unprivileged gives files to a user other than root, and returns that user.
 func unprivileged(t *testing.T, files ...string) *syscall.Credential {
 	t.Helper()
 

@@ -18,28 +18,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// moment is when a connection is cut.
+// moment is when to cut a connection.
 type moment int
 
 const (
 	never moment = iota
-	// beforeCommit cuts when everything but COMMIT has reached the database.
+	// beforeCommit cuts when everything except COMMIT has reached the database.
 	beforeCommit
-	// withCommit cuts right behind COMMIT: how it ends is anybody's guess.
+	// withCommit cuts right after COMMIT was sent: its outcome is unknown.
 	withCommit
-	// afterCommit cuts when the database has answered COMMIT and nobody has heard it.
+	// afterCommit cuts when the database has answered COMMIT and the answer has not been delivered.
 	afterCommit
 	// delayedCommit cuts the server off while COMMIT is still in flight to the database, until deliver is called.
 	delayedCommit
-	// frozen keeps back the whole of what ends in COMMIT, and cuts nothing, until deliver is called.
+	// frozen withholds the whole pipeline that ends in COMMIT, and cuts nothing, until deliver is called.
 	frozen
 )
 
-// cancelRequest begins the connection by which a client whose connection broke asks to end its statement. Such
-// requests are lost with the connection here: the worst case is that the database goes on.
+// cancelRequest begins the connection by which a client whose connection broke requests the end of its statement. Here such
+// requests are lost with the connection: in the worst case the database continues.
 const cancelRequest = 80877102
 
-// proxy stands between servers and the database. It cuts the connection whose transaction carries the marker.
+// proxy sits between servers and the database. It cuts the connection whose transaction has the marker.
 type proxy struct {
 	network, address string
 	listener         net.Listener
@@ -49,11 +49,11 @@ type proxy struct {
 	moment moment
 	marker []byte
 	cut    int
-	// silent tells that the proxy vanishes on the first connection that sends something after the next left messages.
+	// silent means that the proxy vanishes after left more messages, on the first connection that sends another one.
 	silent bool
 	left   int
 	conns  []net.Conn
-	// away tells that the database refuses connections; refused counts them.
+	// away means that the database refuses connections; refused counts them.
 	away    bool
 	refused int
 	// startups are the names of the parameters of each start-up message.
@@ -66,7 +66,7 @@ type proxy struct {
 	delivered sync.Once
 }
 
-// freeze makes the database silent: whatever is sent to it arrives after thaw, also from connections that were closed meanwhile.
+// freeze makes the database silent: whatever is sent to it arrives after thaw, even from connections closed in between.
 func (p *proxy) freeze() (thaw func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +88,7 @@ func (p *proxy) awaitThaw() {
 	}
 }
 
-// interrupt takes the database away: it ends all connections and refuses new ones until restore is called.
+// interrupt makes the database unavailable: it ends all connections and refuses new ones until restore is called.
 func (p *proxy) interrupt() (restore func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +106,7 @@ func (p *proxy) interrupt() (restore func()) {
 	}
 }
 
-// refuses counts a connection that comes while the database is away.
+// refuses reports whether the database is away, and counts the refused connection.
 func (p *proxy) refuses() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,7 +125,7 @@ func (p *proxy) refusals() int {
 	return p.refused
 }
 
-// newProxy returns a proxy and the database's address through it.
+// newProxy returns a proxy, and the address of the database through it.
 func newProxy(t *testing.T, f *fixture) (*proxy, string) {
 	t.Helper()
 
@@ -160,7 +160,7 @@ func newProxy(t *testing.T, f *fixture) (*proxy, string) {
 	return p, through.String()
 }
 
-// arm makes the proxy cut the next transaction that carries the marker.
+// arm makes the proxy cut the next transaction that has the marker.
 func (p *proxy) arm(at moment, marker string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,8 +168,8 @@ func (p *proxy) arm(at moment, marker string) {
 	p.moment, p.marker = at, []byte(marker)
 }
 
-// vanishAfter lets n more messages through and then nothing, and leaves all connections open: what a database sees of a
-// server whose host vanished.
+// vanishAfter lets n more messages pass and then nothing, and leaves all connections open: what a database sees of a server whose
+// host vanished.
 func (p *proxy) vanishAfter(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,7 +177,7 @@ func (p *proxy) vanishAfter(n int) {
 	p.silent, p.left = true, n
 }
 
-// vanishes counts a message and reports whether it must not go through.
+// vanishes counts a message and reports whether it must not pass.
 func (p *proxy) vanishes() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,7 +200,7 @@ func (p *proxy) vanishes() bool {
 // deliver lets a delayed COMMIT through.
 func (p *proxy) deliver() { p.delivered.Do(func() { close(p.delivery) }) }
 
-// fire tells when to cut a transaction that carries the marker; it does so once.
+// fire returns when to cut a transaction that has the marker, and disarms the proxy.
 func (p *proxy) fire() moment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -236,7 +236,7 @@ func (p *proxy) startupMessages() [][]string {
 	return slices.Clone(p.startups)
 }
 
-// noteStartup keeps the names of a start-up message's parameters; names and values alternate after length and version.
+// noteStartup records the parameter names of a start-up message; names and values alternate after length and version.
 func (p *proxy) noteStartup(message []byte) {
 	const head = 8
 
@@ -299,7 +299,7 @@ func frame(r *bufio.Reader, startup bool) ([]byte, error) {
 		head = 4
 	}
 
-	// The length counts itself and what follows it.
+	// The length includes itself and what follows.
 	begin, err := r.Peek(head)
 	if err != nil {
 		return nil, err
@@ -311,7 +311,7 @@ func frame(r *bufio.Reader, startup bool) ([]byte, error) {
 	return message, err
 }
 
-// forward carries messages to the database, those of a pipeline together, and knows when COMMIT is among them.
+// forward passes messages to the database, those of a pipeline together, and detects COMMIT among them.
 func (l *link) forward() {
 	defer l.database.Close()
 
@@ -346,7 +346,7 @@ func (l *link) forward() {
 
 		pipeline = append(pipeline, message...)
 
-		// Only these belong to a pipeline that goes on.
+		// Only these messages leave a pipeline open.
 		if !startup && strings.IndexByte("PBDEC", message[0]) >= 0 {
 			continue
 		}
@@ -369,7 +369,7 @@ func (l *link) forward() {
 	}
 }
 
-// commits keeps the texts of prepared statements and reports whether the message binds COMMIT.
+// commits records the texts of prepared statements and reports whether the message binds COMMIT.
 func (l *link) commits(message []byte) bool {
 	first, rest, _ := bytes.Cut(message[5:], []byte{0})
 	second, _, _ := bytes.Cut(rest, []byte{0})
@@ -419,7 +419,7 @@ func (l *link) finish(at moment, before, commit []byte) error {
 	return nil
 }
 
-// back carries answers to the client, unless they are withheld.
+// back passes answers to the client, unless they are withheld.
 func (l *link) back() {
 	defer l.client.Close()
 

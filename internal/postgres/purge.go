@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// lockForPurgeSQL chooses sessions that were deleted before $1. A deleted session takes no requests, so nobody else
-// wants its row; the condition is repeated because a request may have been stored just before the deletion.
+// lockForPurgeSQL selects sessions that were deleted before $1. A deleted session takes no requests, so nobody else needs its
+// row; the condition is repeated because a request may have been stored just before the deletion.
 const lockForPurgeSQL = `
 SELECT s.id FROM sessions s
 WHERE s.deleted_at < $1 AND ` + idle + `
@@ -42,7 +42,7 @@ var purgeSQL = []string{
 }
 
 const (
-	// purgeSuppressedSQL removes suppressed alerts that no session counts.
+	// purgeSuppressedSQL removes old suppressed alerts that are not counted by any session.
 	purgeSuppressedSQL = `
 DELETE FROM suppressed_alerts WHERE id IN (
     SELECT id FROM suppressed_alerts WHERE last_at < $1 AND session_id IS NULL ORDER BY last_at LIMIT 10000)`
@@ -50,8 +50,9 @@ DELETE FROM suppressed_alerts WHERE id IN (
 	purgeSilencesSQL = `DELETE FROM silences WHERE ends_at < $1`
 )
 
-// PurgeSessions removes, in one transaction, all rows of up to limit sessions that were deleted before a time. The last
-// batch also removes the recipes that no session follows any more, suppressed alerts of no session and silences that are as old, and runs last in the same transaction.
+// PurgeSessions removes, in one transaction, all rows of up to limit sessions that were deleted before a time. The last batch
+// also removes recipes that no session follows any more, and suppressed alerts of no session and silences that are as old; last
+// runs in the same transaction.
 func (db *DB) PurgeSessions(ctx context.Context, before time.Time, limit int, last func(pgx.Tx) error) (Swept, error) {
 	var swept Swept
 

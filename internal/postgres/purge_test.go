@@ -34,7 +34,7 @@ WHERE table_schema = current_schema() AND column_name = 'session_id' ORDER BY ta
 	return counts
 }
 
-// full stores a session that is over and has rows of every kind.
+// full stores a finished session with rows of every kind.
 func (f *fixture) full(t *testing.T, db *postgres.DB) string {
 	t.Helper()
 

@@ -11,9 +11,9 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// qualityCells adds up the sessions of a period whose key is the same and whose duration is about the same: two percent apart at most. To
-// add up cells is much cheaper than to sort sessions by duration, for percentiles. Few sessions have feedback or are storms; the tables of
-// both are small beside session_quality.
+// qualityCells groups the sessions of a period that have the same key and about the same duration: two percent apart at most. For
+// percentiles, adding up cells is much cheaper than sorting sessions by duration. Few sessions have feedback or are storms; the
+// tables of both are small compared to session_quality.
 var qualityCells = `
     SELECT %s AS key, floor(ln(q.duration_ms + 1) / ln(1.02))::int AS bucket, max(q.duration_ms) AS longest, count(*) AS sessions,
         ` + outcomeColumns("count(*) FILTER (WHERE q.outcome = '%[1]s') AS %[1]s") + `,
@@ -29,10 +29,10 @@ var qualityCells = `
     WHERE q.completed_at >= @from AND q.completed_at < @to
     GROUP BY 1, 2`
 
-// qualityColumns are the columns of a cell without its key.
+// qualityColumns are the columns of a cell except its key.
 var qualityColumns = `c.bucket, c.longest, c.sessions, ` + outcomeColumns("c.%s") + `, c.agreed, c.partly, c.wrong, c.cost_usd, c.alerts`
 
-// qualitySums are the columns of tarsy.QualityRow without its key, from cells that know how many sessions took at most as long.
+// qualitySums are the columns of tarsy.QualityRow except its key, from cells with the number of sessions that took at most as long.
 var qualitySums = `sum(c.sessions)::bigint AS sessions, jsonb_build_object(` + outcomeColumns("'%[1]s', sum(c.%[1]s)") + `) AS outcomes,
     coalesce(sum(c.agreed), 0)::bigint AS "right", coalesce(sum(c.partly), 0)::bigint AS partly, coalesce(sum(c.wrong), 0)::bigint AS wrong,
     (sum(c.agreed) / sum(c.agreed + c.partly + c.wrong))::double precision AS agreement,
@@ -49,7 +49,7 @@ func outcomeColumns(format string) string {
 	return strings.Join(columns, ", ")
 }
 
-// qualitySQL is one row for each key. Cells are made by a column of sessions; rows tells how their keys become those of rows.
+// qualitySQL returns one row per key. column is the key of the cells; rows maps their keys to those of the result.
 func qualitySQL(column, rows, order string) string {
 	return `
 WITH cells AS (` + fmt.Sprintf(qualityCells, column) + `
@@ -63,13 +63,13 @@ SELECT c.key, ` + qualitySums + `
 FROM ranked c GROUP BY c.key ORDER BY ` + order
 }
 
-// qualityDaysSQL is the days of the period, after the whole period if it has sessions, whose key is empty.
+// qualityDaysSQL returns the days of the period, after the whole period, with an empty key, if it has sessions.
 var qualityDaysSQL = qualitySQL(`(q.completed_at AT TIME ZONE 'UTC')::date`, `
     SELECT c.key::text AS key, `+qualityColumns+` FROM cells c
     UNION ALL
     SELECT '', `+qualityColumns+` FROM cells c`, `c.key`)
 
-// qualityRowsSQL is one row for each value of what sessions are counted by.
+// qualityRowsSQL returns one row for each value that sessions are grouped by.
 func qualityRowsSQL(by tarsy.QualityBy) string {
 	const order = `sessions DESC, c.key`
 
@@ -91,7 +91,7 @@ func qualityRowsSQL(by tarsy.QualityBy) string {
 	return qualitySQL("q.chain_id", one, order)
 }
 
-// Quality returns how good the conclusions of sessions are that completed from a time up to another, as of one moment.
+// Quality returns the quality of the conclusions of sessions that completed from a time up to another, from one snapshot.
 func (db *DB) Quality(ctx context.Context, from, to time.Time, by tarsy.QualityBy) (tarsy.Quality, error) {
 	quality := tarsy.Quality{From: from, To: to, By: by, Rows: []tarsy.QualityRow{}, Days: []tarsy.QualityRow{}}
 	period := pgx.NamedArgs{"from": from, "to": to}

@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// concluded is a session that is over, as a test made it.
+// concluded is a finished session, as a test created it.
 type concluded struct {
 	session tarsy.Session
 	agents  []string
@@ -28,7 +28,7 @@ type concluded struct {
 	deleted bool
 }
 
-// qualityRun is one case of the property: what was stored, and with which servers.
+// qualityRun is one case of the property: what was stored, and by which server.
 type qualityRun struct {
 	*fixture
 
@@ -36,8 +36,8 @@ type qualityRun struct {
 	sessions []*concluded
 }
 
-// TestQualityAgreesWithRows ends sessions, gives and withdraws feedback, asks questions, lets storms grow and deletes sessions in any
-// order, and compares what is counted with the rows that were stored.
+// TestQualityAgreesWithRows ends sessions, gives and withdraws feedback, asks questions, grows storms and deletes sessions in any
+// order, and compares the counts with the stored rows.
 func TestQualityAgreesWithRows(t *testing.T) {
 	t.Parallel()
 
@@ -130,7 +130,7 @@ func (r *qualityRun) take(rt *rapid.T, one *concluded) postgres.Claim {
 	return claims[0]
 }
 
-// fail ends a session without a conclusion: it does not count, and neither does what people say about it.
+// fail ends a session without a conclusion: neither it nor feedback on it counts.
 func (r *qualityRun) fail(rt *rapid.T) {
 	one := &concluded{session: newSession(r.clock.Now())}
 	one.session.ChainID = "chain-a"
@@ -174,7 +174,7 @@ func (r *qualityRun) withdraw(rt *rapid.T) {
 	delete(one.ratings, author)
 }
 
-// chat asks a question: what it costs is no part of the conclusion.
+// chat asks a question, whose cost is not part of the conclusion.
 func (r *qualityRun) chat(rt *rapid.T) {
 	one := r.one(rt)
 	if one.deleted {
@@ -223,7 +223,7 @@ func (r *qualityRun) remove(rt *rapid.T) {
 	one.deleted = true
 }
 
-// compare counts a part of the time, by everything.
+// compare counts a random period, grouped in every way.
 func (r *qualityRun) compare(rt *rapid.T, begin time.Time) {
 	from := begin.Add(time.Duration(rapid.IntRange(-1, 40).Draw(rt, "from")) * time.Hour)
 	to := from.Add(time.Duration(rapid.IntRange(1, 100).Draw(rt, "hours")) * time.Hour)
@@ -321,12 +321,12 @@ func counted(key string, in []*concluded) tarsy.QualityRow {
 	return roundedRow(row)
 }
 
-// nearestRank is the smallest value that at least a share of the values is not above.
+// nearestRank returns the smallest value that is at least as large as a share of the values.
 func nearestRank(sorted []int64, share float64) *int64 {
 	return new(sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)])
 }
 
-// rounded drops what adding up in another order changes.
+// rounded removes differences that come from adding up in another order.
 func rounded(q tarsy.Quality) tarsy.Quality {
 	q.Total = roundedRow(q.Total)
 
@@ -341,7 +341,7 @@ func rounded(q tarsy.Quality) tarsy.Quality {
 	return q
 }
 
-// requireTimesAbout allows times to be as much longer than exact ones as sessions are that are counted together.
+// requireTimesAbout allows times to exceed the exact ones by as much as the durations within a cell differ.
 func requireTimesAbout(rt *rapid.T, want, got tarsy.Quality) {
 	wants, gots := qualityRows(want), qualityRows(got)
 	require.Len(rt, gots, len(wants))
@@ -399,7 +399,7 @@ func named(execution tarsy.Execution, agent string) tarsy.Execution {
 	return execution
 }
 
-// cost draws what a call cost; zero means that no price is known.
+// cost draws the cost of a call; zero means that no price is known.
 func cost() *rapid.Generator[float64] { return rapid.SampledFrom([]float64{0, 0.25, 1.5}) }
 
 func orNone(cost *float64) float64 {
@@ -410,7 +410,7 @@ func orNone(cost *float64) float64 {
 	return *cost
 }
 
-// Sessions that were over before there was a table for it are counted at once; servers add agents, models and cost.
+// Sessions that were over before their table existed are counted immediately; servers add agents, models and cost.
 func TestSessionsOfEarlierReleasesAreMeasured(t *testing.T) {
 	t.Parallel()
 
@@ -427,7 +427,7 @@ func TestSessionsOfEarlierReleasesAreMeasured(t *testing.T) {
 	want := whole(tarsy.QualityByAgent)
 	require.Len(t, want.Rows, 1)
 
-	// What the migration leaves.
+	// The state that the migration leaves.
 	f.exec(t, `UPDATE session_quality SET agents = NULL, models = NULL, cost_usd = NULL WHERE session_id = $1`, id)
 	require.Equal(t, 1, whole(tarsy.QualityByChain).Total.Sessions)
 	require.Empty(t, whole(tarsy.QualityByAgent).Rows)

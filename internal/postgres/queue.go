@@ -16,36 +16,36 @@ import (
 )
 
 const (
-	// claimLock makes claims exclusive across servers, which is what makes the limits exact.
+	// claimLock serializes claims across servers, which makes the limits exact.
 	claimLock = 0x7461727379_02
 	// claimStatement is the name of the prepared claimSQL, and claimByTeamStatement that of claimByTeamSQL.
 	claimStatement       = "tarsy_claim"
 	claimByTeamStatement = "tarsy_claim_by_team"
 )
 
-// ClaimParams says who claims how much.
+// ClaimParams are the parameters of a claim: which server claims, and how much.
 type ClaimParams struct {
 	ServerID string
-	// Slots is how many sessions this server can still take.
+	// Slots is how many more sessions this server can take.
 	Slots int
-	// MaxSessions is the limit across all servers; it counts leases, also those past their time.
+	// MaxSessions is the limit across all servers; every lease counts, even an expired one.
 	MaxSessions int
-	// MaxPerTeam is the limit for the sessions of one team, and TeamLimits the same for single teams by name. Zero and nil mean none.
+	// MaxPerTeam is the limit for the sessions of one team, and TeamLimits overrides it for single teams by name. Zero and nil mean none.
 	MaxPerTeam int
 	TeamLimits map[string]int
-	// Cancels is how many sessions that only need to be cancelled may be taken besides, Chats how many that are over and
-	// have a question to answer; they count nowhere.
+	// Cancels is how many sessions that only need to be cancelled may be taken in addition, and Chats how many finished ones with
+	// a question to answer; neither counts against a limit.
 	Cancels int
 	Chats   int
-	// Held are the sessions that this server works on already: a lease past its time is not taken from oneself.
+	// Held are the sessions that this server already works on: it does not take its own expired leases.
 	Held  []string
 	Lease time.Duration
-	// Version is the engine version of this server, and Has what its configuration has, in the words of a recipe's needs.
-	// It takes what it can run.
+	// Version is the engine version of this server, and Has what its configuration provides, in the terms of a recipe's needs. It
+	// takes only what it can run.
 	Version int
 	Has     []string
-	// AbandonBefore lets it take sessions that no server can run: those that have waited since before then, and whose needs
-	// no server has announced since. The zero time takes none.
+	// AbandonBefore lets it take sessions that no server can run: those that have waited since before then, and whose needs no
+	// server has announced since. The zero time takes none.
 	AbandonBefore time.Time
 }
 
@@ -56,13 +56,13 @@ type Claim struct {
 	Until time.Time
 	// Uncounted claims exist to cancel the session or to answer a question, and count against no limit.
 	Uncounted bool
-	// RecipeHash names the session's recipe; it is empty for a session that follows the configuration.
+	// RecipeHash identifies the session's recipe; it is empty for a session that follows the configuration.
 	RecipeHash string
 	State      progress.State
-	// Unloadable is why the session could not be read; nil if it was. Such a claim has no State, and must be given back.
+	// Unloadable is the error if the session could not be read, otherwise nil. Such a claim has no State, and must be released.
 	Unloadable error
 
-	// fresh sessions have nothing but their row.
+	// fresh sessions have no rows but their own.
 	fresh bool
 }
 
@@ -75,24 +75,24 @@ type claimRow struct {
 	RecipeHash   string
 }
 
-// A session waits for a server that has what it needs; waitingSQL finds those that may be taken.
+// A session waits for a server that has what it needs; waitingSQL selects those that can be taken.
 const (
 	waitingSQL = `s.runnable_at IS NOT NULL AND s.lease_until IS NULL AND s.completed_at IS NULL`
-	// kindSQL groups sessions that need the same.
+	// kindSQL groups sessions with the same needs.
 	kindSQL = `coalesce(s.recipe_hash, s.chain_id)`
-	// strandedSQL tells that no server seen since @abandon has what is needed.
+	// strandedSQL is the condition that no server seen since @abandon has what is needed.
 	strandedSQL = `NOT EXISTS (SELECT 1 FROM servers v WHERE v.seen_at > @abandon AND v.engine_version >= n.engine_version AND n.needs <@ v.has)`
 )
 
-// claimSQL takes, in this order: sessions whose cancellation is requested, finished sessions with a question to answer,
-// the same two kinds where the lease has expired, other expired leases (a takeover does not change the number of leases),
-// and waiting sessions, oldest first, as far as the limit across servers allows.
+// claimSQLWith returns the claim, which takes, in this order: sessions whose cancellation is requested, finished sessions with a
+// question to answer, the same two kinds with an expired lease, other expired leases (a takeover does not change the number of
+// leases), and waiting sessions, oldest first, up to the limit across servers.
 //
-// Of the last two it takes those that this server can run, and those that no server can run and that have waited since
-// @abandon: they are failed. Waiting sessions are taken by kind: the kinds are found by jumping from one to the next in
-// the index, so any number of sessions that this server cannot run costs one step.
+// Of the last two it takes those that this server can run, and those that no server can run and that have waited since @abandon,
+// which are then failed. Waiting sessions are taken by kind: the kinds are found by skipping from one to the next in the index,
+// so any number of sessions that this server cannot run costs one step.
 //
-// While claiming is paused it takes only what is to be cancelled. A pause is written under the lock of all claims, so none overlooks it.
+// While claiming is paused it takes only what is to be cancelled. A pause is written under the lock of all claims, so no claim misses it.
 func claimSQLWith(waiting string) string {
 	return `
 WITH RECURSIVE paused AS (` + pausedSQL(tarsy.PauseClaiming, "@now") + `
@@ -161,13 +161,13 @@ WHERE s.id = ANY (ARRAY (SELECT id FROM taken))
 RETURNING s.fence, NOT s.lease_counted AS uncounted, s.open_requests, coalesce(s.recipe_hash, '') AS recipe_hash, ` + sessionRowColumns.of("s")
 }
 
-// interruptionsSQL adds a takeover to those of a session: a server that ends in order leaves no lease behind. One that lost its
-// server was last seen when it renewed its lease. A session that kills whoever takes it stops adding at some point.
+// interruptionsSQL adds a takeover to the interruptions of a session: a server that stops cleanly leaves no lease behind. A lost
+// server was last seen when it renewed its lease. The list is limited, because a session may crash every server that takes it.
 const interruptionsSQL = `CASE WHEN s.lease_until IS NULL OR jsonb_array_length(s.interruptions) >= 100 THEN s.interruptions
         ELSE s.interruptions || jsonb_build_object('server_id', s.pod_id, 'resumed_by', @server::text,
             'last_seen_at', s.lease_until - (@until::timestamptz - @now::timestamptz), 'resumed_at', @now::timestamptz) END`
 
-// The ways to choose waiting sessions. Those that this server can run are in claimable, and how many it takes is in room.
+// The ways to choose waiting sessions: claimable has the kinds that can be taken, and room how many sessions.
 const (
 	oldestSQL = `
     SELECT w.id FROM claimable c CROSS JOIN LATERAL (
@@ -180,8 +180,8 @@ const (
         FOR UPDATE OF s SKIP LOCKED) w
     ORDER BY w.runnable_at, w.id LIMIT (SELECT n FROM room)`
 
-	// oldestByTeamSQL leaves out the sessions of teams that have as many as they may. It reads every session that waits: those of teams
-	// that have to wait come before others. Which ones it locks is decided before, so one that is locked is left for the next claim.
+	// oldestByTeamSQL leaves out sessions of teams that are at their limit. It reads every waiting session, because sessions of
+	// those teams may come before others. It chooses before it locks, so a session that is locked is left for the next claim.
 	oldestByTeamSQL = `
     SELECT s.id FROM sessions s WHERE s.id = ANY (ARRAY (
         SELECT e.id FROM (
@@ -201,16 +201,16 @@ var (
 	claimByTeamSQL = claimSQLWith(oldestByTeamSQL)
 )
 
-// Claim takes sessions for this server and then, in a statement after, loads what the database holds of those that
-// somebody has worked on.
+// Claim takes sessions for this server, and then, in a second statement, loads what the database has of those that have been
+// worked on before.
 //
-// Lock and claim are one message: a server that vanishes in the middle of sending it has claimed nothing, and PostgreSQL
-// never waits for the rest of it with the lock of all claims in its hand.
+// Lock and claim are one message: a server that vanishes while sending it has claimed nothing, and PostgreSQL never holds the
+// lock of all claims while it waits for the rest.
 func (db *DB) Claim(ctx context.Context, p ClaimParams) ([]Claim, error) {
 	now := db.clock.Now()
 	until := now.Add(p.Lease)
 
-	// An array that is null compares with nothing.
+	// A null array would match nothing.
 	held, has := append([]string{}, p.Held...), append([]string{}, p.Has...)
 
 	var claims []Claim
@@ -247,14 +247,14 @@ func (db *DB) Claim(ctx context.Context, p ClaimParams) ([]Claim, error) {
 	return db.loadClaims(ctx, claims)
 }
 
-// queuePlace is the place of a new session in the queue, as a time: each level of severity moves it forward by ageing. The place does
-// not change, so a session is overtaken only by more severe ones that come within ageing for each level between them, and
+// queuePlace is the place of a new session in the queue, as a time: each level of severity moves it forward by ageing. The place
+// does not change, so a session is overtaken only by more severe ones that arrive within ageing for each level between them, and
 // nothing starves.
 func queuePlace(session tarsy.Session, ageing time.Duration) time.Time {
 	return session.CreatedAt.Add(-time.Duration(session.Severity.Level()) * ageing)
 }
 
-// readClaim reads a claimed session. One that cannot be read is still claimed: the claim says so.
+// readClaim reads a claimed session. One that cannot be read is still claimed, and its claim has the error.
 func readClaim(row pgx.CollectableRow, until time.Time) (Claim, error) {
 	r, err := pgx.RowToStructByName[claimRow](row)
 	if err == nil {
@@ -282,13 +282,13 @@ func readClaim(row pgx.CollectableRow, until time.Time) (Claim, error) {
 	return claim, nil
 }
 
-// HandOver gives a lease back with its work undone: any server may claim the session now, and it has kept its place
-// in the queue. What counts against no limit is told as a request is, so that a server without a free worker hears it.
-// A lease that is gone already is no error.
+// HandOver releases a lease with its work unfinished: any server may claim the session now, and it keeps its place in the queue.
+// A session that counts against no limit is also signaled as a request, so that a server without a free worker notices it.
+// Handing over a lost lease is not an error.
 func (db *DB) HandOver(ctx context.Context, lease Lease) error { return db.handOver(ctx, lease, nil) }
 
-// Defer gives a lease back with its work undone, as HandOver does, but nobody claims the session before a time, unless
-// somebody requests something of it.
+// Defer releases a lease with its work unfinished, as HandOver does, but nobody claims the session before a time, unless a
+// request is made to it.
 func (db *DB) Defer(ctx context.Context, lease Lease, until time.Time) error {
 	return db.handOver(ctx, lease, &until)
 }

@@ -21,7 +21,7 @@ func TestQuestionIsClaimedAtLimitsAndNotCounted(t *testing.T) {
 	f := newFixture(t)
 	db := f.server(t)
 	session := f.over(t, db, tarsy.SessionCompleted)
-	f.hold(t, db) // all there may be
+	f.hold(t, db) // fills the limit
 	f.create(t, db)
 	f.question(t, db, session.ID)
 
@@ -32,7 +32,7 @@ func TestQuestionIsClaimedAtLimitsAndNotCounted(t *testing.T) {
 	require.True(t, claims[0].Uncounted)
 	require.Len(t, claims[0].State.Requests, 1)
 
-	// It does not count: with room for one more there is room for one more.
+	// It does not count: with room for one more session, one more is claimed.
 	claims, err = db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 5, MaxSessions: 2, Lease: lease})
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
@@ -70,7 +70,7 @@ func TestQuestionClaimsAreLimitedByFreeSlots(t *testing.T) {
 	first := f.claimAsked(t, a, serverA, 2)
 	require.ElementsMatch(t, want[:2], sessionIDs(first), "in the order in which they were asked")
 
-	// Their server dies. Whoever takes over has room for so many, waiting and orphaned together.
+	// Their server dies. The server that takes over has a limited room for waiting and orphaned questions together.
 	f.clock.Advance(2 * lease)
 	require.ElementsMatch(t, want[2:], sessionIDs(f.claimAsked(t, b, serverB, 3)), "what waits comes first")
 
@@ -162,7 +162,7 @@ type planNode struct {
 	Plans     []planNode `json:"Plans"`
 }
 
-// visited calls f with every node that reads a table, and how many rows it looked at.
+// visited calls f with every node that reads a table, and the number of rows that it read.
 func (n planNode) visited(f func(node planNode, rows float64)) {
 	if strings.Contains(n.NodeType, "Scan") && n.NodeType != "CTE Scan" {
 		f(n, (n.Rows+n.Removed)*max(n.Loops, 1))
@@ -173,7 +173,7 @@ func (n planNode) visited(f func(node planNode, rows float64)) {
 	}
 }
 
-// The plan is made when the tables are empty, and kept: it must be good for full ones.
+// The plan is made when the tables are empty, and cached: it must be good for full tables too.
 func TestClaimReadsOnlyWhatItTakes(t *testing.T) {
 	t.Parallel()
 
@@ -189,7 +189,7 @@ func TestClaimReadsOnlyWhatItTakes(t *testing.T) {
 	}
 
 	fill := func() {
-		// Waiting, finished, finished and asked, being worked on by servers that live and that died.
+		// Waiting, finished, finished with a question, and leased by servers that are alive and dead.
 		f.exec(t, `INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, created_at, completed_at,
     runnable_at, lease_until, fence, open_requests, lease_counted)
 SELECT gen_random_uuid(), 'test', 'it hurts', 'chain', kind.status, 'somebody', $1, kind.over, kind.runnable + n * interval '1 ms', kind.lease, 1,
@@ -202,7 +202,7 @@ FROM (VALUES
     ('in_progress', 2, $4, $1, $1, 0, true),
     ('completed', 2, $1, $1, $1, 0, false)) AS kind (status, count, over, runnable, lease, requests, counted),
     generate_series(1, kind.count) AS n`, now, many, asked, nil)
-		// Older than all others, and nothing that this server could run: of an unknown chain, of recipes, of a newer engine.
+		// Older than all others, and impossible to run on this server: of an unknown chain, of recipes, of a newer engine.
 		f.exec(t, `INSERT INTO recipes (hash, needs, recipe, created_at)
 SELECT 'recipe ' || n, ARRAY['mcp:' || n], '{}', $1 FROM generate_series(1, 4) AS n`, now)
 		f.exec(t, `INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, created_at, runnable_at, recipe_hash, engine_version)
@@ -213,7 +213,7 @@ FROM generate_series(1, $2::int) AS n`, now, many)
 SELECT gen_random_uuid(), id, 'chat', 'open', 'somebody', '{}', created_at FROM sessions WHERE open_requests > 0`)
 	}
 
-	// analysed says whether PostgreSQL knows how large the tables are when it plans.
+	// analysed is whether PostgreSQL knows the size of the tables when it plans.
 	for _, analysed := range []bool{false, true} {
 		require.NoError(t, db.OnWorkConn(t.Context(), func(conn *pgx.Conn) error {
 			sql, values, err := postgres.ClaimStatement(t.Context(), conn, args)
@@ -260,7 +260,7 @@ SELECT gen_random_uuid(), id, 'chat', 'open', 'somebody', '{}', created_at FROM 
 			var indexes []string
 
 			plans[0].Plan.visited(func(node planNode, rows float64) {
-				// There are as many servers as there are processes.
+				// There are only as many rows in servers as there are processes.
 				require.False(t, node.NodeType == "Seq Scan" && node.Relation != "servers", string(raw))
 				require.LessOrEqual(t, rows, float64(bound), "%s by %s, analysed %v: %s", node.NodeType, node.IndexName, analysed, raw)
 
@@ -276,7 +276,7 @@ SELECT gen_random_uuid(), id, 'chat', 'open', 'somebody', '{}', created_at FROM 
 	}
 }
 
-// literals writes parameters as text, for EXECUTE takes no parameters.
+// literals formats parameters as literals, because EXECUTE takes no parameters.
 func literals(t *testing.T, conn *pgx.Conn, types []uint32, values []any) string {
 	t.Helper()
 

@@ -51,7 +51,7 @@ func TestServerClaimsOnlySessionsItCanRun(t *testing.T) {
 	f := newFixture(t)
 	db := f.server(t)
 	logs, both, none := f.needing(t, db, "mcp:logs"), f.needing(t, db, "llm:big", "mcp:logs"), f.needing(t, db)
-	plain := f.create(t, db) // of a release without recipes
+	plain := f.create(t, db) // from a release without recipes
 
 	require.Equal(t, []string{none.ID}, f.claimHaving(t, db, time.Time{}, "mcp:metrics", "llm:big", "chain:other"))
 	require.Equal(t, []string{plain.ID}, f.claimHaving(t, db, time.Time{}, "chain:chain"))

@@ -30,7 +30,7 @@ func (f *fixture) ageingServer(t *testing.T) *postgres.DB {
 	return db
 }
 
-// add stores a session of a severity and a team.
+// add stores a session with a severity and a team.
 func (f *fixture) add(t *testing.T, db *postgres.DB, severity tarsy.Severity, team string) string {
 	t.Helper()
 
@@ -99,7 +99,7 @@ func TestSeverityDoesNotMakeASessionOlder(t *testing.T) {
 	db := f.ageingServer(t)
 	id := f.add(t, db, tarsy.SeverityCritical, "")
 
-	// Nobody can run it. Its place in the queue is before the limit, but it has not waited that long.
+	// No server can run it. Its place in the queue is before the limit, but it has not waited that long.
 	abandon := f.clock.Now().Add(-time.Minute)
 	require.Empty(t, f.claimHaving(t, db, abandon, "chain:other"))
 

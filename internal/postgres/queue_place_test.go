@@ -11,8 +11,8 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// Whatever comes in, a session is overtaken only by more severe ones, and only by those that come within the ageing of the levels
-// between them: the sessions before it are settled by then, and their number only falls.
+// Whatever arrives, a session is overtaken only by more severe ones, and only by those that arrive within the ageing of the
+// levels between them: after that, the sessions before it are fixed and their number only falls.
 func TestNoSessionIsOvertakenAfterAgeing(t *testing.T) {
 	t.Parallel()
 

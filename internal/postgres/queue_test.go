@@ -205,7 +205,7 @@ func TestCancelOnlyClaimsDoNotCountAgainstLimits(t *testing.T) {
 		require.Len(t, c.State.Requests, 1)
 	}
 
-	// They do not count: with room for one more there is room for one more.
+	// They do not count: with room for one more session, one more is claimed.
 	waiting := f.create(t, db)
 	roomy := postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 5, MaxSessions: 2, Lease: lease}
 	claims, err = db.Claim(t.Context(), roomy)
@@ -228,7 +228,7 @@ func TestRenew(t *testing.T) {
 
 	f.clock.Advance(2 * lease)
 
-	// Another server takes one of them only.
+	// Another server takes only one of them.
 	taken, err := b.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(),
 		ServerID: serverB, Slots: 3, MaxSessions: noLimit, Lease: lease, Held: []string{late.SessionID, asked.SessionID},
 	})
@@ -294,7 +294,7 @@ func TestReleaseFailsWhileRequestIsOpen(t *testing.T) {
 	holder := db.Hold(claim.Lease)
 	request := newRequest(claim.SessionID, tarsy.RequestCancel, f.clock.Now())
 
-	for range 2 { // asking twice is asking once
+	for range 2 { // a repeated request has no effect
 		ok, err := addRequest(db, t.Context(), newRequestLike(request))
 		require.NoError(t, err)
 		require.True(t, ok)
@@ -308,14 +308,14 @@ func TestReleaseFailsWhileRequestIsOpen(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, open, 1)
 
-	// A step that answers and releases does both.
+	// A step that answers requests and releases does both.
 	committed, err = holder.Commit(t.Context(), progress.Step{Answered: []tarsy.Request{closed(open[0], f.clock.Now())}, Release: true})
 	require.NoError(t, err)
 	require.True(t, committed.Released)
 	require.Zero(t, value[int](t, f, `SELECT open_requests FROM sessions WHERE id = $1`, claim.SessionID))
 }
 
-// newRequestLike is the same request of somebody else.
+// newRequestLike is the same request by another person.
 func newRequestLike(r tarsy.Request) tarsy.Request {
 	r.ID = ident.New()
 
@@ -387,7 +387,7 @@ WHERE lease_until IS NULL AND runnable_at IS NULL AND EXISTS (SELECT 1 FROM requ
 		require.Zero(t, value[int](t, f, `SELECT count(*) FROM sessions s
 WHERE open_requests <> (SELECT count(*) FROM requests q WHERE q.session_id = s.id AND q.status = 'open')`))
 
-		// Whoever holds it next finds the question.
+		// The next holder finds the question.
 		next := claim.Lease
 
 		if committed.Released {
@@ -440,8 +440,8 @@ func TestHandoverMakesSessionClaimableAndWakesClaimers(t *testing.T) {
 	require.NotNil(t, value[*time.Time](t, f, `SELECT lease_until FROM sessions WHERE id = $1`, claim.SessionID), "nor taken from others")
 }
 
-// A stale holder that commits just before the claim is seen by the claimer, and one that commits after it is refused:
-// the state is loaded in a statement after the claim.
+// The claimer sees the commit of a stale holder just before the claim, and a commit after the claim is refused: the state is
+// loaded in a statement after the claim.
 func TestClaimerSeesEveryCommitOfPreviousHolder(t *testing.T) {
 	t.Parallel()
 
@@ -470,7 +470,7 @@ func TestClaimerSeesEveryCommitOfPreviousHolder(t *testing.T) {
 			return nil
 		})
 		group.Go(func() (err error) {
-			for len(claims) == 0 && err == nil { // the row may be locked by the commit
+			for len(claims) == 0 && err == nil { // the commit may have locked the row
 				claims, err = other.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: understood(),
 					ServerID: server, Slots: 1, MaxSessions: noLimit, Lease: lease,
 				})
@@ -559,7 +559,7 @@ func TestRenewalAndTakeoverNeverBothWin(t *testing.T) {
 	t.Logf("both won something in %d of %d rounds", both, rounds)
 }
 
-// After a failover to a standby that was behind, a session that a server works on may not exist.
+// After a failover to a standby that lagged behind, a session that a server works on may not exist.
 func TestLoadOfDeletedSessionReportsLeaseLost(t *testing.T) {
 	t.Parallel()
 

@@ -8,11 +8,12 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// A rereader reads once more after a timeout.
+// rereader retries a read once after a timeout.
 //
-// While a write to the database takes long, pgx reads in the background. Such a read may still wait when its statement is complete. If
-// the statement's context ends at that moment, the read times out, and pgx keeps the timeout for whoever uses the connection next: a
-// client that goes away would make the request of another one fail. Where the time really is over, the second read times out at once.
+// While a write to the database takes long, pgx reads in the background. Such a read may still wait when its statement is
+// complete. If the statement's context ends at that moment, the read times out, and pgx returns the timeout to the next user of
+// the connection: a client that goes away would fail the request of another one. If the time is really over, the second read
+// times out immediately.
 type rereader struct{ io.Reader }
 
 func (r rereader) Read(data []byte) (int, error) {

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// slowConn is a connection whose writes take until the answer was read and the next read waits, as they may on a busy machine.
+// slowConn is a connection whose writes take until the answer was read and the next read is waiting, as can happen on a busy machine.
 type slowConn struct {
 	net.Conn
 
@@ -42,7 +42,7 @@ func (c *slowConn) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// A client that goes away at the end of its statement must not fail the next one on the connection.
+// A client that goes away at the end of its statement must not fail the next statement on the connection.
 func TestStatementIsNotEndedByContextOfTheOneBefore(t *testing.T) {
 	t.Parallel()
 

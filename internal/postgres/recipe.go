@@ -10,11 +10,11 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// Terms are what a session runs by. They are set at intake and are no part of what people see of it.
+// Terms determine how a session runs. They are set at intake and not part of what people see of it.
 type Terms struct {
 	// EngineVersion is the lowest version of the engine that can continue the session.
 	EngineVersion int
-	// Recipe is the chain that the session follows; nil means the one that is configured where it runs.
+	// Recipe is the chain that the session follows; nil means the one that is configured on the server that runs it.
 	Recipe *progress.Recipe
 }
 
@@ -28,8 +28,8 @@ type recipeRow struct {
 var recipeColumns = columnsOf[recipeRow]()
 
 const (
-	// A server that uses a recipe stores it again after storeRecipeEvery, and only recipes that nobody has stored for
-	// keepRecipe are removed. So no server relies on a recipe that is gone, however late its transaction commits.
+	// A server that uses a recipe stores it again after storeRecipeEvery, and only recipes that have not been stored for
+	// keepRecipe are removed. So no server relies on a removed recipe, however late its transaction commits.
 	storeRecipeEvery = time.Hour
 	keepRecipe       = 24 * storeRecipeEvery
 
@@ -43,19 +43,19 @@ WITH unused AS (
 DELETE FROM recipes r USING unused u WHERE r.hash = u.hash`
 )
 
-// storeRecipesSQL stores recipes, or that they are still used. Servers that store the same ones lock them in one order.
+// storeRecipesSQL stores recipes, or records that they are still used. Servers that store the same ones lock them in the same order.
 var storeRecipesSQL = `
     INSERT INTO recipes AS r (` + recipeColumns.list() + `)
     SELECT ` + recipeColumns.list() + ` FROM jsonb_populate_recordset(NULL::recipes, $7) ORDER BY hash
     ON CONFLICT (hash) DO UPDATE SET created_at = greatest(r.created_at, excluded.created_at)`
 
-// storedRecipes remembers when this server stored which recipe, so that each is sent once in a while.
+// storedRecipes remembers when this server stored each recipe, so that it stores one only once in a while.
 type storedRecipes struct {
 	mu     sync.Mutex
 	stored map[string]time.Time
 }
 
-// due are the recipes of a group that have to be stored, each once.
+// due returns the recipes of a group that have to be stored, without duplicates.
 func (s *storedRecipes) due(group []*arrival, now time.Time) []recipeRow {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *storedRecipes) due(group []*arrival, now time.Time) []recipeRow {
 		if r := a.terms.Recipe; r != nil && !seen[r.Hash] && now.Sub(s.stored[r.Hash]) >= storeRecipeEvery {
 			seen[r.Hash] = true
 			row := recipeRow{Recipe: *r, CreatedAt: now}
-			row.Needs = append([]string{}, r.Needs...) // none is not null
+			row.Needs = append([]string{}, r.Needs...) // an empty array, not null
 			all = append(all, row)
 		}
 	}
@@ -122,14 +122,14 @@ func (db *DB) SessionRecipe(ctx context.Context, sessionID string) (json.RawMess
 	return recipes[0].Recipe, nil
 }
 
-// Announcement is what a server that runs sessions tells the others.
+// Announcement is what a server that runs sessions announces to the others.
 type Announcement struct {
 	ServerID string
 	Version  int
 	Has      []string
 }
 
-// Announce tells what a server can run, from now on, and forgets servers that were last seen before a time.
+// Announce stores what a server can run from now on, and deletes servers that were last seen before a time.
 func (db *DB) Announce(ctx context.Context, a Announcement, forgetBefore time.Time) error {
 	_, err := db.work.Exec(ctx, `
 WITH forgotten AS (DELETE FROM servers WHERE seen_at < $5 AND id <> $1)

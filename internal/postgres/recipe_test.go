@@ -16,7 +16,7 @@ func (f *fixture) recipes(t *testing.T) []string {
 	return value[[]string](t, f, `SELECT coalesce(array_agg(hash ORDER BY hash), '{}') FROM recipes`)
 }
 
-// purgeSession removes a session for good, with everything that is due then.
+// purgeSession removes a session permanently, with everything else that is due.
 func (f *fixture) purgeSession(t *testing.T, db *postgres.DB, id string) postgres.Swept {
 	t.Helper()
 
@@ -49,13 +49,13 @@ func TestPurgeRemovesRecipesThatNoSessionFollows(t *testing.T) {
 	require.Equal(t, postgres.Swept{Recipes: 1}, f.purgeDue(t, db))
 	require.Equal(t, []string{"needs: mcp:kept"}, f.recipes(t))
 
-	// A session that is deleted and not purged yet still has its recipe.
+	// A session that has been deleted but not purged still has its recipe.
 	f.exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, kept.ID, f.clock.Now())
 	require.Zero(t, f.purgeDue(t, db))
 	require.Equal(t, []string{"needs: mcp:kept"}, f.recipes(t))
 }
 
-// A server does not send a recipe with every session. One that was removed meanwhile has to be stored again.
+// A server does not store a recipe with every session. One that was removed in the meantime has to be stored again.
 func TestSessionAfterTheRemovalOfItsRecipeHasOne(t *testing.T) {
 	t.Parallel()
 
@@ -72,7 +72,7 @@ func TestSessionAfterTheRemovalOfItsRecipeHasOne(t *testing.T) {
 	require.JSONEq(t, `{"needs": ["mcp:logs"]}`, string(recipe))
 }
 
-// A recipe that is in use stays, even at a moment when none of its sessions is left: a server may be storing the next one.
+// A recipe in use is kept even while it has no sessions: a server may be storing the next one.
 func TestRecipeInUseIsKeptWithoutSessions(t *testing.T) {
 	t.Parallel()
 

@@ -8,14 +8,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// stateTooManyConnections is the SQLSTATE of a connection that PostgreSQL refuses because it, the database or the role has as many as it may.
+// stateTooManyConnections is the SQLSTATE of a connection refused because the server, the database or the role has reached its limit.
 const stateTooManyConnections = "53300"
 
-// refusals remembers whether PostgreSQL refused the last connection for lack of connections. Connections that are open go on working
-// then, so that a check which uses one of them would not notice that requests fail.
+// refusals remembers whether PostgreSQL refused the last connection for lack of connections. Open connections keep working then,
+// so a check that uses one of them would not notice that requests fail.
 type refusals struct{ refused atomic.Bool }
 
-// noted wraps what is told every error of PostgreSQL, also those of connections that are not established.
+// noted wraps the handler of PostgreSQL errors, which also gets those of connections that are not established.
 func (r *refusals) noted(next pgconn.PgErrorHandler) pgconn.PgErrorHandler {
 	return func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
 		if err.Code == stateTooManyConnections {
@@ -26,7 +26,7 @@ func (r *refusals) noted(next pgconn.PgErrorHandler) pgconn.PgErrorHandler {
 	}
 }
 
-// cleared wraps what sets up a new connection: where there is one, PostgreSQL has connections again.
+// cleared wraps the set-up of a new connection: if there is one, PostgreSQL has connections again.
 func (r *refusals) cleared(next pgconn.AfterConnectFunc) pgconn.AfterConnectFunc {
 	return func(ctx context.Context, conn *pgconn.PgConn) error {
 		r.refused.Store(false)
@@ -35,7 +35,7 @@ func (r *refusals) cleared(next pgconn.AfterConnectFunc) pgconn.AfterConnectFunc
 	}
 }
 
-// check tries to connect if the last attempt was refused, and reports whether PostgreSQL still refuses.
+// check tries to connect if the last attempt was refused, and returns an error if PostgreSQL still refuses.
 func (r *refusals) check(ctx context.Context, pool *pgxpool.Pool) error {
 	if !r.refused.Load() {
 		return nil

@@ -6,27 +6,26 @@ import (
 	"time"
 )
 
-// Renewal is what a renewal found of one lease.
+// Renewal is the result of renewing one lease.
 type Renewal struct {
 	SessionID string
-	// Requested tells that a request is open.
+	// Requested means that a request is open.
 	Requested bool
-	// Resolved tells that the session's alert was resolved while the session ran, and does not fire again. Only RenewWithAlerts
-	// looks for it.
+	// Resolved means that the session's alert was resolved while the session ran, and is not firing again. Only RenewWithAlerts sets it.
 	Resolved bool
 }
 
-// resolvedSQL finds out whether the alert of session s is resolved. What was resolved before the session began does not count:
+// resolvedSQL is the condition that the alert of session s was resolved. A resolution before the session began does not count:
 // the agents would have nothing to conclude from.
 const resolvedSQL = `EXISTS (SELECT FROM session_alerts a WHERE a.session_id = s.id AND NOT a.firing AND a.resolved_at >= s.started_at)`
 
-// Renew prolongs leases by fence, also those past their time that nobody took. Leases that are missing from the
-// answer are lost. A renewal that was slow in flight shortens none that was made meanwhile.
+// Renew extends leases by fence, including expired ones that nobody took. Leases that are missing from the result are lost. A
+// renewal that was slow in flight does not shorten one that was made since.
 func (db *DB) Renew(ctx context.Context, leases []Lease, until time.Time) ([]Renewal, error) {
 	return db.renew(ctx, leases, until, "false")
 }
 
-// RenewWithAlerts is Renew, and reads the state of the sessions' alerts too.
+// RenewWithAlerts is Renew that also reads the state of the sessions' alerts.
 func (db *DB) RenewWithAlerts(ctx context.Context, leases []Lease, until time.Time) ([]Renewal, error) {
 	return db.renew(ctx, leases, until, resolvedSQL)
 }

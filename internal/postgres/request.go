@@ -15,15 +15,15 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// The statements of a request come after a lock of the session's row in a transaction of their own, as a release does
-// it: no request is left lying, and what they look at besides cannot change under them.
+// The statements of a request follow a lock of the session's row in their own transaction, as those of a release do: no request
+// is left unhandled, and what else they read cannot change in between.
 const (
 	lockSessionSQL = `SELECT 1 FROM sessions WHERE id = $1 FOR UPDATE`
 
 	asking    = `EXISTS (SELECT 1 FROM requests q WHERE q.session_id = s.id AND q.status = 'open' AND q.kind = 'chat')`
 	answering = `EXISTS (SELECT 1 FROM stages t WHERE t.session_id = s.id AND t.stage_type = 'chat' AND t.status IN ('pending', 'active'))`
 
-	// addCancelSQL asks once, however often it is asked. What runs is the investigation, or the answer to a question.
+	// addCancelSQL adds one request, however often it is called. What is cancelled is the investigation, or the answer to a question.
 	addCancelSQL = `
 WITH running AS (
     SELECT s.id FROM sessions s
@@ -39,8 +39,8 @@ WITH running AS (
 )
 SELECT EXISTS (SELECT 1 FROM running), EXISTS (SELECT 1 FROM asked)`
 
-	// addQuestionSQL takes one question at a time, of a session that is over. A session has one chat. While anything else
-	// is asked the session takes no question either: a request to cancel the answer before must not meet the next one.
+	// addQuestionSQL takes one question at a time, for a finished session. A session has one chat. While any request is open the
+	// session takes no question either: a request to cancel the previous answer must not hit the next one.
 	addQuestionSQL = `
 WITH asked AS (
     UPDATE sessions s SET open_requests = s.open_requests + 1, runnable_at = least(s.runnable_at, $4)
@@ -55,14 +55,14 @@ FROM asked
 RETURNING payload`
 )
 
-// bulkSQL finds what a request to cancel several sessions, $1, is about, and who needs no request: sessions that do nothing, and those of which
-// it was requested.
+// bulkSQL finds the sessions $1 of a bulk cancellation, and which of them need no request: idle sessions, and those whose
+// cancellation has already been requested.
 const bulkSQL = `
 SELECT s.id, NOT (s.status IN ('pending', 'in_progress', 'cancelling') OR ` + asking + ` OR ` + answering + `) AS idle,
     s.status = 'cancelling' OR EXISTS (SELECT 1 FROM requests q WHERE q.session_id = s.id AND q.status = 'open' AND q.kind = 'cancel') AS requested
 FROM sessions s WHERE s.id = ANY ($1::uuid[]) AND s.deleted_at IS NULL`
 
-// addCancelsSQL is addCancelSQL for several sessions, whose requests have the ids $2.
+// addCancelsSQL is addCancelSQL for several sessions; $2 are the ids of the requests.
 const addCancelsSQL = `
 WITH found AS (` + bulkSQL + `
 ), asked AS (
@@ -76,7 +76,7 @@ WITH found AS (` + bulkSQL + `
 )
 SELECT id, idle, requested FROM found`
 
-// addDecisionSQL takes one decision for each call, as long as it waits. The session goes to the front of the queue: somebody has
+// addDecisionSQL takes one decision for each call, while the call waits. The session goes to the front of the queue: somebody has
 // just worked on it.
 var addDecisionSQL = `
 WITH asked AS (
@@ -89,8 +89,8 @@ INSERT INTO requests (id, session_id, kind, status, author, payload, created_at)
 SELECT $2, asked.id, 'approval', 'open', $4, $5, $1 FROM asked
 RETURNING id`
 
-// AddCancel asks for what a session is doing to be cancelled, by its holder or by whoever claims it for that. Asking
-// twice is asking once. It reports false if nothing is being done, or if there is no such session.
+// AddCancel requests that what a session is doing be cancelled, by its holder or by the server that claims it for that. Repeated
+// requests have no effect. It returns false if the session is doing nothing or does not exist.
 func (db *DB) AddCancel(ctx context.Context, r tarsy.Request) (bool, error) {
 	var running, added bool
 
@@ -108,17 +108,17 @@ func (db *DB) AddCancel(ctx context.Context, r tarsy.Request) (bool, error) {
 	return running, nil
 }
 
-// CancelTarget is a session that a request to cancel several sessions names.
+// CancelTarget is a session in a bulk cancellation.
 type CancelTarget struct {
 	ID string
-	// Idle sessions have nothing to cancel; of the requested ones it was requested before.
+	// Idle sessions have nothing to cancel; the cancellation of Requested ones was requested before.
 	Idle, Requested bool
 }
 
 // asked reports whether AddCancels adds a request.
 func (t CancelTarget) asked() bool { return !t.Idle && !t.Requested }
 
-// CancelTargets returns what AddCancels would find, and changes nothing.
+// CancelTargets returns what AddCancels would find, without changing anything.
 func (db *DB) CancelTargets(ctx context.Context, sessionIDs []string) ([]CancelTarget, error) {
 	found, err := collect[CancelTarget](ctx, db.front, bulkSQL, sessionIDs)
 	if err != nil {
@@ -128,8 +128,8 @@ func (db *DB) CancelTargets(ctx context.Context, sessionIDs []string) ([]CancelT
 	return found, nil
 }
 
-// AddCancels is AddCancel for several sessions, in one transaction: it asks for all that it finds and that are neither idle nor requested. One
-// row of the audit log has them all.
+// AddCancels is AddCancel for several sessions, in one transaction: it adds a request for each session that is neither idle nor
+// requested. They share one row of the audit log.
 func (db *DB) AddCancels(ctx context.Context, sessionIDs []string, author string, now time.Time) ([]CancelTarget, error) {
 	var (
 		found []CancelTarget
@@ -184,8 +184,8 @@ func (db *DB) AddCancels(ctx context.Context, sessionIDs []string, author string
 	return found, nil
 }
 
-// AddQuestion asks a question of a session that is over, and returns it with the id of the session's chat. It reports
-// false if the session is not over or is answering another question, or if there is no such session.
+// AddQuestion asks a question about a finished session, and returns it with the id of the session's chat. It returns false if the
+// session is not over, is answering another question or does not exist.
 func (db *DB) AddQuestion(ctx context.Context, r tarsy.Request, q tarsy.Question) (tarsy.Question, bool, error) {
 	payload, err := json.Marshal(q)
 	if err != nil {
@@ -214,8 +214,8 @@ func (db *DB) AddQuestion(ctx context.Context, r tarsy.Request, q tarsy.Question
 	return q, asked, nil
 }
 
-// AddDecision stores what a person decided about a call; the holder of the session applies it. It reports false if the call does not wait
-// for a decision: it was decided already, its time is over, or its session has ended.
+// AddDecision stores a person's decision about a call; the holder of the session applies it. It returns false if the call does
+// not wait for a decision: it was already decided, it has expired, or its session has ended.
 func (db *DB) AddDecision(ctx context.Context, r tarsy.Request, d tarsy.ApprovalDecision) (bool, error) {
 	payload, err := json.Marshal(d)
 	if err != nil {
@@ -242,7 +242,7 @@ func (db *DB) AddDecision(ctx context.Context, r tarsy.Request, d tarsy.Approval
 	return added, nil
 }
 
-// request stores a request after it has locked the session, unless that finds that there is nothing to add.
+// request locks the session and then stores a request, unless there turns out to be nothing to add.
 func (db *DB) request(ctx context.Context, sessionID string, queue func(*pgx.Batch), added *bool) error {
 	return audit.Change(ctx, db.front, func(tx pgx.Tx) error {
 		var batch pgx.Batch
@@ -267,7 +267,7 @@ func (db *DB) tellRequest(sessionID string) {
 	db.signals.raise(topicQueue, "")
 }
 
-// RequestTarget is what decides whether a session takes a request.
+// RequestTarget is what determines whether a session takes a request.
 type RequestTarget struct {
 	ChainID string
 	Status  tarsy.SessionStatus

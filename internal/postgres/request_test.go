@@ -105,7 +105,7 @@ func TestFinishedSessionIsCancellableOnlyDuringQuestion(t *testing.T) {
 	require.Equal(t, 1, value[int](t, f, `SELECT count(*) FROM requests WHERE kind = 'cancel'`))
 }
 
-// A request to cancel one answer that is still open when the next question comes would cancel that one.
+// If a request to cancel an answer were still open when the next question comes, it would cancel the answer to that one.
 func TestQuestionIsRefusedWhileCancelOfPreviousAnswerIsOpen(t *testing.T) {
 	t.Parallel()
 
@@ -201,7 +201,7 @@ func TestExactlyOneConcurrentQuestionIsAccepted(t *testing.T) {
 	require.Equal(t, 1, value[int](t, f, `SELECT count(*) FROM chats`))
 }
 
-// nothingLies checks that every open request is counted and that somebody holds its session or may claim it.
+// nothingLies checks that every open request is counted, and that its session is held or can be claimed.
 func (f *fixture) nothingLies(t *testing.T) {
 	t.Helper()
 	require.Zero(t, value[int](t, f, `SELECT count(*) FROM sessions s
@@ -209,8 +209,7 @@ WHERE open_requests <> (SELECT count(*) FROM requests q WHERE q.session_id = s.i
 	require.Zero(t, value[int](t, f, `SELECT count(*) FROM sessions WHERE open_requests > 0 AND runnable_at IS NULL`))
 }
 
-// The next question and the end of the answer before it come at the same time: it is refused, or it is found by
-// whoever looks next.
+// The next question and the end of the previous answer race: the question is refused, or the next server that looks finds it.
 func TestQuestionRacingWithEndOfAnswerIsNotLost(t *testing.T) {
 	t.Parallel()
 
@@ -297,7 +296,7 @@ func TestCancelRacingWithQuestionLeavesNoOrphanRequest(t *testing.T) {
 			cancelled++
 		}
 
-		// Whether it is claimed to answer or to cancel, both requests are there.
+		// Whether it is claimed to answer or to cancel, both requests are in its state.
 		claims, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Cancels: 1, Chats: 1, Lease: lease})
 		require.NoError(t, err)
 		require.Len(t, claims, 1)

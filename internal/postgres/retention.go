@@ -14,18 +14,18 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// Besides the step commit only what is in this file writes sessions that were taken in: it drops journals and marks
-// sessions as deleted. It touches none that somebody holds or may be about to hold, and locks each one's row first: a
-// claim waits for no lock, so it takes such a session the next time it looks.
+// Besides the step commit, only this file and purge.go write sessions after intake, apart from their queue and request columns:
+// it drops journals and marks sessions as deleted. It touches no session that is held or may be about to be, and locks each row
+// first: a claim skips locked rows, so it takes such a session the next time it looks.
 const (
-	// idle is a session that is over and of which nobody wants anything.
+	// idle is the condition that a session is over and nothing is pending for it.
 	idle = `s.completed_at IS NOT NULL AND s.lease_until IS NULL AND s.runnable_at IS NULL AND s.open_requests = 0`
 
-	// quiet is an idle session of which nobody has wanted anything since $1: questions asked later count.
+	// quiet is the condition that a session is idle and nobody has used it since $1: later questions count.
 	quiet = idle + ` AND s.completed_at < $1 AND coalesce(s.last_interaction_at, s.completed_at) < $1`
 
-	// lockForTrimSQL comes before trimSQL and not within: an event that was committed after a statement began is
-	// counted by the locked row and not seen by the statement.
+	// lockForTrimSQL runs before trimSQL and not within: an event that was committed after a statement began is counted by the
+	// locked row but not seen by the statement.
 	lockForTrimSQL = `
 SELECT s.id, s.fence, s.last_seq, s.last_seq - s.trimmed_seq AS events FROM sessions s
 WHERE s.trimmed_fence < s.fence AND ` + quiet + `
@@ -54,15 +54,14 @@ RETURNING s.id AS session_id, s.last_seq AS version`
 	deleteSQL          = `UPDATE sessions SET deleted_at = $2 WHERE id = $1`
 )
 
-// Batch bounds what one transaction of the clean-up touches: so many sessions, and so many events of all of them but
-// the last.
+// Batch bounds one transaction of the clean-up: the number of sessions, and the number of events of all of them but the last.
 type Batch struct {
 	Sessions int
 	Events   int
 }
 
-// Swept is what one batch did. More tells that another batch may find more; sessions that somebody has locked at the
-// moment are left for the next time.
+// Swept is the result of one batch. More means that another batch may find more; sessions that are locked at the moment are left
+// for the next time.
 type Swept struct {
 	Sessions int
 	Events   int
@@ -70,8 +69,8 @@ type Swept struct {
 	More     bool
 }
 
-// TrimJournals drops, in one transaction, the journals of sessions that have been over and quiet since before. If it was
-// the last batch, last runs in the same transaction.
+// TrimJournals drops, in one transaction, the journals of sessions that have been over and quiet since before a time. In the last
+// batch, last runs in the same transaction.
 func (db *DB) TrimJournals(ctx context.Context, before time.Time, batch Batch, last func(pgx.Tx) error) (Swept, error) {
 	var swept Swept
 
@@ -104,7 +103,7 @@ func (db *DB) TrimJournals(ctx context.Context, before time.Time, batch Batch, l
 	return swept, nil
 }
 
-// trimmable is a session whose journal may be dropped.
+// trimmable is a session whose journal can be dropped.
 type trimmable struct {
 	ID      string
 	Fence   int64
@@ -112,7 +111,7 @@ type trimmable struct {
 	Events  int64
 }
 
-// within returns the first sessions: as many as it takes to reach the number of events.
+// within returns the first sessions, as many as it takes to reach the number of events.
 func within(found []trimmable, events int) []trimmable {
 	left := int64(events)
 
@@ -142,8 +141,8 @@ func trim(ctx context.Context, tx pgx.Tx, chosen []trimmable) (Swept, error) {
 	return Swept{Sessions: len(chosen), Events: int(dropped.RowsAffected())}, err
 }
 
-// ExpireSessions marks, in one transaction, sessions as deleted that have been over and quiet since before. If it was the
-// last batch, last runs in the same transaction.
+// ExpireSessions marks, in one transaction, sessions as deleted that have been over and quiet since before a time. In the last
+// batch, last runs in the same transaction.
 func (db *DB) ExpireSessions(ctx context.Context, before time.Time, batch Batch, last func(pgx.Tx) error) (Swept, error) {
 	var changes []Change
 
@@ -171,8 +170,8 @@ func (db *DB) ExpireSessions(ctx context.Context, before time.Time, batch Batch,
 	return Swept{Sessions: len(changes), More: len(changes) == batch.Sessions}, nil
 }
 
-// DeleteSession marks a session as deleted, because somebody asked for it. A session that is not over, or is asked
-// something, is a *tarsy.Error with CodeConflict.
+// DeleteSession marks a session as deleted on request. If the session is not over or is answering a question, the error is a
+// *tarsy.Error with CodeConflict.
 func (db *DB) DeleteSession(ctx context.Context, id string) error {
 	if !ident.Valid(id) {
 		return sessionNotFound(id)
@@ -209,13 +208,13 @@ func (db *DB) DeleteSession(ctx context.Context, id string) error {
 		return err
 	}
 
-	// Lists learn of it as of any change: they ask for the session again and find that there is none.
+	// Lists notice it as any change: they load the session again and find none.
 	db.signals.moved(id, version)
 
 	return nil
 }
 
-// Jobs is the pool of job queues: they keep their tables in the same database, so that a job's result and its end can be
+// Jobs is the pool of job queues: they keep their tables in the same database, so that a job's result and its completion can be
 // one transaction.
 func (db *DB) Jobs() *pgxpool.Pool { return db.jobs }
 

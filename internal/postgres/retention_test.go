@@ -21,12 +21,12 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// wide is a batch that nothing of a test fills.
+// wide is a batch that no test fills.
 func wide() postgres.Batch { return postgres.Batch{Sessions: 100, Events: 10_000} }
 
 func nothing(pgx.Tx) error { return nil }
 
-// ended stores a session with so many events that is over now and that nobody holds.
+// ended stores a session with this many events that is over and not held.
 func (f *fixture) ended(t require.TestingT, db *postgres.DB, events int) tarsy.Session {
 	claim := f.hold(t, db, newEvents("intake", 1)...)
 	session := claim.State.Session
@@ -65,7 +65,7 @@ func (f *fixture) claimChats(t require.TestingT, db *postgres.DB, n int) []postg
 	return claims
 }
 
-// left is how many events of a session are there, and up to which they are gone.
+// left returns how many events of a session are left, and the number up to which they were trimmed.
 func (f *fixture) left(t require.TestingT, id string) (events, trimmed int) {
 	return value[int](t, f, `SELECT count(*) FROM events WHERE session_id = $1`, id),
 		value[int](t, f, `SELECT trimmed_seq FROM sessions WHERE id = $1`, id)
@@ -75,8 +75,8 @@ func (f *fixture) deleted(t require.TestingT, id string) bool {
 	return value[bool](t, f, `SELECT deleted_at IS NOT NULL FROM sessions WHERE id = $1`, id)
 }
 
-// everyState stores a session in each state that the clean-up must leave alone, all of them long ago, and one in the
-// only state that it may touch.
+// everyState stores a session in each state that the clean-up must not touch, all of them long ago, and one in the only state
+// that it may touch.
 func (f *fixture) everyState(t *testing.T, db *postgres.DB) (free string, alone map[string]string) {
 	t.Helper()
 
@@ -88,7 +88,7 @@ func (f *fixture) everyState(t *testing.T, db *postgres.DB) (free string, alone 
 
 	alone["is running"] = f.hold(t, db, newEvents("intake", 2)...).SessionID
 
-	// Two whose holder has taken the question; one of them gives its work back in the middle.
+	// Two whose holder has accepted the question; one of them is handed over in the middle.
 	for _, name := range []string{"answering a question", "handed over with an answer half done"} {
 		claim := f.ask(t, db, f.ended(t, db, 3).ID)
 		_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Answered: []tarsy.Request{closed(claim.State.Requests[0], f.clock.Now())}})
@@ -102,7 +102,7 @@ func (f *fixture) everyState(t *testing.T, db *postgres.DB) (free string, alone 
 		alone[name] = claim.SessionID
 	}
 
-	// From here on nothing is claimed any more, or these would be.
+	// From here on nothing is claimed any more, because these would be.
 	free = ident.New()
 	for name, id := range map[string]string{"": free, "talked about lately": ident.New(), "ended lately": ident.New()} {
 		session := newSession(f.clock.Now())
@@ -159,7 +159,7 @@ func TestOnlyFinishedIdleSessionsJournalsAreTrimmed(t *testing.T) {
 		require.Zero(t, trimmed, name)
 	}
 
-	// Again is nothing.
+	// A second run does nothing.
 	swept, err = db.TrimJournals(t.Context(), f.clock.Now().Add(-24*time.Hour), wide(), nothing)
 	require.NoError(t, err)
 	require.Zero(t, swept)
@@ -187,7 +187,7 @@ func TestOnlyFinishedIdleSessionsExpire(t *testing.T) {
 	require.Zero(t, swept)
 }
 
-// What was trimmed is trimmed again after a chat, which writes more events, and only then.
+// A trimmed session is trimmed again after a chat, which writes more events, and only then.
 func TestChatAfterCleanupIsCleanedUpLater(t *testing.T) {
 	t.Parallel()
 
@@ -247,8 +247,8 @@ func TestBatchesAreBoundedAndLastOneIsReported(t *testing.T) {
 	}
 
 	for _, want := range []postgres.Swept{
-		{Sessions: 2, Events: 14, More: true}, // the second one crosses the bound of events, the third would begin beyond
-		{Sessions: 3, Events: 6, More: true},  // as many as the bound of sessions
+		{Sessions: 2, Events: 14, More: true}, // the second one crosses the bound of events, so the third is not taken
+		{Sessions: 3, Events: 6, More: true},  // the bound of sessions
 		{},
 	} {
 		swept, err := db.TrimJournals(t.Context(), before, postgres.Batch{Sessions: 3, Events: 8}, last)
@@ -289,7 +289,7 @@ func TestBatchAndItsJobCompleteInOneTransaction(t *testing.T) {
 	require.False(t, f.deleted(t, session.ID))
 }
 
-// Whoever has the row locked has a reason to; the clean-up neither waits nor touches it.
+// The clean-up neither waits for a locked row nor touches it.
 func TestLockedSessionsAreSkippedUntilNextRun(t *testing.T) {
 	t.Parallel()
 
@@ -316,8 +316,8 @@ func TestLockedSessionsAreSkippedUntilNextRun(t *testing.T) {
 	require.Equal(t, postgres.Swept{Sessions: 1, Events: 3}, swept)
 }
 
-// Sessions are asked and answered while two servers clean up with a bound that makes everything ripe at once: no event
-// may be lost that its journal does not count as gone, and none be left that it does.
+// Questions are asked and answered while two servers clean up with a bound that includes every session: the clean-up must remove
+// exactly the events that the journal counts as gone.
 func TestCleanupRacingWithHoldersKeepsCounts(t *testing.T) {
 	t.Parallel()
 
@@ -384,7 +384,7 @@ func TestCleanupRacingWithHoldersKeepsCounts(t *testing.T) {
 	}
 }
 
-// requireCounted checks that the events that are left are those that the session does not count as gone.
+// requireCounted checks that exactly the events that the session does not count as gone are left.
 func (f *fixture) requireCounted(t *testing.T, id string) {
 	t.Helper()
 	require.True(t, value[bool](t, f, `SELECT coalesce(min(e.seq) = s.trimmed_seq + 1, s.trimmed_seq = s.last_seq)
@@ -431,7 +431,7 @@ func TestTrimmedSessionJournalConformsForReaders(t *testing.T) {
 						queue.Lock()
 						defer queue.Unlock()
 
-						// Only this one shall be trimmed, and only now.
+						// Only this one may be trimmed, and only now.
 						const age = `UPDATE sessions SET completed_at = $2, last_interaction_at = $2 WHERE id = $1`
 
 						f.exec(t, age, session.ID, epoch().Add(-time.Hour))
@@ -496,7 +496,7 @@ func TestDeletedSessionIsInNoQuery(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, tarsy.SessionCompleted, status)
 
-	// Its journal goes in its time.
+	// Its journal is trimmed when it is due.
 	f.clock.Advance(time.Hour)
 
 	swept, err := db.TrimJournals(t.Context(), f.clock.Now(), wide(), nothing)

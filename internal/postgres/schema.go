@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// checkPlace refuses a database in which the tables would be created in the wrong place, or not at all, for the reasons that Inspect would give.
-// It changes nothing.
+// checkPlace refuses a database in which the tables would be created in the wrong place or not at all, with the reasons that
+// Inspect gives. It changes nothing.
 func checkPlace(ctx context.Context, conn *pgx.Conn) error {
 	seen := facts{Address: conn.Config().RuntimeParams}
 
@@ -30,11 +30,11 @@ func checkPlace(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// pinFunctionsSQL gives the functions that this transaction has created or changed a search path of their own: the schema. PostgreSQL runs
-// functions with other paths than ours. Since version 17 an index is built with an empty one, and pg_restore and pg_upgrade work with an
-// empty one; the names in a function's body would not be found. CREATE OR REPLACE removes the setting, so this runs at the end of
-// every migration, before the next one builds an index with the function. The names in a body that was parsed when the function was
-// created (prosqlbody) are bound already.
+// pinFunctionsSQL sets the search path of the functions that this transaction created or changed: to the schema. PostgreSQL runs
+// functions with other paths than ours: since version 17 an index is built with an empty one, and pg_restore and pg_upgrade use
+// an empty one too, so the names in a function's body would not be found. CREATE OR REPLACE removes the setting, so this runs at
+// the end of every migration, before the next one builds an index with the function. The names in a body that was parsed when the
+// function was created (prosqlbody) are already bound.
 const pinFunctionsSQL = `
 DO $$
 DECLARE
@@ -49,7 +49,7 @@ BEGIN
 END
 $$`
 
-// pinFunctions fixes the search path of the functions of a migration.
+// pinFunctions sets the search path of the functions of a migration.
 func pinFunctions(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, pinFunctionsSQL); err != nil {
 		return fmt.Errorf("set the search path of functions: %w", err)

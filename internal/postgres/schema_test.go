@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// foreignFunctions are those of River, which calls only functions of PostgreSQL, so that any search path does.
+// foreignFunctions are those of River that call only functions of PostgreSQL, so that any search path works.
 const foreignFunctions = `p.proname = 'river_job_state_in_bitmask'`
 
 // functionsSQL lists the functions whose names in their bodies depend on the caller's search path.
@@ -26,8 +26,8 @@ WHERE n.nspname NOT IN ('pg_catalog', 'information_schema') AND p.prosqlbody IS 
   AND NOT coalesce(format('search_path=%I, pg_temp', n.nspname) = ANY (p.proconfig), false) AND NOT (` + foreignFunctions + `)
 ORDER BY 1`
 
-// dependentsSQL lists what else has expressions: triggers, indexes, constraints, generated columns, defaults, views and policies. Their names are
-// resolved when they are created, so what can go wrong is a function that they call.
+// dependentsSQL lists other objects with expressions: triggers, indexes, constraints, generated columns, defaults, views and
+// policies. Their names are resolved at creation, so only a function that they call can go wrong.
 const dependentsSQL = `
 SELECT DISTINCT pg_describe_object(d.classid, d.objid, d.objsubid) || ' calls ' || p.oid::regprocedure::text
 FROM pg_depend d JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND d.refobjid = p.oid JOIN pg_namespace n ON n.oid = p.pronamespace
@@ -42,14 +42,14 @@ func TestEveryFunctionHasSearchPathOfItsSchema(t *testing.T) {
 	require.Empty(t, list(t, f, functionsSQL))
 	require.Empty(t, list(t, f, fmt.Sprintf(dependentsSQL, `p.prosqlbody IS NULL AND p.proconfig IS NULL AND NOT (`+foreignFunctions+`)`)))
 
-	// The lists are not empty for want of anything to list.
+	// Without the conditions, the lists are not empty.
 	all := list(t, f, fmt.Sprintf(dependentsSQL, "true"))
 	require.Contains(t, all, "index notes_words calls search_tokens(text)")
 	require.Contains(t, all, "trigger session_list_insert on table sessions calls session_list_insert()")
 	require.Contains(t, strings.Join(all, "\n"), "column words of table entities calls search_set(text)")
 }
 
-// A function that a migration replaces loses its settings, and gets them again before anything else uses it.
+// A function replaced by a migration loses its settings, and gets them again before anything else uses it.
 func TestReplacedFunctionKeepsSearchPath(t *testing.T) {
 	t.Parallel()
 
@@ -78,7 +78,7 @@ END $$`)
 	require.Empty(t, list(t, f, functionsSQL))
 }
 
-// PostgreSQL 17 and later build indexes with an empty search path, and pg_restore and pg_upgrade do everything with one.
+// PostgreSQL 17 and later build indexes with an empty search path; pg_restore and pg_upgrade always use an empty one.
 func TestSchemaWorksWithEmptySearchPath(t *testing.T) {
 	t.Parallel()
 
@@ -100,7 +100,7 @@ func TestSchemaWorksWithEmptySearchPath(t *testing.T) {
 
 	exec("SET search_path = ''")
 
-	// Whatever triggers do happens: rows of lists, of words, of sums and of quality are written and removed.
+	// All effects of triggers happen: rows of lists, words, sums and quality are written and removed.
 	exec("INSERT INTO public.notes (id, content, source, author, created_at, updated_at) VALUES ($1, 'Ana restarts db-7', 'cli', 'ana', now(), now())", ident.New())
 	exec("INSERT INTO public.entities (id, type, title, state, created_by, created_at, updated_at) VALUES ($1, 'task', 'Restart db-7', 'accepted', 'ana', now(), now())", ident.New())
 	exec("UPDATE public.sessions SET completed_at = now(), status = 'failed' WHERE id = $1", waiting.ID)
@@ -187,7 +187,7 @@ func TestDatabaseWithoutPlaceForTablesIsRefusedWithAdvice(t *testing.T) {
 	}
 }
 
-// asGuest makes a role that may connect and use a schema, and returns the address for it.
+// asGuest creates a role that may connect and use a schema, and returns its address.
 func asGuest(t *testing.T, address, schema string) string {
 	t.Helper()
 

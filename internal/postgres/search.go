@@ -13,26 +13,26 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// A search is answered in one of two ways. Few sessions match most searches: the index finds all of them, and they are put
-// in order. Where many match it would take long to find all, but the newest match soon: those are looked through first.
+// A search is answered in one of two ways. Most searches match few sessions: the index finds all of them, and they are sorted. If
+// many match, finding all would take long, but the newest ones soon have enough matches: those are scanned first.
 const (
-	// fewMatches is up to how many expected matches the index is asked for all of them.
+	// fewMatches is the maximum number of expected matches for which the index is asked for all of them.
 	fewMatches = 5000
-	// newestScanned is how many of the newest sessions are looked through for a word that many contain.
+	// newestScanned is how many of the newest sessions are scanned for a frequent word.
 	newestScanned = 2000
-	// snippetSource bounds how much of a text is looked through for what matched; no more of it is indexed.
+	// snippetSource bounds how much of a text is searched for what matched; no more of it is indexed.
 	snippetSource = 32768
 )
 
-// The tiers of relevance: a session whose title, alert type, cause, summary or error matches comes before one whose alert
-// or analysis does. Within a tier the newest comes first.
+// Tiers of relevance: a session whose title, alert type, cause, summary or error matches comes before one whose alert or analysis
+// does. Within a tier the newest comes first.
 const (
 	tierTitle = iota
 	tierText
 	tiers
 )
 
-// search returns a page of the sessions that match a search, with what matched.
+// search returns a page of the sessions that match a search, with snippets of what matched.
 func (db *DB) search(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.SessionItem, error) {
 	plan, err := db.planSearch(ctx, parseSearch(f.Search))
 	if err != nil {
@@ -56,14 +56,14 @@ func (db *DB) search(ctx context.Context, f tarsy.SessionFilter) ([]tarsy.Sessio
 	return items, nil
 }
 
-// searchWords are the words that somebody searches for, as the database's search_query takes them.
+// searchWords are the words of a search, in the form that the database's search_query takes.
 type searchWords struct {
 	words    []string
 	prefixes []bool
 }
 
-// parseSearch splits a search into words. The last word may still be typed, so it also matches words that begin with it,
-// as does every word with a star at its end. Quoted words match as they are.
+// parseSearch splits a search into words. The last word may be incomplete, so it also matches words that begin with it, as does
+// every word that ends with a star. Quoted words match exactly.
 func parseSearch(text string) searchWords {
 	var s searchWords
 
@@ -83,12 +83,12 @@ func parseSearch(text string) searchWords {
 	return s
 }
 
-// searchPlan is a search as the database understands it.
+// searchPlan is a search as the database parses it.
 type searchPlan struct {
-	// query matches all words of a session, and title those of its title, alert type, cause, summary and error.
+	// query matches all words of a session, title only those of its title, alert type, cause, summary and error.
 	query, title string
 	tokens       []searchToken
-	// expected is how many sessions the database expects to match.
+	// expected is how many matches the planner expects.
 	expected float64
 }
 
@@ -123,13 +123,13 @@ FROM unnest($1::text[], $2::boolean[]) AS w (word, prefix), unnest(search_tokens
 	return plan, nil
 }
 
-// hit is where a session stands among those that match.
+// hit is a session that matches, with its tier.
 type hit struct {
 	SessionID string
 	Tier      int
 }
 
-// findPlaces returns up to f.Limit sessions that match, in the order of relevance.
+// findPlaces returns up to f.Limit matching sessions, in order of relevance.
 func (db *DB) findPlaces(ctx context.Context, plan searchPlan, f tarsy.SessionFilter) ([]hit, error) {
 	q := newListQuery(f)
 	q.args["query"], q.args["title"], q.args["now"] = plan.query, plan.title, db.clock.Now()
@@ -198,7 +198,7 @@ func (q *listQuery) statuses(f tarsy.SessionFilter) string {
 	return listed + " AND (l.status <> '' OR EXISTS (SELECT FROM sessions o WHERE o.id = l.session_id AND o.status = ANY(@open::text[])))"
 }
 
-// allMatches is the statement that finds every match and puts them in order.
+// allMatches is the statement that finds all matches and sorts them.
 func (q *listQuery) allMatches(f tarsy.SessionFilter) string {
 	after := ""
 	if f.After != nil {
@@ -212,7 +212,7 @@ SELECT session_id, tier FROM (
 ) AS found ` + after + ` ORDER BY tier, created_at DESC, session_id DESC LIMIT ` + strconv.Itoa(f.Limit)
 }
 
-// findInTier returns up to limit matches of a tier: from the newest sessions if there are enough among them, else from all.
+// findInTier returns up to limit matches of a tier: from the newest sessions if those have enough, otherwise from all.
 func (db *DB) findInTier(ctx context.Context, q listQuery, f tarsy.SessionFilter, tier, limit int, after bool) ([]hit, error) {
 	match := "l.words @@ @title::tsquery"
 	if tier == tierText {
@@ -236,14 +236,14 @@ WHERE `+match+` AND `+where+` ORDER BY l.created_at DESC, l.session_id DESC LIMI
 		return newest, err
 	}
 
-	// Ordered by an expression, so that no index in that order is walked from the newest session to the oldest.
+	// Ordering by an expression keeps the planner from walking an index from the newest session to the oldest.
 	return collect[hit](ctx, db.readers, `
 SELECT l.session_id, `+strconv.Itoa(tier)+` AS tier FROM session_list l
 WHERE `+match+` AND `+bounds+` AND `+where+`
 ORDER BY l.created_at + interval '0' DESC, l.session_id DESC LIMIT `+strconv.Itoa(limit), q.args)
 }
 
-// foundSession is a session with the texts in which something may have matched.
+// foundSession is a session with the texts that may have matched.
 type foundSession struct {
 	tarsy.SessionItem
 
@@ -251,7 +251,7 @@ type foundSession struct {
 	FinalAnalysis string
 }
 
-// matches reads the sessions at places and shows what matched.
+// matches reads the sessions at places and adds snippets of what matched.
 func (db *DB) matches(ctx context.Context, plan searchPlan, places []hit) ([]tarsy.SessionItem, error) {
 	ids := make([]string, len(places))
 	for i, p := range places {
@@ -284,7 +284,7 @@ ORDER BY page.number`, ids, snippetSource, db.clock.Now())
 	return items, nil
 }
 
-// expectedRows reads from an explanation how many rows a statement returns.
+// expectedRows reads the planner's estimate of the number of rows from the output of EXPLAIN.
 func expectedRows(row pgx.Row) (float64, error) {
 	var (
 		explained   []byte

@@ -103,7 +103,7 @@ func TestSearchRanksTitlesFirst(t *testing.T) {
 	check()
 	require.Equal(t, []string{titled}, listed(t, db, tarsy.SessionFilter{Search: "cold"}))
 
-	// A server that indexes old sessions finds the same words.
+	// A server that indexes old sessions stores the same words.
 	f.exec(t, `UPDATE session_list SET words = NULL`)
 	require.Empty(t, listed(t, db, tarsy.SessionFilter{Search: "latency"}))
 	require.NoError(t, db.Fill(t.Context()))
@@ -142,14 +142,14 @@ func TestSearchFindsCauseAndListsOutcomeOnceSessionEnds(t *testing.T) {
 
 	check()
 
-	// A server that indexes old sessions finds the same words.
+	// A server that indexes old sessions stores the same words.
 	f.exec(t, `UPDATE session_list SET words = NULL`)
 	require.NoError(t, db.Fill(t.Context()))
 	check()
 }
 
-// Sessions whose alert type, summary or error matches come first, then the others, each newest first; pages go on where the
-// one before ended, in either way of searching.
+// Sessions whose alert type, summary or error matches come first, then the others, each newest first; each page continues where
+// the previous one ended, in both ways of searching.
 func TestSearchIsOrderedByRelevanceAndPaged(t *testing.T) {
 	t.Parallel()
 
@@ -271,7 +271,7 @@ func TestSearchShowsWhatMatched(t *testing.T) {
 	require.Nil(t, items[0].Match)
 }
 
-// Whatever an alert contains, it is stored.
+// Intake stores an alert whatever it contains.
 func TestHostileTextFailsNeitherIntakeNorCompletion(t *testing.T) {
 	t.Parallel()
 
@@ -300,7 +300,7 @@ func TestHostileTextFailsNeitherIntakeNorCompletion(t *testing.T) {
 	require.Len(t, listed(t, db, tarsy.SessionFilter{Search: "kubernetes"}), 8)
 }
 
-// What the previous release stored is listed at once, and is found when a server has indexed it.
+// What the previous release stored is listed immediately, and found once a server has indexed it.
 func TestSessionsOlderThanSearchAreFound(t *testing.T) {
 	t.Parallel()
 

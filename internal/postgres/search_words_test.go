@@ -14,11 +14,11 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// firstWords is the last schema whose words were found by the functions of the migration that introduced search.
+// firstWords is the last schema with the search functions of the migration that introduced search.
 const firstWords = 12
 
-// Sessions that were indexed before stay as they are, so their words must be those that a search asks for today. The only
-// difference is that a word lost the punctuation around it.
+// Sessions that were indexed before are not indexed again, so their words must be those that a search uses today. The only
+// difference is that words lost the punctuation around them.
 func TestSearchTokenizationMatchesFirstReleaseWithSearch(t *testing.T) {
 	t.Parallel()
 
@@ -49,7 +49,7 @@ func TestSearchTokenizationMatchesFirstReleaseWithSearch(t *testing.T) {
 	})
 }
 
-// wordsOf makes a database of a version and returns what that finds in the texts of a session.
+// wordsOf creates a database of a version and returns a function that returns the words it finds in the texts of a session.
 func wordsOf(t *testing.T, version int) func(t require.TestingT, title, alert, analysis string) []string {
 	t.Helper()
 
@@ -71,7 +71,7 @@ func wordsOf(t *testing.T, version int) func(t require.TestingT, title, alert, a
 	}
 }
 
-// trimmed removes the punctuation around words, and what is then empty.
+// trimmed removes the punctuation around words, and words that are then empty.
 func trimmed(words []string) []string {
 	found := make([]string, 0, len(words))
 

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// SessionDetail returns one session with its stages and executions, as of one moment.
+// SessionDetail returns one session with its stages and executions, from one snapshot.
 func (db *DB) SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetail, error) {
 	if !ident.Valid(id) {
 		return nil, sessionNotFound(id)
@@ -37,7 +37,7 @@ func (db *DB) SessionDetail(ctx context.Context, id string) (*tarsy.SessionDetai
 	return rows.detail(), nil
 }
 
-// detailRows are the rows of a session before they are put under each other.
+// detailRows are the rows of a session before they are assembled.
 type detailRows struct {
 	sessions   []sessionRow
 	stages     []tarsy.Stage
@@ -53,17 +53,17 @@ type detailRows struct {
 	waiting    []waitingRow
 }
 
-// waitingRow is how many approvals of a session are open.
+// waitingRow is the number of open approvals of a session.
 type waitingRow struct {
 	Approvals int `json:"approvals"`
 }
 
-// rerunRow is a session that investigates the alert of another one again.
+// rerunRow is a re-run of a session.
 type rerunRow struct {
 	ID string `json:"id"`
 }
 
-// toolsSQL counts the tool calls of an investigation. Questions are no part of it.
+// toolsSQL counts the tool calls of an investigation, without those of questions.
 const toolsSQL = `
 SELECT server_name, tool_name, count(*) AS calls, count(*) FILTER (WHERE is_error) AS errors
 FROM mcp_interactions
@@ -141,17 +141,17 @@ func (r *detailRows) detail() *tarsy.SessionDetail {
 	return detail
 }
 
-// snapshot shows several queries the same moment.
+// snapshot gives several queries the same view of the database.
 var snapshot = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 
-// SessionProgress returns how far a session is.
+// SessionProgress returns the progress of a session.
 func (db *DB) SessionProgress(ctx context.Context, id string) (*tarsy.SessionProgress, error) {
 	return one[tarsy.SessionProgress](ctx, db, id, `
 SELECT id, status, stage_count, current_stage_index, error_code, error_message, last_seq AS version
 FROM sessions WHERE id = $1 AND deleted_at IS NULL`)
 }
 
-// SessionSummary returns what came of a session so far.
+// SessionSummary returns the results of a session so far.
 func (db *DB) SessionSummary(ctx context.Context, id string) (*tarsy.SessionSummary, error) {
 	return one[tarsy.SessionSummary](ctx, db, id, `
 SELECT id, status, executive_summary, final_analysis, outcome, cause, stage_count,
@@ -161,7 +161,7 @@ SELECT id, status, executive_summary, final_analysis, outcome, cause, stage_coun
 FROM sessions WHERE id = $1 AND deleted_at IS NULL`, db.clock.Now())
 }
 
-// one returns the row that a query about one session has; the session's id is its first argument.
+// one returns the row of a query about one session, whose id is its first argument.
 func one[R any](ctx context.Context, db *DB, id, sql string, args ...any) (*R, error) {
 	if !ident.Valid(id) {
 		return nil, sessionNotFound(id)

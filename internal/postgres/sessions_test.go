@@ -102,7 +102,7 @@ func TestCursorVisitsEverySessionOnce(t *testing.T) {
 	db := f.server(t)
 
 	for i := range 23 {
-		if i%4 == 0 { // several share a time
+		if i%4 == 0 { // several sessions share a time
 			f.clock.Advance(time.Microsecond)
 		}
 
@@ -133,7 +133,7 @@ func TestCursorVisitsEverySessionOnce(t *testing.T) {
 		after = &tarsy.SessionCursor{CreatedAt: last.CreatedAt, ID: last.ID}
 
 		f.clock.Advance(time.Second)
-		f.create(t, db) // what comes in meanwhile is on no later page
+		f.create(t, db) // new sessions appear on no later page
 	}
 
 	require.Equal(t, want, got)
@@ -172,8 +172,8 @@ func TestSessionDetailHasStagesAndExecutionsInOrder(t *testing.T) {
 	}
 }
 
-// TestDetailAndTimelineAreOneSnapshot reads while a holder commits one stage, one execution, one timeline event and one
-// journal event at a time: whatever is read, the numbers agree.
+// TestDetailAndTimelineAreOneSnapshot reads while a holder commits one stage, one execution, one timeline event and one journal
+// event at a time: the numbers agree in every read.
 func TestDetailAndTimelineAreOneSnapshot(t *testing.T) {
 	t.Parallel()
 
@@ -404,7 +404,7 @@ func TestSessionsAreFilteredByOutcome(t *testing.T) {
 		require.Equal(t, test.want, listed(t, db, test.filter), name)
 	}
 
-	// The next page begins after the last session, whichever outcome it has.
+	// The next page begins after the last session, whatever its outcome.
 	last, err := db.Sessions(t.Context(), tarsy.SessionFilter{Outcomes: two, Limit: 2})
 	require.NoError(t, err)
 	require.Equal(t, both[2:], listed(t, db, tarsy.SessionFilter{

@@ -12,22 +12,23 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// idleInTransaction is in PostgreSQL's notation. A server that freezes between the two round trips of a commit must not
-// keep its sessions locked: nobody could take them over.
+// idleInTransaction is in PostgreSQL's notation. A server that freezes between the two round trips of a commit must not keep its
+// sessions locked, because nobody could take them over.
 const idleInTransaction = "5s"
 
-// workSettings fix the plans of the statements that claim, commit and clean up. Plans are cached from the first executions
-// on, when the tables are still small and a sequential scan looks cheap, but each of these statements has its index. A
-// bitmap scan would visit every dead version of a queue's entries again and again, where a plain index scan marks them and
-// skips them. With one good plan per statement there is nothing to gain from planning again.
+// workSettings fix the plans of the statements that claim, commit and clean up. Plans are cached from the first executions on,
+// when the tables are still small and a sequential scan looks cheap, but each of these statements has its index. A bitmap scan
+// would visit every dead version of a queue's entries again and again, whereas a plain index scan marks them and skips them. With
+// one good plan per statement, planning again gains nothing.
 //
 // Readers must not have these settings: see readSettings.
 func workSettings() map[string]string {
 	return map[string]string{"enable_seqscan": "off", "enable_bitmapscan": "off", "plan_cache_mode": "force_generic_plan"}
 }
 
-// noteSettings are workSettings with bitmap scans: GIN indexes, which find similar entities, have no other. The statement that completes
-// a job, planned while the queue was empty, would read all jobs of the day each time.
+// noteSettings are workSettings with bitmap scans, the only ones that GIN indexes, which find similar entities, support. Without
+// the other settings, the statement that completes a job, planned while the queue was empty, would read all jobs of the day each
+// time.
 func noteSettings() map[string]string {
 	settings := workSettings()
 	delete(settings, "enable_bitmapscan")
@@ -35,9 +36,9 @@ func noteSettings() map[string]string {
 	return settings
 }
 
-// readSettings bound what a reader takes from the others. How many rows its filters and its period match decides which plan is
-// good, so every execution is planned with its values: the plan without them, which PostgreSQL may choose after five
-// executions, summed 30 days of usage up by reading a million sessions.
+// readSettings limit what a reader takes from the others. The best plan depends on how many rows its filters and its period
+// match, so every execution is planned with its values: the generic plan, which PostgreSQL may choose after five executions,
+// summed up 30 days of usage by reading a million sessions.
 func readSettings(cfg Config) map[string]string {
 	return map[string]string{
 		"statement_timeout": milliseconds(cfg.ReadTimeout), "plan_cache_mode": "force_custom_plan",
@@ -45,13 +46,13 @@ func readSettings(cfg Config) map[string]string {
 	}
 }
 
-// connectionSettings are those of every connection, whatever a distribution, a provider or an administrator has set for the server, the database
-// or the role. docs/operations.md lists them.
+// connectionSettings are those of every connection, whatever a distribution, a provider or an administrator has set for the
+// server, the database or the role. docs/operations.md lists them.
 //
-// The keepalives and tcp_user_timeout let PostgreSQL notice within about half a minute instead of two hours that the host of a server is
-// gone; on a Unix socket they have no effect. Statements are short and executed thousands of times, so compiling them costs more than
-// it saves: the claim took seconds. Time limits of others would end migrations and the connections that listen, and with another
-// isolation level concurrent commits would fail.
+// The keepalives and tcp_user_timeout let PostgreSQL notice within about half a minute instead of two hours that the host of a
+// server is gone; on a Unix socket they have no effect. JIT is off because statements are short and executed thousands of times,
+// so compiling them costs more than it saves: the claim took seconds. Inherited time limits would end migrations and listening
+// connections, and with another isolation level concurrent commits would fail.
 func connectionSettings(serverVersion string) map[string]string {
 	settings := map[string]string{
 		"idle_in_transaction_session_timeout": idleInTransaction,
@@ -72,19 +73,19 @@ func connectionSettings(serverVersion string) map[string]string {
 // hasTransactionTimeout is the first version with the setting transaction_timeout.
 const hasTransactionTimeout = 17
 
-// majorOf returns the number that a version such as "17.10 (Debian 17.10-1)" or "19beta1" begins with.
+// majorOf returns the leading number of a version such as "17.10 (Debian 17.10-1)" or "19beta1".
 func majorOf(version string) int {
 	digits := strings.IndexFunc(version, func(r rune) bool { return r < '0' || r > '9' })
 	if digits < 0 {
 		digits = len(version)
 	}
 
-	major, _ := strconv.Atoi(version[:digits]) // an unknown version has no settings that old ones lack
+	major, _ := strconv.Atoi(version[:digits]) // a version that cannot be parsed counts as an old one
 
 	return major
 }
 
-// apply sets up a new connection, in one round trip. What the address of the database names wins over our defaults.
+// apply sets up a new connection in one round trip. Settings in the address of the database override our defaults.
 func apply(fromAddress, settings map[string]string) pgconn.AfterConnectFunc {
 	return func(ctx context.Context, conn *pgconn.PgConn) error {
 		all := connectionSettings(conn.ParameterStatus("server_version"))

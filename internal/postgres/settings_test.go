@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// Providers and administrators set values for a database or a role. Whatever they are, connections have ours.
+// Providers and administrators set values for a database or a role. Connections have ours regardless.
 func TestConnectionsIgnoreSettingsOfDatabase(t *testing.T) {
 	t.Parallel()
 
@@ -31,12 +31,12 @@ func TestConnectionsIgnoreSettingsOfDatabase(t *testing.T) {
 	for pool, conns := range db.Pools() {
 		for setting, ours := range want {
 			if pool == "readers" && setting == "statement_timeout" {
-				continue // readers have a limit of their own, see TestPlannerSettingsApplyToWorkAndTimeoutToReaders
+				continue // readers have their own limit, see TestPlannerSettingsApplyToWorkAndTimeoutToReaders
 			}
 
 			var got string
 			require.NoError(t, conns.QueryRow(t.Context(), "SELECT current_setting($1)", setting).Scan(&got))
-			// On a Unix socket PostgreSQL shows 0 for what belongs to TCP.
+			// On a Unix socket PostgreSQL shows 0 for TCP settings.
 			if !strings.HasPrefix(setting, "tcp_") {
 				require.Equal(t, ours, got, "%s of pool %s", setting, pool)
 			}
@@ -48,7 +48,7 @@ func TestConnectionsIgnoreSettingsOfDatabase(t *testing.T) {
 	require.NoError(t, postgres.Migrate(t.Context(), f.url))
 }
 
-// otherThan is a value that would hurt.
+// otherThan returns a harmful value.
 func otherThan(setting, ours string) string {
 	switch {
 	case ours == "off":
@@ -93,13 +93,13 @@ func TestCheckFailsWhilePostgresRefusesConnections(t *testing.T) {
 	role, _, _ := strings.Cut(strings.TrimPrefix(address, "postgres://"), ":")
 	f.exec(t, "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role)
 
-	// It is not started: whatever works in the background would open connections at any time, and be refused.
+	// It is not started: background work would open connections at any time, and be refused.
 	db, err := postgres.Open(t.Context(), postgres.Config{URL: address, Clock: f.clock})
 	require.NoError(t, err)
 	t.Cleanup(db.Stop)
 	require.NoError(t, db.Check(t.Context()))
 
-	// The connections that are open go on working, and one more is refused.
+	// Open connections keep working, and one more is refused.
 	f.exec(t, "ALTER ROLE "+role+" CONNECTION LIMIT 1")
 	require.NoError(t, db.Check(t.Context()), "nobody was refused yet")
 
@@ -117,7 +117,7 @@ func TestCheckFailsWhilePostgresRefusesConnections(t *testing.T) {
 	require.NoError(t, db.Check(t.Context()))
 }
 
-// PostgreSQL allows 100 connections by default, and keeps three of them for superusers.
+// PostgreSQL allows 100 connections by default, and reserves three of them for superusers.
 func TestThreeServersFitIntoDefaultConnectionsWithSomeLeft(t *testing.T) {
 	t.Parallel()
 

@@ -12,7 +12,7 @@ import (
 var (
 	shareColumns = columnsOf[tarsy.Share]()
 
-	// createShareSQL creates a share if the session has fewer than $6 that may be used. Two at once may both be the last one.
+	// createShareSQL creates a share if the session has fewer than $6 usable ones. Two concurrent calls may both get the last place.
 	createShareSQL = `
 INSERT INTO session_shares (id, session_id, hash, author, created_at, expires_at)
 SELECT $1, s.id, $3, $4, $5, $7 FROM sessions s WHERE s.id = $2 AND s.deleted_at IS NULL
@@ -25,7 +25,7 @@ WHERE h.hash = $1 AND h.revoked_at IS NULL AND h.expires_at > $2 AND s.id = h.se
 RETURNING ` + shareColumns.of("h")
 )
 
-// CreateShare stores a share with the hash of its secret. An error with CodeConflict says that the session has too many.
+// CreateShare stores a share with the hash of its secret. An error with CodeConflict means that the session has too many.
 func (db *DB) CreateShare(ctx context.Context, share tarsy.Share, hash []byte) error {
 	audit.Detail(ctx, "share_id", share.ID)
 	audit.Detail(ctx, "expires_at", share.ExpiresAt.UTC().Format(time.RFC3339))
@@ -48,7 +48,7 @@ func (db *DB) CreateShare(ctx context.Context, share tarsy.Share, hash []byte) e
 	return tarsy.Errorf(tarsy.CodeConflict, "The session has %d shares already. Revoke one that nobody needs.", tarsy.MaxShares)
 }
 
-// Shares lists the shares of a session, the newest first, also those that are over.
+// Shares lists the shares of a session, newest first, including expired and revoked ones.
 func (db *DB) Shares(ctx context.Context, sessionID string) ([]tarsy.Share, error) {
 	shares, err := collect[tarsy.Share](ctx, db.readers,
 		`SELECT `+shareColumns.list()+` FROM session_shares WHERE session_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1000`, sessionID)
@@ -63,7 +63,7 @@ func (db *DB) Shares(ctx context.Context, sessionID string) ([]tarsy.Share, erro
 	return shares, nil
 }
 
-// RevokeShare ends a share of a session at once, and returns it. Revoking twice is revoking once; nil means that there is no such share.
+// RevokeShare revokes a share of a session and returns it. Revoking it again keeps the first time; nil means that there is no such share.
 func (db *DB) RevokeShare(ctx context.Context, sessionID, id string, now time.Time) (*tarsy.Share, error) {
 	audit.Detail(ctx, "share_id", id)
 	audit.Target(ctx, sessionID)
@@ -85,8 +85,8 @@ func (db *DB) RevokeShare(ctx context.Context, sessionID, id string, now time.Ti
 	return new(utcShare(revoked[0])), nil
 }
 
-// UseShare finds the share whose secret has this hash, and counts the use. Nil means that there is none, that it is over, or that its session is
-// deleted.
+// UseShare finds the share whose secret has this hash, and counts the use. It returns nil if there is none, if it has expired or
+// been revoked, or if its session is deleted.
 func (db *DB) UseShare(ctx context.Context, hash []byte, now time.Time) (*tarsy.Share, error) {
 	used, err := collect[tarsy.Share](ctx, db.front, useShareSQL, hash, now)
 	if err != nil {

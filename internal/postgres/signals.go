@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// topicQueue wakes claimers; topicRequests carries the session that somebody asked something of; a session's
-	// journal is its own topic, kept by id.
+	// topicQueue wakes claimers; topicRequests carries the session that a request is about; each session's journal also has a
+	// topic of its own, by id.
 	topicQueue    = "queue"
 	topicRequests = "requests"
 	topicJournals = "journals"
@@ -23,23 +23,23 @@ const (
 	notifyWindow = 10 * time.Millisecond
 )
 
-// Signals tells readers that something moved. A signal carries a name and a number, never content: whoever hears it
-// reads rows. On this server it is heard at once; other servers hear it through NOTIFY, sent off the writing
-// transaction and coalesced. A signal may be lost on the way to another server; watchers are polled for that.
+// Signals notifies readers of changes. A signal carries a name and a number, never content: its receiver reads rows. It is
+// delivered immediately on this server, and to other servers through NOTIFY, sent outside the writing transaction and coalesced.
+// A signal may be lost on the way to another server, so watched journals and the queue are also polled.
 type Signals struct {
 	pool *pgxpool.Pool
-	// pollEvery and a random part of jitter is how often lost signals are made up for.
+	// pollEvery plus a random part of jitter is the interval at which lost signals are made up for.
 	pollEvery time.Duration
 	jitter    time.Duration
-	// origin marks our own notifications, which come back to us.
+	// origin identifies our own notifications, which come back to us.
 	origin string
-	// These report while the database is unavailable to listen, to poll and to notify.
+	// These log when the database becomes unavailable for listening, polling and notifying.
 	listening, polling, sending background.Outage
 
 	mu        sync.Mutex
 	watches   map[string]map[*Watch]struct{}
 	receivers map[string]map[*receiver]struct{}
-	// What waits for the window to pass: signals, and relayed messages.
+	// Signals and relayed messages that wait for the window to pass.
 	outgoing outgoing
 	messages []relayed
 	kick     chan struct{}
@@ -47,7 +47,7 @@ type Signals struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	// lost is called when the LISTEN connection broke.
+	// lost is called when the LISTEN connection breaks.
 	lost func()
 }
 
@@ -59,7 +59,7 @@ type receiver struct {
 	f      func(payload string)
 }
 
-// maxRelayed bounds messages that wait to be relayed; more are dropped, for they are lossy by contract.
+// maxRelayed bounds messages that wait to be relayed; more are dropped, because they are lossy by contract.
 const maxRelayed = 256
 
 func newSignals(pools *pools, cfg Config) *Signals {
@@ -104,9 +104,8 @@ func (s *Signals) stop() {
 	s.running.Wait()
 }
 
-// Watch is one watcher of a topic. C receives when something has happened since it was last read; what happened
-// is taken with Take. A watch is bounded: signals of one key coalesce, and beyond its capacity it only knows that
-// it is behind.
+// Watch watches one topic. C receives after something has changed since it was last read; Take returns what. A watch is bounded:
+// signals of one key coalesce, and beyond its capacity it only records that it is behind.
 type Watch struct {
 	C <-chan struct{}
 
@@ -120,13 +119,13 @@ type Watch struct {
 	behind  bool
 }
 
-// Change is one thing that moved: a session and the number of its last event.
+// Change is a session that changed, with the number of its last event.
 type Change struct {
 	SessionID string
 	Version   int64
 }
 
-// watch registers a watcher with room for limit different keys.
+// watch registers a watcher with room for limit distinct keys.
 func (s *Signals) watch(topic string, limit int) *Watch {
 	wake := make(chan struct{}, 1)
 	w := &Watch{C: wake, signals: s, topic: topic, limit: limit, wake: wake, changed: map[string]int64{}}
@@ -148,13 +147,13 @@ func (s *Signals) WatchJournal(sessionID string) *Watch {
 	return s.watch(tarsy.SessionChannel(sessionID), 1)
 }
 
-// WatchSessions watches all sessions, with room for limit changes between two takes.
+// WatchSessions watches all sessions, with room for limit changes between two calls of Take.
 func (s *Signals) WatchSessions(limit int) *Watch { return s.watch(topicJournals, limit) }
 
 // WatchQueue watches for work.
 func (s *Signals) WatchQueue() *Watch { return s.watch(topicQueue, 1) }
 
-// WatchRequests watches for sessions of which something is asked.
+// WatchRequests watches for sessions with new requests.
 func (s *Signals) WatchRequests() *Watch { return s.watch(topicRequests, 1024) }
 
 // Close ends the watch.
@@ -169,7 +168,7 @@ func (w *Watch) Close() {
 	}
 }
 
-// Take returns what changed since the last take, and whether more changed than the watch had room for.
+// Take returns what changed since the last call, and whether more changed than the watch had room for.
 func (w *Watch) Take() (changes []Change, behind bool) {
 	w.signals.mu.Lock()
 	defer w.signals.mu.Unlock()
@@ -206,7 +205,7 @@ func (w *Watch) notify() {
 	}
 }
 
-// moved tells that a session's journal has come to number: after the commit, never before.
+// moved signals that a session's journal has reached number. It must be called after the commit, never before.
 func (s *Signals) moved(sessionID string, number int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +217,7 @@ func (s *Signals) moved(sessionID string, number int64) {
 	s.wakeSender()
 }
 
-// raise tells of work in the queue or of a request.
+// raise signals work in the queue or a request.
 func (s *Signals) raise(topic, key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -233,8 +232,8 @@ func (s *Signals) raise(topic, key string) {
 	s.wakeSender()
 }
 
-// Broadcast sends a message to the other servers' receivers of the topic. It never waits and may be lost; one that
-// is longer than a notification can be is.
+// Broadcast sends a message to the other servers' receivers of the topic. It never blocks and may lose the message; one that does
+// not fit into a notification is always lost.
 func (s *Signals) Broadcast(topic, payload string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,8 +246,8 @@ func (s *Signals) Broadcast(topic, payload string) {
 	s.wakeSender()
 }
 
-// Receive calls f for each message that another server sent to the topic, one at a time. After stop has returned, f
-// is not called again; stop must not be called by f.
+// Receive calls f for each message that another server sends to the topic, one at a time. After stop has returned, f is not
+// called again; f must not call stop.
 func (s *Signals) Receive(topic string, f func(payload string)) (stop func()) {
 	r := &receiver{f: f}
 
@@ -273,11 +272,11 @@ func (s *Signals) Receive(topic string, f func(payload string)) (stop func()) {
 	}
 }
 
-// topicListen is not the topic of a message: its receivers are called when this server starts to receive notifications.
+// topicListen is not the topic of a message: its receivers are called when this server starts receiving notifications.
 const topicListen = ""
 
-// OnListen calls f whenever this server starts to receive notifications: at first, and after every lost connection. After stop has
-// returned, f is not called again; stop must not be called by f.
+// OnListen calls f whenever this server starts receiving notifications: at first, and after every lost connection. After stop has
+// returned, f is not called again; f must not call stop.
 func (s *Signals) OnListen(f func()) (stop func()) {
 	return s.Receive(topicListen, func(string) { f() })
 }

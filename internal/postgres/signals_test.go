@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// listening starts a server under a name and returns when it hears the others.
+// listening starts a server under a name and returns when it receives the signals of others.
 func (f *fixture) listening(t *testing.T, name string) *postgres.DB {
 	t.Helper()
 
@@ -25,7 +25,7 @@ func (f *fixture) listening(t *testing.T, name string) *postgres.DB {
 	require.NoError(t, err)
 	t.Cleanup(db.Stop)
 
-	// Whoever watched before the first LISTEN may have missed something, and is told.
+	// Watches from before the first LISTEN may have missed something, and are marked as behind.
 	watch := db.Signals().WatchSessions(1)
 	defer watch.Close()
 
@@ -42,7 +42,7 @@ func awaitWake(t *testing.T, watch *postgres.Watch) {
 	wait.For(t, watch.C, "a watcher to be woken")
 }
 
-// awaitChange waits until the watch tells of the session at this version or a later one.
+// awaitChange waits until the watch reports the session at this version or a later one.
 func awaitChange(t *testing.T, watch *postgres.Watch, id string, version int64) {
 	t.Helper()
 
@@ -90,7 +90,7 @@ func TestIntakeAndRequestsWakeOtherServers(t *testing.T) {
 	defer requests.Close()
 	defer feed.Close()
 
-	said := f.listen(t) // the queue's watchers would also be woken by the poll
+	said := f.listen(t) // the poll would also wake the queue's watchers
 	session := f.create(t, a, newEvents("intake", 1)...)
 	awaitChange(t, feed, session.ID, 1)
 	awaitWake(t, queue)
@@ -122,7 +122,7 @@ func TestBroadcastReachesOnlyOtherServers(t *testing.T) {
 
 	long := strings.Repeat("ä", 3000)
 	a.Signals().Broadcast("deltas", "two\nlines")
-	a.Signals().Broadcast("deltas", strings.Repeat("x", 9000)) // longer than a notification can be: lost, and nothing with it
+	a.Signals().Broadcast("deltas", strings.Repeat("x", 9000)) // longer than a notification can be: only this one is lost
 	a.Signals().Broadcast("deltas", long)
 
 	for _, name := range []string{"b", "c"} {
@@ -130,7 +130,7 @@ func TestBroadcastReachesOnlyOtherServers(t *testing.T) {
 		require.Equal(t, long, <-heard[name])
 	}
 
-	// An answer crosses the other way; by then a would have heard itself.
+	// An answer in the other direction; by then a would have received its own message.
 	b.Signals().Broadcast("deltas", "answer")
 	require.Equal(t, "answer", <-heard["a"])
 	require.Equal(t, "answer", <-heard["c"])
@@ -138,7 +138,7 @@ func TestBroadcastReachesOnlyOtherServers(t *testing.T) {
 	require.Empty(t, heard["b"])
 }
 
-// Whoever relies on messages is told when they begin to come, and when they come again.
+// Receivers that rely on messages are notified when messages begin to arrive, and when they arrive again.
 func TestListenerIsNotifiedAtStartAndAfterEveryBreak(t *testing.T) {
 	t.Parallel()
 
@@ -194,7 +194,7 @@ WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LI
 WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LISTEN%'`) == 0
 	}, "the connection to be gone")
 
-	// Nobody on b hears this.
+	// b is not listening when this is sent.
 	_, err := a.Hold(claim.Lease).Commit(t.Context(), progress.Step{Events: newEvents("event", 2)})
 	require.NoError(t, err)
 
@@ -202,7 +202,7 @@ WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LI
 	awaitBehind(t, feed)
 	awaitBehind(t, requests)
 
-	// And b listens again.
+	// b listens again.
 	f.awaitf(t, func() bool {
 		return value[int](t, f, `SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = 'b' AND query LIKE 'LISTEN%' AND state = 'idle'`) == 1
@@ -241,7 +241,7 @@ func TestListenerReportsDatabaseOutageOnceAndItsEnd(t *testing.T) {
 	require.Empty(t, records)
 }
 
-// recorded is a handler that keeps the messages of the listener: other parts log the outage as well.
+// recorded is a handler that keeps the messages of the listener, because other parts log the outage too.
 type recorded chan<- string
 
 func (r recorded) Enabled(context.Context, slog.Level) bool { return true }
@@ -257,7 +257,7 @@ func (r recorded) Handle(_ context.Context, record slog.Record) error {
 func (r recorded) WithAttrs([]slog.Attr) slog.Handler { return r }
 func (r recorded) WithGroup(string) slog.Handler      { return r }
 
-// awaitBehind waits until the watch knows that it missed something.
+// awaitBehind waits until the watch is marked as behind.
 func awaitBehind(t *testing.T, watch *postgres.Watch) {
 	t.Helper()
 
@@ -301,7 +301,7 @@ func TestBadJournalNameDoesNotAffectPolling(t *testing.T) {
 	defer bad.Close()
 	defer good.Close()
 
-	// A journal that moves without a signal is found by the poll.
+	// The poll finds a journal that has changed without a signal.
 	f.exec(t, `UPDATE sessions SET last_seq = 7 WHERE id = $1`, session.ID)
 	awaitChange(t, good, session.ID, 7)
 }

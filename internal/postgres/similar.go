@@ -14,14 +14,14 @@ import (
 const (
 	// likeSource is how much of an alert's text is compared.
 	likeSource = 4096
-	// fewTitleWords is up to how many words of a title the text of the alert is used too.
+	// fewTitleWords is the maximum number of title words with which the text of the alert is used too.
 	fewTitleWords = 3
 	// alertName is the label with the name of an alert.
 	alertName = "alertname"
 )
 
 // Similar returns past sessions that resemble one, at most limit: those of the same alert, then those with similar labels, then
-// those with similar text, each newest first. Only sessions that have ended and that the reader may see count.
+// those with similar text, each newest first. It returns only finished sessions that the reader can see.
 func (db *DB) Similar(ctx context.Context, id string, visible tarsy.Visibility, limit int) ([]tarsy.SimilarSession, error) {
 	if !ident.Valid(id) {
 		return nil, sessionNotFound(id)
@@ -51,10 +51,11 @@ FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id, likeSource)
 	return similar, nil
 }
 
-// SearchPast returns past sessions that match a search, at most limit: those with all of its words in the order of relevance, then
-// those with at least half of them. Only sessions that have ended and that the reader may see count, and the one with the id without does not.
+// SearchPast returns past sessions that match a search, at most limit: those with all of its words in order of relevance, then
+// those with at least half of them. It returns only finished sessions that the reader can see, except the one with the id
+// without.
 func (db *DB) SearchPast(ctx context.Context, without, search string, visible tarsy.Visibility, limit int) ([]tarsy.SimilarSession, error) {
-	// A list without a search would be one of all sessions.
+	// An empty search would list all sessions.
 	if strings.TrimSpace(search) == "" {
 		return []tarsy.SimilarSession{}, nil
 	}
@@ -100,17 +101,17 @@ func endedStatuses() []tarsy.SessionStatus {
 	return slices.DeleteFunc(tarsy.SessionStatuses(), func(s tarsy.SessionStatus) bool { return !s.Terminal() })
 }
 
-// likeSession is what others are compared with.
+// likeSession is the session that others are compared with.
 type likeSession struct {
 	ID          string
 	AlertType   string
 	Fingerprint string
 	Labels      map[string]string
-	// The words of the title, and those of the beginning of the alert, as the search splits them.
+	// The words of the title, and those of the beginning of the alert, as search splits them.
 	TitleWords, AlertWords []string
 }
 
-// labelWords returns the labels that are compared, as words of session_list.
+// labelWords returns the labels to compare, as words of session_list.
 func (s likeSession) labelWords() []string {
 	var words []string
 
@@ -125,7 +126,7 @@ func (s likeSession) labelWords() []string {
 	return words
 }
 
-// textWords returns the words that are compared: those of the title or, if it has few and the alert is a text, those of the text too.
+// textWords returns the words to compare: those of the title and, if it has few and the alert has no labels, those of its text too.
 func (s likeSession) textWords() []string {
 	words := likeWords(nil, s.TitleWords)
 	if len(words) <= fewTitleWords && len(s.Labels) == 0 {
@@ -135,7 +136,7 @@ func (s likeSession) textWords() []string {
 	return words
 }
 
-// likenesses are the similar sessions that were found so far, in order. The first reason that is found for a session is the strongest.
+// likenesses are the similar sessions found so far, in order. The first reason found for a session is the strongest.
 type likenesses struct {
 	without string
 	visible tarsy.Visibility
@@ -156,7 +157,7 @@ func (l *likenesses) add(id string, why tarsy.Likeness) {
 
 func (l *likenesses) missing() int { return l.limit - len(l.ids) }
 
-// seen are the sessions that are not looked for anymore.
+// seen returns the sessions that queries exclude.
 func (l *likenesses) seen() []string {
 	if l.without == "" {
 		return l.ids
@@ -210,7 +211,7 @@ type similarRow struct {
 	CompletedAt *time.Time
 }
 
-// similarSessions reads what was found.
+// similarSessions reads the sessions that were found.
 func (db *DB) similarSessions(ctx context.Context, labels map[string]string, found *likenesses) ([]tarsy.SimilarSession, error) {
 	rows, err := collect[similarRow](ctx, db.readers, `
 SELECT s.id, s.alert_type, s.title, s.severity, s.status, s.labels, s.outcome, s.cause, coalesce(v.confidence, '') AS confidence, `+opinionSQL+`,
@@ -237,7 +238,7 @@ ORDER BY found.number`, found.ids)
 	return similar, nil
 }
 
-// opinionSQL is what people think of the verdict of a session s: the worst rating and the newest real cause.
+// opinionSQL is what people think of the verdict of session s: the worst rating and the newest real cause.
 const opinionSQL = ratingSQL + ` AS rating, coalesce((SELECT f.real_cause FROM feedback f
     WHERE f.session_id = s.id AND f.real_cause <> '' ORDER BY f.updated_at DESC, f.id DESC LIMIT 1), '') AS real_cause`
 

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// alike are the similar sessions of one as "reason id".
+// alike returns the sessions similar to one, as "reason id".
 func alike(t *testing.T, db *postgres.DB, id string, limit int) []string {
 	t.Helper()
 
@@ -53,7 +53,7 @@ func TestSimilarSessionsAreOrderedByReasonThenNewest(t *testing.T) {
 	same := f.put(t, db, tarsy.SessionFailed, crashLoop("a", "namespace=shop", "cluster=eu", "pod=checkout-1"))
 	again := f.put(t, db, tarsy.SessionCompleted, crashLoop("a", "namespace=shop", "cluster=eu", "pod=checkout-1"))
 
-	// Not over, deleted, another rule, too few labels, one word only.
+	// Unfinished, deleted, another rule, too few labels, a single word.
 	f.put(t, db, tarsy.SessionPending, crashLoop("a", "namespace=shop", "cluster=eu"))
 	f.put(t, db, tarsy.SessionInProgress, crashLoop("a", "namespace=shop", "cluster=eu"))
 	f.put(t, db, tarsy.SessionCompleted, func(s *tarsy.Session) {
@@ -119,7 +119,7 @@ VALUES ($1, $2, 'cause_found', '{}', 'high', '{}', '{}', '[]', '[]', $3)`, ident
 	}}, similar)
 }
 
-// Alerts of people have no labels and no name: the words of their text count, without ids and filling words.
+// Alerts from people have no labels and no name: the words of their text are compared, without ids and filler words.
 func TestSimilarTextsShareHalfOfTheirWords(t *testing.T) {
 	t.Parallel()
 
@@ -140,7 +140,7 @@ func TestSimilarTextsShareHalfOfTheirWords(t *testing.T) {
 	require.Equal(t, []string{"text " + pod, "text " + slow}, alike(t, db, id, 5))
 }
 
-// The label of an alert is as hostile as its text.
+// The labels of an alert are as hostile as its text.
 func TestHostileLabelsAndTextsAreCompared(t *testing.T) {
 	t.Parallel()
 

@@ -11,12 +11,12 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// SlackThread is a thread in Slack: what is announced about one alert in one channel.
+// SlackThread is a thread in Slack: the announcements of one alert in one channel.
 type SlackThread struct {
 	ID          string
 	Channel     string
 	Fingerprint string
-	// SessionID is the newest session that was announced in the thread.
+	// SessionID is the newest session announced in the thread.
 	SessionID string
 	// AnnouncementID is the announcement that posts the first message.
 	AnnouncementID string
@@ -34,8 +34,8 @@ UPDATE slack_threads SET current = false WHERE channel = $1 AND fingerprint = $2
 	addSlackThreadSQL = `
 INSERT INTO slack_threads (id, channel, fingerprint, session_id, announcement_id, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`
 
-	// Ids grow with time: the newest session is the one with the greatest. A first message that its announcement will not post any more is
-	// left to this one.
+	// Ids grow with time, so the newest session has the greatest. If the announcement that was to post the first message no
+	// longer will, this one takes over.
 	joinSlackThreadSQL = `
 UPDATE slack_threads t SET session_id = greatest(t.session_id, $3::uuid), announcement_id = CASE
     WHEN t.ts = '' AND NOT EXISTS (SELECT 1 FROM announcements a WHERE a.id = t.announcement_id AND a.state = 'pending') THEN $4::uuid
@@ -44,8 +44,8 @@ WHERE t.channel = $1 AND t.fingerprint = $2 AND t.current AND (t.fingerprint <> 
 RETURNING ` + slackThreadColumns
 )
 
-// JoinSlackThread returns the thread that an announcement belongs to, and adds it if there is none that began less than maxAge ago. Of
-// announcements that race, one posts the first message: the one that the thread names.
+// JoinSlackThread returns the thread that an announcement belongs to, and adds one if none began less than maxAge ago. Of
+// announcements that race, the one that the thread names posts the first message.
 func (db *DB) JoinSlackThread(ctx context.Context, a tarsy.Announcement, fingerprint string, maxAge time.Duration) (SlackThread, error) {
 	var thread SlackThread
 
@@ -76,7 +76,7 @@ func (db *DB) JoinSlackThread(ctx context.Context, a tarsy.Announcement, fingerp
 	return thread, nil
 }
 
-// StartPending reports whether the beginning of a session is still to be announced in a channel.
+// StartPending reports whether the start of a session is still to be announced in a channel.
 func (db *DB) StartPending(ctx context.Context, channel tarsy.AnnouncementChannel, sessionID string) (bool, error) {
 	var pending bool
 
@@ -88,7 +88,7 @@ WHERE session_id = $1 AND channel = $2 AND subject = 'start' AND state = 'pendin
 	return pending, nil
 }
 
-// SetSlackThread records the first message of a thread, which an announcement has posted.
+// SetSlackThread records the first message of a thread, posted by an announcement.
 func (db *DB) SetSlackThread(ctx context.Context, announcementID, ts string) error {
 	if _, err := db.front.Exec(ctx, `UPDATE slack_threads SET ts = $2 WHERE announcement_id = $1 AND ts = ''`, announcementID, ts); err != nil {
 		return fmt.Errorf("record Slack thread: %w", err)
@@ -97,7 +97,7 @@ func (db *DB) SetSlackThread(ctx context.Context, announcementID, ts string) err
 	return nil
 }
 
-// EndSlackThread lets no further announcements go to a thread, because somebody deleted it.
+// EndSlackThread keeps further announcements out of a thread that somebody deleted.
 func (db *DB) EndSlackThread(ctx context.Context, id string) error {
 	if _, err := db.front.Exec(ctx, `UPDATE slack_threads SET current = false WHERE id = $1`, id); err != nil {
 		return fmt.Errorf("end Slack thread: %w", err)
@@ -106,8 +106,8 @@ func (db *DB) EndSlackThread(ctx context.Context, id string) error {
 	return nil
 }
 
-// SlackThreadSession returns the session that people discuss in a thread; an empty string if the thread is not ours. It reports whether the
-// thread may be one whose first message, which began at a time, is there but not recorded yet.
+// SlackThreadSession returns the session discussed in a thread; an empty string if the thread is not ours. beginning reports
+// whether the thread may be one whose first message, which began at a time, has been posted but not recorded yet.
 func (db *DB) SlackThreadSession(ctx context.Context, channel, ts string, began time.Time) (sessionID string, beginning bool, err error) {
 	err = db.front.QueryRow(ctx, `
 SELECT coalesce((SELECT session_id::text FROM slack_threads WHERE channel = $1 AND ts = $2 AND ts <> '' LIMIT 1), ''),
@@ -119,17 +119,17 @@ SELECT coalesce((SELECT session_id::text FROM slack_threads WHERE channel = $1 A
 	return sessionID, sessionID == "" && beginning, nil
 }
 
-// SlackThreadState is what the first message of a thread shows of its alert.
+// SlackThreadState is what the first message of a thread shows about its alert.
 type SlackThreadState struct {
 	SlackThread
 
-	// State changes whenever something below changes; Shown is the one that the message shows, empty at first.
+	// State changes whenever a field below changes; Shown is the state that the message shows, empty at first.
 	State string
 	Shown string
-	// Status is that of the newest session, Sessions how many were announced in the thread.
+	// Status is that of the newest session, Sessions is how many were announced in the thread.
 	Status   tarsy.SessionStatus
 	Sessions int
-	// Occurrences counts how often the alert of the newest session was received, and ResolvedAt is nil while it fires.
+	// Occurrences is how often the alert of the newest session was received, and ResolvedAt is nil while it fires.
 	Occurrences int64
 	ResolvedAt  *time.Time
 }
@@ -140,7 +140,7 @@ const slackThreadStatesSQL = `
     FROM slack_threads t JOIN sessions s ON s.id = t.session_id LEFT JOIN session_alerts d ON d.session_id = t.session_id
     WHERE t.ts <> '' AND s.deleted_at IS NULL AND `
 
-// slackState identifies a state.
+// slackState is an expression that identifies a state.
 const slackState = `concat_ws(' ', x.session_id, x.status, x.sessions, x.occurrences, x.resolved_at IS NOT NULL)`
 
 func (db *DB) slackStates(ctx context.Context, where, rest string, args ...any) ([]SlackThreadState, error) {
@@ -153,12 +153,12 @@ x.shown, x.status, x.sessions, x.occurrences, x.resolved_at, `+slackState+` AS s
 	return found, nil
 }
 
-// ChangedSlackThreads returns threads that began less than maxAge ago and whose first message shows something else than what is the case.
+// ChangedSlackThreads returns threads that began less than maxAge ago and whose first message is out of date.
 func (db *DB) ChangedSlackThreads(ctx context.Context, maxAge time.Duration, limit int) ([]SlackThreadState, error) {
 	return db.slackStates(ctx, `t.current AND t.created_at > $1`, `WHERE x.shown <> `+slackState+` ORDER BY x.id LIMIT $2`, db.clock.Now().Add(-maxAge), limit)
 }
 
-// SlackThreadOf returns the state of the thread whose first message an announcement posts; nil if another one does.
+// SlackThreadOf returns the state of the thread whose first message an announcement posts; nil if it posts none.
 func (db *DB) SlackThreadOf(ctx context.Context, announcementID string) (*SlackThreadState, error) {
 	found, err := db.slackStates(ctx, `t.announcement_id = $1`, `LIMIT 1`, announcementID)
 	if err != nil || len(found) == 0 {

@@ -12,7 +12,7 @@ import (
 
 const day = 24 * time.Hour
 
-// slackEnd stores an announcement for Slack of a new session.
+// slackEnd stores a Slack announcement of a new session.
 func (f *fixture) slackEnd(t *testing.T) tarsy.Announcement {
 	t.Helper()
 
@@ -119,7 +119,7 @@ func TestSlackThreadEndsAfterItsAgeAndIsStillFound(t *testing.T) {
 	require.False(t, beginning, "it is older than those")
 }
 
-// The announcement that should have begun a thread was given up: another one begins it.
+// The announcement that should have begun a thread was given up, so another one begins it.
 func TestSlackThreadIsBegunByNextAnnouncement(t *testing.T) {
 	t.Parallel()
 

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// snippetBefore and snippetLength are how many bytes of a text are shown before the first match, and in all.
+	// snippetBefore is how many bytes of a text are shown before the first match, and snippetLength how many in all.
 	snippetBefore = 60
 	snippetLength = 240
 )
 
-// field is a text of a session in which something may have matched.
+// field is a text of a session that may have matched.
 type field struct{ name, text string }
 
-// snippet shows the part of a session in which the tokens of a search are: of the text that has most of them, the first
-// where several have as many.
+// snippet shows the part of a session that contains the tokens of a search: of the text that has most of them, the first if
+// several have as many.
 func snippet(tokens []searchToken, fields []field) *tarsy.SearchMatch {
 	var (
 		best    field
@@ -38,14 +38,14 @@ func snippet(tokens []searchToken, fields []field) *tarsy.SearchMatch {
 	return &tarsy.SearchMatch{Field: best.name, Snippet: cut(best.text, bestHit)}
 }
 
-// span is a part of a text, in bytes.
+// span is a range of bytes in a text.
 type span struct{ from, to int }
 
-// locate finds where tokens are in a text, in order and without overlaps, and how many different ones there are.
+// locate returns where tokens occur in a text, in order and without overlaps, and how many distinct ones do.
 func locate(tokens []searchToken, text string) (hits []span, different int) {
 	lower := strings.ToLower(text)
 	if len(lower) != len(text) {
-		// Some letters change their length with their case. Only ASCII is folded then, as places must be those of the text.
+		// Some letters change their length with their case. Fold only ASCII then, because positions must be those of the text.
 		lower = strings.Map(func(r rune) rune {
 			if r < utf8.RuneSelf {
 				return unicode.ToLower(r)
@@ -64,7 +64,7 @@ func locate(tokens []searchToken, text string) (hits []span, different int) {
 		hits = append(hits, found...)
 	}
 
-	// The longer one of two that begin at the same place.
+	// Of two that begin at the same position, the longer one first.
 	slices.SortFunc(hits, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 
 	end := 0
@@ -79,8 +79,8 @@ func locate(tokens []searchToken, text string) (hits []span, different int) {
 	}), different
 }
 
-// occurrences finds a token in a text that is in lower case. It begins where a word or a part of an identifier does, and
-// ends likewise unless it is a prefix.
+// occurrences finds a token in a lower-case text. It must begin where a word or a part of an identifier does, and end likewise
+// unless it is a prefix.
 func occurrences(text string, token searchToken) []span {
 	var found []span
 
@@ -103,7 +103,7 @@ func occurrences(text string, token searchToken) []span {
 
 func wordRune(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
-// cut takes the part of a text around its first hit, on one line, and marks the hits in it.
+// cut returns the part of a text around its first hit, on one line, with the hits in it marked.
 func cut(text string, hits []span) []tarsy.SnippetPart {
 	begin := 0
 	if len(hits) > 0 {
@@ -143,7 +143,7 @@ func cut(text string, hits []span) []tarsy.SnippetPart {
 	return parts
 }
 
-// wordStart is the first place after a space between from and to, or from.
+// wordStart returns the first position after a space between from and to, or from.
 func wordStart(text string, from, to int) int {
 	if from == 0 {
 		return 0
@@ -156,7 +156,7 @@ func wordStart(text string, from, to int) int {
 	return runeStart(text, from)
 }
 
-// runeStart is the beginning of the character at a place.
+// runeStart returns the start of the character at a position.
 func runeStart(text string, at int) int {
 	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
 		at--
@@ -165,7 +165,7 @@ func runeStart(text string, at int) int {
 	return at
 }
 
-// oneLine makes every run of white space one space.
+// oneLine replaces every run of white space with one space.
 func oneLine(text string) string {
 	var b strings.Builder
 

@@ -13,18 +13,18 @@ import (
 
 const (
 	defaultStalledAfter = 10 * time.Second
-	// stalledChecks is how often each server looks in the time that a transaction may stall.
+	// stalledChecks is how often each server checks in the time that a transaction may stall.
 	stalledChecks = 4
-	// stalledPatience bounds a look, so that a database that does not answer holds no connection.
+	// stalledPatience bounds a check, so that a database that does not answer holds no connection.
 	stalledPatience = 5 * time.Second
 )
 
-// endStalledSQL ends the transactions of servers that vanished while they were sending them. Such a backend has part of a
-// pipeline and waits for the rest. It is not idle in a transaction, which begins with a Sync, and runs no statement, so
-// none of PostgreSQL's time limits before version 17 holds there; keepalives help only where nothing between the hosts
-// answers them. It may end a transaction of a server that is merely very slow: to that server it is a broken connection.
+// endStalledSQL ends the transactions of servers that vanished while sending them. Such a backend has part of a pipeline and
+// waits for the rest. It is not idle in a transaction, which begins with a Sync, and runs no statement, so none of PostgreSQL's
+// time limits before version 17 applies; keepalives help only if nothing between the hosts answers them. It may end a transaction
+// of a server that is merely very slow: that server sees a broken connection.
 //
-// Only connections of the same role and application name are ended: COPY from a client looks the same.
+// Only connections of the same role and application name are ended, because COPY from a client looks the same.
 const endStalledSQL = `
 SELECT a.pid, pg_terminate_backend(a.pid) AS ended
 FROM pg_stat_activity a
@@ -32,7 +32,7 @@ WHERE a.datname = current_database() AND a.usename = current_user AND a.applicat
   AND a.pid <> pg_backend_pid() AND a.state = 'active' AND a.wait_event_type = 'Client' AND a.wait_event = 'ClientRead'
   AND a.xact_start < clock_timestamp() - $1::interval`
 
-// reaper ends stalled transactions of any server on the database. Real time is meant: the database's limits follow it too.
+// reaper ends stalled transactions of any server on the database. It uses real time, as the database's limits do.
 type reaper struct {
 	background.Task
 
@@ -43,7 +43,7 @@ type reaper struct {
 
 func (r *reaper) run(ctx context.Context) {
 	background.Every(ctx, r.after/stalledChecks, stalledPatience, func(ctx context.Context) {
-		// A database that is down is reported by those who need it.
+		// Users of the database report it if it is down.
 		if ended, err := r.end(ctx); err == nil && ended > 0 {
 			r.logger.Warn("ended stalled transactions of unresponsive servers", "transactions", ended)
 		}

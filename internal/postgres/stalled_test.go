@@ -15,12 +15,12 @@ import (
 func TestHostVanishingDuringClaimBlocksNoOtherClaim(t *testing.T) {
 	t.Parallel()
 
-	// A claim by pipeline was twelve messages.
+	// A claim sent as a pipeline had twelve messages.
 	for messages := range 12 {
 		f := newFixture(t)
 		proxy, address := newProxy(t, f)
 
-		// It is not started, so that it sends nothing but claims.
+		// It is not started, so that it sends only claims.
 		vanishing, err := postgres.Open(t.Context(), postgres.Config{URL: address, Clock: f.clock})
 		require.NoError(t, err)
 		t.Cleanup(vanishing.Stop)
@@ -55,7 +55,7 @@ func TestHostVanishingDuringClaimBlocksNoOtherClaim(t *testing.T) {
 			}
 		}, "the server to claim or to vanish")
 
-		// Nobody ends the stalled transaction: that takes ten seconds.
+		// The stalled transaction is not ended yet: that takes ten seconds.
 		soon, stop := context.WithTimeout(t.Context(), 5*time.Second)
 		claims, err := other.Claim(soon, postgres.ClaimParams{
 			Version: 1, Has: understood(), ServerID: serverB, Slots: 1, MaxSessions: noLimit, Lease: lease,
@@ -68,7 +68,7 @@ func TestHostVanishingDuringClaimBlocksNoOtherClaim(t *testing.T) {
 		proxy.deliver()
 		<-ended
 
-		// All of them together would need more connections than a server has by default.
+		// Keeping all of them open would take more connections than a server has by default.
 		vanishing.Stop()
 		other.Stop()
 	}
@@ -116,7 +116,7 @@ func TestStalledTransactionsOfOtherProgramsAreUntouched(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(db.Stop)
 
-	// A client that copies waits inside a transaction, as a server that vanished does.
+	// A client that copies waits inside a transaction, like a server that has vanished.
 	for want, name := range []string{"backup", "tarsy"} {
 		pid := f.copying(t, f.named(t, name))
 
@@ -130,7 +130,7 @@ func TestStalledTransactionsOfOtherProgramsAreUntouched(t *testing.T) {
 	}
 }
 
-// copying begins to copy into a table, sends nothing, and returns the backend's process.
+// copying starts to copy into a table, sends nothing, and returns the backend's process id.
 func (f *fixture) copying(t *testing.T, address string) uint32 {
 	t.Helper()
 	f.exec(t, `CREATE TABLE IF NOT EXISTS copied (n int)`)

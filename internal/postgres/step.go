@@ -16,13 +16,13 @@ import (
 
 const commitTimeout = 30 * time.Second
 
-// unit is what one transaction writes of one session: the steps of its holder that waited, as one. A row that two
-// of them put is written once, as the later one has it.
+// unit is what one transaction writes for one session: the waiting steps of its holder, merged. A row that several of them put is
+// written once, in its last version.
 type unit struct {
 	holder *Holder
 	steps  []*queued
 	merged progress.State
-	// put reports whether the session's row itself is written.
+	// put means that the session's own row is written.
 	put       bool
 	answered  []tarsy.Request
 	events    []tarsy.Event
@@ -35,10 +35,10 @@ type unit struct {
 	result Committed
 }
 
-// takes reports whether a step may ride along: it must be of the same lease, and nothing comes after a release.
+// takes reports whether a step can be merged: it must be of the same lease, and nothing comes after a release.
 func (u *unit) takes(q *queued) bool { return u.holder == q.holder && !u.release }
 
-// checkOwnership refuses rows of another session: the fence would prove nothing for them.
+// checkOwnership rejects rows of another session: the fence would prove nothing for them.
 func checkOwnership(step progress.Step, sessionID string) error {
 	if slices.Contains([]bool{
 		step.Session != nil && step.Session.ID != sessionID,
@@ -75,10 +75,10 @@ func (u *unit) add(q *queued) {
 	u.release, u.runAt = q.step.Release, q.step.RunAt
 }
 
-// lockSQL is the first statement of every step: it locks the rows, checks the fences and tells where the journals stand.
-// Nobody moves them until the commit. The locks are taken in the order of ids, as by every statement that locks several
-// sessions. It only locks, because each version of a session's row costs an entry in most of its indexes: what changes
-// is written once, by updateSessionsSQL.
+// lockSQL is the first statement of every step: it locks the rows, checks the fences and returns the last numbers of the
+// journals. Nobody changes them until the commit. The locks are taken in the order of ids, as by every statement that locks
+// several sessions. It only locks, because each version of a session's row costs an entry in most of its indexes: changes are
+// written once, by updateSessionsSQL.
 const lockSQL = `
 SELECT s.id, s.last_seq
 FROM sessions s JOIN unnest($1::uuid[], $2::bigint[]) AS w (id, fence) ON w.id = s.id AND w.fence = s.fence
@@ -129,22 +129,23 @@ WITH closed AS (
     RETURNING q.session_id
 ), counted AS (SELECT session_id, count(*) AS n FROM closed GROUP BY session_id)
 UPDATE sessions s SET open_requests = s.open_requests - c.n FROM counted c WHERE s.id = c.session_id`
-	// An end is announced once. Whether it was is for the index to say: an announcement must never hold a session up.
+	// The index ensures that an end is announced once, without an error: an announcement must never hold up a session.
 	announceSQL = `
 INSERT INTO announcements (id, session_id, channel, subject, target, due_at, created_at)
 SELECT id, session_id, channel, subject, target, due_at, created_at
 FROM jsonb_populate_recordset(NULL::announcements, $1) ON CONFLICT DO NOTHING`
-	// Payloads are JSON already, so events go as columns.
+	// Payloads are already JSON, so events are passed as columns.
 	appendEventsSQL = `
 INSERT INTO events (session_id, seq, type, payload, created_at)
 SELECT session_id, seq, type, payload, created_at
 FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::json[], $5::timestamptz[]) AS e (session_id, seq, type, payload, created_at)`
 )
 
-// encodedRows are the statements that put the rows of some units. They do not depend on where the journals stand, so they are made before the
-// sessions are locked: a step may have megabytes, and PostgreSQL ends a transaction that waits for its server too long.
+// encodedRows are the statements that put the rows of some units. They do not depend on the numbers of the journals, so they are
+// built before the sessions are locked: a step may have megabytes, and PostgreSQL ends a transaction that waits for its server
+// too long.
 type encodedRows struct {
-	// records come before the events, changes after them.
+	// records run before the events are appended, changes after.
 	records, changes pgx.Batch
 }
 
@@ -189,7 +190,7 @@ func encodeRows(units []*unit) (*encodedRows, error) {
 	)
 }
 
-// write puts the rows of all units that still hold their session, and commits. The rows are those of the whole group.
+// write writes the rows of all units that still hold their session, and commits. rows are those of the whole group.
 func write(ctx context.Context, conn *pgx.Conn, group []*unit, rows *encodedRows) error {
 	held := slices.DeleteFunc(slices.Clone(group), func(u *unit) bool { return u.lost })
 
@@ -231,8 +232,8 @@ func write(ctx context.Context, conn *pgx.Conn, group []*unit, rows *encodedRows
 	return nil
 }
 
-// updateSessionsSQL writes all that a transaction changes of its sessions: the journal's number, what people see, where
-// a step put it, and the lease, where it is given back. The rows are locked, so no request can slip in before that.
+// updateSessionsSQL writes everything that a transaction changes in its sessions: the journal's number, the columns that a step
+// put, and the lease if it is released. The rows are locked, so no request can slip in before that.
 var updateSessionsSQL = `
 UPDATE sessions s SET last_seq = w.last_seq, (` + sessionsTable.changes.list() + `) = ROW (` + sessionsTable.changes.either("w.status IS NULL", "s", "w") + `),
     lease_until = CASE WHEN ` + released + ` THEN NULL ELSE s.lease_until END,
@@ -309,7 +310,7 @@ func queueEvents(batch *pgx.Batch, events []tarsy.Event) error {
 	return err
 }
 
-// eventColumns turns events into arrays of session_id, seq, type, payload and created_at.
+// eventColumns converts events to arrays of session_id, seq, type, payload and created_at.
 func eventColumns(events []tarsy.Event) ([]any, error) {
 	ids, seqs, types := make([]string, len(events)), make([]int64, len(events)), make([]string, len(events))
 	payloads, times := make([][]byte, len(events)), make([]time.Time, len(events))
@@ -325,8 +326,8 @@ func eventColumns(events []tarsy.Event) ([]any, error) {
 	return []any{ids, seqs, types, payloads, times}, nil
 }
 
-// putSQL is the statement that puts whole rows by id. They come as JSON whose names are the columns'. Columns that are not
-// named take their defaults in new rows, and keep what they have in others.
+// putSQL returns the statement that puts whole rows by id, from JSON keyed by column. Columns that are not named get their
+// defaults in new rows, and keep their values in others.
 func putSQL(table string, known, changes columns) string {
 	sql := "INSERT INTO " + table + " (" + known.list() + ") SELECT " + known.list() + " FROM jsonb_populate_recordset(NULL::" + table + ", $1)"
 
@@ -341,7 +342,7 @@ func queuePut[R any](batch *pgx.Batch, t table[R], rows []R) error {
 	return queueJSON(batch, t.put, rows)
 }
 
-// queueJSON queues a statement whose parameter is rows as JSON.
+// queueJSON queues a statement whose parameter is rows encoded as JSON.
 func queueJSON[R any](batch *pgx.Batch, sql string, rows []R) error {
 	if len(rows) == 0 {
 		return nil
@@ -352,7 +353,7 @@ func queueJSON[R any](batch *pgx.Batch, sql string, rows []R) error {
 		return fmt.Errorf("%w: %w", errBadRow, err)
 	}
 
-	// As bytes, not as json.RawMessage, which would be read and written once more.
+	// A []byte, because a json.RawMessage would be decoded and encoded once more.
 	batch.Queue(sql, raw)
 
 	return nil

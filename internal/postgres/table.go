@@ -9,9 +9,9 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// The session-owned tables. Their columns are the fields of the structs that hold their rows, so a column that a newer
-// release has added is neither read nor written. What follows the name are the columns that a step may change in a row
-// that exists already; a table without any takes new rows only.
+// The session-owned tables. Their columns are the fields of the structs that hold their rows, so a column added by a newer
+// release is neither read nor written. The names after the table are the columns that a step may change in an existing row; a
+// table without any takes new rows only.
 var (
 	sessionsTable = newTable[tarsy.Session]("sessions", "status", "current_stage_index", "current_stage_id", "final_analysis",
 		"executive_summary", "executive_summary_error", "outcome", "cause", "verdict_error", "error_code", "error_message", "concluded_early", "runbook",
@@ -35,15 +35,15 @@ var (
 // table is a table whose rows are of type R.
 type table[R any] struct {
 	name string
-	// columns are those that this program knows.
+	// columns are those known to this program.
 	columns columns
 	// changes are the columns that a step may change.
 	changes columns
-	// fields are where a struct has the values of its columns.
+	// fields are the indexes of the struct fields, by column.
 	fields map[string][]int
-	// put is the statement that puts rows, from JSON.
+	// put is the statement that puts rows from JSON.
 	put string
-	// expressions are what columns of other tables are read by.
+	// expressions read columns of other tables.
 	expressions map[string]string
 }
 
@@ -65,7 +65,7 @@ func newTable[R any](name string, changes ...string) table[R] {
 	return t
 }
 
-// elsewhere makes a column one of another table, which an expression reads. It is not put with the row.
+// elsewhere declares that a column is stored in another table and read by an expression. It is not put with the row.
 func (t table[R]) elsewhere(column, expression string) table[R] {
 	stored := slices.DeleteFunc(slices.Clone(t.columns), func(c string) bool { return c == column })
 	t.put = putSQL(t.name, stored, t.changes)
@@ -74,7 +74,7 @@ func (t table[R]) elsewhere(column, expression string) table[R] {
 	return t
 }
 
-// copy adds some columns of a row by name.
+// copy adds some columns of a row to a map, by name.
 func (t table[R]) copy(to map[string]any, row R, names columns) {
 	fields := reflect.ValueOf(row)
 	for _, name := range names {
@@ -82,13 +82,13 @@ func (t table[R]) copy(to map[string]any, row R, names columns) {
 	}
 }
 
-// selectWhere reads whole rows.
+// selectWhere returns a query for whole rows.
 func (t table[R]) selectWhere(rest string) string {
 	return "SELECT " + t.columns.with(t.expressions) + " FROM " + t.name + " WHERE " + rest
 }
 
-// ColumnList returns the columns that the fields of a struct are read from, as a statement lists them, those of another name for the
-// table if it has one.
+// ColumnList returns the columns that the fields of a struct are read from, as a list for a statement, qualified with the name of
+// the table unless that is empty.
 func ColumnList[R any](table string) string {
 	if table == "" {
 		return columnsOf[R]().list()
@@ -97,11 +97,11 @@ func ColumnList[R any](table string) string {
 	return columnsOf[R]().of(table)
 }
 
-// columns are names of columns.
+// columns are column names.
 type columns []string
 
-// columnsOf returns the columns that the fields of a struct are read from and written to: their names in JSON, those of
-// embedded structs included.
+// columnsOf returns the columns that the fields of a struct are read from and written to: their JSON names, including those of
+// embedded structs.
 func columnsOf[R any]() columns {
 	var names columns
 	for _, f := range namedFields[R]() {
@@ -124,7 +124,7 @@ func namedFields[R any]() []namedField {
 
 		switch {
 		case field.Anonymous && name == "":
-			// Its fields come by themselves.
+			// Its fields are visited themselves.
 		case name == "" || name == "-":
 			panic(fmt.Sprintf("postgres: field %s of %s has no name", field.Name, reflect.TypeFor[R]()))
 		default:
@@ -135,13 +135,13 @@ func namedFields[R any]() []namedField {
 	return fields
 }
 
-// list is how a statement names the columns.
+// list returns the columns as a list for a statement.
 func (c columns) list() string { return strings.Join(c, ", ") }
 
-// of names the columns of a table that a statement calls by another name.
+// of returns the columns as a list, qualified with the name or alias of their table.
 func (c columns) of(table string) string { return table + "." + strings.Join(c, ", "+table+".") }
 
-// either lists the columns of one table where a condition holds, and of another where it does not.
+// either lists columns of one table if a condition holds, and of another otherwise.
 func (c columns) either(condition, then, otherwise string) string {
 	items := make([]string, len(c))
 	for i, name := range c {
@@ -151,7 +151,7 @@ func (c columns) either(condition, then, otherwise string) string {
 	return strings.Join(items, ", ")
 }
 
-// with lists the columns, some of them replaced by an expression.
+// with lists the columns, with some of them replaced by expressions.
 func (c columns) with(expressions map[string]string) string {
 	items := slices.Clone(c)
 

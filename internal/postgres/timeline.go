@@ -12,14 +12,14 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// A timeline as a list. The length of a content is counted here, and what a preview leaves out is cut off row by row:
-// that is quicker than asking the database for it. Only contents that are much longer than any preview stay there.
+// A timeline as a list. Content lengths are counted here, and what a preview leaves out is cut off row by row, which is faster
+// than in the database. Only contents that are much longer than any preview are cut there.
 var (
 	wholeTimelineSQL = `SELECT ` + columnsOf[tarsy.TimelineItem]().with(map[string]string{"content_length": "0", "truncated": "false"}) + `
 FROM timeline_events WHERE session_id = $1 AND sequence_number > $2 ORDER BY sequence_number LIMIT $3`
 
-	// In UTF-16, characters beyond the first 65,536 are two units: all are counted twice, and those of one unit are taken away
-	// once. PostgreSQL 14 has no regexp_count.
+	// In UTF-16, characters beyond the first 65,536 are two units: all characters are counted twice, and those of one unit are
+	// subtracted once. PostgreSQL 14 has no regexp_count.
 	previewSQL = `SELECT ` + columnsOf[tarsy.TimelineItem]().with(map[string]string{
 		"content": `CASE WHEN octet_length(content) > 65536 THEN left(content, $4) || right(content, $4) ELSE content END`,
 		"content_length": `CASE WHEN octet_length(content) > 65536
@@ -31,10 +31,10 @@ FROM timeline_events, LATERAL (SELECT COALESCE(length((metadata -> 'arguments'):
 WHERE session_id = $1 AND sequence_number > $2 ORDER BY sequence_number LIMIT $3`
 )
 
-// pageBytes is how much content a page of a timeline has before it ends early.
+// pageBytes is the size of the contents after which a page of a timeline ends early.
 const pageBytes = 8 << 20
 
-// Timeline returns a page of a session's timeline. With a preview, arguments whose JSON is longer are left out.
+// Timeline returns a page of a session's timeline. A preview omits arguments whose JSON is longer.
 func (db *DB) Timeline(ctx context.Context, sessionID string, query tarsy.TimelineQuery) (*tarsy.TimelinePage, error) {
 	if !ident.Valid(sessionID) {
 		return nil, sessionNotFound(sessionID)
@@ -42,7 +42,7 @@ func (db *DB) Timeline(ctx context.Context, sessionID string, query tarsy.Timeli
 
 	page := &tarsy.TimelinePage{}
 
-	// One more than wanted shows whether there is more.
+	// One more than requested shows whether there is more.
 	sql, args := wholeTimelineSQL, []any{sessionID, query.After, query.Limit + 1}
 	if query.Preview > 0 {
 		sql, args = previewSQL, append(args, query.Preview)
@@ -61,7 +61,7 @@ func (db *DB) Timeline(ctx context.Context, sessionID string, query tarsy.Timeli
 	return page, nil
 }
 
-// collectPage keeps the events of one page and forgets the others.
+// collectPage keeps the events of one page and drops the others.
 func collectPage(rows pgx.Rows, query tarsy.TimelineQuery, page *tarsy.TimelinePage) error {
 	defer rows.Close()
 
@@ -89,23 +89,23 @@ func collectPage(rows pgx.Rows, query tarsy.TimelineQuery, page *tarsy.TimelineP
 	return rows.Err()
 }
 
-// previewed is an event with the length of its content, which is cut if it is longer than a preview above zero.
+// previewed returns an event with the length of its content, which is cut if it is longer than a preview above zero.
 func previewed(item tarsy.TimelineItem, preview int) tarsy.TimelineItem {
 	if item.ContentLength == 0 {
 		item.ContentLength = tarsy.UTF16Len(item.Content)
 	}
 
 	if preview > 0 && item.ContentLength > preview {
-		// A copy, so that the rest is forgotten.
+		// Cloned, so that the rest can be freed.
 		item.Content, item.Truncated = strings.Clone(cutPreview(item, preview)), true
 	}
 
 	return item
 }
 
-// cutPreview cuts a content to the units of a preview. Results of tools keep head and tail, as the model gets them; other
-// texts keep their beginning, because what still streams goes on from there. A preview with little space for more than the
-// note is the beginning as well. Bytes are at least as many as units.
+// cutPreview cuts a content to the units of a preview. Tool results keep head and tail, as the model gets them; other texts keep
+// their beginning, because what still streams continues from there. A preview with little space beyond the note is the beginning
+// as well. Bytes are at least as many as units.
 func cutPreview(item tarsy.TimelineItem, preview int) string {
 	const least = 4 // notes that a preview must have space for
 

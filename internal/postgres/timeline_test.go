@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// units is the length of a text as browsers count.
+// units is the length of a text as browsers count it.
 func units(text string) int { return len(utf16.Encode([]rune(text))) }
 
 func TestPreviewTruncatesContentBetweenCharacters(t *testing.T) {

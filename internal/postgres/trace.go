@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// Trace returns a page of a session's interactions, without the texts, as of one moment.
+// Trace returns a page of a session's interactions, without the texts, from one snapshot.
 func (db *DB) Trace(ctx context.Context, sessionID string, query tarsy.TraceQuery) (*tarsy.TracePage, error) {
 	if !ident.Valid(sessionID) {
 		return nil, sessionNotFound(sessionID)
@@ -67,9 +67,9 @@ func (db *DB) LLMInteraction(ctx context.Context, sessionID, id string) (*tarsy.
 	return &detail, nil
 }
 
-// conversation returns the messages that a call saw; one that carries its own request saw none. They are numbered from
-// one without gaps. This is a query of its own because, joined to the interaction, a plan made while the tables are
-// small would read all messages there are.
+// conversation returns the messages that a call saw, which are numbered from one without gaps; none if the call carries its own
+// request. This is a separate query because, joined to the interaction, a plan made while the tables are small would read all
+// messages.
 func conversation(ctx context.Context, tx pgx.Tx, call tarsy.LLMInteraction) ([]tarsy.Message, error) {
 	if call.ExecutionID == nil || call.LLMRequest != nil {
 		return nil, nil
@@ -117,8 +117,8 @@ func (db *DB) MCPInteraction(ctx context.Context, sessionID, id string) (*tarsy.
 	return &call, nil
 }
 
-// interaction returns the row with an id, if there is one, of whatever session: by its id alone it is found in one
-// step. It fails if there is no such session.
+// interaction returns the row with an id, if there is one, of any session: by its id alone it is found in one step. It fails if
+// the session does not exist.
 func interaction[R any](ctx context.Context, tx pgx.Tx, sessionID, id, sql string) ([]R, error) {
 	var (
 		version int64
@@ -163,7 +163,7 @@ func queueRows[R any](batch *pgx.Batch, into *[]R, sql string, args ...any) {
 	})
 }
 
-// traceRows are the rows of a trace before they are put under each other.
+// traceRows are the rows of a trace before they are assembled.
 type traceRows struct {
 	version    int64
 	stages     []tarsy.Stage
@@ -175,8 +175,8 @@ type traceRows struct {
 	interruptions []tarsy.Interruption
 }
 
-// queue asks for the rows of a page, and one more of each kind, which shows whether there is more. A limit of zero asks
-// for all.
+// queue queues the queries for the rows of a page, and one more of each kind, which shows whether there is more. A limit of zero
+// means all.
 func (r *traceRows) queue(batch *pgx.Batch, sessionID string, query tarsy.TraceQuery) {
 	var (
 		at    time.Time
@@ -202,7 +202,7 @@ func (r *traceRows) queue(batch *pgx.Batch, sessionID string, query tarsy.TraceQ
 	})
 }
 
-// cut leaves the first limit interactions of both kinds together, and returns the last of them if there are more.
+// cut keeps the first limit interactions of both kinds together, and returns the last of them if there are more.
 func (r *traceRows) cut(limit int) *tarsy.TraceCursor {
 	if len(r.llm)+len(r.mcp) <= limit {
 		return nil
@@ -228,7 +228,7 @@ func (r *traceRows) cut(limit int) *tarsy.TraceCursor {
 	return &last
 }
 
-// place is where an interaction stands in the order of a session's interactions.
+// place is the position of an interaction among a session's interactions.
 type place struct{ tarsy.TraceCursor }
 
 func (r llmRow) cursor() place { return place{tarsy.TraceCursor{CreatedAt: r.CreatedAt, ID: r.ID}} }
@@ -306,7 +306,7 @@ func (r *traceRows) trace(sessionID string) *tarsy.Trace {
 	return trace
 }
 
-// traceExecutions are the executions by id, still without interactions.
+// traceExecutions returns the executions by id, without interactions yet.
 func (r *traceRows) traceExecutions() map[string]*tarsy.TraceExecution {
 	executions := make(map[string]*tarsy.TraceExecution, len(r.executions))
 

@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// tokens is a usage in which no two counts are equal; usages of different powers of two add up to different sums.
+// tokens returns a usage whose counts all differ; usages of different powers of two add up to different sums.
 func tokens(n int) tarsy.Usage {
 	return tarsy.Usage{InputTokens: n, OutputTokens: 2000 * n, ThinkingTokens: 3000 * n, CachedTokens: 4000 * n, TotalTokens: 5001 * n}
 }
@@ -55,7 +55,7 @@ func newMCPInteraction(of tarsy.Execution, call string, minute int) tarsy.MCPInt
 	}
 }
 
-// commit writes a step of a session that is claimed for it.
+// commit commits a step of a claimed session.
 func commit(t *testing.T, db *postgres.DB, claim postgres.Claim, step progress.Step) {
 	t.Helper()
 
@@ -91,7 +91,7 @@ func TestTraceGroupsInteractionsByExecutionAndSumsUsage(t *testing.T) {
 	f := newFixture(t)
 	db := f.server(t)
 
-	// Another session with the same shape: nothing of it may show.
+	// Another session with the same shape: none of its rows may show up.
 	other := f.hold(t, db)
 	strange := typed(newStage(other.SessionID, 1, epoch()), "look", tarsy.StageInvestigation)
 	stranger := newExecution(strange, 1, epoch())
@@ -375,8 +375,7 @@ func TestInteractionsAreFoundOnlyInTheirSession(t *testing.T) {
 	}
 }
 
-// TestTraceIsOneSnapshot reads while a holder commits one stage with one call of each kind at a time: whatever
-// is read, the numbers agree.
+// TestTraceIsOneSnapshot reads while a holder commits one stage with one call of each kind at a time: the numbers agree in every read.
 func TestTraceIsOneSnapshot(t *testing.T) {
 	t.Parallel()
 

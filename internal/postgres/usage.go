@@ -14,20 +14,20 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// sumUsage adds the usage of LLM calls up, in the form of tarsy.Usage. Calls from before there were prices lack those.
+// sumUsage sums up the usage of LLM calls, in the form of tarsy.Usage. Calls from before prices existed have none.
 const sumUsage = `jsonb_build_object(
     'input_tokens', COALESCE(sum((usage ->> 'input_tokens')::bigint), 0), 'output_tokens', COALESCE(sum((usage ->> 'output_tokens')::bigint), 0),
     'thinking_tokens', COALESCE(sum((usage ->> 'thinking_tokens')::bigint), 0), 'cached_tokens', COALESCE(sum((usage ->> 'cached_tokens')::bigint), 0),
     'total_tokens', COALESCE(sum((usage ->> 'total_tokens')::bigint), 0), 'cost_usd', COALESCE(sum((usage ->> 'cost_usd')::float8), 0),
     'unpriced_tokens', COALESCE(sum((usage ->> 'unpriced_tokens')::bigint), 0))`
 
-// executionSpend is what one execution used, or what of a session belongs to none.
+// executionSpend is what one execution used, or what the session used outside of executions.
 type executionSpend struct {
 	ExecutionID string
 	tarsy.Spend
 }
 
-// queueSpend asks for what the executions of a session used.
+// queueSpend queues the query for what the executions of a session used.
 func queueSpend(batch *pgx.Batch, into *[]executionSpend, sessionID string) {
 	queueRows(batch, into, `
 SELECT COALESCE(execution_id::text, '') AS execution_id, usage, tool_calls FROM
@@ -36,15 +36,14 @@ SELECT COALESCE(execution_id::text, '') AS execution_id, usage, tool_calls FROM
      SELECT execution_id, '{}', count(*) FROM mcp_interactions WHERE session_id = $1 GROUP BY execution_id) AS used`, sessionID)
 }
 
-// bucketSums are the sums that a period's usage consists of, in the form of tarsy.SpendShare without its name.
+// bucketSums are the sums of a period's usage, in the form of tarsy.SpendShare without its name.
 const bucketSums = `COALESCE(sum(llm_calls), 0)::bigint AS llm_calls, COALESCE(sum(tool_calls), 0)::bigint AS tool_calls, jsonb_build_object(
     'input_tokens', COALESCE(sum(input_tokens), 0), 'output_tokens', COALESCE(sum(output_tokens), 0),
     'thinking_tokens', COALESCE(sum(thinking_tokens), 0), 'cached_tokens', COALESCE(sum(cached_tokens), 0),
     'total_tokens', COALESCE(sum(total_tokens), 0), 'cost_usd', COALESCE(sum(cost_usd), 0),
     'unpriced_tokens', COALESCE(sum(unpriced_tokens), 0)) AS usage`
 
-// usageSQL reads what was used in a period: whole days and hours from the rows that are kept of them, and what is left at
-// both ends from the calls themselves.
+// usageSQL reads the usage of a period: whole days and hours from stored sums, and the rest at both ends from the calls themselves.
 const (
 	bucketColumns = `(begins AT TIME ZONE 'UTC')::date AS day, alert_type, model_name, provider, llm_calls, tool_calls,
     input_tokens, output_tokens, thinking_tokens, cached_tokens, total_tokens, unpriced_tokens, cost_usd`
@@ -68,7 +67,7 @@ const (
     UNION ALL
     SELECT ` + toolColumns + ` FROM mcp_interactions c JOIN sessions s ON s.id = c.session_id WHERE c.created_at >= @hour_to AND c.created_at < @to`
 
-	// The same of the calls about notes, which have no alert type and call no tools.
+	// The same for calls about notes, which have no alert type and call no tools.
 	noteBucketColumns = `(begins AT TIME ZONE 'UTC')::date AS day, model_name, provider, llm_calls,
     input_tokens, output_tokens, thinking_tokens, cached_tokens, total_tokens, unpriced_tokens, cost_usd`
 	noteCallColumns = `(c.created_at AT TIME ZONE 'UTC')::date, c.model_name, c.provider, 1,
@@ -86,7 +85,7 @@ const (
     UNION ALL
     SELECT ` + noteCallColumns + ` FROM note_calls c WHERE c.created_at >= @hour_to AND c.created_at < @to`
 
-	// edgesSQL tells for several periods whether a call was made in them.
+	// edgesSQL reports for several periods whether a call was made in them.
 	edgesSQL = `
 SELECT EXISTS (SELECT FROM llm_interactions c WHERE c.created_at >= p.begins AND c.created_at < p.ends)
     OR EXISTS (SELECT FROM mcp_interactions c WHERE c.created_at >= p.begins AND c.created_at < p.ends)
@@ -120,7 +119,7 @@ type usagePeriod struct {
 func newUsagePeriod(from, to time.Time) usagePeriod {
 	p := usagePeriod{from: from, to: to, hourFrom: ceil(from, hour), hourTo: to.Truncate(hour)}
 	if p.hourFrom.After(p.hourTo) {
-		// No hour is whole.
+		// There is no whole hour.
 		p.hourFrom, p.hourTo = to, to
 	}
 
@@ -132,7 +131,7 @@ func newUsagePeriod(from, to time.Time) usagePeriod {
 	return p
 }
 
-// ceil is the first multiple of a duration that is not before a time.
+// ceil returns the first multiple of a duration that is not before a time.
 func ceil(t time.Time, d time.Duration) time.Time {
 	if floor := t.Truncate(d); floor.Before(t) {
 		return floor.Add(d)
@@ -145,8 +144,9 @@ func (p usagePeriod) args() pgx.NamedArgs {
 	return pgx.NamedArgs{"from": p.from, "hour_from": p.hourFrom, "day_from": p.dayFrom, "day_to": p.dayTo, "hour_to": p.hourTo, "to": p.to}
 }
 
-// findUsagePeriod returns the period for a time. Where no call was made between the beginning of the first day or hour and from, or
-// between to and the end of the last, that is counted whole: so nothing is left of a period that ends now.
+// findUsagePeriod returns the period between two times. If no call was made between the beginning of the first day or hour and
+// from, or between to and the end of the last, that day or hour is counted whole: so nothing is left to read at the end of a
+// period that ends now.
 func findUsagePeriod(ctx context.Context, tx pgx.Tx, from, to time.Time) (usagePeriod, error) {
 	rows, err := tx.Query(ctx, edgesSQL,
 		[]time.Time{from.Truncate(day), from.Truncate(hour), to, to}, []time.Time{from, from, ceil(to, day), ceil(to, hour)})
@@ -176,7 +176,7 @@ func findUsagePeriod(ctx context.Context, tx pgx.Tx, from, to time.Time) (usageP
 	return newUsagePeriod(from, to), nil
 }
 
-// readUsage runs a statement on what was used from a time up to another, as of one moment.
+// readUsage runs a statement on the usage from a time up to another, in one snapshot.
 func readUsage[R any](ctx context.Context, pool *pgxpool.Pool, sql string, from, to time.Time) ([]R, error) {
 	var found []R
 
@@ -202,7 +202,7 @@ func readUsage[R any](ctx context.Context, pool *pgxpool.Pool, sql string, from,
 // usageRow is one group of the summary.
 type usageRow struct {
 	Grouping int
-	// What the calls were for; empty unless the group has an alert type.
+	// Kind is what the calls were for; empty unless the group has an alert type.
 	Kind string
 	tarsy.SpendShare
 }
@@ -218,7 +218,7 @@ const (
 // endOfTime is later than any call.
 func endOfTime() time.Time { return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// SpentSince returns what all sessions used since a time.
+// SpentSince returns what all sessions have used since a time.
 func (db *DB) SpentSince(ctx context.Context, from time.Time) (tarsy.Spend, error) {
 	type total struct {
 		LLMCalls int
@@ -233,7 +233,7 @@ func (db *DB) SpentSince(ctx context.Context, from time.Time) (tarsy.Spend, erro
 	return spent[0].Spend, nil
 }
 
-// UsageSummary returns what was used from a time up to another, as of one moment.
+// UsageSummary returns the usage from a time up to another, from one snapshot.
 func (db *DB) UsageSummary(ctx context.Context, from, to time.Time) (tarsy.UsageSummary, error) {
 	rows, err := readUsage[usageRow](ctx, db.readers, usageSummarySQL, from, to)
 	if err != nil {
@@ -280,7 +280,7 @@ func summarise(from, to time.Time, rows []usageRow) tarsy.UsageSummary {
 	return summary
 }
 
-// addToKind adds a group to what its kind used.
+// addToKind adds a group to the usage of its kind.
 func addToKind(kinds []tarsy.SpendShare, row usageRow) []tarsy.SpendShare {
 	i := slices.IndexFunc(kinds, func(s tarsy.SpendShare) bool { return s.Name == row.Kind })
 	if i < 0 {
@@ -296,7 +296,7 @@ func addToKind(kinds []tarsy.SpendShare, row usageRow) []tarsy.SpendShare {
 	return kinds
 }
 
-// appendUsed leaves out the share of tool calls, which have no model.
+// appendUsed appends a share unless it is that of tool calls, which have no model.
 func appendUsed(shares []tarsy.UsageShare, share tarsy.UsageShare) []tarsy.UsageShare {
 	if share.LLMCalls == 0 {
 		return shares
@@ -305,7 +305,7 @@ func appendUsed(shares []tarsy.UsageShare, share tarsy.UsageShare) []tarsy.Usage
 	return append(shares, share)
 }
 
-// byCostDescending orders by cost, then by tokens, the most first.
+// byCostDescending orders by cost, then by tokens, highest first, then by name.
 func byCostDescending(a, b tarsy.UsageShare) int {
 	return cmp.Or(cmp.Compare(b.Usage.CostUSD, a.Usage.CostUSD), cmp.Compare(b.Usage.TotalTokens, a.Usage.TotalTokens), cmp.Compare(a.Name, b.Name))
 }

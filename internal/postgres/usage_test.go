@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// priced is a usage of n tokens that cost n/8 USD, in which every count is another one. Eighths add up exactly.
+// priced returns a usage of n tokens that cost n/8 USD and whose counts all differ. Eighths add up exactly.
 func priced(n int) tarsy.Usage {
 	usage := tokens(n)
 	usage.CostUSD, usage.UnpricedTokens = float64(n)/8, 7*n
@@ -23,14 +23,14 @@ func priced(n int) tarsy.Usage {
 	return usage
 }
 
-// uses commits an execution with LLM calls of these sizes and so many tool calls, all at one minute.
+// uses commits an execution with LLM calls of these sizes and this many tool calls, all at one minute.
 func uses(t *testing.T, db *postgres.DB, claim postgres.Claim, stage tarsy.Stage, agent, minute, toolCalls int, sizes ...int) tarsy.Execution {
 	t.Helper()
 
 	return usesOf(t, db, claim, stage, agent, minute, toolCalls, func(*tarsy.LLMInteraction) {}, sizes...)
 }
 
-// usesOf is uses with LLM calls that are changed before they are committed.
+// usesOf is uses with a function that changes the LLM calls before they are committed.
 func usesOf(t *testing.T, db *postgres.DB, claim postgres.Claim, stage tarsy.Stage, agent, minute, toolCalls int, change func(*tarsy.LLMInteraction), sizes ...int) tarsy.Execution {
 	t.Helper()
 
@@ -154,12 +154,12 @@ func TestSummaryGroupsUsageByDayAlertTypeModelAndProvider(t *testing.T) {
 	}{
 		{"disk", "small", "one", -1, 1024, 9},          // before
 		{"disk", "small", "one", 0, 1, 1},              // the first moment
-		{"disk", "large", "two", 12*60 - 1, 2, 0},      // the last minute of the first day, for it begins at noon
+		{"disk", "large", "two", 12*60 - 1, 2, 0},      // the last minute of the first day, which begins at noon
 		{"cpu", "large", "two", 12 * 60, 4, 2},         // midnight
 		{"cpu", "other", "two", 2 * day, 8, 0},         // two days later
-		{"cpu", "other", "two", 3 * day, 2048, 9},      // the end is not included
+		{"cpu", "other", "two", 3 * day, 2048, 9},      // the end is exclusive
 		{"nothing", "none", "none", 2*day + 1, 0, 3},   // tools only
-		{"deleted", "small", "one", 2*day + 60, 16, 0}, // what was deleted since was paid for all the same
+		{"deleted", "small", "one", 2*day + 60, 16, 0}, // deleted since, but paid for all the same
 	} {
 		session := newSession(f.clock.Now())
 		session.AlertType = call.alertType
@@ -277,7 +277,7 @@ func TestUsageSummaryReadsBucketsAndEdgeCalls(t *testing.T) {
 	require.NotContains(t, plan, "Seq Scan", plan)
 }
 
-// The sums that are kept are those of the calls, whatever the period, also where several committers write at once.
+// The stored sums equal those of the calls, for any period, even if several committers write concurrently.
 func TestUsageOfAnyPeriodEqualsItsCalls(t *testing.T) {
 	t.Parallel()
 
@@ -306,7 +306,7 @@ func TestUsageOfAnyPeriodEqualsItsCalls(t *testing.T) {
 
 	require.NoError(t, group.Wait())
 
-	// Minutes at which something is used, and the beginnings of hours and days, are more telling than any other.
+	// Minutes with usage, and the boundaries of hours and days, are the interesting bounds.
 	bounds := []int{0, 60, 12 * 60, 36 * 60, 59, 61, 4 * 24 * 60}
 	for _, c := range calls[:10] {
 		bounds = append(bounds, c.minute, c.minute+1)

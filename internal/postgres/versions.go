@@ -10,12 +10,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Versions is what a database has of migrations: ours that a server must know, ours that it need not know, and River's.
+// Versions are the migrations that a database has: ours that a server must know, ours that it need not know, and River's version.
 type Versions struct {
 	Breaking  []int `json:"breaking"`
 	Additions []int `json:"additions"`
 	River     int   `json:"river"`
-	// sums are the checksums of ours as they were applied, where they were written down.
+	// sums are the checksums of ours as they were applied, if they were recorded.
 	sums map[int]string
 }
 
@@ -37,8 +37,8 @@ func ReadVersions(ctx context.Context, conn *pgx.Conn) (Versions, error) {
 	return v, nil
 }
 
-// Check reports migrations that this program does not know. Unlike a server, which ignores additions of a newer one, this is for programs
-// that need to know all tables and columns.
+// Check reports migrations that this program does not know. It is for programs that need to know all tables and columns, unlike a
+// server, which ignores the additions of a newer one.
 func (v Versions) Check() error {
 	known := migrations()
 	if breaking, additions := v.unknown(known); len(breaking)+len(additions) > 0 {
@@ -54,7 +54,7 @@ func (v Versions) applied(known []migration) []migration {
 	return slices.DeleteFunc(slices.Clone(known), func(m migration) bool { return !slices.Contains(v.of(m.breaking), m.version) })
 }
 
-// currentVersions asks once. It fails where a table is missing.
+// currentVersions reads the versions in one query. It fails if a table is missing.
 func currentVersions(ctx context.Context, conn *pgx.Conn) (Versions, error) {
 	var (
 		v     Versions
@@ -85,7 +85,7 @@ func readSums(names []string) map[int]string {
 	return sums
 }
 
-// of returns those of one kind.
+// of returns the versions of one kind.
 func (v Versions) of(breaking bool) []int {
 	if breaking {
 		return v.Breaking
@@ -94,7 +94,7 @@ func (v Versions) of(breaking bool) []int {
 	return v.Additions
 }
 
-// missing returns the known migrations that are yet to be applied.
+// missing returns the known migrations that have not been applied.
 func (v Versions) missing(known []migration) []migration {
 	return slices.DeleteFunc(slices.Clone(known), func(m migration) bool { return slices.Contains(v.of(m.breaking), m.version) })
 }
@@ -110,7 +110,7 @@ func unknown(applied []int, known []migration, breaking bool) []int {
 	})
 }
 
-// check refuses a database that a newer program has changed in a way that this one cannot work with.
+// check refuses a database whose migrations this program cannot work with.
 func (v Versions) check(known []migration) error {
 	if breaking, _ := v.unknown(known); len(breaking) > 0 {
 		return fmt.Errorf("the database has schema version %d, which this tarsy does not know and cannot work with (it knows up to %d): use a newer tarsy",
@@ -154,8 +154,8 @@ func (db *DB) NewerSchema(ctx context.Context) (bool, error) {
 	return len(breaking)+len(additions) > 0, nil
 }
 
-// SchemaRefused reports whether err says that the database's schema forbids a step, rather than that the database is in
-// trouble: the data is wrong, or the schema is not the one that this program knows.
+// SchemaRefused reports whether err means that the database's schema forbids a step, rather than that the database is in trouble:
+// the data is wrong, or the schema is not the one that this program knows.
 func SchemaRefused(err error) bool {
 	code := stateOf(err)
 

@@ -50,7 +50,7 @@ func TestReaderSeesSessionsOfOwnTeamsAndThoseWithoutTeam(t *testing.T) {
 
 	var ids []string
 	for i, team := range []string{"payments", "storage", "", "network", "payments", ""} {
-		ids = append(ids, f.put(t, db, tarsy.SessionStatuses()[i%2*4], ofTeam(team))) // pending and an ended one in turn
+		ids = append(ids, f.put(t, db, tarsy.SessionStatuses()[i%2*4], ofTeam(team))) // alternately pending and ended
 	}
 
 	payments := tarsy.Visibility{Limited: true, Teams: []string{"payments"}}
@@ -103,7 +103,7 @@ func TestReaderSeesSessionsOfOwnTeamsAndThoseWithoutTeam(t *testing.T) {
 	require.Greater(t, len(all), len(similar), "the other team's is similar, too")
 }
 
-// As in the list of everybody, a page must cost what the page costs.
+// As in the unrestricted list, the cost of a page must not depend on the number of sessions.
 func TestListOfTeamsReadsOneIndexRangePerStatusAndTeam(t *testing.T) {
 	t.Parallel()
 

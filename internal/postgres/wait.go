@@ -11,11 +11,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// AnswerTime is how long what a start asks of the database may take, migrations excepted: a connection may stay open although nobody answers.
+// AnswerTime bounds what a start asks of the database, except migrations: a connection may stay open although nobody answers.
 const AnswerTime = 10 * time.Second
 
 const (
-	// waitPause is the time between two attempts to reach a database that is not available.
+	// waitPause is the time between two attempts to reach an unavailable database.
 	waitPause = 500 * time.Millisecond
 	// waitReport is how often the wait is reported.
 	waitReport = 10 * time.Second
@@ -54,12 +54,12 @@ func (c Config) await(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 }
 
-// hosts are the hosts of the address, without its user and password.
+// hosts returns the hosts of the address, without its user and password.
 func hosts(pool *pgxpool.Pool) string {
 	config := pool.Config().ConnConfig
 	all := []string{endpoint(config.Host, config.Port)}
 
-	// Each host may be there several times, once for each way to encrypt.
+	// Each host may appear several times, once for each way to encrypt.
 	for _, fallback := range config.Fallbacks {
 		if next := endpoint(fallback.Host, fallback.Port); next != all[len(all)-1] {
 			all = append(all, next)

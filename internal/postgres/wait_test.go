@@ -75,7 +75,7 @@ func TestOpenDoesNotWaitForPermanentErrors(t *testing.T) {
 	}
 }
 
-// A host that accepts connections and never answers is what a frozen primary looks like.
+// A host that accepts connections and never answers behaves like a frozen primary.
 func TestFrozenHostInURLIsSkippedAfterConnectTimeout(t *testing.T) {
 	t.Parallel()
 
@@ -117,7 +117,7 @@ func TestConnectTimeoutInURLIsKept(t *testing.T) {
 	}
 }
 
-// A server that waits for another one to migrate says so.
+// A server that waits for another one to migrate reports it.
 func TestMigrationLockWaitIsStartupStep(t *testing.T) {
 	t.Parallel()
 

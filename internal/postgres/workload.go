@@ -10,24 +10,24 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Workload is what all servers together have to do, as of one moment.
+// Workload is the work of all servers together, from one snapshot.
 type Workload struct {
-	// Pending, InProgress and Cancelling are the sessions that are not over, by status.
+	// Pending, InProgress and Cancelling are the numbers of unfinished sessions, by status.
 	Pending, InProgress, Cancelling int
-	// Waiting are the sessions that no server has taken yet, and OldestWaiting is when the oldest of them was created; nil if there is
-	// none.
+	// Waiting is the number of sessions that no server has taken yet, and OldestWaiting when the oldest of them was created; nil
+	// if there is none.
 	Waiting       int
 	OldestWaiting *time.Time
-	// WaitingApprovals are the tool calls that somebody can approve or reject.
+	// WaitingApprovals is the number of tool calls that can be approved or rejected.
 	WaitingApprovals int
-	// Unnumbered are the entries of journals that no reader sees yet, because their sequencer has not numbered them.
+	// Unnumbered is the number of journal entries that no reader sees yet, because their sequencer has not numbered them.
 	Unnumbered int
-	// IntakePaused and ClaimingPaused tell what people paused.
+	// IntakePaused and ClaimingPaused report whether people paused them.
 	IntakePaused, ClaimingPaused bool
 }
 
-// workloadSQL reads small indexes only: those of sessions that run, of sessions and calls that wait, and of entries without a number. The oldest
-// session that waits is looked for among those that are not over, in the order of time: few that run are older.
+// workloadSQL reads small indexes only: those of running sessions, of waiting sessions and calls, and of entries without a
+// number. The oldest waiting session is searched among the unfinished ones, in the order of time: few running ones are older.
 var workloadSQL = `
 SELECT (SELECT count(*) FROM session_list WHERE status = '') - r.in_progress - r.cancelling AS pending, r.in_progress, r.cancelling,
        (SELECT count(*) FROM sessions s WHERE ` + waitingSQL + ` AND s.runnable_at <= $1) AS waiting,
@@ -39,7 +39,7 @@ SELECT (SELECT count(*) FROM session_list WHERE status = '') - r.in_progress - r
 FROM (SELECT count(*) FILTER (WHERE o.status = 'in_progress') AS in_progress, count(*) FILTER (WHERE o.status = 'cancelling') AS cancelling
       FROM sessions o WHERE ` + isRunning + ` AND o.deleted_at IS NULL) AS r`
 
-// Workload reads the workload.
+// Workload returns the current workload.
 func (db *DB) Workload(ctx context.Context) (Workload, error) {
 	found, err := collect[Workload](ctx, db.front, workloadSQL, db.clock.Now())
 	if err != nil {
@@ -49,7 +49,7 @@ func (db *DB) Workload(ctx context.Context) (Workload, error) {
 	return found[0], nil
 }
 
-// PoolStats are the statistics of the connection pools, by name.
+// PoolStats returns the statistics of the connection pools, by name.
 func (db *DB) PoolStats() map[string]*pgxpool.Stat {
 	return map[string]*pgxpool.Stat{
 		"readers": db.readers.Stat(), "front": db.front.Stat(), "work": db.work.Stat(), "jobs": db.jobs.Stat(), "notes": db.notes.Stat(),

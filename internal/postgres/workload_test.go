@@ -26,7 +26,7 @@ func TestWorkloadCountsOpenSessionsAndQueue(t *testing.T) {
 		}
 	}
 
-	f.exec(t, `UPDATE sessions SET runnable_at = NULL`) // as those are that a server works on
+	f.exec(t, `UPDATE sessions SET runnable_at = NULL`) // like those that a server works on
 
 	f.put(t, db, tarsy.SessionPending, unchanged)
 	f.claim(t, db, serverA, 1)
@@ -44,7 +44,7 @@ func TestWorkloadCountsOpenSessionsAndQueue(t *testing.T) {
 	require.WithinDuration(t, oldest, *load.OldestWaiting, time.Millisecond, "the one that waits longest, not the one that comes next")
 }
 
-// It is asked every few seconds by each server, however many sessions there are.
+// Each server reads it every few seconds, however many sessions there are.
 func TestWorkloadIsReadFromIndexes(t *testing.T) {
 	t.Parallel()
 

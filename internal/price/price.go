@@ -1,6 +1,6 @@
-// Package price tells what LLM calls cost: tokens times the rate of the model. Rates come from a table that is bundled
-// with the program and from whoever configures it, whose word counts more. It knows no provider, no configuration file
-// and no network; prices are only as fresh as the table.
+// Package price computes the cost of LLM calls: tokens times the rate of the model. Rates come from a bundled table and from
+// the caller's configuration, which takes precedence. The package knows no provider, no configuration file and no network;
+// prices are only as current as the table.
 package price
 
 import (
@@ -15,44 +15,44 @@ import (
 
 const million = 1_000_000
 
-// Rate is what a million tokens of a model cost, in USD. Thinking is output.
+// Rate is the price of a million tokens of a model in USD. Thinking is billed as output.
 type Rate struct {
 	Input       float64
 	CachedInput float64
 	Output      float64
-	// Long, where it is not nil, holds for calls whose input is longer than LongAbove tokens: all of the call, not only
-	// what is above.
+	// Long, if not nil, applies to calls whose input is longer than LongAbove tokens: to the whole call, not only to the
+	// excess.
 	Long      *Rate
 	LongAbove int
 }
 
-// Promotion is a rate that holds for calls from From up to, and not including, Until.
+// Promotion is a rate for calls from From up to, but not including, Until.
 type Promotion struct {
 	Model       string
 	From, Until time.Time
 	Rate        Rate
 }
 
-// Config is what a Table is made of besides the bundled rates.
+// Config is combined with the bundled rates into a Table.
 type Config struct {
-	// Disabled prices nothing: neither cost nor unpriced tokens.
+	// Disabled turns pricing off: there is neither cost nor unpriced tokens.
 	Disabled bool
-	// Rates by model; they beat the bundled ones.
+	// Rates by model; they override the bundled ones.
 	Rates map[string]Rate
-	// Promotions beat both; of those that hold at once the first counts.
+	// Promotions override both; the first one in effect applies.
 	Promotions []Promotion
-	// Free are models that cost nothing if no rate is known for them.
+	// Free are models that cost nothing if their rate is unknown.
 	Free []string
 }
 
-// Table prices calls. It never changes, so it may be used by many at once.
+// Table prices calls. It is immutable and safe for concurrent use.
 type Table struct {
 	disabled   bool
 	rates      map[string]Rate
 	promotions []Promotion
 }
 
-// New returns a table of the bundled rates with cfg laid over them.
+// New returns a table of the bundled rates, overridden by cfg.
 func New(cfg Config) *Table {
 	t := &Table{disabled: cfg.Disabled, rates: make(map[string]Rate), promotions: cfg.Promotions}
 	for _, model := range cfg.Free {
@@ -68,7 +68,7 @@ func New(cfg Config) *Table {
 	return t
 }
 
-// Price returns u with its cost. Tokens of a model whose rate is not known are counted as unpriced instead.
+// Price returns u with its cost. If the rate of the model is unknown, its tokens are counted as unpriced instead.
 func (t *Table) Price(model string, at time.Time, u tarsy.Usage) tarsy.Usage {
 	u.CostUSD, u.UnpricedTokens = 0, 0
 	if t.disabled {
@@ -87,7 +87,7 @@ func (t *Table) Price(model string, at time.Time, u tarsy.Usage) tarsy.Usage {
 	return u
 }
 
-// Knows reports whether a model has a rate, be it for a time.
+// Knows reports whether a model has a rate, even if only a promotional one.
 func (t *Table) Knows(model string) bool {
 	if _, ok := t.regular(model); ok {
 		return true
@@ -107,7 +107,7 @@ func (t *Table) Rate(model string, at time.Time) (Rate, bool) {
 	return t.regular(model)
 }
 
-// regular is the rate that holds without promotions: that of the model itself, else of what it is a snapshot of.
+// regular returns the rate of a model without promotions: its own, or else that of the model it is a snapshot of.
 func (t *Table) regular(model string) (Rate, bool) {
 	if rate, ok := t.rates[model]; ok {
 		return rate, true
@@ -131,7 +131,7 @@ func (r Rate) cost(u tarsy.Usage) float64 {
 		r = *r.Long
 	}
 
-	// What providers report is not to be trusted to add up.
+	// Do not rely on providers to report consistent numbers.
 	cached := min(max(u.CachedTokens, 0), max(u.InputTokens, 0))
 	fresh := max(u.InputTokens, 0) - cached
 	written := max(u.OutputTokens, 0) + max(u.ThinkingTokens, 0)
@@ -139,13 +139,13 @@ func (r Rate) cost(u tarsy.Usage) float64 {
 	return (float64(fresh)*r.Input + float64(cached)*r.CachedInput + float64(written)*r.Output) / million
 }
 
-// snapshot is what providers put behind a model's name to say which version of it is meant: a date (-20250929, @20250929,
-// -2025-08-07, -0709), a number (-001), latest or preview, or preview and a date.
+// snapshot matches the suffix by which providers identify a version of a model: a date (-20250929, @20250929, -2025-08-07,
+// -0709), a number (-001), latest or preview, or preview and a date.
 var snapshot = regexp.MustCompile(`^[-@](?:latest|(?:preview-|exp-)?(?:\d{3,8}|\d{4}-\d\d-\d\d|\d\d-\d{2,4})|preview|exp)$`)
 
-// isModel reports whether a model is the named one or a snapshot of it. Other words behind a name are other models, which
-// cost something else: gpt-5-mini is not gpt-5, and claude-opus-4-1 is not claude-opus-4. What stands before the last
-// slash, as in models/gemini-2.5-pro, is where a provider keeps the model.
+// isModel reports whether a model is the named one or a snapshot of it. Any other suffix means a different model with a
+// different price: gpt-5-mini is not gpt-5, and claude-opus-4-1 is not claude-opus-4. The path before the last slash, as in
+// models/gemini-2.5-pro, is ignored.
 func isModel(model, name string) bool {
 	if model == name {
 		return true

@@ -11,13 +11,13 @@ import (
 //go:embed models.yaml
 var modelsYAML []byte
 
-// entry is one model of the bundled table, which is hidden from nobody: models.yaml says where each price is from.
+// entry is one model of the bundled table, models.yaml, which documents the source of each price.
 type entry struct {
 	Model       string  `yaml:"model"`
 	Input       float64 `yaml:"input"`
 	CachedInput float64 `yaml:"cached_input"`
 	Output      float64 `yaml:"output"`
-	// Taken is the day the price was read, as 2026-11-15.
+	// Taken is the date on which the price was checked, such as 2026-11-15.
 	Taken string `yaml:"taken"`
 	Long  *long  `yaml:"long"`
 }
@@ -29,7 +29,8 @@ type long struct {
 	Output           float64 `yaml:"output"`
 }
 
-// bundled is the table, read once per process: reading it takes milliseconds. It is ours and tested, so it cannot fail.
+// bundled returns the table, which is parsed once per process because that takes milliseconds. It is part of the program and
+// tested, so it cannot fail.
 var bundled = sync.OnceValue(func() []entry {
 	var table struct {
 		Models []entry `yaml:"models"`

@@ -1,5 +1,5 @@
-// Package problem is how errors leave the server: RFC 9457 bodies with a stable code. It is the one place that maps
-// codes to HTTP; what is not meant for people goes to the log under an id, and only the id goes out.
+// Package problem converts errors to responses of the server: RFC 9457 bodies with a stable code. It is the only place that
+// maps codes to HTTP. Internal details are logged under an ID, and only the ID is sent.
 package problem
 
 import (
@@ -24,11 +24,11 @@ const MediaType = "application/problem+json"
 
 const (
 	urn = "urn:tarsy:problem:"
-	// retryAfter is how many seconds a client should wait after a 429 or 503.
+	// retryAfter is the default number of seconds after which a client should retry after a 429 or 503.
 	retryAfter = 5
 )
 
-// Problem is the body of every error: RFC 9457 with the code, and the part of the request that was wrong.
+// Problem is the body of every error: RFC 9457 with the code, and the invalid part of the request.
 type Problem struct { //nolint:errname // RFC 9457 calls it a problem
 	Type     string     `doc:"A URN made of the code."                                                 json:"type"`
 	Title    string     `doc:"The kind of problem in a few words, the same for every problem of a code." json:"title"`
@@ -40,22 +40,22 @@ type Problem struct { //nolint:errname // RFC 9457 calls it a problem
 	// RequestID is empty outside of HTTP requests.
 	RequestID string `doc:"The X-Request-ID of the answer, which is in the server's log." json:"request_id,omitempty"`
 
-	// Allow are the methods that a 405 names.
+	// Allow lists the allowed methods for a 405.
 	Allow string `json:"-"`
-	// RetryAfter is after how many seconds a 429 or 503 may be tried again; 0 means the usual time.
+	// RetryAfter is the number of seconds after which to retry after a 429 or 503; 0 means the default.
 	RetryAfter int `json:"-"`
 }
 
 // Error implements error.
 func (p *Problem) Error() string { return p.Detail }
 
-// GetStatus tells huma the status.
+// GetStatus returns the HTTP status; it implements an interface of huma.
 func (p *Problem) GetStatus() int { return p.Status }
 
-// ContentType tells huma the media type.
+// ContentType returns the media type; it implements an interface of huma.
 func (p *Problem) ContentType(string) string { return MediaType }
 
-// GetHeaders returns the headers that HTTP asks for with a status.
+// GetHeaders returns the headers that HTTP requires for the status.
 func (p *Problem) GetHeaders() http.Header {
 	header := http.Header{}
 
@@ -71,14 +71,14 @@ func (p *Problem) GetHeaders() http.Header {
 	return header
 }
 
-// Kind is what all problems of one code share.
+// Kind has the properties of all problems with one code.
 type Kind struct {
 	Code   tarsy.Code
 	Status int
 	Title  string
 }
 
-// Kinds is the mapping of codes to HTTP.
+// Kinds maps codes to HTTP.
 func Kinds() []Kind {
 	return []Kind{
 		{tarsy.CodeInvalidRequest, http.StatusBadRequest, "The request is not valid"},
@@ -151,7 +151,7 @@ func Kinds() []Kind {
 	}
 }
 
-// New makes the body for an error that a person may see.
+// New returns the problem for an error that people may see.
 func New(e *tarsy.Error) *Problem {
 	for _, k := range Kinds() {
 		if k.Code == e.Code {
@@ -165,7 +165,7 @@ func New(e *tarsy.Error) *Problem {
 	return New(tarsy.Errorf(tarsy.CodeInternal, "%s", e.Message))
 }
 
-// Explain turns any error into a problem.
+// Explain converts any error to a problem.
 func Explain(ctx context.Context, logger *slog.Logger, err error) *Problem {
 	p := explain(ctx, logger, err)
 	p.RequestID = requestid.From(ctx)
@@ -191,7 +191,7 @@ func explain(ctx context.Context, logger *slog.Logger, err error) *Problem {
 
 	id := ident.New()
 	if ctx.Err() != nil {
-		// The client went away, which is the likely cause and nobody's fault.
+		// The client went away; that is the likely cause, and not an error of the server.
 		logger.DebugContext(ctx, "request abandoned", "error_id", id, "error", err)
 	} else {
 		logger.ErrorContext(ctx, "request failed", "error_id", id, "error", err)
@@ -203,7 +203,7 @@ func explain(ctx context.Context, logger *slog.Logger, err error) *Problem {
 	return p
 }
 
-// databaseError is what a client is told about an error of the database that is not the fault of this program, or nil. The error
+// databaseError returns the error for a client if err is a database error that is not the fault of this program, or nil. err
 // itself may name hosts and users.
 func databaseError(err error) *tarsy.Error {
 	switch {
@@ -217,7 +217,7 @@ func databaseError(err error) *tarsy.Error {
 	}
 }
 
-// Write answers a request with the problem that err is.
+// Write responds with the problem for err.
 func Write(w http.ResponseWriter, r *http.Request, logger *slog.Logger, err error) {
 	p := Explain(r.Context(), logger, err)
 
@@ -225,7 +225,8 @@ func Write(w http.ResponseWriter, r *http.Request, logger *slog.Logger, err erro
 	maps.Copy(header, p.GetHeaders())
 
 	if p.Status == http.StatusUnauthorized && r.Header.Get("X-Amz-Sns-Message-Type") != "" {
-		// Amazon SNS sends the password of its endpoint when it is asked for it. No browser sends this header, so none shows a dialog.
+		// Amazon SNS sends the password of its endpoint only after this challenge. Browsers do not send the header, so none of
+		// them shows a dialog.
 		header.Add("WWW-Authenticate", `Basic realm="tarsy"`)
 	}
 

@@ -6,12 +6,11 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Apply brings the state to where the database is after the step was committed. Whoever applies many steps to one state has an
-// Applier.
+// Apply updates the state to match the database after the step was committed. To apply many steps to one state, use an Applier.
 func (s *State) Apply(step Step) { new(Applier).Apply(s, step) }
 
-// Applier applies steps to one state and knows which rows are new without looking for them: a session may have ten thousand rows, each in
-// a step of its own. Between its calls nobody else may add rows to the state. The zero value is ready to use.
+// Applier applies steps to one state and detects new rows without searching for them: a session can have ten thousand rows,
+// each in its own step. Nothing else may add rows to the state between its calls. The zero value is ready to use.
 type Applier struct {
 	stages, executions, timeline, messages, llmInteractions, mcpInteractions, chats, chatMessages known
 }
@@ -39,15 +38,15 @@ func (a *Applier) Apply(s *State, step Step) {
 	s.LastSeq += int64(len(step.Events))
 }
 
-// known is what is known of the rows of a table: their number, and the greatest of their ids. Ids begin with the time, so that of a new row is
-// mostly greater than all others.
+// known summarizes the rows of a table: their number and the greatest ID. IDs start with the time, so the ID of a new row is
+// usually greater than all others.
 type known struct {
 	rows   int
 	newest string
 }
 
-// put replaces rows by id and appends new ones. A row that changes is mostly one of the last, so the search goes backwards. Rows
-// are wide, so they are compared in place and not copied.
+// put replaces rows by ID and appends new ones. A changed row is usually one of the last, so the search goes backwards. Rows
+// are large, so they are compared in place and not copied.
 func put[R any](rows, changed []R, about *known, id func(*R) string) []R {
 	for c := range changed {
 		key := id(&changed[c])

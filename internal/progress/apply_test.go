@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Whatever the order of ids, an Applier leaves what looking for each row would leave.
+// Whatever the order of IDs, an Applier produces the same result as searching for each row.
 func TestApplierReplacesKnownRowsAndAppendsNewOnes(t *testing.T) {
 	t.Parallel()
 
@@ -46,7 +46,7 @@ func TestApplierReplacesKnownRowsAndAppendsNewOnes(t *testing.T) {
 	}
 }
 
-// A session of ten thousand calls took a third of the server's CPU time for this.
+// Searching used a third of the server's CPU time for a session with ten thousand calls.
 func TestApplierDoesNotLookForNewRowsOfLongSession(t *testing.T) {
 	t.Parallel()
 

@@ -7,19 +7,19 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Check is what one tiny call to a provider came to.
+// Check is the result of one tiny call to a provider.
 type Check struct {
 	Model string
-	// FirstChunk and Total count from the call.
+	// FirstChunk and Total are measured from the start of the call.
 	FirstChunk time.Duration
 	Total      time.Duration
 	Usage      llm.UsageChunk
 	Err        error
 }
 
-// Check asks a provider for one word.
+// Check asks a provider for a single word.
 func (p *Providers) Check(ctx context.Context, name string) Check {
-	// Models that think need room for it before the word comes.
+	// Thinking models need tokens for thinking before the word.
 	const enough = 512
 
 	check := Check{Model: p.cfg.Providers[name].Model}

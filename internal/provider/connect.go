@@ -15,7 +15,7 @@ import (
 
 var errNoScript = errors.New("this server has no scripted models")
 
-// clients make the client of a provider, by its type.
+// clients returns the functions that create clients, by provider type.
 func (p *Providers) clients() map[string]func(config.LLMProvider) (llm.Client, error) {
 	return map[string]func(config.LLMProvider) (llm.Client, error){
 		config.ProviderGoogle: p.google, config.ProviderOpenAI: p.openai, config.ProviderAnthropic: p.anthropic, config.ProviderXAI: p.xai,
@@ -23,7 +23,7 @@ func (p *Providers) clients() map[string]func(config.LLMProvider) (llm.Client, e
 	}
 }
 
-// connect makes the client of a provider.
+// connect creates the client of a provider.
 func (p *Providers) connect(c config.LLMProvider) (llm.Client, error) {
 	client := p.clients()[c.Type]
 	if client == nil {
@@ -50,7 +50,7 @@ func (p *Providers) anthropic(c config.LLMProvider) (llm.Client, error) {
 	return anthropic.New(anthropic.Config{APIKey: key, BaseURL: c.BaseURL, HTTPClient: p.http, Headers: c.HeaderValues()})
 }
 
-// xai speaks the form of OpenAI's Chat Completions.
+// xai uses the protocol of OpenAI's Chat Completions.
 func (p *Providers) xai(c config.LLMProvider) (llm.Client, error) {
 	if c.BaseURL == "" {
 		c.BaseURL = c.Kind().URL + "/v1"
@@ -68,7 +68,8 @@ func (p *Providers) google(c config.LLMProvider) (llm.Client, error) {
 	return gemini.New(gemini.Config{APIKey: key, BaseURL: c.BaseURL, HTTPClient: p.http, Headers: c.HeaderValues()})
 }
 
-// vertex finds its credentials in a file, or where the platform keeps them. An address of one's own is called as it is.
+// vertex finds its credentials in a file or in the platform's default location. A custom base URL is called without them unless
+// a file is set.
 func (p *Providers) vertex(c config.LLMProvider) (llm.Client, error) {
 	if reason := c.Unsupported(); reason != "" {
 		return nil, &llm.Error{Class: llm.ClassInvalid, Message: reason, Hint: fmt.Sprintf("change llm_providers.%s", c.Name)}
@@ -93,7 +94,7 @@ func (p *Providers) vertex(c config.LLMProvider) (llm.Client, error) {
 	return gemini.New(cfg)
 }
 
-// openai calls OpenAI, or a server that speaks its language.
+// openai calls OpenAI or a compatible server.
 func (p *Providers) openai(c config.LLMProvider) (llm.Client, error) {
 	key, err := p.key(c)
 	if err != nil {
@@ -117,7 +118,7 @@ func (p *Providers) grpc(c config.LLMProvider) (llm.Client, error) {
 	})
 }
 
-// key looks the API key of a provider up. A server of one's own may want none.
+// key returns the API key of a provider. A server with a custom URL may need none.
 func (p *Providers) key(c config.LLMProvider) (string, error) {
 	key := p.value(c.APIKeyEnv)
 

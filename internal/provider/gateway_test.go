@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// gateway serves a script by the gRPC protocol, and shows the metadata of each call.
+// gateway serves a script over the gRPC protocol, and returns the metadata of each call.
 func gateway(t *testing.T, s *script.Script) (address string, seen <-chan metadata.MD) {
 	t.Helper()
 
@@ -75,7 +75,7 @@ func TestGatewayIsCalledWithItsSettings(t *testing.T) {
 	require.ErrorContains(t, err, "no such team")
 	require.NotContains(t, err.Error(), "payments-0123")
 
-	// TLS is spoken where the address says so, and this gateway does not.
+	// The scheme requires TLS, which this gateway does not support.
 	own.BaseURL = "grpcs://" + address
 	_, err = ask(t, connect(t, map[string]config.LLMProvider{"sealed": own}), "sealed")
 	require.ErrorContains(t, err, "handshake")

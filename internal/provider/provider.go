@@ -1,5 +1,5 @@
-// Package provider makes clients of the LLM providers that are configured, and sends each call to the one it is for. It
-// knows configuration and the client packages; it does not know who calls.
+// Package provider creates clients for the configured LLM providers, and routes each call to its provider. It knows
+// configuration and the client packages, but not the callers.
 package provider
 
 import (
@@ -17,18 +17,18 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Config is what Providers need.
+// Config configures Providers.
 type Config struct {
 	Providers map[string]config.LLMProvider
-	// Env looks up the variables that the configuration names.
+	// Env looks up the environment variables named in the configuration.
 	Env func(name string) (string, bool)
 	// CachePrompts asks providers to cache conversations.
 	CachePrompts bool
-	// Scripted answers the calls of scripted providers.
+	// Scripted handles the calls of scripted providers.
 	Scripted llm.Client
 }
 
-// Providers is the client of all configured providers. Each is connected when it is first called.
+// Providers is the client for all configured providers. Each is connected on its first call.
 type Providers struct {
 	cfg  Config
 	http *http.Client
@@ -37,7 +37,7 @@ type Providers struct {
 	connected map[string]connection
 }
 
-// connection is a client, or why there is none.
+// connection is a client, or the error of creating it.
 type connection struct {
 	client llm.Client
 	err    error
@@ -45,11 +45,11 @@ type connection struct {
 
 var _ llm.Client = (*Providers)(nil)
 
-// New returns Providers that have not called anybody yet.
+// New returns Providers without any connections.
 func New(cfg Config) *Providers {
 	p := &Providers{cfg: cfg, http: &http.Client{CheckRedirect: refuseRedirect}, connected: map[string]connection{}}
 
-	// A transport of its own, so that Close ends its connections and nobody else's.
+	// A separate transport, so that Close closes only its own connections.
 	if shared, ok := http.DefaultTransport.(*http.Transport); ok {
 		p.http.Transport = shared.Clone()
 	}
@@ -57,8 +57,8 @@ func New(cfg Config) *Providers {
 	return p
 }
 
-// refuseRedirect follows no redirect to another host: it would send the conversation there, and keys, because only the
-// best-known headers are removed.
+// refuseRedirect rejects redirects to another host: they would send the conversation there, and also keys, because only
+// well-known headers are removed.
 func refuseRedirect(request *http.Request, via []*http.Request) error {
 	const most = 10
 
@@ -69,7 +69,7 @@ func refuseRedirect(request *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Close closes the connections that are left. No call may be under way.
+// Close closes all remaining connections. No calls may be in flight.
 func (p *Providers) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,7 +113,7 @@ func (p *Providers) Generate(ctx context.Context, req *llm.Request) iter.Seq2[ll
 	}
 }
 
-// withDefaults fills in what is configured for the provider and not set by the caller.
+// withDefaults applies the provider's settings where the caller sets none.
 func (p *Providers) withDefaults(req *llm.Request, configured config.LLMProvider) *llm.Request {
 	settled := *req
 	settled.CachePrompt = p.cfg.CachePrompts
@@ -129,8 +129,8 @@ func (p *Providers) withDefaults(req *llm.Request, configured config.LLMProvider
 	return &settled
 }
 
-// client returns the client of a provider, which is made once. One that could not be made is tried again: what was missing may
-// be there by now.
+// client returns the client of a provider, which is created once. A failed creation is tried again: what was missing may be
+// available by then.
 func (p *Providers) client(name string, configured config.LLMProvider) (llm.Client, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,7 +153,7 @@ func (p *Providers) unknown(name string) error {
 	}
 }
 
-// explain says whose error it is, and in the words of the configuration what to do about it.
+// explain adds the provider to an error, and a hint that refers to the configuration.
 func (p *Providers) explain(configured config.LLMProvider, err error) error {
 	e := *llm.AsError(err)
 	e.Err = err

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// serve is a virtual server that answers from s.
+// serve starts a virtual provider that answers from s.
 func serve(t *testing.T, s *script.Script) string {
 	t.Helper()
 
@@ -27,7 +27,7 @@ func serve(t *testing.T, s *script.Script) string {
 	return server.URL
 }
 
-// connect makes the providers of a test, whose environment has one key.
+// connect creates the providers of a test, whose environment has one key.
 func connect(t *testing.T, configured map[string]config.LLMProvider) *provider.Providers {
 	t.Helper()
 
@@ -187,7 +187,7 @@ func TestCheckIsOneSmallCall(t *testing.T) {
 	require.Equal(t, llm.ClassTransient, llm.AsError(providers.Check(t.Context(), "gpt").Err).Class)
 }
 
-// A type that the configuration accepts and nothing calls would fail at the first alert.
+// A type that the configuration accepts but that has no client would fail at the first alert.
 func TestEveryTypeOfTheConfigurationHasAClient(t *testing.T) {
 	t.Parallel()
 

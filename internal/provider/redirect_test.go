@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/internal/provider"
 )
 
-// account writes the credentials of a service account whose tokens come from tokenURL.
+// account writes the credentials of a service account that gets its tokens from tokenURL.
 func account(t *testing.T, tokenURL string) string {
 	t.Helper()
 
@@ -43,7 +43,7 @@ func account(t *testing.T, tokenURL string) string {
 	return path
 }
 
-// The token of an account is put on every request, also on one that a redirect would lead elsewhere.
+// The token of an account is added to every request, including one that follows a redirect to another host.
 func TestTokenIsNotSentToRedirectTarget(t *testing.T) {
 	t.Parallel()
 

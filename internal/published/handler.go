@@ -14,12 +14,12 @@ import (
 	"tarsy.dev/tarsy/internal/loopback"
 )
 
-// Prefix is what comes before the paths of the published TARSy.
+// Prefix precedes the paths of the published TARSy.
 const Prefix = "/published"
 
 const apiPath = "/api/v1"
 
-// Calls are the patterns of the calls that are answered, without Prefix.
+// Calls returns the patterns of the supported calls, without Prefix.
 func Calls() []string {
 	return []string{
 		"POST " + apiPath + "/alerts", "GET " + apiPath + "/sessions", "GET " + apiPath + "/sessions/{id}",
@@ -27,7 +27,7 @@ func Calls() []string {
 	}
 }
 
-// Handler answers the calls below Prefix with what the API says, and leaves all others to the API.
+// Handler serves the calls under Prefix with responses of the API, and passes all other requests to the API.
 func Handler(api http.Handler) http.Handler {
 	mux := http.NewServeMux()
 
@@ -53,14 +53,14 @@ func patternBelowPrefix(pattern string) string {
 	return method + " " + Prefix + route
 }
 
-// call is a request of a program.
+// call is a request of a client program.
 type call struct {
 	*http.Request
 
 	api *loopback.Transport
 }
 
-// failure is a response that is no success.
+// failure is an error response.
 type failure struct {
 	status     int
 	retryAfter string
@@ -75,7 +75,7 @@ func refuse(field, format string, args ...any) error {
 	return &failure{status: http.StatusBadRequest, Code: tarsy.CodeInvalidRequest, Message: field + ": " + fmt.Sprintf(format, args...)}
 }
 
-// get asks the API and decodes its response.
+// get requests a path from the API and decodes the response.
 func (c call) get(path string, query url.Values, into any) error {
 	request, err := http.NewRequestWithContext(c.Context(), http.MethodGet, address(path, query), http.NoBody)
 	if err != nil {
@@ -85,12 +85,12 @@ func (c call) get(path string, query url.Values, into any) error {
 	return c.do(request, into)
 }
 
-// address is that of a path of the API. The transport sets the host that the program has called.
+// address returns the URL of a path of the API. The transport replaces the host with the one that the program has called.
 func address(path string, query url.Values) string {
 	return "http://tarsy" + apiPath + path + "?" + query.Encode()
 }
 
-// session is the path of the session that the program names.
+// session returns the path of the session named in the request.
 func (c call) session() string { return "/sessions/" + url.PathEscape(c.PathValue("id")) }
 
 func (c call) do(request *http.Request, into any) error {

@@ -74,7 +74,7 @@ func TestRefusalOfTheAPITellsWhenToTryAgain(t *testing.T) {
 	require.Contains(t, answer.Body.String(), "too many")
 }
 
-// ask sends a request below the prefix to a handler over an API that answers with what answer returns.
+// ask sends a request under the prefix to a handler whose API responds with the result of answer.
 func ask(t *testing.T, method, path string, header http.Header, answer func(*http.Request) (int, any)) map[string]any {
 	t.Helper()
 

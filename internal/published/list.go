@@ -11,13 +11,13 @@ import (
 
 const (
 	defaultPageSize, maxPageSize = 25, 100
-	// listed is how many sessions pages can reach, and what their number is counted to: each page of the API costs a request.
+	// listed is the maximum number of sessions that pages can reach and that are counted: each page of the API costs a request.
 	listed = 1000
 	// apiPage is the largest page of the API.
 	apiPage = 200
 )
 
-// sessions is what GET /sessions answers.
+// sessions is the response of GET /sessions.
 type sessions struct {
 	Sessions   []item `json:"sessions"`
 	Pagination paging `json:"pagination"`
@@ -30,7 +30,7 @@ type paging struct {
 	TotalItems int `json:"total_items"`
 }
 
-// list answers GET /sessions.
+// list handles GET /sessions.
 func list(c call) (int, any, error) {
 	query, page, err := readList(c.URL.Query())
 	if err != nil {
@@ -55,7 +55,7 @@ func list(c call) (int, any, error) {
 	return http.StatusOK, answer, nil
 }
 
-// sessions asks the API for all sessions that pages can reach.
+// sessions requests all sessions that pages can reach.
 func (c call) sessions(query url.Values) ([]tarsy.SessionItem, error) {
 	var found []tarsy.SessionItem
 
@@ -83,7 +83,7 @@ func (c call) sessions(query url.Values) ([]tarsy.SessionItem, error) {
 	return found, nil
 }
 
-// renamed are parameters with their names in the API; those with the same name are passed as they are.
+// renamed maps parameters to their names in the API.
 func renamed() map[string]string {
 	return map[string]string{
 		"status": "status", "alert_type": "alert_type", "chain_id": "chain_id", "search": "search", "assignee": "assignee",
@@ -91,7 +91,8 @@ func renamed() map[string]string {
 	}
 }
 
-// readList translates the parameters of a list. Those that have no effect here are refused: a list that ignores a filter misleads.
+// readList translates the parameters of a list. Parameters without an effect are rejected: a list that ignores a filter is
+// misleading.
 func readList(given url.Values) (query url.Values, page paging, err error) {
 	query, page = url.Values{}, paging{Page: 1, PageSize: defaultPageSize}
 

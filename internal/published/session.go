@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// spend is what LLM calls used.
+// spend is the usage of LLM calls.
 type spend struct {
 	InputTokens      int      `json:"input_tokens"`
 	OutputTokens     int      `json:"output_tokens"`
@@ -17,7 +17,7 @@ type spend struct {
 	CostCompleteness string   `json:"cost_completeness,omitempty"`
 }
 
-// spendOf counts thinking as output, as the published TARSy does.
+// spendOf counts thinking as output, like the published TARSy.
 func spendOf(u tarsy.Usage) spend {
 	s := spend{
 		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens + u.ThinkingTokens, TotalTokens: u.TotalTokens,
@@ -35,7 +35,7 @@ func spendOf(u tarsy.Usage) spend {
 	return s
 }
 
-// unknown are fields about scores and reviews, which sessions do not have here.
+// unknown has fields about scores and reviews, which do not exist here.
 type unknown struct {
 	LatestScore           *int    `json:"latest_score"`
 	ScoringStatus         *string `json:"scoring_status"`
@@ -50,7 +50,7 @@ type unknown struct {
 	ActionsExecuted       *bool   `json:"actions_executed"`
 }
 
-// summary is what lists and details have in common.
+// summary has the common fields of lists and details.
 type summary struct {
 	ID                  string              `json:"id"`
 	AlertType           string              `json:"alert_type"`
@@ -72,7 +72,7 @@ type summary struct {
 	unknown
 }
 
-// item is a session of the list.
+// item is a session in the list.
 type item struct {
 	summary
 
@@ -97,7 +97,7 @@ func itemOf(s tarsy.SessionItem) item {
 	return i
 }
 
-// detailed is one session.
+// detailed is a session in detail.
 type detailed struct {
 	summary
 
@@ -142,7 +142,7 @@ type execution struct {
 	spend
 }
 
-// detail answers GET /sessions/{id}.
+// detail handles GET /sessions/{id}.
 func detail(c call) (int, any, error) {
 	var s tarsy.SessionDetail
 	if err := c.get(c.session(), nil, &s); err != nil {
@@ -200,7 +200,7 @@ func (d *detailed) add(s tarsy.StageDetail) {
 	}
 }
 
-// state is what GET /sessions/{id}/status answers.
+// state is the response of GET /sessions/{id}/status.
 type state struct {
 	ID               string              `json:"id"`
 	Status           tarsy.SessionStatus `json:"status"`
@@ -220,7 +220,7 @@ func status(c call) (int, any, error) {
 	return http.StatusOK, state{d.ID, d.Status, d.FinalAnalysis, d.ExecutiveSummary, d.ErrorMessage}, nil
 }
 
-// timeline answers GET /sessions/{id}/timeline with all events at once.
+// timeline handles GET /sessions/{id}/timeline with all events at once.
 func timeline(c call) (int, any, error) {
 	events, query := []tarsy.TimelineEvent{}, url.Values{}
 
@@ -244,7 +244,7 @@ func timeline(c call) (int, any, error) {
 	}
 }
 
-// text is a text that is null where there is none.
+// text returns nil for an empty string, which is encoded as null.
 func text(s string) *string {
 	if s == "" {
 		return nil

@@ -2,7 +2,7 @@ package published
 
 import "net/http"
 
-// submit answers POST /alerts. The API reads the body itself: it knows the fields of the published TARSy.
+// submit handles POST /alerts. The API parses the body itself: it supports the fields of the published TARSy.
 func submit(c call) (int, any, error) {
 	request, err := http.NewRequestWithContext(c.Context(), http.MethodPost, address("/alerts", nil), c.Body)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package quiet decides when a message may be sent: at once, or at the end of the quiet hours in which it was made. It knows nothing of
-// messages, channels or configuration files.
+// Package quiet decides when a message can be sent: immediately, or at the end of the quiet hours in which it was created. It
+// knows nothing of messages, channels or configuration files.
 package quiet
 
 import (
@@ -11,28 +11,28 @@ import (
 
 const (
 	day = 24 * time.Hour
-	// reach is more than any change of a clock: the largest one left out a whole day.
+	// reach exceeds any clock change: the largest one so far skipped a whole day.
 	reach = 2 * day
 )
 
-// Hours are periods, one on each day, in which only important messages are sent. A nil *Hours is never quiet. Nothing changes it, so
-// any number of goroutines may use it.
+// Hours are daily periods in which only important messages are sent. A nil *Hours is never quiet. Hours are immutable, so they
+// are safe for concurrent use.
 type Hours struct {
-	// From and To are the begin and the end as the clock of Location shows them, since midnight. If To is not after From, the period
+	// From and To are the start and the end in wall-clock time of Location, since midnight. If To is not after From, the period
 	// ends on the next day. They must differ.
 	From, To time.Duration
 	// Location is the time zone, never nil.
 	Location *time.Location
-	// Days are the days on which periods begin; none means all.
+	// Days are the days on which periods start; none means all.
 	Days []time.Weekday
-	// Except are the severities of alerts whose messages are sent at once.
+	// Except are the severities of alerts whose messages are sent immediately.
 	Except []tarsy.Severity
 }
 
-// DueAt is when a message about an alert is to be sent that was made now: now, or the end of the quiet hours.
+// DueAt returns when to send a message about an alert that was created now: now, or at the end of the quiet hours.
 //
-// A clock that is changed can show From or To twice or never. A period begins when the clock shows From for the first time and ends when it shows
-// To for the last time; if it skips one of them, the moment of the change takes its place.
+// After a clock change, From or To can occur twice or never. A period starts when the clock first shows From and ends when it
+// last shows To; if either is skipped, the time of the change is used instead.
 func (h *Hours) DueAt(severity tarsy.Severity, now time.Time) time.Time {
 	if h == nil || slices.Contains(h.Except, severity) {
 		return now
@@ -40,7 +40,7 @@ func (h *Hours) DueAt(severity tarsy.Severity, now time.Time) time.Time {
 
 	due, local := now, now.In(h.Location)
 
-	// In this order, a period that begins before the previous one has ended, as on the day of a change, prolongs it.
+	// In this order, a period that starts before the previous one has ended, as on the day of a clock change, extends it.
 	for offset := -2; offset <= 2; offset++ {
 		midnight := time.Date(local.Year(), local.Month(), local.Day()+offset, 0, 0, 0, 0, time.UTC)
 		if len(h.Days) > 0 && !slices.Contains(h.Days, midnight.Weekday()) {
@@ -55,7 +55,7 @@ func (h *Hours) DueAt(severity tarsy.Severity, now time.Time) time.Time {
 	return due
 }
 
-// period is the one that begins on the day of a midnight. Times that a clock shows are written as if its zone were UTC.
+// period returns the period that starts on the day of midnight. Wall-clock times are represented as if their zone were UTC.
 func (h *Hours) period(midnight time.Time) (begin, end time.Time) {
 	from, to := midnight.Add(h.From), midnight.Add(h.To)
 	if h.To <= h.From {
@@ -65,7 +65,7 @@ func (h *Hours) period(midnight time.Time) (begin, end time.Time) {
 	return firstShown(h.Location, from), lastShown(h.Location, to)
 }
 
-// segment is a time without a change of the clock: from start until before end, it shows UTC and offset.
+// segment is a time span without a clock change: from start until before end, the clock shows UTC plus offset.
 type segment struct {
 	start, end time.Time
 	offset     time.Duration
@@ -90,7 +90,7 @@ func segments(location *time.Location, shown time.Time) []segment {
 	return all
 }
 
-// firstShown is when a clock shows a time, or a later one, for the first time.
+// firstShown returns when a clock first shows this time or a later one.
 func firstShown(location *time.Location, shown time.Time) time.Time {
 	for _, s := range segments(location, shown) {
 		at := shown.Add(-s.offset)
@@ -103,10 +103,10 @@ func firstShown(location *time.Location, shown time.Time) time.Time {
 		}
 	}
 
-	return shown // no clock is two days off
+	return shown // no clock is off by two days
 }
 
-// lastShown is the moment from which on a clock shows no time before this one.
+// lastShown returns the moment after which a clock never shows a time before this one.
 func lastShown(location *time.Location, shown time.Time) time.Time {
 	var last time.Time
 

@@ -62,7 +62,7 @@ func TestDaysAreThoseOnWhichPeriodsBegin(t *testing.T) {
 	require.Equal(t, at(21, 18), friday.DueAt("", at(21, 18)))
 }
 
-// Berlin leaves out 02:00 to 03:00 on 2026-03-29 and has it twice on 2026-10-25.
+// Berlin skips 02:00 to 03:00 on 2026-03-29 and repeats it on 2026-10-25.
 func TestPeriodsFollowChangesOfTheClock(t *testing.T) {
 	t.Parallel()
 
@@ -93,8 +93,8 @@ func TestPeriodsFollowChangesOfTheClock(t *testing.T) {
 	}
 }
 
-// reference looks at each minute around now by itself. It is quiet in a minute if, for a period of some day, the clock has shown From and will
-// show something before To.
+// reference checks each minute around now separately. A minute is quiet if, for a period of some day, the clock has shown From
+// and will still show a time before To.
 func reference(h *quiet.Hours, now time.Time) time.Time {
 	const around = 4 * 24 * 60
 
@@ -145,7 +145,7 @@ func reference(h *quiet.Hours, now time.Time) time.Time {
 func TestDueAtIsWhatLookingAtEachMinuteFinds(t *testing.T) {
 	t.Parallel()
 
-	// Changes of an hour, of half an hour, of a whole day, at midnight, and none.
+	// Clock changes of an hour, half an hour, a whole day, at midnight, and none.
 	zones := []struct {
 		name    string
 		changes []time.Time

@@ -1,6 +1,6 @@
-// Package release knows which release this is.
+// Package release contains the version of the program.
 package release
 
-// Version is that of the newest release in CHANGELOG.md, which is where a release begins; a test compares them. A build
-// between two releases has the version of the earlier one, and its commit says which it is.
+// Version is the version of the newest release in CHANGELOG.md, where every release starts; a test compares them. A build between two
+// releases has the version of the earlier one; its commit identifies it.
 const Version = "0.1.0"

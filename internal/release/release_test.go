@@ -16,7 +16,7 @@ const (
 	changelog = root + "CHANGELOG.md"
 )
 
-// heading is that of a release, such as 1.2.3 - 2026-11-19.
+// heading matches the heading of a release, such as 1.2.3 - 2026-11-19.
 var heading = regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+) - \d{4}-\d\d-\d\d$`)
 
 func read(t *testing.T, path string) string {

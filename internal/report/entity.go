@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// EntitiesCSV writes entities as CSV, one after the other. No cell becomes a formula where a spreadsheet opens it.
+// EntitiesCSV streams entities as CSV. No cell becomes a formula when a spreadsheet opens it.
 func EntitiesCSV(w io.Writer, entities iter.Seq2[notebook.EntityExport, error]) error {
 	table := csv.NewWriter(w)
 
@@ -51,13 +51,13 @@ func EntitiesCSV(w io.Writer, entities iter.Seq2[notebook.EntityExport, error]) 
 	return table.Error()
 }
 
-// formulaStart are the characters that begin a formula, in every width in which a spreadsheet may read them.
+// formulaStart are the characters that start a formula, in every width variant that a spreadsheet may accept.
 const formulaStart = "=+-@\t\r＝＋－＠﹦﹢﹣﹫−"
 
-// innerFormula is what would begin a formula if a spreadsheet split the cell: some separate cells by semicolons or tabs.
+// innerFormula matches what would start a formula if a spreadsheet split the cell: some use semicolons or tabs as separators.
 var innerFormula = regexp.MustCompile(`([;\t]["'\s]*)([=+\-@＝＋－＠﹦﹢﹣﹫−])`)
 
-// cell makes a text a cell that spreadsheets show as text. The apostrophe is what they themselves put there.
+// cell makes spreadsheets show a text as text. The leading apostrophe is their own notation for that.
 func cell(text string) string {
 	text = innerFormula.ReplaceAllString(text, "$1'$2")
 
@@ -71,8 +71,8 @@ func cell(text string) string {
 	return text
 }
 
-// EntitiesMarkdown writes entities as a table in Markdown, one after the other. Texts of people and models are text there: no HTML, no
-// links, no images, no cells of their own.
+// EntitiesMarkdown streams entities as a table in Markdown. Texts of people and models remain text: they add no HTML, links,
+// images or table cells.
 func EntitiesMarkdown(w io.Writer, entities iter.Seq2[notebook.EntityExport, error]) error {
 	_, err := io.WriteString(w, "# Entities\n\n"+
 		"| type | title | status | owner | due | project | epic | tags | content |\n"+
@@ -96,7 +96,8 @@ func EntitiesMarkdown(w io.Writer, entities iter.Seq2[notebook.EntityExport, err
 	return err
 }
 
-// address is what readers of Markdown turn into links without brackets: a colon that something follows, www., and an e-mail address.
+// address matches what Markdown renderers turn into links without brackets: a colon followed by a character, www., and e-mail
+// addresses.
 var address = regexp.MustCompile(`(?i):\S|www\.|@`)
 
 // plain is inline for text of any length that must not contain links either.

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// exported is a sequence of one entity per title, each with the title in every text.
+// exported returns a sequence of one entity per title, with the title in every text field.
 func exported(titles ...string) iter.Seq2[notebook.EntityExport, error] {
 	return func(yield func(notebook.EntityExport, error) bool) {
 		for _, title := range titles {
@@ -63,7 +63,7 @@ func TestCSVHasOneRowPerEntity(t *testing.T) {
 	}, rows[1])
 }
 
-// Payloads that are known to run in spreadsheets, and what may stand before them.
+// Payloads that are known to execute in spreadsheets, with possible prefixes.
 func TestNoCSVCellBecomesFormula(t *testing.T) {
 	t.Parallel()
 
@@ -84,7 +84,7 @@ func TestNoCSVCellBecomesFormula(t *testing.T) {
 		}
 	}
 
-	// A spreadsheet that separates by semicolons or tabs finds none either.
+	// With semicolons or tabs as separators, no part becomes a formula either.
 	for _, payload := range []string{"x;=1+1", "x; =1+1", "x;\"=1+1", "x\t=1+1", "x;@SUM(1)", "x;＝1", "x;-1+1"} {
 		for _, part := range strings.FieldsFunc(csvRows(t, payload)[1][2], func(r rune) bool { return r == ';' || r == '\t' }) {
 			require.NotRegexp(t, `^[\s"]*[=+\-@＝]`, part, payload)
@@ -115,7 +115,7 @@ func TestMarkdownTableHoldsHostileTextAsText(t *testing.T) {
 	require.Len(t, lines, 4+len(hostile), "each entity is one line")
 
 	for i, line := range lines[4:] {
-		// Bars that are not escaped are those of the table.
+		// Unescaped bars are those of the table.
 		bars := strings.Count(strings.ReplaceAll(strings.ReplaceAll(line, `\\`, ""), `\|`, ""), "|")
 		require.Equal(t, 10, bars, "%q: %s", hostile[i], line)
 		require.NotContains(t, line, "<", hostile[i])

@@ -9,12 +9,11 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// shortestFence is how many backticks open code.
+// shortestFence is the minimum number of backticks that open a code block.
 const shortestFence = 3
 
-// readable is a text without escape sequences and without characters that are not read but do something: control characters
-// other than tabs and line breaks, and those that change the direction of text or have no width. A file is opened where
-// nobody escapes them.
+// readable removes escape sequences and invisible characters with an effect: control characters other than tabs and line
+// breaks, and characters that change the direction of text or have no width. Programs that open the file will not escape them.
 func readable(text string) string {
 	text = ansi.Strip(text)
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
@@ -28,8 +27,8 @@ func readable(text string) string {
 	}, text)
 }
 
-// fence puts a text between fences that are longer than any run of backticks in it, so that it cannot end them. They
-// stand at the beginning of a line, where a fence begins whatever came before.
+// fence puts a text between fences that are longer than any run of backticks in it, so that it cannot end the block. The fences
+// are at the start of a line, where they open a block whatever precedes them.
 func fence(language, text string) string {
 	text = readable(text)
 	longest, run := 0, 0
@@ -47,8 +46,8 @@ func fence(language, text string) string {
 	return marks + language + "\n" + strings.TrimSuffix(text, "\n") + "\n" + marks
 }
 
-// inline makes a text part of a line: one line, not longer than limit, and nothing in it is Markdown. What could begin
-// HTML is written as an entity: behind a bare address a backslash counts as part of the address, and escapes nothing.
+// inline makes a text part of a line: a single line, not longer than limit, without effective Markdown. The start of HTML is
+// written as an entity: after a bare URL, a backslash counts as part of the URL and escapes nothing.
 func inline(text string, limit int) string {
 	text = strings.Join(strings.Fields(readable(text)), " ")
 	shown := plaintext.Cut(text, limit)
@@ -76,32 +75,32 @@ func inline(text string, limit int) string {
 	return b.String()
 }
 
-// What of Markdown is changed line by line, also within lists and quotations.
+// Markdown that is changed line by line, also within lists and quotations.
 var (
 	heading   = regexp.MustCompile(`^((?:[ \t>*+-]|\d+[.)])*)(#{1,6})(?:[ \t]|$)`)
 	underline = regexp.MustCompile(`^((?:[ \t>*+]|\d+[.)])*)(?:=+|-+)[ \t]*$`)
 	tag       = regexp.MustCompile(`<([A-Za-z/!?])`)
 	fenceMark = regexp.MustCompile("`{3,}|~{3,}")
-	// What follows the text of a link: a target that is safe, or any other.
+	// What follows the text of a link: a safe target, or any other.
 	target = regexp.MustCompile(`\]\((?:[ \t]*(?i:https?://|mailto:|#))?`)
-	// A definition of a link that is safe, whole in one line. No label has a call's number: it would turn a citation into a
-	// link that leads away.
+	// A safe link definition on a single line. Its label must not be the number of a call: it would turn a citation into an
+	// external link.
 	definition = regexp.MustCompile(`^[ \t>]*\[([^\[\]\\]+)\]:[ \t]+(?i:https?://)`)
 	callNumber = regexp.MustCompile(`\d\.\d+\.\d`)
 )
 
-// The levels of headings under which models' texts stand, and the lowest that there is.
+// The heading levels above models' texts, and the lowest level.
 const (
 	sectionLevel  = 2
 	questionLevel = 3
 	deepest       = 6
 )
 
-// harmless keeps a model's Markdown readable as Markdown, without what could reach beyond it: HTML, images, links
-// that are not to the web, headings that pass for the report's own (they go below a level), and code that does not end.
+// harmless keeps a model's Markdown as Markdown, without anything that could affect its surroundings: HTML, images, links to
+// anything but the web, headings that look like the report's own (they are moved below level), and unterminated code blocks.
 //
-// Code is rewritten, at the beginning of a line and with fences of our own; every other run of marks that could be a
-// fence is escaped. So what is code here is code for every reader, and nothing outside of it is HTML.
+// Code blocks are rewritten at the start of a line with our own fences; every other run of fence characters is escaped. So
+// every Markdown reader agrees on what is code, and nothing outside of code is HTML.
 func harmless(text string, level int) string {
 	var (
 		b    strings.Builder
@@ -137,7 +136,7 @@ func harmless(text string, level int) string {
 	return strings.Trim(b.String(), "\n")
 }
 
-// fenceOf is the run of marks that a line begins with, if it could open or close code, and what is behind it.
+// fenceOf returns the run of characters at the start of a line that could open or close a code block, and the rest of the line.
 func fenceOf(line string) (mark, rest string) {
 	line = strings.TrimSpace(line)
 
@@ -148,7 +147,7 @@ func fenceOf(line string) (mark, rest string) {
 
 	mark, rest = line[:at[1]], strings.TrimSpace(line[at[1]:])
 
-	// Behind backticks that open code there are no others: that would be code within the line.
+	// Backticks that open a code block are not followed by others: that would be inline code.
 	if mark[0] == '`' && strings.Contains(rest, "`") {
 		return "", ""
 	}
@@ -156,9 +155,9 @@ func fenceOf(line string) (mark, rest string) {
 	return mark, rest
 }
 
-// harmlessLine is a line outside of code.
+// harmlessLine processes a line outside of code.
 func harmlessLine(line string, level int) string {
-	// Below a line of text this would make a heading of it; alone it is a rule.
+	// Below a line of text this would make that line a heading; on its own it is a rule.
 	line = underline.ReplaceAllString(line, "$1* * *")
 
 	if at := heading.FindStringSubmatchIndex(line); at != nil {
@@ -172,9 +171,9 @@ func harmlessLine(line string, level int) string {
 	return fenceMark.ReplaceAllStringFunc(line, func(mark string) string { return strings.Repeat(`\`+mark[:1], len(mark)) })
 }
 
-// harmlessLinks leaves links to the web and mail and makes text of all others: javascript:, data: and the like, however
-// they are encoded, and definitions that shadow a citation. The bracket becomes an entity, which is never part of a link;
-// a backslash would be undone by another one before it.
+// harmlessLinks keeps links to the web and mail, and turns all others into text: javascript:, data: and the like, however they
+// are encoded, and definitions that shadow a citation. The bracket becomes an entity, which is never part of a link; a
+// preceding backslash would undo an escape.
 func harmlessLinks(line string) string {
 	const bracket = "&#93;"
 

@@ -16,7 +16,7 @@ func moment(t *time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// duration is the time between two moments; it is empty while one of them is to come.
+// duration returns the time between two moments, or "" if either is nil.
 func duration(from, to *time.Time) string {
 	if from == nil || to == nil {
 		return ""
@@ -50,7 +50,7 @@ func tokens(usage tarsy.Usage) string {
 		count(usage.ThinkingTokens) + " thinking, " + count(usage.CachedTokens) + " cached)"
 }
 
-// count writes a number with its thousands apart.
+// count formats a number with thousands separators.
 func count(n int) string {
 	const group = 3
 
@@ -62,10 +62,10 @@ func count(n int) string {
 	return digits
 }
 
-// words makes a name of ours readable.
+// words makes an internal name readable.
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// joined lists what there is.
+// joined lists the non-empty parts.
 func joined(parts ...string) string {
 	var there []string
 

@@ -6,7 +6,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// handlingFacts are what people did with the session.
+// handlingFacts writes how people handled the session.
 func (r *writer) handlingFacts(fact func(name, value string)) {
 	h := r.export.Session.Handling
 	if h == nil {
@@ -25,7 +25,7 @@ func (r *writer) handlingFacts(fact func(name, value string)) {
 	fact("Tags", inline(strings.Join(h.Tags, ", "), maxCell))
 }
 
-// handling writes what resolved the session.
+// handling writes the resolution of the session.
 func (r *writer) handling() {
 	h := r.export.Session.Handling
 	if h == nil || h.Resolution == "" {

@@ -8,13 +8,13 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// How much the outline has of each agent, and of each event.
+// Limits of the outline, per agent and per event.
 const (
 	maxEvents = 200
 	maxLine   = 120
 )
 
-// outline tells what happened in which order: a line for each event, under the agent and the stage that it was of.
+// outline lists the events in order: one line per event, under its stage and agent.
 func (r *writer) outline() {
 	r.section("Timeline")
 
@@ -37,7 +37,7 @@ func (r *writer) outline() {
 	})
 }
 
-// events writes a line for each chosen event.
+// events writes a line for each selected event.
 func (r *writer) events(indent string, chosen func(tarsy.TimelineEvent) bool) {
 	written, left := 0, 0
 
@@ -58,7 +58,7 @@ func (r *writer) events(indent string, chosen func(tarsy.TimelineEvent) bool) {
 	}
 }
 
-// line is an event in one line.
+// line formats an event as one line.
 func line(e tarsy.TimelineEvent) string {
 	what := words(strings.TrimPrefix(strings.TrimPrefix(string(e.EventType), "llm_"), "mcp_"))
 	if e.Status != tarsy.EventCompleted {
@@ -83,12 +83,12 @@ func toolCall(e tarsy.TimelineEvent) tarsy.ToolCallMetadata {
 	return tarsy.MetadataAs[tarsy.ToolCallMetadata](e.Metadata)
 }
 
-// toolName is the tool of a call, with its server.
+// toolName returns the name of a call's tool, with its server.
 func toolName(call tarsy.ToolCallMetadata) string {
 	return inline(strings.Trim(call.ServerName+"."+call.ToolName, "."), maxCell)
 }
 
-// outcome tells how a call went.
+// outcome describes the result of a call.
 func outcome(call tarsy.ToolCallMetadata) string {
 	if call.ToolCallResult == nil {
 		return ""
@@ -115,7 +115,7 @@ func resultTitle(call tarsy.ToolCallMetadata) string {
 	return "Result"
 }
 
-// arguments are what a tool was given, as people read JSON.
+// arguments returns the arguments of a call as indented JSON.
 func arguments(call tarsy.ToolCallMetadata) string {
 	var given any
 

@@ -1,6 +1,6 @@
-// Package report writes a session as Markdown: what a person attaches to a ticket. Its functions are pure; they know
-// neither the database nor HTTP. Text of alerts, tools and models is hostile here as everywhere: it stands in fences that
-// it cannot end, or is made harmless, and cannot pass for a part of the report.
+// Package report renders a session as Markdown, for example to attach it to a ticket. Its functions are pure; they know neither
+// the database nor HTTP. Text of alerts, tools and models is untrusted here as everywhere: it is put in fences that it cannot
+// end, or made harmless, and cannot be mistaken for a part of the report.
 package report
 
 import (
@@ -15,14 +15,14 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// How much of a text a report has; the export as JSON has all of it.
+// Size limits of texts in a report; the JSON export is complete.
 const (
 	maxAlert    = 16_000
 	maxEvidence = 4_000
 	maxCell     = 500
 )
 
-// Markdown writes the report of a session.
+// Markdown renders the report of a session.
 func Markdown(export *tarsy.Export) string {
 	r := &writer{export: export, answers: answers(export)}
 
@@ -51,10 +51,10 @@ type writer struct {
 
 func (r *writer) printf(format string, args ...any) { _, _ = fmt.Fprintf(&r.text, format, args...) }
 
-// section begins a part of the report; whatever was before it ends here.
+// section starts a section of the report.
 func (r *writer) section(title string) { r.printf("\n## %s\n\n", title) }
 
-// prose writes what a model wrote in Markdown.
+// prose writes a model's Markdown text.
 func (r *writer) prose(title, text string) {
 	if strings.TrimSpace(text) != "" {
 		r.section(title)
@@ -62,7 +62,7 @@ func (r *writer) prose(title, text string) {
 	}
 }
 
-// fenced writes a text as it is, up to a limit.
+// fenced writes a text verbatim, up to a limit.
 func (r *writer) fenced(what, language, text string, limit int) {
 	shown := plaintext.CutMiddle(text, limit, fmt.Sprintf("\n[cut: about %s of %s bytes left out]\n", count(len(text)-limit), count(len(text))))
 	r.printf("%s\n", fence(language, shown))
@@ -78,7 +78,7 @@ func (r *writer) title() {
 	r.printf("# %s: %s\n", inline(session.TitleOr(session.AlertType), maxCell), inline(result, maxCell))
 }
 
-// facts are what is known of a session without reading anything.
+// facts writes the metadata of a session.
 func (r *writer) facts() {
 	session := r.export.Session
 
@@ -135,7 +135,7 @@ func (r *writer) facts() {
 	fact("Exported", moment(&r.export.ExportedAt))
 }
 
-// alertFacts are what the alert is about, and what became of it.
+// alertFacts writes the facts about the alert and its repetitions.
 func (r *writer) alertFacts(fact func(name, value string)) {
 	session := r.export.Session
 
@@ -165,7 +165,7 @@ func (r *writer) alertFacts(fact func(name, value string)) {
 	}
 }
 
-// evidence shows the tool calls that the conclusions rest on.
+// evidence shows the tool calls on which the conclusions are based.
 func (r *writer) evidence() {
 	var missing []string
 
@@ -214,7 +214,7 @@ func (r *writer) evidence() {
 	}
 }
 
-// cited are the calls that the verdict names, then those of the analysis and of answers, each once.
+// cited returns the calls cited by the verdict, then those cited by the analysis and by answers, without duplicates.
 func (r *writer) cited() []string {
 	var cited []string
 
@@ -234,7 +234,7 @@ func (r *writer) cited() []string {
 	return cited
 }
 
-// answers are what chat stages concluded.
+// answers returns the conclusions of chat stages.
 func answers(export *tarsy.Export) []tarsy.TimelineEvent {
 	isChat := map[string]bool{}
 	for i := range export.Session.Stages {
@@ -261,7 +261,7 @@ func (r *writer) find(is func(tarsy.TimelineEvent) bool) *tarsy.TimelineEvent {
 	return &r.export.Timeline[at]
 }
 
-// questions shows what people asked afterwards, and what they were told.
+// questions shows the questions that people asked afterwards, with their answers.
 func (r *writer) questions() {
 	begun := false
 

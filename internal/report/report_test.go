@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// The ids of the session that the tests report on.
+// IDs of the session that the tests report on.
 const (
 	sessionID = "019a0000-0000-7000-8000-000000000001"
 	analysis  = "019a0000-0000-7000-8000-000000000011"
@@ -34,7 +34,7 @@ const (
 
 func at(second int) time.Time { return time.Date(2026, 11, 15, 10, 0, second, 0, time.UTC) }
 
-// event is a timeline event of an execution; its number is its second.
+// event returns a timeline event of an execution; number is also its second.
 func event(number int, stage, execution string, kind tarsy.EventType, content string, metadata tarsy.Metadata) tarsy.TimelineEvent {
 	e := tarsy.TimelineEvent{
 		ID: "019a0000-0000-7000-8000-0000000001" + string(rune('0'+number/10)) + string(rune('0'+number%10)), SessionID: sessionID,
@@ -68,7 +68,7 @@ func execution(id, name string, index int) tarsy.ExecutionDetail {
 	}
 }
 
-// withTexts is metadata with another text in place of each, except for the number of a call.
+// withTexts replaces every text in metadata, except for the number of a call.
 func withTexts(t *testing.T, metadata tarsy.Metadata, text string) tarsy.Metadata {
 	t.Helper()
 
@@ -92,7 +92,7 @@ func withTexts(t *testing.T, metadata tarsy.Metadata, text string) tarsy.Metadat
 	return raw
 }
 
-// investigation is a session of two agents, a synthesis and a question.
+// investigation returns a session with two agents, a synthesis and a question.
 func investigation() *tarsy.Export {
 	failed := execution(pessimist, "Pessimist", 2)
 	failed.Status, failed.Usage = tarsy.StatusFailed, tarsy.Usage{}
@@ -219,7 +219,7 @@ func TestLongTextsAreShortenedAndMarked(t *testing.T) {
 	require.Less(t, len(got), 50_000)
 }
 
-// outside returns the lines that a reader of Markdown finds outside of fenced code. All code must have ended.
+// outside returns the lines that a Markdown reader finds outside of fenced code. All code blocks must be closed.
 func outside(t *testing.T, text string) string {
 	t.Helper()
 
@@ -246,12 +246,12 @@ func outside(t *testing.T, text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// sections are the headings of the report's own levels.
+// sections returns the headings at the report's own levels.
 func sections(text string) []string {
 	return regexp.MustCompile(`(?m)^ {0,3}##? .*$`).FindAllString(text, -1)
 }
 
-// hostileVerdict is a verdict of which a model wrote every text.
+// hostileVerdict returns a verdict in which every text is the given one.
 func hostileVerdict(text string) *tarsy.Verdict {
 	claim := tarsy.Claim{Text: text}
 

@@ -6,7 +6,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// verdict writes the conclusion of a session that has one: what a reader of a ticket looks for first.
+// verdict writes the conclusion of a session, if it has one. It comes first because readers of a ticket look for it first.
 func (r *writer) verdict() {
 	v := r.export.Session.Verdict
 	if v == nil {
@@ -31,7 +31,7 @@ func (r *writer) verdict() {
 	}
 }
 
-// feedback writes what people said about the conclusion, a line each.
+// feedback writes people's feedback on the conclusion, one line each.
 func (r *writer) feedback() {
 	if len(r.export.Session.Feedback) > 0 {
 		r.section("Feedback")
@@ -63,15 +63,15 @@ func (r *writer) steps(steps []tarsy.NextStep) {
 	}
 }
 
-// claim writes a text of the verdict in one line, between others, unless it is empty: a dash alone would make a heading of the line
-// above. Marks stay: the evidence has their calls.
+// claim writes a text of the verdict on one line, between before and after, unless it is empty: a dash alone would make a
+// heading of the line above. Citation marks are kept: the evidence shows their calls.
 func (r *writer) claim(before string, c tarsy.Claim, after string) {
 	if text := inline(c.Text, tarsy.MaxVerdictText); text != "" {
 		r.printf("%s%s%s", before, text, after)
 	}
 }
 
-// claims are the texts of the verdict that cite calls, in the order of the report.
+// claims returns the texts of the verdict that can cite calls, in the order of the report.
 func (r *writer) claims() []string {
 	v := r.export.Session.Verdict
 	if v == nil {

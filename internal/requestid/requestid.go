@@ -1,5 +1,5 @@
-// Package requestid names HTTP requests, so that what a caller saw, its problem and the lines of the log can be put together. It knows
-// nothing of what requests do.
+// Package requestid assigns IDs to HTTP requests, so that what a caller saw, its problem and the log records can be correlated.
+// It knows nothing of what requests do.
 package requestid
 
 import (
@@ -11,22 +11,22 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// Header carries the id, in requests and in answers.
+// Header contains the ID, in requests and in responses.
 const Header = "X-Request-ID"
 
-// longest is how many characters of a caller's id are kept.
+// longest is how many characters of a caller's ID are kept.
 const longest = 128
 
 type contextKey struct{}
 
-// From returns the id of the request that ctx belongs to; empty if it belongs to none.
+// From returns the ID of the request that ctx belongs to, or "" if there is none.
 func From(ctx context.Context) string {
 	id, _ := ctx.Value(contextKey{}).(string)
 
 	return id
 }
 
-// Middleware gives each request the id that its caller or a proxy sent, or a new one, and answers with it.
+// Middleware assigns each request the ID sent by its caller or a proxy, or a new one, and sends it in the response.
 func Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := clean(r.Header.Get(Header))
@@ -39,7 +39,7 @@ func Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// clean keeps what may stand in a log line: the id comes from anybody.
+// clean keeps characters that are safe in a log record: anyone can choose the ID.
 func clean(sent string) string {
 	if len(sent) > longest {
 		sent = sent[:longest]
@@ -55,7 +55,7 @@ func clean(sent string) string {
 	}, sent)
 }
 
-// NewHandler adds the id of the request to each line that is logged with its context, as request_id.
+// NewHandler adds the ID of the request to each record that is logged with its context, as request_id.
 func NewHandler(next slog.Handler) slog.Handler { return handler{next} }
 
 type handler struct{ slog.Handler }

@@ -54,7 +54,7 @@ func TestRequestHasIDOfCallerOrNewOne(t *testing.T) {
 	}
 }
 
-// slogText is a value as the text handler writes it.
+// slogText formats a value like the text handler.
 func slogText(value string) string {
 	if strings.Contains(value, "=") {
 		return `"` + value + `"`

@@ -27,16 +27,16 @@ const day = 24 * time.Hour
 
 var patience = slowness.Scale(20 * time.Second)
 
-// epoch is when tests begin: in the middle of a period.
+// epoch is when tests start: in the middle of a period.
 func epoch() time.Time { return time.Date(2026, 3, 1, 12, 20, 0, 0, time.UTC) }
 
-// fixture is a database, a clock that all of its servers have, and connections that see what servers cannot.
+// fixture is a database, a clock shared by all of its servers, and connections with access that servers do not have.
 type fixture struct {
 	url   string
 	clock *clockwork.FakeClock
 	admin *pgxpool.Pool
 	log   *logbook
-	// kinds is how many jobs a period has.
+	// kinds is the number of jobs per period.
 	kinds int
 }
 
@@ -54,7 +54,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// open is a server's database.
+// open opens the database for one server.
 func (f *fixture) open(t *testing.T) *postgres.DB {
 	t.Helper()
 
@@ -66,7 +66,7 @@ func (f *fixture) open(t *testing.T) *postgres.DB {
 	return db
 }
 
-// config keeps journals for a day and sessions for ninety, on a server of its own.
+// config keeps journals for a day and sessions for ninety days, on a separate server.
 func (f *fixture) config(t *testing.T) retention.Config {
 	t.Helper()
 
@@ -75,14 +75,14 @@ func (f *fixture) config(t *testing.T) retention.Config {
 	}
 }
 
-// server is what cleans up: the plan and the queue that works.
+// server is a server's clean-up: the scheduler and the queue.
 type server struct {
 	*retention.Retention
 
 	queue *jobs.Queue
 }
 
-// newServer makes a server's clean-up.
+// newServer creates a server's clean-up.
 func newServer(cfg retention.Config) (server, error) {
 	queue, err := jobs.New(jobs.Config{Pool: cfg.DB.Jobs(), Logger: cfg.Logger, Hasty: true}, retention.NewWorkers(cfg))
 	if err != nil {
@@ -95,7 +95,7 @@ func newServer(cfg retention.Config) (server, error) {
 	return server{Retention: r, queue: queue}, err
 }
 
-// start starts a server's clean-up; it is waiting for its time when start returns.
+// start starts a server's clean-up; it is waiting for its timer when start returns.
 func (f *fixture) start(t *testing.T, cfg retention.Config) server {
 	t.Helper()
 
@@ -114,7 +114,7 @@ func (s server) stop(t *testing.T) {
 	require.NoError(t, s.queue.Stop(context.Background()))
 }
 
-// pass lets time pass, when so many servers wait for it, until the jobs of the period that begins are done.
+// pass advances the clock, once this many servers are waiting for it, and returns when the jobs of the new period are done.
 func (f *fixture) pass(t *testing.T, servers int, d time.Duration) {
 	t.Helper()
 	require.NoError(t, f.clock.BlockUntilContext(t.Context(), servers))
@@ -122,7 +122,7 @@ func (f *fixture) pass(t *testing.T, servers int, d time.Duration) {
 	f.awaitDone(t, f.clock.Now().Truncate(time.Hour))
 }
 
-// awaitDone returns when the jobs of a period are completed.
+// awaitDone waits until the jobs of a period are completed.
 func (f *fixture) awaitDone(t *testing.T, period time.Time) {
 	t.Helper()
 	f.awaitf(t, func() bool {
@@ -131,7 +131,7 @@ func (f *fixture) awaitDone(t *testing.T, period time.Time) {
 	}, "the jobs of %s", period)
 }
 
-// awaitBlocked returns when somebody waits for a lock.
+// awaitBlocked waits until a query is waiting for a lock.
 func (f *fixture) awaitBlocked(t *testing.T) {
 	t.Helper()
 	f.awaitf(t, func() bool {
@@ -140,7 +140,7 @@ WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'act
 	}, "somebody to wait for a lock")
 }
 
-// awaitf asks the database again and again; each question takes a round trip.
+// awaitf polls the database; each poll takes a round trip.
 func (f *fixture) awaitf(t *testing.T, happened func() bool, format string, args ...any) {
 	t.Helper()
 
@@ -170,7 +170,7 @@ func value[T any](t *testing.T, f *fixture, sql string, args ...any) T {
 	return v
 }
 
-// ended stores a session with three events that is over now.
+// ended stores a session with three events that ends now.
 func (f *fixture) ended(t *testing.T, db *postgres.DB) string {
 	t.Helper()
 
@@ -193,13 +193,13 @@ func (f *fixture) ended(t *testing.T, db *postgres.DB) string {
 	return session.ID
 }
 
-// talked is what a chat leaves on a session.
+// talked records a chat with a session.
 func (f *fixture) talked(t *testing.T, id string) {
 	t.Helper()
 	f.exec(t, `UPDATE sessions SET last_interaction_at = $2 WHERE id = $1`, id, f.clock.Now())
 }
 
-// events is how many events a session's journal has.
+// events returns how many events a session's journal has.
 func (f *fixture) events(t *testing.T, id string) int {
 	t.Helper()
 
@@ -212,7 +212,7 @@ func (f *fixture) deleted(t *testing.T, id string) bool {
 	return value[bool](t, f, `SELECT deleted_at IS NOT NULL FROM sessions WHERE id = $1`, id)
 }
 
-// lockEvents keeps everybody from deleting events of a session until unlock is called.
+// lockEvents prevents events of a session from being deleted until unlock is called.
 func (f *fixture) lockEvents(t *testing.T, id string) (unlock func()) {
 	t.Helper()
 
@@ -226,7 +226,7 @@ func (f *fixture) lockEvents(t *testing.T, id string) (unlock func()) {
 	return func() { require.NoError(t, tx.Rollback(context.Background())) }
 }
 
-// logbook keeps what was logged.
+// logbook collects the log.
 type logbook struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -64,7 +64,7 @@ func TestKilledServerJobIsFinishedByAnother(t *testing.T) {
 		f.clock.Advance(time.Second)
 	}
 
-	// The child drops the first journal, and then waits in the middle of the second.
+	// The child trims the first journal, and then blocks in the middle of the second.
 	unlock := f.lockEvents(t, ids[1])
 	server := exec.CommandContext(t.Context(), os.Args[0])
 	server.Env = append(os.Environ(), childVariable+"="+f.url)
@@ -83,7 +83,7 @@ WHERE a.datname = current_database() AND l.relation = 'events'::regclass AND l.m
 	require.Equal(t, []int{0, 3, 3}, []int{f.events(t, ids[0]), f.events(t, ids[1]), f.events(t, ids[2])})
 	require.Equal(t, "running", value[string](t, f, `SELECT state FROM river_job WHERE kind = 'trim_journals'`))
 
-	// Nobody waits an hour for it, which would be River's own time. The queue's clock is real, so its past is moved.
+	// River's own timeout would be an hour. The queue uses the real clock, so timestamps in the database are moved back.
 	require.Less(t, jobs.RescueAfter, 5*time.Minute)
 	f.exec(t, `UPDATE river_job SET attempted_at = attempted_at - $1::interval`, jobs.RescueAfter)
 	f.exec(t, `UPDATE river_leader SET elected_at = elected_at - $1::interval, expires_at = expires_at - $1::interval`, jobs.RescueAfter)

@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// The test binary is also the server that a test kills.
+	// The test binary also serves as the server that a test kills.
 	if url := os.Getenv(childVariable); url != "" {
 		os.Exit(child(url))
 	}

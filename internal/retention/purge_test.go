@@ -25,13 +25,13 @@ func TestDeletedSessionsArePurgedAfterRetention(t *testing.T) {
 
 	f.pass(t, 1, 2*day)
 	require.Zero(t, value[int](t, f, `SELECT count(*) FROM sessions`))
-	s.stop(t) // a job is completed before its worker logs what it did
+	s.stop(t) // a job is completed before its worker logs the result
 	require.Contains(t, f.log.String(), `msg="sessions purged" sessions=1`)
 	require.NotContains(t, f.log.String(), "level=ERROR")
 	require.NotContains(t, f.log.String(), "level=WARN")
 }
 
-// Servers of the previous release work on the queue "retention" and do not know this kind of job: they would fail it.
+// Servers of the previous release work on the queue "retention" and would fail jobs of this kind, which they do not know.
 func TestPurgeJobsAreNotInPreviousReleaseQueue(t *testing.T) {
 	t.Parallel()
 

@@ -12,15 +12,15 @@ import (
 
 const (
 	queueName = "retention"
-	// purgeQueueName is a queue of its own because servers of the previous release work on queueName and would fail a
-	// job of a kind that they do not know.
+	// purgeQueueName is a separate queue because servers of the previous release work on queueName and would fail a job of an
+	// unknown kind.
 	purgeQueueName = "purge"
 )
 
-// Workers are the jobs of retention: a part of the job queue.
+// Workers are the retention jobs, as a part of the job queue.
 type Workers struct{ cfg Config }
 
-// NewWorkers makes the workers for the same configuration as New; it needs no Jobs.
+// NewWorkers creates the workers for the same configuration as New; Jobs is not needed.
 func NewWorkers(cfg Config) *Workers { return &Workers{cfg: cfg.withDefaults()} }
 
 // AddTo implements jobs.Part.
@@ -42,10 +42,11 @@ func (w *Workers) AddTo(workers *river.Workers, queues map[string]river.QueueCon
 	return nil
 }
 
-// KeepJobs is how long a completed job must be kept: two servers that plan the same period must find its job, also when it is done.
+// KeepJobs returns how long completed jobs must be kept: servers that schedule the same period must find its job even if it is
+// done.
 func (c Config) KeepJobs() time.Duration { return 2 * c.withDefaults().Every }
 
-// add plans the jobs of a period, if nobody has.
+// add schedules the jobs of a period, unless another server has.
 func (r *Retention) add(ctx context.Context, period time.Time) error {
 	var planned []river.InsertManyParams
 

@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/internal/stream"
 )
 
-// serve is a server's HTTP face on the database.
+// serve serves the database over HTTP.
 func (f *fixture) serve(t *testing.T, db *postgres.DB) string {
 	t.Helper()
 
@@ -39,7 +39,7 @@ func (f *fixture) serve(t *testing.T, db *postgres.DB) string {
 	return server.URL
 }
 
-// watch follows a session to its end and writes down what it was told.
+// watch follows a session to its end and records the updates.
 func watch(t *testing.T, server, id string) (told []string) {
 	t.Helper()
 
@@ -103,7 +103,7 @@ func TestReadersOfExpiredSessionGetNotFound(t *testing.T) {
 
 	f := newFixture(t)
 	cfg := f.config(t)
-	cfg.EventTTL = 1000 * day // even if its journal is there
+	cfg.EventTTL = 1000 * day // even if its journal still exists
 	id, server := f.ended(t, cfg.DB), f.serve(t, cfg.DB)
 
 	f.start(t, cfg)

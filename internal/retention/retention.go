@@ -1,9 +1,9 @@
-// Package retention keeps the database from growing for ever: the journals of sessions that have been over for a while
-// are dropped, old sessions are marked as deleted, and later their rows are removed. All of these are jobs of River
-// queues: many servers do each of them once, and the job of a server that died is done by another.
+// Package retention limits the growth of the database: journals of sessions that ended some time ago are trimmed, old sessions
+// are marked as deleted, and later their rows are removed. These are jobs of River queues: among many servers each runs once,
+// and the job of a server that died is run by another.
 //
-// The package decides when and how much; which sessions may be touched, and the touching, is the database package's. It
-// knows nothing of readers, who are told by the journal that events are gone.
+// The package decides when and how much; the database package decides which sessions qualify, and changes them. Readers learn
+// from the journal that events are gone.
 package retention
 
 import (
@@ -22,40 +22,40 @@ import (
 
 const (
 	defaultEvery = time.Hour
-	// soon is when a server plans for the first time after its start, and again after a plan that failed. At once is too
-	// early: a server that starts has other things to do. A whole period is too late: a server that is restarted every
-	// half an hour must clean up as well.
+	// soon is the delay before a server first schedules jobs after its start, and before a retry. Immediately would be too
+	// early, because a starting server has other work. A whole period would be too late: a server that is restarted every half
+	// hour must clean up too.
 	soon = time.Minute
-	// A batch is small enough that nobody who wants one of its sessions waits for long.
+	// A batch is small enough that no one waits long for one of its sessions.
 	batchSessions, batchEvents = 500, 20_000
-	// purgeShare is which part of a batch is purged at once: a session has many rows.
+	// purgeShare divides the batch size for purges: a session has many rows.
 	purgeShare = 10
 )
 
-// Config says what is kept for how long. DB is required.
+// Config defines what is kept for how long. DB is required.
 type Config struct {
 	DB *postgres.DB
-	// Jobs is the queue that has Workers as a part; New requires it.
+	// Jobs is the queue that has Workers as a part. New requires it.
 	Jobs *jobs.Queue
-	// SessionRetention is how long sessions are shown after their end, EventTTL how long their journal is kept. What
-	// people ask later counts as the end. Zero means for ever.
+	// SessionRetention is how long sessions are shown after their end, EventTTL how long their journal is kept. Later questions
+	// count as the end. Zero means forever.
 	SessionRetention time.Duration
 	EventTTL         time.Duration
-	// TrimNotes removes what is older than a time from the journal of notes, for which EventTTL holds too, and returns how much it
-	// removed; nil if there is none.
+	// TrimNotes trims the journal of notes, to which EventTTL applies too: it removes events older than a time and returns how
+	// many; nil if there is no such journal.
 	TrimNotes func(ctx context.Context, before time.Time) (int, error)
-	// PurgeAfter is how long after its deletion a session's rows are removed. Zero keeps them.
+	// PurgeAfter is how long after its deletion a session's rows are removed. Zero keeps them forever.
 	PurgeAfter time.Duration
-	// Every is how long a period is: what is due is looked for once in it, by one server; an hour if zero.
+	// Every is the length of a period, in which one server cleans up once; defaults to one hour.
 	Every  time.Duration
 	Clock  clockwork.Clock
 	Logger *slog.Logger
 
-	// batch is what one transaction touches; tests make it smaller.
+	// batch limits one transaction; tests make it smaller.
 	batch postgres.Batch
 }
 
-// Retention plans the jobs of each period. Any number of servers may run one on the same database.
+// Retention schedules the jobs of each period. Any number of servers can run one on the same database.
 type Retention struct {
 	cfg Config
 
@@ -67,7 +67,7 @@ type Retention struct {
 
 var errNegative = errors.New("SessionRetention, EventTTL, PurgeAfter and Every must not be negative")
 
-// New makes a Retention. Nothing runs before Start.
+// New creates a Retention. Nothing runs before Start.
 func New(cfg Config) (*Retention, error) {
 	if cfg.SessionRetention < 0 || cfg.EventTTL < 0 || cfg.PurgeAfter < 0 || cfg.Every < 0 {
 		return nil, errNegative
@@ -91,7 +91,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Start returns at once. It may be called again, and does nothing after Stop.
+// Start returns immediately. It can be called again, and does nothing after Stop.
 func (r *Retention) Start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,7 +106,7 @@ func (r *Retention) Start() {
 	r.running.Go(func() { r.plan(ctx) })
 }
 
-// Stop ends planning, and waits for it. The jobs end with their queue. It may be called again, and before Start.
+// Stop stops scheduling and waits for that. The jobs stop with their queue. It can be called again, and before Start.
 func (r *Retention) Stop() {
 	r.mu.Lock()
 	r.stopped = true
@@ -119,7 +119,7 @@ func (r *Retention) Stop() {
 	r.running.Wait()
 }
 
-// plan adds the jobs of each period. Every server does; the queue takes each job of a period once.
+// plan schedules the jobs of each period. Every server does so; the queue accepts each job of a period once.
 func (r *Retention) plan(ctx context.Context) {
 	wait := min(soon, r.cfg.Every)
 

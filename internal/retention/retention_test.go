@@ -135,7 +135,7 @@ func TestConcurrentServersRunPeriodJobsOnce(t *testing.T) {
 
 	for range servers {
 		cfg := f.config(t).Small(3)
-		cfg.SessionRetention = 1000 * day // the other job would lock sessions that this one then leaves for later
+		cfg.SessionRetention = 1000 * day // the other job would lock sessions, which this job would then skip
 		f.start(t, cfg)
 	}
 
@@ -145,7 +145,7 @@ func TestConcurrentServersRunPeriodJobsOnce(t *testing.T) {
 		require.Zero(t, f.events(t, id))
 	}
 
-	// All of them plan each period.
+	// All of them schedule each period.
 	f.pass(t, servers, time.Hour)
 	f.pass(t, servers, time.Hour)
 	require.NoError(t, f.clock.BlockUntilContext(t.Context(), servers))
@@ -195,7 +195,7 @@ func TestStopIsSafeAnytimeAndTwice(t *testing.T) {
 	require.NoError(t, err)
 	fresh.stop(t)
 	fresh.Start()
-	fresh.Stop() // what was stopped does not start
+	fresh.Stop() // Start after Stop does nothing
 
 	waiting := f.start(t, cfg)
 	waiting.Start()
@@ -208,7 +208,7 @@ func TestStopIsSafeAnytimeAndTwice(t *testing.T) {
 	working.stop(t)
 }
 
-// A job that is stopped in the middle keeps what it has done, and is finished by the next one.
+// A job that is stopped midway keeps its progress, and the next one finishes it.
 func TestStoppedServerJobIsFinishedByAnother(t *testing.T) {
 	t.Parallel()
 

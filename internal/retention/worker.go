@@ -12,9 +12,9 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// trimJournals is the job that drops journals.
+// trimJournals is the job that trims journals.
 type trimJournals struct {
-	// Period names the job: there is one a period.
+	// Period identifies the job: there is one per period.
 	Period time.Time `json:"period" river:"unique"`
 }
 
@@ -58,7 +58,7 @@ type trimWorker struct {
 	cfg Config
 }
 
-// Work implements river.Worker. What is due is decided by the time when it runs, not when it was planned.
+// Work implements river.Worker. What is due depends on when the job runs, not on when it was scheduled.
 func (w *trimWorker) Work(ctx context.Context, job *river.Job[trimJournals]) error {
 	if err := w.trimNotes(ctx); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (w *trimWorker) Work(ctx context.Context, job *river.Job[trimJournals]) err
 	return err
 }
 
-// trimNotes may be done more than once: what is trimmed stays so.
+// trimNotes is idempotent, so it can run again when the job is retried.
 func (w *trimWorker) trimNotes(ctx context.Context) error {
 	if w.cfg.TrimNotes == nil {
 		return nil
@@ -128,8 +128,8 @@ func (w *purgeWorker) Work(ctx context.Context, job *river.Job[purgeSessions]) e
 	return err
 }
 
-// sweep runs batches until there is nothing left, and returns what they did together. The last one also completes the
-// job: either both are done or neither.
+// sweep runs batches until nothing is left, and returns their total. The last batch also completes the job, in the same
+// transaction.
 func sweep[A river.JobArgs](ctx context.Context, job *river.Job[A],
 	run func(ctx context.Context, last func(pgx.Tx) error) (postgres.Swept, error),
 ) (postgres.Swept, error) {

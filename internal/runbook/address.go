@@ -12,10 +12,10 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// maxAddresses bounds how many addresses of a host are tried.
+// maxAddresses is how many addresses of a host are tried.
 const maxAddresses = 4
 
-// specialPrefixes are the networks that are not the public internet, from the registries of special addresses.
+// specialPrefixes returns the networks that are not the public internet, from the registries of special-purpose addresses.
 func specialPrefixes() []netip.Prefix {
 	var prefixes []netip.Prefix
 	for _, text := range []string{
@@ -46,13 +46,13 @@ func specialPrefixes() []netip.Prefix {
 	return prefixes
 }
 
-// public returns the address that stands behind a, and whether it is one of the public internet. Of IPv6 only 2000::/3 has
-// ever been given out; loopback, unique-local, link-local, multicast and forms without a name lie outside it.
+// public unmaps a and reports whether it is on the public internet. Of IPv6, only 2000::/3 has been allocated; loopback,
+// unique-local, link-local, multicast and other special forms are outside it.
 func (f *Fetcher) public(a netip.Addr) (netip.Addr, bool) {
 	a = a.Unmap()
 	inner := a
 	if nat64 := netip.PrefixFrom(netip.AddrFrom16([16]byte{1: 0x64, 2: 0xff, 3: 0x9b}), 96); nat64.Contains(a) {
-		// Networks without IPv4 reach all of it through this prefix, so the address inside decides.
+		// IPv6-only networks reach all of IPv4 through this prefix, so the embedded address decides.
 		whole := a.As16()
 		inner = netip.AddrFrom4([4]byte(whole[12:]))
 	} else if a.Is6() && a.As16()[0]>>5 != 1 {
@@ -70,8 +70,8 @@ func (f *Fetcher) public(a netip.Addr) (netip.Addr, bool) {
 	return a, true
 }
 
-// dial resolves the host of a URL and connects to an address that it has checked itself: nobody looks the name up again in
-// between. The connection ends with ctx.
+// dial resolves the host of a URL and connects to an address that it has checked itself: the name is not resolved again in
+// between. The connection is closed when ctx is done.
 func (f *Fetcher) dial(ctx context.Context, at *url.URL) (net.Conn, error) {
 	addresses, err := f.lookup(ctx, at)
 	if err != nil {
@@ -85,7 +85,7 @@ func (f *Fetcher) dial(ctx context.Context, at *url.URL) (net.Conn, error) {
 
 	var failed error
 	for i, address := range addresses {
-		// An address may not use up the time of those after it; the last has what is left.
+		// No address may use up the time of the following ones; the last one gets the remaining time.
 		var limit time.Duration
 		if i < len(addresses)-1 {
 			limit = f.cfg.Timeout / time.Duration(len(addresses))
@@ -102,7 +102,8 @@ func (f *Fetcher) dial(ctx context.Context, at *url.URL) (net.Conn, error) {
 	return nil, failure(tarsy.CodeUnavailable, at, failed, "it could not be reached")
 }
 
-// lookup returns the addresses of a host. One that is not public spoils all of them: a host of the internet has none.
+// lookup returns the addresses of a host. A single address that is not public fails the lookup: hosts on the internet have
+// none.
 func (f *Fetcher) lookup(ctx context.Context, at *url.URL) ([]netip.Addr, error) {
 	host := at.Hostname()
 	found := []netip.Addr{}
@@ -124,7 +125,7 @@ func (f *Fetcher) lookup(ctx context.Context, at *url.URL) ([]netip.Addr, error)
 	return addresses[:min(len(addresses), maxAddresses)], nil
 }
 
-// attempt connects to one address, within a limit if there is one.
+// attempt connects to one address, within a time limit if it is not zero.
 func (f *Fetcher) attempt(ctx context.Context, address string, limit time.Duration) (net.Conn, error) {
 	if limit > 0 {
 		limited, cancel := context.WithCancel(ctx)

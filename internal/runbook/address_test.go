@@ -18,7 +18,7 @@ import (
 
 const page = "http://docs.example.org/a.md"
 
-// private are addresses that must never be dialled, one of each kind at least.
+// private are addresses that must never be dialled, at least one of each kind.
 var private = map[string]string{
 	"unspecified":                   "0.0.0.0",
 	"this network":                  "0.1.2.3",
@@ -225,7 +225,7 @@ func TestNextAddressIsTriedOnFailureOrHang(t *testing.T) {
 	})
 	go func() {
 		<-hanging
-		clock.Advance(2500 * 1e6) // a quarter of the time: four are tried
+		clock.Advance(2500 * 1e6) // a quarter of the time limit: four addresses are tried
 	}()
 
 	text, err := f.Fetch(t.Context(), page)

@@ -11,24 +11,25 @@ import (
 const (
 	cacheEntries = 256
 	cacheBytes   = 16 << 20
-	// failureTTL keeps a burst of alerts from asking a broken server once each, and no longer than people notice.
+	// failureTTL is long enough that a burst of alerts does not query a broken server repeatedly, and short enough to go
+	// unnoticed.
 	failureTTL = 5 * time.Second
 )
 
-// result is how a fetch ended.
+// result is the result of a fetch.
 type result struct {
 	text string
 	err  error
 }
 
-// cache keeps results for a while, those used last. It is safe for many at once.
+// cache keeps the most recently used results for a while. It is safe for concurrent use.
 type cache struct {
 	clock clockwork.Clock
 	ttl   time.Duration
 
 	mu    sync.Mutex
 	byKey map[string]*list.Element
-	order *list.List // of *entry, the one used last in front
+	order *list.List // of *entry, most recently used first
 	bytes int
 }
 

@@ -37,7 +37,7 @@ func TestCacheIsLimitedInBytes(t *testing.T) {
 
 	for i := range 40 {
 		c.put(strconv.Itoa(i), result{text: text})
-		c.put(strconv.Itoa(i), result{text: text}) // again, which must not count twice
+		c.put(strconv.Itoa(i), result{text: text}) // again, which must not be counted twice
 		require.LessOrEqual(t, c.bytes, cacheBytes)
 	}
 	require.Len(t, c.byKey, 15, "the keys count too")
@@ -53,7 +53,7 @@ func TestRemovedCacheEntryIsNotCounted(t *testing.T) {
 
 	c.put("text", result{text: "x"})
 	c.put("failure", result{err: errors.New("no")})
-	clock.Advance(2 * time.Second) // shorter than failures are kept otherwise
+	clock.Advance(2 * time.Second) // shorter than the usual TTL of failures
 
 	_, ok := c.get("text")
 	require.False(t, ok)

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// read returns the text of an answer, if it is a text and small enough.
+// read returns the body of a response if it is text and small enough.
 func (f *Fetcher) read(resp *http.Response, at *url.URL) (string, error) {
 	kind, err := f.kind(resp, at)
 	if err != nil {
@@ -46,21 +46,21 @@ func (f *Fetcher) tooLarge(at *url.URL) error {
 	return failure(tarsy.CodeTooLarge, at, nil, "it is larger than %d bytes", f.cfg.MaxBytes)
 }
 
-// kind is what a server says about its answer.
+// kind is the declared type of a response.
 type kind int
 
 const (
-	opaque kind = iota // it does not say; the bytes must show that they are text
+	opaque kind = iota // not declared; the bytes must be valid text
 	readable
 )
 
 func (f *Fetcher) kind(resp *http.Response, at *url.URL) (kind, error) {
-	// Nothing is ever decompressed, so that a small answer cannot become a large one.
+	// Nothing is ever decompressed, so that a small response cannot become a large one.
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return opaque, failure(tarsy.CodeUnsupportedMedia, at, nil, "it is compressed, which was not requested")
 	}
 
-	// A bad parameter leaves the type readable; anything worse leaves it empty.
+	// An invalid parameter leaves the media type usable; anything worse leaves it empty.
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 
 	switch {
@@ -84,7 +84,7 @@ func isText(media string) bool {
 		}, media)
 }
 
-// isRawHost tells hosts that serve files as they are, of which they know no type.
+// isRawHost reports whether a host serves raw files, whose types it does not know.
 func isRawHost(host string) bool {
 	return host == githubRawHost || strings.HasPrefix(host, "raw.")
 }

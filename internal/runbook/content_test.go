@@ -138,7 +138,7 @@ func TestDeclaredSizeOverLimitIsRefusedEarly(t *testing.T) {
 		w.Header().Set("Content-Type", "text/plain")
 		w.Header().Set("Content-Length", "1001")
 		_ = http.NewResponseController(w).Flush()
-		<-r.Context().Done() // sends nothing: a reader of the body would wait here
+		<-r.Context().Done() // sends nothing: reading the body would block here
 	})
 	f := n.fetcher(t, func(cfg *runbook.Config) { cfg.MaxBytes = 1000 })
 
@@ -214,7 +214,7 @@ func TestNonHTTPResponseErrorHidesItsText(t *testing.T) {
 	}
 }
 
-// say answers with bytes of any kind, and hangs up.
+// say responds with arbitrary bytes and closes the connection.
 func say(t *testing.T, w http.ResponseWriter, raw string) {
 	t.Helper()
 	conn, _, err := http.NewResponseController(w).Hijack()
@@ -225,7 +225,7 @@ func say(t *testing.T, w http.ResponseWriter, raw string) {
 	}
 	_, _ = io.WriteString(conn, raw)
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.CloseWrite() // what was sent must arrive before the end does
+		_ = tcp.CloseWrite() // what was sent must arrive before the end of the stream
 		_, _ = io.Copy(io.Discard, tcp)
 	}
 	_ = conn.Close()

@@ -28,7 +28,7 @@ import (
 	"tarsy.dev/tarsy/internal/runbook"
 )
 
-// Every test runs in an environment that names a proxy; none may be asked.
+// Every test runs in an environment that configures a proxy, which must not be used.
 func TestMain(m *testing.M) {
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
 		if err := os.Setenv(name, "http://proxy.example.org:3128"); err != nil {
@@ -43,8 +43,8 @@ var (
 	publicIP     = netip.MustParseAddr("140.82.112.3")
 )
 
-// internet is a pair of real servers, on loopback, that stand for all hosts there are. Names lead to public addresses, and
-// connections to those lead here.
+// internet is a pair of real servers on loopback that stand in for all hosts. Names resolve to public addresses, and
+// connections to those are redirected here.
 type internet struct {
 	plain, secure string
 	roots         *x509.CertPool
@@ -64,7 +64,7 @@ func newInternet(t *testing.T) *internet {
 	plain := httptest.NewServer(n)
 	t.Cleanup(plain.Close)
 	secure := httptest.NewUnstartedServer(n)
-	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes that fail on purpose
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // some handshakes fail on purpose
 	secure.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
@@ -110,7 +110,7 @@ func (n *internet) dial(ctx context.Context, network, address string) (net.Conn,
 	return (&net.Dialer{}).DialContext(ctx, network, server)
 }
 
-// seen lists the requests that arrived, as "host path".
+// seen lists the received requests as "host path".
 func (n *internet) seen() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -122,7 +122,7 @@ func (n *internet) seen() []string {
 	return seen
 }
 
-// fetcher is one that lives on this internet; change adapts its configuration.
+// fetcher returns a fetcher that uses this internet; change modifies its configuration.
 func (n *internet) fetcher(t *testing.T, change func(*runbook.Config)) *runbook.Fetcher {
 	t.Helper()
 	cfg := runbook.Config{AllowedDomains: hostsOfTests, Resolve: n.resolve, Dial: n.dial, RootCAs: n.roots}
@@ -160,7 +160,7 @@ func answering(addresses ...string) func(context.Context, string) ([]netip.Addr,
 	}
 }
 
-// requireFailure checks an error that people may be shown.
+// requireFailure checks an error that people can be shown.
 func requireFailure(t *testing.T, err error, code tarsy.Code, message string) {
 	t.Helper()
 	var failed *tarsy.Error
@@ -172,7 +172,7 @@ func requireFailure(t *testing.T, err error, code tarsy.Code, message string) {
 	require.Less(t, len(failed.Message), 300)
 }
 
-// issue makes a certificate for the hosts of the tests, signed by itself.
+// issue creates a self-signed certificate for the hosts of the tests.
 func issue(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -17,8 +17,8 @@ const (
 	maxHeaderBytes = 64 << 10
 )
 
-// follow requests a URL and those that it redirects to. Each is a request of its own, on a connection of its own: nothing
-// is carried from one to the next, and each passes every check.
+// follow requests a URL and follows its redirects. Each is a separate request on a separate connection: nothing is carried over
+// from one to the next, and each passes every check.
 func (f *Fetcher) follow(ctx context.Context, at *url.URL) (string, error) {
 	for range maxRedirects + 1 {
 		text, next, err := f.visit(ctx, at)
@@ -31,7 +31,7 @@ func (f *Fetcher) follow(ctx context.Context, at *url.URL) (string, error) {
 	return "", failure(tarsy.CodeUnavailable, at, nil, "there were more than %d redirects", maxRedirects)
 }
 
-// visit makes one request. The answer is a text, or where to go next.
+// visit makes one request. It returns a text, or the URL to go to next.
 func (f *Fetcher) visit(ctx context.Context, at *url.URL) (text string, next *url.URL, err error) {
 	resp, err := f.get(ctx, at)
 	if err != nil {
@@ -50,7 +50,7 @@ func (f *Fetcher) visit(ctx context.Context, at *url.URL) (text string, next *ur
 
 		return "", next, err
 	default:
-		// The server's own words for the status are left out: it may write there what it wants.
+		// The server's own status text is left out: it can contain anything.
 		return "", nil, failure(tarsy.CodeUnavailable, at, nil, "it answered %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 }
@@ -58,7 +58,7 @@ func (f *Fetcher) visit(ctx context.Context, at *url.URL) (text string, next *ur
 func (f *Fetcher) redirect(at *url.URL, location string) (*url.URL, error) {
 	to, err := at.Parse(location)
 	if err != nil {
-		// The parser's error repeats the address, which may carry a token.
+		// The parser's error contains the URL, which may contain a token.
 		return nil, failure(tarsy.CodeUnavailable, at, nil, "it redirects to an invalid address")
 	}
 	if at.Scheme == "https" && to.Scheme == "http" {
@@ -72,8 +72,8 @@ func (f *Fetcher) redirect(at *url.URL, location string) (*url.URL, error) {
 	return next, nil
 }
 
-// get sends one request. The transport lives for it alone, so that no connection is reused after its address was checked, and
-// has no proxy. It detaches dialling from the request's context, which is why dial is given ctx here.
+// get sends one request. Its transport is used only once, so that no connection is reused after its address was checked, and
+// has no proxy. The transport detaches dialing from the request's context, so dial gets ctx here.
 func (f *Fetcher) get(ctx context.Context, at *url.URL) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
@@ -89,7 +89,7 @@ func (f *Fetcher) get(ctx context.Context, at *url.URL) (*http.Response, error) 
 		MaxResponseHeaderBytes: maxHeaderBytes,
 	}
 
-	// Not through http.Client, which would follow redirects and name the whole URL in its errors.
+	// Not through http.Client, which would follow redirects and include the whole URL in its errors.
 	resp, err := transport.RoundTrip(req)
 	if err == nil {
 		return resp, nil
@@ -111,9 +111,9 @@ func (f *Fetcher) header(at *url.URL) http.Header {
 		"Accept-Encoding": {"identity"},
 	}
 	if at.Host == githubAPIHost {
-		header.Set("Accept", "application/vnd.github.raw+json") // the file itself, not a description of it
+		header.Set("Accept", "application/vnd.github.raw+json") // the raw file, not its metadata
 	}
-	// at.Host names no port here, so that the token goes to GitHub's own and no other.
+	// at.Host has no port here, so the token is only sent to GitHub's own ports.
 	if f.cfg.GitHubToken != "" && at.Scheme == "https" && slices.Contains([]string{githubHost, githubRawHost, githubAPIHost}, at.Host) {
 		header.Set("Authorization", "Bearer "+f.cfg.GitHubToken)
 	}

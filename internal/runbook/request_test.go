@@ -23,7 +23,7 @@ func TestTokenIsSentToGitHubOverHTTPSOnly(t *testing.T) {
 		"https://github.com/o/r/blob/main/a.md":      true,
 		"https://raw.githubusercontent.com/o/r/a.md": true,
 		"https://api.github.com/repos/o/r/contents":  true,
-		"http://github.com/o/r/blob/main/b.md":       true, // which is read over https
+		"http://github.com/o/r/blob/main/b.md":       true, // which is fetched over https
 		"http://raw.githubusercontent.com/o/r/a.md":  false,
 		"http://api.github.com:443/repos":            false,
 		"https://raw.githubusercontent.com:8443/o/r": false,
@@ -34,7 +34,7 @@ func TestTokenIsSentToGitHubOverHTTPSOnly(t *testing.T) {
 			t.Parallel()
 			n := newInternet(t)
 			if url == "http://api.github.com:443/repos" {
-				n.secure = n.plain // a server that speaks http on the port of https
+				n.secure = n.plain // a server that speaks HTTP on the HTTPS port
 			}
 			f := n.fetcher(t, func(cfg *runbook.Config) { cfg.GitHubToken = token + "\n" })
 
@@ -61,7 +61,7 @@ func TestRequestAcceptsPlainTextAndUsesNoProxy(t *testing.T) {
 		require.NoError(t, err)
 	}
 
-	// A proxy would have been asked for the whole URL, or to CONNECT.
+	// A proxy would have received the whole URL, or a CONNECT.
 	require.Equal(t, []string{"docs.example.org /a", "docs.example.org /b"}, n.seen())
 	require.Equal(t, []string{publicIP.String() + ":80", publicIP.String() + ":443"}, n.dialled)
 	for _, r := range n.requests {

@@ -1,7 +1,7 @@
-// Package runbook fetches runbooks that alerts name by URL. Whoever can send an alert chooses the URL, so the package
-// decides where a request may go: to allowed hosts, at public addresses, for a short text.
+// Package runbook fetches runbooks that alerts reference by URL. Anyone who can send an alert chooses the URL, so the package
+// restricts requests: to allowed hosts, at public addresses, for a short text.
 //
-// It knows nothing of sessions, nor of what a runbook is good for.
+// It knows nothing of sessions or of the use of a runbook.
 package runbook
 
 import (
@@ -34,32 +34,32 @@ var (
 	errClosed  = errors.New("the fetcher is closed")
 )
 
-// Config says where runbooks may come from. Its zero value allows GitHub.
+// Config defines where runbooks can come from. The zero value allows GitHub.
 type Config struct {
 	// AllowedDomains are host names: "example.com" allows exactly that host, "*.example.com" its subdomains. Empty means
 	// github.com and raw.githubusercontent.com.
 	AllowedDomains []string
-	// CacheTTL is how long a text is reused. Zero means a minute, negative means that nothing is.
+	// CacheTTL is how long a text is reused. Zero means one minute, negative disables the cache.
 	CacheTTL time.Duration
-	// GitHubToken is sent to GitHub's hosts over https, and to nobody else.
+	// GitHubToken is sent only to GitHub's hosts, over https.
 	GitHubToken string
-	// AnyType accepts texts of every declared type but web pages.
+	// AnyType accepts text of every declared type except web pages.
 	AnyType bool
-	// MaxBytes bounds a runbook. Zero means 256 KiB.
+	// MaxBytes is the maximum size of a runbook. Zero means 256 KiB.
 	MaxBytes int64
-	// Timeout is for all of a fetch, redirects included. Zero means 10 s.
+	// Timeout limits a whole fetch, including redirects. Zero means 10 s.
 	Timeout time.Duration
-	// Resolve finds the addresses of a host. Nil means the system's resolver.
+	// Resolve returns the addresses of a host. Nil means the system's resolver.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
-	// Dial connects to an address that was checked: it gets ip:port, never a name. Nil means net.Dialer.
+	// Dial connects to a checked address: it gets ip:port, never a name. Nil means net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// RootCAs are who certificates are trusted from. Nil means the system's.
+	// RootCAs are the trusted certificate authorities. Nil means the system's.
 	RootCAs *x509.CertPool
 	Clock   clockwork.Clock
 	Logger  *slog.Logger
 }
 
-// Fetcher fetches runbooks. Many may use it at once.
+// Fetcher fetches runbooks. It is safe for concurrent use.
 type Fetcher struct {
 	cfg     Config
 	domains []string
@@ -67,7 +67,7 @@ type Fetcher struct {
 	flights singleflight.Group
 	cache   *cache
 
-	// life ends with Close, and every fetch with it. The mutex keeps new ones from beginning after that.
+	// life is done after Close, which cancels every fetch. The mutex prevents new fetches from starting after that.
 	life    context.Context //nolint:containedctx // fetches outlive the callers that began them
 	end     context.CancelCauseFunc
 	mu      sync.Mutex
@@ -75,7 +75,7 @@ type Fetcher struct {
 	running sync.WaitGroup
 }
 
-// New makes a Fetcher. It connects to nothing.
+// New creates a Fetcher. It makes no connections.
 func New(cfg Config) *Fetcher {
 	if cfg.CacheTTL == 0 {
 		cfg.CacheTTL = defaultCacheTTL
@@ -110,16 +110,16 @@ func New(cfg Config) *Fetcher {
 	}
 }
 
-// Check says what can be said of a URL without the network. What it refuses is a *tarsy.Error.
+// Check validates a URL without the network. Its error is a *tarsy.Error.
 func (f *Fetcher) Check(rawURL string) error {
 	_, err := f.locate(rawURL)
 
 	return err
 }
 
-// Fetch returns the text at a URL: valid UTF-8 without NUL, never empty. Those who ask for one URL at the same time share one
-// request, which goes on when one of them gives up. The end of ctx is returned as its cause; everything else that goes
-// wrong is a *tarsy.Error whose message may be shown.
+// Fetch returns the text at a URL: valid UTF-8 without NUL, never empty. Concurrent calls for one URL share one request, which
+// continues when one of the callers gives up. If ctx is done, its cause is returned; every other error is a *tarsy.Error whose
+// message can be shown.
 func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (string, error) {
 	at, err := f.locate(rawURL)
 	if err != nil {
@@ -145,14 +145,14 @@ func (f *Fetcher) Fetch(ctx context.Context, rawURL string) (string, error) {
 	}
 }
 
-// fetchShared makes the one request for all who wait for it. Its time is its own, not that of the caller who came first.
+// fetchShared makes the single request for all waiting callers. It has its own time limit, independent of the first caller's.
 func (f *Fetcher) fetchShared(key string, at *url.URL) result {
 	if !f.begin() {
 		return result{err: shuttingDown()}
 	}
 	defer f.running.Done()
 
-	// A flight may have landed between the caller's look and this one.
+	// Another request may have finished since the caller checked the cache.
 	if known, ok := f.cache.get(key); ok {
 		return known
 	}
@@ -165,7 +165,8 @@ func (f *Fetcher) fetchShared(key string, at *url.URL) result {
 	text, err := f.follow(ctx, at)
 	got := result{text: text}
 
-	// Time comes first: a server that is hung up on may end its body properly, and half a text would pass for a whole one.
+	// The cause is checked first: a server whose connection is cut may end its body properly, and half a text would pass for a
+	// whole one.
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errClosed):
 		return result{err: shuttingDown()}
@@ -181,7 +182,7 @@ func (f *Fetcher) fetchShared(key string, at *url.URL) result {
 	return got
 }
 
-// logFailure logs a failure with its cause, and returns it without: causes name addresses and what a server made up.
+// logFailure logs a failure with its cause, and returns it without: causes contain addresses and text from servers.
 func (f *Fetcher) logFailure(at *url.URL, err error) error {
 	failed, ok := errors.AsType[*tarsy.Error](err)
 	if !ok {
@@ -204,7 +205,7 @@ func (f *Fetcher) begin() bool {
 	return true
 }
 
-// Close ends the fetches that run and waits for them. A fetch after it fails.
+// Close cancels running fetches and waits for them. Later fetches fail.
 func (f *Fetcher) Close() {
 	f.mu.Lock()
 	f.closed = true
@@ -218,7 +219,7 @@ func shuttingDown() error {
 	return tarsy.Errorf(tarsy.CodeShuttingDown, "the runbook was not fetched: the server is shutting down")
 }
 
-// failure says what went wrong with a host, in words for people; the cause is for the log.
+// failure returns an error about a host in words for people; the cause is for the log.
 func failure(code tarsy.Code, at *url.URL, cause error, format string, args ...any) *tarsy.Error {
 	return &tarsy.Error{
 		Code:    code,

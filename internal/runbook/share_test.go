@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/internal/runbook"
 )
 
-// gate is a handler that lets nobody through before it is opened.
+// gate is a handler that blocks requests until it is opened.
 type gate struct{ reached, open chan struct{} }
 
 func newGate() *gate { return &gate{reached: make(chan struct{}, 100), open: make(chan struct{})} }
@@ -33,7 +33,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// watched is a context that tells when its owner waits.
+// watched is a context that signals when its owner waits for it.
 type watched struct {
 	context.Context
 	waiting chan<- struct{}
@@ -55,7 +55,7 @@ func TestConcurrentCallersShareOneRequest(t *testing.T) {
 	waiting := make(chan struct{})
 	for i := range 20 {
 		group.Go(func() error {
-			// Fragments do not reach a server, so these are one URL.
+			// Fragments are not sent to servers, so these are one URL.
 			text, err := f.Fetch(watched{t.Context(), waiting}, fmt.Sprintf("%s#%d", page, i))
 			if err == nil && text != "restart it" {
 				err = errors.New("got " + text)
@@ -210,7 +210,7 @@ func TestCloseEndsRunningFetches(t *testing.T) {
 	requireFailure(t, err, tarsy.CodeShuttingDown, "the server is shutting down")
 }
 
-// observed is a clock that tells when a time limit is lifted, which a fetch does at its end.
+// observed is a clock that records when a timer is stopped, which a fetch does at its end.
 type observed struct {
 	clockwork.Clock
 	lifted *atomic.Bool

@@ -22,7 +22,7 @@ import (
 func TestSlowFetchEndsAtTimeLimit(t *testing.T) {
 	t.Parallel()
 
-	// Each waits for good at one place, after it has said that it is there.
+	// Each case blocks indefinitely at one place, after signalling that it is there.
 	for name, c := range map[string]struct {
 		url   string
 		setUp func(n *internet, cfg *runbook.Config, there chan<- struct{})
@@ -50,7 +50,7 @@ func TestSlowFetchEndsAtTimeLimit(t *testing.T) {
 					defer theirs.Close()
 					_, _ = theirs.Read(make([]byte, 1))
 					close(there)
-					_, _ = io.Copy(io.Discard, theirs) // listens, and says nothing until the other side hangs up
+					_, _ = io.Copy(io.Discard, theirs) // listens, and sends nothing until the other side closes the connection
 				}()
 
 				return ours, nil
@@ -121,8 +121,8 @@ func TestTricklingBodyEndsAtTimeLimit(t *testing.T) {
 	requireFailure(t, err, tarsy.CodeUnavailable, "it took longer than 3s")
 }
 
-// lingering is a connection that tells when its reader waits for more than a certain text, and when it is closed; it goes
-// on reading after that, as one with TLS does for a moment.
+// lingering is a connection that signals when its reader waits for more than a certain text, and when it is closed. It can
+// still be read after that, as a TLS connection can for a moment.
 type lingering struct {
 	net.Conn
 	text            string

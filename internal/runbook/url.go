@@ -24,7 +24,7 @@ const (
 	domainsShown = 10
 )
 
-// IsURL reports whether a text is nothing but the address of a runbook. Whether anything may be fetched there is another question.
+// IsURL reports whether a text is nothing but the URL of a runbook. It does not check whether fetching it is allowed.
 func IsURL(text string) bool {
 	text = strings.TrimSpace(text)
 	address, err := url.Parse(text)
@@ -33,16 +33,16 @@ func IsURL(text string) bool {
 		!strings.ContainsAny(text, " \t\n")
 }
 
-// ParseDomain brings a host name, or *. and one, into the form in which hosts are compared. It is false for what can match
-// no host.
+// ParseDomain normalizes a host name, optionally prefixed with "*.", for comparison with hosts. It returns false if the name
+// cannot match any host.
 func ParseDomain(text string) (string, bool) {
 	clean := canonicalHost(strings.TrimSpace(text))
 
 	return clean, validHost(strings.TrimPrefix(clean, "*."))
 }
 
-// domains are the configured ones in the form they are compared in. One that can match no host is left out, and if none
-// is left, nothing is allowed: a mistake must not open the default hosts.
+// domains normalizes the configured domains. A domain that cannot match any host is left out, and if none remains, nothing is
+// allowed: a mistake must not enable the default hosts.
 func domains(configured []string, logger *slog.Logger) []string {
 	if len(configured) == 0 {
 		return []string{githubHost, githubRawHost}
@@ -83,7 +83,7 @@ func (f *Fetcher) allowedList() string {
 	}
 }
 
-// locate is parse with the error for who named the URL.
+// locate is parse with an error for the person who supplied the URL.
 func (f *Fetcher) locate(raw string) (*url.URL, error) {
 	at, err := f.parse(raw)
 	if err != nil {
@@ -94,15 +94,15 @@ func (f *Fetcher) locate(raw string) (*url.URL, error) {
 	return at, nil
 }
 
-// parse checks a URL and brings it into the form in which it is requested: of two that mean the same, one is kept in the
-// cache. Its errors complete the sentence "runbook_url …". They repeat nothing but the host, since the rest may hold secrets.
+// parse checks a URL and normalizes it for the request and the cache. Its errors complete the sentence "runbook_url …". They
+// contain at most the host, since the rest may contain secrets.
 func (f *Fetcher) parse(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {
 		return nil, fmt.Errorf("is longer than %d characters", maxURL)
 	}
 	given, err := url.Parse(raw)
 	if err != nil {
-		return nil, errors.New("is not a valid address") // the parser's error repeats it
+		return nil, errors.New("is not a valid address") // the parser's error contains the URL
 	}
 
 	host := canonicalHost(given.Hostname())
@@ -129,8 +129,8 @@ func (f *Fetcher) parse(raw string) (*url.URL, error) {
 	return at, nil
 }
 
-// hostWithPort leaves the scheme's own port out. Below 1024 only the ports of the web are allowed: what else listens there
-// speaks another protocol.
+// hostWithPort omits the scheme's default port. Below 1024, only the web's ports are allowed: other services there use other
+// protocols.
 func hostWithPort(scheme, host, port string) (string, error) {
 	if port == "" {
 		port = ownPort(scheme)
@@ -159,8 +159,8 @@ func ownPort(scheme string) string {
 	return "80"
 }
 
-// rawOnGitHub turns the page of a file on github.com into the address of the file itself. It follows from the page's host
-// being allowed that the file may be read, so the other host needs no permission of its own.
+// rawOnGitHub converts the page of a file on github.com to the URL of the raw file. If the page's host is allowed, reading the
+// file is too, so the raw host needs no separate permission.
 func rawOnGitHub(at *url.URL) *url.URL {
 	parts := strings.SplitN(strings.TrimPrefix(at.EscapedPath(), "/"), "/", 5)
 	if len(parts) < 5 || parts[2] != "blob" && parts[2] != "raw" || slices.Contains(parts, "") {
@@ -175,8 +175,8 @@ func canonicalHost(host string) string {
 	return strings.TrimSuffix(strings.ToLower(host), ".")
 }
 
-// validHost accepts names in ASCII and addresses. Other alphabets are written as xn--, so that what is compared with the
-// allowed domains is what is looked up.
+// validHost accepts ASCII names and IP addresses. Names in other scripts must be in xn-- form, so that the name compared with
+// the allowed domains is the name that is resolved.
 func validHost(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.Zone() == ""
@@ -189,7 +189,7 @@ func validHost(host string) bool {
 		!strings.HasPrefix(host, ".") && !strings.Contains(host, "..")
 }
 
-// withoutQuery is the URL for logs: queries carry tokens.
+// withoutQuery returns the URL for logs: queries can contain tokens.
 func withoutQuery(at *url.URL) string {
 	shown := *at
 	shown.RawQuery = ""

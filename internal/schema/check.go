@@ -13,8 +13,8 @@ import (
 	"tarsy.dev/tarsy/internal/nearest"
 )
 
-// Check finds values that the tags min, max, enum, required, nonempty and
-// format:"regexp" do not allow. Formats that do more with a value than these tags say have checks of their own.
+// Check reports values that violate the tags min, max, enum, required, nonempty and format:"regexp". Formats with further rules
+// have their own checks.
 func Check(root any, marks map[string]Mark, report func(path, message, hint string)) {
 	Walk(root, func(l Leaf) {
 		if _, set := marks[l.Path]; !set {
@@ -49,7 +49,7 @@ func checkText(value string, f Field) (string, string) {
 	return "", ""
 }
 
-// OutOfRange says what is wrong with a value below its min or above its max, "" if nothing is.
+// OutOfRange describes how a value violates its min or max; "" if it does not.
 func (l Leaf) OutOfRange() string {
 	switch {
 	case l.Field.Min != "" && l.compare(l.Field.Min) < 0:
@@ -61,12 +61,12 @@ func (l Leaf) OutOfRange() string {
 	}
 }
 
-// compare reports whether the value is below (-1) or above (1) a limit of its tag.
+// compare reports whether the value is below (-1) or above (1) a limit in its tag.
 func (l Leaf) compare(limit string) int {
 	if isDuration(l.Value.Type()) {
 		bound, err := time.ParseDuration(limit)
 		if err != nil {
-			panic("schema: limit of " + l.Field.Key + ": " + err.Error()) // a tag of our own is wrong
+			panic("schema: limit of " + l.Field.Key + ": " + err.Error()) // a tag of our own is invalid
 		}
 		return compare(l.Value.Int(), int64(bound))
 	}
@@ -95,7 +95,7 @@ func compare[N int64 | float64](a, b N) int {
 	}
 }
 
-// Required finds entries that leave out what they cannot do without.
+// Required finds entries that lack a required key.
 func Required(root any, report func(path, hint string)) {
 	var visit func(v reflect.Value, path string)
 	visit = func(v reflect.Value, path string) {
@@ -126,7 +126,7 @@ func Required(root any, report func(path, hint string)) {
 	visit(reflect.ValueOf(root).Elem(), "")
 }
 
-// PlaceOf finds where a path, or what it is part of, was written.
+// PlaceOf returns where a path, or the nearest enclosing one, was written.
 func PlaceOf(marks map[string]Mark, path string) Place {
 	for path != "" {
 		if m, ok := marks[path]; ok {
@@ -137,7 +137,7 @@ func PlaceOf(marks map[string]Mark, path string) Place {
 	return Place{}
 }
 
-// Parent cuts the last key or index off a path.
+// Parent removes the last key or index of a path.
 func Parent(path string) string {
 	if strings.HasSuffix(path, "]") {
 		if open := strings.LastIndex(path, "["); open >= 0 {

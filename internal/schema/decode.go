@@ -11,49 +11,49 @@ import (
 	"tarsy.dev/tarsy/internal/nearest"
 )
 
-// maxNodes bounds what aliases can blow a small file up to.
+// maxNodes limits the expansion of a small file by aliases.
 const maxNodes = 200_000
 
-// Decoder fills a struct from one file after the other and collects what is wrong instead of stopping at it.
+// Decoder fills a struct from one file after another and collects problems instead of stopping at the first.
 type Decoder struct {
-	// Marks are the places of what was written, by path.
+	// Marks are the places of the values that were written, by path.
 	Marks    map[string]Mark
 	Problems []Problem
 	Warnings []Warning
-	// Broken tells that some file is not YAML at all.
+	// Broken means that some file is not YAML at all.
 	Broken bool
-	// RefuseNull makes a problem of a key without a value, which otherwise changes nothing.
+	// RefuseNull reports a key without a value, which otherwise has no effect.
 	RefuseNull bool
 
-	// Loose are keys that are ignored with a warning in a section that does not have them. They must be keys that restrict
-	// nothing: ignoring a switch or a limit would open what it was to close.
+	// Loose are keys that are ignored with a warning in a section that does not have them. They must not restrict anything:
+	// ignoring a switch or a limit would allow what it was meant to forbid.
 	Loose []string
 
-	// Variables holds the value of each {{.VAR}} that was used, by its name.
+	// Variables has the value of each {{.VAR}} that was used, by name.
 	Variables map[string]string
 
 	env func(string) (string, bool)
 
-	// Of the file that is being read.
+	// State of the file that is being read.
 	name    string
 	anchors map[string]ast.Node
-	open    map[string]bool // aliases being followed, to notice one inside itself
+	open    map[string]bool // aliases being followed, to detect cycles
 	nodes   int
 }
 
-// Mark is where one value came from.
+// Mark is the origin of a value.
 type Mark struct {
 	Place Place
-	// Hidden tells that the value came through {{.VAR}}.
+	// Hidden means that the value came from a {{.VAR}}.
 	Hidden bool
 }
 
-// NewDecoder returns a decoder. Env looks {{.VAR}} up; nil means that there are no variables, and {{.VAR}} is text.
+// NewDecoder returns a decoder. Env looks up {{.VAR}}; nil means that there are no variables, and {{.VAR}} is plain text.
 func NewDecoder(env func(string) (string, bool)) *Decoder {
 	return &Decoder{env: env, Marks: make(map[string]Mark), Variables: make(map[string]string)}
 }
 
-// File reads a file over what into, a pointer to a struct, holds already.
+// File decodes a file over the current contents of into, a pointer to a struct.
 func (d *Decoder) File(name string, text []byte, into any) {
 	d.name, d.nodes = name, 0
 	d.anchors, d.open = make(map[string]ast.Node), make(map[string]bool)
@@ -70,7 +70,7 @@ func (d *Decoder) File(name string, text []byte, into any) {
 	d.value(body, reflect.ValueOf(into).Elem(), "", Field{})
 }
 
-// value decodes node into v. A value that is not there (null) changes nothing.
+// value decodes node into v. A missing value (null) changes nothing.
 func (d *Decoder) value(node ast.Node, v reflect.Value, path string, f Field) {
 	if d.nodes++; d.nodes > maxNodes {
 		if d.nodes == maxNodes+1 {
@@ -89,7 +89,7 @@ func (d *Decoder) value(node ast.Node, v reflect.Value, path string, f Field) {
 	}
 	if node == nil || node.Type() == ast.NullType {
 		if d.RefuseNull {
-			at := PlaceOf(d.Marks, path) // the key: there is nothing else to point at
+			at := PlaceOf(d.Marks, path) // the key: a missing value has no position
 			d.Problems = append(d.Problems, Problem{
 				File: d.name, Line: at.Line, Column: at.Column, Path: path, Message: "has no value", Hint: "leave the key out",
 			})
@@ -157,7 +157,7 @@ func (d *Decoder) section(node ast.Node, v reflect.Value, path string) {
 			continue
 		}
 		fv := v.Field(f.Index)
-		// Sections merge key by key over several files; anything else is set once.
+		// Sections are merged key by key across files; anything else can be set only once.
 		if !IsSection(fv.Type()) && fv.Kind() != reflect.Map && d.claimed(p.node, at) {
 			continue
 		}
@@ -166,8 +166,8 @@ func (d *Decoder) section(node ast.Node, v reflect.Value, path string) {
 	}
 }
 
-// entries decodes a map whose keys are names. Each entry is new: it takes nothing
-// from a built-in of the same name, nor from another file.
+// entries decodes a map whose keys are names. Each entry replaces a built-in of the same name and is not merged with other
+// files.
 func (d *Decoder) entries(node ast.Node, v reflect.Value, path string, f Field) {
 	pairs, ok := d.pairs(node, path)
 	if !ok {
@@ -198,7 +198,7 @@ func (d *Decoder) entries(node ast.Node, v reflect.Value, path string, f Field) 
 func (d *Decoder) list(node ast.Node, v reflect.Value, path string, f Field) {
 	seq, ok := node.(*ast.SequenceNode)
 	if text, isText := scalarText(node); isText && d.hasVariable(text) && !IsSection(v.Type().Elem()) {
-		d.scalar(node, v, path, f) // a variable that holds a list, separated by commas
+		d.scalar(node, v, path, f) // a variable with a comma-separated list
 		return
 	}
 	if !ok {
@@ -228,7 +228,7 @@ func (d *Decoder) scalar(node ast.Node, v reflect.Value, path string, f Field) {
 		d.fail(node, path, wanted(v, f)+", got "+describe(node), hint)
 		return
 	}
-	if strings.ContainsRune(raw, 0) { // written as an escape; the database could not hold it
+	if strings.ContainsRune(raw, 0) { // written as an escape; the database cannot store it
 		d.fail(node, path, "text must not hold NUL", "")
 		return
 	}
@@ -267,7 +267,7 @@ func (d *Decoder) braceHint() string {
 	return "put text that starts with { in quotes; an environment variable is written {{.NAME}}"
 }
 
-// claimed reports a value that another file, or an earlier line, has set already.
+// claimed reports a problem if another file, or an earlier line, has already set the value.
 func (d *Decoder) claimed(node ast.Node, path string) bool {
 	first, taken := d.Marks[path]
 	if taken {
@@ -278,7 +278,7 @@ func (d *Decoder) claimed(node ast.Node, path string) bool {
 
 func (d *Decoder) mark(node ast.Node, path string) {
 	if _, taken := d.Marks[path]; taken {
-		return // a section that an earlier file has opened
+		return // a section that an earlier file has started
 	}
 	d.Marks[path] = Mark{Place: d.place(node)}
 }
@@ -311,7 +311,7 @@ func findField(fields []Field, key string) (Field, bool) {
 	return Field{}, false
 }
 
-// Join appends a key; one that would be misread is quoted.
+// Join appends a key to a path, quoting it if it would be ambiguous.
 func Join(path, key string) string {
 	if key == "" || strings.ContainsFunc(key, func(r rune) bool {
 		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')

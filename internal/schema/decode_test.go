@@ -32,7 +32,7 @@ type part struct {
 	Pattern string `yaml:"pattern" doc:"A pattern." format:"regexp"`
 }
 
-// level reads itself.
+// level decodes itself.
 type level int
 
 func (l *level) UnmarshalText(text []byte) error {
@@ -47,7 +47,7 @@ func (*level) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{MaxLength: new(4)}
 }
 
-// read decodes text and returns what is wrong with it, each on a line.
+// read decodes text and returns its problems, one per line.
 func read(text string, env func(string) (string, bool)) (document, []string) {
 	var doc document
 	d := schema.NewDecoder(env)

@@ -12,7 +12,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// isJSON says whether values of t hold any value there is.
+// isJSON reports whether type t can hold any JSON value.
 func isJSON(t reflect.Type) bool {
 	return t == reflect.TypeFor[json.RawMessage]() || (t.Kind() == reflect.Interface && t.NumMethod() == 0)
 }
@@ -126,7 +126,7 @@ func appendString(buf []byte, text string) []byte {
 	return append(buf, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
 }
 
-// kindOf names the kind of a JSON value as JSON Schema does.
+// kindOf returns the kind of a JSON value in the terms of JSON Schema.
 func kindOf(raw []byte) string {
 	switch raw[0] {
 	case '{':
@@ -144,7 +144,7 @@ func kindOf(raw []byte) string {
 	}
 }
 
-// names says kinds as describe does.
+// names describes kinds in the same terms as describe.
 func names(kinds []string) string {
 	known := map[string]string{
 		"object": "a map", "array": "a list", "string": "text", "number": "a number", "boolean": "true or false", "null": "nothing",

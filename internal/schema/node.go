@@ -8,15 +8,14 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// pair is one key of a map and its value; node is where the key stands.
+// pair is a key of a map with its value; node is the position of the key.
 type pair struct {
 	key   string
 	node  ast.Node
 	value ast.Node
 }
 
-// pairs lists the keys of a map, those that come in by a merge key (<<) after the
-// map's own, and reports duplicates.
+// pairs returns the keys of a map, those from merge keys (<<) after the map's own, and reports duplicates.
 func (d *Decoder) pairs(node ast.Node, path string) ([]pair, bool) {
 	var values []*ast.MappingValueNode
 	switch n := node.(type) {
@@ -68,7 +67,7 @@ func (d *Decoder) pairs(node ast.Node, path string) ([]pair, bool) {
 	return own, true
 }
 
-// merged lists what a merge key brings in: the keys of one anchor or of several.
+// merged returns the keys that a merge key adds, from one anchor or several.
 func (d *Decoder) merged(node ast.Node, path string) []pair {
 	switch n := unwrap(node).(type) {
 	case *ast.AliasNode:
@@ -103,7 +102,7 @@ func (d *Decoder) plainKeyHint() string {
 	return "put it in quotes; an environment variable cannot be part of a key"
 }
 
-// unwrap takes anchors, tags and explicit keys (?) off a node.
+// unwrap removes anchors, tags and explicit keys (?) from a node.
 func unwrap(node ast.Node) ast.Node {
 	for {
 		switch n := node.(type) {
@@ -119,7 +118,7 @@ func unwrap(node ast.Node) ast.Node {
 	}
 }
 
-// collectAnchors lists the anchors of a document by name.
+// collectAnchors collects the anchors of a document by name.
 func collectAnchors(body ast.Node, into map[string]ast.Node) {
 	ast.Walk(anchorVisitor(into), body)
 }
@@ -141,7 +140,7 @@ func anchorName(node ast.Node) string {
 	return node.GetToken().Value
 }
 
-// scalarText returns a scalar as it was written, without quotes.
+// scalarText returns a scalar as written, without quotes.
 func scalarText(node ast.Node) (string, bool) {
 	switch n := node.(type) {
 	case *ast.StringNode:
@@ -158,8 +157,8 @@ func scalarText(node ast.Node) (string, bool) {
 	}
 }
 
-// wrongKind says what was expected if a scalar written without a variable is of
-// another kind than v: YAML tells "5" from 5, and so do we. Text takes any scalar.
+// wrongKind returns the expected kind, and whether a scalar written without a variable is of another kind than v: like YAML, it
+// distinguishes "5" from 5. Text accepts any scalar.
 func wrongKind(node ast.Node, v reflect.Value, f Field) (string, bool) {
 	var right bool
 	switch t := node.Type(); {
@@ -205,7 +204,7 @@ func kindHint(node ast.Node, v reflect.Value) string {
 	}
 }
 
-// describe names the kind of a node for people.
+// describe describes the kind of a node for people.
 func describe(node ast.Node) string {
 	switch unwrap(node).(type) {
 	case nil, *ast.NullNode:
@@ -225,8 +224,7 @@ func describe(node ast.Node) string {
 	}
 }
 
-// positionOf returns where a node begins. A map's own token is the colon of its
-// first key; people look for the key.
+// positionOf returns the start of a node. A map's own token is the colon of its first key, but people look for the key.
 func positionOf(node ast.Node) token.Position {
 	switch n := node.(type) {
 	case nil:

@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// Notes reports keys that were written and have no effect: those that the tag later names, and those that the tag only
-// names where idle gives a reason. Idle gets the value of the tag, the struct that the key stands in, and the key's field; it returns
-// "" for a key that has its effect. Of a section that is switched off (enabled: false) nothing is reported.
+// Notes reports keys that were set but have no effect: those with the tag later, and those with the tag only for which idle
+// returns a reason. Idle gets the value of the tag, the struct that contains the key, and the key's field; it returns "" for a
+// key that has an effect. Nothing is reported for a section that is switched off (enabled: false).
 func Notes(root any, written func(path string) bool, idle func(rule string, section reflect.Value, f Field) string, report func(path, message string)) {
 	n := notes{written: written, idle: idle, report: report}
 	n.section(reflect.ValueOf(root).Elem(), "")
@@ -52,7 +52,7 @@ func (n notes) message(section, value reflect.Value, f Field) string {
 	return ""
 }
 
-// below looks at the sections in a value.
+// below visits the sections in a value.
 func (n notes) below(v reflect.Value, path string) {
 	switch v.Kind() { //nolint:exhaustive // the others hold no keys
 	case reflect.Pointer:
@@ -72,7 +72,7 @@ func (n notes) below(v reflect.Value, path string) {
 	}
 }
 
-// isEmpty says whether a value sets nothing: a list or map without entries, a section that is not there or switched off.
+// isEmpty reports whether a value sets nothing: a list or map without entries, or a section that is missing or switched off.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map:
@@ -86,7 +86,7 @@ func isEmpty(v reflect.Value) bool {
 	}
 }
 
-// isOff says whether v is a section that its key enabled switches off.
+// isOff reports whether v is a section that is switched off by its key enabled.
 func isOff(v reflect.Value) bool {
 	for _, f := range FieldsOf(v.Type()) {
 		if enabled := v.Field(f.Index); f.Key == "enabled" && enabled.Kind() == reflect.Bool {

@@ -12,8 +12,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Limits that no honest file meets. The parser recurses, and a Go stack that runs
-// over cannot be recovered from.
+// Limits that no legitimate file reaches. The parser is recursive, and a Go stack overflow cannot be recovered from.
 const (
 	maxFileSize = 1 << 20
 	maxNesting  = 1000
@@ -21,7 +20,7 @@ const (
 
 var errNotYAML = errors.New("not valid YAML")
 
-// parse returns the one document of a file, nil if it is empty.
+// parse returns the only document of a file, or nil if it is empty.
 func (d *Decoder) parse(name string, content []byte) (ast.Node, *Problem) {
 	fail := func(line, column int, message, hint string) (ast.Node, *Problem) {
 		return nil, &Problem{File: name, Line: line, Column: column, Message: message, Hint: hint}
@@ -55,15 +54,15 @@ func (d *Decoder) parse(name string, content []byte) (ast.Node, *Problem) {
 	return body, nil
 }
 
-// safeParse turns a panic of the parser into an error: the text is whatever
-// somebody typed, and an index out of range in a library is not worth a crash.
+// safeParse turns a panic of the parser into an error: the text can be anything, and an index out of range in a library must
+// not crash the program.
 func safeParse(text string) (file *ast.File, err error) {
 	defer func() {
 		if recover() != nil {
 			file, err = nil, errNotYAML
 		}
 	}()
-	// Duplicate keys are found by the decoder, which can name both places.
+	// The decoder detects duplicate keys, because it can report both places.
 	file, err = parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		return nil, err
@@ -71,8 +70,8 @@ func safeParse(text string) (file *ast.File, err error) {
 	return file, nil
 }
 
-// syntaxError takes the position and the words out of a parser's error and leaves
-// out the excerpt of the file, which may show a secret.
+// syntaxError extracts the position and the message from a parser's error, without the excerpt of the file, which may contain a
+// secret.
 func syntaxError(err error) (int, int, string) {
 	line, column := 0, 0
 	var located interface {
@@ -88,7 +87,7 @@ func syntaxError(err error) (int, int, string) {
 	return line, column, errNotYAML.Error() + ": " + strings.ToLower(restoreVariables(located.GetMessage()))
 }
 
-// badLine returns the first line with bytes that are not text, 0 if there is none.
+// badLine returns the first line with bytes that are not text, or 0 if there is none.
 func badLine(text []byte) int {
 	line := 1
 	for len(text) > 0 {
@@ -104,9 +103,8 @@ func badLine(text []byte) int {
 	return 0
 }
 
-// deepLine returns the first line that may be nested more deeply than the parser
-// should be asked to follow, 0 if there is none. It counts characters, not YAML:
-// it may refuse odd prose, and lets nothing through that is too deep.
+// deepLine returns the first line that may be nested too deeply for the parser, or 0 if there is none. It counts characters
+// instead of parsing YAML: it may reject unusual prose, but never accepts text that is too deep.
 func deepLine(text string) int {
 	open, line := 0, 0
 	for content := range strings.Lines(text) {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Problem is one fault in what was written, with the place to look at.
+// Problem is one problem in a file, with its place.
 type Problem struct {
-	File         string // "" when the value did not come from a file
+	File         string // "" if the value did not come from a file
 	Line, Column int
-	Path         string // for example queue.worker_count
+	Path         string // for example, queue.worker_count
 	Message      string
-	Hint         string // what would be right
+	Hint         string // what would be correct
 }
 
 // String renders the problem as one line: file:line: path: message (hint).
@@ -25,15 +25,15 @@ func (p Problem) String() string {
 	return text
 }
 
-// Place is where to look.
+// Place returns the position of the problem.
 func (p Problem) Place() Place { return Place{File: p.File, Line: p.Line, Column: p.Column} }
 
-// SortProblems puts problems in the order of the files.
+// SortProblems sorts problems by file and position.
 func SortProblems(problems []Problem) {
 	slices.SortStableFunc(problems, func(a, b Problem) int { return comparePlaces(a.Place(), b.Place()) })
 }
 
-// Warning is something a person should know although nothing is wrong.
+// Warning is something that people should know although it is not an error.
 type Warning struct {
 	File         string
 	Line, Column int
@@ -44,21 +44,21 @@ type Warning struct {
 // String renders the warning as one line.
 func (w Warning) String() string { return locate(w.Place(), w.Path, w.Message) }
 
-// Place is where to look.
+// Place returns the position of the warning.
 func (w Warning) Place() Place { return Place{File: w.File, Line: w.Line, Column: w.Column} }
 
-// SortWarnings puts warnings in the order of the files.
+// SortWarnings sorts warnings by file and position.
 func SortWarnings(warnings []Warning) {
 	slices.SortStableFunc(warnings, func(a, b Warning) int { return comparePlaces(a.Place(), b.Place()) })
 }
 
-// Place is a position in a file; the zero value is none.
+// Place is a position in a file; the zero value means none.
 type Place struct {
 	File         string
 	Line, Column int
 }
 
-// String is file:line.
+// String returns file:line.
 func (p Place) String() string {
 	if p.Line == 0 {
 		return p.File

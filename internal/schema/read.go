@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Read reads a text without variables into a struct, with its defaults, and returns everything that is wrong with it.
+// Read decodes a text without variables into a struct, with its defaults, and returns all problems.
 func Read[T any](name string, text []byte, into *T) []string {
 	ApplyDefaults(reflect.ValueOf(into).Elem())
 

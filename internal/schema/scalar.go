@@ -12,8 +12,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// What a value of the wrong kind should have been. The value itself is never
-// part of the message: it may be a secret that stands in the wrong place.
+// Expected kinds for a value of the wrong kind. The value itself is never part of the message: it may be a misplaced secret.
 var (
 	errWantInt      = errors.New("expected a whole number")
 	errWantUint     = errors.New("expected a whole number that is not negative")
@@ -25,14 +24,14 @@ var (
 	errSectionList  = errors.New("is a list of sections; it can only be written in a file")
 )
 
-// Scalar is a value that reads itself from plain text, whatever YAML takes that for. It is implemented by pointers.
+// Scalar is a value that decodes itself from plain text, regardless of its kind in YAML. It is implemented by pointers.
 type Scalar interface {
 	encoding.TextUnmarshaler
-	// JSONSchema describes what it reads.
+	// JSONSchema describes the accepted values.
 	JSONSchema() *jsonschema.Schema
 }
 
-// asScalar is v as a Scalar, nil if it is none.
+// asScalar returns v as a Scalar, or nil if it is not one.
 func asScalar(v reflect.Value) Scalar {
 	if !v.CanAddr() {
 		return nil
@@ -43,8 +42,8 @@ func asScalar(v reflect.Value) Scalar {
 
 func isWhole(kind reflect.Kind) bool { return kind == reflect.Int || kind == reflect.Uint64 }
 
-// SetText converts text to the kind of v: the way of defaults, overrides and
-// values that came through an environment variable. Lists are separated by commas.
+// SetText converts text to the kind of v. It is used for defaults, overrides and values from environment variables. Lists are
+// separated by commas.
 func SetText(v reflect.Value, text string, f Field) error {
 	if own := asScalar(v); own != nil {
 		return own.UnmarshalText([]byte(strings.TrimSpace(text)))

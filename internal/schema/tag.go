@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Field is what the tags of one struct field say; doc.go explains the tags.
+// Field has the tags of one struct field; doc.go explains the tags.
 type Field struct {
 	Index    int
 	Type     reflect.Type
-	Tag      reflect.StructTag // for the tags of the format itself
+	Tag      reflect.StructTag // for the format's own tags
 	Key      string
 	Doc      string
 	Default  string
-	Enum     []string // as it is written: a list that goes by a name is one value that begins with @
+	Enum     []string // as written: a named list is a single value that starts with @
 	Min      string
 	Max      string
 	Ref      string
@@ -32,15 +32,15 @@ type Field struct {
 	Short    bool
 	Loose    bool
 	Seconds  bool
-	// Restart and Reload are inherited by what is below a field, see Walk.
+	// Restart and Reload are inherited by everything below a field; see Walk.
 	Restart bool
 	Reload  string
 }
 
-// fieldsOf are the results of FieldsOf by type: reading tags took a third of the time in which a server starts.
+// fieldsOf caches the results of FieldsOf by type: reading tags took a third of a server's startup time.
 var fieldsOf sync.Map
 
-// FieldsOf lists the fields of a struct that have a key, in declaration order. The list is shared: nobody changes it.
+// FieldsOf returns the fields of a struct that have a key, in declaration order. The slice is shared and must not be modified.
 func FieldsOf(t reflect.Type) []Field {
 	if known, ok := fieldsOf.Load(t); ok {
 		return known.([]Field) //nolint:forcetypeassert // nothing else is in it
@@ -87,8 +87,8 @@ func readFields(t reflect.Type) []Field {
 	return fields
 }
 
-// JSONFieldsOf lists the fields of the object that a struct is written as, those of embedded structs in their place. All are
-// required but those with omitempty, and those of embedded pointers, which may be nil.
+// JSONFieldsOf returns the fields of the JSON object that a struct is encoded as, with those of embedded structs inlined. All
+// are required except those with omitempty, and those of embedded pointers, which can be nil.
 func JSONFieldsOf(t reflect.Type) []Field {
 	var fields []Field
 	for f := range t.Fields() {
@@ -112,10 +112,10 @@ func JSONFieldsOf(t reflect.Type) []Field {
 	return fields
 }
 
-// codeQuotes finds 'names' in documentation: a struct's tag cannot hold the backquotes that they are shown in.
+// codeQuotes matches 'names' in documentation: a struct tag cannot contain the backquotes in which they are shown.
 var codeQuotes = regexp.MustCompile(`(^|\s)'([a-z_]+)'`)
 
-// Within returns the field with the tags that it inherits from the section around it.
+// Within returns the field with the tags that it inherits from the enclosing section.
 func (f Field) Within(section Field) Field {
 	if f.Reload == "" && !f.Restart {
 		f.Restart, f.Reload = section.Restart, section.Reload
@@ -138,7 +138,7 @@ func keysOf(fields []Field) []string {
 	return keys
 }
 
-// LooseKeys lists the keys of a struct, and of the structs in it, that have the tag loose.
+// LooseKeys returns the keys with the tag loose, of a struct and of the structs in it.
 func LooseKeys(root reflect.Type) []string {
 	var keys []string
 	seen := make(map[reflect.Type]bool)
@@ -163,14 +163,14 @@ func LooseKeys(root reflect.Type) []string {
 	return keys
 }
 
-// laterFor says whether this value of the field has no effect yet.
+// laterFor reports whether this value of the field has no effect yet.
 func (f Field) laterFor(value string) bool {
 	return f.Later == "true" || (f.Later != "" && slices.Contains(strings.Split(f.Later, ","), value))
 }
 
 func isDuration(t reflect.Type) bool { return t == reflect.TypeFor[time.Duration]() }
 
-// IsSection says whether values of t hold further keys.
+// IsSection reports whether values of t contain further keys.
 func IsSection(t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -178,9 +178,8 @@ func IsSection(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct
 }
 
-// ApplyDefaults fills the fields of a struct, and of the structs in it, with
-// their built-in values. Optional sections are pointers: they get theirs when
-// somebody writes the section.
+// ApplyDefaults sets the fields of a struct, and of the structs in it, to their built-in values. Optional sections are
+// pointers: they get their defaults when the section is written.
 func ApplyDefaults(v reflect.Value) {
 	for _, f := range FieldsOf(v.Type()) {
 		fv := v.Field(f.Index)
@@ -189,7 +188,7 @@ func ApplyDefaults(v reflect.Value) {
 			ApplyDefaults(fv)
 		case f.Default != "":
 			if err := SetText(fv, f.Default, f); err != nil {
-				panic("schema: default of " + f.Key + ": " + err.Error()) // a tag of our own is wrong
+				panic("schema: default of " + f.Key + ": " + err.Error()) // a tag of our own is invalid
 			}
 		}
 	}

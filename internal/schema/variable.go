@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// YAML reads an unquoted {{.VAR}} as a map in a map, and a value pasted into the
-// text could add keys. So the braces are first swapped for private-use characters,
-// one for one: the text keeps its lines and columns and {{.VAR}} is an ordinary
-// piece of any scalar. The value is put in after parsing, where it is only text.
+// YAML parses an unquoted {{.VAR}} as nested maps, and a value inserted into the text could add keys. So the braces are first
+// replaced with private-use characters, one for one: the text keeps its lines and columns, and {{.VAR}} is an ordinary part of
+// any scalar. The value is inserted after parsing, where it can only be text.
 const (
 	openMark  = "\ue000\ue001"
 	closeMark = "\ue001\ue000"
@@ -27,20 +26,19 @@ func (d *Decoder) mangle(text string) string {
 	return writtenVariable.ReplaceAllString(text, openMark+"${1}"+closeMark)
 }
 
-// restoreVariables undoes mangle, for text that is shown or kept as it is.
+// restoreVariables undoes mangle, for text that is shown or stored verbatim.
 func restoreVariables(text string) string {
 	return strings.NewReplacer(openMark, "{{", closeMark, "}}").Replace(text)
 }
 
-// hasVariable says whether a scalar holds a mangled {{.VAR}}.
+// hasVariable reports whether a scalar contains a mangled {{.VAR}}.
 func (d *Decoder) hasVariable(text string) bool {
 	return d.env != nil && strings.Contains(text, openMark)
 }
 
-// expand replaces each variable of a parsed scalar by its value. It also
-// returns whether there was one, and the names that are not set. The one named keep stays as it was written, and
-// all of them if keep is *.
-// Values are not looked into: a value that says {{.OTHER}} stays that.
+// expand replaces each variable in a parsed scalar with its value. It also returns whether there was one, and the names that
+// are not set. The variable named keep is left as written; if keep is *, all of them are. Values are not expanded again: a
+// value that contains {{.OTHER}} is left as it is.
 func (d *Decoder) expand(text, keep string) (string, bool, []string) {
 	if d.env == nil {
 		return text, false, nil

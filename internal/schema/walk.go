@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Leaf is a value that holds no further keys: a scalar, or a list of scalars.
+// Leaf is a value without further keys: a scalar, or a list of scalars.
 type Leaf struct {
 	Path  string
 	Field Field
 	Value reflect.Value
 }
 
-// Walk visits every leaf of a struct that root points to, sections in declaration order and entries by name. The field of a leaf has
-// the tags restart and reload of the sections around it, unless it has its own.
+// Walk visits every leaf of the struct that root points to, sections in declaration order and entries by name. The field of a
+// leaf inherits the tags restart and reload from the enclosing sections, unless it has its own.
 func Walk(root any, visit func(Leaf)) {
 	walkSection(reflect.ValueOf(root).Elem(), "", Field{}, visit)
 }
@@ -57,7 +57,7 @@ func walkValue(v reflect.Value, path string, f Field, visit func(Leaf)) {
 	}
 }
 
-// KeySet is the keys of a map.
+// KeySet returns the keys of a map.
 func KeySet(v reflect.Value) map[string]struct{} {
 	keys := make(map[string]struct{}, v.Len())
 	for _, k := range v.MapKeys() {
@@ -66,7 +66,7 @@ func KeySet(v reflect.Value) map[string]struct{} {
 	return keys
 }
 
-// Texts returns the paths of a leaf's scalars and their values, in the clear.
+// Texts returns the paths of a leaf's scalars and their values, unredacted.
 func (l Leaf) Texts() ([]string, []string) {
 	if l.Value.Kind() != reflect.Slice {
 		return []string{l.Path}, []string{text(l.Value)}
@@ -84,13 +84,13 @@ func text(v reflect.Value) string {
 	case isDuration(v.Type()):
 		return FormatDuration(time.Duration(v.Int()))
 	case v.Kind() == reflect.String:
-		return v.String() // not String() of the type: a Secret would hide itself
+		return v.String() // not the type's String(): a Secret would redact itself
 	default:
 		return fmt.Sprint(v.Interface())
 	}
 }
 
-// FormatDuration writes 40m where Go writes 40m0s.
+// FormatDuration formats durations like 40m instead of Go's 40m0s.
 func FormatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

@@ -11,37 +11,37 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Draft is the version of JSON Schema that documents are written in.
+// Draft is the JSON Schema version of the documents.
 const Draft = "https://json-schema.org/draft/2020-12/schema"
 
-// Format is what the schemas of structs need to know beside the structs.
+// Format configures the schemas of structs.
 type Format struct {
-	// JSON means that the structs are read from JSON: their fields are those of JSONFieldsOf, in their order, and structs within
-	// them stand where they are used. Otherwise they are read from YAML, and structs become definitions.
+	// JSON means that the structs are decoded from JSON: their fields are those of JSONFieldsOf, in that order, and nested
+	// structs are inlined. Otherwise they are decoded from YAML, and nested structs become definitions.
 	JSON bool
-	// Variables tells that {{.VAR}} may stand for a value.
+	// Variables means that {{.VAR}} is allowed in place of a value.
 	Variables bool
-	// Enum makes values of an enum tag; nil takes them as they are written.
+	// Enum converts the values of an enum tag; nil uses them as written.
 	Enum func(written []string) []string
-	// Value returns the schema of a value that the format describes itself, nil for others; it may be nil.
+	// Value returns the schema of a value that the format describes itself, or nil for others; it can be nil.
 	Value func(t reflect.Type, f Field) *jsonschema.Schema
-	// Rules add to the schemas of structs what tags cannot express.
+	// Rules add what tags cannot express to the schemas of structs.
 	Rules map[reflect.Type]func(object *jsonschema.Schema)
 }
 
-// Document returns a JSON Schema of what root, a struct, is read from. Its keys are sorted.
+// Document returns the JSON Schema of root, a struct, with sorted keys.
 func (f Format) Document(title string, root reflect.Type) []byte {
 	w := f.writer()
 	top := w.object(root)
 	top.Schema, top.Title, top.Defs = Draft, title, w.defs
 	var sorted any
 	if err := json.Unmarshal(Marshal(top), &sorted); err != nil {
-		panic("schema: " + err.Error()) // it was just written
+		panic("schema: " + err.Error()) // it was just encoded
 	}
 	return Marshal(sorted)
 }
 
-// Object returns the schema of structs whose fields stand beside each other in one object. Nothing else may be in it.
+// Object returns the schema of an object that combines the fields of several structs. Other fields are not allowed.
 func (f Format) Object(structs ...reflect.Type) *jsonschema.Schema {
 	return f.writer().object(structs...)
 }
@@ -50,25 +50,25 @@ func (f Format) writer() writer {
 	return writer{format: f, defs: make(map[string]*jsonschema.Schema), names: make(map[reflect.Type]string)}
 }
 
-// Marshal writes a schema as a document.
+// Marshal encodes a schema as a document.
 func Marshal(schema any) []byte {
 	text, err := json.MarshalIndent(schema, "", "  ")
 	if err != nil {
-		panic("schema: " + err.Error()) // it is made of constants
+		panic("schema: " + err.Error()) // it is built from constants
 	}
 	return append(text, '\n')
 }
 
-// Ref refers to a definition of the document.
+// Ref returns a reference to a definition of the document.
 func Ref(def string) *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/" + def} }
 
-// Constant is the schema of one value.
+// Constant returns the schema of a single value.
 func Constant(value any) *jsonschema.Schema { return &jsonschema.Schema{Const: &value} }
 
-// Never is the schema that no value fits; it is written as false.
+// Never returns the schema that matches no value; it is encoded as false.
 func Never() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.Schema{}} }
 
-// Values are the values of an enum.
+// Values returns the values of an enum.
 func Values[S ~string](values []S) []any {
 	all := make([]any, len(values))
 	for i, v := range values {
@@ -77,7 +77,7 @@ func Values[S ~string](values []S) []any {
 	return all
 }
 
-// writer writes one document.
+// writer builds one document.
 type writer struct {
 	format Format
 	defs   map[string]*jsonschema.Schema
@@ -138,7 +138,7 @@ func (w writer) property(f Field) *jsonschema.Schema {
 	return schema
 }
 
-// value is the schema of a type. A reference may stand beside a description since draft 2019-09.
+// value returns the schema of a type. A reference can have a sibling description since draft 2019-09.
 func (w writer) value(t reflect.Type, f Field) *jsonschema.Schema {
 	if w.format.Value != nil {
 		if own := w.format.Value(t, f); own != nil {
@@ -172,8 +172,8 @@ func (w writer) value(t reflect.Type, f Field) *jsonschema.Schema {
 	}
 }
 
-// define writes the definition of a struct and returns its name: that of the type, with
-// its package where two of them have one name.
+// define adds the definition of a struct and returns its name: that of the type, prefixed with its package if the name is
+// already taken.
 func (w writer) define(t reflect.Type) string {
 	if name, done := w.names[t]; done {
 		return name
@@ -183,7 +183,7 @@ func (w writer) define(t reflect.Type) string {
 		name = path.Base(t.PkgPath()) + "." + name
 	}
 	w.names[t] = name
-	w.defs[name] = nil // holds the name while a type may refer to itself
+	w.defs[name] = nil // reserves the name, because the type may refer to itself
 	w.defs[name] = w.object(t)
 	return name
 }
@@ -205,7 +205,7 @@ func (w writer) scalar(t reflect.Type, f Field) *jsonschema.Schema {
 	case f.Enum != nil:
 		return w.orVariable(w.enum(f.Enum))
 	default:
-		// YAML reads 8080 as a number where text is meant, and so do editors.
+		// YAML parses an unquoted 8080 as a number where text is meant, and so do editors.
 		schema := &jsonschema.Schema{Types: []string{"string", "number", "boolean"}}
 		if f.Nonempty || f.Required {
 			schema.MinLength = new(1)
@@ -222,7 +222,7 @@ func (w writer) duration(f Field) *jsonschema.Schema {
 	return w.orVariable(schema)
 }
 
-// orVariable allows a quoted {{.VAR}} in place of the value.
+// orVariable also allows a quoted {{.VAR}}.
 func (w writer) orVariable(schemas ...*jsonschema.Schema) *jsonschema.Schema {
 	if w.format.Variables {
 		schemas = append(schemas, &jsonschema.Schema{Type: "string", Pattern: `\{\{[ \t]*\.[A-Za-z_][A-Za-z0-9_]*[ \t]*\}\}`})
@@ -233,7 +233,7 @@ func (w writer) orVariable(schemas ...*jsonschema.Schema) *jsonschema.Schema {
 	return &jsonschema.Schema{AnyOf: schemas}
 }
 
-// enum allows a value that is a number also without quotes.
+// enum also allows numeric values without quotes.
 func (w writer) enum(written []string) *jsonschema.Schema {
 	if w.format.Enum != nil {
 		written = w.format.Enum(written)
@@ -259,7 +259,7 @@ func withLimits(kind string, f Field) *jsonschema.Schema {
 	return schema
 }
 
-// defaultValue is the default as JSON: numbers and booleans are written as they are.
+// defaultValue returns the default as JSON: numbers and booleans are unquoted.
 func defaultValue(f Field) json.RawMessage {
 	if kind := f.Type.Kind(); kind == reflect.Bool || kind == reflect.Int {
 		return json.RawMessage(f.Default)

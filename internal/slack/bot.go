@@ -1,9 +1,10 @@
-// Package slack connects the server to Slack: it announces how sessions go, answers questions that people ask in the threads under
-// announcements, takes feedback there, takes alerts from mentions of the bot, and takes decisions about tool calls from buttons.
+// Package slack connects the server to Slack: it announces the progress of sessions, answers questions and takes feedback in
+// the threads under announcements, accepts alerts from mentions of the bot, and takes decisions about tool calls from buttons.
 //
-// One server of all holds the connection, under a lease in the database. Everything that it posts is a row first, so that the next holder goes
-// on where a killed one was; messages have the ID of their row in their metadata, by which an attempt with an unknown result is found again.
-// What comes from Slack is hostile: it passes the allow-lists, and intake masks it. The package knows nothing of configuration files.
+// One server at a time holds the connection, under a lease in the database. Every announcement is stored as a row before it is
+// posted, so that the next holder continues where a killed one stopped; the metadata of a message contains the ID of its row,
+// so that the result of an attempt with an unknown outcome can be found. Input from Slack is untrusted: it must pass the
+// allow-lists, and intake masks it. The package does not read configuration files.
 package slack
 
 import (
@@ -21,29 +22,29 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// Config is what a bot needs.
+// Config configures a Bot.
 type Config struct {
 	DB     *postgres.DB
 	Client *Client
 	Intake notify.Intake
-	// Desk takes feedback, and decisions about tool calls of those in Approve.
+	// Desk takes feedback, and decisions about tool calls by those in Approve.
 	Desk    notify.Decisions
 	Approve []string
-	// Routes are what is announced, where and when.
+	// Routes define what is announced, where and when.
 	Routes notify.Routes
 	// Templates replace the built-in layout, by event.
 	Templates map[message.Event]*message.Template
-	// ServerID names this server as the holder of the connection.
+	// ServerID identifies this server as the holder of the connection.
 	ServerID string
-	// Lease is how long the connection stays with a server that has gone silent; it is renewed every RenewEvery.
+	// Lease is how long an unresponsive server keeps the connection; the lease is renewed every RenewEvery.
 	Lease      time.Duration
 	RenewEvery time.Duration
-	// Ask is who can ask questions and give feedback.
+	// Ask defines who can ask questions and give feedback.
 	Ask Access
-	// Submit is who can submit alerts, and AlertType their type.
+	// Submit defines who can submit alerts. AlertType is the type of those alerts.
 	Submit    Access
 	AlertType string
-	// SessionURL is where people open a session, or empty.
+	// SessionURL returns the URL of a session, or "".
 	SessionURL func(sessionID string) string
 	// Mask hides secrets in names; intake masks the rest.
 	Mask   func(text string) string
@@ -51,7 +52,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Access allows a person who is listed, in a channel that is listed. The zero value allows nobody.
+// Access allows a listed person in a listed channel. The zero value allows no one.
 type Access struct {
 	Channels []string
 	Users    []string
@@ -61,19 +62,19 @@ func (a Access) allows(channelID, userID string) bool {
 	return channelID != "" && userID != "" && notify.Allowed(a.Channels, channelID) && notify.Allowed(a.Users, userID)
 }
 
-// Bot is this server's part in Slack. Start it once; Stop may be called at any time.
+// Bot is this server's Slack bot. Start it once; Stop can be called at any time.
 type Bot struct {
 	cfg    Config
 	people notify.People
 	holder *notify.Holder
 	online background.Outage
 
-	// replied are messages that were replied to lately: one that is delivered again, or as a mention too, has no second reply. Of the goroutine that
-	// listens.
+	// replied has the messages that were recently replied to: a message that is delivered again, or also as a mention, gets no
+	// second reply. Only the listening goroutine uses it.
 	replied map[string]bool
 }
 
-// New returns a bot that does nothing yet.
+// New returns a bot. It does nothing until Start.
 func New(cfg Config) *Bot {
 	cfg.Logger = cfg.Logger.With("component", "slack")
 
@@ -93,13 +94,13 @@ func New(cfg Config) *Bot {
 	return b
 }
 
-// Start begins to try to become the server that holds the connection.
+// Start begins to compete for the lease of the connection.
 func (b *Bot) Start() { b.holder.Start() }
 
-// Stop leaves the connection to another server and waits for what is being sent.
+// Stop releases the connection to another server and waits for messages that are being sent.
 func (b *Bot) Stop() { b.holder.Stop() }
 
-// work is what the holder does: listen, if it has the token for that, and send.
+// work runs while this server holds the lease: it listens, if the client has the token for that, and sends.
 func (b *Bot) work(ctx context.Context) {
 	var parts sync.WaitGroup
 

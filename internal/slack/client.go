@@ -15,32 +15,32 @@ import (
 )
 
 const (
-	// requestLimit is how long one request may take.
+	// requestLimit is the time limit of one request.
 	requestLimit = 30 * time.Second
-	// metadataType and the keys below it are how messages name the announcement that they are part of.
+	// metadataType and the keys below it identify the announcement of a message in its metadata.
 	metadataType = "tarsy"
 	metadataID   = "announcement_id"
 	metadataPart = "part"
-	// nameAge is how long the name of a user is kept.
+	// nameAge is how long a user's name is cached.
 	nameAge = time.Hour
 	// The search for a message reads at most maxPages pages of pageSize.
 	pageSize = 200
 	maxPages = 20
 )
 
-// ClientConfig is what a client needs.
+// ClientConfig configures a Client.
 type ClientConfig struct {
-	// Token is the bot token. AppToken is the app-level token; without it nothing is received.
+	// Token is the bot token. AppToken is the app-level token; without it, nothing is received.
 	Token    string
 	AppToken string
-	// API is the base URL of the Web API; empty means Slack's.
+	// API is the base URL of the Web API; defaults to Slack's.
 	API string
-	// Clock tells how long a method is paused and how old a name is; nil is the real one.
+	// Clock times the pauses of methods and the age of names; defaults to the real clock.
 	Clock clockwork.Clock
 }
 
-// Client is a client of the Web API that respects rate limits: after a 429 it makes no request to the same method before it may. It is safe for
-// concurrent use.
+// Client is a client of the Web API that respects rate limits: after a 429, it makes no request to the same method until
+// allowed. It is safe for concurrent use.
 type Client struct {
 	api      *slack.Client
 	http     *http.Client
@@ -57,7 +57,7 @@ type knownName struct {
 	at   time.Time
 }
 
-// NewClient returns a client; it makes no request.
+// NewClient returns a client; it makes no requests.
 func NewClient(cfg ClientConfig) *Client {
 	requests := &http.Client{Timeout: requestLimit, Transport: http.DefaultTransport.(*http.Transport).Clone()} //nolint:forcetypeassert // it is one
 	options := []slack.Option{slack.OptionHTTPClient(requests), slack.OptionAppLevelToken(cfg.AppToken)}
@@ -81,13 +81,13 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // Listens reports whether the client has the token for Socket Mode.
 func (c *Client) Listens() bool { return c.appToken != "" }
 
-// content is what a message shows: blocks, and a text for notifications.
+// content is the content of a message: blocks, and a text for notifications.
 type content struct {
 	text   string
 	blocks []slack.Block
 }
 
-// place is where a message goes: a channel, or a thread of it. A reply can be shown in the channel too.
+// place is the destination of a message: a channel, or a thread in it. A reply can also be shown in the channel.
 type place struct {
 	channel   string
 	thread    string
@@ -108,7 +108,7 @@ func (c *Client) Self(ctx context.Context) (id, name string, err error) {
 	return id, name, err
 }
 
-// Socket asks for the address of a Socket Mode connection, which tells whether the app-level token is valid.
+// Socket requests the URL of a Socket Mode connection, which verifies the app-level token.
 func (c *Client) Socket(ctx context.Context) error {
 	return c.call("apps.connections.open", func() error {
 		_, _, err := c.api.StartSocketModeContext(ctx)
@@ -148,7 +148,7 @@ func (c *Client) update(ctx context.Context, channelID, ts string, m content) er
 	})
 }
 
-// ephemeral shows a text to one person.
+// ephemeral shows a text to a single person.
 func (c *Client) ephemeral(ctx context.Context, to place, userID, text string) error {
 	options := []slack.MsgOption{slack.MsgOptionText(text, false), slack.MsgOptionParse(false)}
 	if to.thread != "" {
@@ -170,7 +170,7 @@ func (c *Client) openModal(ctx context.Context, triggerID string, view slack.Mod
 	})
 }
 
-// options are the parts of a message. Nothing in its text is looked for names or addresses.
+// options returns the parts of a message. Slack does not parse its text for names or URLs.
 func (m content) options() []slack.MsgOption {
 	return []slack.MsgOption{
 		slack.MsgOptionText(m.text, false), slack.MsgOptionBlocks(m.blocks...), slack.MsgOptionParse(false), slack.MsgOptionLinkNames(false),
@@ -178,7 +178,7 @@ func (m content) options() []slack.MsgOption {
 	}
 }
 
-// find returns the message of an announcement that an earlier attempt posted; an empty string if there is none.
+// find returns the message of an announcement that an earlier attempt posted, or "" if there is none.
 func (c *Client) find(ctx context.Context, in place, announcementID string, part int, since time.Time) (string, error) {
 	oldest, cursor := fmt.Sprintf("%d.000000", since.Unix()), ""
 
@@ -232,8 +232,8 @@ func (c *Client) page(ctx context.Context, in place, oldest, cursor string) (mes
 	return messages, next, err
 }
 
-// userName is the name under which a workspace knows a user; the ID if that cannot be told. It is not the display name, which
-// people choose as they like.
+// userName returns a user's name in the workspace, or the ID if the name cannot be determined. It is not the display name,
+// which users can choose freely.
 func (c *Client) userName(ctx context.Context, id string) string {
 	c.mu.Lock()
 	known, ok := c.names[id]
@@ -269,7 +269,7 @@ func (c *Client) userName(ctx context.Context, id string) string {
 	return name
 }
 
-// call makes a request unless its method is paused, and notes how long it is.
+// call makes a request unless its method is paused, and records a new pause after a 429.
 func (c *Client) call(method string, request func() error) error {
 	c.mu.Lock()
 	left := c.clock.Until(c.paused[method])

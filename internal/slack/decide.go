@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// The names of buttons, of the modal for a reason and of its input.
+// Names of the buttons, and of the modal for a reason with its input.
 const (
 	approveAction = "tarsy_approve"
 	rejectAction  = "tarsy_reject"
@@ -23,14 +23,14 @@ const (
 	saidCut    = "The arguments are longer than what is shown here. Open the session in TARSy, read all of them, and approve the call there."
 )
 
-// about is what the modal remembers: the call, and where its message is.
+// about is the private metadata of the modal: the call, and the location of its message.
 type about struct {
 	ApprovalID string `json:"approval_id"`
 	Channel    string `json:"channel"`
 	Thread     string `json:"thread"`
 }
 
-// handleInteraction takes a click or a submitted modal. It returns what is sent with the acknowledgement.
+// handleInteraction handles a click or a submitted modal. It returns the payload of the acknowledgement.
 func (b *Bot) handleInteraction(ctx context.Context, i slack.InteractionCallback) any {
 	switch {
 	case i.Type == slack.InteractionTypeBlockActions:
@@ -44,7 +44,7 @@ func (b *Bot) handleInteraction(ctx context.Context, i slack.InteractionCallback
 	return nil
 }
 
-// thread is the thread of the message with the button.
+// thread returns the thread of the message with the button.
 func thread(i slack.InteractionCallback) string {
 	if i.Message.ThreadTimestamp != "" {
 		return i.Message.ThreadTimestamp
@@ -53,7 +53,7 @@ func thread(i slack.InteractionCallback) string {
 	return i.Container.MessageTs
 }
 
-// click approves at once, or opens the modal for the reason of a rejection.
+// click approves a call immediately, or opens the modal for the reason of a rejection.
 func (b *Bot) click(ctx context.Context, i slack.InteractionCallback, action string, call about) {
 	if action != approveAction && action != rejectAction {
 		return
@@ -74,7 +74,7 @@ func (b *Bot) click(ctx context.Context, i slack.InteractionCallback, action str
 		return
 	}
 
-	// A button may be older than the rule, or not ours.
+	// A button can predate the rule, or be forged.
 	if asked, err := b.cfg.Desk.Approval(ctx, call.ApprovalID); err == nil {
 		if _, cut := codeBlock(asked.ToolArguments); cut {
 			b.tell(ctx, where, i.User.ID, saidCut)
@@ -91,7 +91,7 @@ func (b *Bot) click(ctx context.Context, i slack.InteractionCallback, action str
 	}
 }
 
-// askReason opens the modal. A click that was delivered twice opens it once: a trigger is used up.
+// askReason opens the modal. If a click is delivered twice, the modal opens once, because a trigger can be used only once.
 func (b *Bot) askReason(ctx context.Context, i slack.InteractionCallback, where place, call about) {
 	remembered, err := json.Marshal(call)
 	if err == nil {
@@ -106,7 +106,7 @@ func (b *Bot) askReason(ctx context.Context, i slack.InteractionCallback, where 
 	b.tell(ctx, where, i.User.ID, "The form for the reason could not be opened. Try again.")
 }
 
-// submit rejects a call with the reason of the modal. What is wrong is shown in the modal.
+// submit rejects a call with the reason in the modal. Errors are shown in the modal.
 func (b *Bot) submit(ctx context.Context, i slack.InteractionCallback) any {
 	var call about
 
@@ -135,7 +135,7 @@ func (b *Bot) submit(ctx context.Context, i slack.InteractionCallback) any {
 	return nil
 }
 
-// decidedBy reports whether a person has made a decision: what they sent was delivered twice.
+// decidedBy reports whether this person already made this decision: then their input was delivered twice.
 func (b *Bot) decidedBy(ctx context.Context, approvalID string, by notify.Message, status tarsy.ApprovalStatus) bool {
 	call, err := b.cfg.Desk.Approval(ctx, approvalID)
 	if err != nil {
@@ -147,26 +147,26 @@ func (b *Bot) decidedBy(ctx context.Context, approvalID string, by notify.Messag
 	return err == nil && d.status == status && d.author == b.people.Author(by.UserName)
 }
 
-// turnAway logs what somebody tried who is not allowed to.
+// turnAway logs an attempt by a person who is not allowed to decide.
 func (b *Bot) turnAway(i slack.InteractionCallback) {
 	b.cfg.Logger.Warn("refused a decision from Slack", "operation", "approve", "channel_id", i.Channel.ID, "user_id", i.User.ID)
 }
 
-// clicked is a click as a message of its author.
+// clicked converts a click to a message of its author.
 func (b *Bot) clicked(ctx context.Context, i slack.InteractionCallback, call about) notify.Message {
 	return notify.Message{
 		UserID: i.User.ID, UserName: b.cfg.Client.userName(ctx, i.User.ID), Details: map[string]string{"user_id": i.User.ID, "channel_id": call.Channel},
 	}
 }
 
-// decision is what somebody decided about a call, or that nobody can any more.
+// decision is the decision about a call, or its expiry.
 type decision struct {
 	status tarsy.ApprovalStatus
 	author string
 	reason string
 }
 
-// decisionOf is how a call was decided. A decision that is durable counts before a server has applied it.
+// decisionOf returns the decision about a call. A stored decision counts even before a server has applied it.
 func decisionOf(ctx context.Context, cfg Config, call tarsy.ApprovalRequest) (decision, error) {
 	if call.Approval.Status.Final() {
 		return decision{status: call.Approval.Status, author: call.Approval.DecidedBy, reason: call.Approval.Reason}, nil

@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/internal/notify"
 )
 
-// approvals have one call that waits, and count how often it was approved.
+// approvals has one waiting call, and counts how often it was approved.
 type approvals struct {
 	notify.Decisions
 
@@ -34,7 +34,7 @@ func (a *approvals) Approve(context.Context, string, string, json.RawMessage, st
 	return a.call, nil
 }
 
-// A message without the button has none to click, but a button may be older than the rule, or forged.
+// A message without the button cannot be clicked, but a button can predate the rule, or be forged.
 func TestCallWhoseArgumentsAreCutIsNotApprovedByClick(t *testing.T) {
 	t.Parallel()
 

@@ -12,7 +12,7 @@ import (
 
 var errTooMany = errors.New("an earlier attempt may have posted it, and the channel has too many messages since then to look for it")
 
-// code is the error that Slack returned; empty if it did not answer.
+// code returns the error code that Slack returned, or "" if there was no response.
 func code(err error) string {
 	if refused, ok := errors.AsType[slack.SlackErrorResponse](err); ok {
 		return refused.Err
@@ -21,7 +21,7 @@ func code(err error) string {
 	return ""
 }
 
-// retryAfter is how long Slack wants to be left alone.
+// retryAfter returns how long Slack asks to wait.
 func retryAfter(err error) (time.Duration, bool) {
 	limited, ok := errors.AsType[*slack.RateLimitedError](err)
 	if !ok {
@@ -31,8 +31,8 @@ func retryAfter(err error) (time.Duration, bool) {
 	return limited.RetryAfter, true
 }
 
-// unknown reports whether a request may have had its effect although it failed: it was not answered, or with an error after which, as Slack
-// says, some aspect of the operation may have succeeded.
+// unknown reports whether a failed request may have taken effect: it got no response, or an error after which, according to
+// Slack, some aspect of the operation may have succeeded.
 func unknown(err error) bool {
 	if _, limited := retryAfter(err); limited {
 		return false
@@ -41,16 +41,16 @@ func unknown(err error) bool {
 	return code(err) == "" || slices.Contains([]string{"internal_error", "fatal_error", "service_unavailable", "request_timeout"}, code(err))
 }
 
-// gone reports whether the thread or the message that was named does not exist any more.
+// gone reports whether the thread or message no longer exists.
 func gone(err error) bool {
 	return slices.Contains([]string{"thread_not_found", "message_not_found", "cant_update_message", "edit_window_closed"}, code(err))
 }
 
-// IsRefused reports whether Slack answered that it does not accept a request, as opposed to no answer.
+// IsRefused reports whether Slack responded that it rejects a request, as opposed to not responding.
 func IsRefused(err error) bool { return code(err) != "" && !unknown(err) }
 
-// permanent reports whether trying again is pointless: Slack does not accept the message itself. An operator can fix a token, a scope or a
-// channel, so announcements are sent later; the thread of an answer does not come back.
+// permanent reports whether a retry is pointless because Slack rejects the message itself. An operator can fix a token, a scope
+// or a channel, so announcements are retried; a deleted thread of an answer does not come back.
 func permanent(a *tarsy.Announcement, err error) bool {
 	if errors.Is(err, errTooMany) {
 		return true

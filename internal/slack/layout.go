@@ -16,19 +16,20 @@ import (
 )
 
 const (
-	// maxSection leaves space below Slack's 3,000 characters, maxHeader is Slack's limit.
+	// maxSection is a little less than Slack's limit of 3,000 characters, maxHeader is Slack's limit.
 	maxSection = 2900
 	maxHeader  = 150
-	// maxSections is how many sections a message has; a message of Slack has at most 50 blocks, and all of them have limits together.
+	// maxSections is the maximum number of sections in a message; Slack limits a message to 50 blocks, and their total size.
 	maxSections = 4
-	// maxNotice bounds the text of notifications, maxFact what is told of an alert besides its title, maxArguments the arguments of a call.
+	// maxNotice limits the text of notifications, maxFact each fact about an alert apart from its title, maxArguments the
+	// arguments of a call.
 	maxNotice    = 300
 	maxFact      = 80
 	maxArguments = 2500
 )
 
 func mrkdwnObject(text string) *slack.TextBlockObject {
-	// Verbatim: Slack looks for no names and addresses in it.
+	// Verbatim: Slack does not parse it for names and URLs.
 	return slack.NewTextBlockObject(slack.MarkdownType, text, false, true)
 }
 
@@ -44,7 +45,7 @@ func header(text string) slack.Block {
 
 func small(text string) slack.Block { return slack.NewContextBlock("", mrkdwnObject(text)) }
 
-// link is where people open a session; without a configured address it is named.
+// link returns the URL of a session, or its ID if no URL is configured.
 func (s *sender) link(sessionID string) string {
 	if url := s.cfg.SessionURL(sessionID); url != "" {
 		return "<" + escape(url) + "|Open in TARSy>"
@@ -53,7 +54,7 @@ func (s *sender) link(sessionID string) string {
 	return "Session `" + sessionID + "`"
 }
 
-// sections are a long text; what does not fit is cut, with a link to all of it.
+// sections divides a long text into sections; the rest is replaced by a link to the session.
 func (s *sender) sections(text, sessionID string) []slack.Block {
 	var blocks []slack.Block
 
@@ -68,7 +69,7 @@ func (s *sender) sections(text, sessionID string) []slack.Block {
 	return blocks
 }
 
-// sessionContent announces the beginning or the end of a session.
+// sessionContent announces the start or the end of a session.
 func (s *sender) sessionContent(m message.Message) (content, error) {
 	notice := fit(inert(oneLine(m.Headline()+": "+m.Title)), maxNotice)
 
@@ -95,7 +96,7 @@ func (s *sender) sessionContent(m message.Message) (content, error) {
 	return content{text: notice, blocks: append(blocks, small(s.link(m.SessionID)))}, nil
 }
 
-// facts are what is known of an alert besides its title, on one line.
+// facts returns the facts about an alert apart from its title, on one line.
 func facts(m message.Message) string {
 	all := m.Facts()
 	for i, fact := range all {
@@ -105,7 +106,7 @@ func facts(m message.Message) string {
 	return strings.Join(all, " · ")
 }
 
-// conclusion is the cause and the first next step of a verdict, a line each.
+// conclusion returns the cause and the first next step of a verdict, one per line.
 func conclusion(m message.Message) string {
 	var lines []string
 
@@ -116,7 +117,7 @@ func conclusion(m message.Message) string {
 	return fit(strings.Join(lines, "\n"), maxSection)
 }
 
-// harmless is a message whose texts a template can show: those of models in Slack's markup, the others as they are.
+// harmless makes the texts of a message safe in templates: those of models in Slack's markup, the others verbatim.
 func harmless(m message.Message) message.Message {
 	shown := message.WithTexts(m, inert)
 	shown.Summary, shown.Analysis = mrkdwn(m.Summary), mrkdwn(m.Analysis)
@@ -124,7 +125,7 @@ func harmless(m message.Message) message.Message {
 	return shown
 }
 
-// approvalContent shows a call that waits, with buttons for those who may decide, or how it was decided.
+// approvalContent shows a waiting call, with buttons for those who may decide, or the decision about it.
 func (s *sender) approvalContent(call tarsy.ApprovalRequest, m message.Message, d decision) (content, error) {
 	title := tarsy.AlertFacts{Title: call.Title}.TitleOr(call.AlertType)
 	state := approvalWords(d.status)
@@ -158,7 +159,8 @@ func (s *sender) approvalContent(call tarsy.ApprovalRequest, m message.Message, 
 	}, nil
 }
 
-// approvalState is what can be done, or who decided what. What is not shown as a whole cannot be approved here.
+// approvalState shows the buttons, or the decision and its author. A call whose arguments are not fully shown cannot be
+// approved here.
 func (s *sender) approvalState(call tarsy.ApprovalRequest, d decision, cut bool) []slack.Block {
 	if d.status != tarsy.ApprovalWaiting {
 		line := "*" + approvalWords(d.status) + "*"
@@ -204,12 +206,12 @@ func approvalWords(status tarsy.ApprovalStatus) string {
 	return "Approval needed"
 }
 
-// date is a time that Slack shows in the zone of the reader.
+// date formats a time that Slack shows in the reader's time zone.
 func date(t time.Time) string {
 	return fmt.Sprintf("<!date^%d^{date_short_pretty} {time}|%s>", t.Unix(), t.UTC().Format("2006-01-02 15:04 MST"))
 }
 
-// codeBlock shows JSON in a block that nothing in it ends, and reports whether that does not show all of it.
+// codeBlock formats JSON as a code block that its content cannot end, and reports whether any of it is not shown.
 func codeBlock(raw json.RawMessage) (block string, cut bool) {
 	var text bytes.Buffer
 
@@ -224,7 +226,7 @@ func codeBlock(raw json.RawMessage) (block string, cut bool) {
 	return fence + "\n" + shown + "\n" + fence, !message.ShowsAll(shown, whole)
 }
 
-// reasonModal asks why a call is rejected.
+// reasonModal asks for the reason of a rejection.
 func reasonModal(remembered string) slack.ModalViewRequest {
 	const shortest = 1
 
@@ -238,7 +240,8 @@ func reasonModal(remembered string) slack.ModalViewRequest {
 	}
 }
 
-// stateLine is what the first message of a thread shows of its alert now; empty if that is what the message itself tells.
+// stateLine returns the current state of the alert for the first message of a thread, or "" if the message itself already shows
+// it.
 func (s *sender) stateLine(state postgres.SlackThreadState, owner tarsy.Announcement, words string) string {
 	var parts []string
 

@@ -12,7 +12,7 @@ import (
 	"github.com/slack-go/slack/socketmode"
 )
 
-// listen keeps the connection of Socket Mode. The library reconnects by itself; what it returns is worth a pause.
+// listen keeps the Socket Mode connection open. The library reconnects on its own; listen pauses only when receive returns.
 func (b *Bot) listen(ctx context.Context) {
 	const pause = 15 * time.Second
 
@@ -31,7 +31,7 @@ func (b *Bot) listen(ctx context.Context) {
 	}
 }
 
-// receive handles what comes over one connection after the other, until Slack refuses it.
+// receive handles the events of successive connections until Slack rejects one.
 func (b *Bot) receive(ctx context.Context) error {
 	self, _, err := b.cfg.Client.Self(ctx)
 	if err != nil {
@@ -56,10 +56,10 @@ func (b *Bot) receive(ctx context.Context) error {
 	}
 }
 
-// maxEnvelope bounds what Slack sends at once.
+// maxEnvelope limits the size of one message from Slack.
 const maxEnvelope = 4 << 20
 
-// take handles one event. An envelope is acknowledged after what it asks for is durable; one that is not acknowledged is delivered again.
+// take handles one event. An envelope is acknowledged after its effect is durable; otherwise Slack delivers it again.
 func (b *Bot) take(ctx context.Context, socket *socketmode.Client, self string, e socketmode.Event) {
 	var reply any
 
@@ -84,7 +84,7 @@ func (b *Bot) take(ctx context.Context, socket *socketmode.Client, self string, 
 		}
 	case socketmode.EventTypeErrorBadMessage:
 		e.Request = unread(e)
-	default: // the library's own
+	default: // internal to the library
 	}
 
 	if e.Request == nil || e.Request.EnvelopeID == "" || ctx.Err() != nil {
@@ -96,7 +96,8 @@ func (b *Bot) take(ctx context.Context, socket *socketmode.Client, self string, 
 	}
 }
 
-// unread is the request of an envelope that the library could not read. It is acknowledged: the next time it reads it no better.
+// unread returns the request of an envelope that the library could not decode. It is acknowledged, because a redelivery would
+// fail as well.
 func unread(e socketmode.Event) *socketmode.Request {
 	bad, ok := e.Data.(*socketmode.ErrorBadMessage)
 	if !ok {

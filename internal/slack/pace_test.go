@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/notify"
 )
 
-// newPaced returns a client of a virtual Slack, both on a fake clock.
+// newPaced returns a client of a mock Slack, both on a fake clock.
 func newPaced(t *testing.T) (*Client, *mock.Server, *clockwork.FakeClock) {
 	t.Helper()
 
@@ -90,7 +90,7 @@ func TestNameOfUserIsReadAgainAfterAnHour(t *testing.T) {
 	requireRequests(2)
 }
 
-// A connection that Slack refuses is tried again after a pause. One that was established and breaks is replaced at once.
+// A rejected connection is retried after a pause. An established connection that breaks is replaced immediately.
 func TestBotPausesAfterRefusedConnectionAndReplacesLostOne(t *testing.T) {
 	t.Parallel()
 
@@ -157,7 +157,7 @@ func TestAnswerWaitsForItsNextUpdate(t *testing.T) {
 	require.ErrorIs(t, s.paceAnswer(ctx, d), context.Canceled)
 }
 
-// What is known of a thread is kept as long as it delays an update.
+// The state of a thread is kept while it delays an update.
 func TestThreadIsForgottenAfterItsPause(t *testing.T) {
 	t.Parallel()
 
@@ -171,7 +171,7 @@ func TestThreadIsForgottenAfterItsPause(t *testing.T) {
 	require.False(t, answer.forgettable(now.Add(24*time.Hour)))
 }
 
-// The first request is stored late. An attempt in between that Slack refuses says nothing about it.
+// The first request takes effect late. A rejected attempt in between does not reveal whether it did.
 func TestMessageThatArrivesLateIsFoundAfterRefusedAttempt(t *testing.T) {
 	t.Parallel()
 

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/notify"
 )
 
-// post brings the messages of an announcement in line with what they should show.
+// post synchronizes the messages of an announcement with their intended content.
 func (s *sender) post(ctx context.Context, a *tarsy.Announcement, d *draft, to place, messages ...content) error {
 	return s.loop.Post(ctx, a, d, keys(messages), &writer{s: s, a: a, d: d, to: to, messages: messages})
 }
@@ -21,12 +21,13 @@ type writer struct {
 	d        *draft
 	to       place
 	messages []content
-	// decided is how the call was decided that the announcement asks for: it is not posted any more, only edited. Waiting, or empty, if it was not.
+	// decided is the decision about the announced call. Once there is one, the message is no longer posted, only edited;
+	// waiting or empty means none.
 	decided tarsy.ApprovalStatus
 }
 
-// Create posts a message, unless an earlier attempt did: Slack does not recognize a message that is sent twice, so after an attempt of which the
-// result is unknown, or that another server may have made, the message is looked for.
+// Create posts a message, unless an earlier attempt did. Slack does not detect duplicates, so after an attempt with an unknown
+// result, or one that another server may have made, it searches for the message.
 func (w *writer) Create(ctx context.Context, number int) (ts string, found bool, err error) {
 	if w.d.Own.unknown || w.a.CreatedAt.Before(w.s.loop.Began().Add(skew)) {
 		ts, err = w.s.cfg.Client.find(ctx, w.to, w.a.ID, number, w.a.CreatedAt.Add(-skew))
@@ -55,7 +56,7 @@ func (w *writer) Create(ctx context.Context, number int) (ts string, found bool,
 	return ts, found, nil
 }
 
-// Edit shows the state of the alert too if the message is the first of a thread.
+// Edit also shows the state of the alert if the message is the first of a thread.
 func (w *writer) Edit(ctx context.Context, number int, ts string) error {
 	if number >= len(w.messages) {
 		return w.s.cfg.Client.update(ctx, w.to.channel, ts, text("_(replaced)_"))
@@ -72,7 +73,7 @@ func (w *writer) Edit(ctx context.Context, number int, ts string) error {
 		return err
 	}
 
-	// Somebody may have deleted it.
+	// The message may have been deleted.
 	if err := w.s.cfg.Client.update(ctx, w.to.channel, ts, whole); err != nil && !gone(err) {
 		return err
 	}
@@ -88,7 +89,7 @@ func first(ids []string) string {
 	return ids[0]
 }
 
-// keys identify what messages show.
+// keys returns the keys of messages.
 func keys(messages []content) []string {
 	all := make([]string, len(messages))
 	for i, m := range messages {
@@ -98,7 +99,7 @@ func keys(messages []content) []string {
 	return all
 }
 
-// key identifies what a message shows.
+// key identifies the content of a message.
 func (m content) key() string {
 	blocks, err := json.Marshal(m.blocks)
 	if err != nil {

@@ -17,16 +17,17 @@ type question struct {
 	channel, thread, ts string
 	user                string
 	text                string
-	// mention means that the message names the bot.
+	// mention means that the message mentions the bot.
 	mention bool
 }
 
-// key identifies the message: its timestamp is unique in its channel only.
+// key identifies the message: a timestamp is unique only within its channel.
 func (q question) key() string { return q.channel + "/" + q.ts }
 
 func (q question) place() place { return place{channel: q.channel, thread: q.thread} }
 
-// handleEvent takes one event. Nothing that it contains ends the connection. It reports whether it is done with it.
+// handleEvent handles one event. No event content can end the connection. It returns false if the event must be delivered
+// again.
 func (b *Bot) handleEvent(ctx context.Context, self string, event any) bool {
 	var q question
 
@@ -38,7 +39,7 @@ func (b *Bot) handleEvent(ctx context.Context, self string, event any) bool {
 
 		q = question{channel: e.Channel, thread: e.ThreadTimeStamp, ts: e.TimeStamp, user: e.User, text: e.Text, mention: true}
 	case *slackevents.MessageEvent:
-		// Edits, deletions and messages of bots, also our own, have a subtype or the bot's ID.
+		// Edits, deletions and messages of bots, including our own, have a subtype or a bot ID.
 		if e.BotID != "" || e.SubType != "" && e.SubType != "thread_broadcast" && e.SubType != "file_share" {
 			return true
 		}
@@ -64,7 +65,8 @@ func (b *Bot) handleEvent(ctx context.Context, self string, event any) bool {
 	return true
 }
 
-// answer asks a question if it is in a thread of ours, and by somebody who may. It reports false if that cannot be told yet.
+// answer asks a question if it is in a thread of ours and its author is allowed to. It returns false if that cannot be
+// determined yet.
 func (b *Bot) answer(ctx context.Context, q question) bool {
 	sessionID, beginning, err := b.threadSession(ctx, q)
 
@@ -85,8 +87,8 @@ func (b *Bot) answer(ctx context.Context, q question) bool {
 	return true
 }
 
-// threadSession is the session of a thread. Somebody who replies at once may be faster than the record of the message: that is waited for a
-// little, and then the reply is left to be delivered again.
+// threadSession returns the session of a thread. A person who replies immediately can be faster than the record of the message:
+// it waits for the record briefly, and then leaves the reply to be delivered again.
 func (b *Bot) threadSession(ctx context.Context, q question) (sessionID string, beginning bool, err error) {
 	const most, pause = 2 * time.Second, 100 * time.Millisecond
 
@@ -110,12 +112,12 @@ func (b *Bot) threadSession(ctx context.Context, q question) (sessionID string, 
 	}
 }
 
-// turnDown logs what somebody tried who is not allowed to. They are not answered: strangers should not make the bot write.
+// turnDown logs a refused attempt without replying: strangers must not be able to make the bot post.
 func (b *Bot) turnDown(q question, operation string) {
 	b.cfg.Logger.Warn("refused a Slack message", "operation", operation, "channel_id", q.channel, "user_id", q.user, "ts", q.ts)
 }
 
-// alert takes a mention of the bot that is in none of its threads as an alert.
+// alert submits a mention of the bot outside its threads as an alert.
 func (b *Bot) alert(ctx context.Context, q question) {
 	switch {
 	case !q.mention || b.replied[q.key()]:
@@ -126,12 +128,12 @@ func (b *Bot) alert(ctx context.Context, q question) {
 	}
 }
 
-// discuss takes a question or feedback.
+// discuss processes a question or feedback.
 func (b *Bot) discuss(ctx context.Context, q question, sessionID string) {
 	b.reply(ctx, q, b.people.Discuss(ctx, sessionID, b.written(ctx, q)))
 }
 
-// written is a message as intake and the audit log know it.
+// written converts a message for intake and the audit log.
 func (b *Bot) written(ctx context.Context, q question) notify.Message {
 	return notify.Message{
 		Key: q.key(), Target: q.channel + "/" + q.thread, UserID: q.user, UserName: b.cfg.Client.userName(ctx, q.user), Text: q.text,
@@ -139,7 +141,7 @@ func (b *Bot) written(ctx context.Context, q question) notify.Message {
 	}
 }
 
-// reply shows the author of a message a text, if there is any.
+// reply shows a text to the author of a message, unless it is empty.
 func (b *Bot) reply(ctx context.Context, q question, text string) {
 	if text == "" {
 		return
@@ -155,22 +157,23 @@ func (b *Bot) reply(ctx context.Context, q question, text string) {
 	b.tell(ctx, q.place(), q.user, text)
 }
 
-// explain tells a person why something was refused.
+// explain shows a person why a request was refused.
 func (b *Bot) explain(ctx context.Context, in place, userID string, err error) {
 	b.tell(ctx, in, userID, b.people.Reason(err))
 }
 
-// tell shows a person a short text that nobody else sees. It is not worth a row: without it, the person tries again.
+// tell shows a person a short text that is visible to no one else. It is not stored as a row: if it is lost, the person tries
+// again.
 func (b *Bot) tell(ctx context.Context, in place, userID, text string) {
 	if err := b.cfg.Client.ephemeral(ctx, in, userID, literal(text)); err != nil {
 		b.cfg.Logger.Warn("could not reply in Slack", "channel_id", in.channel, "error", err)
 	}
 }
 
-// reference is a link or a mention in a text of Slack, such as <https://example.org|text> or <@U1>.
+// reference matches a link or a mention in a Slack text, such as <https://example.org|text> or <@U1>.
 var reference = regexp.MustCompile(`<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>`)
 
-// plain is the text of a message as a person wrote it, without mentions of the bot.
+// plain returns the text of a message as its author wrote it, without mentions of the bot.
 func plain(text, self string) string {
 	text = reference.ReplaceAllStringFunc(text, func(found string) string {
 		parts := reference.FindStringSubmatch(found)

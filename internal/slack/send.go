@@ -11,26 +11,26 @@ import (
 const (
 	// threadAge is how long announcements of an alert go to the same thread.
 	threadAge = 24 * time.Hour
-	// skew is how far the clocks of servers, and Slack's, may differ.
+	// skew is the maximum difference between the clocks of servers and Slack.
 	skew = time.Minute
 )
 
-// sender is the target of announcements. It belongs to the holder of the connection.
+// sender delivers announcements. It belongs to the holder of the connection.
 type sender struct {
 	cfg  Config
 	loop *notify.Sender[memory]
 }
 
-// draft is what is known of an announcement besides its row.
+// draft is what is known about an announcement apart from its row.
 type draft = notify.Draft[memory]
 
-// memory is what this package remembers of an announcement.
+// memory is the in-memory state of an announcement.
 type memory struct {
-	// unknown means that an attempt to post a message failed in a way that does not tell whether it is there.
+	// unknown means that it is unknown whether a failed attempt posted a message.
 	unknown bool
-	// answered is when an answer was posted or updated last.
+	// answered is when an answer was last posted or updated.
 	answered time.Time
-	// updated is when the last update of the first message of a thread began, and again when that may be tried after failures.
+	// updated is when the last update of the first message of a thread started, and again when to retry it after failures.
 	updated, again time.Time
 	failures       int
 }

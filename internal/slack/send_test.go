@@ -16,7 +16,8 @@ import (
 
 func refusal(code string) error { return slack.SlackErrorResponse{Err: code} }
 
-// After an error that leaves the result open, the message is looked for before it is posted again; after a refusal it is not there.
+// After an error with an unknown outcome, the message is searched for before it is posted again; after a rejection, it was not
+// posted.
 func TestErrorsThatLeaveTheResultOpen(t *testing.T) {
 	t.Parallel()
 
@@ -49,7 +50,7 @@ func TestErrorsAfterWhichAnAnnouncementIsGivenUp(t *testing.T) {
 		require.True(t, permanent(answer, refusal(code)), code)
 	}
 
-	// An operator can invite the bot or fix the token. The thread of an answer does not come back.
+	// An operator can invite the bot or fix the token. A deleted thread of an answer does not come back.
 	for _, code := range []string{"channel_not_found", "is_archived", "thread_not_found", "message_not_found"} {
 		require.False(t, permanent(session, refusal(code)), code)
 		require.True(t, permanent(answer, refusal(code)), code)
@@ -63,11 +64,11 @@ func TestErrorsAfterWhichAnAnnouncementIsGivenUp(t *testing.T) {
 	require.True(t, permanent(session, errTooMany))
 }
 
-// Somebody who edits a mention asked before, and messages of bots are none of people.
+// An edited mention was already handled, and messages of bots are not questions.
 func TestEventsThatAreNoQuestionsAreDone(t *testing.T) {
 	t.Parallel()
 
-	b := &Bot{} // anything that asks would fail
+	b := &Bot{} // asking would panic
 
 	for name, event := range map[string]any{
 		"edited mention":      &slackevents.AppMentionEvent{User: "U1", Channel: "C1", ThreadTimeStamp: "1", TimeStamp: "2", Text: "why?", Edited: &slackevents.Edited{User: "U1"}},

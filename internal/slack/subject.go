@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// maxParts is how many messages an answer has before it is cut.
+// maxParts is the maximum number of messages of an answer.
 const maxParts = 10
 
 // session returns the session of an announcement.
@@ -27,7 +27,7 @@ func (s *sender) session(ctx context.Context, id string) (*tarsy.Session, error)
 	return session, err
 }
 
-// message is what there is to tell about the session of an announcement.
+// message returns the content for the session of an announcement.
 func (s *sender) message(ctx context.Context, a tarsy.Announcement, session tarsy.Session) (message.Message, error) {
 	var (
 		verdict *tarsy.Verdict
@@ -43,7 +43,7 @@ func (s *sender) message(ctx context.Context, a tarsy.Announcement, session tars
 	return message.New(a, session, verdict, s.cfg.SessionURL(session.ID)), nil
 }
 
-// sendSession announces the beginning or the end of a session in the thread of its alert, one after the other.
+// sendSession announces the start or the end of a session in the thread of its alert, in that order.
 func (s *sender) sendSession(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
 	if a.Subject == tarsy.SubjectEnd && len(a.MessageIDs) == 0 {
 		if pending, err := s.cfg.DB.StartPending(ctx, tarsy.ChannelSlack, a.SessionID); err != nil || pending {
@@ -71,8 +71,8 @@ func (s *sender) sendSession(ctx context.Context, a *tarsy.Announcement, d *draf
 	return err == nil, err
 }
 
-// sendResult replies with the end of a session to the mention that submitted it, unless the announcement is in the same channel already. It
-// is the second message of the announcement, so it is recorded with it.
+// sendResult replies to the mention that submitted the session with its result, unless the announcement is in the same channel.
+// The reply is recorded as the second message of the announcement.
 func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, d *draft, shown content) error {
 	receipt, err := s.cfg.DB.Receipt(ctx, tarsy.ChannelSlack, a.SessionID)
 	if err != nil || receipt == nil || len(a.MessageIDs) > 1 {
@@ -93,7 +93,7 @@ func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, d *draft
 	case err == nil:
 		a.MessageIDs = append(a.MessageIDs, ts)
 	case IsRefused(err):
-		// The announcement itself is there.
+		// The announcement itself is posted.
 		a.Error = plaintext.Clean(err.Error())
 		s.cfg.Logger.Warn("could not reply to a mention with the result of its session", "session_id", a.SessionID, "error", err)
 	default:
@@ -103,7 +103,7 @@ func (s *sender) sendResult(ctx context.Context, a *tarsy.Announcement, d *draft
 	return nil
 }
 
-// sendReceipt confirms an alert in the thread of its message.
+// sendReceipt acknowledges an alert in the thread of its message.
 func (s *sender) sendReceipt(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
 	session, err := s.session(ctx, a.SessionID)
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *sender) sendReceipt(ctx context.Context, a *tarsy.Announcement, d *draf
 	return err == nil, err
 }
 
-// content is what the message of an announcement of a session shows.
+// content returns the content of the message of a session's announcement.
 func (s *sender) content(ctx context.Context, a tarsy.Announcement, session tarsy.Session) (content, error) {
 	if a.Subject != tarsy.SubjectApproval {
 		m, err := s.message(ctx, a, session)
@@ -141,8 +141,8 @@ func (s *sender) content(ctx context.Context, a tarsy.Announcement, session tars
 	return s.approvalContent(call, message.NewApproval(a, session, call, s.cfg.SessionURL(session.ID)), made)
 }
 
-// postInThread posts a message as the first of a thread or as a reply, and edits it when it should show something else. It reports false while
-// another announcement begins the thread. What asks for a decision that was made is not posted any more.
+// postInThread posts a message as the first of a thread or as a reply, and edits it when its content changes. It returns false
+// while another announcement is starting the thread. A request for a decision that was already made is no longer posted.
 func (s *sender) postInThread(ctx context.Context, a *tarsy.Announcement, d *draft, fingerprint string, shown content, decided tarsy.ApprovalStatus) (bool, error) {
 	w := &writer{s: s, a: a, d: d, to: place{channel: a.Target}, messages: []content{shown}, decided: decided}
 
@@ -159,12 +159,12 @@ func (s *sender) postInThread(ctx context.Context, a *tarsy.Announcement, d *dra
 		return false, err
 	}
 
-	// A call that waits is worth more than a reply that nobody is told of.
+	// A waiting call is also shown in the channel: a reply in the thread alone might notify no one.
 	w.to.thread, w.to.broadcast = thread.TS, a.Subject == tarsy.SubjectApproval
 
 	err = s.loop.Post(ctx, a, d, keys(w.messages), w)
 	if err != nil && thread.TS != "" && gone(err) {
-		return false, s.cfg.DB.EndSlackThread(ctx, thread.ID) // the next attempt begins another one
+		return false, s.cfg.DB.EndSlackThread(ctx, thread.ID) // the next attempt starts another thread
 	}
 
 	if err != nil {
@@ -176,7 +176,7 @@ func (s *sender) postInThread(ctx context.Context, a *tarsy.Announcement, d *dra
 	return err == nil, err
 }
 
-// beginThread records the message of an announcement as the first of a thread, if it is one.
+// beginThread records the message of an announcement as the first of a thread, if it is.
 func (s *sender) beginThread(ctx context.Context, a *tarsy.Announcement) error {
 	if a.ThreadID != a.MessageIDs[0] {
 		return nil
@@ -185,7 +185,7 @@ func (s *sender) beginThread(ctx context.Context, a *tarsy.Announcement) error {
 	return s.cfg.DB.SetSlackThread(ctx, a.ID, a.ThreadID)
 }
 
-// sendApproval posts that a call waits, and follows it until it is decided, here or elsewhere.
+// sendApproval announces a waiting call, and updates the message until the call is decided, here or elsewhere.
 func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
 	call, err := s.cfg.Desk.Approval(ctx, *a.ApprovalID)
 	if tarsy.CodeOf(err) == tarsy.CodeApprovalNotFound {
@@ -216,7 +216,7 @@ func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *dra
 	return posted && made.status != tarsy.ApprovalWaiting, err
 }
 
-// sendAnswer posts the answer as far as it is written. It is done when the answer is over.
+// sendAnswer posts the answer as written so far. It is done when the answer is complete.
 func (s *sender) sendAnswer(ctx context.Context, a *tarsy.Announcement, d *draft) (bool, error) {
 	answer, err := s.cfg.DB.Answer(ctx, a.SessionID, *a.StageID)
 	if err != nil {
@@ -230,14 +230,14 @@ func (s *sender) sendAnswer(ctx context.Context, a *tarsy.Announcement, d *draft
 		return false, err
 	}
 
-	// People see that their question was received.
+	// Before there is an answer, people see that their question was received.
 	err = s.post(ctx, a, d, place{channel: channelID, thread: thread}, s.split(cmp.Or(shown, "_Working on it…_"), a.SessionID)...)
 	d.Own.answered = s.cfg.Clock.Now()
 
 	return done && err == nil, err
 }
 
-// paceAnswer waits until an answer may be updated again: at most once per second, however long updates take.
+// paceAnswer waits until an answer can be updated again: at most once per second, however long updates take.
 func (s *sender) paceAnswer(ctx context.Context, d *draft) error {
 	select {
 	case <-ctx.Done():
@@ -247,7 +247,7 @@ func (s *sender) paceAnswer(ctx context.Context, d *draft) error {
 	}
 }
 
-// answerMarkup is how parts of an answer are written.
+// answerMarkup formats the parts of an answer.
 func answerMarkup() notify.Markup {
 	return notify.Markup{
 		Call:   func(tool string) string { return "Tool call: " + literal(plaintext.Cut(tool, maxFact)) },
@@ -256,7 +256,7 @@ func answerMarkup() notify.Markup {
 	}
 }
 
-// split divides an answer into messages. Too many are cut, with a link to the rest.
+// split divides an answer into messages. Beyond maxParts, the rest is replaced by a link.
 func (s *sender) split(shown, sessionID string) []content {
 	var messages []content
 
@@ -276,5 +276,5 @@ func (s *sender) split(shown, sessionID string) []content {
 	return messages
 }
 
-// text is a message of one short text.
+// text returns a message with one short text.
 func text(shown string) content { return content{text: shown, blocks: []slack.Block{section(shown)}} }

@@ -11,31 +11,31 @@ import (
 )
 
 const (
-	// fence begins and ends a code block.
+	// fence starts and ends a code block.
 	fence = "```"
-	// gap is an invisible character that breaks what Slack would read as markup or as a mention.
+	// gap is an invisible character that breaks up Slack markup and mentions.
 	gap = "\u200b"
 )
 
-// escape makes a text say what it says: Slack reads <, > and & as the beginning of mentions, links and entities.
+// escape escapes <, > and &, which Slack interprets as the start of mentions, links and entities.
 func escape(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
 
-// crowd are mentions that notify a whole channel, as people write them.
+// crowd matches mentions that notify a whole channel, as people write them.
 var crowd = regexp.MustCompile(`(?i)@(channel|here|everyone|group)\b`)
 
-// inert makes a text of models and alerts harmless: it mentions nobody, and invisible characters are visible.
+// inert makes text of models and alerts safe: it mentions no one, and invisible characters become visible.
 func inert(text string) string {
 	return crowd.ReplaceAllString(escape(visible(text)), "@"+gap+"$1")
 }
 
-// visible shows invisible characters as escapes and drops what no text may contain.
+// visible escapes invisible characters and removes characters that no text may contain.
 func visible(text string) string {
 	return string(plaintext.EscapeInvisible([]byte(plaintext.Clean(text))))
 }
 
-// literal shows a text on one line, without any markup.
+// literal returns a text on one line with all markup disabled.
 func literal(text string) string {
 	var out strings.Builder
 
@@ -45,7 +45,7 @@ func literal(text string) string {
 	}
 
 	for i, r := range runes {
-		// An underscore within a word is none of Slack's markup.
+		// Slack does not treat an underscore within a word as markup.
 		if strings.ContainsRune("*~`", r) || r == '_' && (!word(i-1) || !word(i+1)) {
 			out.WriteString(gap)
 		}
@@ -58,7 +58,7 @@ func literal(text string) string {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// What models write in Markdown and Slack writes otherwise.
+// Markdown syntax that is different in Slack.
 var (
 	heading  = regexp.MustCompile(`(?m)^#{1,6}[ \t]+(.+?)[ \t]*#*$`)
 	bold     = regexp.MustCompile(`\*\*([^*\n]+)\*\*|__([^_\n]+)__`)
@@ -68,7 +68,8 @@ var (
 	language = regexp.MustCompile(`^[A-Za-z0-9_+.-]*\n`)
 )
 
-// mrkdwn is a Markdown text of a model as Slack shows it. Links show where they lead. A code block that does not end is none.
+// mrkdwn converts a model's Markdown text to Slack's markup. Links show their target. An unterminated code block is not treated
+// as one.
 func mrkdwn(text string) string {
 	parts := strings.Split(text, fence)
 
@@ -92,7 +93,7 @@ func mrkdwn(text string) string {
 	return strings.TrimSpace(strings.Join(parts, fence))
 }
 
-// fit cuts an escaped text to a number of UTF-16 units, without cutting an entity.
+// fit truncates an escaped text to a number of UTF-16 units, without splitting an entity.
 func fit(text string, limit int) string {
 	if tarsy.UTF16Len(text) <= limit {
 		return text
@@ -106,7 +107,7 @@ func fit(text string, limit int) string {
 	return cut + "…"
 }
 
-// divide divides a text into sections. Code blocks that are divided stay code blocks.
+// divide divides a text into sections. Parts of a divided code block remain code blocks.
 func divide(text string) []string {
 	var parts []string
 

@@ -73,7 +73,7 @@ func newTestSender() *sender {
 	}}
 }
 
-// Blocks of long and hostile texts are within Slack's limits, and say where the rest is.
+// Blocks of long and hostile texts are within Slack's limits, and link to the rest.
 func TestLongTextFitsIntoBlocks(t *testing.T) {
 	t.Parallel()
 

@@ -11,14 +11,15 @@ import (
 )
 
 const (
-	// maxThreads is how many first messages are updated at a time, and updateEvery how often one is.
+	// maxThreads is how many first messages are updated at a time, and updateEvery the minimum interval between updates of one.
 	maxThreads  = 200
 	updateEvery = 5 * time.Second
 )
 
-// updateThreads begins to update the first messages of threads whose alerts have changed: a newer session, a repetition, a resolution.
+// updateThreads starts to update the first messages of threads whose alerts have changed: a newer session, a repetition, a
+// resolution.
 func (s *sender) updateThreads(ctx, limited context.Context) error {
-	// Before the states are read, so that what changes meanwhile is shown one interval later.
+	// Taken before the states are read, so that a concurrent change is shown one interval later.
 	now := s.cfg.Clock.Now()
 
 	changed, err := s.cfg.DB.ChangedSlackThreads(limited, threadAge, maxThreads)
@@ -29,7 +30,7 @@ func (s *sender) updateThreads(ctx, limited context.Context) error {
 	for _, state := range changed {
 		ready := func(m *memory) bool { return !now.Before(m.again) && now.Sub(m.updated) >= updateEvery }
 
-		// The announcement of the message may be changing it too.
+		// The announcement of the message may be editing it too.
 		s.loop.Go(state.AnnouncementID, ready, func(d *draft) (over bool) {
 			s.updateThread(ctx, &d.Own, state, now)
 
@@ -42,12 +43,12 @@ func (s *sender) updateThreads(ctx, limited context.Context) error {
 	return nil
 }
 
-// forgettable reports whether something was kept to pace updates of a thread, and does not delay one any more.
+// forgettable reports whether a draft only paces the updates of a thread, and no longer delays one.
 func (m *memory) forgettable(now time.Time) bool {
 	return !m.updated.IsZero() && now.Sub(m.updated) > skew && now.After(m.again)
 }
 
-// updateThread updates the first message of a thread with a state that was read after a time, and records what it shows.
+// updateThread updates the first message of a thread with a state that was read after a time, and records the state as shown.
 func (s *sender) updateThread(ctx context.Context, m *memory, state postgres.SlackThreadState, read time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, notify.SendLimit)
 	defer cancel()
@@ -105,7 +106,7 @@ func (s *sender) showState(ctx context.Context, state postgres.SlackThreadState)
 	return s.cfg.Client.update(ctx, state.Channel, state.TS, shown)
 }
 
-// ignoreDeleted lets a message stay as it is when what it is about was deleted.
+// ignoreDeleted leaves a message unchanged if its subject was deleted.
 func ignoreDeleted(err error) error {
 	if tarsy.CodeOf(err) == tarsy.CodeApprovalNotFound || err == notify.ErrDeleted { //nolint:errorlint // it is not wrapped
 		return nil
@@ -114,7 +115,7 @@ func ignoreDeleted(err error) error {
 	return err
 }
 
-// stateOf is what the first message shows of its alert.
+// stateOf returns the state of the alert for the first message of a thread.
 func (s *sender) stateOf(ctx context.Context, state postgres.SlackThreadState, owner tarsy.Announcement) (string, error) {
 	outcome, err := s.cfg.DB.SessionOutcome(ctx, state.SessionID)
 	if err != nil || outcome == nil {
@@ -129,7 +130,7 @@ func (s *sender) stateOf(ctx context.Context, state postgres.SlackThreadState, o
 	return s.stateLine(state, owner, words), nil
 }
 
-// withState adds to the message of an announcement what it shows of its alert if it is the first of a thread.
+// withState adds the state of the alert to the message of an announcement if it is the first of a thread.
 func (s *sender) withState(ctx context.Context, a tarsy.Announcement, shown content) (content, error) {
 	state, err := s.cfg.DB.SlackThreadOf(ctx, a.ID)
 	if err != nil || state == nil || state.TS != a.MessageIDs[0] {

@@ -21,7 +21,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// newThread stores a session whose beginning was announced as the first message of a thread.
+// newThread stores a session whose start was announced as the first message of a thread.
 func newThread(t *testing.T) (*Bot, *mock.Server, *clockwork.FakeClock, tarsy.Announcement) {
 	t.Helper()
 
@@ -63,7 +63,7 @@ func newThread(t *testing.T) (*Bot, *mock.Server, *clockwork.FakeClock, tarsy.An
 	return b, server, clock, started
 }
 
-// A first message that Slack does not let change is not tried again with every look at the database.
+// If Slack rejects the update of a first message, it is not retried on every read of the database.
 func TestThreadWhoseUpdateFailedIsTriedAgainAfterPauses(t *testing.T) {
 	t.Parallel()
 
@@ -90,10 +90,10 @@ func TestThreadWhoseUpdateFailedIsTriedAgainAfterPauses(t *testing.T) {
 	}
 
 	clock.Advance(time.Minute)
-	requireUpdates(3) // it shows what it should
+	requireUpdates(3) // it is up to date
 }
 
-// intake notes the questions that it takes.
+// intake records the questions that it accepts.
 type intake struct {
 	notify.Intake
 
@@ -106,7 +106,7 @@ func (i *intake) AskForStage(_ context.Context, _, _, content, _ string) (tarsy.
 	return tarsy.Question{}, nil
 }
 
-// Slack gives replies that have a file, or are shown in the channel too, a subtype.
+// Slack gives replies with a file, and replies that are also shown in the channel, a subtype.
 func TestReplyOfPersonIsQuestionWhateverItsForm(t *testing.T) {
 	t.Parallel()
 

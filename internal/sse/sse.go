@@ -1,5 +1,5 @@
-// Package sse reads server-sent events. It knows the format only: what an event means, how long to wait for the next and
-// whether to connect again is the caller's business. It imports nothing of this module.
+// Package sse reads server-sent events. It knows the format only: the meaning of events, timeouts and reconnecting are up to
+// the caller. It imports nothing of this module.
 package sse
 
 import (
@@ -9,15 +9,15 @@ import (
 	"io"
 )
 
-// ErrTooLong is the error of a stream with an event beyond the reader's limit.
+// ErrTooLong is returned for an event that exceeds the reader's limit.
 var ErrTooLong = errors.New("an event of the stream is too long")
 
 // Event is one server-sent event.
 type Event struct {
-	// ID and Name are empty where the event has no such field. An id is not carried over to the events that follow.
+	// ID and Name are empty if the event has no such field. An ID does not carry over to the following events.
 	ID   string
 	Name string
-	// Data is the lines of data, joined by line feeds; nil if there are none. It is valid until the next event is read.
+	// Data is the data lines, joined by line feeds; nil if there are none. It is valid until the next event is read.
 	Data []byte
 }
 
@@ -25,19 +25,20 @@ type Event struct {
 type Reader struct {
 	source *bufio.Reader
 	limit  int
-	// begun tells that the first line was read, before which a byte order mark may stand.
+	// begun means that the first line was read, which may start with a byte order mark.
 	begun bool
-	// line holds a line that is longer than the source's buffer, data the data of the event; both are used again.
+	// line holds a line that is longer than the source's buffer, data the data of the event; both are reused.
 	line, data []byte
 }
 
-// NewReader returns a Reader. Limit bounds a line, and the data of an event, in bytes; zero means no bound.
+// NewReader returns a Reader. Limit is the maximum length of a line, and of the data of an event, in bytes; zero means no
+// limit.
 func NewReader(source io.Reader, limit int) *Reader {
 	return &Reader{source: bufio.NewReader(source), limit: limit}
 }
 
-// Next returns the next event that has a name or data. The error is io.EOF at the end of the stream: an event that no
-// empty line ends is incomplete, and dropped as the standard demands.
+// Next returns the next event that has a name or data. At the end of the stream it returns io.EOF: an event without a
+// terminating empty line is incomplete, and is dropped as the standard requires.
 func (r *Reader) Next() (Event, error) {
 	var (
 		event   Event
@@ -70,8 +71,8 @@ func (r *Reader) Next() (Event, error) {
 	}
 }
 
-// take takes one field of an event, and reports whether it is data. Fields that are not known, and comments, which are
-// fields without a name, are ignored.
+// take adds one field to an event, and reports whether it is data. Unknown fields are ignored, and so are comments, which are
+// fields without a name.
 func (r *Reader) take(event *Event, line []byte) (data bool) {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
@@ -90,15 +91,15 @@ func (r *Reader) take(event *Event, line []byte) (data bool) {
 	return false
 }
 
-// readLine returns the next line without its end, which is a line feed or a carriage return and a line feed. A line that
-// the stream breaks off is no line. It is valid until the next line is read.
+// readLine returns the next line without its terminator, which is LF or CRLF. A line that the end of the stream cuts off is not
+// returned. The line is valid until the next one is read.
 func (r *Reader) readLine() ([]byte, error) {
 	line, err := r.source.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
 		line, err = r.readLongLine(line)
 	}
 
-	// A carriage return alone, of which the stream breaks off the line feed, is a line too.
+	// A lone carriage return at the end of the stream, whose line feed is missing, ends a line too.
 	if err != nil && (!errors.Is(err, io.EOF) || string(line) != "\r") {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (r *Reader) readLine() ([]byte, error) {
 	return line, nil
 }
 
-// readLongLine reads the rest of a line of which the source's buffer holds no more than the beginning.
+// readLongLine reads the rest of a line that exceeds the source's buffer.
 func (r *Reader) readLongLine(part []byte) ([]byte, error) {
 	r.line = append(r.line[:0], part...)
 

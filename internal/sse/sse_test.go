@@ -13,13 +13,13 @@ import (
 	"tarsy.dev/tarsy/internal/sse"
 )
 
-// event is an event whose data may be kept. Data is nil if there is none.
+// event is an event whose data can be kept. Data is nil if there is none.
 type event struct {
 	id, name string
 	data     *string
 }
 
-// read reads a stream to its end.
+// read reads a stream to the end.
 func read(source io.Reader, limit int) ([]event, error) {
 	var events []event
 
@@ -135,13 +135,13 @@ func TestEventBeyondLimitIsAnError(t *testing.T) {
 		require.ErrorIs(t, err, sse.ErrTooLong, name)
 	}
 
-	// Comments keep a connection open for as long as it takes.
+	// Comments keep a connection open indefinitely, without counting towards the limit.
 	events, err := read(strings.NewReader(strings.Repeat(": ping\n", limit)+"data: "+strings.Repeat("x", limit-7)+"\n\n"), limit)
 	require.NoError(t, err)
 	require.Len(t, events, 1)
 }
 
-// However a stream is written, and wherever it is cut into pieces, its events are the same.
+// The events of a stream do not depend on how it is written or divided into reads.
 func TestEventsDoNotDependOnPieces(t *testing.T) {
 	t.Parallel()
 
@@ -172,7 +172,7 @@ func TestEventsDoNotDependOnPieces(t *testing.T) {
 	})
 }
 
-// write writes an event, in one of the ways in which servers do, and returns it.
+// write writes an event in one of the ways that servers do, and returns it.
 func write(t *rapid.T, stream *strings.Builder, text *rapid.Generator[string]) event {
 	var (
 		written event
@@ -219,7 +219,7 @@ func write(t *rapid.T, stream *strings.Builder, text *rapid.Generator[string]) e
 	return written
 }
 
-// pieces is a stream that arrives in pieces of the given sizes, over and over.
+// pieces is a stream that arrives in pieces of the given sizes, repeatedly.
 type pieces struct {
 	rest  string
 	sizes []int
@@ -235,7 +235,7 @@ func (p *pieces) Read(buffer []byte) (int, error) {
 	p.next++
 
 	if len(p.rest) > 1<<16 {
-		size *= 1 << 12 // not for ever
+		size *= 1 << 12 // to finish in time
 	}
 
 	n := copy(buffer[:min(size, len(buffer))], p.rest)

@@ -9,16 +9,16 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// channel is what a reader follows: a journal, or the feed of all sessions.
+// channel is something that a reader follows: a journal, or the feed of all sessions.
 type channel struct {
 	name string
 	// journal is nil for the feed.
 	journal journal.Reader[tarsy.Event]
-	// sessionID is empty unless the journal is that of a session. Only sessions have text in flight, and an end.
+	// sessionID is empty unless the journal belongs to a session. Only sessions have text in flight and an end.
 	sessionID string
 }
 
-// isFeed reports whether the channel has neither order nor history.
+// isFeed reports whether the channel is the feed, which has neither order nor history.
 func (ch channel) isFeed() bool { return ch.journal == nil }
 
 // channel finds a channel by its name.
@@ -38,7 +38,7 @@ func (h *Hub) channel(name string, visible tarsy.Visibility) (channel, error) {
 	return h.sessionChannel(id)
 }
 
-// notesChannel is the journal of notes as a reader may see it.
+// notesChannel returns the journal of notes, redacted if the reader's visibility is limited.
 func (h *Hub) notesChannel(visible tarsy.Visibility) channel {
 	if !visible.Limited {
 		return channel{name: notebook.ChannelNotes, journal: h.notes}
@@ -47,7 +47,7 @@ func (h *Hub) notesChannel(visible tarsy.Visibility) channel {
 	return channel{name: notebook.ChannelNotes, journal: &visibleNotes{Reader: h.notes, visible: visible, teamOf: h.teamOf}}
 }
 
-// sessionChannel is the channel of a session's journal. Whether the session exists is found out by the journal's Head.
+// sessionChannel returns the channel of a session's journal. It does not check whether the session exists; the journal's Head does.
 func (h *Hub) sessionChannel(id string) (channel, error) {
 	if !ident.Valid(id) {
 		return channel{}, tarsy.Errorf(tarsy.CodeSessionNotFound, "there is no session with this id")

@@ -14,9 +14,9 @@ import (
 const (
 	// replayLimit is how many events a WebSocket subscription replays.
 	replayLimit = 200
-	// subscriptionLimit is how many channels a connection may follow.
+	// subscriptionLimit is how many channels a connection can follow.
 	subscriptionLimit = 100
-	// feedBuffer is how many changes may wait for one connection before it is told to reload.
+	// feedBuffer is how many changes are buffered for a connection before it must reload.
 	feedBuffer = 256
 )
 
@@ -28,14 +28,14 @@ const (
 	codeTooManySubscriptions tarsy.Code = "too_many_subscriptions"
 )
 
-// command is a message of the client.
+// command is a message from the client.
 type command struct {
 	Action      string `json:"action"`
 	Channel     string `json:"channel"`
 	LastEventID *int64 `json:"last_event_id"`
 }
 
-// handleCommand runs a command of the client, or answers with the reason why it cannot.
+// handleCommand runs a command from the client, or responds with an error frame.
 func (c *conn) handleCommand(kind websocket.MessageType, data []byte) {
 	var cmd command
 
@@ -64,7 +64,7 @@ func (c *conn) handleCommand(kind websocket.MessageType, data []byte) {
 	}
 }
 
-// refuse sends an error frame. Errors that are not meant for people are logged instead of shown.
+// refuse sends an error frame. Internal errors are logged instead of sent.
 func (c *conn) refuse(cmd command, err error) {
 	reason, ok := errors.AsType[*tarsy.Error](err)
 	if !ok {
@@ -158,8 +158,7 @@ func (c *conn) drop(channel string) {
 	}
 }
 
-// countSubscription counts a subscription to the channel, and ends the earlier one if there is one. Nothing changes if the
-// subscription is refused.
+// countSubscription counts a subscription to the channel, and ends an earlier one to it. If the subscription is refused, nothing changes.
 func (c *conn) countSubscription(channel string) error {
 	if _, again := c.subscriptions[channel]; !again {
 		return c.hub.holdings.subscribe(c.ctx, c.owner)
@@ -171,8 +170,8 @@ func (c *conn) countSubscription(channel string) error {
 	return nil
 }
 
-// replay begins the channel's journal after the event that the client has, in place of an earlier subscription.
-// Nothing changes if that is not possible.
+// replay sends the channel's journal after the event that the client has, replacing an earlier subscription. If that is not possible,
+// nothing changes.
 func (c *conn) replay(cmd command, ch channel, confirm func()) error {
 	head, err := ch.journal.Head(c.ctx)
 	if err != nil {
@@ -224,7 +223,7 @@ func (c *conn) follow(ctx context.Context, changes <-chan Change, behind func() 
 
 			seen, err := c.sight.follows(ctx, change.SessionID)
 			if err != nil {
-				// The change may be one that the reader must know of.
+				// The change may be relevant to the reader, so make it reload.
 				seen, lost, change = true, true, Change{}
 			}
 

@@ -7,32 +7,31 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Chunk says which text a Delta writes.
+// Chunk identifies the text that a Delta writes.
 type Chunk struct {
 	ExecutionID *string
 	EventID     string
 	EventType   tarsy.EventType
-	// Fence is the fence of the lease under which the text is written. Text of a higher fence starts over and
-	// replaces that of a lower one.
+	// Fence is the fence of the lease under which the text is written. Text with a higher fence starts over and replaces earlier text.
 	Fence int64
 }
 
-// Delta is the text of one timeline event while it is being written. Its fields belong to the lock of its Deltas.
+// Delta is the text of one timeline event while it is being written. Its fields are guarded by the lock of its Deltas.
 type Delta struct {
 	deltas    *Deltas
 	sessionID string
 	chunk     Chunk
 
-	text    strings.Builder // all so far, for readers who join in the middle
-	sent    int             // bytes of text that have gone out, or that nobody wanted
+	text    strings.Builder // all text so far, for readers who join later
+	sent    int             // bytes of text already published, even if no one was reading
 	offset  int             // the same in UTF-16 units
-	flushed time.Time       // when something went out last
+	flushed time.Time       // when text was last published
 	timer   *time.Timer     // nil unless a flush is due
 	closed  bool
 }
 
-// Append adds text and never waits for a reader. The first piece goes out at once, later ones are gathered for a
-// window. It does nothing after Close.
+// Append adds text and never waits for a reader. The first piece is sent immediately, later ones are batched within a window. It does
+// nothing after Close.
 func (s *Delta) Append(text string) {
 	d := s.deltas
 
@@ -60,7 +59,7 @@ func (s *Delta) Append(text string) {
 	s.timer = time.AfterFunc(wait, s.due)
 }
 
-// Close sends what is left. The text is over; its final form is in the journal. Close may be called again.
+// Close sends the remaining text and ends it; the final text is in the journal. Close may be called more than once.
 func (s *Delta) Close() {
 	s.deltas.mu.Lock()
 	defer s.deltas.mu.Unlock()
@@ -102,8 +101,7 @@ func (s *Delta) due() {
 	}
 }
 
-// flush sends what has not been sent, to everyone who wants it. A rune that is not complete waits for its rest,
-// unless there will be none.
+// flush sends the unsent text to all readers. An incomplete rune waits for its remaining bytes, unless the flush is final.
 func (s *Delta) flush(final bool) {
 	rest := s.text.String()[s.sent:]
 	if !final {
@@ -122,15 +120,15 @@ func (s *Delta) flush(final bool) {
 	s.deltas.publish(s.payload(rest, offset))
 }
 
-// catchUp sends text that was written while nobody read it, before a reader joins. If a flush is due, the reader waits for
-// it like all others: if every reader that joins caused a flush, 1,000 of them would cause half a million frames.
+// catchUp sends text that was written while there was no reader, before a reader joins. If a flush is due, the reader waits for it like all
+// others: if every joining reader caused a flush, 1,000 of them would cause half a million frames.
 func (s *Delta) catchUp() {
 	if s.timer == nil {
 		s.flush(false)
 	}
 }
 
-// soFar is everything that was sent, as one chunk.
+// soFar returns all text sent so far as one chunk.
 func (s *Delta) soFar() (tarsy.StreamChunkPayload, bool) {
 	return s.payload(s.text.String()[:s.sent], 0), s.sent > 0
 }

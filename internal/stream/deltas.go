@@ -14,30 +14,29 @@ import (
 const (
 	defaultWindow      = 30 * time.Millisecond
 	defaultDeltaBuffer = 256
-	// longestWindow is how long text is gathered at most when many read.
+	// longestWindow is the longest time that text is batched when there are many readers.
 	longestWindow = 250 * time.Millisecond
-	// readersPerWindow is how many readers a window is for: with twice as many, text is gathered twice as long.
+	// readersPerWindow is how many readers the configured window is for: with twice as many, text is batched twice as long.
 	readersPerWindow = 100
 )
 
-// DeltasConfig is what Deltas need.
+// DeltasConfig configures Deltas.
 type DeltasConfig struct {
-	// ServerID names this server among those that share the Relay.
+	// ServerID identifies this server among those that share the Relay.
 	ServerID string
-	// Relay reaches the other servers; nil means there are none.
+	// Relay connects to the other servers; nil means there are none.
 	Relay Relay
 	// Clock stamps chunks and measures how long other servers' interest lasts.
 	Clock clockwork.Clock
-	// Window is how long text is gathered before it goes out, in real time; 30 ms if zero. With more than 100 readers on
-	// this server it grows, up to 250 ms, so that the number of frames does not.
+	// Window is how long text is batched before it is sent, in real time; 30 ms if zero. With more than 100 readers on this server it
+	// grows, up to 250 ms, to limit the number of frames.
 	Window time.Duration
-	// Buffer is how many chunks may wait for one reader; 256 if zero.
+	// Buffer is how many chunks are buffered for one reader; 256 if zero.
 	Buffer int
 }
 
-// Deltas carry the text that models are writing to whoever watches, here and on other servers. They are lossy:
-// nothing is kept, a full buffer drops. One lock guards all of it; under it there is only work in memory, so
-// writers wait for each other but never for a reader.
+// Deltas delivers the text that models are writing to readers on this and other servers. It is lossy: nothing is stored, and a full buffer
+// drops chunks. One lock guards everything; only in-memory work happens under it, so writers wait for each other but never for a reader.
 type Deltas struct {
 	serverID string
 	relay    Relay
@@ -60,7 +59,7 @@ type Deltas struct {
 type sessionDeltas struct {
 	open    []*Delta
 	readers []*DeltaReader
-	wants   map[string]time.Time // other servers with a reader, and until when we believe it
+	wants   map[string]time.Time // other servers with a reader, and when that interest expires
 }
 
 // NewDeltas returns Deltas that must be closed.
@@ -84,7 +83,7 @@ func NewDeltas(cfg DeltasConfig) *Deltas {
 	return d
 }
 
-// Close ends every open text and the exchange with other servers, and waits for both. It may be called again.
+// Close ends every open text and the exchange with other servers, and waits for both. It may be called more than once.
 func (d *Deltas) Close() {
 	d.stop()
 
@@ -101,8 +100,8 @@ func (d *Deltas) Close() {
 	d.timers.Wait()
 }
 
-// Open begins the text of a timeline event. If the event's text is being written already, the higher fence wins:
-// the other one is closed, or the new one is closed from the start.
+// Open begins the text of a timeline event. If the event's text is already being written, the higher fence wins: either the other one is
+// closed, or the new one is closed from the start.
 func (d *Deltas) Open(sessionID string, chunk Chunk) *Delta {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -128,14 +127,14 @@ func (d *Deltas) Open(sessionID string, chunk Chunk) *Delta {
 		other.close()
 	}
 
-	// Closing the other one may have emptied the room.
+	// Closing the other one may have removed the session's state.
 	r = d.forSession(sessionID)
 	r.open = append(r.open, s)
 
 	return s
 }
 
-// Dropped counts the chunks that a full buffer did not take.
+// Dropped returns how many chunks were dropped because a buffer was full.
 func (d *Deltas) Dropped() int64 { return d.dropped.Load() }
 
 // DeltaReader receives the chunks of one session.
@@ -143,11 +142,11 @@ type DeltaReader struct {
 	deltas    *Deltas
 	sessionID string
 	chunks    chan *Encoded
-	notify    func() // belongs to the lock of deltas
+	notify    func() // guarded by the lock of deltas
 }
 
-// Subscribe begins to read a session's chunks. Texts that are being written on this server arrive as one chunk
-// each, with everything that was sent so far; so do those of other servers, a moment later and possibly in parts.
+// Subscribe begins to read a session's chunks. Each text that is being written on this server first arrives as one chunk with everything
+// sent so far; texts of other servers follow a moment later and possibly in parts.
 func (d *Deltas) Subscribe(sessionID string) *DeltaReader {
 	reader := &DeltaReader{deltas: d, sessionID: sessionID, chunks: make(chan *Encoded, d.buffer), notify: func() {}}
 
@@ -171,11 +170,11 @@ func (d *Deltas) Subscribe(sessionID string) *DeltaReader {
 	return reader
 }
 
-// Chunks is where the chunks arrive. It is never closed.
+// Chunks returns the channel on which chunks arrive. It is never closed.
 func (r *DeltaReader) Chunks() <-chan *Encoded { return r.chunks }
 
-// Notify has f called when chunks wait: at once if some do, and after each one that arrives. It must not wait for
-// anything: writers of text wait for it.
+// Notify sets f to be called when chunks are waiting: immediately if there are some, and after each one that arrives. f must not block,
+// because writers of text wait for it.
 func (r *DeltaReader) Notify(f func()) {
 	r.deltas.mu.Lock()
 	defer r.deltas.mu.Unlock()
@@ -187,7 +186,7 @@ func (r *DeltaReader) Notify(f func()) {
 	}
 }
 
-// Close ends the subscription. It may be called again.
+// Close ends the subscription. It may be called more than once.
 func (r *DeltaReader) Close() {
 	d := r.deltas
 
@@ -210,9 +209,9 @@ func (r *DeltaReader) offer(chunk *Encoded) {
 	}
 }
 
-// The methods below need the lock.
+// The caller of the methods below must hold the lock.
 
-// pace is how long text is gathered now.
+// pace returns how long text is currently batched.
 func (d *Deltas) pace() time.Duration {
 	grown := d.window * time.Duration(max(d.readers, readersPerWindow)) / readersPerWindow
 
@@ -229,7 +228,7 @@ func (d *Deltas) forSession(sessionID string) *sessionDeltas {
 	return r
 }
 
-// removeIfEmpty drops the state of a session without open texts and readers.
+// removeIfEmpty removes the state of a session without open texts, readers and remote interest.
 func (d *Deltas) removeIfEmpty(sessionID string) {
 	r, ok := d.sessions[sessionID]
 	if ok && len(r.open) == 0 && len(r.readers) == 0 && len(r.wants) == 0 {
@@ -243,7 +242,7 @@ func (d *Deltas) forget(s *Delta) {
 	d.removeIfEmpty(s.sessionID)
 }
 
-// hasReaders reports whether anyone reads the session, here or elsewhere.
+// hasReaders reports whether the session has a reader, here or on another server.
 func (d *Deltas) hasReaders(sessionID string) bool {
 	r, ok := d.sessions[sessionID]
 	if !ok {
@@ -257,7 +256,7 @@ func (d *Deltas) hasReaders(sessionID string) bool {
 	return len(r.wants) > 0 && d.hasRemoteReaders(r)
 }
 
-// publish sends a chunk of this server to everyone who wants it.
+// publish sends a chunk written on this server to all readers.
 func (d *Deltas) publish(chunk tarsy.StreamChunkPayload) {
 	r, ok := d.sessions[chunk.SessionID]
 	if !ok {

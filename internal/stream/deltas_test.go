@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/internal/stream"
 )
 
-// relay connects servers in memory, as losslessly as it can.
+// relay connects servers in memory. It loses messages only while it is deaf.
 type relay struct {
 	mu        sync.Mutex
 	receivers map[string][]chan string
@@ -65,10 +65,10 @@ func (r *relay) Receive(topic string, f func(string)) func() {
 	}
 }
 
-// OnListen implements stream.Relay: a topic stands for the moment at which the relay starts to receive.
+// OnListen implements stream.Relay. It uses a topic to signal that the relay starts to receive.
 func (r *relay) OnListen(f func()) func() { return r.Receive("listen", func(string) { f() }) }
 
-// deaf lets messages be lost until it is called.
+// deaf drops messages until hear is called.
 func (r *relay) deaf() (hear func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,7 +85,7 @@ func (r *relay) deaf() (hear func()) {
 	}
 }
 
-// count returns how many chunks went from server to server.
+// count returns how many chunks were sent between servers.
 func (r *relay) count() int {
 	synctest.Wait()
 
@@ -109,19 +109,19 @@ func newDeltas(t *testing.T, change ...func(*stream.DeltasConfig)) *stream.Delta
 	return d
 }
 
-// pass lets the bubble's time go on.
+// pass advances the time of the bubble.
 func pass(d time.Duration) {
 	<-time.After(d) //nolint:forbidigo // the time of a synctest bubble
 	synctest.Wait()
 }
 
-// piece is what matters of a chunk here.
+// piece is the part of a chunk that these tests check.
 type piece struct {
 	Offset int
 	Delta  string
 }
 
-// received returns the chunks that wait for the reader.
+// received returns the chunks that are waiting for the reader.
 func received(reader *stream.DeltaReader) []piece {
 	synctest.Wait()
 
@@ -253,10 +253,10 @@ func TestHigherFenceRestartsText(t *testing.T) {
 	})
 }
 
-// inBubble hides the test's deadline from rapid: a bubble has a time of its own.
+// inBubble hides the test's deadline from rapid, because a bubble has its own time.
 type inBubble struct{ *testing.T }
 
-// text draws what makes counting hard: astral characters, combining marks, joiners, escapes, and bytes that are no text.
+// text draws texts that are hard to count: astral characters, combining marks, joiners, escapes, and invalid UTF-8.
 func text() *rapid.Generator[string] {
 	piece := rapid.SampledFrom([]string{
 		"a", "é", "e\u0301", "漢", "😀", "👩‍👩‍👧", "🏳️‍🌈", "\u2028", "<b>&", "\"\\\n\x00", "\xff", "\xf0\x9f", "\ufffd", "𝒳",
@@ -267,10 +267,10 @@ func text() *rapid.Generator[string] {
 	})
 }
 
-// units is the text as a browser has it after JSON.
+// units returns the text as a browser decodes it from JSON.
 func units(text string) []uint16 { return utf16.Encode([]rune(text)) }
 
-// assemble builds the text as a browser does.
+// assemble builds the text like a browser.
 func assemble(t require.TestingT, have []uint16, pieces []piece) []uint16 {
 	for _, p := range pieces {
 		require.LessOrEqual(t, p.Offset, len(have), "a gap")
@@ -372,7 +372,7 @@ func TestTextIsRelayedOnlyWhileRemoteReaderExists(t *testing.T) {
 	})
 }
 
-// Both ends make up for what was lost: the reader asks for the text that it missed, the writer for who reads.
+// Both ends recover what was lost: the reader requests the text that it missed, the writer asks who is reading.
 func TestLostRelayMessagesAreRecovered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -434,7 +434,7 @@ func TestRelayedChunksFitNotification(t *testing.T) {
 			reader.Close()
 		})
 
-		// Long texts of what JSON makes longest.
+		// Long texts of characters that JSON expands the most.
 		for _, unit := range []string{"\\", "\"", "\n", "\x00", "\x7f", "<", "\u2028", "\xff", "\ufffd", "é", "漢", "😀", "a"} {
 			whole := strings.Repeat(unit, 20_000)
 			reader := reading.Subscribe("s")

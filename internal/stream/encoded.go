@@ -6,8 +6,8 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Encoded is a chunk together with its JSON. All readers of the chunk share the JSON, and the first one to write it makes
-// it: with a thousand readers, encoding for each cost more than everything else.
+// Encoded is a chunk together with its JSON. All readers of the chunk share the JSON, which is encoded on first use: with a thousand
+// readers, encoding for each cost more than everything else.
 type Encoded struct {
 	tarsy.StreamChunkPayload
 

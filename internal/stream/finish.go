@@ -8,19 +8,19 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// finish finds out when a session's stream is over: its last status is terminal, and every event that was there
-// with it has been sent. Follow-up questions may come after a terminal status, so one in the middle is not the end.
+// finish determines when a session's stream ends: its last status is terminal, and every event that existed at that point has been sent.
+// Follow-up questions can come after a terminal status, so a terminal status with later events is not the end.
 type finish struct {
 	journal journal.Reader[tarsy.Event]
-	start   journal.Position // what the reader has seen before, or will never see
-	target  journal.Position // what it must have seen
-	// ask knows the status where no event is left that tells it.
+	start   journal.Position // the reader has events up to here, or will never get them
+	target  journal.Position // the events that must be sent first
+	// ask returns the session's status if no event with it is left.
 	ask    func(ctx context.Context) (tarsy.SessionStatus, error)
 	status tarsy.SessionStatus
 	looked bool
 }
 
-// reached is told how far the reader is, and reports whether the stream is over there.
+// reached reports whether the stream is over once the reader is at position.
 func (f *finish) reached(ctx context.Context, position journal.Position) (bool, error) {
 	if position < f.target {
 		return false, nil
@@ -38,7 +38,7 @@ func (f *finish) reached(ctx context.Context, position journal.Position) (bool, 
 	return f.status.Terminal(), nil
 }
 
-// sent is told each record that was sent, and reports whether the stream is over.
+// sent is called for each record that was sent, and reports whether the stream is over.
 func (f *finish) sent(ctx context.Context, record journal.Record[tarsy.Event]) (bool, error) {
 	if status, ok := sessionStatus(record.Entry); ok {
 		f.status = status
@@ -56,7 +56,7 @@ func (f *finish) sent(ctx context.Context, record journal.Record[tarsy.Event]) (
 	return f.reached(ctx, record.Position)
 }
 
-// findLastStatus finds the last status among the events that the reader had before, or that are gone.
+// findLastStatus finds the last status among the events that the reader already had, or asks for it if they are gone.
 func (f *finish) findLastStatus(ctx context.Context) error {
 	first := f.start + 1
 

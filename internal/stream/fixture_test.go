@@ -33,10 +33,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const notesPath = "/api/v1/notes/events"
 
-// patience is how long a test waits for what must happen.
+// patience is how long a test waits for something that must happen.
 var patience = slowness.Scale(30 * time.Second)
 
-// journals keeps sessions in memory. It tells when a tail ended, and can be told to fail.
+// journals keeps sessions in memory. It signals when a tail ended, and can be made to fail.
 type journals struct {
 	mu        sync.Mutex
 	byID      map[string]*journal.Memory[tarsy.Event]
@@ -63,7 +63,7 @@ func (j *journals) Status(_ context.Context, sessionID string) (tarsy.SessionSta
 	return j.statuses[sessionID], nil
 }
 
-// reader is the journal of a session, or of none.
+// reader is the journal of a session, or of an unknown one.
 type reader struct {
 	memory   *journal.Memory[tarsy.Event]
 	journals *journals
@@ -120,7 +120,7 @@ func (f *feed) Changes(int) (<-chan stream.Change, func() bool, func()) {
 	}, func() {}
 }
 
-// hub is a hub behind a real server.
+// hub is a Hub behind a real HTTP server.
 type hub struct {
 	*stream.Hub
 
@@ -202,7 +202,7 @@ func (h *hub) append(t require.TestingT, sessionID string, events ...tarsy.Event
 	require.NoError(t, err)
 }
 
-// trim drops a session's events up to a number.
+// trim removes a session's events through a number.
 func (h *hub) trim(sessionID string, through int64) {
 	h.journals.mu.Lock()
 	defer h.journals.mu.Unlock()
@@ -210,7 +210,7 @@ func (h *hub) trim(sessionID string, through int64) {
 	h.journals.byID[sessionID].Trim(journal.Position(through))
 }
 
-// stages appends n events of no further meaning.
+// stages appends n arbitrary events.
 func (h *hub) stages(t require.TestingT, sessionID string, n int) {
 	for range n {
 		h.append(t, sessionID, tarsy.NewEvent(sessionID, tarsy.TypeStageStatus,
@@ -249,7 +249,7 @@ func (h *hub) capture(t require.TestingT, n int) {
 	}
 }
 
-// message is any message of the server.
+// message is any message from the server.
 type message struct {
 	Type         string `json:"type"`
 	ConnectionID string `json:"connection_id"`
@@ -337,7 +337,7 @@ func (c *client) expectFrom(channel string, first, last int64) {
 	}
 }
 
-// pong shows that nothing else is in flight, and that the connection lives.
+// pong checks that nothing else is in flight, and that the connection is alive.
 func (c *client) pong() {
 	c.sayf(`{"action":"ping"}`)
 	require.Equal(c.t, message{Type: "pong"}, c.next())
@@ -449,7 +449,7 @@ func (e *events) read() (sse, error) {
 	}
 }
 
-// event is the next event, and not a comment: on a slow machine one comes between any two events.
+// event returns the next event, skipping comments, which can come between any two events on a slow machine.
 func (e *events) event() sse {
 	for {
 		if item := e.next(); item.Comment == "" {

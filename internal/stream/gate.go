@@ -8,32 +8,32 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// heldLimit is how many chunks a subscription keeps for events that it has not announced yet.
+// heldLimit is how many chunks a subscription holds for events that it has not sent yet.
 const heldLimit = 256
 
-// gate keeps the chunks of one subscription in step with its records: a chunk does not go out before the record
-// that creates its event, nor after the one that completes it. It belongs to the goroutine that writes.
+// gate orders the chunks of one subscription relative to its records: a chunk is not sent before the record that creates its event, nor
+// after the one that completes it. It belongs to the writing goroutine.
 type gate struct {
-	known   map[string]eventState // the events that the reader was told of
+	known   map[string]eventState // the events that the reader knows
 	held    []*Encoded
 	dropped *atomic.Int64
 }
 
-// eventState is what a gate knows of an event.
+// eventState is what a gate knows about an event.
 type eventState struct {
 	done  bool
-	fence int64 // of the newest chunk; an older holder's text is not for the reader any more
+	fence int64 // of the newest chunk; chunks of earlier holders are dropped
 }
 
 func newGate(dropped *atomic.Int64) *gate {
 	return &gate{known: map[string]eventState{}, dropped: dropped}
 }
 
-// admit reports whether the chunk may go out now. One that may not is held back or dropped.
+// admit reports whether the chunk can be sent now. Otherwise it holds or drops the chunk.
 func (g *gate) admit(chunk *Encoded) bool {
 	event, ok := g.known[chunk.EventID]
 	if !ok {
-		// The oldest goes first: its event may be one that was never committed.
+		// Drop the oldest first: its event may never have been committed.
 		if len(g.held) == heldLimit {
 			g.held = slices.Delete(g.held, 0, 1)
 			g.dropped.Add(1)
@@ -54,7 +54,7 @@ func (g *gate) admit(chunk *Encoded) bool {
 	return true
 }
 
-// sent notes that a record went out, and returns the chunks that were waiting for it.
+// sent records that a record was sent, and returns the chunks that were waiting for it.
 func (g *gate) sent(event tarsy.Event) []*Encoded {
 	id, done, ok := timelineEvent(event)
 	if !ok {
@@ -68,8 +68,8 @@ func (g *gate) sent(event tarsy.Event) []*Encoded {
 	return g.release(id)
 }
 
-// learn adds the events of the records that the reader had before the subscription began. What the subscription
-// itself has sent is newer.
+// learn adds the events that the reader had before the subscription began, and returns the chunks that were waiting for them. State from
+// records that the subscription itself has sent is newer and is kept.
 func (g *gate) learn(past map[string]bool) []*Encoded {
 	for id, done := range past {
 		if _, ok := g.known[id]; !ok {
@@ -85,7 +85,7 @@ func (g *gate) learn(past map[string]bool) []*Encoded {
 	return released
 }
 
-// release takes the held chunks of a known event that may go out.
+// release removes the held chunks of a known event and returns those that can be sent.
 func (g *gate) release(id string) []*Encoded {
 	var released []*Encoded
 
@@ -104,7 +104,7 @@ func (g *gate) release(id string) []*Encoded {
 	return released
 }
 
-// timelineEvent returns which timeline event a record is about and whether its content is final.
+// timelineEvent returns the ID of the timeline event that a record is about and whether its content is final.
 func timelineEvent(event tarsy.Event) (string, bool, bool) {
 	if event.Type != tarsy.TypeTimelineCreated && event.Type != tarsy.TypeTimelineCompleted {
 		return "", false, false

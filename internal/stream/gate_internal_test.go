@@ -16,7 +16,7 @@ func record(kind, id string, status tarsy.EventStatus) tarsy.Event {
 	return tarsy.NewEvent("s", kind, map[string]any{"event_id": id, "status": status}, time.Time{})
 }
 
-// Whatever order chunks and records arrive in, the reader sees created, then chunks in their order, then completed.
+// In whatever order chunks and records arrive, the reader sees created, then chunks in order, then completed.
 func TestGateKeepsChunksBetweenCreatedAndCompleted(t *testing.T) {
 	t.Parallel()
 

@@ -26,7 +26,7 @@ const (
 	defaultWriteLimit   = 10 * time.Second
 )
 
-// statusLoggedOut is the code that a WebSocket is closed with when its reader's login ended: 4000 and HTTP's 401.
+// statusLoggedOut is the code that a WebSocket is closed with when its reader's login ended: 4000 plus HTTP's 401.
 const statusLoggedOut websocket.StatusCode = 4401
 
 var (
@@ -34,29 +34,28 @@ var (
 	errLoggedOut    = errors.New("API key or browser session is no longer valid")
 )
 
-// Config is what a Hub needs. The durations are real time: they concern the network, not what the product does.
+// Config configures a Hub. The durations are in real time, because they concern the network and not the product.
 type Config struct {
 	Journals Journals
 	// Notes is the journal of the channel "notes".
 	Notes  journal.Reader[tarsy.Event]
 	Feed   Feed
 	Deltas *Deltas
-	// Origins decide whose pages may connect.
+	// Origins decides which origins' pages may connect.
 	Origins origin.Policy
-	// Owner names who the streams of a request are counted for; nil, or an empty name, means nobody in particular, who is
-	// bounded by the totals only.
+	// Owner returns the owner that the streams of a request are counted for. If it is nil or returns "", only the totals apply.
 	Owner  func(*http.Request) string
 	Limits Limits
-	// LoginEnded is closed when the reader behind a request may not read any more; nil means that this never happens.
+	// LoginEnded returns a channel that is closed when the request's reader may no longer read; nil means that this never happens.
 	LoginEnded func(*http.Request) <-chan struct{}
-	// Visible is which sessions the reader behind a request sees, and TeamOf the team of each; nil means that everybody sees all.
+	// Visible returns which sessions the request's reader can see, and TeamOf the team of a session; nil means that everyone sees all.
 	Visible func(*http.Request) tarsy.Visibility
 	TeamOf  TeamOf
 	// PingEvery is how often a WebSocket peer must show that it is alive; 25 s if zero.
 	PingEvery time.Duration
-	// CommentEvery is how often an SSE response says something, so that no proxy thinks it dead; 15 s if zero.
+	// CommentEvery is how often an SSE response sends a comment, so that proxies do not time it out; 15 s if zero.
 	CommentEvery time.Duration
-	// WriteLimit is how long one write, or the answer to a ping, may take before the reader is dropped; 10 s if zero.
+	// WriteLimit is how long one write, or the response to a ping, may take before the reader is dropped; 10 s if zero.
 	WriteLimit time.Duration
 	Logger     *slog.Logger
 }
@@ -77,11 +76,11 @@ type Hub struct {
 	logger       *slog.Logger
 	holdings     holdings
 
-	closing chan struct{}      // closed when connections shall say goodbye
+	closing chan struct{}      // closed when connections must close gracefully
 	ctx     context.Context    //nolint:containedctx // ends when they must not take the time any more
 	cancel  context.CancelFunc // of ctx
 
-	// webSockets and eventStreams are the open connections of each kind.
+	// webSockets and eventStreams count the open connections of each kind.
 	webSockets, eventStreams atomic.Int64
 
 	mu          sync.Mutex
@@ -128,9 +127,9 @@ func orDefault(value, fallback time.Duration) time.Duration {
 	return value
 }
 
-// Close ends every connection and waits for it: a WebSocket is closed with 1001, an SSE response ends with the
-// event "bye". From then on requests are refused with 503. When ctx ends first, what is left is cut off and
-// Close returns ctx's cause. It may be called again.
+// Close ends every connection and waits for it: a WebSocket is closed with 1001, an SSE response ends with the event "bye". From then on
+// requests are refused with 503. If ctx ends first, the remaining connections are aborted and Close returns ctx's cause. It may be called
+// more than once.
 func (h *Hub) Close(ctx context.Context) error {
 	h.mu.Lock()
 	if !h.closed {
@@ -153,14 +152,14 @@ func (h *Hub) Close(ctx context.Context) error {
 	return nil
 }
 
-// WebSockets is how many WebSocket connections are open.
+// WebSockets returns the number of open WebSocket connections.
 func (h *Hub) WebSockets() int64 { return h.webSockets.Load() }
 
-// EventStreams is how many event streams are open.
+// EventStreams returns the number of open event streams.
 func (h *Hub) EventStreams() int64 { return h.eventStreams.Load() }
 
-// admit does what all requests have in common: it checks the origin and counts the connection. If it reports
-// false, it has answered; otherwise release follows.
+// admit does the common work of all requests: it checks the origin and counts the connection. If it returns false, it has sent a response;
+// otherwise the caller must call release.
 func (h *Hub) admit(w http.ResponseWriter, r *http.Request) bool {
 	allowed, foreign := h.origins.Allow(r)
 	if !allowed {

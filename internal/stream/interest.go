@@ -9,19 +9,18 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Text crosses to another server only while that server has a reader. It says so when a reader joins and from time
-// to time afterwards; the server that runs the session believes it for a while, and sends chunks to a topic that
-// only the other one receives.
+// Text is sent to another server only while that server has a reader. The server announces that when a reader joins and periodically
+// afterwards; the server that runs the session remembers it for a while, and sends chunks to a topic that only the other one receives.
 const (
 	topicWant   = "delta.want"
-	topicDelta  = "delta:" // and the id of the server that reads
+	topicDelta  = "delta:" // followed by the ID of the reading server
 	wantEvery   = 5 * time.Second
 	wantedFor   = 15 * time.Second
 	wantsAtOnce = 100 // sessions in one message, well below RelayLimit
 )
 
-// wantMessage says that the server has readers of these sessions. Fresh means that one of them has just joined and
-// needs the text from its beginning. Ask means that the server has just begun to hear, and does not know yet who reads.
+// wantMessage announces that the server has readers of these sessions. Fresh means that one of them has just joined and needs the text from
+// its beginning. Ask means that the server has just begun to receive, and requests the other servers' interest.
 type wantMessage struct {
 	Server   string   `json:"server"`
 	Sessions []string `json:"sessions,omitempty"`
@@ -29,7 +28,7 @@ type wantMessage struct {
 	Ask      bool     `json:"ask,omitempty"`
 }
 
-// startInterest begins to exchange interest and text with other servers, and returns what ends it.
+// startInterest begins to exchange interest and text with other servers, and returns a function that stops it.
 func (d *Deltas) startInterest() func() {
 	ctx, cancel := context.WithCancel(context.Background())
 
@@ -75,7 +74,7 @@ func (d *Deltas) want(fresh bool, sessions ...string) {
 	}
 }
 
-// renew repeats our own interest and forgets that of servers that no longer repeat theirs.
+// renew repeats this server's interest and removes that of servers that no longer repeat theirs.
 func (d *Deltas) renew() {
 	d.mu.Lock()
 	for sessionID, r := range d.sessions {
@@ -87,7 +86,7 @@ func (d *Deltas) renew() {
 	d.want(false, d.read()...)
 }
 
-// read are the sessions that have readers here.
+// read returns the sessions that have readers here.
 func (d *Deltas) read() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -103,14 +102,13 @@ func (d *Deltas) read() []string {
 	return read
 }
 
-// onConnected recovers what was lost without a connection: text that readers on this server missed, and which servers
-// read what is written here.
+// onConnected recovers what was lost while disconnected: text that readers here missed, and which servers read text written here.
 func (d *Deltas) onConnected() {
 	d.want(true, d.read()...)
 	d.relay.Broadcast(topicWant, encode(wantMessage{Server: d.serverID, Ask: true}))
 }
 
-// hasRemoteReaders forgets interest that has run out and reports whether any is left.
+// hasRemoteReaders removes expired interest and reports whether any is left.
 func (d *Deltas) hasRemoteReaders(r *sessionDeltas) bool {
 	now := d.clock.Now()
 
@@ -126,7 +124,7 @@ func (d *Deltas) hasRemoteReaders(r *sessionDeltas) bool {
 func (d *Deltas) onWant(payload string) {
 	var message wantMessage
 
-	// A message of another version of the program may be anything; it is lossy traffic, so it is left alone.
+	// Ignore messages that do not decode, such as those of another release: the traffic is lossy anyway.
 	err := json.Unmarshal([]byte(payload), &message)
 	if err != nil || message.Server == d.serverID || message.Server == "" {
 		return
@@ -144,7 +142,7 @@ func (d *Deltas) onWant(payload string) {
 	}
 }
 
-// welcome notes that a server reads the session, and gives it the text so far if it has none.
+// welcome records that a server reads the session, and sends it the text so far if it is new or asks for it.
 func (d *Deltas) welcome(sessionID, server string, fresh bool) {
 	r := d.forSession(sessionID)
 	d.hasRemoteReaders(r)
@@ -183,11 +181,11 @@ func (d *Deltas) onChunk(payload string) {
 	}
 }
 
-// send relays the chunk to a server, in as many parts as it takes.
+// send relays the chunk to a server, in as many parts as necessary.
 func (d *Deltas) send(server string, chunk tarsy.StreamChunkPayload) {
 	rest := chunk.Delta
 	chunk.Delta = ""
-	// The offset grows from part to part; its digits need some room.
+	// The offset grows with each part, so reserve space for its digits.
 	room := RelayLimit - len(encode(chunk)) - len("0000000000")
 
 	for rest != "" {

@@ -8,23 +8,23 @@ import (
 	"tarsy.dev/tarsy/internal/limit"
 )
 
-// Limits bound what readers may hold; zero means no limit. An event stream is a connection; what it
-// follows is not counted as a subscription.
+// Limits limits the connections and subscriptions of readers; zero means no limit. An event stream counts as a connection but not as a
+// subscription.
 type Limits struct {
 	Connections, ConnectionsPerOwner     int
 	Subscriptions, SubscriptionsPerOwner int
 }
 
-// holdings count what readers hold.
+// holdings counts the connections and subscriptions of readers.
 type holdings struct {
-	// owner names who a request's holdings are counted for; empty means nobody in particular.
+	// owner returns the owner that a request is counted for; if it is empty, only the totals apply.
 	owner         func(*http.Request) string
 	connections   *limit.Count
 	subscriptions *limit.Count
 	notice        *limit.Notice
 }
 
-// connect counts a connection, or says why it may not be.
+// connect counts a connection, or returns an error if a limit is reached.
 func (h *holdings) connect(ctx context.Context, owner string) error {
 	switch h.connections.Acquire(owner, 1) {
 	case limit.Total:
@@ -40,7 +40,7 @@ func (h *holdings) connect(ctx context.Context, owner string) error {
 	}
 }
 
-// subscribe counts a subscription, or says why it may not be.
+// subscribe counts a subscription, or returns an error if a limit is reached.
 func (h *holdings) subscribe(ctx context.Context, owner string) error {
 	switch h.subscriptions.Acquire(owner, 1) {
 	case limit.Total:

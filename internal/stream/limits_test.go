@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/stream"
 )
 
-// owned counts streams for whoever the header X-Owner names.
+// owned counts streams for the owner in the header X-Owner.
 func owned(limits stream.Limits) func(*stream.Config) {
 	return func(cfg *stream.Config) {
 		cfg.Owner = func(r *http.Request) string { return r.Header.Get("X-Owner") }
@@ -69,7 +69,7 @@ func TestStreamsAreLimitedPerOwnerAndInTotal(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Equal(t, tarsy.CodeOverloaded, code)
 
-	// A connection that ended gives its place back; the server learns of it by itself.
+	// A connection that ended no longer counts; the server detects that on its own.
 	require.NoError(t, first.Close(websocket.StatusNormalClosure, ""))
 
 	for deadline := time.Now().Add(patience); status != http.StatusSwitchingProtocols; status, _ = h.refused(t, "ada") {
@@ -101,7 +101,7 @@ func TestSubscriptionsAreLimitedPerOwnerAndInTotal(t *testing.T) {
 
 	ada.subscribe(sessions[0], 0)
 	adaToo.subscribe(sessions[1], 0)
-	ada.subscribe(sessions[0], 0) // again is not one more
+	ada.subscribe(sessions[0], 0) // subscribing again does not count
 
 	refused(ada, "session:"+sessions[2], "this API key has reached its limit")
 	refused(ada, "sessions", "this API key has reached its limit")

@@ -34,7 +34,7 @@ func TestNotesChannelReplaysThenFollows(t *testing.T) {
 	m := c.next()
 	require.Equal(t, message{Type: "note.captured", Channel: "notes", ID: 4}, m)
 
-	// A session on the same connection has numbers of its own.
+	// A session on the same connection has its own numbers.
 	h.stages(t, session, 1)
 	c.subscribe(session, 0)
 	c.expect(session, 1, 1)
@@ -100,7 +100,7 @@ func TestNotesEventStreamStaysOpen(t *testing.T) {
 
 	h := newHub(t, func(cfg *stream.Config) { cfg.CommentEvery = 50 * time.Millisecond })
 
-	// The parameter of sessions makes no difference.
+	// The parameter for sessions has no effect.
 	e := h.watchNotes(t, "?follow=false")
 	require.Equal(t, "text/event-stream", e.Header.Get("Content-Type"))
 	require.Equal(t, sse{Comment: "keep-alive"}, e.next())
@@ -144,7 +144,7 @@ func TestReconnectingNotesStreamsMissAndRepeatNothing(t *testing.T) {
 		last := seen + int64(total)
 		appended := make(chan struct{})
 
-		go func() { // ends by itself; waited for below
+		go func() { // ends on its own; waited for below
 			defer close(appended)
 
 			h.capture(t, total)

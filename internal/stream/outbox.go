@@ -5,26 +5,26 @@ import (
 	"sync"
 )
 
-// outbox is what the goroutine that writes a connection does next.
+// outbox is the work queue of the goroutine that writes to a connection.
 //
-// Tasks have no buffer: whoever has something to write waits for its turn, which is how the pace of the socket reaches the
-// journal's tail. Text does not wait: a subscription is listed while chunks wait for it, and the writer takes them from
-// there, so that a chunk costs one hand-over between goroutines and not two.
+// Tasks are unbuffered: a goroutine with something to write waits for the writer, which propagates the pace of the socket to the journal's
+// tail. Text does not wait: a subscription is listed while it has chunks, and the writer takes them from there, so that a chunk costs one
+// handover between goroutines instead of two.
 type outbox struct {
 	tasks chan func() error
-	// wake receives when a subscription was listed.
+	// wake receives a value when a subscription was listed.
 	wake chan struct{}
 
 	mu    sync.Mutex
-	ready []*subscription // those with chunks, each once
-	spare []*subscription // the list that the writer has done
+	ready []*subscription // subscriptions with chunks, each once
+	spare []*subscription // a processed list, for reuse
 }
 
 func newOutbox() *outbox {
 	return &outbox{tasks: make(chan func() error), wake: make(chan struct{}, 1)}
 }
 
-// put waits until the writer has taken the task. It reports false when the context ended first.
+// put waits until the writer has taken the task. It returns false if the context ended first.
 func (o *outbox) put(ctx context.Context, task func() error) bool {
 	select {
 	case o.tasks <- task:
@@ -34,7 +34,7 @@ func (o *outbox) put(ctx context.Context, task func() error) bool {
 	}
 }
 
-// list notes that chunks wait for the subscription, and wakes the writer. It never waits for it.
+// list records that the subscription has chunks, and wakes the writer without waiting for it.
 func (o *outbox) list(s *subscription) {
 	o.mu.Lock()
 	o.ready = append(o.ready, s)
@@ -46,7 +46,7 @@ func (o *outbox) list(s *subscription) {
 	}
 }
 
-// drain writes the chunks that wait. It is called by the writer, after wake.
+// drain writes the waiting chunks. It is called by the writer, after wake.
 func (o *outbox) drain() error {
 	o.mu.Lock()
 	ready := o.ready

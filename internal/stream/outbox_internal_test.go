@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// written is an outlet that keeps the text.
+// written is an outlet that records the text.
 type written struct{ text string }
 
 func (w *written) event(string, journal.Record[tarsy.Event]) error { return nil }

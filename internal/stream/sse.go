@@ -14,36 +14,34 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
-// sseReplayLimit is how many events an event stream replays. It is higher than a WebSocket's: many readers of a stream
-// have nothing else.
+// sseReplayLimit is how many events an event stream replays. It exceeds that of a WebSocket, because many SSE readers have no other source.
 const sseReplayLimit = 1000
 
-// retryAfter is how long a browser waits before it connects again.
+// retryAfter is how long a browser waits before it reconnects.
 const retryAfter = 2 * time.Second
 
-// errOver ends a stream that has nothing more to say.
+// errOver ends the stream of a session that has ended.
 var errOver = errors.New("the session is over")
 
 // SSE serves the journal of one session as server-sent events.
 //
-// Each event has its number as id, its type as event and the same JSON as on a WebSocket as data. A reader that
-// comes back sends the number as Last-Event-ID, or as the parameter last_event_id, and misses nothing. Deltas are
-// events of type "stream.chunk" without an id. If events that the reader asks for are gone, or if it asks for more than
-// 1,000, it is told by "catchup.overflow" to load the session by REST, and gets what comes after "head"; the parameter
-// replay=all lifts the limit. When the session is over, the last event is "end" with the final
-// status, and the response ends; the parameter follow=true keeps it open, for sessions that go on with a chat.
-// "bye" means that the server shuts down or could not read the journal, and the reader may come back, or that its login
-// ended and it gets 401.
+// Each event has its number as id, its type as event and the same JSON as on a WebSocket as data. A reader that reconnects sends the number
+// as Last-Event-ID, or as the parameter last_event_id, and misses nothing. Deltas are events of type "stream.chunk" without an id. If
+// requested events are gone, or if there are more than 1,000, "catchup.overflow" asks the reader to load the session over REST, and the
+// events after "head" follow; the parameter replay=all lifts the limit. When the session is over, the last event is "end" with the final
+// status, and the response ends; the parameter follow=true keeps it open, for sessions that continue with a chat. "bye" means that the
+// server is shutting down or could not read the journal, and the reader can reconnect, or that the reader's login ended and it gets 401
+// when it does.
 func (h *Hub) SSE(sessionID func(*http.Request) string) http.Handler {
 	return h.eventStream(func(r *http.Request) (channel, error) { return h.sessionChannel(sessionID(r)) })
 }
 
-// NotesSSE serves the journal of notes in the same way. It has no "end": the parameter follow is not looked at.
+// NotesSSE serves the journal of notes in the same way. It has no "end", so the parameter follow has no effect.
 func (h *Hub) NotesSSE() http.Handler {
 	return h.eventStream(func(r *http.Request) (channel, error) { return h.notesChannel(h.visible(r)), nil })
 }
 
-// eventStream serves the channel that a request asks for.
+// eventStream serves the channel that find returns for a request.
 func (h *Hub) eventStream(find func(*http.Request) (channel, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !h.admit(w, r) {
@@ -71,8 +69,8 @@ func (h *Hub) eventStream(find func(*http.Request) (channel, error)) http.Handle
 		defer h.eventStreams.Add(-1)
 
 		out := &sseWriter{w: w, control: http.NewResponseController(w), limit: h.writeLimit}
-		// A server's limit for reading requests would end the response; not every writer knows of it. A request with a
-		// body keeps the limit: the server would wait for the body at the end.
+		// The server's read timeout would end the response. Not every ResponseWriter supports deadlines, so ignore the error. A request
+		// with a body keeps the timeout, because the server would wait for the body at the end.
 		if r.ContentLength == 0 {
 			_ = out.control.SetReadDeadline(time.Time{})
 		}
@@ -83,19 +81,19 @@ func (h *Hub) eventStream(find func(*http.Request) (channel, error)) http.Handle
 	})
 }
 
-// sseRequest is what a reader asks for.
+// sseRequest is the request of a reader.
 type sseRequest struct {
 	channel     channel
 	after, head journal.Position
-	// follow keeps the stream open when the session is over.
+	// follow keeps the stream open after the session has ended.
 	follow bool
-	// replayAll lifts the limit on what is replayed.
+	// replayAll lifts the limit on replayed events.
 	replayAll bool
-	// loginEnded is closed when the reader may not read any more.
+	// loginEnded is closed when the reader may no longer read.
 	loginEnded <-chan struct{}
 }
 
-// tooMany reports whether the reader has to load the present state by REST instead.
+// tooMany reports whether the reader has to load the current state over REST instead.
 func (r sseRequest) tooMany() bool { return !r.replayAll && r.head-r.after > sseReplayLimit }
 
 func readSSERequest(r *http.Request, find func(*http.Request) (channel, error)) (sseRequest, error) {
@@ -109,7 +107,7 @@ func readSSERequest(r *http.Request, find func(*http.Request) (channel, error)) 
 		return request, err
 	}
 
-	// Only a session ends.
+	// Only sessions end.
 	request.follow = request.follow || request.channel.sessionID == ""
 
 	request.head, err = request.channel.journal.Head(r.Context())
@@ -125,13 +123,13 @@ func readSSERequest(r *http.Request, find func(*http.Request) (channel, error)) 
 	return request, nil
 }
 
-// parseSSERequest reads the parameters, which all channels have in common.
+// parseSSERequest parses the parameters, which are the same for all channels.
 func parseSSERequest(r *http.Request) (sseRequest, error) {
 	var request sseRequest
 
 	query := r.URL.Query()
 
-	// The header is newer: a browser that comes back keeps the address it began with.
+	// The header takes precedence: a browser that reconnects keeps the original URL, with an older parameter.
 	last := r.Header.Get("Last-Event-ID")
 	if last == "" {
 		last = query.Get("last_event_id")
@@ -167,12 +165,12 @@ func parseSSERequest(r *http.Request) (sseRequest, error) {
 	return request, nil
 }
 
-// serveSSE writes until the session is over, the reader leaves or the hub closes, and returns which it was.
+// serveSSE writes until the session has ended, the reader leaves or the hub closes, and returns the reason.
 func (h *Hub) serveSSE(parent context.Context, out *sseWriter, request sseRequest) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer context.AfterFunc(h.ctx, func() { cancel(errShuttingDown) })()
 
-	// The reader is told first, then it gets what comes after the head.
+	// The overflow frame is sent first, then the events after the head.
 	overflow := request.tooMany()
 	if overflow {
 		request.after = request.head
@@ -199,11 +197,11 @@ func (h *Hub) serveSSE(parent context.Context, out *sseWriter, request sseReques
 	return err
 }
 
-// runSSE finds what is to be written.
+// runSSE produces the output of the stream.
 func (h *Hub) runSSE(ctx context.Context, reader *subscription, out *sseWriter, request sseRequest) error {
 	defer reader.close()
 
-	// Where events are gone, all that is left follows: it is less than was asked for.
+	// If events are gone, send all that are left, which are fewer than requested.
 	reader.resume = func(_ context.Context, first journal.Position) (journal.Position, error) { return first - 1, nil }
 
 	if request.follow {
@@ -216,7 +214,7 @@ func (h *Hub) runSSE(ctx context.Context, reader *subscription, out *sseWriter, 
 			return h.journals.Status(ctx, request.channel.sessionID)
 		},
 	}
-	// The end is written after everything else that waits.
+	// The end is written after everything else that is queued.
 	end := func(isOver bool, err error) error {
 		if err != nil || !isOver {
 			return err

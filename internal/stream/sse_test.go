@@ -99,7 +99,7 @@ func TestEventStreamResumes(t *testing.T) {
 
 	h.watch(t, id, "", "Last-Event-ID", "7").expect(8, 10)
 	h.watch(t, id, "?last_event_id=8").expect(9, 10)
-	// A browser that comes back keeps the address it began with.
+	// A browser that reconnects keeps the original URL.
 	h.watch(t, id, "?last_event_id=2", "Last-Event-ID", "9").expect(10, 10)
 }
 
@@ -223,7 +223,7 @@ func TestReconnectingEventStreamsMissAndRepeatNothing(t *testing.T) {
 		id := h.session()
 		appended := make(chan struct{})
 
-		go func() { // ends by itself; waited for below
+		go func() { // ends on its own; waited for below
 			defer close(appended)
 
 			h.stages(t, id, total-1)

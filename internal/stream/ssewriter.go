@@ -18,7 +18,7 @@ type sseWriter struct {
 	limit   time.Duration
 }
 
-// write sends the text at once. A reader that does not take it in time is dropped: it catches up when it is back.
+// write sends the text immediately. A reader that does not accept it in time is dropped, and catches up when it reconnects.
 func (s *sseWriter) write(text string) error {
 	err := s.deadline(time.Now().Add(s.limit))
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *sseWriter) write(text string) error {
 		return fmt.Errorf("flush: %w", err)
 	}
 
-	// In HTTP/2 a deadline ends the stream also when nothing is being written.
+	// In HTTP/2 a deadline ends the stream even if nothing is being written.
 	return s.deadline(time.Time{})
 }
 
@@ -57,7 +57,7 @@ func (s *sseWriter) chunk(chunk *Encoded) error {
 	return s.write("event: " + chunk.Type + "\ndata: " + string(chunk.frame()) + "\n\n")
 }
 
-// overflow has the number as its id: a reader that comes back does not ask for what is gone again.
+// overflow has the number as its id, so that a reader that reconnects does not request the missing events again.
 func (s *sseWriter) overflow(channel string, through journal.Position) error {
 	return s.write("id: " + strconv.FormatInt(int64(through), 10) +
 		"\nevent: " + tarsy.TypeOverflow + "\ndata: " + encode(overflowFrame(channel, through)) + "\n\n")
@@ -68,8 +68,8 @@ func (s *sseWriter) end(status tarsy.SessionStatus) error {
 	return s.last(tarsy.TypeEnd, tarsy.EndFrame{Type: tarsy.TypeEnd, Status: status}, errOver)
 }
 
-// bye tells the reader why the stream ends before the session does. A reader that comes back finds another server, or
-// the problem with its login.
+// bye tells the reader why the stream ends before the session does. A reader that reconnects reaches another server, or gets the error
+// about its login.
 func (s *sseWriter) bye(reason error) error {
 	return s.last(tarsy.TypeBye, tarsy.ByeFrame{Type: tarsy.TypeBye, Reason: reason.Error()}, reason)
 }

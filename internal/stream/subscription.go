@@ -14,37 +14,37 @@ import (
 type outlet interface {
 	event(channel string, record journal.Record[tarsy.Event]) error
 	chunk(chunk *Encoded) error
-	// overflow tells the reader that events are missing up to a position, and to load the present state by REST.
+	// overflow tells the reader that events up to a position are missing, and to load the current state over REST.
 	overflow(channel string, through journal.Position) error
 }
 
-// subscription sends a channel's journal after a position, and the deltas of a session, to an outlet. One goroutine tails the
-// journal, one looks up what the reader had before. All that goes out is written, and the gate is asked, by the
-// connection's writer, which takes the deltas itself.
+// subscription sends a channel's journal after a position, and the deltas of a session, to an outlet. One goroutine tails the journal, one
+// looks up which events the reader had before. All writes and all calls of the gate happen in the connection's writer, which takes the
+// deltas itself.
 type subscription struct {
 	channel string
 	journal journal.Reader[tarsy.Event]
-	// began is after which event the reader was sent all there is; it moves when events turn out to be gone.
+	// began is the event after which the reader has been sent everything; it moves when events turn out to be gone.
 	began atomic.Int64
-	// chunks is nil unless the journal is that of a session.
+	// chunks is nil unless the journal belongs to a session.
 	chunks *DeltaReader
 	out    outlet
 	outbox *outbox
 	gate   *gate
-	// listed is set while the outbox lists the subscription; ended when nothing of it may be written any more.
+	// listed is set while the outbox lists the subscription; ended is set when nothing of it may be written any more.
 	listed, ended atomic.Bool
-	// held receives when a chunk was held back, perhaps only because the gate does not know what the reader had before.
+	// held receives a value when a chunk was held, possibly only because the gate does not know which events the reader had before.
 	held chan struct{}
-	// passed is told each record after the writer took it. Its error ends the subscription.
+	// passed is called with each record after the writer took it. An error ends the subscription.
 	passed func(ctx context.Context, record journal.Record[tarsy.Event]) error
-	// resume chooses after which event to go on when those before first are gone.
+	// resume chooses the event after which to continue if those before first are gone.
 	resume func(ctx context.Context, first journal.Position) (journal.Position, error)
-	// resumed is told so after the reader was. Its error ends the subscription.
+	// resumed is called with that position after the reader was notified. An error ends the subscription.
 	resumed func(ctx context.Context, after journal.Position) error
 }
 
-// subscribe begins to collect the deltas of a session; run must follow, which also ends that. A reader that asks for
-// events which are gone is told so and goes on live.
+// subscribe begins to collect the deltas of a session; the caller must call run or close, which end that. A reader that requests events
+// which are gone is notified and continues live.
 func (h *Hub) subscribe(ch channel, after journal.Position, out outlet, box *outbox) *subscription {
 	s := &subscription{
 		channel: ch.name, journal: ch.journal, out: out, outbox: box, gate: newGate(&h.deltas.dropped),
@@ -82,14 +82,14 @@ func (s *subscription) run(ctx context.Context) error {
 	return context.Cause(ctx) // of whichever ended first
 }
 
-// close ends the deltas. It may be called again.
+// close ends the deltas. It may be called more than once.
 func (s *subscription) close() {
 	if s.chunks != nil {
 		s.chunks.Close()
 	}
 }
 
-// tail sends the journal. Where events are gone it begins again behind the gap.
+// tail sends the journal. If events are gone it resumes after the gap.
 func (s *subscription) tail(ctx context.Context) error {
 	for {
 		err := s.follow(ctx)
@@ -136,16 +136,16 @@ func (s *subscription) follow(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// announce has the writer drain the subscription. A writer of text calls it, under the lock of all of them.
+// announce makes the writer drain the subscription. It is called by writers of text, under the lock of Deltas.
 func (s *subscription) announce() {
 	if !s.listed.Swap(true) {
 		s.outbox.list(s)
 	}
 }
 
-// drain writes the chunks that wait.
+// drain writes the waiting chunks.
 func (s *subscription) drain() error {
-	s.listed.Store(false) // first: a chunk that comes now lists the subscription again
+	s.listed.Store(false) // first, so that a chunk that arrives now lists the subscription again
 
 	for {
 		select {
@@ -177,10 +177,9 @@ func (s *subscription) sendChunk(chunk *Encoded) error {
 	return nil
 }
 
-// inform tells the gate which events the reader had before the subscription began, once a chunk is held back that may be
-// of one of them.
+// inform tells the gate which events the reader had before the subscription began, once a chunk that may belong to one of them is held.
 func (s *subscription) inform(ctx context.Context) error {
-	// From the journal's beginning, the tail itself tells which events there are.
+	// From the beginning of the journal, the tail itself provides all events.
 	informed := int64(0)
 
 	for {
@@ -206,8 +205,8 @@ func (s *subscription) inform(ctx context.Context) error {
 	}
 }
 
-// past returns the timeline events that the reader knows from before, and whether they are final. It is asked only
-// when text arrives: most who come back do so to a session that is not writing.
+// past returns the timeline events that the reader already has, and whether they are final. It is called only when text arrives, because
+// most readers return to a session that is not writing.
 func (s *subscription) past(ctx context.Context, began journal.Position) (map[string]bool, error) {
 	events := map[string]bool{}
 

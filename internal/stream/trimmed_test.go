@@ -30,12 +30,12 @@ func TestSocketRequestingTrimmedEventsReloadsAndContinuesLive(t *testing.T) {
 		c.pong()
 	}
 
-	// Who has all that is gone misses nothing.
+	// A reader that already has all trimmed events misses nothing.
 	c := h.connect(t)
 	c.subscribe(id, 8)
 	c.expect(id, 9, 10)
 
-	// The same by a catch-up.
+	// The same with a catch-up.
 	c.sayf(`{"action":"catchup","channel":"session:%s","last_event_id":2}`, id)
 	require.Equal(t, overflowed(id, 10), c.next())
 	h.stages(t, id, 1)
@@ -43,7 +43,7 @@ func TestSocketRequestingTrimmedEventsReloadsAndContinuesLive(t *testing.T) {
 	c.pong()
 }
 
-// The whole journal is gone, and a chat begins: text of an event that came before the subscription is shown.
+// The whole journal is gone, and a chat begins: text of an event from before the subscription is delivered.
 func TestSocketOfTrimmedSessionReceivesChat(t *testing.T) {
 	t.Parallel()
 
@@ -92,7 +92,7 @@ func TestEventStreamRequestingTrimmedEventsReloadsAndContinues(t *testing.T) {
 		e.over()
 	}
 
-	// Who comes back with the number of the overflow is not told again.
+	// A reader that reconnects with the number of the overflow is not notified again.
 	e := h.watch(t, id, "", "Last-Event-ID", "6")
 	e.expect(7, 10)
 	require.Equal(t, ended(tarsy.SessionFailed), e.next())
@@ -124,7 +124,7 @@ func TestEventStreamOfTrimmedSessionEnds(t *testing.T) {
 	e.over()
 }
 
-// The journal is trimmed under a reader that was slow.
+// The journal is trimmed while a slow reader follows it.
 func TestEventStreamBehindTrimIsTold(t *testing.T) {
 	t.Parallel()
 
@@ -139,7 +139,7 @@ func TestEventStreamBehindTrimIsTold(t *testing.T) {
 	memory := h.journals.byID[id]
 	h.journals.mu.Unlock()
 
-	// Both come before the tail looks again, or it sees the events, which is as good.
+	// Either both happen before the tail reads again, or it sees the events, which is fine too.
 	h.stages(t, id, 3)
 	memory.Trim(5)
 	h.stages(t, id, 1)

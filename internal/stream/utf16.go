@@ -2,8 +2,7 @@ package stream
 
 import "unicode/utf8"
 
-// wholeRunes returns how much of the text can go out now: all of it, except the beginning of a rune whose other
-// bytes are yet to come.
+// wholeRunes returns how many bytes of the text can be sent now: all, except the beginning of a rune whose other bytes are still missing.
 func wholeRunes(text string) int {
 	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
 		start := len(text) - back
@@ -21,8 +20,8 @@ func wholeRunes(text string) int {
 	return len(text)
 }
 
-// jsonPrefix returns how much of the text, cut between runes, fits into a JSON string of the given size. It is at
-// least one rune, so that cutting always gets on.
+// jsonPrefix returns how many bytes of the text, cut between runes, fit into a JSON string of the given size. It is at least one rune, so
+// that cutting always makes progress.
 func jsonPrefix(text string, size int) int {
 	for i, r := range text {
 		size -= jsonSize(r)
@@ -34,7 +33,7 @@ func jsonPrefix(text string, size int) int {
 	return len(text)
 }
 
-// jsonSize is the largest size of the rune inside a JSON string as encoding/json writes it.
+// jsonSize returns the maximum size of the rune inside a JSON string as written by encoding/json.
 func jsonSize(r rune) int {
 	const escaped, backslashed = len(`\u0000`), len(`\n`)
 

@@ -11,21 +11,21 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// maxKnownTeams is how many sessions a reader remembers the visibility of.
+// maxKnownTeams is how many sessions' visibility is cached per reader.
 const maxKnownTeams = 10_000
 
 // TeamOf returns the team of a session. Its error for an unknown session is a *tarsy.Error.
 type TeamOf func(ctx context.Context, sessionID string) (string, error)
 
-// sight is which sessions a reader sees. Its memory belongs to the goroutine that follows the feed.
+// sight is which sessions a reader can see. Its cache belongs to the goroutine that follows the feed.
 type sight struct {
 	visible tarsy.Visibility
 	teamOf  TeamOf
-	// known are sessions of the feed: the team of a session never changes.
+	// known caches the visibility of sessions. It never expires, because the team of a session never changes.
 	known map[string]bool
 }
 
-// check refuses a session that the reader may not see: to them it does not exist.
+// check returns a not-found error for a session that the reader may not see.
 func (s *sight) check(ctx context.Context, sessionID string) error {
 	if !s.visible.Limited || sessionID == "" {
 		return nil
@@ -43,7 +43,7 @@ func (s *sight) check(ctx context.Context, sessionID string) error {
 	return nil
 }
 
-// follows reports whether the reader is told of changes of a session.
+// follows reports whether the reader receives changes of a session.
 func (s *sight) follows(ctx context.Context, sessionID string) (bool, error) {
 	if !s.visible.Limited {
 		return true, nil
@@ -67,8 +67,8 @@ func (s *sight) follows(ctx context.Context, sessionID string) (bool, error) {
 	return err == nil, nil
 }
 
-// visibleNotes is the journal of notes for a reader who does not see all sessions. Events about hidden sessions are not left
-// out, because events have numbers without gaps, but say little.
+// visibleNotes is the journal of notes for a reader who does not see all sessions. Events about hidden sessions are redacted, not left out,
+// because events are numbered without gaps.
 type visibleNotes struct {
 	journal.Reader[tarsy.Event]
 
@@ -102,7 +102,8 @@ func (n *visibleNotes) redact(ctx context.Context, records iter.Seq2[journal.Rec
 	}
 }
 
-// redact leaves of an event about a note of a hidden session that something changed, and the id of the note, which does not exist for the reader.
+// redact removes the session, error, tag and author from an event about a note of a hidden session. The note, whose ID remains, does not
+// exist for the reader.
 func (s *sight) redact(ctx context.Context, event *tarsy.Event) error {
 	var payload notebook.NotePayload
 	if err := json.Unmarshal(event.Payload, &payload); err != nil {

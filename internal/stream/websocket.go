@@ -17,18 +17,17 @@ import (
 	"tarsy.dev/tarsy/internal/problem"
 )
 
-// readLimit is the size of the largest frame that a client may send.
+// readLimit is the maximum size of a frame from a client.
 const readLimit = 32 << 10
 
 // WebSocket serves any number of channels over one connection, in JSON text frames.
 //
-// The client sends {"action": …}: "subscribe" and "unsubscribe" with a "channel", "session:<id>", "notes" or
-// "sessions"; "catchup" with a "channel" and the "last_event_id" to begin after; "ping". A subscription to a journal is
-// confirmed, then brings the journal after "last_event_id", or from its beginning, and goes on with what happens:
-// in order, without a gap and without a duplicate, "db_event_id" being the number of each event. If that would be
-// more than 200 events, or if some of them are gone, the client is told by "catchup.overflow" to load the present state
-// by REST, and gets what comes after "head". Mistakes are answered by frames of type "error" and do not end the connection,
-// except frames of more than 32 KiB.
+// The client sends {"action": …}: "subscribe" and "unsubscribe" with a "channel", which is "session:<id>", "notes" or "sessions"; "catchup"
+// with a "channel" and the "last_event_id" to begin after; "ping". A subscription to a journal is confirmed, then delivers the journal
+// after "last_event_id", or from its beginning, and continues with live events: in order, without gaps or duplicates, with the number of
+// each event as "db_event_id". If that would be more than 200 events, or if some of them are gone, "catchup.overflow" asks the client to
+// load the current state over REST, and the events after "head" follow. Invalid commands are answered with frames of type "error" and do
+// not end the connection, except frames of more than 32 KiB.
 func (h *Hub) WebSocket() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !h.admit(w, r) {
@@ -44,7 +43,7 @@ func (h *Hub) WebSocket() http.Handler {
 			return
 		}
 
-		// The origin has been checked, with an answer that says so.
+		// The origin was already checked by admit, which responds with a problem.
 		socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 		if err != nil {
 			h.logger.DebugContext(r.Context(), "websocket handshake failed", "error", err)
@@ -55,7 +54,7 @@ func (h *Hub) WebSocket() http.Handler {
 		h.webSockets.Add(1)
 		defer h.webSockets.Add(-1)
 
-		// After the handshake the request's context says nothing about the connection.
+		// After the handshake the request's context is unrelated to the connection.
 		c := h.newConn(context.WithoutCancel(r.Context()), h.holdings.owner(r), socket, h.loginEnded(r))
 		c.sight = sight{visible: h.visible(r), teamOf: h.teamOf, known: map[string]bool{}}
 		c.serve()
@@ -67,14 +66,14 @@ func (h *Hub) WebSocket() http.Handler {
 type conn struct {
 	hub    *Hub
 	id     string
-	owner  string // whom subscriptions are counted for
+	owner  string // the owner that subscriptions are counted for
 	socket *websocket.Conn
 	outbox *outbox
 	sight  sight
-	// loginEnded is closed when the reader may not read any more.
+	// loginEnded is closed when the reader may no longer read.
 	loginEnded <-chan struct{}
 
-	// overdue runs while a message is being written, and closes the connection.
+	// overdue runs while a message is being written, and closes the connection when it fires.
 	overdue *time.Timer
 
 	ctx    context.Context //nolint:containedctx // the life of the connection
@@ -121,7 +120,7 @@ func (c *conn) serve() {
 	c.send(tarsy.EstablishedFrame{Type: tarsy.TypeEstablished, ConnectionID: c.id})
 	c.cancel(c.read())
 
-	// Unless the writer is just saying why, this ends a write that waits for the peer.
+	// This ends a write that waits for the peer, unless the writer is sending a close frame.
 	_ = c.socket.CloseNow()
 
 	for channel := range c.subscriptions {
@@ -133,7 +132,7 @@ func (c *conn) serve() {
 	c.hub.logger.DebugContext(c.ctx, "websocket closed", "connection_id", c.id, "cause", context.Cause(c.ctx))
 }
 
-// read obeys the client until the connection ends.
+// read handles commands of the client until the connection ends.
 func (c *conn) read() error {
 	for {
 		kind, data, err := c.socket.Read(c.ctx)
@@ -145,8 +144,8 @@ func (c *conn) read() error {
 	}
 }
 
-// write is the only one that writes messages. It must not be cut off in the middle of one when the hub closes, or
-// the client would not learn why.
+// write is the only goroutine that writes messages. It must not be interrupted within a message when the hub closes, or the client would
+// not receive the reason.
 func (c *conn) write() {
 	for {
 		var err error
@@ -176,14 +175,14 @@ func (c *conn) write() {
 	}
 }
 
-// bye closes the connection politely and returns the reason.
+// bye closes the connection with a close frame and returns the reason.
 func (c *conn) bye(code websocket.StatusCode, reason error) error {
 	_ = c.socket.Close(code, reason.Error())
 
 	return reason
 }
 
-// ping finds out whether the peer is alive.
+// ping checks periodically whether the peer is alive.
 func (c *conn) ping() {
 	ticker := time.NewTicker(c.hub.pingEvery)
 	defer ticker.Stop()
@@ -207,16 +206,16 @@ func (c *conn) ping() {
 	}
 }
 
-// send hands a frame to the writer. It returns when the writer has it, or the connection ended.
+// send passes a frame to the writer. It returns when the writer has taken it, or the connection has ended.
 func (c *conn) send(frame any) {
 	c.outbox.put(c.ctx, func() error { return c.text(encode(frame)) })
 }
 
-// text writes a message. A reader that does not take it in time is dropped: it catches up when it is back.
+// text writes a message. A reader that does not accept it in time is dropped, and catches up when it reconnects.
 func (c *conn) text(message string) error { return c.frame([]byte(message)) }
 
-// frame is text with bytes that other connections may be writing too. One timer for all writes of the connection costs
-// much less than a context with a time limit for each, so the socket is closed when the connection's context ends.
+// frame is text for bytes that other connections may be writing too. One timer for all writes of the connection is much cheaper than a
+// context with a timeout for each; the timer closes the socket.
 func (c *conn) frame(message []byte) error {
 	c.overdue.Reset(c.hub.writeLimit)
 	defer c.overdue.Stop()
@@ -234,8 +233,7 @@ func (c *conn) overflow(channel string, through journal.Position) error {
 	return c.text(encode(overflowFrame(channel, through)))
 }
 
-// start runs a subscription on its own goroutine. If it fails, the connection is closed: the client comes back and
-// continues where it was.
+// start runs a subscription in its own goroutine. If it fails, the connection is closed; the client reconnects and continues where it was.
 func (c *conn) start(channel string, run func(context.Context) error) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	r := &running{cancel: cancel}

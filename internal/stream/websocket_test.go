@@ -85,7 +85,7 @@ func TestCatchupRestartsTail(t *testing.T) {
 	h.stages(t, id, 1)
 	c.expect(id, 6, 6)
 
-	// Subscribing again is catching up, and confirmed.
+	// Subscribing again catches up, and is confirmed.
 	c.subscribe(id, 5)
 	c.expect(id, 6, 6)
 	c.pong()
@@ -188,7 +188,7 @@ func TestConnectionFollowsAtMost100Channels(t *testing.T) {
 	c.sayf(`{"action":"subscribe","channel":"session:%s"}`, one)
 	require.Equal(t, "too_many_subscriptions", c.next().Code)
 
-	c.subscribe(last, 0) // not one more
+	c.subscribe(last, 0) // does not count as another one
 	c.sayf(`{"action":"unsubscribe","channel":"session:%s"}`, last)
 	require.Equal(t, "subscription.removed", c.next().Type)
 	c.subscribe(one, 0)
@@ -278,7 +278,7 @@ func TestReconnectingSocketsMissAndRepeatNothing(t *testing.T) {
 		id := h.session()
 		appended := make(chan struct{})
 
-		go func() { // ends by itself; waited for below
+		go func() { // ends on its own; waited for below
 			defer close(appended)
 
 			h.stages(t, id, total)
@@ -308,7 +308,7 @@ func TestSlowReaderIsDroppedWithoutBlockingOthers(t *testing.T) {
 
 	h := newHub(t, func(cfg *stream.Config) {
 		cfg.WriteLimit = 2 * time.Second
-		cfg.PingEvery = time.Hour // which would notice too
+		cfg.PingEvery = time.Hour // pings would detect it too
 	})
 	id := h.session()
 	slow := h.connect(t)
@@ -320,7 +320,7 @@ func TestSlowReaderIsDroppedWithoutBlockingOthers(t *testing.T) {
 	h.created(t, id, "e")
 	require.EqualValues(t, 1, slow.next().ID)
 
-	// Nobody reads now; the engine neither waits nor fails.
+	// No one reads now; appending neither blocks nor fails.
 	for range number {
 		h.append(t, id, tarsy.Event{Type: "big", Payload: json.RawMessage(`{"type":"big","content":"` + big + `"}`)})
 	}
@@ -352,7 +352,7 @@ func TestSlowReaderIsDroppedWithoutBlockingOthers(t *testing.T) {
 
 	require.Less(t, seen, int64(number+1), "the reader was dropped in the middle")
 
-	// Elsewhere, where a reader may be as slow as a busy machine makes it.
+	// Use a hub with the default limits, because a busy machine may slow this reader down.
 	again := newHub(t, func(cfg *stream.Config) { cfg.Journals = h.journals }).connect(t)
 	again.subscribe(id, seen)
 	again.expect(id, seen+1, number+1)
@@ -387,7 +387,7 @@ func TestPeerIgnoringPingsIsDropped(t *testing.T) {
 
 	done := make(chan struct{})
 
-	go func() { // reads, and so answers; waited for below
+	go func() { // reading answers pings; waited for below
 		defer close(done)
 
 		_, _, err := alive.Read(alive.ctx)

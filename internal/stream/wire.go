@@ -9,18 +9,18 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// overflowFrame tells a reader to load the present state by REST: the journal's events up to head are not sent.
+// overflowFrame tells a reader to load the current state over REST, because the journal's events up to head are not sent.
 func overflowFrame(channel string, head journal.Position) tarsy.OverflowFrame {
 	return tarsy.OverflowFrame{Type: tarsy.TypeOverflow, Channel: channel, Head: int64(head)}
 }
 
-// encodeEvent is the payload of a journal event with its place added: the number and the channel.
+// encodeEvent returns the payload of a journal event with its number and channel added.
 func encodeEvent(channel string, record journal.Record[tarsy.Event]) string {
 	payload := bytes.TrimSpace(record.Entry.Payload)
 
 	var out bytes.Buffer
 
-	// One line, whatever the payload was stored as: SSE ends a field at a line break.
+	// Put the payload on one line, because SSE ends a field at a line break.
 	err := json.Compact(&out, payload)
 	if err != nil || len(payload) < len("{}") || payload[0] != '{' {
 		out.Reset()
@@ -42,7 +42,7 @@ func encodeEvent(channel string, record journal.Record[tarsy.Event]) string {
 	return out.String()
 }
 
-// encodeChunk is a delta with its channel added.
+// encodeChunk encodes a chunk with its channel added.
 func encodeChunk(channel string, chunk tarsy.StreamChunkPayload) string {
 	return encode(struct {
 		tarsy.StreamChunkPayload
@@ -51,7 +51,7 @@ func encodeChunk(channel string, chunk tarsy.StreamChunkPayload) string {
 	}{chunk, channel})
 }
 
-// encodeChange is an item of the sessions feed.
+// encodeChange encodes an item of the sessions feed.
 func encodeChange(change tarsy.SessionChangedPayload) string {
 	change.Type = tarsy.TypeSessionChanged
 

@@ -1,7 +1,7 @@
-// Package structured reads what models write when they are asked for JSON. A schema made from a Go type goes with the call, and what comes
-// back must be exactly one value that fits it: providers hold models to the schema, but not every provider can.
+// Package structured decodes models' responses to requests for JSON. A schema derived from a Go type is sent with the call, and
+// the response must be exactly one value that matches it: providers enforce the schema, but not every provider can.
 //
-// It knows nothing of what is asked.
+// It knows nothing of the content of requests.
 package structured
 
 import (
@@ -18,20 +18,21 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// ErrSchema is the error of an answer that does not fit the schema or breaks one of the rules that come with it. The same question
-// may get a better answer, but often gets the same one.
+// ErrSchema is the error for a response that does not match the schema or violates one of its rules. A retry can yield a better
+// response, but often yields the same.
 var ErrSchema = errors.New("the model's answer does not fit the schema")
 
-// maxReason is how much of what is wrong with an answer is kept.
+// maxReason is how much of the description of an error is kept.
 const maxReason = 500
 
-// Schema is the schema of an answer of type T: sent with the call, and checked when the answer comes back.
+// Schema is the schema of a response of type T: sent with the call, and used to validate the response.
 type Schema[T any] struct {
 	raw      json.RawMessage
 	resolved *jsonschema.Resolved
 }
 
-// MustSchema makes the schema of a type, described by the tag doc. Every field is required and no other is allowed; adjust adds what the type cannot express.
+// MustSchema returns the schema of a type, described by the tag doc. Every field is required and no others are allowed; adjust
+// adds what the type cannot express.
 func MustSchema[T any](adjust func(*jsonschema.Schema)) Schema[T] {
 	answer := schema.Format{JSON: true}.Object(reflect.TypeFor[T]())
 	adjust(answer)
@@ -49,10 +50,10 @@ func MustSchema[T any](adjust func(*jsonschema.Schema)) Schema[T] {
 	return Schema[T]{raw: raw, resolved: resolved}
 }
 
-// JSON is the schema as it is sent.
+// JSON returns the schema as it is sent.
 func (s Schema[T]) JSON() json.RawMessage { return bytes.Clone(s.raw) }
 
-// Decode reads an answer that must be exactly one JSON value that fits the schema.
+// Decode decodes a response that must be exactly one JSON value that matches the schema.
 func (s Schema[T]) Decode(text string) (T, error) {
 	var answer T
 
@@ -67,7 +68,7 @@ func (s Schema[T]) Decode(text string) (T, error) {
 		return answer, fmt.Errorf("%w: %s", ErrSchema, plaintext.Cut(err.Error(), maxReason))
 	}
 
-	// The schema allows no other fields; numbers such as 1.0 fit it and not the type.
+	// The schema allows no other fields, but numbers such as 1.0 match it and not the type.
 	if err := json.Unmarshal([]byte(text), &answer); err != nil {
 		return answer, fmt.Errorf("%w: %w", ErrSchema, err)
 	}
@@ -75,7 +76,7 @@ func (s Schema[T]) Decode(text string) (T, error) {
 	return answer, nil
 }
 
-// unfenced removes a Markdown code fence around an answer: models that are not held to a schema often write one.
+// unfenced removes a Markdown code fence around a response: models without schema enforcement often add one.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 

@@ -8,7 +8,8 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 )
 
-// addressOf is the host of a URL, and its port unless the scheme implies it. The rest of the URL may have a secret.
+// addressOf returns the host of a URL, and its port unless it is the scheme's default. The rest of the URL may contain a
+// secret.
 func addressOf(address string) []attribute.KeyValue {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Hostname() == "" {

@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/internal/telemetry"
 )
 
-// spanAttributes sends the attributes of received spans, as text, by the name of the span.
+// spanAttributes sends the attributes of received spans as text, by span name.
 func spanAttributes(received chan<- map[string]map[string]string) http.HandlerFunc {
 	return func(_ http.ResponseWriter, r *http.Request) {
 		var (

@@ -12,17 +12,17 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// maxText is how many bytes of one text are exported.
+// maxText is the maximum length of an exported text in bytes.
 const maxText = 32 << 10
 
-// message is a message as the conventions write it.
+// message is a message in the format of the conventions.
 type message struct {
 	Role         string `json:"role"`
 	Parts        []part `json:"parts"`
 	FinishReason string `json:"finish_reason,omitempty"`
 }
 
-// part is one of its parts: text, reasoning, tool_call or tool_call_response.
+// part is a part of a message: text, reasoning, tool_call or tool_call_response.
 type part struct {
 	Type      string          `json:"type"`
 	Content   string          `json:"content,omitempty"`
@@ -32,10 +32,10 @@ type part struct {
 	Response  string          `json:"response,omitempty"`
 }
 
-// conversation is what a model was given and what it answered.
+// conversation returns the input and the output of a model.
 func conversation(call *tarsy.LLMInteraction, prompt progress.Prompt) []attribute.KeyValue {
 	if len(call.LLMRequest) > 0 {
-		// A row that does not decode is no reason to lose the span.
+		// A row that cannot be decoded is no reason to lose the span.
 		_ = json.Unmarshal(call.LLMRequest, &prompt)
 	}
 

@@ -7,11 +7,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Traceparent is the name of what carries a trace to others: a header of HTTP, and a key in the _meta of MCP requests.
+// Traceparent is the name under which a trace is propagated: an HTTP header, and a key in the _meta of MCP requests.
 const Traceparent = "traceparent"
 
-// Context returns a context for work on a row of a session, such as an execution: lines that are logged with it name the row's span,
-// and MCP servers are told of it.
+// Context returns a context for work on a row of a session, such as an execution: log records with this context name the row's
+// span, and it is propagated to MCP servers.
 func (t *Tracer) Context(ctx context.Context, sessionID, rowID string) context.Context {
 	if t == nil {
 		return ctx
@@ -30,7 +30,7 @@ func (t *Tracer) spanContext(sessionID, rowID string) trace.SpanContext {
 	})
 }
 
-// WithRow returns the context of a row that belongs to the same session as the row of ctx. It is ctx if that has none.
+// WithRow returns ctx for another row of the same session. It returns ctx unchanged if that has no row.
 func WithRow(ctx context.Context, rowID string) context.Context {
 	current, id := trace.SpanContextFromContext(ctx), spanIDOf(rowID)
 	if !current.IsValid() || !id.IsValid() {
@@ -40,7 +40,7 @@ func WithRow(ctx context.Context, rowID string) context.Context {
 	return trace.ContextWithSpanContext(ctx, current.WithSpanID(id))
 }
 
-// TraceparentOf is the row of ctx as the value of Traceparent; empty if there is none.
+// TraceparentOf returns the value of Traceparent for the row of ctx, or "" if there is none.
 func TraceparentOf(ctx context.Context) string {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// maxWaiting is how many steps wait while the collector is slow; more are dropped.
+	// maxWaiting is how many steps are queued while the collector is slow; further ones are dropped.
 	maxWaiting = 2048
-	// maxBatch is how many spans are exported together, and exportEvery how long the first of them waits. Real time is meant.
+	// maxBatch is how many spans are exported together, and exportEvery how long the first of them waits, in real time.
 	maxBatch    = 256
 	exportEvery = time.Second
-	// exportTimeout is how long one export may take, with its retries.
+	// exportTimeout is the time limit of one export, including retries.
 	exportTimeout = 20 * time.Second
 )
 
-// Committed takes the spans that a step ends. It never waits: if the queue is full, they are dropped and counted.
+// Committed queues the spans that a step ends. It never blocks: if the queue is full, they are dropped and counted.
 func (t *Tracer) Committed(step progress.Step) {
 	if t == nil {
 		return
@@ -37,7 +37,8 @@ func (t *Tracer) Committed(step progress.Step) {
 	}
 }
 
-// export makes spans of steps and exports them in batches until ctx ends, and then what waits, for a short time.
+// export converts steps to spans and exports them in batches until ctx is done, and then exports the rest of the queue for a
+// short time.
 func (t *Tracer) export(ctx context.Context) {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -69,7 +70,7 @@ func (t *Tracer) export(ctx context.Context) {
 	}
 }
 
-// sendRest exports what waits.
+// sendRest exports the rest of the queue.
 func (t *Tracer) sendRest(life context.Context) {
 	for {
 		select {
@@ -87,7 +88,7 @@ func (t *Tracer) sendRest(life context.Context) {
 	}
 }
 
-// send exports the spans that have ended.
+// send exports the ended spans.
 func (t *Tracer) send(life context.Context) {
 	spans := t.ended.spans
 	if len(spans) == 0 {
@@ -111,7 +112,7 @@ func (t *Tracer) send(life context.Context) {
 	t.exported.Add(int64(len(spans)))
 }
 
-// ended collects spans that have ended. The SDK calls it in the goroutine that ends a span, which is the exporting one.
+// ended collects ended spans. The SDK calls it in the goroutine that ends a span, which is the exporting one.
 type ended struct{ spans []sdktrace.ReadOnlySpan }
 
 // OnStart implements sdktrace.SpanProcessor.

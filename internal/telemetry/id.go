@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// traceIDOf is the id of a session's trace: the session's own, so that all servers add to the same one and people find it. It is
-// invalid if the id is not a UUID.
+// traceIDOf returns the ID of a session's trace: the session's own ID, so that all servers add to the same trace and people can
+// find it. It is invalid if sessionID is not a UUID.
 func traceIDOf(sessionID string) trace.TraceID {
 	id, err := uuid.Parse(sessionID)
 	if err != nil {
@@ -21,8 +21,8 @@ func traceIDOf(sessionID string) trace.TraceID {
 	return trace.TraceID(id)
 }
 
-// spanIDOf is the id of a row's span: the last 8 bytes of the row's id, which are random in a UUIDv7. It is invalid if the id is not
-// a UUID.
+// spanIDOf returns the ID of a row's span: the last 8 bytes of the row's ID, which are random in a UUIDv7. It is invalid if
+// rowID is not a UUID.
 func spanIDOf(rowID string) trace.SpanID {
 	id, err := uuid.Parse(rowID)
 	if err != nil {
@@ -32,10 +32,10 @@ func spanIDOf(rowID string) trace.SpanID {
 	return trace.SpanID(id[8:])
 }
 
-// idKey is the key of the ids, in a context, that the next span gets.
+// idKey is the context key for the IDs of the next span.
 type idKey struct{}
 
-// idGenerator gives each span the ids that its context has.
+// idGenerator gives each span the IDs in its context.
 type idGenerator struct{}
 
 // NewIDs implements sdktrace.IDGenerator.
@@ -52,11 +52,11 @@ func (g idGenerator) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanI
 	return id
 }
 
-// sampler selects a part of all traces by their id, so that every server selects the same ones. It looks at the last 56 bits, as
-// W3C Trace Context says: the SDK's own sampler looks at the last 64, of which the first two are the same in every UUID.
+// sampler selects a fraction of all traces by ID, so that every server selects the same ones. It uses the last 56 bits, as W3C
+// Trace Context specifies: the SDK's own sampler uses the last 64, of which the first two are the same in every UUID.
 type sampler struct{ least uint64 }
 
-// idBits is the number of random bits at the end of a trace id.
+// idBits is the number of random bits at the end of a trace ID.
 const idBits = 56
 
 func newSampler(ratio float64) sampler {

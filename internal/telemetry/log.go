@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// NewHandler adds trace_id and span_id to lines about a session: those that are logged with the context of a row, and those that have
-// session_id and perhaps execution_id.
+// NewHandler adds trace_id and span_id to log records about a session: those logged with the context of a row, and those with
+// session_id and possibly execution_id.
 func NewHandler(next slog.Handler) slog.Handler { return handler{Handler: next} }
 
 type handler struct {
@@ -44,7 +44,7 @@ func (h handler) Handle(ctx context.Context, record slog.Record) error {
 	return h.Handler.Handle(ctx, record)
 }
 
-// with returns the handler with what an attribute says.
+// with returns the handler with the session or execution in an attribute.
 func (h handler) with(attr slog.Attr) handler {
 	switch attr.Key {
 	case "session_id":

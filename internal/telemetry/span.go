@@ -15,20 +15,20 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// span is what a stored row says of a span.
+// span is a span derived from a stored row.
 type span struct {
 	session, row string
-	// parent is the id of the row above; empty for the session itself.
+	// parent is the ID of the parent row; empty for the session itself.
 	parent     string
 	name       string
 	kind       trace.SpanKind
 	from, to   time.Time
 	attributes []attribute.KeyValue
-	// errorType is the code of the error; empty if there is none. errorText may repeat what a model or a tool was given.
+	// errorType is the error code, or "" if there is none. errorText may contain input of a model or a tool.
 	errorType, errorText string
 }
 
-// countSpans is how many spans makeSpans would make.
+// countSpans returns how many spans makeSpans would create.
 func countSpans(step *progress.Step) int {
 	count := len(step.LLMInteractions)
 
@@ -57,7 +57,7 @@ func countSpans(step *progress.Step) int {
 	return count
 }
 
-// makeSpans makes the spans that a step ends.
+// makeSpans creates the spans that a step ends.
 func (t *Tracer) makeSpans(step *progress.Step) {
 	for i := range step.LLMInteractions {
 		t.record(t.inference(&step.LLMInteractions[i], step.Prompts))
@@ -116,7 +116,7 @@ func (t *Tracer) record(s span) {
 	made.End(trace.WithTimestamp(s.to))
 }
 
-// workflow is the span of a session's investigation. Time in the queue is not part of it.
+// workflow returns the span of a session's investigation, without the time in the queue.
 func workflow(s *tarsy.Session) span {
 	made := span{
 		session: s.ID, row: s.ID, name: named("invoke_workflow", s.ChainID), kind: trace.SpanKindInternal,
@@ -139,7 +139,7 @@ func workflow(s *tarsy.Session) span {
 	return made
 }
 
-// stage is the span of a stage. The conventions have none; it groups the agents that ran at the same time.
+// stage returns the span of a stage. The conventions define none; it groups the agents that ran concurrently.
 func stage(s *tarsy.Stage) span {
 	return span{
 		session: s.SessionID, row: s.ID, parent: s.SessionID, name: named("stage", s.StageName), kind: trace.SpanKindInternal,
@@ -152,7 +152,7 @@ func stage(s *tarsy.Stage) span {
 	}
 }
 
-// agent is the span of an execution.
+// agent returns the span of an execution.
 func (t *Tracer) agent(e *tarsy.Execution) span {
 	return span{
 		session: e.SessionID, row: e.ID, parent: e.StageID, name: named("invoke_agent", e.AgentName), kind: trace.SpanKindInternal,
@@ -165,7 +165,7 @@ func (t *Tracer) agent(e *tarsy.Execution) span {
 	}
 }
 
-// inference is the span of an LLM call. A row is made when the call has ended.
+// inference returns the span of an LLM call. A row is created when the call has ended.
 func (t *Tracer) inference(call *tarsy.LLMInteraction, prompts map[string]progress.Prompt) span {
 	made := span{
 		session: call.SessionID, row: call.ID, parent: call.SessionID, name: named("chat", call.ModelName), kind: trace.SpanKindClient,
@@ -205,7 +205,8 @@ func (t *Tracer) inference(call *tarsy.LLMInteraction, prompts map[string]progre
 // methodCall is the MCP method of tool calls.
 const methodCall = "tools/call"
 
-// toolCall is the span of a tool call. The MCP server is told its id, so that the server's spans are below it.
+// toolCall returns the span of a tool call. Its ID is propagated to the MCP server, so that the server's spans are its
+// children.
 func (t *Tracer) toolCall(call *tarsy.MCPInteraction) span {
 	made := span{
 		session: call.SessionID, row: call.ID, parent: call.ExecutionID, name: named("execute_tool", call.ToolName), kind: trace.SpanKindInternal,
@@ -243,12 +244,12 @@ func (t *Tracer) toolCall(call *tarsy.MCPInteraction) span {
 	return made
 }
 
-// llmProvider is the provider in the words of the conventions.
+// llmProvider returns the provider in the terms of the conventions.
 func (t *Tracer) llmProvider(name string) attribute.KeyValue {
 	return semconv.GenAIProviderNameKey.String(cmp.Or(t.cfg.ProviderName(name), name))
 }
 
-// finishReason is why a model stopped, in the words of the conventions. What a gateway calls it is kept.
+// finishReason returns why a model stopped, in the terms of the conventions. A gateway's own reason is kept.
 func finishReason(reason string) string {
 	switch llm.StopReason(reason) {
 	case llm.StopEnd, llm.StopSequence:
@@ -262,7 +263,7 @@ func finishReason(reason string) string {
 	}
 }
 
-// failure is the type of the error of a stage or an execution; empty if there is none.
+// failure returns the error type of a stage or an execution, or "" if there is none.
 func failure(status tarsy.Status, code string) string {
 	if status == tarsy.StatusFailed || status == tarsy.StatusTimedOut {
 		return cmp.Or(code, string(status))

@@ -1,6 +1,6 @@
-// Package telemetry exports what sessions did as OpenTelemetry traces, with the GenAI conventions. A span is made from stored rows,
-// after the step that ends it was committed, so it needs nothing that a server remembers: after a takeover the next server goes on
-// with the same trace. It knows neither the database nor the engine.
+// Package telemetry exports the activity of sessions as OpenTelemetry traces, with the GenAI conventions. A span is created
+// from stored rows, after the step that ends it was committed, so it does not depend on a server's memory: after a takeover,
+// the next server continues the same trace. The package knows neither the database nor the engine.
 package telemetry
 
 import (
@@ -24,42 +24,43 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// The standard variables that switch traces on without a configured endpoint.
+// The standard environment variables that enable traces without a configured endpoint.
 const (
 	EnvEndpoint       = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	EnvTracesEndpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 )
 
-// tracesPath is where collectors receive traces.
+// tracesPath is the path at which collectors receive traces.
 const tracesPath = "/v1/traces"
 
-// scope is the name of the instrumentation.
+// scope is the name of the instrumentation scope.
 const scope = "tarsy.dev/tarsy"
 
-// patience is how long the rest is exported when the server stops.
+// patience is how long the rest of the queue is exported when the server stops.
 const patience = 3 * time.Second
 
-// Config is what to export and where to.
+// Config configures what to export, and where to.
 type Config struct {
-	// Endpoint is the address of the collector; empty means that of the standard variables.
+	// Endpoint is the URL of the collector; empty means that of the standard variables.
 	Endpoint string
 	// Headers are sent with every export; nil means those of the standard variables.
 	Headers map[string]string
-	// SampleRatio is the part of sessions that are exported, from 0 to 1. All servers decide alike.
+	// SampleRatio is the fraction of sessions that are exported, from 0 to 1. All servers select the same sessions.
 	SampleRatio float64
-	// CaptureContent adds what models and tools were given and answered.
+	// CaptureContent adds the input and output of models and tools.
 	CaptureContent bool
-	// ProviderName returns what the conventions call an LLM provider, and ServerTransport the type of an MCP server's transport. Nil knows none.
+	// ProviderName returns the name of an LLM provider in the conventions, and ServerTransport the transport type of an MCP
+	// server. Nil means unknown.
 	ProviderName, ServerTransport func(name string) string
-	// ProviderURL returns the address of the API of an LLM provider by its name, and ServerURL that of an MCP server; empty if there is
-	// none. Only the host and the port are exported. Nil knows none.
+	// ProviderURL returns the URL of an LLM provider's API by its name, and ServerURL that of an MCP server; empty if there is
+	// none. Only the host and the port are exported. Nil means unknown.
 	ProviderURL, ServerURL func(name string) string
-	// Version and ServerID describe this server.
+	// Version and ServerID identify this server.
 	Version, ServerID string
 	Logger            *slog.Logger
 }
 
-// Tracer exports what was committed. A nil Tracer does nothing. It is safe for concurrent use.
+// Tracer exports committed steps. A nil Tracer does nothing. It is safe for concurrent use.
 type Tracer struct {
 	cfg      Config
 	sampler  sampler
@@ -68,7 +69,7 @@ type Tracer struct {
 	exporter sdktrace.SpanExporter
 	outage   background.Outage
 
-	// steps wait for the exporting goroutine, which owns ended.
+	// steps is the queue of the exporting goroutine, which owns ended.
 	steps chan progress.Step
 	ended ended
 	task  background.Task
@@ -76,7 +77,7 @@ type Tracer struct {
 	exported, failed, dropped atomic.Int64
 }
 
-// New makes a Tracer and begins to export. It connects to nothing before there is something to export.
+// New creates a Tracer and starts exporting. It makes no connections until there is something to export.
 func New(ctx context.Context, cfg Config) (*Tracer, error) {
 	unknown := func(string) string { return "" }
 	if cfg.ProviderName == nil {
@@ -140,7 +141,7 @@ func New(ctx context.Context, cfg Config) (*Tracer, error) {
 	return t, nil
 }
 
-// describe is the resource: what the standard variables say wins over what we know.
+// describe returns the resource; the standard variables take precedence over our own values.
 func describe(ctx context.Context, cfg Config) (*resource.Resource, error) {
 	described, err := resource.New(ctx,
 		resource.WithTelemetrySDK(), resource.WithHost(),
@@ -156,11 +157,11 @@ func describe(ctx context.Context, cfg Config) (*resource.Resource, error) {
 	return described, nil
 }
 
-// tracesURL adds the path of traces to the address of a collector, unless it is there.
+// tracesURL adds the traces path to the URL of a collector, unless it is already there.
 func tracesURL(endpoint string) (string, error) {
 	address, err := url.Parse(endpoint)
 	if err != nil || address.Host == "" {
-		// The parser's error repeats the address, which may have a password.
+		// The parser's error contains the URL, which may contain a password.
 		return "", errors.New("the endpoint of traces is not a URL such as http://localhost:4318")
 	}
 
@@ -171,8 +172,8 @@ func tracesURL(endpoint string) (string, error) {
 	return address.String(), nil
 }
 
-// ParseHeaders reads headers as the standard variables have them: name=value pairs, separated by commas, with values that may be
-// escaped as in a URL.
+// ParseHeaders parses headers in the format of the standard variables: comma-separated name=value pairs, whose values can be
+// URL-escaped.
 func ParseHeaders(text string) (map[string]string, error) {
 	headers := map[string]string{}
 
@@ -185,7 +186,7 @@ func ParseHeaders(text string) (map[string]string, error) {
 		decoded, err := url.PathUnescape(strings.TrimSpace(value))
 
 		if name = strings.TrimSpace(name); !found || name == "" || err != nil {
-			// The text may have a secret.
+			// The text may contain a secret.
 			return nil, errors.New("headers must be name=value pairs, separated by commas")
 		}
 
@@ -195,12 +196,13 @@ func ParseHeaders(text string) (map[string]string, error) {
 	return headers, nil
 }
 
-// Counts are how many spans were exported, how many the collector did not take, and how many were dropped because too many waited.
+// Counts returns how many spans were exported, how many the collector did not accept, and how many were dropped because the
+// queue was full.
 func (t *Tracer) Counts() (exported, failed, dropped int64) {
 	return t.exported.Load(), t.failed.Load(), t.dropped.Load()
 }
 
-// Stop exports what waits, for a short time, and ends. Steps that are committed later are not exported.
+// Stop exports the rest of the queue, for a short time, and shuts down. Steps that are committed later are not exported.
 func (t *Tracer) Stop(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -215,5 +217,5 @@ func (t *Tracer) Stop(ctx context.Context) error {
 	return nil
 }
 
-// ours is an attribute that the conventions do not know.
+// ours returns an attribute that the conventions do not define.
 func ours(name, value string) attribute.KeyValue { return attribute.String("tarsy."+name, value) }

@@ -31,12 +31,12 @@ func newTracer(t *testing.T, cfg telemetry.Config) *telemetry.Tracer {
 	return tracer
 }
 
-// stepOf is a step with one LLM call.
+// stepOf returns a step with one LLM call.
 func stepOf(sessionID string) progress.Step {
 	return progress.Step{LLMInteractions: []tarsy.LLMInteraction{{ID: ident.New(), SessionID: sessionID, ModelName: "m", CreatedAt: time.Now()}}}
 }
 
-// Ids of sessions are UUIDs, whose bits are not all random: a tenth of them must be a tenth of them.
+// Session IDs are UUIDs, whose bits are not all random: a ratio of a tenth must select a tenth of them.
 func TestSampleRatioHoldsForSessionIDs(t *testing.T) {
 	t.Parallel()
 
@@ -59,7 +59,7 @@ func TestSampleRatioHoldsForSessionIDs(t *testing.T) {
 	}
 }
 
-// The collector gets the sampled sessions, whole.
+// The collector receives the sampled sessions completely.
 func TestSessionsThatAreNotSampledAreNotExported(t *testing.T) {
 	t.Parallel()
 
@@ -84,7 +84,7 @@ func TestSessionsThatAreNotSampledAreNotExported(t *testing.T) {
 	require.Equal(t, want, <-received)
 }
 
-// countSpans tells how many spans each export has.
+// countSpans sends the number of spans in each export.
 func countSpans(received chan<- int) http.HandlerFunc {
 	return func(_ http.ResponseWriter, r *http.Request) {
 		var (
@@ -107,7 +107,7 @@ func countSpans(received chan<- int) http.HandlerFunc {
 	}
 }
 
-// While the collector does not answer, commits are not delayed: what does not fit into the queue is dropped and counted.
+// While the collector does not respond, commits are not delayed: what does not fit into the queue is dropped and counted.
 func TestSpansAreDroppedWhileCollectorHangs(t *testing.T) {
 	t.Parallel()
 
@@ -143,7 +143,7 @@ func TestSpansAreDroppedWhileCollectorHangs(t *testing.T) {
 	require.Equal(t, int64(spans+1), exported+failed+dropped, "each span is counted once")
 }
 
-// The standard variables say where to export to if nothing is configured, and name the service. A configured endpoint wins.
+// The standard variables set the endpoint if none is configured, and the service name. A configured endpoint takes precedence.
 func TestStandardVariablesApplyWithoutConfiguration(t *testing.T) {
 	requests := make(chan *http.Request, 1)
 	bodies := make(chan string, 1)

@@ -14,73 +14,73 @@ import (
 	"tarsy.dev/tarsy/internal/triage/store"
 )
 
-// Incoming is an alert of a delivery. It is masked.
+// Incoming is an alert of a delivery, with its secrets masked.
 type Incoming struct {
 	postgres.Prepared
 
 	Resolved bool
-	// Stored is the alert as it is kept if it is suppressed.
+	// Stored is the form in which the alert is stored if it is suppressed.
 	Stored store.Stored
 }
 
-// group is the group that an alert is counted in. Without a key it is alone.
+// group returns the group of an alert. An alert without a group key is a group by itself.
 func (i Incoming) group() string {
 	return cmp.Or(i.Session.GroupKey, "fingerprint="+i.Session.Fingerprint)
 }
 
-// Quiet keeps alerts back: a silence or a maintenance window.
+// Quiet suppresses alerts: a silence or a maintenance window.
 type Quiet struct {
 	Reason tarsy.SuppressionReason
-	// Name is the id of the silence or the name of the window, Text why, for people.
+	// Name is the ID of the silence or the name of the window, Text the reason, for people.
 	Name, Text string
 	Match      match.Set
 }
 
-// Situation is what a decision depends on, besides the alerts.
+// Situation is the input of a decision apart from the alerts.
 type Situation struct {
 	Now      time.Time
 	Settings Settings
 	Known    store.Known
-	// Quiet are the silences and maintenance windows that hold now.
+	// Quiet are the silences and maintenance windows that are active now.
 	Quiet []Quiet
 }
 
-// Storm is a session that is created for a storm.
+// Storm is a session to be created for a storm.
 type Storm struct {
 	SessionID string
 	GroupKey  string
-	// Alerts are the first members, as numbers of alerts of the delivery. Earlier is how many alerts of the group were investigated by
-	// themselves before.
+	// Alerts are the first members, as indexes into the delivery. Earlier is how many alerts of the group were investigated
+	// individually before.
 	Alerts  []int
 	Earlier int
 }
 
-// Decision is what becomes of a delivery.
+// Decision is the decision about a delivery.
 type Decision struct {
 	store.Change
 
-	// Create are the numbers of the alerts that get a session of their own.
+	// Create are the indexes of the alerts that get their own session.
 	Create []int
 	Storms []Storm
-	// Results are in the order of the delivery; suppressed has the number in Change.Suppressed for those that are there, else -1.
+	// Results are in the order of the delivery; suppressed has the index in Change.Suppressed of each alert, or -1.
 	Results    []tarsy.DeliveredAlert
 	suppressed []int
-	// Touched are the sessions whose counts changed, with their versions, without the new ones.
+	// Touched are the existing sessions whose counts changed, with their versions.
 	Touched map[string]int64
 }
 
-// decider is a decision in the making.
+// decider is a decision in progress.
 type decider struct {
 	Situation
 	Decision
 
 	alerts []Incoming
 	groups map[string]*store.Group
-	// sessions are by id, last has the last session of each fingerprint.
+	// sessions are by ID, last has the last session of each fingerprint.
 	sessions map[string]*investigation
 	last     map[string]*investigation
 	kept     map[string][]*kept
-	// rows finds what is in Change.Suppressed already.
+	// rows are the indexes into Change.Suppressed.
 	rows map[rowKey]int
 }
 
@@ -90,7 +90,7 @@ type investigation struct {
 	changed, created bool
 }
 
-// kept is a suppressed alert that fires or is a member of a storm; row is its number in Change.Suppressed if it is new, else -1.
+// kept is a suppressed alert that fires or is a member of a storm; row is its index in Change.Suppressed if it is new, or -1.
 type kept struct {
 	store.Kept
 
@@ -102,7 +102,7 @@ type rowKey struct {
 	reason             tarsy.SuppressionReason
 }
 
-// Decide decides on all alerts of a delivery. It is a function of its arguments but for the ids of new rows.
+// Decide decides about all alerts of a delivery. It is a pure function, except for the IDs of new rows.
 func Decide(s Situation, alerts []Incoming) Decision {
 	d := newDecider(s, alerts)
 
@@ -112,7 +112,7 @@ func Decide(s Situation, alerts []Incoming) Decision {
 	for n, a := range alerts {
 		switch fp := a.Session.Fingerprint; {
 		case seen[fp]:
-			again = append(again, n) // depends on what becomes of the first
+			again = append(again, n) // depends on the decision about the first one
 		case d.settle(n):
 		default:
 			seen[fp] = true
@@ -166,7 +166,7 @@ func newDecider(s Situation, alerts []Incoming) *decider {
 	return d
 }
 
-// renew ends the storm of a group if it is over, and begins a new window if the last one is.
+// renew ends the storm of a group if it is over, and starts a new window if the previous one has ended.
 func (d *decider) renew(g *store.Group) {
 	if g.StormSessionID != nil && d.stormOver(d.sessions[*g.StormSessionID], g.LastAt) {
 		g.StormSessionID = nil
@@ -178,7 +178,7 @@ func (d *decider) renew(g *store.Group) {
 	}
 }
 
-// stormOver reports whether new alerts of a group are none of its storm. Session is nil if it was deleted.
+// stormOver reports whether new alerts of a group no longer belong to its storm. Session is nil if it was deleted.
 func (d *decider) stormOver(session *investigation, lastAt time.Time) bool {
 	switch {
 	case session == nil || d.Now.Sub(lastAt) >= d.Settings.StormWindow:
@@ -190,12 +190,12 @@ func (d *decider) stormOver(session *investigation, lastAt time.Time) bool {
 	}
 }
 
-// open reports whether a session investigates its alert, or did so a short time ago.
+// open reports whether a session is investigating its alert, or finished a short time ago.
 func (d *decider) open(i *investigation) bool {
 	return i.CompletedAt == nil || d.Now.Sub(*i.CompletedAt) < d.Settings.Window
 }
 
-// settle decides on an alert that needs no session, and reports whether it does not.
+// settle decides about an alert that needs no session. It returns false if the alert needs one.
 func (d *decider) settle(n int) bool {
 	a := d.alerts[n]
 	if a.Resolved {
@@ -222,7 +222,7 @@ func (d *decider) settle(n int) bool {
 	return false
 }
 
-// investigated returns the open session of an alert, and its row there if it is a member of a storm.
+// investigated returns the open session of an alert, and the alert's row there if it is a member of a storm.
 func (d *decider) investigated(fingerprint string) (*investigation, *kept) {
 	if own := d.last[fingerprint]; own != nil && d.open(own) {
 		return own, nil
@@ -237,7 +237,7 @@ func (d *decider) investigated(fingerprint string) (*investigation, *kept) {
 	return nil, nil
 }
 
-// stormOf is the session of the storm that a suppressed alert is a member of; nil if it is none.
+// stormOf returns the session of the storm that a suppressed alert belongs to, or nil if there is none.
 func (d *decider) stormOf(k *kept) *investigation {
 	if k.Reason != tarsy.SuppressedStorm || k.SessionID == nil {
 		return nil
@@ -274,13 +274,13 @@ func (d *decider) count(n int, session *investigation, member *kept) {
 	d.suppress(n, tarsy.SuppressedStorm, session.SessionID, "")
 }
 
-// silence keeps an alert back.
+// silence suppresses an alert.
 func (d *decider) silence(n int, q Quiet) {
 	d.answer(n, tarsy.ActionSilence, q.Text, "")
 	d.suppress(n, q.Reason, string(q.Reason)+":"+q.Name, q.Name)
 }
 
-// resolve records that an alert is over.
+// resolve records that an alert is resolved.
 func (d *decider) resolve(n int) {
 	fp, known, session := d.alerts[n].Session.Fingerprint, false, ""
 
@@ -301,7 +301,7 @@ func (d *decider) resolve(n int) {
 		}
 	}
 
-	// What came before it in this delivery.
+	// Earlier alerts of this delivery.
 	for row := range d.Suppressed {
 		if s := &d.Suppressed[row]; s.Fingerprint == fp {
 			s.Firing = false
@@ -321,7 +321,7 @@ func (d *decider) resolve(n int) {
 	}
 }
 
-// over records that a suppressed alert does not fire any more.
+// over records that a suppressed alert no longer fires.
 func (d *decider) over(n int, k *kept) {
 	if k.row >= 0 {
 		d.suppressed[n] = k.row
@@ -333,7 +333,7 @@ func (d *decider) over(n int, k *kept) {
 	d.Results[n].SuppressedID = &k.ID
 }
 
-// investigate decides on new alerts of a group: a session for each, or one for all.
+// investigate decides about new alerts of a group: one session for each, or one for all.
 func (d *decider) investigate(g *store.Group, alerts []int) {
 	g.LastAt = d.Now
 	limit := d.Settings.Threshold
@@ -358,7 +358,7 @@ func (d *decider) investigate(g *store.Group, alerts []int) {
 	}
 }
 
-// create gives an alert a session of its own.
+// create creates a session for an alert.
 func (d *decider) create(n int) {
 	session := d.alerts[n].Session
 	reason := "A new alert."
@@ -375,7 +375,7 @@ func (d *decider) create(n int) {
 	}})
 }
 
-// earlier is the session that investigated an alert before.
+// earlier returns the previous session that investigated an alert.
 func (d *decider) earlier(fingerprint string) *string {
 	id := ""
 	if own := d.last[fingerprint]; own != nil {
@@ -395,14 +395,14 @@ func (d *decider) earlier(fingerprint string) *string {
 	return &id
 }
 
-// add begins the counts of a new session.
+// add starts the counts of a new session.
 func (d *decider) add(alert store.Alert) {
 	alert.Firing, alert.LastAt, alert.Changes = true, d.Now, []time.Time{}
 	created := &investigation{Investigation: store.Investigation{Alert: alert}, changed: true, created: true}
 	d.sessions[alert.SessionID], d.last[alert.Fingerprint] = created, created
 }
 
-// beginStorm gives a group a session for its storm.
+// beginStorm creates the session for a group's storm.
 func (d *decider) beginStorm(g *store.Group, alerts []int) {
 	id, fp := ident.New(), stormFingerprint(g.Key)
 	d.Storms = append(d.Storms, Storm{SessionID: id, GroupKey: g.Key, Alerts: alerts, Earlier: g.Created})
@@ -412,7 +412,7 @@ func (d *decider) beginStorm(g *store.Group, alerts []int) {
 	g.StormSessionID = &id
 }
 
-// join makes an alert a member of a storm.
+// join adds an alert to a storm.
 func (d *decider) join(n int, storm *investigation) {
 	d.receive(storm)
 	storm.Members++
@@ -460,7 +460,7 @@ func (d *decider) setFiring(i *investigation, firing bool) {
 	i.Flapping = recent >= d.Settings.FlappingAfter
 }
 
-// appendTime adds a time and keeps the latest ones.
+// appendTime appends a time and keeps only the latest ones.
 func appendTime(times []time.Time, at time.Time) []time.Time {
 	times = append(slices.Clone(times), at)
 
@@ -476,7 +476,8 @@ func (d *decider) answer(n int, action tarsy.DeliveryAction, reason, session str
 	}
 }
 
-// suppress lists an alert as suppressed and returns its number there. Session is the owner if it is one.
+// suppress lists an alert as suppressed and returns its index there. Alerts with the same owner, fingerprint and reason share a
+// row.
 func (d *decider) suppress(n int, reason tarsy.SuppressionReason, owner, silence string) int {
 	a := d.alerts[n]
 	key := rowKey{owner: owner, fingerprint: a.Session.Fingerprint, reason: reason}
@@ -501,7 +502,7 @@ func (d *decider) suppress(n int, reason tarsy.SuppressionReason, owner, silence
 	return d.rows[key]
 }
 
-// finish collects what changed, in an order that does not depend on chance.
+// finish collects the changes in a deterministic order.
 func (d *decider) finish() Decision {
 	for _, id := range slices.Sorted(maps.Keys(d.sessions)) {
 		i := d.sessions[id]

@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/triage/store"
 )
 
-// model is the tables of triage in memory.
+// model is an in-memory version of triage's tables.
 type model struct {
 	now      time.Time
 	settings triage.Settings
@@ -25,11 +25,12 @@ type model struct {
 	sessions map[string]store.Investigation
 	rows     map[string]*store.Suppressed
 	quiet    []triage.Quiet
-	// created is how many alerts got a session of their own, over how many were only recorded as over, and received how many there were.
+	// created is how many alerts got their own session, over how many were only recorded as resolved, and received the number
+	// of all alerts.
 	created, over, received int64
 }
 
-// known is what the store would find.
+// known returns what the store would find.
 func (m *model) known() store.Known {
 	return store.Known{
 		Groups: slices.Collect(maps.Values(m.groups)), Investigations: slices.Collect(maps.Values(m.sessions)), Kept: m.kept(),
@@ -48,7 +49,7 @@ func (m *model) kept() []store.Kept {
 	return kept
 }
 
-// receive decides on a delivery and stores the result.
+// receive decides about a delivery and stores the result.
 func (m *model) receive(t require.TestingT, alerts []triage.Incoming) {
 	for _, a := range alerts {
 		if _, ok := m.groups[a.Session.GroupKey]; !ok {

@@ -18,33 +18,33 @@ import (
 	"tarsy.dev/tarsy/internal/triage/store"
 )
 
-// Intake makes sessions of alerts; engine.Intake is one.
+// Intake turns alerts into sessions. engine.Intake implements it.
 type Intake interface {
-	// Enter counts alerts that are held in memory, or refuses them with CodeOverloaded.
+	// Enter counts alerts that are held in memory, or rejects them with CodeOverloaded.
 	Enter(alerts ...tarsy.Alert) (leave func(), err error)
-	// Prepare finds an alert's chain and masks it.
+	// Prepare finds an alert's chain and masks the alert.
 	Prepare(ctx context.Context, alert tarsy.Alert) (postgres.Prepared, error)
-	// PrepareMasked is Prepare for an alert made of texts that are masked already.
+	// PrepareMasked is Prepare for an alert that consists of masked texts.
 	PrepareMasked(alert tarsy.Alert) (postgres.Prepared, error)
 }
 
-// Config is what a Desk needs. Everything is required.
+// Config configures a Desk. Everything is required.
 type Config struct {
 	DB       *postgres.DB
 	Intake   Intake
 	Settings Settings
-	// Mask hides secrets in what people write.
+	// Mask masks secrets in what people write.
 	Mask  func(string) string
 	Clock clockwork.Clock
 }
 
-// Desk receives alerts. Any number of servers may have one on the same database.
+// Desk receives alerts. Any number of servers can use the same database.
 type Desk struct {
 	cfg   Config
 	store *store.DB
 
 	mu sync.Mutex
-	// matchers are those of the silences that held last, by id.
+	// matchers are the parsed matchers of the silences that were last active, by ID.
 	matchers map[string]match.Set
 }
 
@@ -55,8 +55,8 @@ func New(cfg Config) *Desk {
 
 func (d *Desk) now() time.Time { return calendar.Time(d.cfg.Clock.Now()) }
 
-// Receive decides on the alerts of a delivery and stores what follows, in one transaction. When it returns without error everything is
-// durable; with an error nothing is stored. A delivery that is repeated within a few minutes changes nothing.
+// Receive decides about the alerts of a delivery and stores the outcome in one transaction. When it returns without error,
+// everything is durable; otherwise nothing is stored. A delivery that is repeated within a few minutes changes nothing.
 func (d *Desk) Receive(ctx context.Context, delivery tarsy.Delivery) (tarsy.DeliveryResult, error) {
 	leave, err := d.cfg.Intake.Enter(delivery.Alerts...)
 	if err != nil {
@@ -90,7 +90,8 @@ func (d *Desk) Receive(ctx context.Context, delivery tarsy.Delivery) (tarsy.Deli
 	return result, nil
 }
 
-// prepare masks an alert of a delivery. A runbook that is not allowed is no reason to refuse it: most senders do not choose it.
+// prepare masks an alert of a delivery. It drops a runbook that is not allowed instead of rejecting the alert: most senders do
+// not choose it.
 func (d *Desk) prepare(ctx context.Context, delivery tarsy.Delivery, alert tarsy.Alert) (Incoming, error) {
 	alert.Author = delivery.Author
 
@@ -117,7 +118,7 @@ func (d *Desk) prepare(ctx context.Context, delivery tarsy.Delivery, alert tarsy
 	return Incoming{Prepared: prepared, Resolved: alert.Resolved, Stored: stored}, nil
 }
 
-// decide decides on a delivery in a transaction. The caller calls after when it is committed.
+// decide decides about a delivery in a transaction. The caller must call after once the transaction is committed.
 func (d *Desk) decide(ctx context.Context, tx pgx.Tx, delivery tarsy.Delivery, alerts []Incoming) (result tarsy.DeliveryResult, after func(), err error) {
 	now := d.now()
 
@@ -180,7 +181,7 @@ func (d *Desk) decide(ctx context.Context, tx pgx.Tx, delivery tarsy.Delivery, a
 	}, nil
 }
 
-// keepGroups is for how long a group without alerts is kept, at least.
+// keepGroups is the minimum time that a group without alerts is kept.
 const keepGroups = 24 * time.Hour
 
 // lock locks the groups of alerts.
@@ -200,7 +201,7 @@ func (d *Desk) lock(ctx context.Context, tx pgx.Tx, alerts []Incoming, now time.
 	return store.Lock(ctx, tx, slices.Compact(groups), slices.Compact(fingerprints), now, now.Add(-keep))
 }
 
-// sessions are those that a decision creates, storms last.
+// sessions returns the sessions that a decision creates, storms last.
 func (d *Desk) sessions(decision Decision, alerts []Incoming, author string) ([]postgres.Prepared, error) {
 	sessions := make([]postgres.Prepared, 0, len(decision.Create)+len(decision.Storms))
 	for _, n := range decision.Create {

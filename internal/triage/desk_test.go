@@ -97,7 +97,7 @@ func TestDeliveryRepeatedWithinTenMinutesChangesNothing(t *testing.T) {
 	require.False(t, third.Repeated)
 	require.Equal(t, int64(2), f.alert(*first.Alerts[0].SessionID).Occurrences)
 
-	// Old keys are removed along with new ones.
+	// Adding a key removes old ones.
 	f.clock.Advance(time.Hour)
 	delivery.Key = []byte("another")
 	_, err = f.Receive(t.Context(), delivery)
@@ -105,7 +105,7 @@ func TestDeliveryRepeatedWithinTenMinutesChangesNothing(t *testing.T) {
 	require.Equal(t, 1, f.count(`SELECT count(*) FROM deliveries`))
 }
 
-// A script that reports no time posts the same body each time that its alert fires.
+// A script that reports no time posts the same body each time its alert fires.
 func TestEqualBodyIsNewAfterItsAlertChanged(t *testing.T) {
 	t.Parallel()
 
@@ -227,7 +227,7 @@ func TestRefusedDeliveryLeavesNothingBehind(t *testing.T) {
 	require.Equal(t, tarsy.CodeUnknownAlertType, tarsy.CodeOf(err))
 	require.Equal(t, before, tables())
 
-	// What needs no session is accepted, and the refused delivery is no repetition when it fits.
+	// Alerts that need no session are accepted, and the rejected delivery does not count as a repetition when it fits later.
 	_, err = desk.Receive(t.Context(), tarsy.Delivery{Alerts: []tarsy.Alert{firing("other", "before")}})
 	require.NoError(t, err)
 

@@ -1,7 +1,7 @@
-// Package triage decides what becomes of alerts that have an identity: investigated by a session of their own, counted on one that
-// investigates them already, grouped into a storm, kept back by a silence or a maintenance window, or recorded as resolved. Nothing is
-// dropped: what is not investigated is listed as suppressed and can be investigated anyway.
+// Package triage decides how to handle alerts that have an identity: they are investigated by their own session, counted on a
+// session that already investigates them, grouped into a storm, suppressed by a silence or a maintenance window, or recorded as
+// resolved. Nothing is dropped: alerts that are not investigated are listed as suppressed and can still be investigated.
 //
-// Decide is a pure function of what is stored; Desk runs it, one transaction per delivery. The package knows nothing of HTTP, and of
-// sessions only how one is created.
+// Decide is a pure function of the stored state; Desk runs it, with one transaction per delivery. The package knows nothing of
+// HTTP, and of sessions only how to create one.
 package triage

@@ -27,14 +27,14 @@ const secret = "hunter2"
 
 func epoch() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// settings are those that most tests use.
+// settings are the settings of most tests.
 func settings() triage.Settings {
 	return triage.Settings{
 		Window: time.Hour, Threshold: 3, StormWindow: 10 * time.Minute, FlappingAfter: 4, FlappingWindow: time.Hour,
 	}
 }
 
-// fixture is a database with a desk on it.
+// fixture is a database with a desk.
 type fixture struct {
 	*triage.Desk
 
@@ -69,7 +69,7 @@ func newFixture(t *testing.T, change ...func(*triage.Settings)) *fixture {
 	return f
 }
 
-// server opens the database once more. Limit is how many sessions may wait; 0 means any number.
+// server opens another connection to the database. Limit is the maximum number of waiting sessions; 0 means no limit.
 func (f *fixture) server(limit int) *postgres.DB {
 	f.t.Helper()
 
@@ -100,7 +100,7 @@ func (f *fixture) intake(db *postgres.DB) *engine.Intake {
 
 func mask(text string) string { return strings.ReplaceAll(text, secret, "[MASKED]") }
 
-// firing is an alert of a group.
+// firing returns a firing alert of a group.
 func firing(group, name string, change ...func(*tarsy.Alert)) tarsy.Alert {
 	a := tarsy.Alert{AlertType: "test", Data: "data of " + name, Facts: tarsy.AlertFacts{
 		Title: "Title of " + name, Severity: tarsy.SeverityWarning, Labels: map[string]string{"alertname": group, "instance": name},
@@ -118,7 +118,7 @@ func resolved(group, name string) tarsy.Alert {
 	return firing(group, name, func(a *tarsy.Alert) { a.Resolved = true })
 }
 
-// many are new alerts of a group.
+// many returns new alerts of a group.
 func many(group string, n int) []tarsy.Alert {
 	alerts := make([]tarsy.Alert, n)
 	for i := range alerts {
@@ -128,7 +128,7 @@ func many(group string, n int) []tarsy.Alert {
 	return alerts
 }
 
-// receive receives a delivery that must be accepted.
+// receive submits a delivery that must be accepted.
 func (f *fixture) receive(alerts ...tarsy.Alert) []tarsy.DeliveredAlert {
 	f.t.Helper()
 
@@ -139,7 +139,7 @@ func (f *fixture) receive(alerts ...tarsy.Alert) []tarsy.DeliveredAlert {
 	return result.Alerts
 }
 
-// session receives an alert that must be investigated and returns the session.
+// session submits an alert that must be investigated and returns the session.
 func (f *fixture) session(alert tarsy.Alert) string {
 	f.t.Helper()
 
@@ -175,7 +175,7 @@ func (f *fixture) alert(id string) tarsy.AlertState {
 	return state
 }
 
-// end completes every session that waits.
+// end completes every waiting session.
 func (f *fixture) end() {
 	f.t.Helper()
 
@@ -202,7 +202,7 @@ func (f *fixture) suppressed() []tarsy.SuppressedAlert {
 	return all
 }
 
-// count reads a number.
+// count runs a query that returns a number.
 func (f *fixture) count(sql string, args ...any) int {
 	f.t.Helper()
 

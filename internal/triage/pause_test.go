@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// A delivery is refused as a whole, also where its alerts are only counted or over: its sender repeats it.
+// A delivery is rejected as a whole, even if its alerts would only be counted or resolved: its sender will repeat it.
 func TestDeliveriesAreRefusedDuringPauseAndChangeNothing(t *testing.T) {
 	t.Parallel()
 

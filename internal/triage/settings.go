@@ -7,41 +7,41 @@ import (
 	"tarsy.dev/tarsy/internal/match"
 )
 
-// Settings are what decisions follow.
+// Settings configure decisions.
 type Settings struct {
-	// Window is for how long after the end of its session an alert is only counted.
+	// Window is how long after the end of its session an alert is only counted.
 	Window time.Duration
-	// Threshold is how many alerts of a group are investigated by themselves within StormWindow; with more there is a storm. With 1
-	// the alerts of a group are investigated together from the first one on; 0 means that there are no storms.
+	// Threshold is how many alerts of a group are investigated individually within StormWindow; more are a storm. With 1, the
+	// alerts of a group are investigated together from the first one; 0 disables storms.
 	Threshold   int
 	StormWindow time.Duration
-	// FlappingAfter is from how many changes within FlappingWindow on an alert flaps.
+	// FlappingAfter is the number of changes within FlappingWindow from which an alert is flapping.
 	FlappingAfter  int
 	FlappingWindow time.Duration
-	// Maintenance are times in which matching alerts are not investigated.
+	// Maintenance are windows during which matching alerts are not investigated.
 	Maintenance []Window
 }
 
-// Window is a maintenance window: from Start to End if these are set, else weekly.
+// Window is a maintenance window: from Start to End if these are set, or else weekly.
 type Window struct {
 	Name, Reason string
 	Match        match.Set
 	Start, End   time.Time
-	// Days are those on which a weekly window begins. From and To are since midnight in Zone; To is on the next day if it is not after
-	// From.
+	// Days are the days on which a weekly window starts. From and To are since midnight in Zone; To is on the next day if it is
+	// not after From.
 	Days     []time.Weekday
 	From, To time.Duration
 	Zone     *time.Location
 }
 
-// Active reports whether the window holds at a time.
+// Active reports whether the window is active at a time.
 func (w Window) Active(at time.Time) bool {
 	if !w.Start.IsZero() || !w.End.IsZero() {
 		return !at.Before(w.Start) && at.Before(w.End)
 	}
 
 	local := at.In(w.Zone)
-	// By the clock on the wall, also on days that are shorter or longer.
+	// In wall-clock time, so also on days that are shorter or longer.
 	clock := time.Duration(local.Hour())*time.Hour + time.Duration(local.Minute())*time.Minute + time.Duration(local.Second())*time.Second
 	today := slices.Contains(w.Days, local.Weekday())
 

@@ -13,14 +13,14 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// The limits of a silence.
+// Limits of a silence.
 const (
 	maxMatchers      = 32
 	maxMatcher       = 1024
 	maxSilenceReason = 2000
 )
 
-// quiet are the silences and maintenance windows that hold now.
+// quiet returns the active silences and maintenance windows.
 func (d *Desk) quiet(silences []tarsy.Silence, now time.Time) ([]Quiet, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -62,12 +62,12 @@ func maintenanceText(w Window) string {
 	return fmt.Sprintf("Maintenance window %q: %s", w.Name, w.Reason)
 }
 
-// Silences returns those that hold or will, or all.
+// Silences returns the active and future silences, or all.
 func (d *Desk) Silences(ctx context.Context, all bool) ([]tarsy.Silence, error) {
 	return d.store.Silences(ctx, all, d.now())
 }
 
-// AddSilence checks and stores a silence. It begins now unless StartsAt is set.
+// AddSilence validates and stores a silence. It starts now unless StartsAt is set.
 func (d *Desk) AddSilence(ctx context.Context, s tarsy.Silence) (tarsy.Silence, error) {
 	now := d.now()
 
@@ -89,7 +89,7 @@ func (d *Desk) AddSilence(ctx context.Context, s tarsy.Silence) (tarsy.Silence, 
 		return tarsy.Silence{}, tarsy.FieldErrorf(tarsy.CodeInvalidField, "matchers", "%v", err)
 	}
 
-	// As they are understood, so that people see what was meant.
+	// Stored in parsed form, so that people can see how they were interpreted.
 	s.Matchers = make([]string, len(set))
 	for i, m := range set {
 		s.Matchers[i] = m.String()
@@ -129,7 +129,7 @@ func checkSilence(s tarsy.Silence, now time.Time) error {
 	return nil
 }
 
-// EndSilence ends a silence before its time. One that is over stays as it is.
+// EndSilence ends a silence early. A silence that has ended is not changed.
 func (d *Desk) EndSilence(ctx context.Context, id, author string) (tarsy.Silence, error) {
 	return d.store.EndSilence(ctx, id, plaintext.Clean(author), d.now())
 }

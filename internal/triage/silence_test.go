@@ -41,7 +41,7 @@ func TestSilencedAlertIsListedAndNotInvestigated(t *testing.T) {
 	require.Equal(t, int64(2), rows[0].Occurrences)
 	require.True(t, rows[0].Firing)
 
-	// When the alert is over the row says so.
+	// When the alert is resolved, the row shows it.
 	over := f.receive(resolved("disk", "a"))[0]
 	require.Equal(t, rows[0].ID, *over.SuppressedID)
 	rows, err = f.Suppressed(t.Context(), tarsy.SuppressedFilter{Reason: tarsy.SuppressedSilence, Limit: 10})

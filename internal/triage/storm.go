@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// maxStormAlerts is how many members the text of a storm describes.
+	// maxStormAlerts is how many members the text of a storm lists.
 	maxStormAlerts = 50
-	// maxStormDetails is how many of them it quotes in full, and maxStormDetail how much of each.
+	// maxStormDetails is how many of them it quotes, and maxStormDetail how much of each.
 	maxStormDetails, maxStormDetail = 3, 4000
 )
 
@@ -28,7 +28,7 @@ func stormFingerprint(groupKey string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// stormAlert is the alert that the session of a storm investigates: what its first members have in common, and a list of them.
+// stormAlert returns the alert for the session of a storm: the facts that its first members share, and a list of them.
 func stormAlert(storm Storm, delivery []Incoming, author string) tarsy.Alert {
 	members := make([]Incoming, len(storm.Alerts))
 	for i, n := range storm.Alerts {
@@ -56,7 +56,8 @@ func alerts(n int) string {
 	return fmt.Sprintf("%d alerts", n)
 }
 
-// groupTitle names a group. Its key is what its alerts have in common, after who sent them; the key of a long one is a hash.
+// groupTitle returns a title for a group. Its key is the origin followed by what its alerts have in common; a long key is a
+// hash.
 func groupTitle(key string, facts tarsy.AlertFacts) string {
 	_, labels, ok := strings.Cut(key, ":")
 
@@ -65,7 +66,7 @@ func groupTitle(key string, facts tarsy.AlertFacts) string {
 		return key
 	case strings.HasPrefix(labels, "sha256:"):
 		return cmp.Or(labelText(facts.Labels, nil), key)
-	case strings.Contains(labels, `"`): // what is quoted may contain a comma
+	case strings.Contains(labels, `"`): // a quoted part may contain a comma
 		return labels
 	}
 
@@ -77,7 +78,7 @@ func groupTitle(key string, facts tarsy.AlertFacts) string {
 	for part := range strings.SplitSeq(labels, ",") {
 		if value, ok := strings.CutPrefix(part, "alertname="); ok {
 			name = value
-		} else if !strings.HasSuffix(part, "=") && part != "team="+facts.Team { // the team is shown beside the title
+		} else if !strings.HasSuffix(part, "=") && part != "team="+facts.Team { // the team is shown next to the title
 			others = append(others, part)
 		}
 	}
@@ -92,7 +93,7 @@ func groupTitle(key string, facts tarsy.AlertFacts) string {
 	}
 }
 
-// commonFacts are the facts that all members of a storm share, with the worst severity and the earliest time.
+// commonFacts returns the facts that all members of a storm share, with the highest severity and the earliest time.
 func commonFacts(members []Incoming) tarsy.AlertFacts {
 	first := members[0].Session.AlertFacts
 	facts := tarsy.AlertFacts{
@@ -176,7 +177,7 @@ func stormText(storm Storm, facts tarsy.AlertFacts, members []Incoming) string {
 	return text.String()
 }
 
-// labelText lists labels but for those that are common.
+// labelText lists labels except those in common.
 func labelText(labels, common map[string]string) string {
 	var parts []string
 

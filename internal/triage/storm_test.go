@@ -71,7 +71,7 @@ func TestAlertsJoinAStormUntilItIsOver(t *testing.T) {
 	f.clock.Advance(9 * time.Minute)
 	require.Equal(t, fourth.SessionID, f.receive(alerts[6])[0].SessionID)
 
-	// None for a window: the storm is over, though its members are still counted on it.
+	// No alerts during a window: the storm is over, but its members are still counted on it.
 	f.clock.Advance(10 * time.Minute)
 	f.session(alerts[7])
 	require.Equal(t, fourth.SessionID, f.receive(alerts[5])[0].SessionID)
@@ -218,7 +218,7 @@ func TestStormHasThePlaceThatItsMembersShare(t *testing.T) {
 	require.Equal(t, "prod", storm.Namespace)
 }
 
-// Agents get the text in their prompt, and a storm may have thousands of members.
+// Agents get the text in their prompt, and a storm can have thousands of members.
 func TestTextOfStormIsBounded(t *testing.T) {
 	t.Parallel()
 
@@ -253,7 +253,7 @@ func TestAlertNamesTheLastOfTheSessionsThatInvestigatedIt(t *testing.T) {
 	require.Equal(t, &own, f.alert(again).EarlierSessionID, "and not the storm before it")
 }
 
-// A group is kept for longer than a storm can go on without an alert: forgetting one earlier would begin its storm again.
+// A group is kept longer than a storm can last without an alert: forgetting it earlier would start its storm again.
 func TestGroupsWithoutAlertsAreForgotten(t *testing.T) {
 	t.Parallel()
 

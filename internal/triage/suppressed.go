@@ -13,13 +13,14 @@ import (
 	"tarsy.dev/tarsy/internal/triage/store"
 )
 
-// Suppressed returns a page of the alerts that were not investigated by themselves, newest first.
+// Suppressed returns a page of the alerts that were not investigated individually, newest first.
 func (d *Desk) Suppressed(ctx context.Context, f tarsy.SuppressedFilter) ([]tarsy.SuppressedAlert, error) {
 	return d.store.SuppressedAlerts(ctx, f)
 }
 
-// Investigate creates a session for a suppressed alert, once: after that the error has CodeConflict and names the session. Repetitions of
-// the alert are counted on the new session. An alert that is not visible does not exist.
+// Investigate creates a session for a suppressed alert. This is possible only once: afterwards the error has CodeConflict and
+// names the session. Repetitions of the alert are counted on the new session. An alert that is not visible to the caller is
+// reported as missing.
 func (d *Desk) Investigate(ctx context.Context, id, author string, visible tarsy.Visibility) (tarsy.Session, error) {
 	row, err := d.store.SuppressedAlert(ctx, id)
 	if err != nil {
@@ -59,7 +60,7 @@ func (d *Desk) Investigate(ctx context.Context, id, author string, visible tarsy
 func (d *Desk) investigate(ctx context.Context, tx pgx.Tx, id string, prepared postgres.Prepared) (stored func(), err error) {
 	session := prepared.Session
 
-	// The group first, as every delivery does.
+	// Lock the group first, as every delivery does.
 	if _, err := d.lock(ctx, tx, []Incoming{{Prepared: prepared}}, session.CreatedAt); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func TestSuppressedAlertIsInvestigatedOnce(t *testing.T) {
 	require.Equal(t, tarsy.SeverityHigh, session.Severity)
 	require.Equal(t, "ann", session.Author)
 
-	// From now on the alert is a repetition of this session.
+	// From now on, the alert counts as a repetition in this session.
 	again := f.receive(firing("disk", "a"))[0]
 	require.Equal(t, tarsy.ActionCount, again.Action)
 	require.Equal(t, session.ID, *again.SessionID)

@@ -9,16 +9,17 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// maxApprovals is how many calls that wait are read at once.
+// maxApprovals is how many waiting calls are read at a time.
 const maxApprovals = 100
 
-// waitingCalls announces tool calls that wait for an approval. One goroutine uses it.
+// waitingCalls announces tool calls that wait for an approval. It is used by a single goroutine.
 type waitingCalls struct {
 	cfg DispatcherConfig
-	// targets are those that are told of approvals.
+	// targets are the targets that are notified of approvals.
 	targets  []Target
 	channels []tarsy.AnnouncementChannel
-	// seen are the calls of the last pass. Those that a target does not want have no row in its channel, so they are found again and again.
+	// seen are the calls of the last pass. Calls that a target does not want have no row in its channel, so each pass finds
+	// them again.
 	seen map[string]bool
 }
 
@@ -34,8 +35,8 @@ func newWaitingCalls(cfg DispatcherConfig) waitingCalls {
 	return w
 }
 
-// announce stores a row for each call that waits and each target that wants to know. Whether there is one already is for an index to say, so that
-// there is one, however many servers look.
+// announce stores a row for each waiting call and each target that wants it. A unique index prevents duplicates, however many
+// servers do this.
 func (w *waitingCalls) announce(ctx context.Context) error {
 	if len(w.targets) == 0 {
 		return nil
@@ -71,7 +72,7 @@ func (w *waitingCalls) announce(ctx context.Context) error {
 func (w *waitingCalls) store(ctx context.Context, call postgres.OpenApproval) error {
 	session, err := w.cfg.DB.Session(ctx, call.SessionID)
 	if tarsy.CodeOf(err) == tarsy.CodeSessionNotFound {
-		return nil // deleted meanwhile
+		return nil // deleted since
 	} else if err != nil {
 		return err
 	}

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// dispatchEvery is how often announcements without a job are looked for.
+	// dispatchEvery is the interval at which announcements without a job are searched for.
 	dispatchEvery = time.Second
 	dispatchLimit = 5 * time.Second
 	maxDispatched = 200
-	// dispatchAgain is when an announcement that is still pending is looked at again. Usually its job waits for its next attempt and
-	// is not added twice; but a job can be lost: its last attempt was cut off by a crash, or a server of an earlier release has
-	// discarded it, which does not know its kind.
+	// dispatchAgain is when an announcement that is still pending is queued again. Usually its job is waiting for its next
+	// attempt and is not added twice; but a job can be lost: a crash interrupted its last attempt, or a server of an earlier
+	// release, which does not know its kind, discarded it.
 	dispatchAgain = 10 * time.Minute
 )
 
@@ -35,7 +35,7 @@ type job struct {
 // Kind implements river.JobArgs.
 func (job) Kind() string { return "write_back" }
 
-// DispatcherConfig is what a dispatcher needs. Everything is required.
+// DispatcherConfig configures a Dispatcher. Everything is required.
 type DispatcherConfig struct {
 	DB      *postgres.DB
 	Jobs    *river.Client[pgx.Tx]
@@ -44,7 +44,8 @@ type DispatcherConfig struct {
 	Logger  *slog.Logger
 }
 
-// Dispatcher adds the announcements of approvals, and the jobs of all announcements. Any number of servers may run one on the same database.
+// Dispatcher stores the announcements of approvals, and adds the jobs of all announcements. Any number of servers can run one
+// on the same database.
 type Dispatcher struct {
 	cfg      DispatcherConfig
 	channels []tarsy.AnnouncementChannel
@@ -53,7 +54,7 @@ type Dispatcher struct {
 	outage   background.Outage
 }
 
-// NewDispatcher makes a dispatcher. Nothing runs before Start.
+// NewDispatcher creates a dispatcher. Nothing runs before Start.
 func NewDispatcher(cfg DispatcherConfig) *Dispatcher {
 	d := &Dispatcher{cfg: cfg, outage: background.Outage{
 		Failing: "could not queue messages of write-back; trying again", Over: "queues messages of write-back again",
@@ -69,17 +70,17 @@ func NewDispatcher(cfg DispatcherConfig) *Dispatcher {
 	return d
 }
 
-// Start begins to look for announcements; without targets there is nothing to look for. It is called once.
+// Start starts to look for announcements, unless there are no targets. It can be called only once.
 func (d *Dispatcher) Start() {
 	if len(d.channels) > 0 {
 		d.task.Start(func(ctx context.Context) { background.Every(ctx, dispatchEvery, dispatchLimit, d.dispatch) })
 	}
 }
 
-// Stop ends looking, and waits for it. It may be called before Start.
+// Stop stops the dispatcher and waits for it. It can be called before Start.
 func (d *Dispatcher) Stop() { d.task.Stop() }
 
-// dispatch announces the approvals that are not announced, and adds the jobs of all announcements that have none.
+// dispatch announces approvals that are not announced yet, and adds the jobs of all announcements that have none.
 func (d *Dispatcher) dispatch(ctx context.Context) {
 	if err := d.waiting.announce(ctx); err != nil {
 		if !errors.Is(ctx.Err(), context.Canceled) {
@@ -94,7 +95,7 @@ func (d *Dispatcher) dispatch(ctx context.Context) {
 			return d.add(ctx, tx, due)
 		})
 		if errors.Is(ctx.Err(), context.Canceled) {
-			return // the server stops
+			return // the server is stopping
 		}
 
 		d.outage.Note(ctx, err)

@@ -36,7 +36,7 @@ func serveMail(t *testing.T, cfg smtp.Config) *smtp.Server {
 	return server
 }
 
-// mailTo is a target that sends mail through a server.
+// mailTo returns a target that sends mail through a server.
 func mailTo(t *testing.T, server *smtp.Server, change func(*email.Delivery)) writeback.Target {
 	t.Helper()
 
@@ -228,7 +228,7 @@ func TestRepliesOfTheMailServerDecideAboutRetries(t *testing.T) {
 	}
 }
 
-// The server has the mail, and TARSy does not know.
+// The server has accepted the mail, but TARSy does not know it.
 func TestMailWithoutReplyIsSentAgainWithTheSameID(t *testing.T) {
 	t.Parallel()
 
@@ -322,7 +322,7 @@ func TestMailIsSentEncryptedAndLoggedIn(t *testing.T) {
 		require.Len(t, server.Mails(), 1)
 	}
 
-	// Somebody in between removed the offer to encrypt: neither the mail nor the password is sent.
+	// An attacker removed the offer to encrypt: neither the mail nor the password is sent.
 	stripped := serveMail(t, smtp.Config{Users: users})
 	require.EqualError(t, sendMail(t, mailTo(t, stripped, trusted(email.StartTLS)), m), "the SMTP server does not offer STARTTLS")
 	require.Empty(t, stripped.Mails())

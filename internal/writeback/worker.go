@@ -21,32 +21,32 @@ import (
 )
 
 const (
-	// maxAttempts with River's growing pauses last about a day.
+	// maxAttempts take about a day with River's growing pauses.
 	maxAttempts = 14
-	// maxAge is when a message is given up that the target asks to send later again and again, or whose target was gone for long.
+	// maxAge is when a message is given up if the target keeps asking to send it later, or has been removed for a long time.
 	maxAge = 24 * time.Hour
-	// perTarget is how many messages a server sends to one target at once.
+	// perTarget is how many messages a server sends to one target concurrently.
 	perTarget = 4
-	// storeLimit is how long an attempt may take besides sending, recordLimit how long recording its result may.
+	// storeLimit is the time limit of an attempt apart from sending, recordLimit that of recording its result.
 	storeLimit  = 10 * time.Second
 	recordLimit = 5 * time.Second
 )
 
 var errTooOld = errors.New("it could not be sent within a day")
 
-// WorkersConfig is what sending needs. Everything is required.
+// WorkersConfig configures Workers. Everything is required.
 type WorkersConfig struct {
 	DB      *postgres.DB
 	Targets []Target
-	// SessionURL is where people open a session, or empty.
+	// SessionURL returns the URL of a session, or "".
 	SessionURL func(sessionID string) string
-	// Mask hides secrets in what targets respond.
+	// Mask masks secrets in responses of targets.
 	Mask   func(text string) string
 	Clock  clockwork.Clock
 	Logger *slog.Logger
 }
 
-// Workers send messages: a part of the job queue.
+// Workers send messages, as a part of the job queue.
 type Workers struct {
 	river.WorkerDefaults[job]
 
@@ -54,7 +54,7 @@ type Workers struct {
 	targets map[string]Target
 }
 
-// NewWorkers makes the workers.
+// NewWorkers creates the workers.
 func NewWorkers(cfg WorkersConfig) *Workers {
 	w := &Workers{cfg: cfg, targets: map[string]Target{}}
 	for _, t := range cfg.Targets {
@@ -64,7 +64,7 @@ func NewWorkers(cfg WorkersConfig) *Workers {
 	return w
 }
 
-// AddTo implements jobs.Part. A server without targets knows the kind too, or it would discard lost jobs of others.
+// AddTo implements jobs.Part. A server without targets must know the kind too, or it would discard lost jobs of other servers.
 func (w *Workers) AddTo(workers *river.Workers, queues map[string]river.QueueConfig) error {
 	for name := range w.targets {
 		queues[QueueOf(name)] = river.QueueConfig{MaxWorkers: perTarget}
@@ -85,7 +85,7 @@ func (w *Workers) Work(ctx context.Context, j *river.Job[job]) error {
 		return err
 	}
 
-	// It was removed with its session, or settled by an attempt that could not end its job.
+	// It was deleted with its session, or completed by an attempt that could not complete its job.
 	if a == nil || a.State == tarsy.AnnouncementSent || a.State == tarsy.AnnouncementSkipped {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (w *Workers) send(ctx context.Context, j *river.Job[job], a tarsy.Announcem
 		return err
 	}
 
-	// The first attempt: the row has only the next one.
+	// When the first attempt was due: the row only has the time of the next one.
 	due := target.Quiet.DueAt(session.Severity, a.CreatedAt)
 
 	if a.State == tarsy.AnnouncementPending && w.cfg.Clock.Since(due) > maxAge {
@@ -124,7 +124,7 @@ func (w *Workers) send(ctx context.Context, j *river.Job[job], a tarsy.Announcem
 	})
 }
 
-// message is what a target is told. An error of type notify.SkippedError means that there is nothing to tell.
+// message returns the message to a target. An error of type notify.SkippedError means that none is necessary.
 func (w *Workers) message(ctx context.Context, target Target, a tarsy.Announcement, session tarsy.Session) (message.Message, error) {
 	url := w.cfg.SessionURL(session.ID)
 
@@ -165,15 +165,15 @@ func (w *Workers) message(ctx context.Context, target Target, a tarsy.Announceme
 	return m, nil
 }
 
-// permanent reports whether trying again is pointless.
+// permanent reports whether a retry is pointless.
 func permanent(err error) bool {
 	return outgoing.Permanent(err) || errors.Is(err, errTooOld) || errors.Is(err, notify.ErrDeleted)
 }
 
-// settle records the result of an attempt and tells River what to do with the job.
+// settle records the result of an attempt and decides how River continues with the job.
 func (w *Workers) settle(ctx context.Context, j *river.Job[job], a tarsy.Announcement, err error) error {
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
-		// The server stops. River makes the job available again, for any server, without counting the attempt.
+		// The server is stopping. River makes the job available again, for any server, without counting the attempt.
 		return fmt.Errorf("%w: %w", context.Canceled, err)
 	}
 
@@ -226,7 +226,7 @@ func (w *Workers) settle(ctx context.Context, j *river.Job[job], a tarsy.Announc
 	}
 }
 
-// record stores how far an announcement has come, also while the server stops.
+// record stores the progress of an announcement, even during shutdown.
 func (w *Workers) record(ctx context.Context, a tarsy.Announcement) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()

@@ -41,7 +41,7 @@ var patience = slowness.Scale(20 * time.Second)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Wrap(m), pgtest.IgnoreGoroutines()...) }
 
-// hook is a webhook at an address.
+// hook returns a webhook delivery to a URL.
 func hook(t *testing.T, url string) *webhook.Delivery {
 	t.Helper()
 
@@ -51,7 +51,7 @@ func hook(t *testing.T, url string) *webhook.Delivery {
 	return &webhook.Delivery{Client: client(t), URL: url, Body: body}
 }
 
-// client is that of deliveries.
+// client returns the client that deliveries use.
 func client(t *testing.T) *http.Client {
 	t.Helper()
 
@@ -69,7 +69,7 @@ type fixture struct {
 	target     writeback.Target
 	queue      *jobs.Queue
 	dispatcher *writeback.Dispatcher
-	// clock is the time by which messages are sent.
+	// clock is the clock for sending messages.
 	clock *clockwork.FakeClock
 }
 
@@ -113,7 +113,7 @@ func (f *fixture) start() {
 	f.dispatcher.Start()
 }
 
-// announce stores a session that is over and what its target is told.
+// announce stores an ended session and the announcements for its target.
 func (f *fixture) announce(facts tarsy.AlertFacts) []tarsy.Announcement {
 	f.t.Helper()
 
@@ -172,7 +172,7 @@ func (f *fixture) awaitJobs(want string) {
 	})
 }
 
-// serve is a target; answer may be nil.
+// serve starts a target; answer can be nil.
 func serve(t *testing.T, answer http.HandlerFunc) (string, chan *http.Request) {
 	t.Helper()
 
@@ -227,7 +227,7 @@ func TestPagerDutyIncidentGetsNote(t *testing.T) {
 	f.awaitState(rows[0].ID, tarsy.AnnouncementSent)
 }
 
-// PagerDuty knows no idempotency keys: whether an attempt that got no response wrote the note, only the list of notes tells.
+// PagerDuty has no idempotency keys: only its list of notes shows whether an attempt without a response wrote the note.
 func TestPagerDutyNoteIsNotWrittenTwice(t *testing.T) {
 	t.Parallel()
 
@@ -388,7 +388,7 @@ func TestLastFailedAttemptFailsMessageAndRetrySendsIt(t *testing.T) {
 
 	url, got := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		if !repaired.Load() {
-			w.Header().Set("Retry-After", "60") // no attempt follows the last one
+			w.Header().Set("Retry-After", "60") // there is no attempt after the last one
 			w.WriteHeader(http.StatusBadGateway)
 		}
 	})
@@ -408,7 +408,7 @@ func TestLastFailedAttemptFailsMessageAndRetrySendsIt(t *testing.T) {
 	<-got
 
 	repaired.Store(true)
-	f.clock.Advance(48 * time.Hour) // somebody looks after the weekend
+	f.clock.Advance(48 * time.Hour) // an operator looks at it after the weekend
 
 	_, err = f.queue.Client().JobRetry(t.Context(), 1)
 	require.NoError(t, err)
@@ -437,7 +437,7 @@ func TestDayToSendMessageBeginsAfterQuietHours(t *testing.T) {
 		From: sinceMidnight(now.Add(-time.Hour)), To: sinceMidnight(now.Add(6 * time.Hour)), Location: time.UTC,
 	}})
 	a := f.announce(tarsy.AlertFacts{})[0]
-	_, err := f.sql.Exec(t.Context(), `UPDATE announcements SET due_at = created_at`) // the database has the real clock
+	_, err := f.sql.Exec(t.Context(), `UPDATE announcements SET due_at = created_at`) // the database uses the real clock
 	require.NoError(t, err)
 	f.clock.Advance(24*time.Hour + time.Minute)
 	f.start()
@@ -446,7 +446,7 @@ func TestDayToSendMessageBeginsAfterQuietHours(t *testing.T) {
 	require.Len(t, got, 1)
 }
 
-// sinceMidnight is the time of day.
+// sinceMidnight returns the time of day.
 func sinceMidnight(t time.Time) time.Duration { return t.Sub(t.Truncate(24 * time.Hour)) }
 
 // ask stores a session with a tool call that waits for an hour, and a message about it.
@@ -517,7 +517,7 @@ func TestExpiredApprovalIsNotAskedFor(t *testing.T) {
 	}
 }
 
-// A job that is gone while its announcement is pending is replaced; one that is not stays the only one.
+// A job that is missing while its announcement is pending is replaced; an existing job is not duplicated.
 func TestLostJobIsReplaced(t *testing.T) {
 	t.Parallel()
 

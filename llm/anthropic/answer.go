@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/llm/internal/wire"
 )
 
-// answer turns the events of one stream into chunks.
+// answer converts the events of one stream to chunks.
 type answer struct {
 	by, prefix string
 	names      llm.ToolNames
@@ -17,31 +17,32 @@ type answer struct {
 
 	blocks map[wire.Count]*block
 	pieces []piece
-	// foreign tells of blocks that cannot go back, such as what the API ran itself: the thinking between them cannot, then.
+	// foreign reports blocks that cannot be sent back, such as tools run by the API itself; the thinking between them cannot be
+	// sent back either.
 	foreign bool
 	native  natives
-	// doubtful is a call whose arguments are no JSON. It may be a call that was cut: the end of the answer tells.
+	// doubtful is a call whose arguments are not valid JSON. It may have been cut off; the end of the answer decides.
 	doubtful *llm.ToolCall
 	usage    usage
 	stop     stopReason
-	// explanation is why the model refused.
+	// explanation is the model's explanation of a refusal.
 	explanation string
 }
 
-// block is one that is open.
+// block is an open content block.
 type block struct {
 	kind, id, name string
 	// text is the thinking, or the input of a call.
 	text      strings.Builder
 	data      string
 	signature string
-	// size is how long a text is.
+	// size is the length of a text.
 	size int
-	// start is the block as it came first.
+	// start is the block as received at its start.
 	start json.RawMessage
 }
 
-// take takes one event; over tells that it was the last.
+// take handles one event; over reports whether it was the last.
 func (a *answer) take(event *event) (over bool, err error) {
 	switch event.Type {
 	case "message_start":
@@ -62,7 +63,7 @@ func (a *answer) take(event *event) (over bool, err error) {
 	case "message_stop":
 		return true, a.end()
 	default:
-		// The API may send events that are not known yet.
+		// Ignore events that are not known yet.
 		return false, nil
 	}
 }
@@ -105,7 +106,7 @@ func (a *answer) sendThinking(text string) error {
 func (a *answer) begin(event *event) error {
 	var first blockStart
 
-	// What is no block is one of no known kind.
+	// A malformed block is treated as a block of unknown kind.
 	_ = wire.Unmarshal(event.ContentBlock, &first)
 
 	b := &block{
@@ -209,7 +210,7 @@ func (a *answer) finish(index wire.Count) error {
 	return nil
 }
 
-// input is the input of a call. One that came in one piece stands in the block's start.
+// input returns the input of a call. Input that came in one piece is in the start of the block.
 func (b *block) input() string {
 	if b.text.Len() > 0 {
 		return b.text.String()
@@ -225,7 +226,7 @@ func (b *block) input() string {
 	return string(first.Input)
 }
 
-// sendPendingCall sends a doubtful call once it is known that it was not cut.
+// sendPendingCall sends a doubtful call, unless the answer was cut off.
 func (a *answer) sendPendingCall(stop stopReason) error {
 	call := a.doubtful
 	a.doubtful = nil
@@ -268,7 +269,7 @@ func (a *answer) end() error {
 	return a.send(llm.EndChunk{Reason: reason, Signature: signature})
 }
 
-// reason is why the answer ended; an answer that was withheld is an error.
+// reason returns why the answer ended; a withheld answer is an error.
 func (a *answer) reason() (llm.StopReason, error) {
 	switch a.stop {
 	case stopToolUse:
@@ -287,7 +288,7 @@ func (a *answer) reason() (llm.StopReason, error) {
 	case stopContextFull:
 		return "", &llm.Error{Class: llm.ClassContextTooLong, Code: string(a.stop), Message: "the conversation and its answer fill the model's context"}
 	default:
-		// The end of a turn, a turn that the API pauses, and whatever it will say in future.
+		// The end of a turn, a turn paused by the API, or a reason that is not known yet.
 		return llm.StopEnd, nil
 	}
 }

@@ -1,6 +1,5 @@
-// Package anthropic is an llm.Client of the Anthropic Messages API. It always streams. It knows the
-// llm contract and the API, and nothing of agents or sessions; it retries nothing, sets no time limit and reads nothing
-// from the environment.
+// Package anthropic implements llm.Client for the Anthropic Messages API. It always streams. It knows the llm contract and the
+// API, but not agents or sessions; it does not retry, sets no time limits and reads nothing from the environment.
 package anthropic
 
 import (
@@ -18,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/llm/internal/wire"
 )
 
-// Name is what signatures and errors call this client.
+// Name is the name of this client in signatures and errors.
 const Name = "anthropic"
 
 const (
@@ -26,15 +25,15 @@ const (
 	version = "2023-06-01"
 )
 
-// Config is what a client needs.
+// Config is the configuration of a client.
 type Config struct {
-	// APIKey proves who calls; none is sent where it is empty, for gateways that have their own way.
+	// APIKey authenticates the caller; if it is empty, no key is sent, for gateways that authenticate differently.
 	APIKey string
-	// BaseURL is where the API is; empty means Anthropic's own. The version, /v1, may stand at its end or not.
+	// BaseURL is the address of the API; empty means Anthropic's own. The version, /v1, is optional at its end.
 	BaseURL string
 	// HTTPClient makes the calls; nil is http.DefaultClient.
 	HTTPClient *http.Client
-	// Headers are sent with every call, such as anthropic-beta where a gateway is behind the API.
+	// Headers are sent with every call, such as anthropic-beta for a gateway.
 	Headers map[string]string
 }
 
@@ -42,7 +41,7 @@ type Config struct {
 type Client struct {
 	secrets *strings.Replacer
 	http    *http.Client
-	// address is where messages go, header what goes with every call.
+	// address is the messages endpoint, header what is sent with every call.
 	address string
 	header  http.Header
 }
@@ -108,7 +107,7 @@ func (c *Client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.C
 	}
 }
 
-// errStopped says that the consumer reads no further; it never leaves the package.
+// errStopped reports that the consumer stopped reading; it never leaves the package.
 var errStopped = errors.New("the consumer stopped reading")
 
 // stream makes the call and passes its events to a. The connection is closed when it returns.
@@ -146,7 +145,7 @@ func (c *Client) stream(ctx context.Context, body *messageRequest, a *answer) er
 	}
 }
 
-// take passes an event to a; over tells that it was the last. Events without a name are none of the API's.
+// take passes an event to a; over reports whether it was the last. Events without a name are not the API's.
 func (c *Client) take(next sse.Event, header http.Header, a *answer) (over bool, err error) {
 	switch {
 	case next.Name == "error":
@@ -163,5 +162,5 @@ func (c *Client) take(next sse.Event, header http.Header, a *answer) (over bool,
 	return a.take(&known)
 }
 
-// errCut is the error of a stream that ends without saying so.
+// errCut is the error of a stream that ends before the answer does.
 var errCut = errors.New("the stream of the Anthropic API ended before the answer did")

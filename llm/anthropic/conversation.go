@@ -10,15 +10,15 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// conversation puts messages into the API's form.
+// conversation converts messages to the API's form.
 type conversation struct {
 	by       string
 	names    llm.ToolNames
 	messages []turn
-	// results tells that the last message holds results of tools: what the user says next belongs to it.
+	// results reports whether the last message contains tool results: a user message that follows is added to it.
 	results bool
-	// bound tells that thinking goes back only where nothing before it has changed. Seen is the digest of the system
-	// texts, the tools and the first messages, of which there are so many.
+	// bound reports whether thinking can be sent back only if nothing before it has changed. seen is the digest of the system
+	// texts, the tools and the first messages; through is the number of those messages.
 	bound   bool
 	seen    [sha256.Size]byte
 	through int
@@ -27,7 +27,7 @@ type conversation struct {
 func (c *conversation) add(message llm.Message) {
 	switch message.Role {
 	case llm.RoleSystem:
-		// They come before all else.
+		// System texts come before everything else.
 	case llm.RoleAssistant:
 		c.addAnswer(message)
 	case llm.RoleTool:
@@ -46,7 +46,7 @@ func (c *conversation) add(message llm.Message) {
 	}
 }
 
-// systemTexts are the system texts of a conversation.
+// systemTexts returns the system texts of a conversation.
 func systemTexts(req *llm.Request) []content {
 	var texts []content
 
@@ -59,7 +59,7 @@ func systemTexts(req *llm.Request) []content {
 	return texts
 }
 
-// prefix stands for all of the conversation so far, as it is sent.
+// prefix returns a digest of the conversation so far, as it is sent.
 func (c *conversation) prefix() string {
 	for _, message := range c.messages[c.through:] {
 		c.digest(message)
@@ -72,14 +72,14 @@ func (c *conversation) prefix() string {
 
 func (c *conversation) digest(part any) {
 	data, err := json.Marshal(part)
-	if err != nil { // It could not be sent either.
+	if err != nil { // it cannot be sent either
 		return
 	}
 
 	c.seen = sha256.Sum256(append(c.seen[:], data...))
 }
 
-// blank tells of a text that the API refuses.
+// blank reports whether the API rejects a text because it is empty.
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
 func (c *conversation) extend(block content) {
@@ -87,7 +87,7 @@ func (c *conversation) extend(block content) {
 	last.Content = append(last.Content, block)
 }
 
-// addAnswer adds what the model said, with its thinking. Thinking alone is no answer, and is left out.
+// addAnswer adds an answer of the model, with its thinking. Thinking alone is not an answer, and is omitted.
 func (c *conversation) addAnswer(message llm.Message) {
 	if blank(message.Content) && len(message.ToolCalls) == 0 {
 		return
@@ -97,7 +97,7 @@ func (c *conversation) addAnswer(message llm.Message) {
 	c.results = false
 }
 
-// addResult adds the result of a call. All results of a turn are one message.
+// addResult adds the result of a call. All results of a turn are in one message.
 func (c *conversation) addResult(message llm.Message) {
 	block := content{Type: toolResultType, ToolUseID: wireID(message.ToolCallID)}
 	if !blank(message.Content) {
@@ -113,8 +113,8 @@ func (c *conversation) addResult(message llm.Message) {
 	c.results = true
 }
 
-// input is the arguments of a call as the object that the API wants. What the model wrote and is none was told to it by the
-// result of the call.
+// input returns the arguments of a call as the object that the API requires. Invalid arguments become an empty object; the
+// result of the call already reported them to the model.
 func input(arguments string) json.RawMessage {
 	object := bytes.TrimSpace([]byte(strings.ToValidUTF8(arguments, "\uFFFD")))
 	if len(object) == 0 || object[0] != '{' || !json.Valid(object) {
@@ -124,8 +124,8 @@ func input(arguments string) json.RawMessage {
 	return object
 }
 
-// wireID is the id of a call as the API takes it. Ids of other providers, from which a conversation may have come, can hold
-// anything.
+// wireID returns the id of a call in a form that the API accepts. Ids of other providers, from which a conversation may have
+// come, can contain anything.
 func wireID(id string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || (r >= '0' && r <= '9') || (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') {
@@ -142,7 +142,7 @@ func wireID(id string) string {
 
 	const hashSize = 8
 
-	// Two ids must not become one.
+	// Different ids must stay different.
 	sum := sha256.Sum256([]byte(id))
 
 	return clean[:min(len(clean), most-hashSize-1)] + "_" + hex.EncodeToString(sum[:])[:hashSize]

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/llm/internal/wire"
 )
 
-// What the API calls its errors.
+// The API's types of errors.
 const (
 	invalidRequestError = "invalid_request_error"
 	authenticationError = "authentication_error"
@@ -24,7 +24,7 @@ const (
 	apiError            = "api_error"
 )
 
-// failure is what a caller is told of an error.
+// failure converts any error of a call to the one returned to the caller.
 func (c *Client) failure(ctx context.Context, err error) error {
 	if errors.Is(err, errStopped) {
 		return err
@@ -38,7 +38,7 @@ func (c *Client) failure(ctx context.Context, err error) error {
 		return known
 	}
 
-	// Of an error that was cut on the way nothing is certain.
+	// A truncated error body proves nothing.
 	if answer, ok := errors.AsType[*wire.StatusError](err); ok && answer.Err == nil {
 		return c.reported(answer.Status, answer.Header, answer.Body)
 	}
@@ -46,7 +46,7 @@ func (c *Client) failure(ctx context.Context, err error) error {
 	return llm.Transient(ctx, errors.New(c.public(err.Error())))
 }
 
-// reported is the Error that the API's own stands for. Status is zero for an error within a stream.
+// reported converts an error that the API reported. Status is zero for an error within a stream.
 func (c *Client) reported(status int, header http.Header, data []byte) *llm.Error {
 	var body struct {
 		Error struct {
@@ -55,7 +55,7 @@ func (c *Client) reported(status int, header http.Header, data []byte) *llm.Erro
 		} `json:"error"`
 	}
 
-	// What is no such JSON comes from something before the API, and is shown as it is.
+	// A body that is not such JSON comes from something in front of the API, and is shown as it is.
 	_ = json.Unmarshal(data, &body)
 
 	message := body.Error.Message
@@ -67,7 +67,7 @@ func (c *Client) reported(status int, header http.Header, data []byte) *llm.Erro
 		message = http.StatusText(status)
 	}
 
-	// An error within a stream comes after the status, which then says nothing of it.
+	// An error within a stream arrives after the status, which therefore does not reflect it.
 	inStream := status == 0
 	if inStream {
 		status = statusOf(body.Error.Type)
@@ -87,7 +87,7 @@ func (c *Client) reported(status int, header http.Header, data []byte) *llm.Erro
 	return e
 }
 
-// refine sets the class by what the API says. Some things it says only in words.
+// refine sets the class based on what the API reports. Some conditions are recognizable only by the message.
 func refine(e *llm.Error, message string) {
 	says := func(sign string) bool { return strings.Contains(strings.ToLower(message), sign) }
 
@@ -105,7 +105,7 @@ func refine(e *llm.Error, message string) {
 	}
 }
 
-// byType sets the class by the API's name for the error, which holds where a gateway has changed the status.
+// byType sets the class based on the API's type of the error, which is valid even if a gateway has changed the status.
 func byType(e *llm.Error) {
 	switch e.Code {
 	case authenticationError, permissionError:
@@ -120,7 +120,7 @@ func byType(e *llm.Error) {
 	}
 }
 
-// statusOf is the status that an error within a stream would have had.
+// statusOf returns the status that an error within a stream would have had.
 func statusOf(code string) int {
 	switch code {
 	case invalidRequestError, notFoundError, billingError:
@@ -134,5 +134,5 @@ func statusOf(code string) int {
 	}
 }
 
-// public is a message as it may be shown: without the key, and not all of a long one.
+// public returns a message as it can be shown: without the key, and shortened if it is long.
 func (c *Client) public(message string) string { return llm.Brief(c.secrets.Replace(message)) }

@@ -150,7 +150,7 @@ func TestCancelClosesConnection(t *testing.T) {
 
 			left := make(chan struct{})
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				// The body must have been read for the server to notice that the caller leaves.
+				// The server notices that the caller leaves only after it has read the body.
 				_, _ = io.Copy(io.Discard, r.Body)
 				_, _ = io.WriteString(w, sse(start, `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Hello"}}`))
 				_ = http.NewResponseController(w).Flush()

@@ -6,20 +6,20 @@ import (
 	"tarsy.dev/tarsy/llm/internal/wire"
 )
 
-// event is an event of the stream. What it holds depends on its type.
+// event is an event of the stream. Its fields depend on its type.
 type event struct {
 	Type    wire.Text  `json:"type"`
 	Index   wire.Count `json:"index"`
 	Message struct {
 		Usage tokens `json:"usage"`
 	} `json:"message"`
-	// ContentBlock is read apart: some blocks are kept as they came.
+	// ContentBlock is decoded separately: some blocks are kept as received.
 	ContentBlock json.RawMessage `json:"content_block"`
 	Delta        delta           `json:"delta"`
 	Usage        tokens          `json:"usage"`
 }
 
-// delta is what an event adds, to a block or to the message.
+// delta is what an event adds to a block or to the message.
 type delta struct {
 	Type        wire.Text  `json:"type"`
 	Text        wire.Text  `json:"text"`
@@ -33,13 +33,13 @@ type delta struct {
 	} `json:"stop_details"`
 }
 
-// citation is a page that a text rests on.
+// citation is a page that a text is based on.
 type citation struct {
 	Title wire.Text `json:"title"`
 	URL   wire.Text `json:"url"`
 }
 
-// tokens are counts of tokens; nil is one that the event leaves out.
+// tokens are counts of tokens; nil is a count that the event omits.
 type tokens struct {
 	InputTokens              *wire.Count `json:"input_tokens"`
 	CacheReadInputTokens     *wire.Count `json:"cache_read_input_tokens"`
@@ -50,7 +50,7 @@ type tokens struct {
 	} `json:"output_tokens_details"`
 }
 
-// blockStart is how a block begins.
+// blockStart is the start of a block.
 type blockStart struct {
 	Type      wire.Text `json:"type"`
 	ID        wire.Text `json:"id"`
@@ -61,7 +61,7 @@ type blockStart struct {
 	Data      wire.Text `json:"data"`
 }
 
-// stopReason is why a model stopped, in the API's words.
+// stopReason is why a model stopped, in the API's terms.
 type stopReason = wire.Text
 
 const (

@@ -18,14 +18,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// reply is what the API answers, byte for byte.
+// reply is a response of the API, byte for byte.
 type reply struct {
 	status int
 	header map[string]string
 	body   string
 }
 
-// api answers every request in turn, and remembers what it was asked.
+// api answers requests with its replies in turn, and records the requests.
 type api struct {
 	*testing.T
 	url string
@@ -77,7 +77,7 @@ func (a *api) answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, next.body)
 }
 
-// asked is the body of request i as JSON.
+// asked returns the body of request i as JSON.
 func (a *api) asked(i int) map[string]any {
 	a.Helper()
 	a.mu.Lock()
@@ -102,7 +102,7 @@ func (a *api) client() *anthropic.Client {
 	return client
 }
 
-// generate makes a call and returns the chunks that came.
+// generate makes a call and returns the received chunks.
 func (a *api) generate(req *llm.Request) ([]llm.Chunk, error) {
 	a.Helper()
 
@@ -119,7 +119,7 @@ func (a *api) generate(req *llm.Request) ([]llm.Chunk, error) {
 	return chunks, nil
 }
 
-// sse is a stream of the events whose data is given; the event's name is their type.
+// sse returns a stream of events with the given data; the name of an event is its type.
 func sse(events ...string) string {
 	var stream strings.Builder
 
@@ -137,7 +137,7 @@ func sse(events ...string) string {
 	return stream.String()
 }
 
-// What begins and ends most answers, as the API's documentation shows it.
+// The events that begin and end most answers, from the API's documentation.
 const (
 	start = `{"type":"message_start","message":{"id":"msg_1nZdL29xx5MUA1yADyHTEsnR8uuvGzszyY","type":"message","role":"assistant","content":[],` +
 		`"model":"claude-opus-4-5-20251101","stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":25,"output_tokens":1}}}`

@@ -2,8 +2,8 @@ package anthropic
 
 import "encoding/json"
 
-// messageRequest is the body of a request. The order of its parts, and of theirs, is kept: a digest of them stands in
-// signatures, which outlive the program.
+// messageRequest is the body of a request. The order of its fields, and of theirs, must not change: signatures, which outlive
+// the program, contain a digest of them.
 type messageRequest struct {
 	MaxTokens     int             `json:"max_tokens"`
 	Messages      []turn          `json:"messages,omitempty"`
@@ -29,7 +29,7 @@ type turn struct {
 	Role    string    `json:"role"`
 }
 
-// content is a block of a turn, or of the system text. What it holds depends on its type.
+// content is a block of a turn, or of the system text. Its fields depend on its type.
 type content struct {
 	ID           string          `json:"id,omitempty"`
 	Input        json.RawMessage `json:"input,omitempty"`
@@ -55,7 +55,7 @@ const (
 
 func textBlock(text string) content { return content{Type: textType, Text: text} }
 
-// markable tells of a block that can be marked for the cache: thinking cannot.
+// markable reports whether a block can be marked for the cache: thinking cannot.
 func (c *content) markable() bool { return c.Type != thinkingType && c.Type != redactedThinkingType }
 
 // cacheControl marks a block up to which the prompt is cached.

@@ -2,49 +2,49 @@ package anthropic
 
 import "strings"
 
-// family is what is known of a group of models. Limit is how much they can write, thinking included; answer is how much they
-// are asked for where nobody says, because the API wants to be told.
+// family is what is known about a group of models. limit is how many tokens they can write, including thinking; answer is how
+// many are requested by default, because the API requires a number.
 type family struct {
 	limit, answer int
 	thinking      thinking
-	// unasked models think without being told to; off is how they are told not to.
+	// unasked models think by default; off is how that is turned off.
 	unasked bool
 	off     off
-	// noXhigh models know every effort but this.
+	// noXhigh models support every effort but xhigh.
 	noXhigh bool
-	// noFetch models cannot read pages.
+	// noFetch models cannot fetch pages.
 	noFetch bool
-	// bound models take their thinking back only if nothing before it has changed, and refuse the request otherwise.
+	// bound models accept their thinking back only if nothing before it has changed, and reject the request otherwise.
 	bound bool
 }
 
-// thinking is how a model is made to think.
+// thinking is how a model's thinking is controlled.
 type thinking int
 
 const (
-	// adaptive models are told how hard to think.
+	// adaptive models take an effort.
 	adaptive thinking = iota
-	// budgeted models are told how many tokens they may think.
+	// budgeted models take a number of tokens for thinking.
 	budgeted
 	// thoughtless models do not think.
 	thoughtless
 )
 
-// off is how a model is told not to think; the zero value is by saying nothing.
+// off is how a model's thinking is turned off; the zero value is by omitting the setting.
 type off int
 
 const (
-	// disabled: by the word of the same name.
+	// disabled: by the type of the same name.
 	disabled off = iota + 1
-	// betweenTools: it then thinks only between calls of tools.
+	// betweenTools: the model then thinks only between tool calls.
 	betweenTools
-	// never: it cannot be, and thinks as little as it can.
+	// never: it cannot be turned off, and is reduced to the minimum.
 	never
 )
 
-// familyOf finds the family of a model by its name, wherever it stands in the name that a gateway gives it. Models of Claude
-// that are not named here are newer, and taken for what the newest are; what is no Claude is of a compatible server, and
-// asked for nothing that was not wished.
+// familyOf returns the family of a model by its name, which can be anywhere in the name that a gateway gives it. Claude models
+// that are not listed are newer, and treated like the newest; other models belong to a compatible server, and get no settings
+// that were not requested.
 func familyOf(model string) family {
 	const (
 		most = 128000

@@ -14,18 +14,18 @@ const (
 	kindFetch  = "url_context"
 )
 
-// natives gathers what the API ran itself. Calls and their results are blocks of their own; searches that follow each
-// other are told together. Its methods return what is to be told now.
+// natives collects what the API ran itself. Calls and their results are separate blocks; consecutive searches are reported
+// together. Its methods return the chunks to send now.
 type natives struct {
-	// code is what each call of code execution runs, by its id.
+	// code is what each call of code execution runs, by the id of the call.
 	code map[string]string
 	// pending is what was searched or fetched since the last block of another kind.
 	pending llm.GroundingChunk
-	// told are the pages that were passed on, cited those that texts name.
+	// told are the pages already sent, cited those that texts cite.
 	told, cited []llm.Source
 }
 
-// begin takes a block that begins.
+// begin handles the start of a block.
 func (n *natives) begin(b *block) []llm.Chunk {
 	switch b.kind {
 	case "server_tool_use", "web_search_tool_result", "web_fetch_tool_result":
@@ -35,7 +35,7 @@ func (n *natives) begin(b *block) []llm.Chunk {
 	}
 }
 
-// finish takes a block that is over.
+// finish handles the end of a block.
 func (n *natives) finish(b *block) []llm.Chunk {
 	switch b.kind {
 	case "server_tool_use":
@@ -51,7 +51,7 @@ func (n *natives) finish(b *block) []llm.Chunk {
 	}
 }
 
-// rest is what is left at the end: pages that a text cites and that no result held.
+// rest returns what remains at the end: pages that a text cites but no result contained.
 func (n *natives) rest() []llm.Chunk {
 	chunks := n.flush()
 
@@ -74,14 +74,14 @@ func contains(sources []llm.Source, address string) bool {
 	return slices.ContainsFunc(sources, func(s llm.Source) bool { return s.URL == address })
 }
 
-// cite remembers a page that a text rests on.
+// cite records a page that a text cites.
 func (n *natives) cite(citation citation) {
 	if citation.URL != "" {
 		n.cited = append(n.cited, llm.Source{Title: string(citation.Title), URL: string(citation.URL)})
 	}
 }
 
-// gather makes the pending grounding one of a kind, and tells of the other kind first.
+// gather sets the kind of the pending grounding, and returns what was pending of the other kind.
 func (n *natives) gather(kind string) []llm.Chunk {
 	if n.pending.Kind == kind {
 		return nil
@@ -106,7 +106,7 @@ func (n *natives) flush() []llm.Chunk {
 	return []llm.Chunk{grounding}
 }
 
-// call remembers what a tool is called with.
+// call records the input of a tool call.
 func (n *natives) call(b *block) []llm.Chunk {
 	var input struct {
 		Query   string `json:"query"`
@@ -144,7 +144,7 @@ func (n *natives) remember(id, code string) {
 	n.code[id] = code
 }
 
-// searched takes the pages that a search found. A search that failed has an object there instead, and found none.
+// searched records the pages that a search found. A failed search has an object instead of a list, and found none.
 func (n *natives) searched(b *block) []llm.Chunk {
 	var result struct {
 		Content []struct {
@@ -165,7 +165,7 @@ func (n *natives) searched(b *block) []llm.Chunk {
 	return chunks
 }
 
-// fetched takes a page that was fetched.
+// fetched records a fetched page.
 func (n *natives) fetched(b *block) []llm.Chunk {
 	var result struct {
 		Content struct {
@@ -186,8 +186,7 @@ func (n *natives) fetched(b *block) []llm.Chunk {
 	return chunks
 }
 
-// ran is a piece of code that was run, and what came out. What it wrote on either way is shown, and an error of the tool
-// itself.
+// ran returns code that was run and its result: standard output and standard error, or an error of the tool itself.
 func (n *natives) ran(b *block) llm.Chunk {
 	var result struct {
 		ToolUseID string          `json:"tool_use_id"`

@@ -9,13 +9,13 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// thought is a block of thinking, as the API sends it.
+// thought returns a block of thinking, as the API sends it.
 func thought(index, text, signature string) string {
 	return `{"type":"content_block_start","index":` + index + `,"content_block":{"type":"thinking","thinking":"` + text + `","signature":"` + signature +
 		`"}}` + "\n\nevent: content_block_stop\ndata: " + `{"type":"content_block_stop","index":` + index + `}`
 }
 
-// interleaved is an answer that thinks, speaks, thinks again and calls.
+// interleaved returns an answer that thinks, writes text, thinks again and calls a tool.
 func interleaved() string {
 	return sse(start, thought("0", "One.", "s1"),
 		`{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"I lo"}}`,
@@ -25,7 +25,7 @@ func interleaved() string {
 		`{"type":"content_block_stop","index":3}`, ended("tool_use"), stop)
 }
 
-// answered is the conversation after an interleaved answer and the result of its call.
+// answered returns the conversation after an interleaved answer and the result of its call.
 func answered(t *testing.T, model string) *llm.Request {
 	t.Helper()
 
@@ -46,7 +46,7 @@ func answered(t *testing.T, model string) *llm.Request {
 	return req
 }
 
-// sentBack is the model's turn as req sends it back.
+// sentBack returns the model's turn as req sends it back.
 func sentBack(t *testing.T, req *llm.Request) string {
 	t.Helper()
 
@@ -68,7 +68,7 @@ func TestThinkingIsReturnedInPlace(t *testing.T) {
 	require.JSONEq(t, `[{"type":"thinking","thinking":"One.","signature":"s1"},{"type":"text","text":"I look."},
 		{"type":"thinking","thinking":"Two.","signature":"s2"},`+call+`]`, sentBack(t, req))
 
-	// Of an answer that is another by now, thinking in its midst has no place any more.
+	// Thinking in the middle of an answer that was changed has no place any more.
 	req.Messages[1].Content = "I looked."
 	require.JSONEq(t, `[{"type":"text","text":"I looked."},`+call+`]`, sentBack(t, req))
 }
@@ -115,7 +115,7 @@ func TestThinkingBetweenServerToolsIsDropped(t *testing.T) {
 	require.Equal(t, llm.EndChunk{Reason: llm.StopEnd}, chunks[len(chunks)-1])
 }
 
-// Signatures are stored: the digest of what came before an answer must be the same in every release.
+// Signatures are stored: the digest of what precedes an answer must be the same in every release.
 func TestPrefixDigestIsThatOfEarlierReleases(t *testing.T) {
 	t.Parallel()
 

@@ -6,7 +6,8 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// newRequest is a request in the API's form. Prefix stands for all of it that comes before the answer.
+// newRequest converts a request to the API's form. prefix is a digest of everything that precedes the answer, and empty for
+// models that are not bound.
 func newRequest(req *llm.Request, names llm.ToolNames) (body *messageRequest, prefix string, err error) {
 	body = &messageRequest{Model: req.Model, StopSequences: req.Stop, Stream: true}
 
@@ -37,7 +38,7 @@ func newRequest(req *llm.Request, names llm.ToolNames) (body *messageRequest, pr
 		prefix = c.prefix()
 	}
 
-	// Marks are no part of what came before.
+	// Cache marks are not part of the prefix.
 	if req.CachePrompt {
 		markCache(body)
 	}
@@ -45,7 +46,7 @@ func newRequest(req *llm.Request, names llm.ToolNames) (body *messageRequest, pr
 	return body, prefix, nil
 }
 
-// setOutput is the configuration of the output, for something to be set in it.
+// setOutput returns the output configuration, creating it if necessary.
 func (r *messageRequest) setOutput() *outputConfig {
 	if r.OutputConfig == nil {
 		r.OutputConfig = &outputConfig{}
@@ -54,7 +55,7 @@ func (r *messageRequest) setOutput() *outputConfig {
 	return r.OutputConfig
 }
 
-// setTools sets the tools that are bound, or those that the API runs itself.
+// setTools sets the bound tools, or those that the API runs itself.
 func setTools(body *messageRequest, req *llm.Request, names llm.ToolNames) {
 	for _, tool := range req.Tools {
 		body.Tools = append(body.Tools, newTool(names.Wire(tool.Name), tool.Description, tool.Schema))
@@ -81,8 +82,8 @@ func setTools(body *messageRequest, req *llm.Request, names llm.ToolNames) {
 	}
 }
 
-// setCalledTools names the tools that a conversation has called, and forbids to call them: where there are calls, the API
-// may want to know of what, and nothing is bound.
+// setCalledTools declares the tools that a conversation has called, and forbids calling them: the API may require the
+// declaration of a called tool even if no tools are bound.
 func setCalledTools(body *messageRequest, req *llm.Request, names llm.ToolNames) {
 	named := map[string]bool{}
 
@@ -101,7 +102,7 @@ func setCalledTools(body *messageRequest, req *llm.Request, names llm.ToolNames)
 	}
 }
 
-// markCache marks how far the prompt is to be cached: the tools, the system texts, and all of the conversation. The API takes
+// markCache marks how far the prompt is to be cached: the tools, the system texts, and the whole conversation. The API accepts
 // four marks.
 func markCache(body *messageRequest) {
 	mark := &cacheControl{Type: "ephemeral"}

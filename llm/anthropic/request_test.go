@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/llm/anthropic"
 )
 
-// body is what the API is asked when req is made.
+// body returns the body that is sent to the API for req.
 func body(t *testing.T, req *llm.Request) string {
 	t.Helper()
 

@@ -11,14 +11,14 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// setSchema holds the answer to a schema.
+// setSchema constrains the answer to a schema.
 func setSchema(body *messageRequest, schema json.RawMessage) error {
 	if len(bytes.TrimSpace(schema)) == 0 {
 		return nil
 	}
 
 	decoder := json.NewDecoder(bytes.NewReader(schema))
-	// Numbers go on as they were written.
+	// Keep numbers as written.
 	decoder.UseNumber()
 
 	var object map[string]any
@@ -38,8 +38,8 @@ func setSchema(body *messageRequest, schema json.RawMessage) error {
 	return nil
 }
 
-// restrict makes of a schema, and all within it, one that the API can be held to: objects have no other properties than
-// those that it names, and what the API refuses to be told is told to the model in words.
+// restrict converts a schema, and all nested ones, to one that the API can enforce: objects have only the properties that they
+// list, and keywords that the API rejects are moved into the description.
 func restrict(node any) {
 	schema, ok := node.(map[string]any)
 	if !ok {
@@ -76,7 +76,7 @@ func restrict(node any) {
 	}
 }
 
-// describe moves what the API refuses into the description.
+// describe moves keywords that the API rejects into the description.
 func describe(schema map[string]any) {
 	var words []string
 
@@ -99,7 +99,7 @@ func describe(schema map[string]any) {
 	}
 }
 
-// takes reports whether the API can be held to a keyword.
+// takes reports whether the API can enforce a keyword.
 func takes(keyword string, value any) bool {
 	switch keyword {
 	case "type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "allOf", "$ref", "$defs", "definitions",
@@ -114,11 +114,11 @@ func takes(keyword string, value any) bool {
 	}
 }
 
-// argumentName is how the API lets arguments be called.
+// argumentName matches the names of arguments that the API accepts.
 var argumentName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
-// newTool is a tool in the API's form. Arguments with names that the API refuses, for which it would refuse every call, are
-// described in words.
+// newTool converts a tool to the API's form. Arguments with names that the API rejects, which would make it reject every call,
+// are described in words.
 func newTool(name, description string, schema json.RawMessage) tool {
 	object, others := nameable(llm.ObjectSchema(schema))
 	if others != "" {
@@ -128,7 +128,7 @@ func newTool(name, description string, schema json.RawMessage) tool {
 	return tool{Name: name, Description: description, InputSchema: json.RawMessage(strings.ToValidUTF8(string(object), "\uFFFD"))}
 }
 
-// nameable is the schema of a tool without the arguments that cannot be named, and those.
+// nameable returns the schema of a tool without the arguments that cannot be named, and those arguments.
 func nameable(schema json.RawMessage) (object json.RawMessage, others string) {
 	var top struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -160,7 +160,7 @@ func nameable(schema json.RawMessage) (object json.RawMessage, others string) {
 		delete(fields, "required")
 	}
 
-	// Those in words must be allowed.
+	// The arguments described in words must be allowed.
 	delete(fields, "additionalProperties")
 
 	object, err := json.Marshal(fields)

@@ -8,25 +8,25 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// piece is a block of an answer as it is kept: the API wants thinking back byte for byte, and where it stood. Of text only
-// the length is kept and of calls the id, since the message has them. Data is thinking that the API does not show.
+// piece is a block of an answer as it is stored: the API requires thinking back byte for byte, and in its place. Of text only
+// the length is stored and of calls the id, since the message contains them. Data is thinking that the API does not show.
 type piece struct {
 	Thinking  string `json:"thinking,omitempty"`
 	Signature string `json:"signature,omitempty"`
 	Data      string `json:"data,omitempty"`
 	Text      int    `json:"text,omitempty"`
 	Call      string `json:"call,omitempty"`
-	// Prefix, of the first piece, stands for all that came before the answer, with models that take their thinking
-	// back only if that has not changed.
+	// Prefix, set in the first piece, is the digest of everything before the answer, for models that accept their thinking back
+	// only if that has not changed.
 	Prefix string `json:"prefix,omitempty"`
 }
 
 func (p piece) isThought() bool { return p.Text == 0 && p.Call == "" }
 
-// signer is who signs the answers of a model.
+// signer returns the signer of a model's answers.
 func signer(model string) string { return Name + "/" + model }
 
-// sign is the signature of an answer of these pieces; nil if there is no thinking in it.
+// sign returns the signature of an answer that consists of these pieces; nil if there is no thinking in it.
 func sign(by, prefix string, all []piece) *llm.Signature {
 	if !slices.ContainsFunc(all, piece.isThought) {
 		return nil
@@ -42,8 +42,8 @@ func sign(by, prefix string, all []piece) *llm.Signature {
 	return &llm.Signature{By: by, Data: data}
 }
 
-// readPieces are those of an answer. What this client did not write, or what was spoilt since, is left out as a whole: an
-// answer without its thinking is better than none.
+// readPieces returns the pieces of an answer. A signature that this client did not write, or that is damaged, is ignored as a
+// whole: an answer without its thinking is better than none.
 func readPieces(message llm.Message, by string) []piece {
 	data := message.SignatureBy(by)
 	if data == nil {
@@ -64,13 +64,13 @@ func readPieces(message llm.Message, by string) []piece {
 	return all
 }
 
-// signed reports whether the thinking of an answer is at hand.
+// signed reports whether the thinking of an answer is available.
 func signed(message llm.Message, by string) bool {
 	return slices.ContainsFunc(arranged(message, readPieces(message, by)), piece.isThought)
 }
 
-// arranged are the pieces of a message in the order in which they go back. Where the message was changed since, thinking that
-// came first still does; none goes back that stood between other pieces, for it has no place any more.
+// arranged returns the pieces of a message in the order in which they are sent back. If the message was changed, only thinking
+// at its start is kept, and none if there was thinking between other pieces, which has no place any more.
 func arranged(message llm.Message, all []piece) []piece {
 	if fits(message, all) {
 		return all
@@ -97,7 +97,7 @@ func arranged(message llm.Message, all []piece) []piece {
 	return pieces
 }
 
-// fits reports whether a message still is what its pieces say.
+// fits reports whether a message still matches its pieces.
 func fits(message llm.Message, all []piece) bool {
 	var (
 		size  int
@@ -119,7 +119,7 @@ func fits(message llm.Message, all []piece) bool {
 	return size == len(message.Content) && slices.EqualFunc(calls, message.ToolCalls, func(id string, call llm.ToolCall) bool { return id == call.ID })
 }
 
-// blocks are an answer as it goes back.
+// blocks returns an answer as it is sent back.
 func (c *conversation) blocks(message llm.Message) []content {
 	all := readPieces(message, c.by)
 	if c.bound && len(all) > 0 && all[0].Prefix != c.prefix() {

@@ -7,16 +7,16 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// budgets are the tokens that a reasoning effort stands for, with models that want to be told so. A model that cannot
-// write as much gets what leaves half of its limit for the answer.
+// budgets returns the number of thinking tokens for each reasoning effort, for models that take a number. A model that cannot
+// write that many gets a budget that leaves half of its limit for the answer.
 func budgets() map[effort]int {
 	return map[effort]int{lowEffort: 4096, mediumEffort: 12288, highEffort: 24576, xhighEffort: 40960, maxEffort: 49152}
 }
 
-// leastBudget is the smallest that the API takes.
+// leastBudget is the smallest budget that the API accepts.
 const leastBudget = 1024
 
-// effort is how hard a model thinks, in the API's words, and none: not at all.
+// effort is how hard a model thinks, in the API's terms; noEffort is not at all.
 type effort string
 
 const (
@@ -28,7 +28,7 @@ const (
 	maxEffort    effort = "max"
 )
 
-// effortOf is the effort that a request asks for; "" leaves it to the API.
+// effortOf returns the effort that a request specifies; "" leaves it to the API.
 func effortOf(req *llm.Request) (effort, error) {
 	asked := effort(strings.ToLower(strings.TrimSpace(req.ReasoningEffort)))
 
@@ -49,8 +49,8 @@ func effortOf(req *llm.Request) (effort, error) {
 	return asked, nil
 }
 
-// setLimits sets how much the model may write, and how hard it thinks. The API counts thinking as writing: a budget comes on
-// top of the answer that was asked for, while a model that decides itself shares the one limit.
+// setLimits sets how much the model can write, and how hard it thinks. The API counts thinking as output: a budget is added to
+// the requested length of the answer, while a model that decides itself shares the one limit.
 func setLimits(body *messageRequest, req *llm.Request) error {
 	asked, err := effortOf(req)
 	if err != nil {
@@ -91,8 +91,7 @@ func setLimits(body *messageRequest, req *llm.Request) error {
 	return nil
 }
 
-// setAdaptive tells a model that decides itself how hard to think. Such models keep their thinking to themselves unless they
-// are asked to show it.
+// setAdaptive configures a model that decides itself how hard to think. Such models do not show their thinking unless requested.
 func setAdaptive(body *messageRequest, family family, asked effort) {
 	switch {
 	case asked == noEffort && family.off == disabled:
@@ -120,9 +119,9 @@ func setAdaptive(body *messageRequest, family family, asked effort) {
 	body.Thinking = &thinkingConfig{Type: "adaptive", Display: "summarized"}
 }
 
-// thoughtLost tells that the model is in the middle of a turn, with calls of tools, whose thinking is not at hand: another
-// client began it, or it began without. The API refuses to think on from there. What the user says right after results of
-// tools goes along with them, and ends no turn.
+// thoughtLost reports whether the model is in the middle of a turn, with tool calls, whose thinking is not available: another
+// client began it, or it began without thinking. The API rejects thinking from there on. A user message right after tool
+// results is sent along with them, and does not end the turn.
 func thoughtLost(req *llm.Request) bool {
 	lost, results := false, false
 

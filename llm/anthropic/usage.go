@@ -5,8 +5,8 @@ import (
 	"tarsy.dev/tarsy/llm/internal/wire"
 )
 
-// usage counts tokens as the API does: what was read from the cache or written to it is not part of the input, while
-// thinking is part of the output.
+// usage counts tokens as the API does: what was read from the cache or written to it is not part of the input, while thinking
+// is part of the output.
 type usage struct {
 	input, read, written, output, thinking wire.Count
 }
@@ -16,7 +16,7 @@ func (u *usage) start(first tokens) {
 	u.update(first)
 }
 
-// update takes the counts that the end of an answer tells again; those that it leaves out hold on.
+// update applies the counts that the end of an answer repeats; counts that it omits stay unchanged.
 func (u *usage) update(last tokens) {
 	for _, count := range []struct{ from, to *wire.Count }{
 		{last.InputTokens, &u.input}, {last.CacheReadInputTokens, &u.read}, {last.CacheCreationInputTokens, &u.written}, {last.OutputTokens, &u.output},

@@ -13,22 +13,22 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// answer puts the events of a stream together.
+// answer assembles the events of a stream.
 type answer struct {
 	names llm.ToolNames
 	by    string
-	// ids are those of the conversation's calls, next is how many there are: a new id counts on from there.
+	// ids are the ids of the conversation's calls, next is the number of calls: new ids continue from there.
 	ids  map[string]bool
 	next int
 
 	layout layout
 	calls  int
-	// code is what runs and has no result yet.
+	// code is code that was run and whose result has not arrived yet.
 	code    *string
 	search  llm.GroundingChunk
 	fetched llm.GroundingChunk
 	usage   *genai.GenerateContentResponseUsageMetadata
-	// candidate tells that there was any answer at all.
+	// candidate reports whether there was any answer at all.
 	candidate bool
 	reason    genai.FinishReason
 	message   string
@@ -50,10 +50,10 @@ func newAnswer(req *llm.Request, names llm.ToolNames, by string) *answer {
 	return a
 }
 
-// read takes in one event and passes on what it holds.
+// read handles one event and passes on its chunks.
 func (a *answer) read(event *genai.GenerateContentResponse, pass func(llm.Chunk) bool) error {
 	if event.UsageMetadata != nil {
-		a.usage = event.UsageMetadata // Each counts all that came before.
+		a.usage = event.UsageMetadata // each event counts all tokens so far
 	}
 
 	if blocked := event.PromptFeedback; blocked != nil && blocked.BlockReason != "" {
@@ -88,7 +88,7 @@ func (a *answer) read(event *genai.GenerateContentResponse, pass func(llm.Chunk)
 	return nil
 }
 
-// part is the chunk that a part stands for, if it stands for one.
+// part returns the chunk for a part, or nil.
 func (a *answer) part(part *genai.Part) llm.Chunk {
 	switch {
 	case part.FunctionCall != nil:
@@ -120,7 +120,7 @@ func (a *answer) part(part *genai.Part) llm.Chunk {
 	return nil
 }
 
-// call is a call with an id that no other call of the conversation has: the API's own, or one that counts on.
+// call returns a call with an id that no other call of the conversation has: the API's own, or the next number.
 func (a *answer) call(part *genai.Part) llm.ToolCall {
 	a.calls++
 	a.next++
@@ -149,7 +149,7 @@ func object(args map[string]any) string {
 	encoder := json.NewEncoder(&buf)
 	encoder.SetEscapeHTML(false)
 
-	if err := encoder.Encode(args); err != nil { // JSON a moment ago
+	if err := encoder.Encode(args); err != nil { // cannot fail: args was decoded from JSON
 		return "{}"
 	}
 
@@ -169,7 +169,7 @@ func (a *answer) ran(result *genai.CodeExecutionResult) llm.Chunk {
 	return chunk
 }
 
-// grounding collects what the provider searched and fetched: events repeat it, and the whole is told once.
+// grounding collects what the provider searched and fetched: events repeat it, but it is reported once, as a whole.
 func (a *answer) grounding(candidate *genai.Candidate) {
 	if found := candidate.GroundingMetadata; found != nil {
 		for _, query := range append(slices.Clone(found.WebSearchQueries), found.RetrievalQueries...) {
@@ -206,7 +206,7 @@ func addSource(chunk *llm.GroundingChunk, title, url string) {
 
 func (a *answer) ended() bool { return a.reason != "" }
 
-// end passes on what is known at the end of the stream only.
+// end passes on what is known only at the end of the stream.
 func (a *answer) end(pass func(llm.Chunk) bool) (stopped bool, err error) {
 	if !a.candidate {
 		return false, errors.New("the provider sent an empty answer")
@@ -239,7 +239,7 @@ func (a *answer) end(pass func(llm.Chunk) bool) (stopped bool, err error) {
 	return false, nil
 }
 
-// counts are the tokens. What the provider's own tools put into the prompt is input, too.
+// counts returns the token counts. What the provider's own tools add to the prompt also counts as input.
 func (a *answer) counts() llm.UsageChunk {
 	if a.usage == nil {
 		return llm.UsageChunk{}
@@ -253,7 +253,8 @@ func (a *answer) counts() llm.UsageChunk {
 	}
 }
 
-// stopReason is why the model stopped, or the error that it stopped for. The API does not tell a stop sequence from an end.
+// stopReason returns why the model stopped, or an error if that is the reason. The API does not distinguish a stop sequence
+// from an end.
 func (a *answer) stopReason() (llm.StopReason, error) {
 	switch a.reason {
 	case "":
@@ -272,7 +273,7 @@ func (a *answer) stopReason() (llm.StopReason, error) {
 	case genai.FinishReasonLanguage:
 		return "", &llm.Error{Class: llm.ClassInvalid, Code: string(a.reason), Message: "the model does not speak the language"}
 	default:
-		// What the model got wrong, such as a call that makes no sense, it may get right the next time.
+		// The model may avoid its mistake, such as a malformed call, the next time.
 		message := "the model stopped without an answer"
 		if a.message != "" {
 			message += ": " + a.message

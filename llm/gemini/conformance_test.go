@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/llm/llmtest"
 )
 
-// httpClient has connections of its own, and none when the test is over.
+// httpClient returns a client with its own connections, which are closed when the test ends.
 func httpClient(t *testing.T) *http.Client {
 	t.Helper()
 

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/llm/gemini"
 )
 
-// hanging sends one event and waits for the caller to leave, of which it tells.
+// hanging sends one event and waits for the caller to leave, then closes the channel.
 func hanging(t *testing.T) (*wire, chan struct{}) {
 	t.Helper()
 
@@ -136,7 +136,7 @@ func TestNothingIsReadFromEnvironment(t *testing.T) {
 		},
 		"/v1beta1/publishers/google/models/gemini-2.5-flash:streamGenerateContent?alt=sse": {Vertex: true, APIKey: key},
 	} {
-		// Without an address of ours, the client asks for Google's own: the proxy sees which.
+		// Without a base URL, the client uses Google's own address, which the transport records.
 		seen := make(chan string, 1)
 		cfg.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			seen <- r.URL.Host

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// failure is an error of a call, whatever it was.
+// failure converts any error of a call.
 func (c *Client) failure(ctx context.Context, log *exchange, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -31,7 +31,7 @@ func (c *Client) failure(ctx context.Context, log *exchange, err error) error {
 	}
 
 	if !log.made {
-		// The SDK did not even try.
+		// The SDK did not even send the request.
 		return &llm.Error{Class: llm.ClassInvalid, Message: c.shown(err.Error()), Err: err}
 	}
 
@@ -47,7 +47,7 @@ func (c *Client) failure(ctx context.Context, log *exchange, err error) error {
 	return broken
 }
 
-// refusal is an error that the API told: in place of an answer, or in the middle of one.
+// refusal converts an error that the API reported, instead of an answer or in the middle of one.
 func (c *Client) refusal(log *exchange, refused genai.APIError) error {
 	status := log.status
 	if status < http.StatusBadRequest {
@@ -81,7 +81,7 @@ func (c *Client) refusal(log *exchange, refused genai.APIError) error {
 		e.Class, e.Retryable = llm.ClassQuota, false
 		e.Hint = "check the plan and the billing of the provider's project, or configure a fallback provider"
 	case badKey.MatchString(details.reason), status == http.StatusBadRequest && badKeyText.MatchString(refused.Message):
-		// Google answers 400 for a key that is wrong.
+		// Google returns 400 for an invalid key.
 		e.Class, e.Retryable = llm.ClassAuth, false
 	case refused.Status == "RESOURCE_EXHAUSTED":
 		e.Class, e.Retryable = llm.ClassQuota, true
@@ -97,15 +97,15 @@ var (
 	blockReasons = regexp.MustCompile(`^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|MODEL_ARMOR|JAILBREAK|IMAGE_SAFETY)$`)
 	badKey       = regexp.MustCompile(`^(API_KEY_|ACCESS_TOKEN_|CREDENTIALS_MISSING|CONSUMER_INVALID|SERVICE_DISABLED)`)
 	badKeyText   = regexp.MustCompile(`(?i)\bAPI key (not valid|expired|not found)`)
-	// Every error of a limit says "check your plan and billing details", so that is no sign.
+	// Every rate limit error contains "check your plan and billing details", so that proves nothing.
 	noMoney = regexp.MustCompile(`(?i)\bBILLING_DISABLED\b|enable billing|credits? (is|are) depleted|billing account`)
 )
 
-// details are what the API tells of an error beyond its message.
+// details is what the API reports about an error beyond its message.
 type details struct {
 	reason     string
 	retryDelay time.Duration
-	// spent tells that a limit of a day is used up: minutes do not help.
+	// spent reports that a daily limit is used up, so that waiting for minutes does not help.
 	spent bool
 }
 
@@ -139,7 +139,7 @@ func perDay(violation any) bool {
 	return strings.Contains(id, "PerDay")
 }
 
-// statusCode is the HTTP status of an error that came without one, in the middle of a stream.
+// statusCode returns the HTTP status of an error that came without one, in the middle of a stream.
 func statusCode(status string) int {
 	switch status {
 	case "INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE":
@@ -157,5 +157,5 @@ func statusCode(status string) int {
 	}
 }
 
-// shown is text that may be shown: not all of it, and without the key.
+// shown returns text as it can be shown: shortened, and without the key.
 func (c *Client) shown(text string) string { return llm.Brief(c.secrets.Replace(text)) }

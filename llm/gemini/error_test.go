@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/llm/gemini"
 )
 
-// failed is an error body as Google writes it.
+// failed returns an error body as Google writes it.
 func failed(code, status, message string, details ...string) string {
 	return "{\n  \"error\": {\n    \"code\": " + code + ",\n    \"message\": \"" + message + "\",\n    \"status\": \"" + status + "\",\n    \"details\": [" +
 		strings.Join(details, ",") + "]\n  }\n}\n"

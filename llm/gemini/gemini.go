@@ -1,7 +1,6 @@
-// Package gemini is the llm.Client of Google's Gemini models, on the Gemini API or on Vertex AI, through Google's own SDK
-// and its generateContent family. It knows the llm contract and that API; who calls it, and how often a failed call is made
-// again, is for others to decide. It reads nothing from the environment, but for the credentials that a platform gives
-// its programs, if Vertex AI is used without any of its own.
+// Package gemini implements llm.Client for Google's Gemini models, on the Gemini API or on Vertex AI, through Google's own SDK
+// and its generateContent methods. It knows the llm contract and that API, but not its callers, and it does not retry. It reads
+// nothing from the environment, except for a platform's default credentials if Vertex AI is used without any others.
 package gemini
 
 import (
@@ -18,21 +17,20 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Config is what a client needs.
+// Config is the configuration of a client.
 type Config struct {
-	// APIKey is that of the Gemini API. With Vertex it is that of Vertex AI's express mode, which needs no project.
+	// APIKey is the key of the Gemini API. With Vertex it is the key of Vertex AI's express mode, which needs no project.
 	APIKey string
-	// BaseURL is where the API is, without the version in its path; empty is Google's own.
+	// BaseURL is the address of the API; a version at the end of its path is optional. Empty is Google's own.
 	BaseURL string
-	// HTTPClient makes the calls; nil is a default. With Vertex, one that is given brings its own credentials.
+	// HTTPClient makes the calls; nil is a default client. With Vertex, a given client must add its own credentials.
 	HTTPClient *http.Client
-	// CheckRedirect is that of the client which is made where none is given; the token of an account goes wherever it lets
-	// a call be led.
+	// CheckRedirect is set on the default client; an account's token is sent wherever it lets a call be redirected.
 	CheckRedirect func(req *http.Request, via []*http.Request) error
-	// Headers go with every call.
+	// Headers are sent with every call.
 	Headers map[string]string
 
-	// Vertex chooses Vertex AI, in this project and location; an empty location is "global". CredentialsFile is the path of
+	// Vertex selects Vertex AI, in this project and location; an empty location is "global". CredentialsFile is the path of
 	// credentials in JSON; empty means the platform's default.
 	Vertex          bool
 	Project         string
@@ -43,9 +41,9 @@ type Config struct {
 // Client calls Gemini models. It is safe for concurrent use.
 type Client struct {
 	models *genai.Models
-	// name is how signatures name this client: what the Gemini API signed is nothing to Vertex AI.
+	// name is the name of this client in signatures: what the Gemini API signed is not valid on Vertex AI.
 	name string
-	// secrets hides what must not be shown.
+	// secrets hides the key and the values of the headers.
 	secrets *strings.Replacer
 }
 
@@ -60,7 +58,7 @@ func New(cfg Config) (*Client, error) {
 
 	sdk, err := genai.NewClient(context.Background(), settings)
 	if err != nil {
-		// The SDK's own text shows all of its settings, the key too.
+		// The SDK's error contains all of its settings, including the key.
 		return nil, errors.New("set up the Gemini SDK: settings are missing")
 	}
 
@@ -72,7 +70,7 @@ func New(cfg Config) (*Client, error) {
 	return &Client{models: sdk.Models, name: name, secrets: llm.Secrets(cfg.APIKey, cfg.Headers)}, nil
 }
 
-// settings are those of the SDK. All that it would otherwise look up in the environment is said here.
+// settings returns the SDK's settings. It sets everything that the SDK would otherwise look up in the environment.
 func (cfg Config) settings() (*genai.ClientConfig, error) {
 	settings := &genai.ClientConfig{
 		Backend: genai.BackendGeminiAPI, APIKey: cfg.APIKey, Project: cfg.Project, Location: cfg.Location,
@@ -116,7 +114,7 @@ func (cfg Config) settings() (*genai.ClientConfig, error) {
 
 var version = regexp.MustCompile(`^(.*[^/:])/+(v1(?:alpha|beta)?1?)/*$`)
 
-// address takes the version off an address that has one, since the SDK adds it.
+// address splits off the version of an address that has one, since the SDK adds it.
 func address(url string) (base, apiVersion string) {
 	if found := version.FindStringSubmatch(url); found != nil {
 		return found[1], found[2]
@@ -178,14 +176,14 @@ func (c *Client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.C
 	}
 }
 
-// by is how signatures of the model's answers are marked.
+// by returns the signer of the model's answers.
 func (c *Client) by(req *llm.Request) string { return c.name + "/" + req.Model }
 
-// errStopped says that the consumer reads no further; it never leaves the package.
+// errStopped reports that the consumer stopped reading; it never leaves the package.
 var errStopped = errors.New("the consumer stopped reading")
 
-// stream makes the call and hands each event to visit. The SDK takes the shape of what a server sends for granted and
-// panics where it is another: that is an event that makes no sense, like any other.
+// stream makes the call and passes each event to visit. The SDK relies on the form of what a server sends and panics if it
+// differs: such an event is treated like any other invalid event.
 func (c *Client) stream(
 	ctx context.Context, asked *question, visit func(event *genai.GenerateContentResponse) error,
 ) (stopped bool, err error) {
@@ -193,7 +191,7 @@ func (c *Client) stream(
 
 	defer func() {
 		if visiting {
-			return // The panic is the consumer's own.
+			return // the panic is the consumer's
 		}
 
 		if trouble := recover(); trouble != nil {

@@ -9,14 +9,14 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// layout is what goes into a signature: of which parts an answer was made, in their order, and what was signed. Google wants
-// each signature back on the very part that it came on. The texts themselves are in the message, and so are the calls;
-// only a thought that was signed is kept here, because messages hold no thoughts.
+// layout is the content of a signature: the parts of which an answer consists, in their order, and their signatures. Google
+// requires each signature back on the very part that it came with. Texts and calls are in the message; only signed thoughts are
+// stored here, because messages contain no thoughts.
 type layout struct {
 	Parts []piece `json:"parts"`
 }
 
-// piece is a part: so many bytes of the answer's text, the call with an id, or a thought.
+// piece is a part: a number of bytes of the answer's text, the call with an id, or a thought.
 type piece struct {
 	Text      int    `json:"text,omitempty"`
 	Call      string `json:"call,omitempty"`
@@ -25,7 +25,7 @@ type piece struct {
 	Signature []byte `json:"signature,omitempty"`
 }
 
-// text adds text to the layout. Pieces that were not signed are one part.
+// text adds text to the layout. Consecutive unsigned pieces become one part.
 func (l *layout) text(size int, signature []byte) {
 	if size == 0 && len(signature) == 0 {
 		return
@@ -52,7 +52,7 @@ func (l *layout) thought(text string, signature []byte) {
 	}
 }
 
-// signature is the layout as a signature, nil if nothing in it was signed.
+// signature returns the layout as a signature, nil if nothing in it was signed.
 func (l *layout) signature(by string) *llm.Signature {
 	if !slices.ContainsFunc(l.Parts, func(p piece) bool { return len(p.Signature) > 0 }) {
 		return nil
@@ -66,7 +66,7 @@ func (l *layout) signature(by string) *llm.Signature {
 	return &llm.Signature{By: by, Data: data}
 }
 
-// readLayout is the layout of a message that by wrote; empty for any other.
+// readLayout returns the layout of a message that by wrote, and an empty one for any other.
 func readLayout(message *llm.Message, by string) *layout {
 	var l layout
 
@@ -78,7 +78,7 @@ func readLayout(message *llm.Message, by string) *layout {
 	return &l
 }
 
-// fits reports whether the message still is what was laid out.
+// fits reports whether the message still matches the layout.
 func (l *layout) fits(message *llm.Message) bool {
 	size := 0
 
@@ -100,8 +100,7 @@ func (l *layout) fits(message *llm.Message) bool {
 		func(id string, call llm.ToolCall) bool { return id == call.ID })
 }
 
-// laidOut are the parts of an answer. Where the message was changed since, its text is one part, and calls keep their
-// signatures.
+// laidOut returns the parts of an answer. If the message was changed, its text is one part, and calls keep their signatures.
 func (q *question) laidOut(message *llm.Message, l *layout) []*genai.Part {
 	if !l.fits(message) {
 		return q.changed(message, l)

@@ -27,7 +27,7 @@ func (c *Client) newQuestion(req *llm.Request) (*question, error) {
 		MaxOutputTokens: int32(min(req.MaxOutputTokens, 1<<30)),
 		StopSequences:   req.Stop,
 		ThinkingConfig:  thinking,
-		// It would make a call again on its own; whoever called us decides about that.
+		// The SDK must not repeat calls on its own: that is for the caller to decide.
 		AutomaticContinuation: new(false),
 		HTTPOptions:           &genai.HTTPOptions{ExtrasRequestProvider: nameEmptyTexts},
 	}}
@@ -60,7 +60,7 @@ func (q *question) schema(req *llm.Request) error {
 	return nil
 }
 
-// tools binds functions, or else what the provider runs itself: the API takes the two together only sometimes.
+// tools binds functions, or else the tools that the provider runs itself: the API accepts both together only sometimes.
 func (q *question) tools(req *llm.Request) {
 	if len(req.Tools) > 0 {
 		functions := make([]*genai.FunctionDeclaration, len(req.Tools))
@@ -95,7 +95,7 @@ func (q *question) tools(req *llm.Request) {
 	}
 }
 
-// converse puts the messages into turns.
+// converse converts the messages to turns.
 func (q *question) converse(req *llm.Request, by string) {
 	var (
 		system  []string
@@ -143,14 +143,14 @@ func (q *question) converse(req *llm.Request, by string) {
 
 	instruction := genai.NewContentFromText(strings.Join(system, "\n\n"), genai.RoleUser)
 	if len(q.contents) == 0 {
-		// The API wants at least one turn.
+		// The API requires at least one turn.
 		q.contents = []*genai.Content{instruction}
 	} else {
 		q.config.SystemInstruction = instruction
 	}
 }
 
-// callNames are the names of the conversation's calls by their ids.
+// callNames returns the names of the conversation's calls by their ids.
 func callNames(req *llm.Request) map[string]string {
 	names := map[string]string{}
 
@@ -163,7 +163,7 @@ func callNames(req *llm.Request) map[string]string {
 	return names
 }
 
-// answerParts is an answer of the model as it gave it: its parts in their order, with their signatures.
+// answerParts returns an answer as the model gave it: its parts in their order, with their signatures.
 func (q *question) answerParts(message *llm.Message, by, model string) []*genai.Part {
 	parts := q.laidOut(message, readLayout(message, by))
 
@@ -171,8 +171,8 @@ func (q *question) answerParts(message *llm.Message, by, model string) []*genai.
 		return parts
 	}
 
-	// From the third generation on, an answer with calls is refused unless its first call is signed. One that another
-	// model gave has no signature; this is Google's own word for that.
+	// From the third generation on, an answer with calls is rejected unless its first call is signed. An answer of another
+	// model has no signature; this is the value that Google defines for that case.
 	for _, part := range parts {
 		if part.FunctionCall != nil {
 			if part.ThoughtSignature == nil {
@@ -190,7 +190,7 @@ func (q *question) call(call llm.ToolCall) *genai.FunctionCall {
 	return &genai.FunctionCall{ID: call.ID, Name: q.names.Wire(call.Name), Args: arguments(call.Arguments)}
 }
 
-// arguments are an object, whatever the model wrote.
+// arguments returns an object, whatever the model wrote.
 func arguments(text string) map[string]any {
 	if text == "" {
 		return nil
@@ -204,7 +204,7 @@ func arguments(text string) map[string]any {
 	return args
 }
 
-// tooDeep tells that JSON is nested so deeply that the SDK, which reads its own request again, would lose all of it.
+// tooDeep reports whether JSON is nested so deeply that the SDK, which decodes its own request again, would lose all of it.
 func tooDeep(raw json.RawMessage) bool {
 	const limit = 500
 
@@ -229,8 +229,8 @@ func tooDeep(raw json.RawMessage) bool {
 	return false
 }
 
-// nameEmptyTexts says of parts that are empty texts that they are texts: the SDK leaves out what is empty, but such a part
-// may bear a signature.
+// nameEmptyTexts restores the text field of parts that are empty texts: the SDK omits empty values, but such a part can have a
+// signature.
 func nameEmptyTexts(body map[string]any) map[string]any {
 	contents, _ := body["contents"].([]map[string]any)
 

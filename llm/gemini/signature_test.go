@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// back makes a call whose answer is events, stores it as a database would, and returns the contents of the next call.
+// back makes a call that is answered with events, stores the answer as a database would, and returns the contents of the next call.
 func back(t *testing.T, model string, change func(*llm.Message), events ...string) any {
 	t.Helper()
 

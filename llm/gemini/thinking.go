@@ -11,15 +11,15 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// thinkingOf is how the model should think, and whether it shows that it does.
+// thinkingOf returns how the model should think, and whether it shows its thoughts.
 //
-// From the third generation on, an effort is a level. "none" and "minimal" are the least that a model has: MINIMAL for Flash
-// before 3.7 and for Flash-Lite, LOW for all others; Gemini 3 Pro has no MEDIUM, and takes HIGH for it. Models of generation
-// 2.5 have a budget of tokens:
+// From the third generation on, an effort is a level. "none" and "minimal" are the lowest level of a model: MINIMAL for Flash
+// before 3.7 and for Flash-Lite, LOW for all others; Gemini 3 Pro has no MEDIUM, and gets HIGH instead. Models of generation
+// 2.5 have a token budget:
 //
-//	none 0 (128 for Pro, which cannot do without), minimal 512, low 1024, medium 8192, high 24576
+//	none 0 (128 for Pro, which cannot turn thinking off), minimal 512, low 1024, medium 8192, high 24576
 //
-// A number is a budget for every model. Models before 2.5 do not think, and are not asked to unless an effort is set.
+// A number is a budget for every model. Models before 2.5 do not think, and get no thinking settings unless an effort is set.
 func thinkingOf(req *llm.Request) (*genai.ThinkingConfig, error) {
 	model := short(req.Model)
 	effort := strings.ToLower(req.ReasoningEffort)
@@ -59,13 +59,13 @@ func thinkingOf(req *llm.Request) (*genai.ThinkingConfig, error) {
 	}
 
 	thinking.ThinkingBudget = &budget
-	// A model that does not think has nothing to show, and some refuse to be asked.
+	// A model that does not think has nothing to show, and some reject the setting.
 	thinking.IncludeThoughts = budget > 0
 
 	return thinking, nil
 }
 
-// level is an effort in the API's words. One that we do not know is left to the API to judge.
+// level returns the API's level for an effort. An unknown effort is left to the API to judge.
 func level(model, effort string) genai.ThinkingLevel {
 	switch {
 	case (effort == "none" || effort == "minimal") && !hasMinimal(model):
@@ -79,7 +79,7 @@ func level(model, effort string) genai.ThinkingLevel {
 	}
 }
 
-// hasMinimal reports whether a model of levels has the least of them.
+// hasMinimal reports whether a model with levels has the MINIMAL level.
 func hasMinimal(model string) bool {
 	const (
 		third = 3
@@ -94,12 +94,12 @@ func hasMinimal(model string) bool {
 	return minor < lost || strings.Contains(model, "flash-lite")
 }
 
-// short is a model's name without where it is.
+// short returns a model's name without its path.
 func short(model string) string { return model[strings.LastIndexByte(model, '/')+1:] }
 
 var numbered = regexp.MustCompile(`^gemini-(\d{1,3})(?:\.(\d{1,3}))?(?:-|$)`)
 
-// generation is that of a model, if its name says it.
+// generation returns the generation of a model, if its name contains it.
 func generation(model string) (major, minor int, ok bool) {
 	found := numbered.FindStringSubmatch(short(model))
 	if found == nil {
@@ -112,8 +112,8 @@ func generation(model string) (major, minor int, ok bool) {
 	return major, minor, true
 }
 
-// generation3 tells of models from the third generation on. Names that say none, such as gemini-flash-latest, are of the
-// newest.
+// generation3 reports whether a model is of the third generation or later. Models whose names contain no generation, such as
+// gemini-flash-latest, are of the newest.
 func generation3(model string) bool {
 	const third = 3
 
@@ -126,8 +126,8 @@ func generation3(model string) bool {
 	return strings.HasPrefix(name, "gemini-") && strings.HasSuffix(name, "-latest")
 }
 
-// thinks reports whether a model may be asked for its thoughts. Names that say no generation, such as gemini-flash-latest, are
-// of models that think.
+// thinks reports whether a model can be asked for its thoughts. Models whose names contain no generation, such as
+// gemini-flash-latest, can.
 func thinks(model string) bool {
 	for _, before := range []string{"gemini-1", "gemini-2.0", "gemini-pro-vision", "gemma"} {
 		if strings.HasPrefix(model, before) {

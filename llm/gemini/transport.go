@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// httpClient makes the calls: the client that was given, or one that brings Vertex AI's credentials.
+// httpClient returns the client that makes the calls: the given one, or one that adds Vertex AI's credentials.
 func (cfg Config) httpClient() (*http.Client, error) {
 	client := &http.Client{CheckRedirect: cfg.CheckRedirect}
 
@@ -63,24 +63,24 @@ func (cfg Config) authorized() (*http.Client, error) {
 	return client, nil
 }
 
-// exchange is what happened on the wire: the SDK drops the headers of errors, and logs what breaks a stream.
+// exchange records what happened on the wire: the SDK drops the headers of errors, and only logs what breaks a stream.
 type exchange struct {
-	// made tells that a request was sent, or that it was tried.
+	// made reports whether a request was sent or attempted.
 	made   bool
 	status int
 	header http.Header
-	// err is what broke the answer's body off.
+	// err is the error that ended the response body early.
 	err error
 }
 
 type exchangeKey struct{}
 
-// in is a context in which the transport writes down what happens.
+// in returns a context in which the transport records the exchange.
 func (x *exchange) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, x)
 }
 
-// transport writes down what happens on the wire.
+// transport records what happens on the wire.
 type transport struct{ base http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -105,9 +105,9 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// body is that of an answer. An error of it is written down and looks like its end, because the SDK would log it. Carriage
-// returns, which no JSON holds, are taken out: the SDK looks for the
-// end of an event in two ways, and misses the nearer one where a server mixes them.
+// body is the body of a response. Its error is recorded and looks like its end, because the SDK would log it. Carriage returns,
+// which are insignificant in JSON, are removed: the SDK looks for the end of an event in two ways, and misses the nearer one if
+// a server mixes them.
 type body struct {
 	io.ReadCloser
 

@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/llm/gemini"
 )
 
-// credentialsFile is a service account whose tokens come from tokenURL.
+// credentialsFile writes a service account whose tokens come from tokenURL, and returns the path of the file.
 func credentialsFile(t *testing.T, tokenURL string) string {
 	t.Helper()
 

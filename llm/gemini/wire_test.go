@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const key = "AIza-a-key-of-a-test"
 
-// wire is a server that sends what a test wrote down, and keeps what it was sent.
+// wire is a server that sends what a test specifies, and records the requests.
 type wire struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -51,7 +51,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *wire {
 	return w
 }
 
-// answering sends events, with the line ends of the real API.
+// answering sends events, with the line endings of the real API.
 func answering(t *testing.T, events ...string) *wire {
 	t.Helper()
 
@@ -100,7 +100,7 @@ func (w *wire) generate(t *testing.T, req *llm.Request) ([]llm.Chunk, error) {
 	return chunks, err
 }
 
-// sent is the body of the only request.
+// sent returns the body of the only request.
 func (w *wire) sent(t *testing.T) map[string]any {
 	t.Helper()
 
@@ -116,7 +116,7 @@ func (w *wire) sent(t *testing.T) map[string]any {
 	return body
 }
 
-// at is the value at a path such as "contents.0.parts".
+// at returns the value at a path such as "contents.0.parts".
 func at(t *testing.T, value any, path string) any {
 	t.Helper()
 
@@ -153,5 +153,5 @@ func ask(messages ...llm.Message) *llm.Request {
 	return &llm.Request{Model: "gemini-2.5-flash", Messages: messages}
 }
 
-// done is the shortest answer that comes to its end.
+// done is the shortest complete answer.
 const done = `{"candidates":[{"content":{"parts":[{"text":"ok"}],"role":"model"},"finishReason":"STOP","index":0}]}`

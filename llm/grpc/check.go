@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/llm/grpc/llmpb"
 )
 
-// readRequest is the request that came, if it makes sense.
+// readRequest converts and validates a request.
 func readRequest(wire *llmpb.GenerateRequest) (*llm.Request, error) {
 	config := wire.GetConfig()
 
@@ -103,7 +103,7 @@ func readMessages(req *llm.Request, messages []*llmpb.Message) error {
 	return nil
 }
 
-// checkRole reports whether a message may say what it says; called are the calls before it.
+// checkRole returns an error if the content of a message does not fit its role; called are the calls before it.
 func checkRole(message *llm.Message, called map[string]bool) error {
 	switch message.Role {
 	case llm.RoleSystem, llm.RoleUser, llm.RoleAssistant, llm.RoleTool:

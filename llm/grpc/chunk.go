@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/llm/grpc/llmpb"
 )
 
-// chunk is what a response stands for. Nothing to pass on, which a kind that is not known yet is too, is nil.
+// chunk converts a response. It returns nil if there is nothing to pass on, as for a kind that is not known yet.
 func (a *answer) chunk(response *llmpb.GenerateResponse) (llm.Chunk, error) {
 	switch c := response.GetChunk().(type) {
 	case *llmpb.GenerateResponse_Text:
@@ -38,7 +38,7 @@ func (a *answer) chunk(response *llmpb.GenerateResponse) (llm.Chunk, error) {
 	return nil, nil //nolint:nilnil // nothing to pass on is neither
 }
 
-// call gives the call an id if the gateway did not, so that its result will find it.
+// call converts a call. It adds an id if the gateway did not, so that the result can refer to the call.
 func (a *answer) call(wire *llmpb.ToolCall) llm.ToolCall {
 	a.calls++
 
@@ -76,7 +76,7 @@ func (a *answer) end(wire *llmpb.End) llm.EndChunk {
 	return chunk
 }
 
-// wireChunk is a chunk as a gateway sends it; nil if it has no place in the protocol.
+// wireChunk converts a chunk to the protocol; nil if the protocol has no such chunk.
 func wireChunk(chunk llm.Chunk) *llmpb.GenerateResponse {
 	switch c := chunk.(type) {
 	case llm.TextChunk:

@@ -1,9 +1,9 @@
-// Package grpc is the client of a gateway to language models that speaks llm_service.proto, and the other side of it: any
-// llm.Client as such a gateway. A team that wants its calls to go through a program of its own writes that program, in
-// any language, and names it in the configuration. The package knows no provider; what a gateway does is its own affair.
+// Package grpc implements the client of a gateway to language models that speaks llm_service.proto, and its server: any
+// llm.Client as such a gateway. A team that wants its calls to go through its own program writes that program, in any language,
+// and names it in the configuration. The package knows neither providers nor what a gateway does.
 package grpc
 
-// The generated code is committed. Everything that makes it comes from the Go module registry; protoc is not needed.
+// The generated code is committed. Its generators come from the Go module registry; protoc is not needed.
 //go:generate go run github.com/bufbuild/buf/cmd/buf@v1.57.0 generate llm_service.proto
 
 import (
@@ -26,25 +26,25 @@ import (
 	"tarsy.dev/tarsy/llm/grpc/llmpb"
 )
 
-// MaxMessageSize bounds one message, either way. A server that means to take long conversations sets it with
-// grpc.MaxRecvMsgSize, because its own default is less.
+// MaxMessageSize bounds one message in either direction. A server that should accept long conversations must set it with
+// grpc.MaxRecvMsgSize, because the default of gRPC is lower.
 const MaxMessageSize = 64 << 20
 
-// Config is what a client needs.
+// Config is the configuration of a client.
 type Config struct {
 	// Target is the gateway's address, such as "localhost:50051", "dns:///gateway:50051" or "unix:///run/llm.sock".
 	Target string
-	// TLS secures the connection. Without it the gateway belongs on the same host, or in the same pod.
+	// TLS secures the connection. Without it, the gateway should be on the same host, or in the same pod.
 	TLS bool
-	// APIKey proves the client to the gateway, as "authorization: Bearer KEY"; empty sends none.
+	// APIKey authenticates the client to the gateway, as "authorization: Bearer KEY"; empty sends none.
 	APIKey string
-	// Headers are sent along as metadata; one named authorization takes the place of the key.
+	// Headers are sent as metadata; one named authorization replaces the key.
 	Headers map[string]string
-	// Provider, APIKeyEnv and BaseURL are told to the gateway as they are. An empty Provider means that of the request.
+	// Provider, APIKeyEnv and BaseURL are passed to the gateway unchanged. An empty Provider means that of the request.
 	Provider  string
 	APIKeyEnv string
 	BaseURL   string
-	// DialOptions are added to the client's own, and win.
+	// DialOptions are added to the client's own, and override them.
 	DialOptions []rpc.DialOption
 }
 
@@ -58,7 +58,7 @@ type Client struct {
 
 var _ llm.Client = (*Client)(nil)
 
-// New returns a client. The connection is made when it is needed, and again when it was lost.
+// New returns a client. It connects on first use, and again after the connection was lost.
 func New(cfg Config) (*Client, error) {
 	if cfg.Target == "" {
 		return nil, errors.New("a gateway needs an address, such as localhost:50051")
@@ -81,7 +81,7 @@ func New(cfg Config) (*Client, error) {
 		rpc.WithTransportCredentials(transport),
 		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(MaxMessageSize), rpc.MaxCallSendMsgSize(MaxMessageSize)),
 		rpc.WithConnectParams(rpc.ConnectParams{Backoff: reconnect, MinConnectTimeout: connectTimeout}),
-		// Whether a call is made again is decided by whoever makes it.
+		// Retries are up to the caller.
 		rpc.WithDisableRetry(), rpc.WithDisableServiceConfig(),
 	}, cfg.DialOptions...)...)
 	if err != nil {
@@ -93,13 +93,13 @@ func New(cfg Config) (*Client, error) {
 	}, nil
 }
 
-// Close ends the connection, and with it all calls.
+// Close closes the connection, which ends all calls.
 func (c *Client) Close() error { return c.conn.Close() }
 
 // Generate implements llm.Client.
 func (c *Client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
-		// The end of this function ends the call, whatever the consumer did.
+		// Returning from this function ends the call, whatever the consumer did.
 		callCtx, cancel := context.WithCancel(ctx)
 		defer cancel()
 
@@ -112,7 +112,7 @@ func (c *Client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.C
 
 		a := answer{names: llm.NewToolNames(req), calls: countCalls(req), by: signatureBy(req), errorOf: c.reportedError, yield: yield}
 		if err := a.read(stream.Recv); err != nil {
-			// A gateway may report the end of the caller's patience as an error of its own.
+			// A gateway can report the end of the caller's context as an error.
 			if reported, ok := errors.AsType[*llm.Error](err); ok && ctx.Err() == nil {
 				yield(nil, reported)
 			} else {
@@ -122,7 +122,7 @@ func (c *Client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.C
 	}
 }
 
-// withMetadata adds what proves the client, and what the configuration sends along.
+// withMetadata adds the key and the configured headers.
 func (c *Client) withMetadata(ctx context.Context) context.Context {
 	const authorization = "authorization"
 
@@ -138,17 +138,17 @@ func (c *Client) withMetadata(ctx context.Context) context.Context {
 
 var errCut = errors.New("the gateway's stream ended before the answer did")
 
-// answer is one answer as it comes.
+// answer is the state of reading one answer.
 type answer struct {
 	names llm.ToolNames
-	// calls counts those of the conversation.
+	// calls counts the calls of the conversation.
 	calls   int
 	by      string
 	errorOf func(*llmpb.Error) *llm.Error
 	yield   func(llm.Chunk, error) bool
 }
 
-// read passes everything on until the answer or the consumer's patience ends.
+// read passes everything on until the answer ends or the consumer stops.
 func (a *answer) read(next func() (*llmpb.GenerateResponse, error)) error {
 	var end *llm.EndChunk
 
@@ -173,7 +173,7 @@ func (a *answer) read(next func() (*llmpb.GenerateResponse, error)) error {
 			return err
 		}
 
-		// The end is told when nothing can come after it.
+		// The end is passed on only when nothing can follow it.
 		if last, ok := chunk.(llm.EndChunk); ok {
 			end = &last
 

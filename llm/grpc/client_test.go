@@ -25,7 +25,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// handler is a gateway that somebody else wrote.
+// handler is a gateway written by someone else.
 type handler func(req *llmpb.GenerateRequest, stream rpc.ServerStreamingServer[llmpb.GenerateResponse]) error
 
 // foreign returns the address of a server on which only handle answers.
@@ -244,7 +244,7 @@ func TestGatewayReceivesCallerMetadata(t *testing.T) {
 	require.Equal(t, "google-native", got.req.GetConfig().GetBackend())
 	require.NotContains(t, got.req.String(), "secret")
 
-	// The server of this package would turn native tools off by itself; others may not.
+	// The server of this package would turn native tools off itself; others may not.
 	req.Tools, req.NativeTools = []llm.Tool{{Name: "look"}}, llm.NativeTools{GoogleSearch: true}
 	_, err = llm.Collect(newClient(t, grpc.Config{Target: address}).Generate(t.Context(), req), nil)
 	require.NoError(t, err)
@@ -258,7 +258,7 @@ func TestGatewayReceivesCallerMetadata(t *testing.T) {
 func TestTLSIsUsedWhenConfigured(t *testing.T) {
 	t.Parallel()
 
-	// httptest brings a certificate for 127.0.0.1.
+	// httptest has a certificate for 127.0.0.1.
 	certified := httptest.NewUnstartedServer(nil)
 	certified.StartTLS()
 	t.Cleanup(certified.Close)

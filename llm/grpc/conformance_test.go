@@ -45,7 +45,7 @@ func TestGenerateConforms(t *testing.T) {
 	})
 }
 
-// serve starts a gateway over client and returns its address.
+// serve starts a gateway for client and returns its address.
 func serve(t *testing.T, client llm.Client, wrap func(net.Listener) net.Listener, options ...rpc.ServerOption) string {
 	t.Helper()
 
@@ -71,7 +71,7 @@ func serve(t *testing.T, client llm.Client, wrap func(net.Listener) net.Listener
 
 func plain(listener net.Listener) net.Listener { return listener }
 
-// gateway answers from a script and shows the script's faults on the wire.
+// gateway answers from a script and reproduces the script's faults on the wire.
 type gateway struct {
 	script *script.Script
 
@@ -81,7 +81,7 @@ type gateway struct {
 
 type faultKey struct{}
 
-// Generate implements llm.Client. A fault ends the answer as if all were well; what is sent then is the fault's.
+// Generate implements llm.Client. A fault ends the answer without an error; faultyStream then sends the fault instead of the end.
 func (g *gateway) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
 		for chunk, err := range g.script.Generate(ctx, req) {
@@ -106,7 +106,7 @@ func (g *gateway) intercept(srv any, stream rpc.ServerStream, _ *rpc.StreamServe
 	return handler(srv, &faultyStream{ServerStream: stream, ctx: ctx, gateway: g, fault: &fault})
 }
 
-// faultyStream shows a fault instead of the answer's end.
+// faultyStream sends a fault instead of the answer's end.
 type faultyStream struct {
 	rpc.ServerStream
 	ctx     context.Context
@@ -125,7 +125,7 @@ func (s *faultyStream) SendMsg(message any) error {
 	case script.FaultTruncate:
 		return nil
 	case script.FaultMalformed:
-		// The same field as a text's, whose bytes are no message.
+		// The same field as for a text, but the bytes are not a message.
 		return s.ServerStream.SendMsg(&wrapperspb.BytesValue{Value: []byte{0xff, 0xff}})
 	case script.FaultDrop:
 		s.gateway.drop()

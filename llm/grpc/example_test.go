@@ -12,8 +12,8 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// A gateway in Go is any llm.Client on a gRPC server. Here it is a script; yours would choose a model, count what it
-// costs, or keep the keys where TARSy does not see them.
+// A gateway in Go is any llm.Client on a gRPC server. Here it is a script; yours would choose a model, track its costs, or keep
+// the keys where TARSy does not see them.
 func ExampleRegister() {
 	model := script.New(script.Options{})
 	model.Add(script.Reply{Text: "The pod ran out of memory."})

@@ -8,10 +8,10 @@ import (
 	"tarsy.dev/tarsy/llm/grpc/llmpb"
 )
 
-// valid is text as the protocol takes it, which is more particular than those who write alerts and logs.
+// valid returns text as the protocol requires it, in valid UTF-8, which alerts and logs may not be.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// wireRequest is the request as the gateway reads it.
+// wireRequest converts a request to the protocol.
 func (c *Client) wireRequest(req *llm.Request) *llmpb.GenerateRequest {
 	wire := &llmpb.GenerateRequest{
 		SessionId: valid(req.SessionID), ExecutionId: valid(req.ExecutionID), Agent: valid(req.Agent), Purpose: valid(req.Purpose),
@@ -57,7 +57,7 @@ func (c *Client) wireConfig(req *llm.Request) *llmpb.LLMConfig {
 	return config
 }
 
-// wireMessage is nil for a message that says nothing.
+// wireMessage converts a message. It returns nil for an empty one.
 func wireMessage(message *llm.Message, by string, names llm.ToolNames) *llmpb.Message {
 	wire := &llmpb.Message{
 		Role: valid(message.Role), Content: valid(message.Content),
@@ -92,17 +92,17 @@ func countCalls(req *llm.Request) int {
 	return calls
 }
 
-// signatureBy names this client and the model in signatures.
+// signatureBy returns the name of this client and the model in signatures.
 func signatureBy(req *llm.Request) string { return "grpc/" + req.Model }
 
-// gatewaySignature is the data of a signature of this client: the gateway's own, put into an envelope, so that no other
-// client takes it for its own, nor this one another's.
+// gatewaySignature is the data of this client's signatures: the gateway's own signature in an envelope, so that no other client
+// takes it for its own, and this one takes no other's.
 type gatewaySignature struct {
 	By   string          `json:"by"`
 	Data json.RawMessage `json:"data"`
 }
 
-// wrapSignature is nil for what is no JSON: it could not be kept.
+// wrapSignature returns nil if the data is not JSON, because it could not be stored.
 func wrapSignature(by string, wire *llmpb.Signature) *llm.Signature {
 	data, err := json.Marshal(gatewaySignature{By: wire.GetBy(), Data: json.RawMessage(wire.GetData())})
 	if err != nil {

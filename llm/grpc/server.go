@@ -11,8 +11,8 @@ import (
 	"tarsy.dev/tarsy/llm/grpc/llmpb"
 )
 
-// Register makes client answer the calls that come to s, so that a gateway in Go is an llm.Client. Who may call is the
-// business of the server's interceptors; what a request says of keys and addresses of providers is not passed on.
+// Register makes client answer the calls to s, so that a gateway in Go is an llm.Client. Access control is up to the
+// interceptors of the server; the keys and addresses of providers in a request are not passed on.
 func Register(s rpc.ServiceRegistrar, client llm.Client) {
 	llmpb.RegisterLLMServiceServer(s, &server{client: client})
 }
@@ -47,7 +47,7 @@ func (s *server) Generate(wire *llmpb.GenerateRequest, stream rpc.ServerStreamin
 
 			continue
 		case llm.ToolCallChunk:
-			// A client that tells nothing of its end has asked for what it asked for.
+			// This applies only if the client does not report an end.
 			end.Reason = llm.StopToolCalls
 		}
 
@@ -61,7 +61,7 @@ func (s *server) Generate(wire *llmpb.GenerateRequest, stream rpc.ServerStreamin
 	return stream.Send(wireChunk(end))
 }
 
-// fail tells what went wrong in full, and ends the call with a status.
+// fail sends the error in full, and ends the call with a status.
 func fail(stream rpc.ServerStreamingServer[llmpb.GenerateResponse], err error) error {
 	if stream.Context().Err() != nil {
 		return status.FromContextError(context.Cause(stream.Context())).Err()

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// raw is a client that may send anything.
+// raw returns a client that can send anything.
 func raw(t *testing.T, address string) llmpb.LLMServiceClient {
 	t.Helper()
 

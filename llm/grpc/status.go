@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/llm/grpc/llmpb"
 )
 
-// statusError is what the status of a call stands for.
+// statusError converts the status of a call to an error.
 func (c *Client) statusError(ctx context.Context, err error) error {
 	s := status.Convert(err)
 	if callEnded(ctx, s.Code()) {
@@ -40,7 +40,7 @@ func (c *Client) statusError(ctx context.Context, err error) error {
 	return e
 }
 
-// callEnded reports whether the caller ended the call. A gateway that knows the deadline may be a moment ahead of it.
+// callEnded reports whether the caller ended the call. A gateway that knows the deadline can be slightly ahead of it.
 func callEnded(ctx context.Context, code codes.Code) bool {
 	const moment = time.Second
 
@@ -51,7 +51,7 @@ func callEnded(ctx context.Context, code codes.Code) bool {
 	return ctx.Err() != nil
 }
 
-// httpStatus is the HTTP status that means the same.
+// httpStatus returns the HTTP status with the same meaning.
 func httpStatus(code codes.Code) int {
 	switch code {
 	case codes.Unauthenticated:
@@ -79,7 +79,7 @@ func retryAfter(s *status.Status) time.Duration {
 	return 0
 }
 
-// reportedError is an error that the gateway told within the stream.
+// reportedError converts an error that the gateway reported within the stream.
 func (c *Client) reportedError(wire *llmpb.Error) *llm.Error {
 	e := &llm.Error{
 		Class: llm.Class(wire.GetClass()), Status: int(wire.GetStatus()), Code: c.public(wire.GetCode()), Message: c.public(wire.GetMessage()),
@@ -89,7 +89,7 @@ func (c *Client) reportedError(wire *llmpb.Error) *llm.Error {
 	switch e.Class {
 	case llm.ClassAuth, llm.ClassQuota, llm.ClassContextTooLong, llm.ClassSafety, llm.ClassTransient, llm.ClassInvalid, llm.ClassUnknown:
 	default:
-		// A gateway that knows no classes leaves them to be guessed.
+		// Infer the class if the gateway does not send one.
 		guess := llm.ErrorOfStatus(e.Status, nil, e.Code, e.Message)
 
 		e.Class = guess.Class
@@ -101,10 +101,10 @@ func (c *Client) reportedError(wire *llmpb.Error) *llm.Error {
 	return e
 }
 
-// public is what people may see of a gateway's words: not all of a long text, no key, and nothing of what the headers hold.
+// public returns a gateway's text as it can be shown: shortened, and without the key and the values of the headers.
 func (c *Client) public(text string) string { return llm.Brief(c.secrets.Replace(text)) }
 
-// wireError is an error as a gateway tells it.
+// wireError converts an error to the protocol.
 func wireError(e *llm.Error) *llmpb.GenerateResponse {
 	message := e.Message
 	if message == "" && e.Err != nil {
@@ -117,7 +117,7 @@ func wireError(e *llm.Error) *llmpb.GenerateResponse {
 	}}}
 }
 
-// codeOf is the status that a call ends with after an error, for those who count.
+// codeOf returns the status that a call ends with after an error, for metrics.
 func codeOf(class llm.Class) codes.Code {
 	switch class {
 	case llm.ClassAuth:

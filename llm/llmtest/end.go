@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// endCases are calls that their caller ends.
+// endCases returns the cases in which the caller ends the call.
 func endCases() map[string]func(*fixture) {
 	return map[string]func(*fixture){
 		"cancelling before the first chunk ends the call with the cause": cancelBeforeFirst,
@@ -23,7 +23,7 @@ func endCases() map[string]func(*fixture) {
 	}
 }
 
-// requireDisconnected checks that the server has seen the caller leave, and its connection close.
+// requireDisconnected checks that the server has noticed that the caller left, and that its connection was closed.
 func (f *fixture) requireDisconnected() {
 	f.Helper()
 	f.eventually(func() bool {
@@ -39,7 +39,7 @@ func (f *fixture) requireDisconnected() {
 
 var errChanged = errors.New("the operator changed their mind")
 
-// start makes a call that runs meanwhile, shows its text in came, and returns its error.
+// start makes a call in the background. It sends the text of the answer to came, and the error to the returned channel.
 func (f *fixture) start(ctx context.Context, came chan<- string) <-chan error {
 	done := make(chan error, 1)
 
@@ -99,7 +99,7 @@ func stopReading(f *fixture) {
 	f.requireDisconnected()
 }
 
-// reached is a time-out within which a call reaches the server also on a busy machine: one that does not is no call to it.
+// reached is a time-out that lets a call reach the server even on a busy machine; otherwise the server would see no call.
 const reached = 3 * time.Second
 
 func timeout(f *fixture) {

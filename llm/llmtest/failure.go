@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// failure is an error of the server, and what the client must make of it.
+// failure is an error of the server and what the client must report for it.
 type failure struct {
 	status     int
 	class      llm.Class
@@ -69,7 +69,7 @@ func (f *fixture) fails(req *llm.Request) *llm.Error {
 	return llm.AsError(err)
 }
 
-// advises checks that an operator is told what happened and what to do about it.
+// advises checks that an error says what happened and what an operator can do about it.
 func (f *fixture) advises(e *llm.Error, happened string) {
 	f.Helper()
 	require.Contains(f, e.Error(), happened)
@@ -108,7 +108,7 @@ func errorInMidStream(f *fixture) {
 	require.Equal(f, "one two ", response.Text, "what came before stays")
 }
 
-// blocked is how a script withholds an answer; each API says it in its own way.
+// blocked returns the error with which a script withholds an answer; each API reports it differently.
 func blocked() *llm.Error {
 	return &llm.Error{
 		Status: http.StatusBadRequest, Class: llm.ClassSafety, Code: "content_filter", Message: "the answer was blocked by the content filter",

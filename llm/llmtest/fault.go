@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// faultCases are streams that do not complete. None of them may pass for a shorter answer.
+// faultCases returns cases with incomplete streams. None of them may pass for a shorter answer.
 func faultCases() map[string]func(*fixture) {
 	cases := map[string]func(*fixture){}
 

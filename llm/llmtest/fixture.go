@@ -16,19 +16,19 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// patience is how long a case waits for what must happen; it is met only by a client that does not keep the contract.
+// patience is how long a case waits for something that must happen; only a client that breaks the contract exceeds it.
 var patience = slowness.Scale(30 * time.Second)
 
-// key is what clients prove themselves by. No error may show it.
+// key authenticates clients. No error may contain it.
 const key = "sk-virtual-5ecret-0123456789abcdef"
 
-// fixture is one case: a script, its server, and a client of it.
+// fixture is one case: a script, its server, and a client for it.
 type fixture struct {
 	*testing.T
 	p      Provider
 	script *script.Script
 	client llm.Client
-	// closed receives a value for each connection that was closed; nil where the provider has no Handler.
+	// closed receives a value for each closed connection; nil if the provider has no Handler.
 	closed chan struct{}
 }
 
@@ -41,7 +41,7 @@ func newFixture(t *testing.T, p Provider, options ...script.Options) *fixture {
 	return f
 }
 
-// restart puts a script with other options behind a new server.
+// restart replaces the script and the server by new ones with other options.
 func (f *fixture) restart(options ...script.Options) {
 	f.Helper()
 
@@ -60,7 +60,7 @@ func (f *fixture) restart(options ...script.Options) {
 	f.client = f.p.New(f.T, serve(f.T, f.script), key)
 }
 
-// serveHTTP starts an HTTP server of the provider's handler.
+// serveHTTP starts an HTTP server with the provider's handler.
 func (f *fixture) serveHTTP(t *testing.T, s *script.Script) string {
 	t.Helper()
 
@@ -78,7 +78,7 @@ func (f *fixture) serveHTTP(t *testing.T, s *script.Script) string {
 	}
 	server.Start()
 	t.Cleanup(func() {
-		// A client that holds on to its connection fails its case, and does not hold up the others.
+		// A client that keeps its connection fails its own case, but does not block the others.
 		server.CloseClientConnections()
 		server.Close()
 	})
@@ -86,7 +86,7 @@ func (f *fixture) serveHTTP(t *testing.T, s *script.Script) string {
 	return server.URL
 }
 
-// needs skips a case of what the provider's API does not have.
+// needs skips a case if the provider's API lacks a feature.
 func (f *fixture) needs(features ...Feature) {
 	f.Helper()
 
@@ -97,7 +97,7 @@ func (f *fixture) needs(features ...Feature) {
 	}
 }
 
-// request asks for an answer to messages; none means a short question.
+// request returns a request to answer messages; none means a short question.
 func (f *fixture) request(messages ...llm.Message) *llm.Request {
 	if len(messages) == 0 {
 		messages = []llm.Message{user("What is wrong with the pod?")}
@@ -109,7 +109,7 @@ func (f *fixture) request(messages ...llm.Message) *llm.Request {
 	}
 }
 
-// ctx ends when the case does, or when what must happen did not.
+// ctx returns a context that ends with the case, or when something that must happen did not.
 func (f *fixture) ctx() context.Context {
 	ctx, cancel := context.WithTimeoutCause(f.Context(), patience, errors.New("the client did not deliver what was sent"))
 	f.Cleanup(cancel)
@@ -117,7 +117,7 @@ func (f *fixture) ctx() context.Context {
 	return ctx
 }
 
-// generate makes a call, and returns also the chunks that came.
+// generate makes a call, and also returns the received chunks.
 func (f *fixture) generate(req *llm.Request) (llm.Response, []llm.Chunk, error) {
 	var chunks []llm.Chunk
 
@@ -130,7 +130,7 @@ func (f *fixture) generate(req *llm.Request) (llm.Response, []llm.Chunk, error) 
 	return response, chunks, err
 }
 
-// answer makes a call that must succeed: a usage once, an end once and last.
+// answer makes a call that must succeed: with one usage chunk, and with one end chunk, which is the last.
 func (f *fixture) answer(req *llm.Request) llm.Response {
 	f.Helper()
 
@@ -160,7 +160,7 @@ func (f *fixture) answer(req *llm.Request) llm.Response {
 	return response
 }
 
-// seen is request number i, from zero, as the script saw it.
+// seen returns request number i, from zero, as the script saw it.
 func (f *fixture) seen(i int) llm.Request {
 	f.Helper()
 
@@ -185,7 +185,7 @@ func receive[T any](f *fixture, ch <-chan T, what string) T {
 	return value
 }
 
-// eventually waits until what another process or goroutine is about to do has been done.
+// eventually waits until another process or goroutine has done something.
 func (f *fixture) eventually(done func() bool, what string) {
 	f.Helper()
 	require.Eventually(f, done, patience, time.Millisecond, what)
@@ -195,7 +195,7 @@ func user(text string) llm.Message { return llm.Message{Role: llm.RoleUser, Cont
 
 func system(text string) llm.Message { return llm.Message{Role: llm.RoleSystem, Content: text} }
 
-// assistant is an answer that goes back as part of the conversation.
+// assistant returns an answer as a message to send back in the conversation.
 func assistant(response llm.Response) llm.Message {
 	return llm.Message{
 		Role: llm.RoleAssistant, Content: response.Text, ToolCalls: response.ToolCalls, Signature: response.End.Signature,

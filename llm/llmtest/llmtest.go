@@ -1,6 +1,6 @@
-// Package llmtest is the conformance suite of llm.Client: one contract that every provider keeps, shown against a
-// scripted server, and against the real API for those who have a key. It knows the contract and the script; the client
-// and the server that speaks its API are inputs.
+// Package llmtest is the conformance suite of llm.Client: one contract for every provider, tested against a scripted server
+// and, if there is a key, against the real API. It knows the contract and the script; the client and the server that speaks its
+// API are inputs.
 package llmtest
 
 import (
@@ -17,18 +17,18 @@ import (
 // Provider is a client under test.
 type Provider struct {
 	Name string
-	// Model is what is asked for; empty means a name that no API knows. Effort is a reasoning effort that the model
-	// takes; empty means "high".
+	// Model is the requested model; empty means a name that no API knows. Effort is a reasoning effort that the model supports;
+	// empty means "high".
 	Model  string
 	Effort string
-	// New makes a client of the server at serverURL, to which the client proves itself by key.
+	// New returns a client for the server at serverURL that authenticates with key.
 	New func(t *testing.T, serverURL, key string) llm.Client
 	// Handler returns the provider's HTTP API, answering from s. The suite serves it and watches its connections.
 	Handler func(s *script.Script) http.Handler
-	// Serve replaces Handler for an API that is not plain HTTP: it starts a server that answers from s and stops it
-	// when the test is over.
+	// Serve replaces Handler for an API that is not plain HTTP: it starts a server that answers from s and stops it when the
+	// test ends.
 	Serve func(t *testing.T, s *script.Script) (serverURL string)
-	// Lacks is what the provider's API does not have. Cases of what it lacks are left out, or ask for less.
+	// Lacks lists what the provider's API does not have. Cases for it are skipped or reduced.
 	Lacks []Feature
 }
 
@@ -42,14 +42,14 @@ const (
 	FeatureStructuredOutput Feature = "structured output"
 	FeatureReasoningEffort  Feature = "reasoning effort"
 	FeatureStopSequences    Feature = "stop sequences"
-	// FeatureStopReason: the API tells a stop sequence from the end of the answer.
+	// FeatureStopReason: the API distinguishes a stop sequence from the end of the answer.
 	FeatureStopReason Feature = "stop reason"
-	// FeatureNativeTools is all of them; the three after it are one each.
+	// FeatureNativeTools is all native tools; the next three are individual ones.
 	FeatureNativeTools   Feature = "native tools"
 	FeatureSearch        Feature = "search"
 	FeatureCodeExecution Feature = "code execution"
 	FeatureURLContext    Feature = "url context"
-	// FeatureSearchQueries: the API tells what it searched for.
+	// FeatureSearchQueries: the API reports what it searched for.
 	FeatureSearchQueries  Feature = "search queries"
 	FeatureCachedTokens   Feature = "cached tokens"
 	FeatureThinkingTokens Feature = "thinking tokens"
@@ -67,8 +67,8 @@ func (p Provider) has(features ...Feature) bool {
 	return true
 }
 
-// Run checks that the provider keeps the contract. The test that calls it must not be parallel: goroutines are counted
-// before and after.
+// Run checks that the provider keeps the contract. The test that calls it must not be parallel: goroutines are compared before
+// and after.
 func Run(t *testing.T, p Provider) {
 	t.Helper()
 
@@ -88,7 +88,7 @@ func Run(t *testing.T, p Provider) {
 
 	t.Run("an enormous answer arrives whole, in bounded memory", func(t *testing.T) { enormousAnswer(newFixture(t, p)) })
 
-	// The group ends when all of its parallel tests have.
+	// The group ends once all of its parallel tests have finished.
 	t.Run("contract", func(t *testing.T) {
 		for _, group := range []map[string]func(*fixture){
 			textCases(), toolCases(), schemaCases(), thinkingCases(), settingCases(), nativeCases(), usageCases(),

@@ -64,7 +64,7 @@ func longConversation(f *fixture) {
 	f.sameConversation(sent, f.seen(0).Messages)
 }
 
-// enormousAnswer runs alone, because it looks at the memory of the whole process: the client's and the server's.
+// enormousAnswer runs alone, because it measures the memory of the whole process: the client's and the server's.
 func enormousAnswer(f *fixture) {
 	const (
 		pieces = 2048
@@ -119,8 +119,8 @@ func enormousAnswer(f *fixture) {
 	require.Equal(f, total, read)
 	require.Equal(f, want.Sum(nil), got.Sum(nil), "the answer is not what was sent")
 
-	// Some APIs repeat the whole answer several times at its end, and the server is in this process too. What must not
-	// happen is a copy of the answer with each piece.
+	// Some APIs repeat the whole answer several times at its end, and the server is in this process too. But the answer must
+	// not be copied for each piece.
 	require.Less(f, peak, uint64(16*total), "memory held while the answer came")
 	require.Less(f, now.TotalAlloc-before.TotalAlloc, uint64(100*total), "memory used for the answer")
 	f.Logf("held at most %d kB, used %d kB for an answer of %d kB", peak>>10, (now.TotalAlloc-before.TotalAlloc)>>10, total>>10)

@@ -17,7 +17,7 @@ func nativeCases() map[string]func(*fixture) {
 	}
 }
 
-// native is what was asked for and the API has.
+// native returns the requested native tools that the API has.
 func (p Provider) native() llm.NativeTools {
 	return llm.NativeTools{
 		GoogleSearch: p.has(FeatureSearch), CodeExecution: p.has(FeatureCodeExecution), URLContext: p.has(FeatureURLContext),
@@ -46,7 +46,7 @@ func nativeOff(f *fixture) {
 	require.Len(f, f.seen(0).Tools, len(req.Tools))
 }
 
-// nativeAnswer is the answer to a call with native tools, in which the provider reports chunk.
+// nativeAnswer returns the answer to a call with native tools, in which the provider reports chunk.
 func (f *fixture) nativeAnswer(chunk llm.Chunk) llm.Response {
 	f.Helper()
 	f.script.Add(script.Reply{Chunks: []llm.Chunk{
@@ -87,7 +87,7 @@ func urlContext(f *fixture) {
 	f.sameGrounding(chunk, f.nativeAnswer(chunk))
 }
 
-// sameGrounding compares what an answer rests on: every source, in order, whatever number of chunks it came in.
+// sameGrounding compares what an answer is based on: every source, in order, regardless of the number of chunks.
 func (f *fixture) sameGrounding(want llm.GroundingChunk, response llm.Response) {
 	f.Helper()
 

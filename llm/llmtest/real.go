@@ -16,22 +16,22 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// RealVariable is the environment variable that lets tests call real APIs, which costs money: it must be "1".
+// RealVariable is the environment variable that enables tests that call real APIs, which costs money: it must be "1".
 const RealVariable = "TARSY_TEST_REAL_LLM"
 
-// realPatience is how long a real model may take; thinking ones take long.
+// realPatience is how long a real model can take; thinking models are slow.
 const realPatience = 3 * time.Minute
 
 // RealProvider is a client of a real API.
 type RealProvider struct {
 	Name string
-	// KeyVariable names the environment variable that holds the key.
+	// KeyVariable is the name of the environment variable that contains the key.
 	KeyVariable string
 	Model       string
-	// Effort is the reasoning effort at which the model shows its thinking; empty asks for none.
+	// Effort is the reasoning effort at which the model shows its thinking; empty sets none.
 	Effort string
 	New    func(t *testing.T, key string) llm.Client
-	// Lacks is what the API or the model does not have.
+	// Lacks lists what the API or the model does not have.
 	Lacks []Feature
 }
 
@@ -42,8 +42,8 @@ type live struct {
 	client llm.Client
 }
 
-// RunReal checks the contract against the real API: what an answer must be whatever the model says, never its words. RealKey says when it
-// is skipped.
+// RunReal checks the contract against the real API: what must be true of every answer, whatever the model writes. RealKey
+// decides when it is skipped.
 func RunReal(t *testing.T, p RealProvider) {
 	t.Helper()
 
@@ -68,8 +68,8 @@ func RunReal(t *testing.T, p RealProvider) {
 	}
 }
 
-// RealKey is the key of a real API. It skips the test unless RealVariable is "1", and where the key of another provider is set instead. A
-// test fails that was asked for without any key: nothing would be tested.
+// RealKey returns the key of a real API. It skips the test unless RealVariable is "1", and if only another provider's key is
+// set. If RealVariable is "1" and there is no key at all, the test fails, because nothing would be tested.
 func RealKey(t *testing.T, provider, variable string) string {
 	t.Helper()
 
@@ -85,7 +85,7 @@ func RealKey(t *testing.T, provider, variable string) string {
 	return key
 }
 
-// realKey decides whether a test with a real API runs, and why it does not.
+// realKey decides whether a test with a real API runs, and if not, why.
 func realKey(env func(string) string, provider, variable string) (key, skip, fail string) {
 	key = env(variable)
 	other := slices.ContainsFunc(keyVariables(), func(name string) bool { return env(name) != "" })
@@ -100,7 +100,7 @@ func realKey(env func(string) string, provider, variable string) (key, skip, fai
 	}
 }
 
-// keyVariables are the variables with keys of all providers.
+// keyVariables returns the names of the variables that contain the providers' keys.
 func keyVariables() []string {
 	return []string{"ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"}
 }
@@ -118,7 +118,7 @@ func (r *live) ctx() context.Context {
 	return ctx
 }
 
-// answer makes a call that must succeed, and holds what every answer promises.
+// answer makes a call that must succeed, and checks what must be true of every answer.
 func (r *live) answer(req *llm.Request) llm.Response {
 	r.Helper()
 
@@ -151,7 +151,7 @@ func realText(r *live) {
 	require.Equal(r, llm.StopEnd, response.End.Reason)
 }
 
-// weather is a tool that a model has no way around.
+// weather returns a tool that a model cannot do without.
 func weather() llm.Tool {
 	return llm.Tool{
 		Name: "weather.read_thermometer", Description: "Reads the thermometer of a city. There is no other way to know a temperature.",
@@ -194,7 +194,7 @@ func realParallel(r *live) {
 	response := r.answer(req)
 	require.NotEmpty(r, response.ToolCalls)
 
-	// A model may choose to go one by one; what it does call must be told apart and answered together.
+	// A model may call the tool one at a time; the calls that it makes must be distinguishable, and are answered together.
 	ids := map[string]bool{}
 	req.Messages = append(req.Messages, assistant(response))
 
@@ -252,13 +252,13 @@ func realLimit(r *live) {
 	require.Equal(r, llm.StopMaxTokens, r.answer(req).End.Reason)
 }
 
-// realSchemas sends every oddity at once: the API refuses the request if it refuses one.
+// realSchemas sends all odd schemas together: the API rejects the request if it rejects one of them.
 func realSchemas(r *live) {
 	req := r.request(user("Say hello. Call no tool."))
 
 	for name, schema := range oddSchemas() {
 		if strings.Contains(name, "references") {
-			continue // APIs differ in which they follow.
+			continue // APIs differ in which references they follow
 		}
 
 		req.Tools = append(req.Tools, llm.Tool{Name: name, Description: "Do not call this.", Schema: json.RawMessage(schema)})

@@ -51,7 +51,7 @@ func TestRealAPIIsCalledOnlyOnRequestWithKey(t *testing.T) {
 	}
 }
 
-// The cases against real APIs are rarely run; this shows that a client and a model that are as they should be pass them.
+// The cases against real APIs are rarely run; this shows that a correct client and model pass them.
 func TestRealCasesPassWithObedientModel(t *testing.T) {
 	t.Setenv(RealVariable, "1")
 	t.Setenv(modelVariable, modelKey)
@@ -62,7 +62,7 @@ func TestRealCasesPassWithObedientModel(t *testing.T) {
 	})
 }
 
-// obedient is a model that does as it is told.
+// obedient is a model that follows its instructions.
 type obedient struct {
 	key    string
 	script *script.Script

@@ -11,8 +11,8 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// schemaCases are what MCP servers send as the schema of a tool's arguments. Whatever it is, the call goes through and
-// the API is given an object.
+// schemaCases returns cases with schemas that MCP servers send for the arguments of tools. Whatever the schema, the call
+// succeeds and the API receives an object.
 func schemaCases() map[string]func(*fixture) {
 	cases := map[string]func(*fixture){}
 

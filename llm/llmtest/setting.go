@@ -66,7 +66,7 @@ func stopSequences(f *fixture) {
 	require.Equal(f, want, response.End.Reason)
 }
 
-// cutReply is an answer that was cut.
+// cutReply returns an answer that was cut off.
 func cutReply() script.Reply {
 	return script.Reply{Chunks: []llm.Chunk{
 		llm.TextChunk{Text: "The pod was "}, llm.TextChunk{Text: "kil"},

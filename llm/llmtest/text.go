@@ -47,7 +47,7 @@ func textInPieces(f *fixture) {
 }
 
 func textOfAnyScript(f *fixture) {
-	// The family and the flag are cut between their runes; what follows means something to JSON, SSE or HTML.
+	// The family and the flag are cut between their runes; what follows is syntax of JSON, SSE or HTML.
 	pieces := []string{
 		"Grüße, ", "日本", "語 ", "👩", "\u200d", "👩", "\u200d", "👧 ", "🇩", "🇪 ", "e", "\u0301 ", "שלום ", "data: x\n\n", "event: end\n\n",
 		`"quoted" \back\slash`, "\r\n\t", "</script><b>&amp;", "\u2028\u2029", "\x1b[31m", "\ufffd", "[DONE]", " end ",
@@ -72,7 +72,7 @@ func emptyAnswer(f *fixture) {
 	require.Equal(f, llm.StopEnd, response.End.Reason)
 }
 
-// slowTrickle lets the script's clock go on only when the client has shown what was sent before.
+// slowTrickle advances the script's clock only after the client has passed on the previous piece.
 func slowTrickle(f *fixture) {
 	const text = "Trickle: ä€😀."
 

@@ -28,7 +28,7 @@ func thinking(f *fixture) {
 	require.Equal(f, "Both ran out of memory.", response.Text)
 }
 
-// scriptedSignature is what the server gives: text in base64, because some APIs have bytes there.
+// scriptedSignature is the signature sent by the server: text in base64, because some APIs have bytes there.
 const scriptedSignature = "c2lnbmF0dXJlIG9mIHRoZSBmaXJzdCBhbnN3ZXI="
 
 func signedReply(calls ...llm.ToolCall) script.Reply {
@@ -50,7 +50,7 @@ func signedReply(calls ...llm.ToolCall) script.Reply {
 	return script.Reply{Chunks: append(chunks, llm.UsageChunk{InputTokens: 9, OutputTokens: 5}, llm.EndChunk{Reason: reason, Signature: &signature})}
 }
 
-// signatureSeen is the signature of the one answer in the conversation that the server read.
+// signatureSeen returns the signature of the one answer in the conversation that the server read in request i.
 func (f *fixture) signatureSeen(i int) string {
 	f.Helper()
 
@@ -69,7 +69,7 @@ func (f *fixture) signatureSeen(i int) string {
 	return ""
 }
 
-// stored is a message as the database gives it back.
+// stored returns a message as the database would return it.
 func (f *fixture) stored(message llm.Message) llm.Message {
 	f.Helper()
 

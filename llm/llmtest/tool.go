@@ -27,7 +27,7 @@ func toolCases() map[string]func(*fixture) {
 	}
 }
 
-// podTools are two ordinary tools.
+// podTools returns two ordinary tools.
 func podTools() []llm.Tool {
 	schema := json.RawMessage(`{"type":"object","properties":{"namespace":{"type":"string"}},"required":["namespace"]}`)
 
@@ -44,7 +44,7 @@ func (f *fixture) toolRequest(messages ...llm.Message) *llm.Request {
 	return req
 }
 
-// sameCalls compares what models wrote as the JSON that it is.
+// sameCalls compares calls, with their arguments as JSON.
 func (f *fixture) sameCalls(want, got []llm.ToolCall) {
 	f.Helper()
 	require.Len(f, got, len(want))
@@ -170,7 +170,7 @@ func (f *fixture) sameConversation(sent, seen []llm.Message) {
 			require.Equal(f, want.ToolCallID, got.ToolCallID, "message %d", i)
 		}
 
-		// Some APIs name a result only by its call.
+		// Some APIs identify a result only by its call.
 		if got.ToolName != "" {
 			require.Equal(f, want.ToolName, got.ToolName, "message %d", i)
 		}
@@ -220,7 +220,7 @@ func brokenArguments(f *fixture) {
 	require.Len(f, f.seen(1).Messages[1].ToolCalls, 1)
 }
 
-// oddToolNames are names that MCP servers have and APIs refuse, and two that differ only in what APIs refuse.
+// oddToolNames returns names that MCP servers use and APIs reject, and two that differ only in what APIs reject.
 func oddToolNames() []string {
 	return []string{
 		"cluster.get_pods", "cluster/get_pods", "cluster__" + strings.Repeat("very_long_", 12) + "a", "cluster__" + strings.Repeat("very_long_", 12) + "b",
@@ -236,7 +236,7 @@ func oddNames(f *fixture) {
 		req.Tools = append(req.Tools, llm.Tool{Name: name, Description: "Does something."})
 	}
 
-	// The model calls every tool by the name that it was given.
+	// The model calls every tool by the name that it received.
 	f.script.RouteFunc(func(*llm.Request) bool { return true }, func(seen *llm.Request, _ int) script.Reply {
 		var reply script.Reply
 		for _, tool := range seen.Tools {

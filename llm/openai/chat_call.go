@@ -20,9 +20,9 @@ type callPiece struct {
 	} `json:"function"`
 }
 
-// callList puts tool calls together from their pieces. By the book, a piece names its call by index, and the first one has
-// its id and name. Servers that differ send all of a call at once, the same index for every call, the id with each piece, or
-// no id at all.
+// callList assembles tool calls from their pieces. According to the specification, a piece names its call by index, and the
+// first one has its id and name. Servers that differ send a whole call in one piece, the same index for every call, the id with
+// each piece, or no id at all.
 type callList struct {
 	calls []*partialCall
 }
@@ -52,7 +52,7 @@ func (l *callList) add(piece *callPiece) {
 	call.arguments.WriteString(string(piece.Function.Arguments))
 }
 
-// find is the call that a piece belongs to, nil for a new one.
+// find returns the call that a piece belongs to, nil for a new one.
 func (l *callList) find(piece *callPiece) *partialCall {
 	if piece.ID != "" {
 		for _, call := range l.calls {
@@ -80,7 +80,7 @@ func (l *callList) find(piece *callPiece) *partialCall {
 	return nil
 }
 
-// whole is every call. Those without an id get one that is unique in the conversation, of which this answer is a given turn.
+// whole returns all calls. Those without an id get one that is unique in the conversation, of which this answer is the given turn.
 func (l *callList) whole(turn int, names llm.ToolNames) []llm.ToolCall {
 	var calls []llm.ToolCall
 
@@ -104,7 +104,7 @@ func (l *callList) whole(turn int, names llm.ToolNames) []llm.ToolCall {
 	return calls
 }
 
-// complete leaves out a last call that an answer which was cut left without its end.
+// complete drops the last call if the answer was cut off in the middle of it.
 func complete(calls []llm.ToolCall) []llm.ToolCall {
 	if n := len(calls); n > 0 && !json.Valid([]byte(calls[n-1].Arguments)) {
 		return calls[:n-1]

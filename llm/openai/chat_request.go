@@ -4,7 +4,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// chatRequest is the body of a request of Chat Completions.
+// chatRequest is the body of a Chat Completions request.
 type chatRequest struct {
 	Messages            []chatMessage   `json:"messages"`
 	Model               string          `json:"model,omitempty"`
@@ -57,14 +57,14 @@ type responseFormat struct {
 	JSONSchema answerSchema `json:"json_schema"`
 }
 
-// chatRequest is a request in the form of Chat Completions.
+// chatRequest converts a request to the form of Chat Completions.
 func (c *Client) chatRequest(req *llm.Request, names llm.ToolNames) chatRequest {
 	body := chatRequest{
 		Model: req.Model, Messages: chatMessages(req, names), ReasoningEffort: req.ReasoningEffort,
 		StreamOptions: streamOptions{IncludeUsage: true}, Stream: true,
 	}
 
-	// Models that think refuse to be told where to stop.
+	// Reasoning models reject stop sequences.
 	if c.stops || !thinks(req.Model) {
 		body.Stop = req.Stop
 	}
@@ -72,7 +72,7 @@ func (c *Client) chatRequest(req *llm.Request, names llm.ToolNames) chatRequest 
 	if c.own {
 		body.MaxCompletionTokens = req.MaxOutputTokens
 	} else {
-		// Compatible servers know the older name, and not all of them the newer.
+		// Compatible servers support the older name, but not all of them the newer one.
 		body.MaxTokens = req.MaxOutputTokens
 	}
 
@@ -110,7 +110,7 @@ func chatMessages(req *llm.Request, names llm.ToolNames) []chatMessage {
 	return messages
 }
 
-// chatAnswer is what the assistant said and called before.
+// chatAnswer returns an earlier answer of the assistant, with its calls.
 func chatAnswer(message llm.Message, names llm.ToolNames) chatMessage {
 	answer := chatMessage{Role: roleAssistant}
 	if message.Content != "" {

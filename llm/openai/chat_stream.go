@@ -20,7 +20,7 @@ type chatChoice struct {
 	FinishReason wire.Text `json:"finish_reason"`
 }
 
-// chatDelta is a piece of the answer. The last three fields are no part of OpenAI's own.
+// chatDelta is a piece of the answer. The last three fields are not part of OpenAI's own API.
 type chatDelta struct {
 	Content          wire.Text       `json:"content"`
 	Refusal          wire.Text       `json:"refusal"`
@@ -42,7 +42,7 @@ type chatUsage struct {
 	} `json:"completion_tokens_details"`
 }
 
-// chatStream puts one answer of Chat Completions together.
+// chatStream assembles one answer of Chat Completions.
 type chatStream struct {
 	client *Client
 	ctx    context.Context //nolint:containedctx // it lives as long as the call
@@ -55,7 +55,7 @@ type chatStream struct {
 	sources []llm.Source
 }
 
-// chat makes a call by Chat Completions.
+// chat makes a call with Chat Completions.
 func (c *Client) chat(ctx context.Context, req *llm.Request, yield sender) error {
 	names := llm.NewToolNames(req)
 	s := &chatStream{client: c, ctx: ctx, sender: yield}
@@ -73,7 +73,7 @@ func (c *Client) chat(ctx context.Context, req *llm.Request, yield sender) error
 	return s.ends(len(req.Messages), names)
 }
 
-// event takes one chunk of the stream.
+// event handles one chunk of the stream.
 func (s *chatStream) event(data []byte) error {
 	var chunk chatChunk
 	if err := wire.Unmarshal(data, &chunk); err != nil {
@@ -85,7 +85,7 @@ func (s *chatStream) event(data []byte) error {
 	}
 
 	for i := range chunk.Choices {
-		// There is one choice; a server that counts it otherwise has no other.
+		// There is only one choice, even if a server gives it another index.
 		if err := s.choice(&chunk.Choices[i]); err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (s *chatStream) choice(choice *chatChoice) error {
 	return nil
 }
 
-// thinking is the thinking that compatible servers show; some say it twice, under both names.
+// thinking returns the thinking that compatible servers send; some send it twice, under both names.
 func (d *chatDelta) thinking() string {
 	for _, field := range []json.RawMessage{d.ReasoningContent, d.Reasoning} {
 		var text string
@@ -132,7 +132,7 @@ func (d *chatDelta) thinking() string {
 	return ""
 }
 
-// cite keeps the pages that a model which searches by itself names.
+// cite records the pages cited by a model that searches on its own.
 func (s *chatStream) cite(field json.RawMessage) {
 	var annotations []struct {
 		Citation llm.Source `json:"url_citation"`
@@ -147,7 +147,7 @@ func (s *chatStream) cite(field json.RawMessage) {
 	}
 }
 
-// ends passes on what is known only when the answer is whole.
+// ends passes on what is known only when the answer is complete.
 func (s *chatStream) ends(turn int, names llm.ToolNames) error {
 	switch {
 	case s.refusal.Len() > 0:
@@ -181,12 +181,12 @@ func (s *chatStream) ends(turn int, names llm.ToolNames) error {
 	return s.end(s.usage, end)
 }
 
-// chunk is the usage as we count it.
+// chunk converts the usage to the way llm counts it.
 func (u *chatUsage) chunk() llm.UsageChunk {
 	thinking := u.CompletionTokensDetails.ReasoningTokens
 	output := u.CompletionTokens
 
-	// xAI counts thinking beside the output, everybody else within it.
+	// xAI counts thinking separately from the output, all others as part of it.
 	if u.TotalTokens != u.PromptTokens+output+thinking {
 		output = max(output-thinking, 0)
 	}

@@ -221,7 +221,7 @@ func TestChatReportsCitedPages(t *testing.T) {
 	require.Equal(t, []llm.GroundingChunk{{Kind: "google_search", Sources: []llm.Source{{Title: "T", URL: "https://example.com"}}}}, response.Groundings)
 }
 
-// property is a schema of objects with one property.
+// property returns a schema of objects with one property.
 func property(schema string) string {
 	return `{"type":"object","properties":{"a":` + schema + `},"required":["a"],"additionalProperties":false}`
 }

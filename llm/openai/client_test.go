@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/llm/openai"
 )
 
-// recorder is a transport that answers everything with an end, and remembers the request.
+// recorder is a transport that answers every request with an end, and records the request.
 type recorder struct {
 	request *http.Request
 	body    string
@@ -35,7 +35,7 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	}, err
 }
 
-// send asks a question, and returns the request that was made of it.
+// send asks a question, and returns the resulting request.
 func send(t *testing.T, cfg openai.Config) (*http.Request, string) {
 	t.Helper()
 
@@ -172,7 +172,7 @@ func TestCancelClosesConnection(t *testing.T) {
 	}
 }
 
-// cancelled cancels a call: before the server says anything if it is silent, in the middle of the stream otherwise.
+// cancelled cancels a call: before the server responds if it is silent, in the middle of the stream otherwise.
 func cancelled(t *testing.T, api string, silent bool) {
 	t.Helper()
 
@@ -224,7 +224,7 @@ func cancelled(t *testing.T, api string, silent bool) {
 	}
 }
 
-// lingering is the body of an answer whose end comes after its last event: never, if it waits.
+// lingering is the body of an answer whose end comes after its last event, or never if waits is set.
 type lingering struct {
 	io.Reader
 	ctx    context.Context

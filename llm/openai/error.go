@@ -11,13 +11,13 @@ import (
 	"tarsy.dev/tarsy/llm/internal/wire"
 )
 
-// report is what a server says of an error.
+// report is what a server reports about an error.
 type report struct {
 	code, kind, message string
 }
 
-// readError reads the body of an error. OpenAI has an object under "error"; compatible servers have a text there, or say
-// what happened under other names, and proxies answer with whatever they like.
+// readError reads the body of an error. OpenAI has an object under "error"; compatible servers have a string there, or use
+// other names, and proxies return anything.
 func readError(body []byte) report {
 	var answer struct {
 		Error   json.RawMessage `json:"error"`
@@ -50,7 +50,7 @@ func readError(body []byte) report {
 	return said
 }
 
-// plain is a JSON value as text: a string without its quotes, nothing for null.
+// plain returns a JSON value as text: a string without its quotes, nothing for null.
 func plain(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -60,7 +60,8 @@ func plain(raw json.RawMessage) string {
 	return string(bytes.TrimSpace(raw))
 }
 
-// statusError is the error of an answer that is none. What could be read of it says more than that the rest could not.
+// statusError converts a response with an error status. The part of its body that could be read is more useful than the reason
+// why the rest could not.
 func (c *Client) statusError(answer *wire.StatusError) *llm.Error {
 	said := readError(answer.Body)
 	if said.message == "" {
@@ -75,8 +76,8 @@ func (c *Client) statusError(answer *wire.StatusError) *llm.Error {
 	return e
 }
 
-// streamError is the error of an answer that began well. It has no status of its own, so its code decides; with some servers
-// the code is one.
+// streamError converts an error in the middle of an answer. It has no status, so its code decides; with some servers the code
+// is a status.
 func (c *Client) streamError(said report) *llm.Error {
 	status, err := strconv.Atoi(said.code)
 	if err != nil || http.StatusText(status) == "" {
@@ -105,7 +106,7 @@ func (c *Client) streamError(said report) *llm.Error {
 	return e
 }
 
-// refine corrects the class of an error by what the server says.
+// refine corrects the class of an error based on the server's report.
 func refine(e *llm.Error, said report) {
 	message := strings.ToLower(said.message)
 
@@ -132,25 +133,25 @@ func refine(e *llm.Error, said report) {
 	case said.kind == "insufficient_quota":
 		e.Class, e.Retryable, e.Hint = llm.ClassQuota, false, noMoney
 	case strings.Contains(message, "request too large"):
-		// More than a minute's allowance in one request: waiting does not help, a shorter conversation does.
+		// The request exceeds the limit per minute: waiting does not help, a shorter conversation does.
 		e.Class, e.Retryable = llm.ClassContextTooLong, false
 	case strings.Contains(message, "incorrect api key") || strings.Contains(message, "invalid api key"):
 		e.Class, e.Retryable = llm.ClassAuth, false
 	case strings.Contains(message, "/v1/responses") && e.Class == llm.ClassInvalid:
-		// Newer models call no tools by Chat Completions.
+		// Newer models do not support tools with Chat Completions.
 		e.Hint = "set api: responses for this provider"
 	case said.code == "invalid_prompt" && strings.Contains(message, "polic"):
 		e.Class, e.Retryable = llm.ClassSafety, false
 	}
 }
 
-// noMoney is what helps an account that has nothing left to spend.
+// noMoney is the hint for an account without remaining budget.
 const noMoney = "the account has nothing left to spend: add credit or raise its limit, or configure a fallback provider"
 
-// refused is the error of an answer in which the model says that it will not answer.
+// refused returns the error for an answer in which the model refuses to answer.
 func (c *Client) refused(code, message string) *llm.Error {
 	return &llm.Error{Class: llm.ClassSafety, Code: code, Message: llm.Brief(strings.TrimSpace(c.hide(message)))}
 }
 
-// hide takes the key out of a text, and what the headers hold.
+// hide removes the key and the values of the headers from a text.
 func (c *Client) hide(text string) string { return c.secrets.Replace(text) }

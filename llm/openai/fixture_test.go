@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const secretKey = "sk-proj-0123456789abcdef"
 
-// server answers every request with the same bytes, and remembers the last request.
+// server answers every request with the same bytes, and records the last request.
 type server struct {
 	*httptest.Server
 	request *http.Request
@@ -43,7 +43,7 @@ func serve(t *testing.T, status int, contentType, answer string) *server {
 	return s
 }
 
-// stream answers with events, in the form that servers send them.
+// stream answers with events, in the form in which servers send them.
 func stream(t *testing.T, events ...string) *server {
 	t.Helper()
 
@@ -64,7 +64,7 @@ func (s *server) client(t *testing.T, api string) *openai.Client {
 	return client
 }
 
-// ask asks a question.
+// ask makes a call and returns the answer and its chunks.
 func (s *server) ask(t *testing.T, api string, req *llm.Request) (llm.Response, []llm.Chunk, error) {
 	t.Helper()
 
@@ -79,7 +79,7 @@ func (s *server) ask(t *testing.T, api string, req *llm.Request) (llm.Response, 
 	return response, chunks, err
 }
 
-// fails asks a question that gets an error.
+// fails makes a call that must fail.
 func (s *server) fails(t *testing.T, api string) *llm.Error {
 	t.Helper()
 
@@ -89,7 +89,7 @@ func (s *server) fails(t *testing.T, api string) *llm.Error {
 	return llm.AsError(err)
 }
 
-// sent is the body of the last request.
+// sent returns the body of the last request.
 func (s *server) sent(t *testing.T) map[string]any {
 	t.Helper()
 
@@ -100,7 +100,7 @@ func (s *server) sent(t *testing.T) map[string]any {
 	return body
 }
 
-// sentJSON is a field of the last request's body.
+// sentJSON returns a field of the last request's body.
 func (s *server) sentJSON(t *testing.T, field string) string {
 	t.Helper()
 
@@ -114,7 +114,7 @@ func question() *llm.Request {
 	return &llm.Request{Model: "gpt-5", Messages: []llm.Message{{Role: llm.RoleUser, Content: "What is wrong?"}}}
 }
 
-// conversation is a question with a past.
+// conversation returns a question with earlier messages.
 func conversation() *llm.Request {
 	req := question()
 	req.Messages = []llm.Message{
@@ -134,5 +134,5 @@ func conversation() *llm.Request {
 	return req
 }
 
-// closedSchema is a schema that the API can be held to.
+// closedSchema is a schema that the API can enforce.
 const closedSchema = `{"type":"object","properties":{"score":{"type":"integer"}},"required":["score"],"additionalProperties":false}`

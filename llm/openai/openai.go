@@ -1,12 +1,12 @@
-// Package openai is an llm.Client of the API of OpenAI: Responses for OpenAI itself, Chat Completions for the many servers
-// that speak it (vLLM, Ollama, xAI, Azure). It knows one account of one server; retries,
-// fallbacks and configuration are others' matter. Nothing is read from the environment but the proxy settings that every Go
-// program follows.
+// Package openai implements llm.Client for the API of OpenAI: Responses for OpenAI itself, Chat Completions for the many
+// servers that speak it (vLLM, Ollama, xAI, Azure). A client is for one account of one server; it does not handle retries,
+// fallbacks or configuration. It reads nothing from the environment but the proxy settings that every Go program uses.
 //
-// What the two forms cannot do is left out: Responses has no stop sequences, and nothing like URL context; Chat Completions
-// has no native tools and gives no signature back, and no stop sequences for models of OpenAI and xAI that think. Prompts are cached by the server without being asked.
-// A limit of tokens is max_completion_tokens to OpenAI and Azure, and max_tokens to other servers of Chat Completions. Thinking is
-// asked for, as summaries, where an effort is set; without one it is only sealed and sent back.
+// What the two forms of the API do not support is omitted: Responses has no stop sequences, and nothing like URL context; Chat
+// Completions has no native tools, returns no signature, and has no stop sequences for reasoning models of OpenAI and xAI.
+// Servers cache prompts without being asked. A token limit is max_completion_tokens for OpenAI and Azure, and max_tokens for
+// other servers of Chat Completions. Thinking is requested, as summaries, if an effort is set; without one it is only sealed
+// and sent back.
 package openai
 
 import (
@@ -29,22 +29,23 @@ const (
 	APIResponses = "responses"
 )
 
-// ownURL is where OpenAI itself is.
+// ownURL is the address of OpenAI itself.
 const ownURL = "https://api.openai.com/v1"
 
-// Config is what a client needs.
+// Config is the configuration of a client.
 type Config struct {
-	// APIKey proves who asks. Without one no key is sent, as self-hosted servers expect.
+	// APIKey authenticates the caller. If it is empty, no key is sent, as self-hosted servers expect.
 	APIKey string
-	// BaseURL is where the API is, its version included, such as http://localhost:11434/v1; empty means OpenAI's own. A
-	// query in it, such as Azure's api-version, goes with every request. For hosts of Azure the key is sent as Azure wants it.
+	// BaseURL is the address of the API, including its version, such as http://localhost:11434/v1; empty means OpenAI's own. A
+	// query in it, such as Azure's api-version, is sent with every request. Azure hosts get the key in the header that Azure
+	// requires.
 	BaseURL string
 	// API is the form that the server speaks, APIChat or APIResponses; empty means Responses for OpenAI itself and version 1 of
-	// Azure's API, whose newer models call no tools by the other, and Chat Completions for all other servers.
+	// Azure's API, whose newer models do not support tools with Chat Completions, and Chat Completions for all other servers.
 	API string
-	// HTTPClient makes the requests; nil means http.DefaultClient. It should have no time-out: contexts rule.
+	// HTTPClient makes the requests; nil means http.DefaultClient. It should have no time-out, because contexts limit the time.
 	HTTPClient *http.Client
-	// Headers go with every request.
+	// Headers are sent with every request.
 	Headers map[string]string
 }
 
@@ -52,16 +53,16 @@ type Config struct {
 type Client struct {
 	api     string
 	secrets *strings.Replacer
-	// name is how signatures name this client: what OpenAI sealed is nothing to Azure.
+	// name is the name of this client in signatures: what OpenAI sealed cannot be used on Azure.
 	name string
-	// forgone are the extras that models are not asked for again.
+	// dropped contains the extras that are no longer requested from models.
 	dropped sync.Map
-	// own tells that the server follows OpenAI's present form to the letter: OpenAI itself, or Azure.
+	// own reports whether the server follows OpenAI's current API to the letter: OpenAI itself, or Azure.
 	own bool
-	// stops tells that the server takes stop sequences also for models that think.
+	// stops reports whether the server accepts stop sequences for reasoning models too.
 	stops bool
 	http  *http.Client
-	// base is where the API is, its query included; header goes with every request.
+	// base is the address of the API, including its query; header is sent with every request.
 	base   *url.URL
 	header http.Header
 }
@@ -110,8 +111,8 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// header is what goes with every request. The headers of the configuration replace the client's own, but for the form of the
-// answer, which is always a stream.
+// header returns the header of every request. Configured headers replace the client's own, except for Accept, because the
+// answer is always a stream.
 func header(cfg Config, address *url.URL) http.Header {
 	header := http.Header{"Content-Type": {"application/json"}, "User-Agent": {wire.UserAgent}}
 
@@ -132,7 +133,7 @@ func header(cfg Config, address *url.URL) http.Header {
 	return header
 }
 
-// address is that of a path of the API, with the query of the base URL.
+// address returns the address of a path of the API, with the query of the base URL.
 func (c *Client) address(path string) string {
 	address := wire.Resolve(c.base, path)
 	address.RawQuery = c.base.Query().Encode()
@@ -171,7 +172,7 @@ func (c *Client) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.C
 	}
 }
 
-// errStopped says that the consumer reads no further; it never leaves the package.
+// errStopped reports that the consumer stopped reading; it never leaves the package.
 var errStopped = errors.New("the consumer stopped reading")
 
 // sender passes chunks on.
@@ -185,7 +186,7 @@ func (s sender) send(chunk llm.Chunk) error {
 	return nil
 }
 
-// text passes text on, if there is some.
+// text passes text on, unless it is empty.
 func (s sender) text(text string) error {
 	if text == "" {
 		return nil
@@ -194,7 +195,7 @@ func (s sender) text(text string) error {
 	return s.send(llm.TextChunk{Text: text})
 }
 
-// thinking passes thinking on, if there is some.
+// thinking passes thinking on, unless it is empty.
 func (s sender) thinking(text string) error {
 	if text == "" {
 		return nil
@@ -203,7 +204,7 @@ func (s sender) thinking(text string) error {
 	return s.send(llm.ThinkingChunk{Text: text})
 }
 
-// end passes on what ends an answer.
+// end passes on the chunks that end an answer.
 func (s sender) end(usage llm.UsageChunk, end llm.EndChunk) error {
 	if err := s.send(usage); err != nil {
 		return err

@@ -102,7 +102,7 @@ func TestRefusedExtraIsDroppedFromRequest(t *testing.T) {
 	require.Len(t, bodies, 4, "what was refused is remembered")
 	require.Contains(t, bodies[3], `"effort":"low"`)
 
-	// A server that refuses for ever is not asked for ever.
+	// The client does not retry forever if the server keeps refusing.
 	s := serve(t, http.StatusBadRequest, "application/json", unverified)
 	require.Equal(t, llm.ClassInvalid, s.fails(t, openai.APIResponses).Class)
 }

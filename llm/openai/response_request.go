@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// responseRequest is the body of a request of Responses.
+// responseRequest is the body of a Responses request.
 type responseRequest struct {
 	MaxOutputTokens int               `json:"max_output_tokens,omitempty"`
 	Store           bool              `json:"store"`
@@ -61,7 +61,7 @@ type summaryText struct {
 	Text string `json:"text"`
 }
 
-// functionTool is a tool of ours, nativeTool one that the provider runs.
+// functionTool is a tool of ours, nativeTool one that the provider runs itself.
 type functionTool struct {
 	Type        string         `json:"type"`
 	Name        string         `json:"name"`
@@ -79,8 +79,8 @@ type toolContainer struct {
 	Type string `json:"type"`
 }
 
-// responseRequest is a request in the form of Responses. Nothing is kept by the provider: the conversation goes along whole,
-// with the thinking that belongs to it in a form that only the provider reads.
+// responseRequest converts a request to the form of Responses. The provider stores nothing: the whole conversation is sent each
+// time, including its thinking in a form that only the provider can read.
 func (c *Client) responseRequest(req *llm.Request, names llm.ToolNames) responseRequest {
 	body := responseRequest{Model: req.Model, MaxOutputTokens: req.MaxOutputTokens, Input: c.responseInput(req, names), Stream: true}
 
@@ -107,24 +107,24 @@ func (c *Client) responseRequest(req *llm.Request, names llm.ToolNames) response
 	return body
 }
 
-// extra is what is asked for beside the answer, and refused to some.
+// extra is something requested in addition to the answer, which some accounts or models are refused.
 type extra string
 
 const (
-	// summaries of thinking are for accounts that have proved who they are.
+	// summaries of thinking are only for verified accounts.
 	summaries extra = "summaries"
-	// sealed thinking is of models that think, which the name of a deployment may not tell.
+	// sealed thinking is only for reasoning models, which the name of a deployment may not reveal.
 	sealed extra = "sealed"
 )
 
-// requestsExtra reports whether a model is asked for an extra.
+// requestsExtra reports whether an extra is requested from a model.
 func (c *Client) requestsExtra(what extra, model string) bool {
 	_, refused := c.dropped.Load(string(what) + " " + model)
 
 	return !refused
 }
 
-// dropExtra remembers that an extra was refused, and reports whether a call may succeed without it.
+// dropExtra records that an extra was refused, and reports whether a call may succeed without it.
 func (c *Client) dropExtra(model string, err error) bool {
 	e := llm.AsError(err)
 	if e.Status != http.StatusBadRequest {
@@ -142,7 +142,7 @@ func (c *Client) dropExtra(model string, err error) bool {
 	return false
 }
 
-// thinks reports whether a model may think. The older ones do not, and refuse to be asked for what they thought.
+// thinks reports whether a model may think. Older ones do not, and reject a request for their thinking.
 func thinks(model string) bool {
 	for _, prefix := range []string{"gpt-3", "gpt-4", "chatgpt-", "grok-2"} {
 		if strings.HasPrefix(model, prefix) {
@@ -193,8 +193,8 @@ func (c *Client) responseInput(req *llm.Request, names llm.ToolNames) []any {
 	return input
 }
 
-// appendAnswer appends what the assistant thought, said and called before. Thinking stands before what it led to: the
-// provider refuses it anywhere else.
+// appendAnswer appends the thinking, text and calls of an earlier answer. Thinking precedes what it led to: the provider
+// rejects it anywhere else.
 func appendAnswer(input []any, message llm.Message, signed signature, names llm.ToolNames) []any {
 	if message.Content != "" {
 		input = signed.append(input, "")

@@ -16,10 +16,10 @@ const (
 	functionCallType = "function_call"
 )
 
-// incompleteStatus is that of an answer, or a call, that was cut.
+// incompleteStatus is the status of an answer, or a call, that was cut off.
 const incompleteStatus = "incomplete"
 
-// responseStream puts one answer of Responses together.
+// responseStream assembles one answer of Responses.
 type responseStream struct {
 	client *Client
 	ctx    context.Context //nolint:containedctx // it lives as long as the call
@@ -27,17 +27,17 @@ type responseStream struct {
 
 	model string
 	names llm.ToolNames
-	// items are the whole items that came.
+	// items are the complete items received so far.
 	items   []outputItem
 	calls   int
 	thought bool
 	refusal strings.Builder
 	found   llm.GroundingChunk
-	// response is the last thing that came.
+	// response is the last event of the stream.
 	response *finished
 }
 
-// outputItem is what matters of an item beside its text, which came piece by piece.
+// outputItem is the relevant part of an item except its text, which arrives piece by piece.
 type outputItem struct {
 	Type             string `json:"type"`
 	ID               string `json:"id"`
@@ -52,7 +52,7 @@ type outputItem struct {
 	} `json:"content"`
 }
 
-// finished is what matters of a response that is over.
+// finished is the relevant part of a finished response.
 type finished struct {
 	Status string `json:"status"`
 	Error  struct {
@@ -83,7 +83,7 @@ type textDelta struct {
 	Delta wire.Text `json:"delta"`
 }
 
-// functionCall, codeRun and webSearch are items that are whole.
+// functionCall, codeRun and webSearch are complete items.
 type functionCall struct {
 	Status    wire.Text `json:"status"`
 	CallID    wire.Text `json:"call_id"`
@@ -107,7 +107,7 @@ type webSearch struct {
 	} `json:"action"`
 }
 
-// respond makes a call by Responses.
+// respond makes a call with Responses.
 func (c *Client) respond(ctx context.Context, req *llm.Request, yield sender) error {
 	names := llm.NewToolNames(req)
 	s := &responseStream{client: c, ctx: ctx, sender: yield, model: req.Model, names: names}
@@ -128,7 +128,7 @@ func (c *Client) respond(ctx context.Context, req *llm.Request, yield sender) er
 	return s.ends()
 }
 
-// event takes one event of the stream.
+// event handles one event of the stream.
 func (s *responseStream) event(data []byte) error {
 	var event struct {
 		Type string `json:"type"`
@@ -177,7 +177,7 @@ func (s *responseStream) event(data []byte) error {
 	return nil
 }
 
-// read decodes an event, or a part of one, and does something with it.
+// read decodes an event, or a part of one, and passes it to do.
 func read[E any](ctx context.Context, data []byte, do func(event *E) error) error {
 	var event E
 	if err := wire.Unmarshal(data, &event); err != nil {
@@ -193,7 +193,7 @@ func (s *responseStream) think(text string) error {
 	return s.thinking(text)
 }
 
-// item takes a whole item.
+// item handles a complete item.
 func (s *responseStream) item(data []byte) error {
 	var item outputItem
 	if err := json.Unmarshal(data, &item); err != nil {
@@ -221,7 +221,7 @@ func (s *responseStream) item(data []byte) error {
 }
 
 func (s *responseStream) call(call *functionCall) error {
-	// A call that was cut must not be made.
+	// A call that was cut off must not be made.
 	if call.Status == incompleteStatus {
 		return nil
 	}
@@ -265,7 +265,7 @@ func (s *responseStream) searched(search *webSearch) error {
 	return nil
 }
 
-// ends passes on what is known only when the answer is whole.
+// ends passes on what is known only when the answer is complete.
 func (s *responseStream) ends() error {
 	end := llm.EndChunk{Reason: llm.StopEnd}
 	if s.calls > 0 {
@@ -297,7 +297,7 @@ func (s *responseStream) ends() error {
 	return s.end(s.response.Usage.chunk(), end)
 }
 
-// output is all that was answered: the last event has it, but with some servers not.
+// output returns the items of the answer: from the last event, or as received if a server omits them there.
 func (s *responseStream) output() []outputItem {
 	if len(s.response.Output) > 0 {
 		return s.response.Output
@@ -306,7 +306,7 @@ func (s *responseStream) output() []outputItem {
 	return s.items
 }
 
-// chunk is the usage as we count it.
+// chunk converts the usage to the way llm counts it.
 func (u *responseUsage) chunk() llm.UsageChunk {
 	thinking := u.OutputTokensDetails.ReasoningTokens
 

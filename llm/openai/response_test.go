@@ -35,10 +35,10 @@ func completed(output string) string {
 	return ended("completed", "completed", `,"error":null,"incomplete_details":null`, output)
 }
 
-// created is how every stream begins.
+// created is the first event of every stream.
 const created = `{"type":"response.created","sequence_number":0,"response":{"id":"resp_1","object":"response","status":"in_progress","error":null,"output":[],"usage":null}}`
 
-// thoughtful is an answer that thinks, says something and calls two tools.
+// thoughtful answers with thinking, text and two tool calls.
 func thoughtful(t *testing.T) *server {
 	t.Helper()
 
@@ -180,7 +180,7 @@ func TestResponseSendsSettings(t *testing.T) {
 	require.JSONEq(t, `[{"type":"web_search"},{"type":"code_interpreter","container":{"type":"auto"}}]`, s.sentJSON(t, "tools"))
 	require.Equal(t, []any{"reasoning.encrypted_content", "code_interpreter_call.outputs"}, sent["include"])
 
-	// Tools of ours switch the provider's off.
+	// Our own tools turn the provider's off.
 	req.Tools = []llm.Tool{{Name: "get_pods"}}
 	_, _, err = s.ask(t, openai.APIResponses, req)
 	require.NoError(t, err)
@@ -234,7 +234,7 @@ func TestResponseStopReasons(t *testing.T) {
 		events []string
 		class  llm.Class
 		stop   llm.StopReason
-		// retryable is looked at for errors.
+		// retryable is checked only for errors.
 		retryable bool
 	}{
 		"completed": {[]string{textDelta("x"), completed("")}, "", llm.StopEnd, false},

@@ -9,10 +9,10 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// schemaName is what the API calls the schema of an answer; it wants a name.
+// schemaName is the name of an answer's schema, which the API requires.
 const schemaName = "answer"
 
-// What both forms of the API call things.
+// Names that both forms of the API use.
 const (
 	functionType  = "function"
 	schemaType    = "json_schema"
@@ -22,7 +22,7 @@ const (
 	roleTool      = "tool"
 )
 
-// answerSchema is the schema of an answer. Type is set where the schema is its own form, and not part of one.
+// answerSchema is the schema of an answer. Type is set only in Responses, where the schema itself is the format.
 type answerSchema struct {
 	Type   string         `json:"type,omitempty"`
 	Name   string         `json:"name"`
@@ -34,7 +34,7 @@ func newAnswerSchema(schema json.RawMessage) answerSchema {
 	return answerSchema{Name: schemaName, Schema: object(schema), Strict: strict(schema)}
 }
 
-// object is a JSON object whose values stay as they are: numbers too large for a float come through whole.
+// object returns a JSON object whose values are unchanged: numbers too large for a float are preserved.
 func object(raw json.RawMessage) map[string]any {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
@@ -49,11 +49,11 @@ func object(raw json.RawMessage) map[string]any {
 	return values
 }
 
-// parameters are a tool's.
+// parameters returns the parameters of a tool.
 func parameters(tool llm.Tool) map[string]any { return object(llm.ObjectSchema(tool.Schema)) }
 
-// strict reports whether the API can be held to a schema: it refuses a schema that leaves anything open or says more than it
-// knows, and is then asked to follow it as well as it can.
+// strict reports whether the API can enforce a schema. It rejects one that leaves anything open or uses keywords that it does
+// not know; the model then follows the schema as well as it can.
 func strict(raw json.RawMessage) bool {
 	var schema any
 	if json.Unmarshal(raw, &schema) != nil {
@@ -65,7 +65,7 @@ func strict(raw json.RawMessage) bool {
 	return ok && root["type"] == "object" && root["anyOf"] == nil && closed(schema)
 }
 
-// closed reports whether a schema says what it is of, in words that the API knows, and every object in it has only known
+// closed reports whether a schema has a type, uses only keywords that the API knows, and every object in it has only listed
 // properties, all required.
 func closed(schema any) bool {
 	value, ok := schema.(map[string]any)
@@ -77,7 +77,7 @@ func closed(schema any) bool {
 		return false
 	}
 
-	// A reference stands alone.
+	// A reference must be the only keyword.
 	if value["$ref"] != nil && len(value) > 1 {
 		return false
 	}
@@ -125,7 +125,7 @@ func closedObject(schema map[string]any, kinds []any) bool {
 	return allClosed(maps.Values(properties))
 }
 
-// known reports whether a schema uses only keywords that the API takes from those it is held to.
+// known reports whether a schema uses only keywords that the API can enforce.
 func known(schema map[string]any) bool {
 	for keyword, value := range schema {
 		switch keyword {
@@ -143,8 +143,9 @@ func known(schema map[string]any) bool {
 	return true
 }
 
-// arguments are those of a call as the API takes them: an object. What a model wrote that is none goes back as a text in one,
-// so that it can see its mistake: some servers refuse conversations that they cannot parse.
+// arguments returns the arguments of a call in the form that the API accepts: an object. Anything else that a model wrote is
+// sent back as text in an object, so that the model can see its mistake: some servers reject conversations that they cannot
+// parse.
 func arguments(written string) string {
 	if written == "" {
 		return "{}"

@@ -6,10 +6,10 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// signature is what goes back with an answer of Responses: the thinking, sealed by the provider.
+// signature is what is sent back with an answer of Responses: the thinking, sealed by the provider.
 type signature struct {
 	Thoughts []thought `json:"thoughts,omitempty"`
-	// Phase is what the provider said of the answer's text: a comment on the way, or the final answer.
+	// Phase is the provider's label for the text of the answer: an intermediate comment, or the final answer.
 	Phase string `json:"phase,omitempty"`
 }
 
@@ -22,10 +22,10 @@ type thought struct {
 	Before string `json:"before,omitempty"`
 }
 
-// by names the client in signatures.
+// by returns the signer of a model's answers.
 func (c *Client) by(model string) string { return c.name + "/" + model }
 
-// readSignature is the signature of a message, if it is one of ours.
+// readSignature returns the signature of a message, if this client wrote it.
 func readSignature(message llm.Message, by string) signature {
 	var signed signature
 	if json.Unmarshal(message.SignatureBy(by), &signed) != nil {
@@ -53,7 +53,7 @@ func (s signature) append(input []any, before string) []any {
 	return input
 }
 
-// sign is the signature of an answer; nil if there is nothing to send back.
+// sign returns the signature of an answer; nil if there is nothing to send back.
 func sign(output []outputItem, by string) *llm.Signature {
 	var signed signature
 
@@ -62,7 +62,7 @@ func sign(output []outputItem, by string) *llm.Signature {
 		case messageType:
 			signed.Phase = output[i].Phase
 		case reasoningType:
-			// Thinking that led to what the provider ran itself is of no use without it, and refused.
+			// Thinking that led to a tool run by the provider is useless without that tool's item, and rejected.
 			if i+1 == len(output) || output[i].EncryptedContent == "" {
 				continue
 			}

@@ -15,12 +15,12 @@ import (
 	"tarsy.dev/tarsy/llm/internal/wire"
 )
 
-// errDone ends the reading of a stream: all that matters has come.
+// errDone ends the reading of a stream: everything relevant has arrived.
 var errDone = errors.New("the answer is complete")
 
-// post makes a request and hands each event of its answer to each, until that returns an error. Complete reports whether the
-// server said that the stream is at its end. The error is nil if the stream just ended; each's own error is returned as
-// it is, errDone as nil.
+// post makes a request and passes each event of the response to each, until that returns an error. complete reports whether the
+// server signalled the end of the stream. The error is nil if the stream just ended; an error of each is returned unchanged,
+// errDone as nil.
 func (c *Client) post(ctx context.Context, path string, body any, each func(data []byte) error) (complete bool, failure error) {
 	call, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -57,7 +57,7 @@ func (c *Client) post(ctx context.Context, path string, body any, each func(data
 	}
 }
 
-// take hands an event to each. Complete reports that it was the last one that matters.
+// take passes an event to each. complete reports whether it was the last relevant one.
 func (c *Client) take(data []byte, each func(data []byte) error) (complete bool, failure error) {
 	if bytes.Equal(data, []byte("[DONE]")) {
 		return true, nil
@@ -75,8 +75,7 @@ func (c *Client) take(data []byte, each func(data []byte) error) (complete bool,
 	return false, err
 }
 
-// drain reads the end of a stream, so that its connection can be used again; but does not wait for a server that does not
-// send it.
+// drain reads the end of a stream, so that its connection can be reused, but does not wait for a server that does not send the end.
 func drain(body io.Reader, cancel func()) {
 	const (
 		patience = 100 * time.Millisecond
@@ -89,7 +88,7 @@ func drain(body io.Reader, cancel func()) {
 	_, _ = io.CopyN(io.Discard, body, most)
 }
 
-// reported is the error that an event carries instead of a part of the answer.
+// reported returns the error in an event that contains one instead of a part of the answer.
 func (c *Client) reported(data []byte) error {
 	if !bytes.Contains(data, []byte(`"error"`)) {
 		return nil
@@ -99,7 +98,7 @@ func (c *Client) reported(data []byte) error {
 		Error json.RawMessage `json:"error"`
 	}
 
-	// What does not parse is met by whoever reads the event; null is how some servers say that there is none.
+	// Invalid JSON is reported when the event is decoded; some servers send null if there is no error.
 	_ = json.Unmarshal(data, &event)
 	if len(event.Error) == 0 || bytes.Equal(event.Error, []byte("null")) {
 		return nil
@@ -108,23 +107,23 @@ func (c *Client) reported(data []byte) error {
 	return c.streamError(readError(data))
 }
 
-// malformed is the error of an event that makes no sense.
+// malformed returns the error for an invalid event.
 func malformed(ctx context.Context, err error) error {
 	return llm.Transient(ctx, fmt.Errorf("invalid event in the answer's stream: %w", err))
 }
 
-// cut is the error of a stream that ended before the answer did.
+// cut returns the error for a stream that ended before the answer did.
 func cut(ctx context.Context) error {
 	return llm.Transient(ctx, errors.New("the stream ended before the answer did"))
 }
 
-// connection is the error of a request that got no answer, or one that is an error.
+// connection converts the error of a request that got no response, or an error response.
 func (c *Client) connection(ctx context.Context, err error) error {
 	if status, ok := errors.AsType[*wire.StatusError](err); ok && ctx.Err() == nil {
 		return c.statusError(status)
 	}
 
-	// The address may carry what nobody should read.
+	// The address may contain secrets.
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}

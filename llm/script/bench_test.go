@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// BenchmarkAnswer is a small text that needs no waiting, behind a few routes that do not match.
+// BenchmarkAnswer measures a short text without waits, behind a few routes that do not match.
 func BenchmarkAnswer(b *testing.B) {
 	for name, options := range map[string]script.Options{"forgets": {Forget: true}, "keeps 1000": {Keep: 1000}} {
 		b.Run(name, func(b *testing.B) {
@@ -44,7 +44,7 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
-// BenchmarkAnswerAmongMany is a call that the last of 10,000 routes takes, by what its routes look at.
+// BenchmarkAnswerAmongMany measures a call that the last of 10,000 routes takes, for each kind of condition.
 func BenchmarkAnswerAmongMany(b *testing.B) {
 	const routes = 10_000
 

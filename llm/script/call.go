@@ -12,40 +12,39 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Call is what the script remembers of one call.
+// Call is the script's record of one call.
 type Call struct {
-	// Request is a copy that nobody else holds. That of a call over the wire names the agent that was made out.
+	// Request is a copy that is not shared. For a call over the wire, it contains the agent that was identified.
 	Request llm.Request
-	// Route is "agent <name>", the name of another route, "function <n>" or "sequence", and Reply the number of the
-	// reply in it from zero. A call for which there was no reply has "" and -1; one that met with a fault instead of a
-	// reply has "fault <kind>" and -1.
+	// Route is "agent <name>", the name of another route, "function <n>" or "sequence", and Reply the number of the reply in it
+	// from zero. A call without a reply has "" and -1; one that got a fault instead of a reply has "fault <kind>" and -1.
 	Route string
 	Reply int
 	Start time.Time
 	// End is zero while the call runs.
 	End time.Time
-	// Chunks counts what was passed on.
+	// Chunks counts the chunks that were passed on.
 	Chunks int
 	Err    error
-	// Cancelled says that the consumer stopped reading, or that the call's context ended, before the reply did.
+	// Cancelled reports whether the consumer stopped reading, or the call's context ended, before the reply did.
 	Cancelled bool
 }
 
-// record is a Call that still changes: under the script's lock, but for the count of chunks.
+// record is a Call that still changes. It is guarded by the script's lock, except for the count of chunks.
 type record struct {
 	call   Call
 	number int64
 	sent   atomic.Int64
 }
 
-// chunk writes down that one was passed on.
+// chunk counts a chunk that was passed on.
 func (r *record) chunk() {
 	if r != nil {
 		r.sent.Add(1)
 	}
 }
 
-// Calls returns every call that is remembered in the order in which they came, also those that still run.
+// Calls returns all recorded calls in order of arrival, including those still running.
 func (s *Script) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,18 +60,18 @@ func (s *Script) Calls() []Call {
 	return calls
 }
 
-// CallCount is the number of calls so far, counted also by a script that forgets them.
+// CallCount returns the number of calls so far, including those that were not recorded.
 func (s *Script) CallCount() int { return int(s.count.Load()) }
 
-// Unused describes each reply that was not used as often as its Times say; one that may be used any number of times is unused
-// until its first.
+// Unused describes each reply that was not used as often as its Times requires; one that can be used any number of times is
+// unused until its first use.
 func (s *Script) Unused() []string {
 	unused, _ := s.left(math.MaxInt)
 
 	return unused
 }
 
-// left describes the first replies that are unused, and counts all of them.
+// left describes the first unused replies, and counts all of them.
 func (s *Script) left(limit int) (texts []string, all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +93,7 @@ func (s *Script) left(limit int) (texts []string, all int) {
 	return texts, all
 }
 
-// Unexpected describes each call that is remembered for which there was no reply, or whose request was refused by Expect.
+// Unexpected describes each recorded call for which there was no reply, or whose request was rejected by Expect.
 func (s *Script) Unexpected() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +101,7 @@ func (s *Script) Unexpected() []string {
 	return slices.Clone(s.unexpected)
 }
 
-// begin writes down that a call came. A script that forgets has no record of it: nil.
+// begin records the start of a call. It returns nil if the script does not record calls.
 func (s *Script) begin(req *llm.Request) *record {
 	if s.forget {
 		s.count.Add(1)
@@ -122,7 +121,7 @@ func (s *Script) begin(req *llm.Request) *record {
 	return rec
 }
 
-// found writes down what answers a call.
+// found records what answers a call.
 func (s *Script) found(rec *record, route string, reply int) {
 	if rec == nil {
 		return
@@ -134,7 +133,7 @@ func (s *Script) found(rec *record, route string, reply int) {
 	rec.call.Route, rec.call.Reply = route, reply
 }
 
-// end writes down how a call went.
+// end records the outcome of a call.
 func (s *Script) end(rec *record, err error, cancelled bool) {
 	if rec == nil {
 		return
@@ -149,8 +148,8 @@ func (s *Script) end(rec *record, err error, cancelled bool) {
 	}
 }
 
-// latest are the last n of what there is, or all for n = 0. What it drops is collected now, and its place when append moves the
-// rest to a new array.
+// latest returns the last n elements, or all for n = 0. What it drops can be collected immediately, and its place when append
+// moves the rest to a new array.
 func latest[T any](all []T, n int) []T {
 	if n <= 0 || len(all) <= n {
 		return all

@@ -4,15 +4,15 @@ import (
 	"strconv"
 )
 
-// found is the reply to a call and where it came from, as in Call.
+// found is the reply to a call and its origin, as in Call.
 type found struct {
 	reply  *prepared
 	route  string
 	number int
 }
 
-// dispatch finds the reply to a call, and uses it up unless peek. Conditions are looked at, and functions of the caller run,
-// without the lock: texts may be long. A route that is used up meanwhile leaves the call to the next one.
+// dispatch finds the reply to a call, and uses it up unless peek. Conditions are checked, and functions of the caller run,
+// without the lock, because texts can be long. A route that is used up in the meantime leaves the call to the next one.
 func (s *Script) dispatch(f *facts, peek bool) (found, error) {
 	var few [4][]*route
 

@@ -18,17 +18,17 @@ const (
 	most    = 20
 )
 
-// near is an entry that did not answer, and why.
+// near is an entry that did not answer, and the reasons.
 type near struct {
 	name         string
 	held, failed int
 	why          []string
-	// conditions are those of a route; which of them failed is put into words for the nearest only.
+	// conditions are those of a route; failed conditions are described only for the nearest entries.
 	conditions []condition
 }
 
-// explain is the error of a call that nothing answers: what was asked, which entries were near and why each failed, and
-// which replies wait for other calls.
+// explain returns the error of a call that nothing answers: what was requested, which entries were near and why each failed,
+// and which replies are left for other calls.
 func (s *Script) explain(f *facts) error {
 	var text strings.Builder
 
@@ -49,7 +49,7 @@ func (s *Script) explain(f *facts) error {
 	return fmt.Errorf("%w to %s%s", ErrNoReply, f.describe(), text.String())
 }
 
-// nearest are the entries of which the most conditions held, in their order where that is equal.
+// nearest returns the entries of which the most conditions held and then the fewest failed, in their order if that is equal.
 func (s *Script) nearest(f *facts) []near {
 	s.mu.Lock()
 	routes, functions := s.routes, len(s.functions)
@@ -79,7 +79,7 @@ func (s *Script) nearest(f *facts) []near {
 	}
 
 	entries = append(entries, sequence...)
-	// One that has a reply by now got it after this call had passed.
+	// An entry without a reason got a reply only after this call had passed it.
 	entries = slices.DeleteFunc(entries, func(e near) bool { return e.failed+len(e.why) == 0 })
 	slices.SortStableFunc(entries, func(a, b near) int { return cmp.Or(cmp.Compare(b.held, a.held), cmp.Compare(a.failed, b.failed)) })
 
@@ -103,7 +103,7 @@ func (e *near) count(f *facts) {
 	}
 }
 
-// explain puts into words which conditions do not hold.
+// explain describes the conditions that do not hold.
 func (e *near) explain(f *facts) {
 	for i := range e.conditions {
 		if c := &e.conditions[i]; !c.holds(f) {
@@ -123,7 +123,7 @@ func (q *queue) usedUp() string {
 	}
 }
 
-// mismatch says what a condition wants and what it found instead.
+// mismatch describes what a condition requires and what it found instead.
 func (c *condition) mismatch(f *facts) string {
 	name := subjectName(c.of, c.header)
 
@@ -170,7 +170,7 @@ func (c *condition) missingResult(f *facts) string {
 	}
 }
 
-// secret reports whether a header is what a caller proves itself by.
+// secret reports whether a header authenticates a caller.
 func secret(header string) bool {
 	switch header {
 	case "Authorization", "Proxy-Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Cookie":
@@ -180,7 +180,7 @@ func secret(header string) bool {
 	}
 }
 
-// describe names a call by what tells it from others.
+// describe describes a call by what distinguishes it from others.
 func (f *facts) describe() string {
 	req := f.req
 	last := "no messages"
@@ -230,7 +230,7 @@ func (f *facts) describe() string {
 // list joins the first few.
 func list(texts []string) string { return first(texts[:min(len(texts), most)], len(texts), ", ") }
 
-// first joins the first texts of all that there are.
+// first joins texts, which are the first of all, and appends how many more there are.
 func first(texts []string, all int, by string) string {
 	joined := strings.Join(texts, by)
 	if all > len(texts) {

@@ -7,11 +7,10 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// AgentHeader names the agent of a call over the wire.
+// AgentHeader is the header that names the agent of a call over the wire.
 const AgentHeader = "X-Tarsy-Agent"
 
-// facts are what conditions look at in one call. What costs something to find is looked for when it is first asked for.
-// They belong to one goroutine.
+// facts are what conditions check in one call. Expensive ones are computed on first use. They belong to one goroutine.
 type facts struct {
 	req    *llm.Request
 	header http.Header
@@ -19,13 +18,13 @@ type facts struct {
 	systemText *string
 	turns      int
 	turnsKnown bool
-	// lastUser and lastAssistant are where the last messages of these roles stand, -1 for none.
+	// lastUser and lastAssistant are the positions of the last messages of these roles, -1 for none.
 	lastUser, lastAssistant int
 	lastKnown               bool
 }
 
-// identify returns the request with its agent. Only a call over the wire is looked into: one from within the process says
-// whose it is.
+// identify returns the request with its agent. Only calls over the wire are inspected: a call from within the process specifies
+// its agent.
 func identify(req *llm.Request, header http.Header) *llm.Request {
 	if req.Agent != "" || header == nil {
 		return req
@@ -49,7 +48,7 @@ func identify(req *llm.Request, header http.Header) *llm.Request {
 	return &named
 }
 
-// agentInPrompt is NAME of a text that begins with "You are NAME,".
+// agentInPrompt returns NAME if a text begins with "You are NAME,".
 func agentInPrompt(text string) string {
 	const longest = 200
 
@@ -66,7 +65,7 @@ func agentInPrompt(text string) string {
 	return name
 }
 
-// text is what a condition on one text looks at, and whether there is any.
+// text returns the text that a condition checks, and whether there is any.
 func (f *facts) text(c *condition) (string, bool) {
 	switch c.of {
 	case ofAgent:
@@ -92,7 +91,7 @@ func (f *facts) text(c *condition) (string, bool) {
 	return "", false
 }
 
-// system is all system texts. One is the rule, and is not copied.
+// system returns all system texts. Usually there is only one, which is not copied.
 func (f *facts) system() (string, bool) {
 	if f.systemText == nil {
 		var texts []string
@@ -124,14 +123,14 @@ func (f *facts) user() (string, bool) {
 	return f.req.Messages[f.lastUser].Content, true
 }
 
-// recent are the messages since the last assistant message; tool results are among them.
+// recent returns the messages since the last assistant message, including tool results.
 func (f *facts) recent() []llm.Message {
 	f.findLast()
 
 	return f.req.Messages[f.lastAssistant+1:]
 }
 
-// findLast looks for the last messages, once: thousands of routes may ask.
+// findLast finds the last messages, once: thousands of routes may ask for them.
 func (f *facts) findLast() {
 	if f.lastKnown {
 		return

@@ -10,45 +10,45 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// FaultKind is what goes wrong on the way of an answer.
+// FaultKind is what goes wrong while an answer is sent.
 type FaultKind string
 
 // The kinds of faults.
 const (
-	// FaultDrop closes the connection without an end.
+	// FaultDrop closes the connection without ending the answer.
 	FaultDrop FaultKind = "drop"
-	// FaultMalformed sends what makes no sense in the API's form, and ends.
+	// FaultMalformed sends data that is invalid in the API's form, and ends.
 	FaultMalformed FaultKind = "malformed"
-	// FaultTruncate ends the stream in good order, but before the answer's end.
+	// FaultTruncate ends the stream properly, but before the answer's end.
 	FaultTruncate FaultKind = "truncate"
-	// FaultRateLimit is the error of a provider that is asked too much: an *llm.Error that says when to come back.
+	// FaultRateLimit is a provider's rate limit error: an *llm.Error with a RetryAfter.
 	FaultRateLimit FaultKind = "429"
-	// FaultServerError is the error of a provider in trouble: an *llm.Error too.
+	// FaultServerError is a provider's internal error: an *llm.Error too.
 	FaultServerError FaultKind = "500"
 )
 
-// FaultKinds are all kinds of faults.
+// FaultKinds returns all kinds of faults.
 func FaultKinds() []FaultKind {
 	return []FaultKind{FaultDrop, FaultMalformed, FaultTruncate, FaultRateLimit, FaultServerError}
 }
 
-// Fault is a planned failure. A virtual server shows it on the wire; within the process it is an error of a call that broke
-// in flight.
+// Fault is a planned failure. A virtual server reproduces it on the wire; within the process it is the error of a call that
+// failed in flight.
 type Fault struct { //nolint:errname // a plan in the first place
 	Kind FaultKind
-	// AfterChunks is how many chunks come before it; all of them if there are fewer.
+	// AfterChunks is how many chunks precede the fault; all of them if there are fewer.
 	AfterChunks int
 }
 
 // Error implements error.
 func (f *Fault) Error() string { return "scripted fault: " + string(f.Kind) }
 
-// Unwrap makes a fault one that may be tried again.
+// Unwrap makes a fault retryable.
 func (f *Fault) Unwrap() error {
 	return &llm.Error{Class: llm.ClassTransient, Retryable: true, Message: f.Error()}
 }
 
-// failure is the error of a call that meets with the fault.
+// failure returns the error of a call with this fault.
 func (f *Fault) failure() error {
 	switch f.Kind {
 	case FaultRateLimit:
@@ -65,9 +65,9 @@ func (f *Fault) failure() error {
 	return f
 }
 
-// Faults befall calls at random: the same conversation with the same model meets with the same fate under the same seed,
-// whatever other calls there are. A fault does not use a reply up, and whoever asks again after one meets with the next
-// draw: the fate of a conversation is a row of faults, perhaps none, and then an answer.
+// Faults affect calls at random: with the same seed, the same conversation with the same model gets the same faults, whatever
+// other calls there are. A fault does not use up a reply, and a retry after a fault gets the next draw: each conversation gets
+// a sequence of faults, possibly empty, and then an answer.
 type Faults struct {
 	Seed uint64
 	// Rate is the share of calls that fail, 0 to 1.
@@ -76,7 +76,7 @@ type Faults struct {
 	Kinds []FaultKind
 }
 
-// faults draws. Conversations in the middle of their row of faults are remembered.
+// faults draws faults. It remembers conversations in the middle of their sequence of faults.
 type faults struct {
 	Faults
 
@@ -84,7 +84,7 @@ type faults struct {
 	met map[uint64]uint64
 }
 
-// maxMet bounds what is remembered of callers that never came back.
+// maxMet bounds the memory for callers that never retried.
 const maxMet = 100_000
 
 func newFaults(options Faults) *faults {
@@ -102,7 +102,7 @@ func newFaults(options Faults) *faults {
 // drawnFault is a drawn fault; the zero value is none.
 type drawnFault struct {
 	kind FaultKind
-	// point chooses the place in the answer.
+	// point determines the place in the answer.
 	point uint64
 }
 
@@ -116,7 +116,7 @@ func (f *faults) draw(req *llm.Request) drawnFault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	const spread = 0x9e3779b97f4a7c15 // Makes neighbouring numbers of attempts unlike each other.
+	const spread = 0x9e3779b97f4a7c15 // makes consecutive attempts differ
 
 	random := rand.New(rand.NewPCG(f.Seed, id+f.met[id]*spread)) //nolint:gosec // Only chooses faults; must repeat.
 	if random.Float64() >= f.Rate {
@@ -132,7 +132,7 @@ func (f *faults) draw(req *llm.Request) drawnFault {
 	return drawnFault{kind: f.Kinds[random.IntN(len(f.Kinds))], point: random.Uint64()}
 }
 
-// atOnce tells that the fault comes in place of an answer.
+// atOnce reports whether the fault replaces the answer.
 func (f drawnFault) atOnce() bool { return f.kind == FaultRateLimit || f.kind == FaultServerError }
 
 func (f drawnFault) route() string { return fmt.Sprintf("fault %s", f.kind) }

@@ -67,7 +67,7 @@ func TestBurstRepeatsError(t *testing.T) {
 	require.Empty(t, s.Unused())
 }
 
-// fate is how a call went, in words.
+// fate describes the outcome of a call.
 func fate(s *script.Script, req *llm.Request) string {
 	response, err := llm.Collect(s.Generate(context.Background(), req), nil)
 
@@ -81,7 +81,7 @@ func TestRandomFaultsAreStablePerConversationAndSeed(t *testing.T) {
 		faults := script.Faults{Seed: rapid.Uint64().Draw(t, "seed"), Rate: rapid.Float64Range(0, 0.9).Draw(t, "rate")}
 		conversations := rapid.SliceOfNDistinct(rapid.String(), 1, 8, rapid.ID[string]).Draw(t, "conversations")
 
-		// lives are the fates of each conversation from its first call to its answer, whatever is asked in between.
+		// lives returns the outcomes of each conversation from its first call to its answer, whatever other calls are in between.
 		lives := func(order []string) map[string][]string {
 			s := script.New(script.Options{Faults: faults})
 			s.Add(script.Reply{Text: "one two three four", Times: -1})

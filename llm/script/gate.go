@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Gate holds calls until it is opened. Several calls may wait at one gate; once open it stays so.
+// Gate blocks calls until it is opened. Several calls can wait at one gate; once open, it stays open.
 type Gate struct {
 	reached, open         chan struct{}
 	reachedOnce, openOnce sync.Once
@@ -16,13 +16,13 @@ func NewGate() *Gate {
 	return &Gate{reached: make(chan struct{}), open: make(chan struct{})}
 }
 
-// Reached is closed when the first call has come to the gate.
+// Reached returns a channel that is closed when the first call has reached the gate.
 func (g *Gate) Reached() <-chan struct{} { return g.reached }
 
-// Open lets through whoever waits and whoever comes later. Opening twice does nothing more.
+// Open releases all waiting and later calls. Opening twice has no further effect.
 func (g *Gate) Open() { g.openOnce.Do(func() { close(g.open) }) }
 
-// pass returns when the gate is open. Before it waits, and before whoever watches Reached hears of it, it tells beforeWait.
+// pass waits until the gate is open. Before it waits, and before it closes Reached, it calls beforeWait.
 func (g *Gate) pass(ctx context.Context, beforeWait notice) error {
 	select {
 	case <-g.open:

@@ -9,23 +9,23 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Incoming is one call as it came, from within the process or over the wire.
+// Incoming is one call as received, from within the process or over the wire.
 type Incoming struct {
 	Request *llm.Request
-	// Header are those of the HTTP request; nil for a call from within the process.
+	// Header is the header of the HTTP request; nil for a call from within the process.
 	Header http.Header
-	// BeforeWait, where it is not nil, is called before the script waits: what was passed on should be sent now.
+	// BeforeWait, if not nil, is called before the script waits: what was passed on should be sent now.
 	BeforeWait func()
-	// Matched, where it is not nil, is told which part of the script answers, before the first chunk.
+	// Matched, if not nil, is called with the part of the script that answers, before the first chunk.
 	Matched func(m Matched)
 }
 
-// Matched is which part of a script answers a call.
+// Matched identifies the part of a script that answers a call.
 type Matched struct {
 	// Route and Reply are as in Call.
 	Route string
 	Reply int
-	// Signature is what the answer wants back; the EndChunk has it too, but some wire forms need it before the end.
+	// Signature is the signature of the answer; the EndChunk has it too, but some wire forms need it before the end.
 	Signature string
 	// Usage is the scripted usage, for wire forms that report it before the end; nil if it is not scripted.
 	Usage *llm.UsageChunk
@@ -69,7 +69,7 @@ func (s *Script) Answer(ctx context.Context, in Incoming) iter.Seq2[llm.Chunk, e
 	}
 }
 
-// find draws the call's fate, finds the reply to it and tells of both.
+// find draws the call's fault, finds the reply to it and reports both.
 func (s *Script) find(in Incoming, req *llm.Request, rec *record) (*prepared, drawnFault, error) {
 	var (
 		answer = found{number: -1}

@@ -1,20 +1,20 @@
 package script
 
-// index finds the routes that may take a call without looking at every one: a script may hold thousands, most of them for
-// one agent or one test. It changes under the script's lock.
+// index finds the routes that may take a call without checking every one: a script can have thousands, most of them for one
+// agent or one test. It is guarded by the script's lock.
 type index struct {
-	// by are the routes that want something to be exactly a text, by that; any are all others.
+	// by contains the routes that require something to equal a text, grouped by that something; any contains all others.
 	by  []exactly
 	any []*route
 }
 
-// exactly is the routes that want the same thing to be some text, by the text.
+// exactly contains the routes that require the same thing to equal some text, by that text.
 type exactly struct {
 	what   condition
 	routes map[string][]*route
 }
 
-// add files a route, whose place is after all that were added before.
+// add adds a route, whose place is after all routes added before.
 func (x *index) add(r *route) {
 	c := r.key()
 	if c == nil {
@@ -34,8 +34,8 @@ func (x *index) add(r *route) {
 	x.by = append(x.by, exactly{what: *c, routes: map[string][]*route{c.want.equals: {r}}})
 }
 
-// find appends the lists of the routes that may take a call, each in order. The lists only grow: they may be read without the
-// lock.
+// find appends the lists of the routes that may take a call, each in order. The lists only grow, so they can be read without
+// the lock.
 func (x *index) find(f *facts, lists [][]*route) [][]*route {
 	lists = append(lists, x.any)
 
@@ -48,7 +48,7 @@ func (x *index) find(f *facts, lists [][]*route) [][]*route {
 	return lists
 }
 
-// next takes the first route in the order of the script out of its list; nil if there is none left.
+// next removes the first route in script order from its list and returns it; nil if there is none left.
 func next(lists [][]*route) *route {
 	first := -1
 
@@ -68,7 +68,7 @@ func next(lists [][]*route) *route {
 	return r
 }
 
-// key is the condition that tells a route from most others; nil if none is exact and cheap to look at.
+// key returns the condition that distinguishes a route from most others; nil if none is exact and cheap to check.
 func (r *route) key() *condition {
 	for _, of := range []subject{ofAgent, ofHeader, ofModel, ofPurpose} {
 		for i := range r.conditions {

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// drawMatch is a match of few values, so that many routes take one call.
+// drawMatch draws a match with few values, so that many routes take one call.
 func drawMatch(t *rapid.T) script.Match {
 	value := func(name string) string { return rapid.SampledFrom([]string{"", "", "a", "b"}).Draw(t, name) }
 	match := script.Match{

@@ -13,37 +13,37 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Match says which calls a route takes. Conditions that are set must all hold; the zero Match takes every call.
+// Match defines which calls a route takes. Conditions that are set must all hold; the zero Match takes every call.
 type Match struct {
-	// Name is what explanations and Call.Route call the route; empty means its conditions.
+	// Name is the name of the route in explanations and Call.Route; empty means its conditions.
 	Name string
-	// Agent and Purpose are exactly those of the request. A call over the wire has none: there the agent is what the
-	// header X-Tarsy-Agent says, or else the name in a system text that begins with "You are NAME,".
+	// Agent and Purpose must equal those of the request. A call over the wire has none: there the agent is the value of the
+	// header X-Tarsy-Agent, or else the name in a system text that begins with "You are NAME,".
 	Agent   string
 	Purpose string
 	Model   Text
-	// System is all system texts joined, a line apart; User is the last user message.
+	// System is checked against all system texts joined by newlines, User against the last user message.
 	System Text
 	User   Text
 	// ToolResult must hold for one of the tool results since the last assistant message.
 	ToolResult Text
-	// Header are conditions on headers of the HTTP request, by name in any case.
+	// Header contains conditions on headers of the HTTP request, by case-insensitive name.
 	Header map[string]Text
 	// Turn is the number of assistant messages in the conversation so far.
 	Turn *int
 }
 
-// Text is a condition on a text. All that are set must hold; the zero Text is no condition.
+// Text is a condition on a text. All parts that are set must hold; the zero Text is no condition.
 type Text struct {
 	Equals   string
 	Contains string
-	// Matches is a regular expression in the syntax of RE2 that matches some part of the text.
+	// Matches is an RE2 regular expression that matches some part of the text.
 	Matches string
 }
 
 var errTurn = errors.New("turn must not be negative")
 
-// subject is what a condition looks at.
+// subject is what a condition checks.
 type subject int
 
 const (
@@ -61,7 +61,7 @@ func (s subject) String() string {
 	return [...]string{"agent", "purpose", "model", "system", "user", "tool result", "header", "turn"}[s]
 }
 
-// condition is one part of a Match, checked and ready.
+// condition is one part of a Match, validated and compiled.
 type condition struct {
 	of     subject
 	header string
@@ -69,7 +69,7 @@ type condition struct {
 	turn   int
 }
 
-// pattern is a Text, ready.
+// pattern is a compiled Text.
 type pattern struct {
 	exact    bool
 	equals   string
@@ -77,7 +77,7 @@ type pattern struct {
 	matches  *regexp.Regexp
 }
 
-// compile turns a match into its conditions, or says what is wrong with it.
+// compile returns the conditions of a match, or every error in it.
 func (m *Match) compile() ([]condition, error) {
 	var (
 		conditions []condition
@@ -130,7 +130,7 @@ func (t Text) compile() (pattern, error) {
 	return want, nil
 }
 
-// holds is on the way of every call: it makes no garbage.
+// holds reports whether a condition holds. It runs for every call, so it does not allocate.
 func (c *condition) holds(f *facts) bool {
 	switch c.of {
 	case ofTurn:
@@ -156,7 +156,7 @@ func (p *pattern) holds(text string) bool {
 	return (!p.exact || text == p.equals) && strings.Contains(text, p.contains) && (p.matches == nil || p.matches.MatchString(text))
 }
 
-// failing lists the parts of the pattern that do not hold for a text; where there is none, that is all of them.
+// failing lists the parts of the pattern that do not hold for a text; if there is no text, that is all of them.
 func (p *pattern) failing(text string, there bool) []string {
 	var parts []string
 	if p.exact && (!there || text != p.equals) {
@@ -174,7 +174,7 @@ func (p *pattern) failing(text string, there bool) []string {
 	return parts
 }
 
-// String names a condition for people.
+// String describes a condition for people.
 func (c *condition) String() string {
 	name := subjectName(c.of, c.header)
 

@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// conversation is a second turn, with two tool results.
+// conversation returns a second turn, with two tool results.
 func conversation() *llm.Request {
 	return &llm.Request{
 		Agent: "Investigator", Purpose: "iteration", Model: "gpt-5-mini",

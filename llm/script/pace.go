@@ -12,20 +12,20 @@ import (
 
 // Pace is how fast answers stream. The zero value streams without waiting.
 type Pace struct {
-	// FirstToken is how long the model is silent before its first chunk.
+	// FirstToken is the delay before the first chunk.
 	FirstToken time.Duration
-	// TokensPerSecond is the rate of text and thinking; chunks of other kinds take no time. Zero means at once.
+	// TokensPerSecond is the rate of text and thinking; chunks of other kinds take no time. Zero means without waiting.
 	TokensPerSecond float64
 	// Jitter makes each wait longer or shorter by up to this share of it, 0 to 1.
 	Jitter float64
-	// Seed varies the jitter. The same conversation with the same seed is played with the same waits.
+	// Seed varies the jitter. The same conversation with the same seed always has the same waits.
 	Seed uint64
 	// Speed divides every wait: 2 is twice as fast. Zero is 1.
 	Speed float64
 }
 
-// pacer times one call. It keeps to a schedule rather than adding up waits, so that a consumer that is slow now and
-// then does not slow the stream down as a whole. One without a pace never looks at the clock.
+// pacer times one call. It follows a schedule instead of adding up waits, so that a consumer that is slow at times does not
+// slow down the whole stream. Without a pace it never reads the clock.
 type pacer struct {
 	pace       Pace
 	clock      clockwork.Clock
@@ -53,7 +53,7 @@ func (p *pacer) start(pace Pace, clock clockwork.Clock, req *llm.Request, before
 	}
 }
 
-// conversation is a number that the same request has at every playing.
+// conversation returns a number that is the same for the same messages.
 func conversation(req *llm.Request) uint64 {
 	id := uint64(offset)
 	for i := range req.Messages {
@@ -63,10 +63,10 @@ func conversation(req *llm.Request) uint64 {
 	return id
 }
 
-// offset is where FNV-1a begins.
+// offset is the initial value of FNV-1a.
 const offset = 14695981039346656037
 
-// hash continues FNV-1a; the one of the standard library wants a copy of the text.
+// hash continues FNV-1a; the standard library's version requires a copy of the text.
 func hash(id uint64, text string) uint64 {
 	const prime = 1099511628211
 
@@ -77,7 +77,7 @@ func hash(id uint64, text string) uint64 {
 	return id
 }
 
-// wait returns when chunk is due, or with the cause of ctx.
+// wait waits until chunk is due. If ctx ends first, it returns its cause.
 func (p *pacer) wait(ctx context.Context, chunk llm.Chunk) error {
 	if p.idle {
 		return nil
@@ -113,7 +113,7 @@ func (p *pacer) wait(ctx context.Context, chunk llm.Chunk) error {
 	}
 }
 
-// restart forgets how far the stream was behind its schedule.
+// restart discards the stream's delay behind its schedule.
 func (p *pacer) restart() {
 	if !p.idle {
 		p.due = p.clock.Now()

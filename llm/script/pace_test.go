@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// arrivals plays one call and returns when each chunk came, counted from the start.
+// arrivals plays one call and returns when each chunk arrived, relative to the start.
 func arrivals(t *testing.T, client llm.Client) []time.Duration {
 	t.Helper()
 

@@ -12,8 +12,8 @@ const (
 
 func tokens(bytes int) int { return (bytes + bytesPerToken - 1) / bytesPerToken }
 
-// split cuts text after the white space that follows a word, and words that are long after maxPieceRunes. The pieces
-// together are the text, byte for byte, and no rune is cut.
+// split splits text after the white space that follows a word, and long words after maxPieceRunes. The pieces together are the
+// text, byte for byte, and no rune is split.
 func split(text string) []string {
 	var (
 		pieces []string
@@ -40,7 +40,7 @@ func split(text string) []string {
 	return pieces
 }
 
-// trickle cuts text into its runes; a byte that is none is a piece of its own.
+// trickle splits text into its runes; an invalid byte is a separate piece.
 func trickle(text string) []string {
 	pieces := make([]string, 0, len(text))
 
@@ -53,7 +53,7 @@ func trickle(text string) []string {
 	return pieces
 }
 
-// short is text on one line, cut to n runes.
+// short returns text on one line, truncated to n runes.
 func short(text string, n int) string {
 	out := make([]rune, 0, n)
 

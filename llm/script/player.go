@@ -8,10 +8,10 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// errStopped says that the consumer reads no further; it never leaves the package.
+// errStopped reports that the consumer stopped reading; it never leaves the package.
 var errStopped = errors.New("the consumer stopped reading")
 
-// notice is called before the stream stands still, if there is anybody to call.
+// notice is called before the stream pauses; nil is not called.
 type notice func()
 
 func (n notice) call() {
@@ -20,7 +20,7 @@ func (n notice) call() {
 	}
 }
 
-// player streams one reply to one consumer, in the consumer's goroutine: there is no other that could be left behind.
+// player streams one reply to one consumer, in the consumer's goroutine, so that no goroutine can be left behind.
 type player struct {
 	reply      *prepared
 	drawn      drawnFault
@@ -62,7 +62,7 @@ func (p *player) play(ctx context.Context, s *Script) error {
 			return err
 		}
 
-		// Counted before the consumer sees it, so that one who asks in the middle of the stream finds it counted.
+		// Count before the consumer sees the chunk, so that a consumer that asks in mid-stream finds it counted.
 		p.rec.chunk()
 
 		if !p.yield(chunk, nil) {
@@ -73,7 +73,7 @@ func (p *player) play(ctx context.Context, s *Script) error {
 	return p.stops(ctx, len(chunks), true)
 }
 
-// plan says which fault befalls the answer: one that was drawn, somewhere before the answer's end, or the reply's own.
+// plan sets the fault of the answer: one that was drawn, somewhere before the answer's end, or the reply's own.
 func (p *player) plan(chunks int) {
 	p.fault = p.reply.Fault
 
@@ -82,7 +82,7 @@ func (p *player) plan(chunks int) {
 	}
 }
 
-// stops does what the reply has planned after n chunks, of which last says that there are no more.
+// stops does what the reply has planned after n chunks; last reports that there are no more.
 func (p *player) stops(ctx context.Context, n int, last bool) error {
 	if ctx.Err() != nil && !last {
 		return context.Cause(ctx)

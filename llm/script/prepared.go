@@ -10,20 +10,19 @@ import (
 
 var errBothWays = errors.New("a scripted reply has Chunks, or Text, Thinking and ToolCalls, but not both")
 
-// prepared is a reply with its chunks as far as they are the same for every request. It does not change: many calls may
-// play it at once.
+// prepared is a reply with the chunks that are the same for every request. It is immutable: many calls can play it concurrently.
 type prepared struct {
 	Reply
 
-	// head are the chunks before the tool calls that need an id; tail is what follows all others, nil if nothing does.
+	// head contains the chunks before the tool calls that need an id; tail is the chunk after all others, nil if there is none.
 	head  []llm.Chunk
 	named bool
 	tail  llm.Chunk
-	// signature is what the answer wants back: the reply's own, or that of an end among its Chunks.
+	// signature is the signature of the answer: the reply's own, or that of an end among its Chunks.
 	signature string
 	// usage is the scripted usage: the reply's own, or the last one among its Chunks.
 	usage *llm.UsageChunk
-	// fixed are all chunks if they are the same for every request, else nil.
+	// fixed contains all chunks if they are the same for every request, else nil.
 	fixed []llm.Chunk
 	err   error
 }
@@ -124,7 +123,7 @@ func (r *prepared) pieces(text string) []string {
 	return split(text)
 }
 
-// end is the chunk that tells how an answer ended.
+// end returns the chunk that reports how an answer ended.
 func end(stop llm.StopReason, signature string) llm.EndChunk {
 	chunk := llm.EndChunk{Reason: stop}
 	if signature == "" {
@@ -138,7 +137,7 @@ func end(stop llm.StopReason, signature string) llm.EndChunk {
 	return chunk
 }
 
-// signatureText is a signature as a script file writes it. One that is not text stays JSON.
+// signatureText returns a signature in the form of a script file. One that is not text remains JSON.
 func signatureText(signature *llm.Signature) string {
 	var text string
 	if json.Unmarshal(signature.Data, &text) == nil {
@@ -148,7 +147,7 @@ func signatureText(signature *llm.Signature) string {
 	return string(signature.Data)
 }
 
-// chunks is all that the reply streams in answer to req; nobody may change it.
+// chunks returns everything that the reply streams in answer to req; the result must not be modified.
 func (r *prepared) chunks(req *llm.Request) []llm.Chunk {
 	const usageAndEnd = 2
 
@@ -177,7 +176,7 @@ func (r *prepared) chunks(req *llm.Request) []llm.Chunk {
 	return chunks
 }
 
-// appendNamed names the calls that have no id.
+// appendNamed appends calls, and assigns ids to those that have none.
 func appendNamed(chunks []llm.Chunk, calls []llm.ToolCall, req *llm.Request) []llm.Chunk {
 	made := 0
 	for i := range req.Messages {
@@ -195,8 +194,8 @@ func appendNamed(chunks []llm.Chunk, calls []llm.ToolCall, req *llm.Request) []l
 	return chunks
 }
 
-// InputTokens counts the tokens of a request as people guess them: four bytes each. Replies whose usage is not scripted, and
-// the endpoints of virtual servers that count tokens, say the same.
+// InputTokens estimates the tokens of a request at four bytes each. Replies without scripted usage, and the token counting
+// endpoints of virtual servers, report this number.
 func InputTokens(req *llm.Request) int {
 	bytes := 0
 
@@ -214,7 +213,7 @@ func InputTokens(req *llm.Request) int {
 	return tokens(bytes)
 }
 
-// estimate is what a reply uses whose usage is not scripted.
+// estimate returns the usage of a reply without scripted usage.
 func (r *Reply) estimate(req *llm.Request) llm.UsageChunk {
 	out := len(r.Text)
 	for _, call := range r.ToolCalls {

@@ -7,12 +7,12 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// queue holds replies that are used in order, each as often as it says. It changes under the script's lock.
+// queue holds replies that are used in order, each as often as its Times. It is guarded by the script's lock.
 type queue struct {
 	name    string
 	entries []entry
 	next    int
-	// answered counts calls; dry tells without the lock that there is nothing left.
+	// answered counts calls; dry reports without the lock that nothing is left.
 	answered int
 	dry      atomic.Bool
 }
@@ -22,16 +22,16 @@ type entry struct {
 	used  int
 }
 
-// route is a queue for calls that fulfil its conditions.
+// route is a queue for calls that meet its conditions.
 type route struct {
 	queue
 
 	conditions []condition
-	// place is its number among the routes.
+	// place is its index among the routes.
 	place int
 }
 
-// function is a route that makes its replies.
+// function is a route that generates its replies.
 type function struct {
 	match func(*llm.Request) bool
 	reply func(*llm.Request, int) Reply
@@ -79,7 +79,7 @@ func (q *queue) take(peek bool) (*prepared, int, bool) {
 	return taken.reply, i, true
 }
 
-// left calls each with the replies that were not used as often as they should be. One that may be used any number of times
+// left calls each for the replies that were not used as often as they should be. One that can be used any number of times
 // should be used once.
 func (q *queue) left(each func(i int)) {
 	for i := q.next; i < len(q.entries); i++ {
@@ -91,7 +91,7 @@ func (q *queue) left(each func(i int)) {
 	}
 }
 
-// describe names a reply and how often it was used.
+// describe describes a reply and how often it was used.
 func (q *queue) describe(i int) string {
 	e := &q.entries[i]
 

@@ -11,21 +11,21 @@ import (
 type Reply struct {
 	Text     string
 	Thinking string
-	// ToolCalls without an ID get call_1, call_2, … counted on from the tool calls that the request already holds, so
-	// ids are unique in a conversation and the same whenever it is played.
+	// ToolCalls without an ID get call_1, call_2, … continuing from the tool calls already in the request, so that ids are
+	// unique in a conversation and the same whenever it is played.
 	ToolCalls []llm.ToolCall
-	// Chunks are played as they are, instead of Text, Thinking and ToolCalls; Usage, if set, follows them.
+	// Chunks are played unchanged, instead of Text, Thinking and ToolCalls; Usage, if set, follows them.
 	Chunks []llm.Chunk
-	// Usage is estimated from the request and the answer where it is nil.
+	// Usage is estimated from the request and the answer if it is nil.
 	Usage *llm.UsageChunk
 
 	// Err ends the call after AfterChunks chunks, or after all of them if there are fewer.
 	Err error
-	// Hang stops the stream after AfterChunks chunks until the call's context is done.
+	// Hang pauses the stream after AfterChunks chunks until the call's context is done.
 	Hang        bool
 	AfterChunks int
-	// Gate holds the stream after GateAfter chunks until it is opened: before the first chunk by default, before
-	// the end of the call if there are no more chunks.
+	// Gate blocks the stream after GateAfter chunks until it is opened: before the first chunk by default, before the end of
+	// the call if there are no more chunks.
 	Gate      *Gate
 	GateAfter int
 	// Expect checks the request; its error becomes the call's error, before the first chunk and before the gate.
@@ -33,13 +33,13 @@ type Reply struct {
 
 	// Times is how many calls the reply answers before the next one follows: 0 is once, -1 any number.
 	Times int
-	// Stop is why the model stopped, and Signature what it wants back with its answer. Where one of them is set an
-	// llm.EndChunk follows the usage; the signature in it is that of "script".
+	// Stop is why the model stopped, and Signature the signature of its answer. If one of them is set, an llm.EndChunk follows
+	// the usage; the signature in it is by "script".
 	Stop      llm.StopReason
 	Signature string
-	// Fault breaks the answer off.
+	// Fault interrupts the answer.
 	Fault *Fault
-	// Pace is that of this reply, instead of the script's.
+	// Pace is the pace of this reply, instead of the script's.
 	Pace *Pace
 	// Trickle streams text and thinking rune by rune.
 	Trickle bool
@@ -54,7 +54,7 @@ func (r *Reply) times() int {
 	return max(r.Times, 1)
 }
 
-// describe names a reply by what a person would know it by.
+// describe describes a reply so that a person recognizes it.
 func (r *Reply) describe() string {
 	switch {
 	case len(r.ToolCalls) > 0:

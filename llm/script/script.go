@@ -1,6 +1,6 @@
-// Package script is an llm.Client that answers from a script: it stands in for a model in the demo, in tests and
-// behind virtual servers. It knows the llm contract and a clock, and nothing of agents, sessions or the test that
-// uses it. What it was not told to answer is an error that says so, never a default.
+// Package script implements an llm.Client that answers from a script: it replaces a model in the demo, in tests and behind
+// virtual servers. It knows the llm contract and a clock, but not agents, sessions or the test that uses it. A call without a
+// scripted answer gets an explicit error, never a default.
 package script
 
 import (
@@ -19,27 +19,26 @@ import (
 // ErrNoReply is the error of a call for which the script has no reply left.
 var ErrNoReply = errors.New("the script has no reply")
 
-// ErrRefused is the error of a call whose request the reply's Expect did not like.
+// ErrRefused is the error of a call whose request was rejected by the reply's Expect.
 var ErrRefused = errors.New("the request is not what the script expects")
 
 // Options are the settings of a script; the zero value streams without waiting and records every call.
 type Options struct {
 	Pace Pace
-	// Faults befall calls at random, in a way that repeats.
+	// Faults affect calls at random, but reproducibly.
 	Faults Faults
-	// Clock times the pace and the record of calls; nil is the real one.
+	// Clock times the pace and the record of calls; nil is the real clock.
 	Clock clockwork.Clock
-	// Forget keeps no record of calls, for a script that serves for long.
+	// Forget disables the record of calls, for a script that runs for a long time.
 	Forget bool
-	// Keep is how many calls are remembered, the latest ones; zero means all.
+	// Keep is how many of the latest calls are recorded; zero means all.
 	Keep int
 }
 
-// Script answers calls from what was added to it. It is safe for concurrent use, also while it is added to.
+// Script answers calls with the replies that were added to it. It is safe for concurrent use, including additions.
 //
-// A call takes the next reply of the first route that matches and has one left; when there is none, what the first
-// matching RouteFunc makes; when none matches, the next reply of the sequence. A call whose context is over before it
-// begins takes none.
+// A call takes the next reply of the first matching route that has one left; if there is none, the result of the first matching
+// RouteFunc; if none matches, the next reply of the sequence. A call whose context has ended before it begins takes none.
 type Script struct {
 	pace   Pace
 	clock  clockwork.Clock
@@ -50,7 +49,7 @@ type Script struct {
 
 	mu       sync.Mutex
 	sequence queue
-	// routes and functions only grow: a copy of the slice made under the lock may be read without it.
+	// routes and functions only grow: a copy of the slice made under the lock can be read without it.
 	routes    []*route
 	index     index
 	functions []*function
@@ -77,7 +76,7 @@ func New(options Options) *Script {
 	}
 }
 
-// Add appends replies to the sequence, which calls that no route takes use up in order.
+// Add appends replies to the sequence, which answers, in order, the calls that no route takes.
 func (s *Script) Add(replies ...Reply) {
 	ready := prepareAll(replies)
 
@@ -87,7 +86,7 @@ func (s *Script) Add(replies ...Reply) {
 	s.sequence.add(ready)
 }
 
-// Route appends replies for calls whose Request.Agent is exactly agent. It is On for that agent, except that all replies
+// Route appends replies for calls whose Request.Agent is exactly agent. It is like On for that agent, except that all replies
 // for one agent are one route, which has the place of the first.
 func (s *Script) Route(agent string, replies ...Reply) {
 	ready := prepareAll(replies)
@@ -105,8 +104,8 @@ func (s *Script) Route(agent string, replies ...Reply) {
 	r.add(ready)
 }
 
-// On adds a route: replies for calls that match. Routes are tried in the order in which they were added; one whose replies are
-// used up matches no more. An error says what is wrong with the match or with a reply, and then nothing was added.
+// On adds a route: replies for calls that match. Routes are tried in the order in which they were added; a route whose replies
+// are used up no longer matches. If the match or a reply is invalid, On returns an error and adds nothing.
 func (s *Script) On(match Match, replies ...Reply) error {
 	conditions, err := match.compile()
 	if err != nil {
@@ -136,7 +135,7 @@ func (s *Script) On(match Match, replies ...Reply) error {
 	return nil
 }
 
-// addRoute gives a route a name of its own and its place. It is called under the lock.
+// addRoute gives a route a unique name and its place. The caller holds the lock.
 func (s *Script) addRoute(r *route, name string) {
 	s.names[name]++
 	if n := s.names[name]; n > 1 {
@@ -164,8 +163,8 @@ func nameOf(conditions []condition) string {
 
 func agentRoute(agent string) string { return "agent " + agent }
 
-// RouteFunc answers every call that match accepts by what reply makes of it; reply is told how many calls the route
-// took before. Both are called from many goroutines at once and must leave the request as it is.
+// RouteFunc answers every call that match accepts with the result of reply, which gets the number of calls that the route took
+// before. Both are called concurrently and must not modify the request.
 func (s *Script) RouteFunc(match func(*llm.Request) bool, reply func(*llm.Request, int) Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,7 +189,7 @@ func (s *Script) Routed(req *llm.Request) bool {
 	return false
 }
 
-// Gate returns the script's gate of this name; who asks first gets a new one.
+// Gate returns the script's gate of this name, creating it on first use.
 func (s *Script) Gate(name string) *Gate {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	virtual "tarsy.dev/tarsy/internal/kit/mock/discord"
 )
 
-// channel is where people talk in the virtual Discord, and person the one at this terminal.
+// channel is the only channel of the virtual Discord, person the user at this terminal.
 const (
 	channel = "general"
 	person  = "you"
@@ -47,13 +47,13 @@ type window struct {
 	in      io.Reader
 	out     io.Writer
 	ended   chan struct{} // closed at the end of the input
-	printed int           // the number of the last action that was printed
+	printed int           // number of the last action printed
 }
 
 func openWindow(env *program.Env) (*window, error) {
 	server, err := virtual.New(virtual.Config{Setup: virtual.Setup{
 		Bot: "bot", Users: []virtual.User{{Name: person}},
-		// The ids stay the same from start to start, so that a journal in files continues the conversation.
+		// The ids are the same at every start, so that a file journal continues the conversation.
 		Guilds: []virtual.Guild{{
 			Name: "guild", ID: "100000000000000001", Channels: []virtual.Channel{{Name: channel, ID: "100000000000000002"}},
 		}},
@@ -86,7 +86,7 @@ func (w *window) run(ctx context.Context, env *program.Env, configure program.Co
 
 	watching.Go(func() { w.print(ctx) })
 
-	go func() { // a read of a terminal cannot be cancelled: the process ends it
+	go func() { // a read from a terminal cannot be cancelled, so this ends with the process
 		err := w.talk(ctx)
 		if err != nil {
 			cancel(err)
@@ -102,7 +102,7 @@ func (w *window) run(ctx context.Context, env *program.Env, configure program.Co
 	return err
 }
 
-// talk says in the channel what is typed, and ends the program's input with its own.
+// talk posts what is typed to the channel, and ends the program's input at the end of its own.
 func (w *window) talk(ctx context.Context) error {
 	err := w.server.WaitReady(ctx)
 	if err != nil {

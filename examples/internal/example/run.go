@@ -17,12 +17,12 @@ import (
 	"tarsy.dev/tarsy/flow/program"
 )
 
-// Options are what a program needs besides the terminal.
+// Options is what a program needs besides the terminal.
 type Options struct {
 	// Model sets the model of the program, such as model.OrScript; nil if it uses none.
 	Model func(*program.Env) error
-	// Discord connects the program to Discord: to the real one if DISCORD_TOKEN is set, otherwise to a virtual one with a
-	// window onto it in this terminal.
+	// Discord connects the program to Discord: to the real one if DISCORD_TOKEN is set, otherwise to a virtual one that is
+	// shown in this terminal.
 	Discord bool
 }
 
@@ -65,7 +65,7 @@ func report(err error) int {
 	return 0
 }
 
-// openJournal keeps a journal below $FLOW_DATA, "data" by default.
+// openJournal opens a journal below $FLOW_DATA, "data" by default.
 func openJournal(name string) (journal.Journal[flow.Entry], error) {
 	dir := os.Getenv("FLOW_DATA")
 	if dir == "" {

@@ -1,5 +1,5 @@
-// Package model gives the example programs that talk to a model one. It is apart from package example because it links the SDKs of all
-// providers, which make a program six times as large and its build slow.
+// Package model provides a model to the example programs that need one. It is separate from package example because it
+// links the clients of all providers, which make a program larger and its build slower.
 package model
 
 import (

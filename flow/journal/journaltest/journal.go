@@ -15,11 +15,10 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// OpenJournal returns a new and empty journal whose records carry the clock's time, to the microsecond at least.
+// OpenJournal returns a new and empty journal whose records carry the time of the clock, at least to the microsecond.
 type OpenJournal func(t *testing.T, clock clockwork.Clock) journal.Journal[string]
 
-// Journal checks that a journal keeps the contract of Append, and that WaitFor works on it. The suites of its reader are
-// Reader and Trimmed.
+// Journal tests the contract of Append, and WaitFor on the journal. The suites for its reader are Reader and Trimmed.
 func Journal(t *testing.T, open OpenJournal) {
 	t.Helper()
 
@@ -57,7 +56,7 @@ type journalFixture struct {
 	journal journal.Journal[string]
 }
 
-// all returns the newest n records, the oldest of them first.
+// all returns the first n records, oldest first.
 func (f *journalFixture) all(t *testing.T, n int) []journal.Record[string] {
 	t.Helper()
 
@@ -174,7 +173,7 @@ const (
 	batchSize = 3
 )
 
-// write appends batches from several writers at once and returns when all are there.
+// write appends batches from several concurrent writers and returns when all are appended.
 func (f *journalFixture) write() error {
 	var group errgroup.Group
 
@@ -296,7 +295,7 @@ func waitEndsWithCause(t *testing.T, f *journalFixture) {
 
 	ctx, cancel := context.WithCancelCause(f.ctx)
 
-	// The match is asked about the only record, so the wait has begun when it is cancelled.
+	// The match is called with the only record, so the wait has begun when it is cancelled.
 	_, err = journal.WaitFor(ctx, f.journal, 0, func(string) bool {
 		cancel(errEnough)
 

@@ -1,5 +1,5 @@
-// Package journaltest is the conformance suite of journals. It knows only the contract, so every implementation
-// that promises journal.Reader runs it.
+// Package journaltest is the conformance suite of journals. It knows only the contract, so every implementation of
+// journal.Reader runs it.
 package journaltest
 
 import (
@@ -17,18 +17,18 @@ import (
 	"tarsy.dev/tarsy/internal/kit/slowness"
 )
 
-// patience is how long a test waits for what must happen; it is met only by a journal that lost a wake-up.
+// patience is how long a test waits for something that must happen; only a journal that lost a wake-up exceeds it.
 var patience = slowness.Scale(30 * time.Second)
 
-// many is more than a journal would fetch at a time.
+// many is more records than a journal would fetch at a time.
 const many = 300
 
 var errEnough = errors.New("seen enough")
 
-// Append adds entries to the journal under test as one.
+// Append appends entries to the journal under test atomically.
 type Append func(ctx context.Context, entries ...string) error
 
-// Open returns the reader of a new journal, and what appends to it. The journal may hold records already.
+// Open returns the reader of a new journal and a function that appends to it. The journal can already contain records.
 type Open func(t *testing.T) (journal.Reader[string], Append)
 
 // Reader checks that the reader keeps its contract.
@@ -58,7 +58,7 @@ func Reader(t *testing.T, open Open) {
 
 			reader, appendTo := open(t)
 
-			// The cause tells a test that waited in vain from one that was told something false.
+			// The cause distinguishes a test that waited in vain from one that read wrong records.
 			ctx, cancel := context.WithTimeoutCause(t.Context(), patience,
 				errors.New("the journal did not deliver what was appended"))
 			t.Cleanup(cancel)
@@ -71,7 +71,7 @@ func Reader(t *testing.T, open Open) {
 	}
 }
 
-// fixture is one journal. Its test's own records are those after base.
+// fixture is one journal. The records of the test are those after base.
 type fixture struct {
 	ctx      context.Context //nolint:containedctx // lives as long as one test
 	reader   journal.Reader[string]
@@ -80,7 +80,7 @@ type fixture struct {
 	appended int
 }
 
-// add appends n entries, in batches of one, two and three by turns.
+// add appends n entries, in batches of one, two and three in turn.
 func (f *fixture) add(t *testing.T, n int) {
 	t.Helper()
 	require.NoError(t, f.grow(n))
@@ -105,13 +105,13 @@ func (f *fixture) grow(n int) error {
 	return nil
 }
 
-// entry is the n-th entry that a test appends; not all of it is ASCII.
+// entry returns the n-th entry that a test appends; not all of it is ASCII.
 func entry(n int) string { return fmt.Sprintf("entry %d, «%c»", n, rune('α'+n%20)) }
 
-// at is the position of the n-th entry that a test appended.
+// at returns the position of the n-th entry that a test appended.
 func (f *fixture) at(n int) journal.Position { return f.base + journal.Position(n) }
 
-// check reports whether the record is the n-th that the test appended.
+// check returns an error unless the record is the n-th that the test appended.
 func (f *fixture) check(record journal.Record[string], n int) error {
 	switch {
 	case record.Position != f.at(n):
@@ -125,7 +125,7 @@ func (f *fixture) check(record journal.Record[string], n int) error {
 	return nil
 }
 
-// expect tails after the n-th entry until the last one.
+// expect tails the entries after the given one up to the last one.
 func (f *fixture) expect(ctx context.Context, after, last int) error {
 	next := after + 1
 	if next > last {
@@ -252,7 +252,7 @@ func appendWhileTailing(t *testing.T, f *fixture) {
 			break
 		}
 
-		// The tail is in the middle of its batch at times, and at its end at others.
+		// The tail is sometimes in the middle of its batch, and sometimes at its end.
 		if seen == f.appended || seen%4 == 0 {
 			f.add(t, 3)
 		}

@@ -10,13 +10,13 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// Trim drops all records that the journal under test has.
+// Trim drops all records of the journal under test.
 type Trim func(ctx context.Context) error
 
 // OpenTrimmed is Open for a journal whose records can be dropped.
 type OpenTrimmed func(t *testing.T) (journal.Reader[string], Append, Trim)
 
-// Trimmed checks that a reader tells of what is gone, and goes on with what is left.
+// Trimmed checks that a reader reports dropped records and continues with the remaining ones.
 func Trimmed(t *testing.T, open OpenTrimmed) {
 	t.Helper()
 
@@ -47,10 +47,10 @@ func Trimmed(t *testing.T, open OpenTrimmed) {
 	}
 }
 
-// few is enough where pages do not matter: each append may cost its journal much.
+// few is enough where pages do not matter: appends can be expensive.
 const few = 5
 
-// gone checks that a tail after the n-th entry ends at once, naming the first that is left.
+// gone checks that a tail after the position ends immediately, with an error that names the first remaining record.
 func (f *fixture) gone(t *testing.T, after journal.Position, first int) {
 	t.Helper()
 

@@ -12,28 +12,28 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// ErrNotNumbered is wrapped by the error of an Append that was cancelled or closed after its entries were stored: they will
-// get their positions, and appending them again would add them twice.
+// ErrNotNumbered is wrapped by the error of an Append that was cancelled or closed after its entries were stored: they will get
+// their positions, and appending them again would duplicate them.
 var ErrNotNumbered = errors.New("the entries are stored but not numbered yet")
 
 func unnumbered(cause error) error { return fmt.Errorf("%w: %w", ErrNotNumbered, cause) }
 
-// Pending is a batch that was stored and has no position yet.
+// Pending is a stored batch that has no position yet.
 type Pending struct {
 	core  *core
 	batch int64
 	size  int
 }
 
-// Wake asks the sequencer to number the batch soon. It is called after the commit; without it a poll finds the batch.
+// Wake asks the sequencer to number the batch soon. Call it after the commit; without it, a poll finds the batch.
 func (p *Pending) Wake() {
 	if p.size > 0 {
 		p.core.announceWork()
 	}
 }
 
-// Wait wakes the sequencer and returns the position of the batch's last entry. It is called after the commit: a batch that
-// is not there, because its transaction was rolled back, is an error. The position of an empty batch is the head.
+// Wait wakes the sequencer and returns the position of the batch's last entry. Call it after the commit: a batch that does not
+// exist because its transaction was rolled back is an error. The position of an empty batch is the head.
 func (p *Pending) Wait(ctx context.Context) (journal.Position, error) {
 	if err := p.core.check(ctx); err != nil {
 		if p.size > 0 {
@@ -71,9 +71,9 @@ func (p *Pending) Wait(ctx context.Context) (journal.Position, error) {
 	}
 }
 
-// Append implements journal.Journal. It returns when the entries are committed and numbered. If it is cancelled in between
-// its error wraps ErrNotNumbered; if it fails while it stores, the outcome is that of any failed statement: the entries
-// may be stored if the connection broke.
+// Append implements journal.Journal. It returns when the entries are committed and numbered. If it is cancelled in between, its
+// error wraps ErrNotNumbered; if storing fails, the outcome is that of any failed statement: the entries may have been stored
+// if the connection broke.
 func (j *Journal[E]) Append(ctx context.Context, entries ...E) (journal.Position, error) {
 	if err := j.core.check(ctx); err != nil {
 		return 0, err
@@ -92,8 +92,8 @@ func (j *Journal[E]) Append(ctx context.Context, entries ...E) (journal.Position
 	return p.Wait(ctx)
 }
 
-// AppendTx stores entries in the caller's transaction: they are in the journal if it commits. They are numbered after that,
-// so the position is known only then; call Wake or Wait of what is returned.
+// AppendTx stores entries in the caller's transaction: they are in the journal if it commits. They are numbered only after the
+// commit; call Wake or Wait on the result then.
 func (j *Journal[E]) AppendTx(ctx context.Context, tx pgx.Tx, entries ...E) (*Pending, error) {
 	if err := j.core.check(ctx); err != nil {
 		return nil, err
@@ -112,8 +112,8 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row
 }
 
-// insert stores a batch. Its number is taken once for all rows, and before any of them is visible, so batches of one writer
-// keep their order.
+// insert stores a batch. Its number is taken once for all rows, and before any of them is visible, so that batches of one
+// writer keep their order.
 func (c *core) insert(ctx context.Context, on querier, entries []string) (*Pending, error) {
 	p := &Pending{core: c, size: len(entries)}
 	if p.size == 0 {
@@ -172,7 +172,7 @@ func (c *core) forget(batch int64, w *waiter) {
 	}
 }
 
-// resolve tells those who wait for a batch its position.
+// resolve passes the position of a batch to its waiters.
 func (c *core) resolve(batch int64, position journal.Position, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,7 +184,7 @@ func (c *core) resolve(batch int64, position journal.Position, err error) {
 	delete(c.waiting, batch)
 }
 
-// awaited returns the batches that somebody waits for.
+// awaited returns the batches that have waiters.
 func (c *core) awaited() []int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

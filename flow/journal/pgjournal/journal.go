@@ -1,12 +1,12 @@
-// Package pgjournal is a journal in PostgreSQL that many processes append to and read at once.
+// Package pgjournal provides a journal in PostgreSQL that many processes can append to and read concurrently.
 //
-// A writer inserts its entries without numbers, in a transaction of its own or of its caller. One of the processes that
-// have the journal open, the sequencer, numbers what is committed. Numbers given by the writers themselves would either
-// have gaps (a sequence) or make every transaction wait for the one before (a counter). The right to number is a lease,
-// by the database's clock. Numbering locks the journal's row, so numbers are right even if two processes believe that they
-// have it; the fence, checked under that lock, makes the one that lost the lease stop.
+// A writer inserts its entries without numbers, in its own transaction or in its caller's. One of the processes that have the
+// journal open, the sequencer, numbers committed entries. Numbers assigned by the writers themselves would either have gaps (a
+// sequence) or make every transaction wait for the previous one (a counter). The right to number is a lease, based on the
+// database's clock. Numbering locks the journal's row, so numbers are correct even if two processes believe that they hold the
+// lease; the fence, checked under that lock, stops the one that lost it.
 //
-// The package knows nothing of what the entries mean. It uses tables of its own and nothing else of the database.
+// The package does not know what the entries mean. It uses its own tables and nothing else in the database.
 package pgjournal
 
 import (
@@ -34,18 +34,18 @@ const (
 	DefaultPollEvery = time.Second
 )
 
-// Config says which journal is opened, and where.
+// Config defines which journal is opened, and where.
 type Config struct {
-	// Pool is the database. An open journal also takes one connection out of the pool to listen on, and uses the pool
-	// from its own goroutines: leave at least two connections for them.
+	// Pool is the database. An open journal also takes one connection out of the pool to listen on, and uses the pool from its
+	// own goroutines: leave at least two connections for them.
 	Pool *pgxpool.Pool
-	// Name is the journal's. Whoever opens the same name in the same database has the same journal.
+	// Name is the name of the journal. Opening the same name in the same database opens the same journal.
 	Name string
 	// Lease is how long after its last sign of life a sequencer is replaced. The default is five seconds.
 	Lease time.Duration
-	// PollEvery is how often the journal looks for what it was not notified of. The default is a second.
+	// PollEvery is how often the journal looks for changes that it was not notified of. The default is a second.
 	PollEvery time.Duration
-	// Clock stamps the records. Leases follow the database's clock, and polls real time.
+	// Clock provides the timestamps of records. Leases use the database's clock, and polls real time.
 	Clock clockwork.Clock
 	// Logger gets a warning when the database cannot be reached. The default discards it.
 	Logger *slog.Logger
@@ -83,31 +83,31 @@ func (c Config) withDefaults() (Config, error) {
 // Journal is a journal.Journal in PostgreSQL.
 type Journal[E any] struct{ core *core }
 
-// core is a Journal without its type of entries. Its goroutines are run (which numbers and polls), listen and notify.
+// core is a Journal without its entry type. Its goroutines are run (which numbers and polls), listen and notify.
 type core struct {
 	config Config
 	pool   *pgxpool.Pool
 	id     int64
-	holder string // names this open journal in the lease
+	holder string // identifies this open journal in the lease
 
 	work chan struct{} // there may be something to number or to look up
-	tell chan struct{} // there is news for others
+	tell chan struct{} // there are notifications to send
 
-	fence int64 // of the lease, zero without one; belongs to run
+	fence int64 // of the lease, zero without one; owned by run
 
 	mu      sync.Mutex
-	head    journal.Position    // the highest known
+	head    journal.Position    // the highest known position
 	grown   chan struct{}       // closed when head grows, and by Close
 	waiting map[int64][]*waiter // by batch
-	asked   bool                // a batch was stored here since the last look
-	news    news                // what others have to be notified of
+	asked   bool                // a batch was stored here since the last check
+	news    news                // notifications to send
 	closed  bool
 
 	quit context.CancelFunc
 	done sync.WaitGroup
 }
 
-// Open opens a journal, or begins one. The tables must exist: see Migrate.
+// Open opens a journal, or creates it. The tables must exist: see Migrate.
 func Open[E any](ctx context.Context, config Config) (*Journal[E], error) {
 	config, err := config.withDefaults()
 	if err != nil {
@@ -134,7 +134,7 @@ func Open[E any](ctx context.Context, config Config) (*Journal[E], error) {
 	return &Journal[E]{core: c}, nil
 }
 
-// register finds the journal's row, and creates it the first time.
+// register finds the journal's row, or creates it.
 func (c *core) register(ctx context.Context) error {
 	const find = `SELECT id, head FROM pgjournal_journals WHERE name = $1`
 
@@ -174,7 +174,7 @@ func (j *Journal[E]) Trim(ctx context.Context, through journal.Position) error {
 		return err
 	}
 
-	// Readers go by the mark, so that the deletion needs no lock and may be cut off; the next one finishes it.
+	// Readers rely on the trimmed column, so the deletion needs no lock and can be interrupted; the next one completes it.
 	var trimmed journal.Position
 
 	err := j.core.pool.QueryRow(ctx, `UPDATE pgjournal_journals SET trimmed = greatest(trimmed, least($2, head)) WHERE id = $1 RETURNING trimmed`,
@@ -190,8 +190,8 @@ func (j *Journal[E]) Trim(ctx context.Context, through journal.Position) error {
 	return nil
 }
 
-// Close ends all tails and waiting appends of this Journal with journal.ErrClosed and hands the lease over. The entries of
-// such appends are stored, and other processes number them. Further calls do nothing.
+// Close ends all tails and waiting appends of this Journal with journal.ErrClosed and hands over the lease. The entries of such
+// appends are stored, and other processes number them. Further calls do nothing.
 func (j *Journal[E]) Close() error {
 	c := j.core
 
@@ -218,7 +218,7 @@ func (j *Journal[E]) Close() error {
 	return nil
 }
 
-// check reports whether a call may begin.
+// check returns an error if a call must not begin.
 func (c *core) check(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -234,7 +234,7 @@ func (c *core) check(ctx context.Context) error {
 	return nil
 }
 
-// failure wraps an error of the database, or returns the cause if the call was cancelled.
+// failure wraps a database error, or returns the cause if the call was cancelled.
 func failure(ctx context.Context, doing string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

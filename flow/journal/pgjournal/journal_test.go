@@ -37,7 +37,7 @@ func newPool(t *testing.T, url string) *pgxpool.Pool {
 	return pool
 }
 
-// database returns the address of a database that has the tables and nothing else.
+// database returns the address of a database that contains only the tables of this package.
 func database(t *testing.T) string {
 	t.Helper()
 
@@ -61,7 +61,7 @@ func open(t *testing.T, config pgjournal.Config) *pgjournal.Journal[string] {
 	return j
 }
 
-// names gives each journal of a suite its own, in one database.
+// names generates a name for each journal of a suite, all in one database.
 type names struct{ last atomic.Int64 }
 
 func (n *names) next() string { return fmt.Sprintf("journal %d", n.last.Add(1)) }
@@ -74,7 +74,7 @@ func TestJournalConforms(t *testing.T) {
 
 	var name names
 
-	// The reader is in the writer's process in one suite and in another one in the other.
+	// The reader is in the writer's process in one suite, and in another process in the other.
 	for where, pool := range map[string]*pgxpool.Pool{"same process": nil, "another process": readerPool} {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
@@ -259,7 +259,7 @@ func TestAppendTxThatIsRolledBackLeavesNothing(t *testing.T) {
 	require.EqualValues(t, 1, position)
 }
 
-// Nobody says that there is something to number: the poll finds it.
+// Without a notification, the poll finds the batch.
 func TestBatchThatNobodyAnnouncedIsFoundByThePoll(t *testing.T) {
 	t.Parallel()
 
@@ -333,7 +333,7 @@ func TestClosedJournalRefusesEverything(t *testing.T) {
 	require.EqualValues(t, 2, position)
 }
 
-// Without polls everything depends on notifications: to the sequencer, that there is work; from it, that there are numbers.
+// Without polls, everything depends on notifications: to the sequencer that there is work, and from it that there are numbers.
 func TestNotificationsAloneWakeSequencerWriterAndReader(t *testing.T) {
 	t.Parallel()
 
@@ -367,7 +367,7 @@ func TestNotificationsAloneWakeSequencerWriterAndReader(t *testing.T) {
 	require.NoError(t, group.Wait())
 }
 
-// Batches are numbered some at a time, but never a part of one.
+// Batches are numbered a few at a time, but never in part.
 func TestLargeBatchesAreNumberedWhole(t *testing.T) {
 	t.Parallel()
 

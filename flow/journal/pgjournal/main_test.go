@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/pgtest"
 )
 
-// childVariable makes this binary a writer of its own, on the database that it names.
+// childVariable makes this binary a separate writer process, on the database that it names.
 const childVariable = "PGJOURNAL_TEST_DATABASE"
 
 func TestMain(m *testing.M) {

@@ -14,10 +14,10 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// pageSize is how many records a reader takes at once.
+// pageSize is how many records a reader fetches at once.
 const pageSize = 200
 
-// page is some records and what was true of the journal when they were read.
+// page is some records and the state of the journal when they were read.
 type page struct {
 	head, trimmed journal.Position
 	rows          []row
@@ -29,9 +29,9 @@ type row struct {
 	entry []byte
 }
 
-// read returns rows of the journal, in one snapshot with what is left of it. The condition is in terms of j, the journal's
-// row, and of $2. A pool hands out connections that the server has closed meanwhile (a restart, a failover), so a read that
-// failed on its connection is made again once, on a new one.
+// read returns rows of the journal and, from the same snapshot, its head and trimmed position. The condition can refer to j,
+// the journal's row, and to $2. A pool can return connections that the server has closed (after a restart or a failover), so a
+// read that failed on its connection is retried once, on a new one.
 func (c *core) read(ctx context.Context, condition string, from journal.Position) (page, error) {
 	found, err := c.query(ctx, condition, from)
 
@@ -73,7 +73,7 @@ func (c *core) query(ctx context.Context, condition string, from journal.Positio
 	return found, err
 }
 
-// disconnected reports whether a statement failed on its connection: without an answer, or because the server closed it.
+// disconnected reports whether a statement failed on its connection: without a response, or because the server closed it.
 func disconnected(err error) bool {
 	const adminShutdown = "57P01"
 
@@ -92,7 +92,7 @@ func decode[E any](r row) (journal.Record[E], error) {
 	return record, nil
 }
 
-// Tail implements journal.Reader: it reads pages until there is no more, then waits to be woken. Close ends it with
+// Tail implements journal.Reader: it reads pages until there are no more records, then waits to be woken. Close ends it with
 // journal.ErrClosed.
 func (j *Journal[E]) Tail(ctx context.Context, after journal.Position) iter.Seq2[journal.Record[E], error] {
 	return func(yield func(journal.Record[E], error) bool) {
@@ -136,7 +136,7 @@ func (j *Journal[E]) Tail(ctx context.Context, after journal.Position) iter.Seq2
 	}
 }
 
-// waitFor returns when the journal has more than after, or will not be read further.
+// waitFor waits until the journal has records after the position, is closed, or ctx ends.
 func (c *core) waitFor(ctx context.Context, after journal.Position) {
 	for {
 		c.mu.Lock()

@@ -11,14 +11,14 @@ import (
 //go:embed schema.sql
 var schema string
 
-// migrateLock is the advisory lock that lets many programs start at once and one of them create the tables.
+// migrateLock is the advisory lock that lets many programs start concurrently and only one of them create the tables.
 const migrateLock = 0x70676a6f75726e61
 
-// Schema is the definition of the tables that Migrate creates.
+// Schema returns the definition of the tables that Migrate creates.
 func Schema() string { return schema }
 
-// Migrate creates the tables of this package, whose names begin with pgjournal_, in the first schema of the search path of db: a
-// pool or a connection. It does nothing if they exist.
+// Migrate creates the tables of this package, whose names begin with pgjournal_, in the first schema of the search path of db:
+// a pool or a connection. It does nothing if they already exist.
 func Migrate(ctx context.Context, db interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 },

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// numberAtOnce is about how many entries are numbered in a transaction; the last batch is taken whole.
+	// numberAtOnce is roughly how many entries are numbered in one transaction; the last batch is always numbered whole.
 	numberAtOnce = 1000
-	// statementTime bounds a look at the database, so that a connection to a host that is gone does not end the numbering.
+	// statementTime bounds the time for statements, so that a connection to a dead host does not stop the numbering.
 	statementTime = 10 * time.Second
-	// lastWords bounds what is said to the database when the journal is closed.
+	// lastWords bounds the time for statements when the journal is closed.
 	lastWords = 5 * time.Second
 )
 
-// run numbers, or finds out what others have numbered, whenever there may be something, and polls.
+// run numbers entries, or finds out what others have numbered, whenever there may be something to do, and polls.
 func (c *core) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -39,7 +39,7 @@ func (c *core) run(ctx context.Context) {
 
 		wait, err := c.step(ctx, polling)
 		if err != nil {
-			c.fence = 0 // whether the last statement took effect is unknown; it is asked for again
+			c.fence = 0 // it is unknown whether the last statement took effect; the lease is requested again
 
 			if ctx.Err() == nil {
 				c.config.Logger.Warn("could not number a journal's entries; trying again", "journal", c.config.Name, "error", err)
@@ -50,7 +50,7 @@ func (c *core) run(ctx context.Context) {
 	}
 }
 
-// step does what is to do now and returns how long nothing will have to be done unless somebody asks.
+// step does what is due and returns how long nothing will be due unless signalled.
 func (c *core) step(ctx context.Context, polling bool) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
@@ -92,11 +92,11 @@ func (c *core) step(ctx context.Context, polling bool) (time.Duration, error) {
 	return wait, c.lookUp(ctx, awaited)
 }
 
-// state is what a look at the journal finds.
+// state is the state of the journal in the database.
 type state struct {
 	head    journal.Position
 	waiting bool          // there are entries without numbers
-	lease   time.Duration // how long the lease holds
+	lease   time.Duration // how long the lease is still valid
 }
 
 func (c *core) look(ctx context.Context) (state, error) {
@@ -113,7 +113,7 @@ func (c *core) look(ctx context.Context) (state, error) {
 	return found, nil
 }
 
-// takeLease takes the lease if it is free, has ended, or is this journal's own and was forgotten after an error.
+// takeLease takes the lease if it is free, has expired, or is held by this journal, which forgot it after an error.
 func (c *core) takeLease(ctx context.Context) (bool, error) {
 	err := c.pool.QueryRow(ctx, `
 		UPDATE pgjournal_journals SET holder = $2, fence = fence + 1, lease_until = clock_timestamp() + $3::interval
@@ -132,10 +132,10 @@ func (c *core) takeLease(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// number gives the entries that are committed their numbers, batch by batch, and reports whether there may be more. Both
-// statements are one message and one transaction. The first takes the lock of the journal's row, so the second, whose
-// snapshot is younger, sees what the previous sequencer did: the numbers are right whoever gives them. The fence makes a
-// sequencer whose lease was taken step down, so that there is one; without it, neither statement finds the row.
+// number numbers the committed entries, batch by batch, and reports whether there may be more. Both statements are sent in one
+// message and one transaction. The first locks the journal's row, so the second, whose snapshot is newer, sees what the
+// previous sequencer did: the numbers are correct whoever assigns them. The fence makes a sequencer that lost its lease step
+// down, so that there is only one; with an outdated fence, neither statement finds the row.
 func (c *core) number(ctx context.Context) (bool, error) {
 	batch := &pgx.Batch{}
 	batch.Queue(`SELECT head FROM pgjournal_journals WHERE id = $1 AND fence = $2 FOR UPDATE`, c.id, c.fence)
@@ -166,7 +166,7 @@ func (c *core) number(ctx context.Context) (bool, error) {
 	err = errors.Join(err, results.Close())
 
 	if errors.Is(err, pgx.ErrNoRows) {
-		c.fence = 0 // somebody else has the lease
+		c.fence = 0 // another process has the lease
 
 		c.announce(news{work: true})
 		kick(c.work)
@@ -191,7 +191,7 @@ func (c *core) number(ctx context.Context) (bool, error) {
 	return count >= numberAtOnce, nil
 }
 
-// batchPosition is where a batch ends.
+// batchPosition is the position of the last entry of a batch.
 type batchPosition struct {
 	batch int64
 	last  journal.Position
@@ -225,7 +225,7 @@ func readNumbers(results pgx.BatchResults) (journal.Position, []batchPosition, i
 	return head, positions, total, err
 }
 
-// lookUp finds the positions of batches that others numbered, or that were numbered before anybody waited for them.
+// lookUp finds the positions of batches that others numbered, or that were numbered before a call waited for them.
 func (c *core) lookUp(ctx context.Context, awaited []int64) error {
 	batches := awaited[:0]
 
@@ -271,8 +271,8 @@ func (c *core) lookUp(ctx context.Context, awaited []int64) error {
 	return nil
 }
 
-// handOver ends the lease, so that another process need not wait for its end. The lease is known by its holder: a step that was
-// cut off by Close has forgotten the fence.
+// handOver ends the lease, so that another process need not wait for its expiry. The lease is identified by its holder: a step
+// that was interrupted by Close has forgotten the fence.
 func (c *core) handOver(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()

@@ -24,7 +24,7 @@ import (
 
 const size = 3
 
-// appendBatches appends batches of equal entries, and calls done with each.
+// appendBatches appends batches of equal entries, and calls done after each.
 func appendBatches(ctx context.Context, j *pgjournal.Journal[string], name string, n int, done func(journal.Position, string)) error {
 	for i := range n {
 		entry := fmt.Sprintf("%s/%d", name, i)
@@ -40,7 +40,7 @@ func appendBatches(ctx context.Context, j *pgjournal.Journal[string], name strin
 	return nil
 }
 
-// checkBatches checks that the journal has n records: without gap, each batch together, each writer's batches in order.
+// checkBatches checks that the journal has n records: without gaps, each batch contiguous, each writer's batches in order.
 func checkBatches(t *testing.T, j *pgjournal.Journal[string], n int) []string {
 	t.Helper()
 
@@ -76,7 +76,7 @@ func checkBatches(t *testing.T, j *pgjournal.Journal[string], n int) []string {
 
 func nothing(journal.Position, string) {}
 
-// fence returns how often the lease was taken, and by whom last.
+// fence returns how often the lease was taken, and its last holder.
 func fence(t *testing.T, pool *pgxpool.Pool) (fence int64, holder string) {
 	t.Helper()
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT fence, holder FROM pgjournal_journals`).Scan(&fence, &holder))
@@ -112,8 +112,8 @@ func TestManyWritersInManyProcessesAreNumberedWithoutGap(t *testing.T) {
 	require.NoError(t, group.Wait())
 }
 
-// The connections of the sequencer are cut again and again, in the middle of whatever they do. An append whose connection
-// broke has an unknown outcome, so its writer looks before it tries again.
+// The connections of the sequencer are cut repeatedly, whatever they are doing. An append whose connection broke has an unknown
+// outcome, so its writer checks before it retries.
 func TestNumberingSurvivesCutConnections(t *testing.T) {
 	t.Parallel()
 
@@ -124,7 +124,7 @@ func TestNumberingSurvivesCutConnections(t *testing.T) {
 	victim := open(t, pgjournal.Config{Pool: namedPool(t, url, "victim"), Lease: 500 * time.Millisecond, PollEvery: 100 * time.Millisecond})
 	other := open(t, pgjournal.Config{Pool: newPool(t, url), Lease: 500 * time.Millisecond, PollEvery: 100 * time.Millisecond})
 
-	// Only the other process appends, and the victim is the sequencer when it can be.
+	// Only the other process appends, and the victim is the sequencer whenever possible.
 	_, err := victim.Append(t.Context(), "start/0", "start/0", "start/0")
 	require.NoError(t, err)
 
@@ -141,7 +141,7 @@ func TestNumberingSurvivesCutConnections(t *testing.T) {
 	checkBatches(t, victim, (cuts+1)*size)
 }
 
-// All connections of the reader's pool are closed by the server while they are idle; no new one was made since.
+// The server closes all connections of the reader's pool while they are idle, and no new one is opened before the read.
 func TestReadingSurvivesClosedConnections(t *testing.T) {
 	t.Parallel()
 
@@ -190,7 +190,7 @@ func namedPool(t *testing.T, url, name string) *pgxpool.Pool {
 	return pool
 }
 
-// Two processes that take the lease from each other all the time, both of which believe to have it at times.
+// Two processes keep taking the lease from each other, and at times both believe that they hold it.
 func TestLeaseThatIsTakenAwayUnderLoadLeavesNoGap(t *testing.T) {
 	t.Parallel()
 
@@ -204,7 +204,7 @@ func TestLeaseThatIsTakenAwayUnderLoadLeavesNoGap(t *testing.T) {
 	group.Go(func() error { return appendBatches(t.Context(), a, "a", 40, nothing) })
 	group.Go(func() error { return appendBatches(t.Context(), b, "b", 40, nothing) })
 
-	// The lease ends under the feet of whoever has it, again and again.
+	// The lease is repeatedly ended under its holder.
 	group.Go(func() error {
 		for range 40 {
 			if _, err := admin.Exec(t.Context(), `UPDATE pgjournal_journals SET lease_until = '-infinity'`); err != nil {
@@ -238,7 +238,7 @@ func TestClosingHandsTheLeaseOverAtOnce(t *testing.T) {
 	require.EqualValues(t, 2, position)
 }
 
-// storeTracer calls a function when the database has answered that a batch is stored.
+// storeTracer calls a function when the database has confirmed that a batch is stored.
 type storeTracer struct{ stored func() }
 
 type storing struct{}
@@ -253,7 +253,7 @@ func (t storeTracer) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, data pgx.Tr
 	}
 }
 
-// endedByWait is a context that is cancelled by the first call that waits for its end after begin.
+// endedByWait is a context that is cancelled by the first call of Done after begin.
 type endedByWait struct {
 	context.Context
 
@@ -271,7 +271,7 @@ func (c *endedByWait) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// An append that is cancelled after its entries were stored reports so; they get their number later.
+// An append that is cancelled after its entries were stored reports that; they are numbered later.
 func TestCancelledWaitReportsThatEntriesAreStored(t *testing.T) {
 	t.Parallel()
 
@@ -298,7 +298,7 @@ func TestCancelledWaitReportsThatEntriesAreStored(t *testing.T) {
 
 			j := open(t, pgjournal.Config{Pool: pool})
 
-			// The lock of the journal's row keeps everybody from numbering.
+			// The lock on the journal's row prevents all numbering.
 			tx, err := admin.Begin(t.Context())
 			require.NoError(t, err)
 			t.Cleanup(func() { _ = tx.Rollback(context.Background()) })
@@ -318,7 +318,7 @@ func TestCancelledWaitReportsThatEntriesAreStored(t *testing.T) {
 	}
 }
 
-// A sequencer that does not know yet that somebody else has its lease numbers nothing, and asks the other one to do it.
+// A sequencer that does not know yet that it lost its lease numbers nothing, and asks the new holder to do it.
 func TestSequencerWhoseLeaseWasTakenNumbersNothing(t *testing.T) {
 	t.Parallel()
 
@@ -370,7 +370,7 @@ func TestSequencerWhoseLeaseWasTakenNumbersNothing(t *testing.T) {
 	require.NoError(t, admin.QueryRow(ctx, `SELECT head FROM pgjournal_journals`).Scan(&head))
 	require.Equal(t, 1, head)
 
-	// When the other one hands the lease over, it is the sequencer again.
+	// When the new holder hands the lease over, this process is the sequencer again.
 	_, err = admin.Exec(ctx, `UPDATE pgjournal_journals SET lease_until = '-infinity'`)
 	require.NoError(t, err)
 	_, err = admin.Exec(ctx, `SELECT pg_notify('pgjournal', 'work ' || id) FROM pgjournal_journals`)
@@ -384,7 +384,7 @@ func childConfig(pool *pgxpool.Pool) pgjournal.Config {
 	return pgjournal.Config{Pool: pool, Name: "test", Lease: childLease, PollEvery: 200 * time.Millisecond}
 }
 
-// appendUntilKilled is a process that numbers and appends, and prints what is acknowledged.
+// appendUntilKilled is a process that numbers and appends, and prints acknowledged entries.
 func appendUntilKilled(url string) error {
 	ctx := context.Background()
 
@@ -410,7 +410,7 @@ func appendUntilKilled(url string) error {
 	return group.Wait()
 }
 
-// A process that numbers is killed; another one takes over when its lease ends, and nothing acknowledged is lost.
+// The sequencer is killed; another process takes over when its lease ends, and nothing acknowledged is lost.
 func TestKilledSequencerIsReplacedWhenItsLeaseEnds(t *testing.T) {
 	t.Parallel()
 
@@ -428,7 +428,7 @@ func TestKilledSequencerIsReplacedWhenItsLeaseEnds(t *testing.T) {
 
 		survivor := open(t, childConfig(newPool(t, url)))
 
-		// The database may still run the last message of the dead process, which is valid and can number a batch of ours.
+		// The database may still be running the last message of the dead process, which is valid and can number a batch of ours.
 		for now := killed; now == killed; now, holder = fence(t, admin) {
 			entry := fmt.Sprintf("survivor/%d", survivors)
 			position, err := survivor.Append(t.Context(), entry, entry, entry)
@@ -454,7 +454,7 @@ func TestKilledSequencerIsReplacedWhenItsLeaseEnds(t *testing.T) {
 	require.Greater(t, len(acknowledged), kills*20)
 }
 
-// killAfter runs a process until it has acknowledged so many appends, and kills it in the middle of the next ones.
+// killAfter runs a process until it has acknowledged the given number of appends, and kills it in the middle of the next ones.
 func killAfter(t *testing.T, url string, appends int, acknowledged map[journal.Position]string) int {
 	t.Helper()
 

@@ -9,19 +9,19 @@ import (
 	"tarsy.dev/tarsy/flow/journal"
 )
 
-// channel is the one PostgreSQL channel of all journals: listeners on further channels slow every NOTIFY down.
+// channel is the one PostgreSQL channel of all journals: listeners on further channels slow down every NOTIFY.
 const channel = "pgjournal"
 
 // reconnectAfter is the pause between attempts to listen.
 const reconnectAfter = 500 * time.Millisecond
 
-// news is what others are notified of: numbers and the name of the work, never content.
+// news is what other processes are notified of: kinds, ids and positions, never entries.
 type news struct {
 	work bool             // there are entries to number
-	head journal.Position // the journal has grown
+	head journal.Position // the new head if the journal has grown
 }
 
-// announce leaves news for notify, which sends it apart from any transaction that writes.
+// announce queues news for notify, which sends it outside of any writing transaction.
 func (c *core) announce(n news) {
 	c.mu.Lock()
 	c.news.work = c.news.work || n.work
@@ -64,7 +64,7 @@ func (c *core) observe(head journal.Position) {
 	c.grown = make(chan struct{})
 }
 
-// kick leaves a signal for a goroutine; one is as good as many.
+// kick signals a goroutine without blocking; signals that are pending coalesce.
 func kick(signal chan<- struct{}) {
 	select {
 	case signal <- struct{}{}:
@@ -72,7 +72,7 @@ func kick(signal chan<- struct{}) {
 	}
 }
 
-// notify sends news to the other processes. What comes while it sends goes out together next.
+// notify sends news to the other processes. News that is queued during a send goes out together next.
 func (c *core) notify(ctx context.Context) {
 	for {
 		select {
@@ -86,7 +86,7 @@ func (c *core) notify(ctx context.Context) {
 		c.news = news{}
 		c.mu.Unlock()
 
-		// A notification that is lost delays others until they poll.
+		// A lost notification only delays other processes until they poll.
 		if err := c.send(ctx, n); err != nil && ctx.Err() == nil {
 			c.config.Logger.Warn("could not notify other processes of a journal", "journal", c.config.Name, "error", err)
 		}
@@ -106,14 +106,14 @@ func (c *core) send(ctx context.Context, n news) error {
 		payloads = append(payloads, fmt.Sprintf("head %d %d", c.id, n.head))
 	}
 
-	// A notification need not survive a crash, so it waits for no disk.
+	// A notification need not survive a crash, so it does not wait for the disk.
 	_, err := c.pool.Exec(ctx, `
 		SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, p) FROM unnest($2::text[]) AS p`, channel, payloads)
 
 	return err
 }
 
-// listen hears other processes, on a connection of its own that it opens again when it breaks.
+// listen receives notifications from other processes on a separate connection, which it reopens when it breaks.
 func (c *core) listen(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := c.listenOnce(ctx)
@@ -153,7 +153,7 @@ func (c *core) listenOnce(ctx context.Context) error {
 		return fmt.Errorf("listen: %w", err)
 	}
 
-	kick(c.work) // what was said while nobody listened is found by looking
+	kick(c.work) // check for notifications missed in the meantime
 
 	for {
 		notification, err := connection.WaitForNotification(ctx)

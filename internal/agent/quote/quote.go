@@ -1,4 +1,4 @@
-// Package quote prepares text that others wrote for a prompt: it marks it as data and bounds its length.
+// Package quote prepares untrusted text for a prompt: it marks it as data and limits its length.
 package quote
 
 import (
@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// BytesPerToken is the estimate that every limit in tokens is based on: close enough for a threshold, not for a bill.
+// BytesPerToken is the estimate behind every limit in tokens: close enough for a threshold, not for a bill.
 const BytesPerToken = 4
 
 // Block puts text between markers. The text cannot end its own block.
@@ -18,8 +18,8 @@ func Block(name, text string) string {
 	return fmt.Sprintf("<!-- %s_START -->\n%s\n<!-- %s_END -->", name, Neutral(text), name)
 }
 
-// Neutral escapes what would make a marker of a text; a model can still read it. Characters that people do not see are removed: a model reads what is
-// written in them, such as instructions in tag characters, and nobody who checks the alert notices.
+// Neutral escapes what would start a marker in a text; a model can still read it. It removes invisible characters: a model reads
+// instructions hidden in them, such as in tag characters, and a person who checks the alert would not notice.
 func Neutral(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if hidden(r) {
@@ -32,12 +32,12 @@ func Neutral(text string) string {
 	return strings.ReplaceAll(text, "<!--", "&lt;!--")
 }
 
-// hidden reports whether a character takes part in a text that nobody sees. Control characters and line separators are read as such.
+// hidden reports whether a character is invisible. Control characters and line separators do not count: models read them as such.
 func hidden(r rune) bool {
 	return plaintext.Invisible(r) && !unicode.IsControl(r) && r != '\u2028' && r != '\u2029'
 }
 
-// OneLine joins a text to one line, for places where a line has a meaning.
+// OneLine joins a text into one line, for places where lines are significant.
 func OneLine(text string) string { return Neutral(strings.Join(strings.Fields(text), " ")) }
 
 // Tokens estimates how many tokens a text has, rounded up.

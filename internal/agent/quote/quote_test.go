@@ -68,7 +68,7 @@ func TestTruncationNeverExceedsItsLimit(t *testing.T) {
 	})
 }
 
-// Tag characters spell words that only a model reads, and a marker may be hidden by what has no width.
+// Tag characters spell words that only a model reads, and zero-width characters can hide a marker.
 func TestInvisibleCharactersDoNotReachPrompts(t *testing.T) {
 	t.Parallel()
 

@@ -19,30 +19,30 @@ const (
 	headAnswer
 )
 
-// section is a heading in a text: where its line starts, and where what it heads begins.
+// section is a heading in a text: where its line starts, and where its body begins.
 type section struct {
 	heading heading
 	start   int
 	body    int
-	// lower is set when the heading is written in small letters throughout.
+	// lower is set if the heading is in lower case throughout.
 	lower bool
 }
 
 const codeFence = "```"
 
 var (
-	// headingLine is a heading at the start of a line: what decorates it, the word, perhaps a number, the colon.
+	// headingLine is a heading at the start of a line: its decoration, the word, an optional number, the colon.
 	headingLine = regexp.MustCompile(
 		"^([\\s>#*_`-]*)(?i:(final[ _-]?answer|action[ _-]?input|action|observation|thought))(?:[ \t]*#?[0-9]{1,3})?([ \t*_`]*)(:|：)?")
 	// inlineHeading is a heading that follows a sentence in the middle of a line.
 	inlineHeading = regexp.MustCompile("[.!?。！？…][ \t]*([*_`]*(?:Final Answer|Action)[ \t*_`]*[:：])")
-	// inlineInput is the heading of an input in the line of its action.
+	// inlineInput is the heading of an input on the line of its action.
 	inlineInput = regexp.MustCompile("(?i:[*_`]*\\baction[ _-]?input)[ \t*_`]*[:：][*_]*")
 	// toolWord is a word that can only be the name of a tool.
 	toolWord = regexp.MustCompile(`^[A-Za-z0-9_-]+(?:\.|__)[A-Za-z0-9_./-]+$`)
 )
 
-// sections finds the headings of a reply. Thoughts that a model marks as such hold none.
+// sections finds the headings of a reply. Headings in marked thoughts are ignored.
 func (p *parser) sections() []section {
 	var found []section
 
@@ -67,14 +67,14 @@ func (p *parser) sections() []section {
 	return found
 }
 
-// lineAt is the line that begins at a position, without its end.
+// lineAt returns the line that begins at a position, without its line break.
 func lineAt(text string, at int) string {
 	line, _, _ := strings.Cut(text[at:], "\n")
 
 	return line
 }
 
-// headingOf recognises a heading. Only the final answer may do without its colon.
+// headingOf parses a heading. Only the final answer can omit its colon.
 func headingOf(line string) (section, bool) {
 	m := headingLine.FindStringSubmatchIndex(line)
 	if m == nil {
@@ -88,7 +88,7 @@ func headingOf(line string) (section, bool) {
 		return s, s.heading == headAnswer && answersWithoutColon(word, line[m[6]:m[7]], line[m[1]:])
 	}
 
-	// What opened before the word closes after the colon.
+	// Decoration opened before the word is closed after the colon.
 	opened := line[m[2]:m[3]]
 	opened = opened[len(strings.TrimRight(opened, "*_`")):]
 
@@ -114,7 +114,7 @@ func headingNamed(word string) heading {
 	}
 }
 
-// answersWithoutColon tells a heading from a sentence that begins with the same words.
+// answersWithoutColon distinguishes a heading from a sentence that begins with the same words.
 func answersWithoutColon(word, between, rest string) bool {
 	rest = strings.TrimSpace(rest)
 	first, _ := utf8.DecodeRuneInString(rest)
@@ -139,7 +139,7 @@ func headingInLine(text string) int {
 	return m[2]
 }
 
-// inputInLine finds the heading of an input within an action, and where the input begins.
+// inputInLine finds the heading of an input within an action, and where the input begins; -1 if there is none.
 func inputInLine(body string) (at, end int) {
 	m := inlineInput.FindStringIndex(body)
 	if m == nil {
@@ -149,20 +149,20 @@ func inputInLine(body string) (at, end int) {
 	return m[0], m[1]
 }
 
-// actionText is an action taken apart: the tool's name, and where its input may stand without a heading.
+// actionText is a parsed action: the tool's name, and where its input can be without a heading.
 type actionText struct {
 	name     string
 	from, to int
 }
 
-// reads reports whether what follows the name can only be its input.
+// reads reports whether the text after the name can only be its input.
 func (a actionText) reads(body string) bool {
 	rest := strings.TrimLeft(body[a.from:], " \t\r\n")
 
 	return strings.HasPrefix(rest, "{") || strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, codeFence)
 }
 
-// splitAction takes the name of a tool from the text of an action.
+// splitAction extracts the name of a tool from the text of an action.
 func splitAction(body string) actionText {
 	at, line := 0, ""
 
@@ -178,7 +178,7 @@ func splitAction(body string) actionText {
 	end := min(at+len(line), len(body))
 	named := actionText{from: end, to: end}
 
-	// A call as in a program, or with its input in the same line.
+	// A call as in a program, or with its input on the same line.
 	if i := strings.IndexAny(line, "({"); i > 0 {
 		if first := bareName(line[:i]); first != "" && !strings.ContainsAny(first, " \t") {
 			named.name = first
@@ -210,7 +210,7 @@ func splitAction(body string) actionText {
 	return named
 }
 
-// bareName takes from a name what models put around it.
+// bareName strips the decoration that models put around a name.
 func bareName(name string) string {
 	around := func(set string) func(rune) bool {
 		return func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(set, r) }
@@ -219,7 +219,7 @@ func bareName(name string) string {
 	return strings.TrimRightFunc(strings.TrimFunc(name, around("`\"'*[]<>“”‘’")), around(".,;:!?()`\"'*"))
 }
 
-// isNoAction reports whether a model says that it does nothing.
+// isNoAction reports whether the name means that the model does nothing.
 func isNoAction(name string) bool {
 	return slices.Contains([]string{
 		"none", "n/a", "na", "null", "nothing", "no action", "no action needed", "no action required", "-", "none needed",

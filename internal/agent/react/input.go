@@ -6,9 +6,8 @@ import (
 	"unicode"
 )
 
-// readInput takes an action's input from the text that begins with it, and tells where it ends. JSON ends with its
-// value and a fence with its end; other text ends at the next heading. In a reply whose headings begin with capitals,
-// a key in small letters is none.
+// readInput parses an action's input at the start of text, and returns its length. JSON ends with its value and a fenced block with its
+// fence; other text ends at the next heading. In a reply with capitalised headings, a key in lower case is not a heading.
 func readInput(text string, lower bool) (input string, length int) {
 	skipped := len(text) - len(strings.TrimLeft(text, " \t\r\n"))
 	body := text[skipped:]
@@ -19,7 +18,7 @@ func readInput(text string, lower bool) (input string, length int) {
 			return inner, skipped + n
 		}
 
-		// The reply was cut off before the fence was closed, or its author forgot.
+		// The reply was cut off before the fence was closed, or the model forgot to close it.
 		first := lineAt(body, 0)
 		if from := len(first) + 1; from < len(body) && isLanguage(first[len(codeFence):]) {
 			value, n := readInput(body[from:], lower)
@@ -42,7 +41,7 @@ func readInput(text string, lower bool) (input string, length int) {
 	return input, skipped + end
 }
 
-// fenced reads a block between fences, without the name of its language.
+// fenced parses a fenced block, without the name of its language.
 func fenced(body string) (inner string, length int, ok bool) {
 	from := len(codeFence)
 	inner, _, ok = strings.Cut(body[from:], codeFence)
@@ -64,12 +63,12 @@ func fenced(body string) (inner string, length int, ok bool) {
 	return strings.TrimSpace(strings.ReplaceAll(inner, "\r\n", "\n")), length, true
 }
 
-// isLanguage reports whether a text can be the name of a language, or nothing.
+// isLanguage reports whether a text is empty or can be the name of a language.
 func isLanguage(text string) bool {
 	return strings.TrimLeftFunc(strings.TrimSpace(text), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) == ""
 }
 
-// jsonLength is the length of the JSON value that a text begins with, or zero.
+// jsonLength returns the length of the JSON value at the start of a text, or zero.
 func jsonLength(text string) int {
 	decoder := json.NewDecoder(strings.NewReader(text))
 
@@ -81,7 +80,7 @@ func jsonLength(text string) int {
 	return int(decoder.InputOffset())
 }
 
-// plainEnd finds the heading that ends an input. An observation ends it however it is written.
+// plainEnd finds the heading that ends an input. An observation ends it in any case.
 func plainEnd(body string, lower bool) int {
 	for at := 0; at < len(body); {
 		line := lineAt(body, at)

@@ -21,14 +21,14 @@ const Ending = `When you have finished, write your answer in Markdown after "Fin
 const ConclusionFormat = "Do not write another Action. Reply in this format:\n\n" +
 	"Thought: what the findings mean\nFinal Answer: your answer, in Markdown"
 
-// Tool is a tool as the prompt lists it. Name is the one that the model writes after "Action:".
+// Tool is a tool in the prompt. Name is what the model writes after "Action:".
 type Tool struct {
 	Name        string
 	Description string
 	Schema      json.RawMessage
 }
 
-// replyFormat is the form of every reply in the text protocol.
+// replyFormat describes the form of every reply in the text protocol.
 const replyFormat = `To use a tool, write:
 
 Thought: what you want to know, and why
@@ -76,10 +76,10 @@ func Instructions(tools []Tool) string {
 	return b.String() + "\n## Reply format\n\n" + replyFormat + "\n\n" + replyRules
 }
 
-// toolDescriptionTokens bounds the description of one tool.
+// toolDescriptionTokens limits the description of one tool.
 const toolDescriptionTokens = 500
 
-// Correction tells a model what is wrong with its malformed reply and repeats the form.
+// Correction explains to a model what is wrong with its malformed reply and repeats the format.
 func (r Reply) Correction(hasTools bool) string {
 	form := replyFormat
 	if !hasTools {

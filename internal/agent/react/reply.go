@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Kind is what a reply asks for.
+// Kind is the kind of a reply.
 type Kind int
 
 // The kinds of replies.
@@ -34,12 +34,12 @@ const (
 // Reply is what a model wrote, parsed.
 type Reply struct {
 	Kind Kind
-	// Tool and Input are the action's, as the model wrote them.
+	// Tool and Input belong to the action, as the model wrote them.
 	Tool, Input string
 	// Answer is the final answer without its heading.
 	Answer string
-	// Kept is the reply up to the end of its action: what follows is based on a result that did not exist yet. Of any
-	// other reply it is all.
+	// Kept is the reply up to the end of its action: anything later is based on a result that did not exist yet. For other replies it
+	// is the whole text.
 	Kept string
 
 	problem problem
@@ -47,8 +47,8 @@ type Reply struct {
 	before string
 }
 
-// Parse reads a reply. It is tolerant: models write headings in bold, put fences around input, omit thoughts, and invent
-// the result of their action. Of several actions and answers the first counts.
+// Parse parses a reply. It is tolerant: models write headings in bold, put fences around input, omit thoughts, and invent the result of
+// their action. The first of several actions and answers counts.
 func Parse(text string) Reply {
 	if strings.TrimSpace(text) == "" {
 		return Reply{problem: problemEmpty, Kept: text}
@@ -77,7 +77,7 @@ func Parse(text string) Reply {
 	return p.found
 }
 
-// Conclusion is the analysis in a reply when no tools are left: its answer, or all of its text.
+// Conclusion returns the analysis in a reply when no tools are left: its answer, or all of its text.
 func (r Reply) Conclusion(text string) string {
 	switch {
 	case r.Kind == Answer:
@@ -126,14 +126,14 @@ func (p *parser) parse() {
 	}
 }
 
-// note notes what is wrong, unless something worse is known.
+// note records a problem, unless a more serious one is known.
 func (p *parser) note(what problem) {
 	if what > p.found.problem && !p.invented {
 		p.found.problem = what
 	}
 }
 
-// finalAnswer takes all that follows: an analysis may well have headings of its own.
+// finalAnswer takes all the following text: an analysis may have its own headings.
 func (p *parser) finalAnswer(s section) {
 	answer := strings.TrimSpace(p.text[s.body:])
 
@@ -150,7 +150,7 @@ func (p *parser) finalAnswer(s section) {
 	}
 }
 
-// action takes a tool's name and its input. It reports false if the action is none.
+// action parses a tool's name and its input. It reports false if this is not an action.
 func (p *parser) action(s section, after []section) bool {
 	stop := len(p.text)
 	if len(after) > 0 {
@@ -195,7 +195,7 @@ func (p *parser) action(s section, after []section) bool {
 	return true
 }
 
-// rest is what the model wrote after its action, if that is anything.
+// rest returns the text after the action, if it has any content.
 func (p *parser) rest() string {
 	return strings.Trim(p.text[min(p.end, len(p.text)):], " \t\r\n`*)")
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// replyRow is one reply and what it means.
+// replyRow is a reply and its expected meaning.
 type replyRow struct {
 	text string
 	want Reply
-	// kept is what stays of the reply, where that is not all.
+	// kept is the part of the reply that is kept, if that is not all.
 	kept string
 }
 

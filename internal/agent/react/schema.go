@@ -12,13 +12,13 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// maxSchemaDepth is how deep a description of arguments goes; deeper ones are named by their type alone.
+// maxSchemaDepth is how deep a description of arguments goes; deeper ones are described by their type alone.
 const maxSchemaDepth = 3
 
-// schemaTokens bounds the description of one tool's arguments.
+// schemaTokens limits the description of one tool's arguments.
 const schemaTokens = 500
 
-// schema is as much of a JSON Schema as a description needs.
+// schema is the part of a JSON Schema that a description needs.
 type schema struct {
 	Type        any               `json:"type"`
 	Description string            `json:"description"`
@@ -28,7 +28,7 @@ type schema struct {
 	Enum        []any             `json:"enum"`
 }
 
-// describeSchema says in one line which arguments a tool takes: those that it must have first.
+// describeSchema describes the arguments of a tool in one line, required ones first.
 func describeSchema(raw json.RawMessage) string {
 	var s schema
 	if err := json.Unmarshal(raw, &s); err != nil {

@@ -1,5 +1,5 @@
-// Package field finds facts in JSON values of any form: by a path, or with a template. The configuration checks with it what
-// internal/alert reads with it. Values are as encoding/json decodes them, with numbers as json.Number.
+// Package field finds facts in JSON values of any form, by path or with a template. The configuration validates fields with the
+// same code that internal/alert uses to read them. Values are as decoded by encoding/json, with numbers as json.Number.
 package field
 
 import (
@@ -14,13 +14,13 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// Field is where a fact is: at a path, or made by a template. The zero Field finds nothing.
+// Field locates a fact: a path, or a template that produces it. The zero Field finds nothing.
 type Field struct {
 	path     string
 	template *template.Template
 }
 
-// Parse reads a path such as incident.labels.app or items.0.title, or a template such as {{.incident.title}}.
+// Parse parses a path such as incident.labels.app or items.0.title, or a template such as {{.incident.title}}.
 func Parse(text string) (Field, error) {
 	if !strings.Contains(text, "{{") {
 		return Field{path: strings.TrimSpace(text)}, checkPath(text)
@@ -38,7 +38,7 @@ func Parse(text string) (Field, error) {
 	return Field{template: parsed}, nil
 }
 
-// CheckPath returns what is wrong with a path that must not be a template, because it leads to more than text.
+// CheckPath validates a path that must not be a template, because it selects more than text.
 func CheckPath(text string) error {
 	if strings.Contains(text, "{{") {
 		return errors.New("a path is expected, not a template")
@@ -57,11 +57,11 @@ func checkPath(text string) error {
 	return nil
 }
 
-// Empty reports whether nothing is configured.
+// Empty reports whether the field is not configured.
 func (f Field) Empty() bool { return f.path == "" && f.template == nil }
 
-// Text returns the field's text of an alert, empty if it is missing. A path that the alert does not have is looked up in the whole
-// body, for what its alerts have in common.
+// Text returns the field's text for an alert, or "" if it is missing. A path that the alert lacks is looked up in the whole
+// body, for values that its alerts share.
 func (f Field) Text(item, root any) string {
 	if f.template != nil {
 		return f.execute(item)
@@ -79,7 +79,7 @@ func (f Field) Text(item, root any) string {
 	return Scalar(value)
 }
 
-// execute runs the template. One that reaches into something that is missing has no text.
+// execute runs the template. A template that fails, for example on a missing value, has no text.
 func (f Field) execute(item any) string {
 	out := limited{left: tarsy.MaxAlertBytes}
 	if err := f.template.Execute(&out, item); err != nil {
@@ -89,7 +89,7 @@ func (f Field) execute(item any) string {
 	return plaintext.Clean(strings.ReplaceAll(out.String(), "<no value>", ""))
 }
 
-// limited stops a template whose text grows too large.
+// limited fails a template whose output grows too large.
 type limited struct {
 	strings.Builder
 
@@ -105,7 +105,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Builder.Write(p)
 }
 
-// orElse returns the fallback for a value that is missing: {{default "none" .team}}.
+// orElse returns the fallback for a missing value: {{default "none" .team}}.
 func orElse(fallback string, value any) string {
 	if text := Scalar(value); text != "" {
 		return text
@@ -114,8 +114,8 @@ func orElse(fallback string, value any) string {
 	return fallback
 }
 
-// Find follows a path of keys and list indexes, such as items.0.labels.app. A key may itself contain dots: the longest key that
-// exists is followed.
+// Find follows a path of keys and list indexes, such as items.0.labels.app. A key can itself contain dots: the longest existing
+// key wins.
 func Find(value any, path string) (any, bool) {
 	if path == "" {
 		return value, true
@@ -148,7 +148,7 @@ func Find(value any, path string) (any, bool) {
 	return nil, false
 }
 
-// Scalar is a value as text; objects and lists are JSON.
+// Scalar returns a value as text; objects and lists are encoded as JSON.
 func Scalar(value any) string {
 	switch value := value.(type) {
 	case nil:

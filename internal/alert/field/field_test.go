@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/alert/field"
 )
 
-// decoded is JSON as alerts are decoded.
+// decoded decodes JSON the way alerts are decoded.
 func decoded(t *testing.T, text string) any {
 	t.Helper()
 
@@ -56,7 +56,7 @@ func TestFieldsFindTextByPathOrTemplate(t *testing.T) {
 		"a.b.d":                              "nested",
 		"name.more":                          "",
 		"bad":                                "xy",
-		"cluster":                            "eu", // of the whole body
+		"cluster":                            "eu", // from the whole body
 		"shared.team":                        "payments",
 		"{{.name}} in {{.labels.app}}":       "Slow in api",
 		"{{.missing}}":                       "",

@@ -1,6 +1,6 @@
-// Package chat is the branch of a session's chat: it consumes questions and produces the answers as they are written,
-// paragraph by paragraph, with the tool calls on the way. It knows neither terminals nor flags; what it produces comes from
-// models and tools and must be cleaned before it is printed.
+// Package chat is the branch of a session's chat: it consumes questions and produces answers as they are written, paragraph by
+// paragraph, along with tool calls. It knows neither terminals nor flags. What it produces comes from models and tools and must be
+// cleaned before it is printed.
 package chat
 
 import (
@@ -27,10 +27,10 @@ type Text struct {
 	Block int `json:"block"`
 }
 
-// Tool is a tool call: once when it begins, and once when it has ended.
+// Tool is a tool call: one when it begins, and one when it has ended.
 type Tool struct{ watch.ToolUse }
 
-// Notice is something to know about the answer or the connection.
+// Notice is information about the answer or the connection.
 type Notice struct {
 	Text string `json:"text"`
 }
@@ -38,7 +38,7 @@ type Notice struct {
 // Ended is the end of an answer, whether or not it completed.
 type Ended struct{ client.Answer }
 
-// Refused is a question that gets no answer.
+// Refused reports a question that gets no answer.
 type Refused struct {
 	Reason string `json:"reason"`
 }
@@ -47,9 +47,9 @@ type Refused struct {
 type Config struct {
 	Client    *client.Client
 	SessionID string
-	// Window says when parts of an answer are produced.
+	// Window decides when parts of an answer are produced.
 	Window flow.Window
-	// Explain turns an error into what a person can do about it.
+	// Explain turns an error into advice for the user.
 	Explain func(err error) string
 }
 
@@ -67,9 +67,9 @@ type Chat struct {
 	config Config
 
 	mu        sync.Mutex
-	number    int  // of the question that was taken last, from 1
-	asked     bool // the server has accepted it, and it is not answered yet
-	cancelled int  // the question that is to be cancelled
+	number    int  // of the latest question, from 1
+	asked     bool // the server has accepted it, and it is not yet answered
+	cancelled int  // the question to cancel
 }
 
 // New returns a chat.
@@ -85,14 +85,14 @@ func New(config Config) *Chat {
 	return c
 }
 
-// answer asks one question and follows its answer to the end. What the server refuses is reported on a port; only the end of
-// the context and the journal's errors end the branch.
+// answer asks one question and follows its answer to the end. It reports refusals by the server on a port; only the end of the context and
+// journal errors end the branch.
 func (c *Chat) answer(ctx context.Context, question Question) error {
 	c.mu.Lock()
 	c.number++
 	c.mu.Unlock()
 
-	// Events after this version belong to the answer, or to an earlier question.
+	// Later events belong to the answer, or to an earlier question.
 	detail, err := c.config.Client.Session(ctx, c.config.SessionID)
 	if err != nil {
 		return c.refuse(ctx, err)
@@ -120,7 +120,7 @@ func (c *Chat) answer(ctx context.Context, question Question) error {
 	return c.Ends.Send(ctx, Ended{found})
 }
 
-// await follows an answer while it can be cancelled.
+// await follows an answer, which can be cancelled in the meantime.
 func (c *Chat) await(ctx context.Context, detail tarsy.SessionDetail, asked client.Asked) (reason string, err error) {
 	c.mu.Lock()
 	c.asked = true
@@ -148,8 +148,8 @@ func (c *Chat) refuse(ctx context.Context, err error) error {
 	return c.Refusals.Send(ctx, Refused{Reason: c.config.Explain(err)})
 }
 
-// Cancel cancels the answer to a question, given by its number from 1. If the question is not asked yet, it is cancelled as
-// soon as it is; if it is answered already, nothing happens. The answer ends as any other does, on the port Ends.
+// Cancel cancels the answer to a question, given by its number from 1. If the question has not been asked yet, it is cancelled as soon as
+// it is; if it has already been answered, nothing happens. The answer ends like any other, on the port Ends.
 func (c *Chat) Cancel(ctx context.Context, number int) {
 	c.mu.Lock()
 	c.cancelled = number
@@ -166,9 +166,9 @@ func (c *Chat) cancel(ctx context.Context) {
 
 	problem, ok := errors.AsType[*client.Problem](err)
 	if err == nil || ctx.Err() != nil || ok && problem.Status == http.StatusConflict {
-		return // an answer that has ended in the meantime is reported as it ended
+		return // if the answer has ended in the meantime, its result is reported
 	}
 
-	// A journal that cannot be written ends the branch elsewhere.
+	// If the journal cannot be written, the branch ends elsewhere.
 	_ = c.Notices.Send(ctx, Notice{Text: "The answer was not cancelled: " + c.config.Explain(err)})
 }

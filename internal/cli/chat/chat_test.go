@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli/watch"
 )
 
-// produced is a chat that was asked nothing, and what it has produced.
+// produced returns the output of a chat without questions, and a function that lists what it has produced.
 func produced(t *testing.T) (*output, func() []string) {
 	t.Helper()
 
@@ -66,7 +66,7 @@ func TestTextIsProducedOnceInWholeParagraphs(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
-		texts []string // as they grow; the last one is complete
+		texts []string // successive states; the last one is complete
 		want  []string
 	}{
 		"paragraph by paragraph": {

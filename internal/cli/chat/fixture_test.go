@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The session, the stage that answers and its run.
+// The session, the question, and the stage and the run that answer it.
 const (
 	sessionID = "session"
 	stageID   = "stage"
@@ -34,24 +34,24 @@ const (
 	runID     = "run"
 )
 
-// frame is what a backend sends to the newest reader of its events: an entry of the journal or, without a number, something that is sent
-// once. Without a text it ends the connection.
+// frame is something that a backend sends to the newest reader of its events: a journal entry or, without a number, something that is sent
+// once. A frame without text ends the connection.
 type frame struct {
 	number int64
 	text   string
 	sent   bool
 }
 
-// backend is a server whose journal the test writes. It answers the client's requests about one finished session.
+// backend is a server whose journal the test writes. It serves one finished session.
 type backend struct {
 	t *testing.T
-	// asked passes each question on, and accept lets its response go.
+	// asked receives each question, and accept releases its response.
 	asked  chan string
 	accept chan struct{}
-	// cancelled receives one value for each request to cancel.
+	// cancelled receives one value per cancellation request.
 	cancelled chan struct{}
-	// aborted is how many requests for events fail before they are answered. busy is the status of the response to a question that is not
-	// accepted, refused that of the response to a request to cancel; 0 means that it is accepted.
+	// aborted is how many requests for events fail before they are answered. busy is the response status for a question that is refused,
+	// and refused for a cancellation that is refused; 0 means accepted.
 	aborted, busy, refused atomic.Int64
 
 	mu       sync.Mutex
@@ -143,7 +143,7 @@ func (b *backend) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// take returns what a reader has not got yet; added is closed when there is more.
+// take returns what a reader has not received yet. added is closed when there is more.
 func (b *backend) take(reader int, after *int64) (text string, added <-chan struct{}, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -166,14 +166,14 @@ func (b *backend) take(reader int, after *int64) (text string, added <-chan stru
 	return text, b.added, true
 }
 
-// add adds a frame. Only the journal's have numbers.
+// add adds a frame. Only journal entries have numbers.
 func (b *backend) add(text string, number int64) {
 	b.frames = append(b.frames, frame{number: number, text: text})
 	close(b.added)
 	b.added = make(chan struct{})
 }
 
-// once sends something that is no entry of the journal.
+// once sends something that is not in the journal.
 func (b *backend) once(text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -181,7 +181,7 @@ func (b *backend) once(text string) {
 	b.add(text, 0)
 }
 
-// drop ends the connection of the reader.
+// drop closes the reader's connection.
 func (b *backend) drop() { b.once("") }
 
 // emit appends an event to the journal.
@@ -225,7 +225,7 @@ func (b *backend) begin(id string, kind tarsy.EventType, status tarsy.EventStatu
 	b.emit(tarsy.TimelineCreated(event))
 }
 
-// keep stores an event without a trace in the journal.
+// keep stores an event without a journal entry.
 func (b *backend) keep(event tarsy.TimelineEvent) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -233,7 +233,7 @@ func (b *backend) keep(event tarsy.TimelineEvent) {
 	b.timeline = append(b.timeline, event)
 }
 
-// complete ends an event of the timeline with its whole content.
+// complete ends a timeline event with its full content.
 func (b *backend) complete(id, content string) {
 	b.mu.Lock()
 
@@ -250,19 +250,19 @@ func (b *backend) complete(id, content string) {
 	b.emit(tarsy.TimelineCompleted(event))
 }
 
-// chunk sends a piece of a text in flight.
+// chunk sends a piece of a text that is being written.
 func (b *backend) chunk(id, text string, offset int, fence int64) {
 	data, err := json.Marshal(tarsy.StreamChunkPayload{Type: tarsy.TypeStreamChunk, EventID: id, Delta: text, Offset: offset, Fence: fence})
 	require.NoError(b.t, err)
 	b.once(fmt.Sprintf("event: %s\ndata: %s\n\n", tarsy.TypeStreamChunk, data))
 }
 
-// overflow says that the journal no longer has what the reader asked for.
+// overflow reports that the journal no longer contains the requested events.
 func (b *backend) overflow() {
 	b.once(fmt.Sprintf("event: %s\ndata: {}\n\n", tarsy.TypeOverflow))
 }
 
-// talk is a chat that runs, and what it produces.
+// talk is a running chat and what it produces.
 type talk struct {
 	*backend
 
@@ -322,14 +322,14 @@ func (k *talk) ask(text string) {
 	k.accept <- struct{}{}
 }
 
-// send asks a question and returns when the server has got it.
+// send asks a question and returns once the server has received it.
 func (k *talk) send(text string) {
 	k.t.Helper()
 	require.NoError(k.t, k.question.Send(k.t.Context(), text))
 	require.Equal(k.t, text, receive(k, k.asked))
 }
 
-// receive waits for something that the server got.
+// receive waits for something that the server received.
 func receive[A any](k *talk, from <-chan A) (received A) {
 	k.t.Helper()
 
@@ -342,7 +342,7 @@ func receive[A any](k *talk, from <-chan A) (received A) {
 	return received
 }
 
-// expect reads what the chat produces next.
+// expect checks what the chat produces next.
 func (k *talk) expect(wanted ...string) {
 	k.t.Helper()
 
@@ -361,7 +361,7 @@ func (k *talk) expect(wanted ...string) {
 	}
 }
 
-// describe is what the chat produced as text; empty for what it consumed.
+// describe returns an output of the chat as text; empty for an input.
 func describe(t *testing.T, entry flow.Entry) string {
 	t.Helper()
 

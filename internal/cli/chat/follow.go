@@ -13,10 +13,10 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// retryWait is how long to wait before a connection that could not be made is tried again.
+// retryWait is the delay before a failed connection is retried.
 const retryWait = time.Second
 
-// follow produces an answer as it is written, until its stage has ended. The first result is why the question gets none.
+// follow produces an answer as it is written, until its stage has ended. The first result is why the question gets no answer.
 func (c *Chat) follow(ctx context.Context, detail tarsy.SessionDetail, asked client.Asked) (reason string, err error) {
 	session := live.NewSession(detail)
 	out := &output{chat: c, blocks: map[string]*block{}}
@@ -29,7 +29,7 @@ func (c *Chat) follow(ctx context.Context, detail tarsy.SessionDetail, asked cli
 			return reason, err
 		}
 
-		// A connection that worked once is made again by the client; this one never did.
+		// The client reconnects after an established connection is lost; this one was never established.
 		select {
 		case <-ctx.Done():
 			return "", context.Cause(ctx)
@@ -65,19 +65,19 @@ func (c *Chat) read(
 	return "", true, nil
 }
 
-// output is what was produced of one answer.
+// output is what has been produced of one answer.
 type output struct {
 	chat   *Chat
-	blocks map[string]*block // by the key of their piece
+	blocks map[string]*block // by the keys of their pieces
 }
 
-// block is a piece of the answer as far as it was produced.
+// block is the state of a piece of the answer.
 type block struct {
 	number   int
 	window   *flow.Windower
-	added    string // what the window has got
-	sent     string // what it has passed on
-	reported bool   // a tool call or a warning: that it began
+	added    string // what the window has received
+	sent     string // what it has released
+	reported bool   // the start of a tool call or a warning was reported
 	done     bool
 }
 
@@ -100,7 +100,7 @@ func (o *output) take(ctx context.Context, update client.Update, pieces []watch.
 	return err
 }
 
-// finish produces what is left when the answer has ended.
+// finish produces the rest after the answer has ended.
 func (o *output) finish(ctx context.Context, pieces []watch.Piece) error {
 	for _, piece := range pieces {
 		piece.Complete = true
@@ -143,12 +143,12 @@ func (o *output) piece(ctx context.Context, piece watch.Piece) error {
 	return nil
 }
 
-// text produces what is new of a text. A text that was started over goes on where the new one differs; if it differs from what
-// was produced already, it is produced again from its beginning.
+// text produces the new part of a text. If the text was started over, it continues where the new text differs. If the new text differs from
+// what was already produced, it is produced again from its beginning.
 func (o *output) text(ctx context.Context, b *block, piece watch.Piece) error {
 	if !strings.HasPrefix(piece.Text, b.added) {
 		if !piece.Complete && strings.HasPrefix(b.added, piece.Text) {
-			return nil // it is being written again, and has not come as far
+			return nil // it is being rewritten and has not caught up
 		}
 
 		b.window = flow.NewWindower(o.chat.config.Window)

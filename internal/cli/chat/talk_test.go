@@ -31,7 +31,7 @@ func TestAnswerIsProducedAsItIsWritten(t *testing.T) {
 	k.begin("fallback", tarsy.EventProviderFallback, tarsy.EventCompleted, "Another\nmodel answers.", nil)
 	k.expect("! Another model answers.")
 
-	// The response becomes the analysis, and is not produced again.
+	// The response becomes the analysis and is not produced again.
 	k.begin("second", tarsy.EventResponse, tarsy.EventStreaming, "", nil)
 	k.chunk("second", "It leaks", 0, 1)
 	k.complete("second", "It leaks.")
@@ -47,7 +47,7 @@ func TestAnswerIsProducedAsItIsWritten(t *testing.T) {
 	k.expect("completed: It leaks.")
 }
 
-// Models without functions write a thought, an action or an answer into one text; people read the answer alone.
+// Models without function calling write a thought, an action or an answer as one text; only the answer is produced.
 func TestTextProtocolIsProducedWithoutItsThoughts(t *testing.T) {
 	t.Parallel()
 
@@ -87,7 +87,7 @@ func TestAnswerThatBeginsLikeTextProtocolIsProducedWhole(t *testing.T) {
 	k.expect("completed: Action: restart it.\n\nThen wait.")
 }
 
-// A reader that was away for long gets the session instead of the events, and goes on where it was.
+// A reader that was disconnected for a long time gets the session instead of the events, and continues where it was.
 func TestAnswerContinuesWhenJournalWasTrimmedInItsMiddle(t *testing.T) {
 	t.Parallel()
 
@@ -98,7 +98,7 @@ func TestAnswerContinuesWhenJournalWasTrimmedInItsMiddle(t *testing.T) {
 	k.chunk("first", "One.\n\nTw", 0, 1)
 	k.expect("1: One.\n\n")
 
-	// The text so far is stored; the rest of it comes with the completed event.
+	// The text so far is stored; the rest arrives with the completed event.
 	k.mu.Lock()
 	k.timeline[0].Content = "One.\n\nTwo"
 	k.mu.Unlock()
@@ -107,7 +107,7 @@ func TestAnswerContinuesWhenJournalWasTrimmedInItsMiddle(t *testing.T) {
 	k.complete("first", "One.\n\nTwo.\n\nThree.")
 	k.expect("1: Two.\n\n", "1: Three.")
 
-	// All that is left has happened while nobody read.
+	// Everything else happens while the client is disconnected.
 	k.keep(tarsy.TimelineEvent{
 		ID: "analysis", SessionID: sessionID, StageID: k.timeline[0].StageID, ExecutionID: k.timeline[0].ExecutionID, EventType: tarsy.EventFinalAnalysis,
 		Status: tarsy.EventCompleted, Content: "One.\n\nTwo.\n\nThree.", CreatedAt: time.Now(), CompletedAt: k.timeline[0].CompletedAt,
@@ -162,7 +162,7 @@ func TestLostConnectionIsReportedAndAnswerContinues(t *testing.T) {
 	k.expect("completed: ")
 }
 
-// A connection that was never there is made again too, also after the question was accepted.
+// A connection that fails at first is retried, even after the question was accepted.
 func TestConnectionThatFailsAtFirstIsMadeAgain(t *testing.T) {
 	t.Parallel()
 
@@ -183,7 +183,7 @@ func TestRefusedQuestionsAreReportedAndNextIsAnswered(t *testing.T) {
 	k.expect("refused: explained: another question is being answered")
 	k.busy.Store(0)
 
-	// The server accepts it and refuses it later.
+	// The server accepts the question and refuses it later.
 	k.ask("why?")
 	k.begin("refusal", tarsy.EventError, tarsy.EventCompleted, "It cannot be stored.", tarsy.NewMetadata(tarsy.ErrorMetadata{
 		Code: tarsy.ErrorQuestionRefused, MessageID: "of another",
@@ -204,7 +204,7 @@ func TestCancelConcernsOnlyQuestionWithItsNumber(t *testing.T) {
 
 	k := newTalk(t)
 
-	// It is cancelled as soon as it is accepted.
+	// The question is cancelled as soon as it is accepted.
 	k.send("first")
 	k.chat.Cancel(t.Context(), 1)
 	require.Empty(t, k.cancelled)
@@ -214,7 +214,7 @@ func TestCancelConcernsOnlyQuestionWithItsNumber(t *testing.T) {
 	k.status(tarsy.StatusCancelled)
 	k.expect("cancelled: ")
 
-	// It has ended, so there is nothing to cancel; and the second question is none of its business.
+	// The first question has ended, so there is nothing to cancel, and the second is not affected.
 	k.chat.Cancel(t.Context(), 1)
 	require.Empty(t, k.cancelled)
 	k.ask("second")

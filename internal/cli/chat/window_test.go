@@ -25,7 +25,7 @@ func TestLongParagraphIsDividedBetweenWords(t *testing.T) {
 	require.Equal(t, []string{"One two ", "three.\n\n", "Four five ", "six"}, append(parts, windower.Flush()))
 }
 
-// shown is lines as people see them.
+// shown returns lines as people see them.
 func shown(lines []string) string {
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(line, " ")
@@ -34,7 +34,7 @@ func shown(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// A code block that is longer than what a window holds back is divided. It must look as if it was not, however the text arrives.
+// A code block longer than the window is split, but must look unsplit however the text arrives.
 func TestCodeBlockDividedByLengthLooksWhole(t *testing.T) {
 	t.Parallel()
 

@@ -14,31 +14,31 @@ import (
 )
 
 const (
-	// Mark is what stands before a line of input.
+	// Mark is the prompt of the input line.
 	Mark = "> "
-	// exitCommand ends the conversation as Ctrl-D does.
+	// exitCommand ends the conversation like Ctrl-D.
 	exitCommand = "/exit"
 	tickEvery   = 150 * time.Millisecond
-	// someHeight is the height of a terminal that nobody can measure.
+	// someHeight is assumed until the terminal reports its height.
 	someHeight = 24
 )
 
-// Config is what an editor runs on.
+// Config configures an editor.
 type Config struct {
 	In  io.Reader
 	Out io.Writer
 	Env []string
-	// Columns is the width of the terminal until it reports its own.
+	// Columns is the initial width, until the terminal reports its own.
 	Columns int
 	Palette terminal.Palette
 	History []string
-	// Interrupt is called when Ctrl-C is pressed while a line is worked on, at most once for each, with its number from 1. It
-	// may take its time.
+	// Interrupt is called when Ctrl-C is pressed while a line is being processed, at most once per line, with the
+	// line's number from 1. It may block.
 	Interrupt func(number int)
 }
 
-// Editor reads lines from a terminal and prints above the line that is being typed. Its reader is where the lines come
-// from; its end means that somebody has left. Reading and writing are safe beside Run.
+// Editor reads lines from a terminal and prints above the line that is being typed. Lines are read from it; EOF means that the user has
+// left. Reading and writing are safe during Run.
 type Editor struct {
 	model   *editorModel
 	program *tea.Program
@@ -51,7 +51,7 @@ func New(config Config) *Editor {
 	lines, typed := io.Pipe()
 	model := &editorModel{
 		line: NewLine(config.History), palette: config.Palette, width: config.Columns, interrupt: config.Interrupt,
-		// The reader takes one line at a time, and the next is typed when it is done.
+		// The reader takes one line at a time; the next can be entered once it is done.
 		enter: func(text string) { _, _ = io.WriteString(typed, text+"\n") },
 	}
 
@@ -62,7 +62,7 @@ func New(config Config) *Editor {
 	}
 }
 
-// Run shows the line until somebody leaves, Quit is called or ctx ends.
+// Run shows the line until the user leaves, Quit is called or ctx ends.
 func (e *Editor) Run(ctx context.Context) error {
 	defer func() { _ = e.typed.Close() }()
 	defer context.AfterFunc(ctx, e.Quit)()
@@ -78,20 +78,20 @@ func (e *Editor) Run(ctx context.Context) error {
 // Quit ends Run.
 func (e *Editor) Quit() { e.program.Send(quitMsg{}) }
 
-// Read implements io.Reader: it reads the lines that were entered.
+// Read implements io.Reader. It reads the lines that were entered.
 func (e *Editor) Read(p []byte) (int, error) { return e.lines.Read(p) }
 
-// Write implements io.Writer: it prints whole lines above the one that is being typed.
+// Write implements io.Writer. It prints whole lines above the one that is being typed.
 func (e *Editor) Write(p []byte) (int, error) {
 	e.program.Send(tea.Println(strings.TrimSuffix(string(p), "\n"))())
 
 	return len(p), nil
 }
 
-// Status shows what is being done with the line that was entered.
+// Status shows the progress of the line that was entered.
 func (e *Editor) Status(text string) { e.program.Send(statusMsg(text)) }
 
-// Done says that the line is worked off and the next may be entered.
+// Done reports that the line has been processed and the next can be entered.
 func (e *Editor) Done() { e.program.Send(doneMsg{}) }
 
 type (
@@ -101,7 +101,7 @@ type (
 	statusMsg string
 )
 
-// editorModel is the editor's screen. Only bubbletea calls it.
+// editorModel is the bubbletea model of the editor. Only bubbletea calls it.
 type editorModel struct {
 	line      *Line
 	palette   terminal.Palette
@@ -109,10 +109,10 @@ type editorModel struct {
 	enter     func(text string)
 	interrupt func(number int)
 
-	number      int            // of the line that was entered last
-	busy        bool           // a line is being worked on
-	interrupted bool           // and is to be stopped
-	next        func() tea.Cmd // what to do then: enter the line that was typed meanwhile, or leave
+	number      int            // of the last line that was entered
+	busy        bool           // a line is being processed
+	interrupted bool           // the line is to be stopped
+	next        func() tea.Cmd // what to do afterwards: enter the line typed meanwhile, or leave
 	status      string
 	frame       int
 	gone        bool
@@ -152,7 +152,7 @@ func (m *editorModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func tick() tea.Cmd { return tea.Tick(tickEvery, func(time.Time) tea.Msg { return tickMsg{} }) }
 
 func (m *editorModel) leave() tea.Cmd {
-	m.gone = true // nothing is left behind on the terminal
+	m.gone = true // clear the input line
 
 	return tea.Quit
 }
@@ -173,7 +173,7 @@ func (m *editorModel) press(key tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// whenDone does something now or, while a line is worked on, after that.
+// whenDone runs do now, or once the current line has been processed.
 func (m *editorModel) whenDone(do func() tea.Cmd) tea.Cmd {
 	if m.busy {
 		m.next = do
@@ -195,7 +195,8 @@ func (m *editorModel) done() tea.Cmd {
 	return next()
 }
 
-// pressInterrupt stops what is being done, then the editor: a server that does not answer keeps nobody.
+// pressInterrupt interrupts the line that is being processed, or clears the one that is being typed. Pressed again, it leaves, so that an
+// unresponsive server cannot block the user.
 func (m *editorModel) pressInterrupt() tea.Cmd {
 	switch {
 	case m.busy && !m.interrupted:
@@ -273,7 +274,7 @@ func (m *editorModel) progress() string {
 	}
 }
 
-// Spinner is the sign of what is under way.
+// Spinner returns the progress indicator of a frame.
 func Spinner(frame int) string {
 	signs := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 

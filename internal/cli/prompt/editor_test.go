@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// desk is an editor's screen without a terminal, and what was done on it.
+// desk is an editor model without a terminal. It records what was done.
 type desk struct {
 	*editorModel
 
@@ -30,7 +30,7 @@ func newDesk(history ...string) *desk {
 	return d
 }
 
-// send passes messages to the screen and runs what it asks for, except for the next tick.
+// send passes messages to the model and runs the resulting commands, except for the next tick.
 func (d *desk) send(messages ...tea.Msg) {
 	for _, msg := range messages {
 		if _, ticks := msg.(tickMsg); ticks {
@@ -42,7 +42,7 @@ func (d *desk) send(messages ...tea.Msg) {
 	}
 }
 
-// run runs a command; bubbletea does not export the type of those that run one after the other.
+// run runs a command. It uses reflection because bubbletea does not export the type of command sequences.
 func (d *desk) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
@@ -112,7 +112,7 @@ func TestEditorEntersOneLineAtATime(t *testing.T) {
 	d.send(doneMsg{})
 	require.Equal(t, []string{"one", "two"}, d.entered)
 
-	// What is changed after Enter is not entered by itself.
+	// A line that is changed after Enter is not entered automatically.
 	d.enterText("thre")
 	d.typeText("e")
 	d.send(doneMsg{})

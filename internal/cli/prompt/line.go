@@ -1,5 +1,5 @@
-// Package prompt is a line of input in a terminal: editing, a history, and an editor that keeps the line below what is
-// printed. It knows nothing of what is asked nor of who answers.
+// Package prompt reads lines in a terminal: line editing, a history, and an editor that keeps the line below what is printed. It does not
+// know what is asked or who answers.
 package prompt
 
 import (
@@ -13,16 +13,16 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 )
 
-// Line is a line that is being edited, and the lines before it. It is not safe for concurrent use.
+// Line is the line that is being edited, with a history. It is not safe for concurrent use.
 type Line struct {
 	text    []rune
 	at      int // the cursor
 	history []string
-	shown   int    // which line of the history is edited; len(history) for none
-	draft   []rune // what was typed before the history was entered
+	shown   int    // the index of the recalled history line; len(history) for none
+	draft   []rune // the text typed before a history line was recalled
 }
 
-// NewLine returns an empty line. The history is cleaned: it may be what others wrote.
+// NewLine returns an empty line. It cleans the history, which can contain what others wrote.
 func NewLine(history []string) *Line {
 	l := &Line{}
 	for _, line := range history {
@@ -34,7 +34,7 @@ func NewLine(history []string) *Line {
 	return l
 }
 
-// Text is what was typed.
+// Text returns the text of the line.
 func (l *Line) Text() string { return string(l.text) }
 
 // Clear empties the line.
@@ -43,7 +43,7 @@ func (l *Line) Clear() {
 	l.shown, l.draft = len(l.history), nil
 }
 
-// Take returns the line without white space around it, adds it to the history and empties it.
+// Take returns the line without surrounding white space, adds it to the history and clears it.
 func (l *Line) Take() string {
 	text := strings.TrimSpace(string(l.text))
 	l.remember(text)
@@ -55,7 +55,7 @@ func (l *Line) Take() string {
 // Recalling reports whether a line of the history is shown.
 func (l *Line) Recalling() bool { return l.shown < len(l.history) }
 
-// SetHistory replaces the history; what is typed stays.
+// SetHistory replaces the history and keeps the text of the line.
 func (l *Line) SetHistory(history []string) {
 	l.history = NewLine(history).history
 	l.shown, l.draft = len(l.history), nil
@@ -69,7 +69,7 @@ func (l *Line) remember(text string) {
 
 func (l *Line) set(text []rune) { l.text, l.at = text, len(text) }
 
-// Insert puts text at the cursor, on one line and without what a terminal would not print.
+// Insert puts text at the cursor, on one line and without characters that a terminal would not print.
 func (l *Line) Insert(text string) {
 	var typed []rune
 
@@ -85,7 +85,7 @@ func (l *Line) Insert(text string) {
 	l.at += len(typed)
 }
 
-// Press edits the line as a key asks for. It reports whether the key is one of those that edit.
+// Press applies an editing key. It reports whether the key is one.
 func (l *Line) Press(key tea.KeyPressMsg) bool {
 	switch key.String() {
 	case "left", "ctrl+b":
@@ -139,7 +139,7 @@ func (l *Line) wordStart() int {
 	return at
 }
 
-// recall shows a line of the history; behind the last one is what was being typed.
+// recall shows a line of the history; after the last one comes the draft.
 func (l *Line) recall(number int) {
 	if number < 0 || number > len(l.history) {
 		return
@@ -158,7 +158,7 @@ func (l *Line) recall(number int) {
 	}
 }
 
-// View is the part of the line that fits into a width, and the cell of the cursor.
+// View returns the part of the line that fits the width, and the cell of the cursor.
 func (l *Line) View(width int) (text string, cursor int) {
 	width = max(width, 2)
 	before := terminal.Width(string(l.text[:l.at]))

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// typed presses keys: a special key by its code, any other as it is typed.
+// typed presses keys: special keys by their codes, all others as typed.
 func typed(l *Line, keys ...any) {
 	for _, key := range keys {
 		switch key := key.(type) {

@@ -1,5 +1,5 @@
-// Package terminal makes text fit to be shown in a terminal: it takes the dangerous out of what alerts, tools and
-// models wrote, wraps it, and paints it where colours are wanted. It knows nothing of sessions nor of servers.
+// Package terminal prepares text for a terminal: it removes what is dangerous from the output of alerts, tools and models, wraps it, and
+// paints it if colours are enabled. It does not know sessions or servers.
 package terminal
 
 import (
@@ -18,8 +18,8 @@ const (
 	tabWidth   = 4
 )
 
-// Clean returns text that a terminal can only print: no escape sequences, no control characters but line breaks, no
-// invisible characters that turn the reading direction around. Tabs become spaces. What remains is what was to be read.
+// Clean returns text that a terminal can only print: no escape sequences, no control characters except line breaks, and no invisible
+// characters that reverse the reading direction. Tabs become spaces. The visible text remains.
 func Clean(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
 
@@ -57,13 +57,13 @@ func Clean(text string) string {
 	return out.String()
 }
 
-// Line is Clean for what must stay on one line.
+// Line is Clean for text that must stay on one line.
 func Line(text string) string {
 	return strings.Join(strings.Fields(Clean(text)), " ")
 }
 
-// sequence returns the length of the escape sequence that text begins with, 0 if it begins with none. A sequence that
-// does not end is only as long as its beginning, so that it does not swallow the rest.
+// sequence returns the length of the escape sequence at the beginning of text, or 0 if there is none. An unterminated sequence counts only
+// as its beginning, so that it does not swallow the rest.
 func sequence(text string) int {
 	first, size := utf8.DecodeRuneInString(text)
 
@@ -103,7 +103,7 @@ func sequence(text string) int {
 	}
 
 	if first == escape && (kind < ' ' || kind >= '\x7f') {
-		return 1 // what follows is no part of a sequence
+		return 1 // what follows is not part of a sequence
 	}
 
 	if kind <= '/' {
@@ -113,8 +113,8 @@ func sequence(text string) int {
 	return size
 }
 
-// untilFinal returns the length of the rest of a sequence: parameters, and a final character, the lowest of which is
-// given. It is 0 if there is no final character.
+// untilFinal returns the length of the rest of a sequence: parameters, and a final character that is at least lowest.
+// It returns 0 if there is no final character.
 func untilFinal(text string, lowest byte) int {
 	for i := range len(text) {
 		switch b := text[i]; {
@@ -128,8 +128,7 @@ func untilFinal(text string, lowest byte) int {
 	return 0
 }
 
-// untilStringEnd returns the length of the string that a title, a link or a device command carries, 0 if it does not
-// end on this line.
+// untilStringEnd returns the length of the string in a title, link or device command, or 0 if it does not end on this line.
 func untilStringEnd(text string) int {
 	for i, r := range text {
 		switch r {
@@ -151,10 +150,10 @@ func untilStringEnd(text string) int {
 	return 0
 }
 
-// JSON escapes what Clean would remove, in JSON that is already valid: programs get all of it, terminals none.
+// JSON escapes in valid JSON what Clean would remove: programs still get everything, and terminals nothing dangerous.
 func JSON(raw []byte) []byte { return plaintext.EscapeInvisible(raw) }
 
-// Compact shows a JSON value on one line, cleaned.
+// Compact formats a JSON value on one line, cleaned.
 func Compact(value any) string {
 	if text, ok := value.(string); ok {
 		return Line(text)

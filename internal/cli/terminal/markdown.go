@@ -13,8 +13,8 @@ var (
 	inline   = regexp.MustCompile("\\*\\*([^*]+)\\*\\*|`([^`]+)`|\\*([^*\\s][^*]*)\\*|\\[([^\\]]+)\\]\\([^)\\s]+\\)")
 )
 
-// Markdown shows clean Markdown in lines of at most width cells: enough of it that an analysis reads well, also while
-// it is still being written. Links show their text only; nothing is loaded or hidden.
+// Markdown renders clean Markdown in lines of at most width cells. It supports enough for an analysis to read well, even while it is still
+// being written. Links show only their text; nothing is loaded or hidden.
 func (p Palette) Markdown(text string, width int, base Style) []string {
 	m := markdown{palette: p, width: width, base: base}
 
@@ -34,7 +34,7 @@ type markdown struct {
 	out     []string
 
 	paragraph []string
-	first     string // what the paragraph begins with
+	first     string // prefix of the paragraph's first line
 	rest      string
 	table     []string
 	code      bool
@@ -100,7 +100,7 @@ const (
 	tableRule = 40
 )
 
-// codeLine shows code as it is, only cut to the width.
+// codeLine renders code unchanged, cut to the width.
 func (m *markdown) codeLine(line string) {
 	if fence.MatchString(line) {
 		m.end()
@@ -142,7 +142,7 @@ func (m *markdown) emit(text string, style Style, first, rest string) {
 	m.out = append(m.out, m.palette.Wrap(m.inline(text, style), m.width, first, rest)...)
 }
 
-// inline takes a paragraph apart into its styles.
+// inline splits a paragraph into styled spans.
 func (m *markdown) inline(text string, style Style) []Span {
 	var spans []Span
 

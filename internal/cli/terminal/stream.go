@@ -2,20 +2,20 @@ package terminal
 
 import "strings"
 
-// MarkdownStream shows Markdown that arrives in parts. A part ends between paragraphs or, where a paragraph is too long,
-// inside of one; a code block may go on in the next part.
+// MarkdownStream renders Markdown that arrives in parts. A part ends between paragraphs or, if a paragraph is too long, inside one; a code
+// block can continue in the next part.
 type MarkdownStream struct {
 	markdown markdown
 	begun    bool
-	breaks   int // line breaks since the last line that was shown
+	breaks   int // line breaks since the last rendered line
 }
 
-// Stream returns a stream of lines of at most width cells.
+// Stream returns a stream that renders lines of at most width cells.
 func (p Palette) Stream(width int, base Style) *MarkdownStream {
 	return &MarkdownStream{markdown: markdown{palette: p, width: width, base: base}}
 }
 
-// Add returns the lines of a part of clean Markdown.
+// Add returns the lines for a part of clean Markdown.
 func (s *MarkdownStream) Add(part string) []string {
 	text := s.skipBreaks(strings.TrimRight(part, "\n "))
 	if text == "" {
@@ -40,8 +40,8 @@ func (s *MarkdownStream) Add(part string) []string {
 	return s.markdown.out
 }
 
-// skipBreaks removes the line breaks with which a part begins: the end of the last line of the part before and, outside of code, empty
-// lines.
+// skipBreaks removes line breaks at the beginning of a part: the one that ends the last line of the previous part
+// and, outside code blocks, empty lines.
 func (s *MarkdownStream) skipBreaks(text string) string {
 	for s.begun && (s.breaks == 0 || !s.markdown.code) {
 		line, rest, found := strings.Cut(text, "\n")

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 )
 
-// streamed shows parts of a text one after the other.
+// streamed renders the parts of a text in order.
 func streamed(width int, parts ...string) string {
 	stream := terminal.Palette{}.Stream(width, terminal.Plain)
 

@@ -2,10 +2,10 @@ package terminal
 
 import "strings"
 
-// Style is how a piece of text looks. Only the sixteen colours that every theme has are used.
+// Style is the look of a piece of text. Only the sixteen colours that every theme has are used.
 type Style string
 
-// The styles, as parameters of the escape sequence that begins them.
+// The styles, as parameters of their escape sequences.
 const (
 	Plain  Style = ""
 	Bold   Style = "1"
@@ -31,7 +31,7 @@ func (s Style) With(other Style) Style {
 	}
 }
 
-// Palette paints text, or leaves it as it is where colours are not wanted.
+// Palette paints text, or leaves it unchanged without colours.
 type Palette struct{ Colour bool }
 
 // Paint returns text in a style.

@@ -8,7 +8,7 @@ import (
 
 var divider = regexp.MustCompile(`^[\s|:-]+$`)
 
-// endTable shows a Markdown table with its columns side by side, wrapping inside the cells.
+// endTable renders a Markdown table in columns and wraps text inside the cells.
 func (m *markdown) endTable() {
 	if len(m.table) == 0 {
 		return
@@ -52,7 +52,7 @@ const (
 	minColumn = 6
 )
 
-// columns shares the width out: columns get what they need, and the widest give until all fit.
+// columns distributes the width: columns get what they need, then the widest shrink until all fit.
 func (m *markdown) columns(rows [][]string) []int {
 	var widths []int
 

@@ -7,7 +7,7 @@ import (
 
 const day = 24 * time.Hour
 
-// Duration shows how long something took, as people say it.
+// Duration formats how long something took, for people.
 func Duration(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Second:
@@ -23,7 +23,7 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// Age shows how long ago something was.
+// Age formats how long ago something was.
 func Age(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Minute:
@@ -37,7 +37,7 @@ func Age(d time.Duration) string {
 	}
 }
 
-// Clock shows a running time: 0:07, 12:31, 1:02:03.
+// Clock formats a running time: 0:07, 12:31, 1:02:03.
 func Clock(d time.Duration) string {
 	s := int(max(d, 0).Seconds())
 	if s < int(time.Hour.Seconds()) {

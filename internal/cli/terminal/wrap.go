@@ -12,19 +12,19 @@ type Span struct {
 	Style Style
 }
 
-// Width is how many cells text takes.
+// Width returns how many cells text takes.
 func Width(text string) int { return ansi.StringWidth(text) }
 
-// Truncate cuts text to a width and marks the cut.
+// Truncate cuts text to a width and marks the cut with an ellipsis.
 func Truncate(text string, width int) string { return ansi.Truncate(text, max(width, 0), "…") }
 
-// Pad fills text up to a width.
+// Pad fills text with spaces up to a width.
 func Pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-Width(text)))
 }
 
-// Wrap breaks a paragraph into lines of at most width cells: between words, and inside a word that is longer than a
-// line. The first line begins with first, every other with rest.
+// Wrap breaks a paragraph into lines of at most width cells, between words, or inside a word that is longer than a line. The first line
+// begins with first, all others with rest.
 func (p Palette) Wrap(spans []Span, width int, first, rest string) []string {
 	w := wrapper{palette: p, width: max(width, Width(first)+1, Width(rest)+1), rest: rest}
 	w.put(Span{Text: first})
@@ -38,7 +38,7 @@ func (p Palette) Wrap(spans []Span, width int, first, rest string) []string {
 	return w.lines
 }
 
-// word is what must not be broken: pieces in one or more styles.
+// word is text that must not be broken, as pieces in one or more styles.
 type word struct {
 	pieces []Span
 	width  int
@@ -76,12 +76,12 @@ type wrapper struct {
 	width   int
 	rest    string
 	lines   []string
-	runs    []Span // the line so far, neighbours of one style together
+	runs    []Span // the line so far; adjacent pieces of one style are joined
 	used    int
 	begun   bool // the line has a word
 }
 
-// add puts a word at the end of the line, or on the next one.
+// add puts a word at the end of the line or on the next one.
 func (w *wrapper) add(next word) {
 	if w.begun && w.used+1+next.width > w.width {
 		w.wrap()
@@ -103,7 +103,7 @@ func (w *wrapper) add(next word) {
 	w.begun = true
 }
 
-// write puts a piece on the line, and on further lines if it is longer than one.
+// write puts a piece on the line and, if it does not fit, on further lines.
 func (w *wrapper) write(piece Span) {
 	for w.used+Width(piece.Text) > w.width {
 		head := ansi.Truncate(piece.Text, w.width-w.used, "")
@@ -129,7 +129,7 @@ func (w *wrapper) put(span Span) {
 	}
 }
 
-// wrap ends the line and begins the next.
+// wrap ends the line and begins the next one.
 func (w *wrapper) wrap() {
 	w.turn()
 	w.put(Span{Text: w.rest})

@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// PieceKind says what a piece of an answer is.
+// PieceKind is the kind of a piece of an answer.
 type PieceKind int
 
 // The kinds of pieces.
@@ -18,14 +18,14 @@ const (
 	PieceWarning
 )
 
-// Piece is one thing in the answer to a question: text that a model writes, a tool call, or a warning. Text is not
-// cleaned, since it may be Markdown that is still being written; the other fields are fit to be printed.
+// Piece is one part of the answer to a question: text that a model writes, a tool call, or a warning. Text is not cleaned, since it may be
+// Markdown that is still being written; the other fields are safe to print.
 type Piece struct {
 	// Key stays the same while the piece grows.
 	Key  string
 	Kind PieceKind
 	Text string
-	// Complete says that nothing follows.
+	// Complete means that nothing follows.
 	Complete bool
 	Tool     ToolUse
 }
@@ -40,7 +40,7 @@ type ToolUse struct {
 	Took string `json:"took,omitempty"`
 }
 
-// Pieces are what the answer that a stage gives consists of so far, in order. Text with a gap ends at the gap: the rest
+// Pieces returns the pieces of a stage's answer so far, in order. Text with a gap ends at the gap: the rest
 // follows when the text is complete.
 func Pieces(s *live.Session, stageID string) []Piece {
 	stage := s.Find(stageID)
@@ -76,7 +76,7 @@ func Pieces(s *live.Session, stageID string) []Piece {
 			piece.Kind, piece.Text = PieceWarning, terminal.Line(item.Content)
 		case tarsy.EventError:
 			if !isWarning(item) {
-				continue // the end of the stage reports it
+				continue // reported when the stage ends
 			}
 
 			piece.Kind, piece.Text = PieceWarning, terminal.Line(item.Content)
@@ -90,8 +90,8 @@ func Pieces(s *live.Session, stageID string) []Piece {
 	return pieces
 }
 
-// answerText is the text of an answer that people read. A response in the text protocol has none: its end becomes the analysis,
-// which is an event of its own. An analysis is shown as it is, whatever it begins with.
+// answerText returns the text of an answer for people. A response in the text protocol has none: its end becomes the analysis, which is a
+// separate event. An analysis is shown unchanged, however it begins.
 func answerText(i *live.Item) (text string, ok bool) {
 	text = i.Content
 

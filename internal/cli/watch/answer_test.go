@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// pieces are what the only stage of a story consists of.
+// pieces returns the pieces of a story's only stage.
 func pieces(events ...tarsy.TimelineEvent) []Piece {
 	var s story
 
@@ -80,7 +80,7 @@ func TestPiecesAreTextsToolCallsAndWarnings(t *testing.T) {
 	require.Empty(t, Pieces(live.NewSession(detail()), "stage"), "a stage that has not begun")
 }
 
-// A text that another server writes again begins from its start; after a reload it is known as far as it is stored.
+// A text that another server rewrites starts from its beginning. After a reload, the text is known as far as it was stored.
 func TestPieceFollowsTextThatIsWrittenAgainOrReloaded(t *testing.T) {
 	t.Parallel()
 

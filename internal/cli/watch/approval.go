@@ -11,17 +11,17 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// approval is what is decided about a tool call, or waits for it, made fit to be shown.
+// approval is the approval of a tool call, decided or waiting, cleaned for display.
 type approval struct {
 	tarsy.Approval
 
-	// id is the end of its id, which commands accept.
+	// id is the end of the approval's id, which commands accept.
 	id string
-	// exact are the arguments, digit by digit.
+	// exact are the arguments, exact to the digit.
 	exact []string
 }
 
-// approvalOf returns the approval of a tool call; nil if the call needs none.
+// approvalOf returns the approval of a tool call, or nil if the call needs none.
 func approvalOf(i *live.Item) *approval {
 	metadata := tarsy.MetadataAs[tarsy.ToolCallMetadata](i.Metadata)
 	if metadata.Approval == nil {
@@ -48,20 +48,20 @@ func approvalOf(i *live.Item) *approval {
 	}
 }
 
-// waits reports whether the call has not been made because nobody decided yet.
+// waits reports whether the call is waiting for a decision.
 func (a *approval) waits() bool { return a != nil && a.Status == tarsy.ApprovalWaiting }
 
-// notMade reports whether the call was not made, for another reason than an error.
+// notMade reports whether the call was not made for a reason other than an error.
 func (a *approval) notMade() bool {
 	return a != nil && a.Status != tarsy.ApprovalApproved && !a.waits()
 }
 
-// commands are those that decide.
+// commands returns the commands that decide.
 func (a *approval) commands() []string {
 	return []string{"tarsy approvals approve " + a.id, "tarsy approvals reject " + a.id + " --reason TEXT"}
 }
 
-// decision says who decided and why; it is empty while nobody has.
+// decision describes who decided and why. It is empty while the call waits.
 func (a *approval) decision() string {
 	text := string(a.Status)
 
@@ -87,7 +87,7 @@ func (a *approval) decision() string {
 	return text
 }
 
-// approval is what is below the line of a call that needs one.
+// approval renders what is shown below a call that needs an approval.
 func (b *body) approval(item *live.Item, at moment) []string {
 	a := approvalOf(item)
 	if a == nil {
@@ -116,7 +116,7 @@ func (b *body) approval(item *live.Item, at moment) []string {
 	return lines
 }
 
-// approval writes a request for an approval, or the decision.
+// approval writes an approval request or its decision.
 func (l *Lines) approval(item *live.Item, at time.Time) {
 	a := approvalOf(item)
 	if a == nil {

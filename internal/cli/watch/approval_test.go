@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// approval is a tool call that waits for an approval, and the decision about it.
+// approval returns the updates of a tool call that waits for an approval, and those of the decision.
 func (s *story) approval(decision tarsy.Approval) (waits, decided []client.Update) {
 	approval := tarsy.Approval{Status: tarsy.ApprovalWaiting, Scope: tarsy.ScopeCall, Rule: "approvals.rules[0]", ExpiresAt: at(3600)}
 	call := timeline("tool", tarsy.EventToolCall, tarsy.EventStreaming, "", 3)
@@ -62,7 +62,7 @@ func TestScreenShowsWaitingCallWithCommandsAndDecision(t *testing.T) {
 	call := timeline("tool", tarsy.EventToolCall, tarsy.EventCompleted, "The call was rejected: not now", 61)
 	call.Metadata = tarsy.NewMetadata(tarsy.ToolCallResult{IsError: true})
 	play(m, s.event(tarsy.TimelineCompleted(call)))
-	play(m, waits[1]) // the journal is read again
+	play(m, waits[1]) // the journal is read a second time
 
 	got = show(m)
 	require.Contains(t, got, "rejected by ana: not now")

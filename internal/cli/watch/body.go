@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// excerptLines is how much of a tool's result is shown unless it is expanded, alertLines of the alert.
+	// excerptLines limits how much of a tool's result is shown unless it is expanded, and alertLines how much of the alert.
 	excerptLines = 5
 	alertLines   = 6
-	// textWidth is the widest that prose is set: longer lines are hard to read.
+	// textWidth is the maximum width of prose: longer lines are hard to read.
 	textWidth = 110
 
 	margin = "  "
@@ -22,12 +22,12 @@ const (
 	bar    = "│ "
 )
 
-// body renders a session's items. It keeps what it rendered of an item until the item changes; when the view changes
-// (size, expanded) a new body is made.
+// body renders the items of a session. It caches a rendered item until the item changes. When the view changes (size,
+// expanded), a new body is made.
 type body struct {
 	palette  terminal.Palette
 	width    int
-	room     int // how many lines are seen at once
+	room     int // how many lines are visible
 	expanded bool
 	cache    map[*live.Item]rendered
 }
@@ -42,20 +42,20 @@ func newBody(palette terminal.Palette, width, room int, expanded bool) *body {
 	return &body{palette: palette, width: width, room: room, expanded: expanded, cache: map[*live.Item]rendered{}}
 }
 
-// moment is when a frame is drawn: the time, and the sign of what is under way.
+// moment is the time of a frame and its progress indicator.
 type moment struct {
 	now  time.Time
 	spin string
 }
 
-// lines is the whole session.
+// lines returns the whole session.
 func (b *body) lines(s *live.Session, now time.Time, spin string) []string {
 	at := moment{now, spin}
 	lines := b.alert(s)
 	ended := false
 
 	for _, item := range s.Items {
-		// Questions come after the session's end.
+		// Questions come after the end of the session.
 		if item.Question > 0 && !ended {
 			lines, ended = append(apart(lines), b.ending(s)...), true
 		}
@@ -100,7 +100,7 @@ func (b *body) alert(s *live.Session) []string {
 	return lines
 }
 
-// title is the first line of a part, with something at the right.
+// title returns the first line of a part, with right at its right end.
 func (b *body) title(name, what, right string) string {
 	left := b.palette.Paint(terminal.Bold.With(terminal.Cyan), "▌"+name)
 	if what != "" {
@@ -110,7 +110,7 @@ func (b *body) title(name, what, right string) string {
 	return b.spread(left, right)
 }
 
-// spread puts text at both ends of a line; the left gives way.
+// spread puts text at both ends of a line. The left one is truncated if necessary.
 func (b *body) spread(left, right string) string {
 	if right == "" {
 		return terminal.Truncate(left, b.width)
@@ -121,7 +121,7 @@ func (b *body) spread(left, right string) string {
 	return terminal.Pad(terminal.Truncate(left, room), room) + " " + right
 }
 
-// running shows how long something has taken, in whole seconds while it goes on: more would flicker.
+// running formats a duration, in whole seconds while it is still running: fractions would flicker.
 func running(began, ended, now time.Time) string {
 	if ended.IsZero() {
 		return fmt.Sprintf("%d s", max(0, int(now.Sub(began).Seconds())))
@@ -143,7 +143,7 @@ func (b *body) sign(status, spin string) string {
 	}
 }
 
-// excerpt shows the first lines of text that is not prose, each on one line, and says how much is left out.
+// excerpt renders the first lines of text that is not prose, without wrapping, and how many lines are left out.
 func (b *body) excerpt(text []string, limit int) []string {
 	shown := text
 	if !b.expanded && len(text) > limit+1 {
@@ -166,7 +166,7 @@ func (b *body) excerpt(text []string, limit int) []string {
 	return lines
 }
 
-// verdict is the conclusion of a session that has one.
+// verdict renders the conclusion of a session, if there is one.
 func (b *body) verdict(s *live.Session) []string {
 	if s.Verdict == nil {
 		return nil
@@ -185,7 +185,7 @@ func (b *body) verdict(s *live.Session) []string {
 	return append(lines, "")
 }
 
-// ending is what is said after the last item.
+// ending renders what follows the last item.
 func (b *body) ending(s *live.Session) []string {
 	if !s.Status.Terminal() {
 		return nil

@@ -1,6 +1,5 @@
-// Package watch shows one session while it runs: as a screen that follows it, or as plain lines. What is known of the
-// session is kept by package live; everything here but the screen's runner is a pure function of that, of the clock and of
-// the keys that were pressed.
+// Package watch shows one session while it runs: on a screen that follows it, or as plain lines. Package live keeps the state of the
+// session; everything here except the screen's runner is a pure function of that state, the clock and the pressed keys.
 //
-// It must not know HTTP nor flags. All text of a session is hostile and passes terminal.Clean before it is shown.
+// It must not know HTTP or flags. All text of a session is hostile and must pass terminal.Clean before it is shown.
 package watch

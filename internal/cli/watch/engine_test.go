@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// stage is a stage of the story that begins or ends.
+// stage returns an update for a stage that begins or ends.
 func (s *story) stage(id, name string, kind tarsy.StageType, index int, status tarsy.Status, seconds float64) client.Update {
 	return s.event(tarsy.StageStatusChanged(tarsy.Stage{
 		ID: id, SessionID: sessionID, StageName: name, StageType: kind, StageIndex: index, Status: status,
@@ -26,14 +26,14 @@ func (s *story) agent(id, stage, name string, status tarsy.Status, seconds float
 	return s.event(tarsy.ExecutionStatusChanged(tarsy.Execution{ID: id, StageID: stage, SessionID: sessionID, AgentName: name, Status: status}, at(seconds)))
 }
 
-// by is a timeline event of an agent in a stage.
+// by attributes a timeline event to an agent in a stage.
 func by(agent, stage string, e tarsy.TimelineEvent) tarsy.TimelineEvent {
 	e.ExecutionID, e.StageID = &agent, &stage
 
 	return e
 }
 
-// call is a tool call that is complete, with the lines of its result.
+// call returns a completed tool call whose result has this many lines.
 func call(id, tool string, seconds float64, lines int) tarsy.TimelineEvent {
 	e := timeline(id, tarsy.EventToolCall, tarsy.EventCompleted, strings.TrimSpace(strings.Repeat("a line\n", lines)), seconds)
 	e.Metadata = tarsy.NewMetadata(tarsy.ToolCallMetadata{
@@ -43,7 +43,7 @@ func call(id, tool string, seconds float64, lines int) tarsy.TimelineEvent {
 	return e
 }
 
-// summary is the summary of a call's result.
+// summary returns the summary of a tool call's result.
 func summary(id, callID string, status tarsy.EventStatus, text string, seconds float64) tarsy.TimelineEvent {
 	e := timeline(id, tarsy.EventToolSummary, status, text, seconds)
 	e.Metadata = tarsy.NewMetadata(tarsy.ToolSummaryMetadata{
@@ -88,7 +88,7 @@ func TestParallelAgentsAreAllVisibleWhileRunning(t *testing.T) {
 	require.Equal(t, 256, strings.Count(show(m), "a line"))
 }
 
-// team is a whole session: two agents, their synthesis, a summary, and two questions.
+// team returns a whole session: two agents, their synthesis, a summary, and two questions.
 func team(s *story) []client.Update {
 	one, two, both := "# One\n\nIt is the cache.", "# Two\n\nIt is the release.", "# Both\n\nThe release brought the cache."
 	updates := append(replicas(s),
@@ -188,7 +188,7 @@ func TestReloadedSessionLooksLikeFollowedOne(t *testing.T) {
 	require.Equal(t, before, draw(loaded), "what comes after it may tell again what is there")
 }
 
-// reloadedFrom is what a server holds when it has told the updates.
+// reloadedFrom returns the state of a server after these updates.
 func reloadedFrom(t *testing.T, updates []client.Update) *client.Reloaded {
 	t.Helper()
 

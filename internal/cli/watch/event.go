@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// event is a timeline event, and an empty line after it.
+// event renders a timeline event followed by an empty line.
 func (b *body) event(item *live.Item, at moment) []string {
 	final := !item.Ended.IsZero() && (item.Summary == nil || !item.Summary.Ended.IsZero())
 
@@ -57,12 +57,12 @@ func (b *body) draw(item *live.Item, at moment) []string {
 	return b.prose(item.Content, terminal.Plain)
 }
 
-// remark is a line about what is below it.
+// remark returns a line about what is below it.
 func (b *body) remark(style terminal.Style, text string) string {
 	return terminal.Truncate(margin+b.palette.Paint(style, text), b.width)
 }
 
-// analysis is what an agent came to. Where several do, and in a chat, it is not the session's.
+// analysis renders an agent's analysis. In a chat it is titled as the answer, and with parallel agents it names the agent.
 func (b *body) analysis(item *live.Item) []string {
 	name := "Analysis"
 	if item.Parent != nil && item.Parent.StageType == tarsy.StageChat {
@@ -99,7 +99,7 @@ func (b *body) failure(item *live.Item) []string {
 	return lines
 }
 
-// response is what a model said in the middle of its work.
+// response renders a model's intermediate response.
 func (b *body) response(item *live.Item) []string {
 	said := live.SplitReply(item.Content)
 	if !said.Found {
@@ -122,7 +122,7 @@ func (b *body) response(item *live.Item) []string {
 	return lines
 }
 
-// native is what the model's provider did on its own side.
+// native renders what the model's provider did on its side.
 func (b *body) native(item *live.Item) []string {
 	lines := []string{b.remark(terminal.Bold, map[tarsy.EventType]string{
 		tarsy.EventCodeExecution: "The provider ran code", tarsy.EventGoogleSearch: "The provider searched the web",
@@ -167,7 +167,7 @@ func (b *body) prose(text string, style terminal.Style) []string {
 	return lines
 }
 
-// summaryTitle says what a summary stands for.
+// summaryTitle describes what was summarised.
 func summaryTitle(item *live.Item) string {
 	title := "summary of the result"
 	if n := tarsy.MetadataAs[tarsy.ToolSummaryMetadata](item.Metadata).OriginalTokens; n > 0 {

@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// stageTitle is what people call a stage.
+// stageTitle returns the display name of a stage.
 func stageTitle(i *live.Item) string {
 	name := terminal.Line(i.Stage)
 
@@ -23,7 +23,7 @@ func stageTitle(i *live.Item) string {
 	return name
 }
 
-// forced says why an agent had to conclude; empty if it was not told to.
+// forced returns why an agent was forced to conclude; empty if it was not.
 func forced(i *live.Item) string {
 	analysis := tarsy.MetadataAs[tarsy.FinalAnalysisMetadata](i.Metadata)
 	if !analysis.ForcedConclusion {
@@ -47,7 +47,7 @@ func forced(i *live.Item) string {
 	return "told to conclude"
 }
 
-// unfounded says which calls an analysis cites that are not there; empty if there are none.
+// unfounded lists the nonexistent calls that an analysis cites; empty if there are none.
 func unfounded(i *live.Item) string {
 	unknown := tarsy.MetadataAs[tarsy.FinalAnalysisMetadata](i.Metadata).UnknownCitations
 	if len(unknown) == 0 {
@@ -57,10 +57,10 @@ func unfounded(i *live.Item) string {
 	return "cites calls that are not there: " + terminal.Line(strings.Join(unknown, ", "))
 }
 
-// isWarning reports whether an error ended nothing: the work went on in another way.
+// isWarning reports whether an error ended nothing, because the work continued in another way.
 func isWarning(i *live.Item) bool { return errorCode(i) == tarsy.ErrorRunbookUnavailable }
 
-// errorCode is the code of an error event.
+// errorCode returns the code of an error event.
 func errorCode(i *live.Item) string {
 	return terminal.Line(tarsy.MetadataAs[tarsy.ErrorMetadata](i.Metadata).Code)
 }

@@ -2,7 +2,7 @@ package watch
 
 import tea "charm.land/bubbletea/v2"
 
-// press does what a key asks for.
+// press handles a key.
 func (m *model) press(pressed tea.KeyPressMsg) tea.Cmd {
 	key := pressed.String()
 
@@ -22,7 +22,7 @@ func (m *model) press(pressed tea.KeyPressMsg) tea.Cmd {
 	}
 }
 
-// answer is the reply to "cancel this session?"; everything but yes is no.
+// answer handles the reply to "cancel this session?". Anything but yes means no.
 func (m *model) answer(key string) tea.Cmd {
 	m.asking = false
 
@@ -72,7 +72,7 @@ func (m *model) pressSession(key string) tea.Cmd {
 	return nil
 }
 
-// scroll moves the view. The end is followed only by whoever is at the end.
+// scroll moves the view. The view follows new lines only while it is at the end.
 func (m *model) scroll(lines int) {
 	if m.session == nil || lines == 0 {
 		return

@@ -12,17 +12,17 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// Lines writes a session as plain lines, one thing after the other, each when it is final: for pipes, logs and
-// people without a screen. It never moves the cursor and never paints.
+// Lines writes a session as plain lines in order, each when it is final: for pipes, logs and users without a screen. It never moves the
+// cursor and never paints.
 type Lines struct {
 	Out      io.Writer
 	Location *time.Location
-	// Width is how wide a terminal is that the lines are read on; zero does not break them.
+	// Width is the width of the terminal that shows the lines; with zero they are not wrapped.
 	Width int
-	// Work writes only what agents do on their way, neither stages nor the question nor the analysis: for whoever asked
-	// and gets the answer printed at the end.
+	// Work writes only the agents' intermediate work, without stages, the question and the analysis, for callers that
+	// print the answer at the end.
 	Work bool
-	// Last keeps back the analyses of the last stage, for whoever prints them elsewhere; Flush writes them after all.
+	// Last holds back the analyses of the last stage, for callers that print them elsewhere. Flush writes them after all.
 	Last bool
 
 	session *live.Session
@@ -30,7 +30,7 @@ type Lines struct {
 	kept    []*live.Item // analyses that may turn out to be the last
 }
 
-// NewLines makes a writer of a session's lines.
+// NewLines returns a writer for a session's lines.
 func NewLines(out io.Writer, session *live.Session) *Lines {
 	return &Lines{Out: out, Location: time.Local, session: session}
 }
@@ -115,7 +115,7 @@ func (l *Lines) event(event tarsy.Event) {
 	}
 }
 
-// reloaded writes all that the session holds. Some of it may have been written before: nobody knows what is missing.
+// reloaded writes everything in the session. Some of it may have been written before, since it is unknown what was missed.
 func (l *Lines) reloaded() {
 	l.held = nil
 	l.alert()
@@ -148,7 +148,7 @@ func (l *Lines) reloaded() {
 	l.status(l.session.Status, now)
 }
 
-// verdict writes the conclusion, unless somebody prints it elsewhere.
+// verdict writes the verdict, unless the caller prints it elsewhere.
 func (l *Lines) verdict(at time.Time) {
 	if l.session.Verdict == nil || l.Last || l.Work {
 		return
@@ -197,7 +197,7 @@ func (l *Lines) created(p tarsy.TimelineCreatedPayload) {
 		return
 	}
 
-	// An answer that has become the analysis is among those held, and release writes it.
+	// A response that became the analysis is among those held; release writes it.
 	merged := item.Former != ""
 	l.release(item.Agent)
 
@@ -206,7 +206,7 @@ func (l *Lines) created(p tarsy.TimelineCreatedPayload) {
 	}
 }
 
-// final writes what is complete. An answer waits until it is known whether it is the analysis.
+// final writes a completed item. A response is held until it is known whether it becomes the analysis.
 func (l *Lines) final(item *live.Item) {
 	switch {
 	case item == nil:
@@ -218,7 +218,7 @@ func (l *Lines) final(item *live.Item) {
 	}
 }
 
-// release writes the answers of an agent that were held, or those of all agents if it is nil.
+// release writes the held responses of an agent, or those of all agents if agent is nil.
 func (l *Lines) release(agent *live.Agent) {
 	var waiting []*live.Item
 
@@ -233,7 +233,7 @@ func (l *Lines) release(agent *live.Agent) {
 	l.held = waiting
 }
 
-// Flush writes the analyses that were kept back.
+// Flush writes the analyses that were held back.
 func (l *Lines) Flush() {
 	for _, item := range l.kept {
 		l.analysis(item)
@@ -242,13 +242,13 @@ func (l *Lines) Flush() {
 	l.kept = nil
 }
 
-// column is where the text of a line begins.
+// column is where the text of a line starts.
 const column = 20
 
-// line writes one thing; its further lines are indented below the first.
+// line writes one item, with further lines indented below the first.
 func (l *Lines) line(at time.Time, name, text string) { l.put(at, name, l.broken(text)) }
 
-// put writes lines that fit already.
+// put writes lines that already fit.
 func (l *Lines) put(at time.Time, name string, lines []string) {
 	var out strings.Builder
 
@@ -262,11 +262,11 @@ func (l *Lines) put(at time.Time, name string, lines []string) {
 		out.WriteString(line + "\n")
 	}
 
-	// Whoever reads the lines is gone if this fails, and then the command ends too.
+	// If this fails, the reader is gone and the command ends anyway.
 	_, _ = io.WriteString(l.Out, out.String())
 }
 
-// broken is text in lines that fit.
+// broken wraps text to the width.
 func (l *Lines) broken(text string) []string {
 	lines := strings.Split(text, "\n")
 	if l.Width == 0 {
@@ -289,7 +289,7 @@ func (l *Lines) broken(text string) []string {
 	return fitting
 }
 
-// fit cuts a line of what is not prose.
+// fit truncates a line that is not prose.
 func (l *Lines) fit(line string) string {
 	if l.Width == 0 {
 		return line

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// write writes one thing that is final.
+// write writes one final item.
 func (l *Lines) write(item *live.Item) {
 	at := item.Ended
 	if at.IsZero() {
@@ -67,7 +67,7 @@ func (l *Lines) analysis(item *live.Item) {
 	l.line(item.Ended, itemName(item), l.who(item)+text)
 }
 
-// itemText is an item's text, and what became of it if it did not complete.
+// itemText returns the text of an item and, if it did not complete, its status.
 func (l *Lines) itemText(item *live.Item) string {
 	text := strings.TrimSpace(terminal.Clean(item.Content))
 
@@ -90,7 +90,7 @@ func (l *Lines) itemText(item *live.Item) string {
 	return text
 }
 
-// who names the agent where several work at once.
+// who returns the name of the agent if several work in parallel.
 func (l *Lines) who(item *live.Item) string {
 	if item.Agent.Parallel() {
 		return terminal.Line(item.Agent.Name) + ": "

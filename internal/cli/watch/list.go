@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 )
 
-// load asks for the list.
+// load requests the list.
 func (m *model) load() tea.Cmd {
 	list := m.actions.List
 
@@ -21,8 +21,7 @@ func (m *model) load() tea.Cmd {
 	}
 }
 
-// receive shows a list that was loaded. Without a first one there is nothing to show, and the screen ends; a later one
-// that fails is asked for again.
+// receive shows a loaded list. If the first one fails, there is nothing to show and the screen ends; later failures are retried.
 func (m *model) receive(msg listedMsg) tea.Cmd {
 	if msg.err != nil {
 		if !m.listed {
@@ -43,7 +42,7 @@ func (m *model) receive(msg listedMsg) tea.Cmd {
 
 	m.list, m.listed, m.listedAt, m.notice = msg.items, true, m.now, ""
 
-	// The cursor stays with its session when new ones come.
+	// The cursor stays on its session when new ones arrive.
 	for i, item := range m.list {
 		if item.ID == chosen && m.cursor > 0 {
 			m.cursor = i

@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// actions are what the screen can ask for. Open and Leave return at once; a session that was opened comes as messages.
+// actions are what the screen can request. Open and Leave return immediately; an opened session arrives as messages.
 type actions struct {
 	Open   func(id string)
 	Leave  func()
@@ -52,11 +52,11 @@ type (
 const (
 	tickEvery = 150 * time.Millisecond
 	listEvery = 2 * time.Second
-	// chrome is how many lines the head and the foot take.
+	// chrome is how many lines the header and the footer take.
 	chrome = 6
 )
 
-// model is the screen: a list of sessions, and one session that is followed.
+// model is the bubbletea model of the screen: a list of sessions, and one session that is followed.
 type model struct {
 	actions actions
 	palette terminal.Palette
@@ -71,35 +71,35 @@ type model struct {
 	listedAt time.Time
 	cursor   int
 	browsing bool // the list is on the screen
-	entered  bool // the session was chosen from the list, and Esc goes back to it
+	entered  bool // the session was chosen from the list; Esc returns to it
 
 	id       string
 	session  *live.Session
 	body     *body
 	expanded bool
-	top      int  // the first line that is shown
-	follow   bool // the end is kept in sight
+	top      int  // the first visible line
+	follow   bool // keep the end visible
 	lost     error
 	notice   string
-	asking   bool // whether to cancel
+	asking   bool // the question whether to cancel is shown
 	question question
 
 	failure error
 }
 
-// modelConfig is how a screen begins.
+// modelConfig is the initial state of a screen.
 type modelConfig struct {
 	Actions actions
 	Palette terminal.Palette
 	Server  string
-	// SessionID is the session to open; empty means to choose from a list.
+	// SessionID is the session to open; if it is empty, the user chooses from a list.
 	SessionID string
 	Now       time.Time
 	Width     int
 	Height    int
 }
 
-// newModel makes the screen.
+// newModel returns a model.
 func newModel(cfg modelConfig) *model {
 	return &model{
 		actions: cfg.Actions, palette: cfg.Palette, server: cfg.Server, now: cfg.Now, width: cfg.Width, height: cfg.Height,
@@ -107,10 +107,10 @@ func newModel(cfg modelConfig) *model {
 	}
 }
 
-// Err is why the screen ended, if not because somebody wanted it to.
+// Err returns why the screen ended, or nil if the user left.
 func (m *model) Err() error { return m.failure }
 
-// Session is the session on the screen; nil if there is none.
+// Session returns the session on the screen, or nil if there is none.
 func (m *model) Session() *live.Session { return m.session }
 
 // Init implements tea.Model.
@@ -221,7 +221,7 @@ func (m *model) cancel() tea.Cmd {
 	return func() tea.Msg { return cancelMsg{cancel(id)} }
 }
 
-// spin is the sign of what is under way.
+// spin returns the progress indicator.
 func (m *model) spin() string {
 	signs := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 

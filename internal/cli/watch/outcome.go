@@ -6,7 +6,7 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// Outcome says on one line where the session stands.
+// Outcome describes the state of the session in one line.
 func Outcome(s *live.Session, palette terminal.Palette) string {
 	if !s.Status.Terminal() {
 		return words(string(s.Status))
@@ -17,7 +17,7 @@ func Outcome(s *live.Session, palette terminal.Palette) string {
 	return palette.Paint(style, text)
 }
 
-// outcome says how a session ended.
+// outcome describes how a session ended.
 func outcome(s *live.Session) (terminal.Style, string) {
 	took := " after " + terminal.Duration(s.Elapsed(s.EndedAt))
 	if s.StartedAt.IsZero() {
@@ -49,7 +49,7 @@ func outcome(s *live.Session) (terminal.Style, string) {
 	return style, text
 }
 
-// early says why a session ended before its agents were done.
+// early describes why a session ended before its agents were done.
 func early(reason string) string {
 	switch tarsy.ForcedConclusion(reason) {
 	case tarsy.ForcedDeadline:

@@ -11,25 +11,25 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// question is the input line of the screen. It takes the keys when the session is over, until Tab gives them back.
+// question is the input line of the screen. Once the session is over it receives the keys, until Tab returns them to the commands.
 type question struct {
 	line *prompt.Line
-	keys bool // keys are commands, although the session is over
+	keys bool // keys are commands even though the session is over
 
 	sending     bool         // the server has not responded yet
-	text        string       // what was asked here last
-	asked       client.Asked // the same as the server accepted it
+	text        string       // the last question asked here
+	asked       client.Asked // the same question as accepted by the server
 	interrupted bool         // its answer is to be cancelled
 }
 
 func newQuestion() question { return question{line: prompt.NewLine(nil)} }
 
-// typing tells whether keys go to the input line.
+// typing reports whether keys go to the input line.
 func (m *model) typing() bool {
 	return !m.browsing && m.session != nil && m.session.Status.Terminal() && !m.question.keys
 }
 
-// answeringHere tells whether the answer to a question that was asked on this screen is in progress.
+// answeringHere reports whether a question from this screen is being answered.
 func (m *model) answeringHere() bool {
 	if m.question.sending {
 		return true
@@ -38,7 +38,7 @@ func (m *model) answeringHere() bool {
 	return m.question.asked.StageID != "" && m.session != nil && !m.session.StageStatus(m.question.asked.StageID).Terminal()
 }
 
-// pressInterrupt cancels the answer that was asked for here, then leaves. The answers of others are not touched.
+// pressInterrupt cancels the answer to a question from this screen, or else leaves. Other users' answers are not touched.
 func (m *model) pressInterrupt() tea.Cmd {
 	if m.browsing || m.question.interrupted || !m.answeringHere() {
 		return tea.Quit
@@ -48,7 +48,7 @@ func (m *model) pressInterrupt() tea.Cmd {
 	m.notice = "cancelling the answer; Ctrl-C again leaves"
 
 	if m.question.sending {
-		return nil // it is cancelled when it is accepted
+		return nil // cancelled once it is accepted
 	}
 
 	return m.cancel()
@@ -89,7 +89,7 @@ func (m *model) pressQuestion(key tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// questions are what was asked about the session, in order.
+// questions returns the questions about the session, in order.
 func (m *model) questions() []string {
 	var all []string
 
@@ -102,7 +102,7 @@ func (m *model) questions() []string {
 	return all
 }
 
-// ask sends what was typed. The answer comes as everything else that happens in the session.
+// ask sends the typed question. The answer arrives like every other event of the session.
 func (m *model) ask() tea.Cmd {
 	if m.session.Answering() || m.question.sending {
 		m.notice = "an answer is in progress; ask when it has ended"
@@ -132,7 +132,7 @@ func (m *model) ask() tea.Cmd {
 	}
 }
 
-// accepted takes the server's response to a question.
+// accepted handles the server's response to a question.
 func (m *model) accepted(msg askedMsg) tea.Cmd {
 	if msg.id != m.id {
 		return nil
@@ -153,7 +153,7 @@ func (m *model) accepted(msg askedMsg) tea.Cmd {
 	return nil
 }
 
-// checkRefusal takes back a question that the server accepted and refused later. The journal may tell so before the response does.
+// checkRefusal takes back a question that the server accepted but refused later. The journal may report this before the response arrives.
 func (m *model) checkRefusal() {
 	if m.session == nil {
 		return
@@ -164,7 +164,7 @@ func (m *model) checkRefusal() {
 	}
 }
 
-// takeBack ends a question that was refused. It can be changed and sent again.
+// takeBack ends a refused question. The user can edit it and send it again.
 func (m *model) takeBack(reason string) {
 	m.notice = "not asked: " + terminal.Line(reason)
 	m.question.asked, m.question.interrupted = client.Asked{}, false
@@ -174,7 +174,7 @@ func (m *model) takeBack(reason string) {
 	}
 }
 
-// inputLine is the line at the bottom, and the cell of the cursor; negative if keys do not go there.
+// inputLine returns the line at the bottom and the cell of the cursor, which is negative if keys do not go there.
 func (m *model) inputLine() (line string, cursor int) {
 	switch {
 	case m.browsing || m.session == nil:

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// over is a screen of a session that has ended.
+// over returns the screen of a session that has ended.
 func over(f *fake, s *story) *model {
 	m := screen(f)
 	play(m, s.begin()...)
@@ -20,7 +20,7 @@ func over(f *fake, s *story) *model {
 	return m
 }
 
-// answer is the stage of the answer to a question that was asked on the screen.
+// answer sets the status of the stage that answers a question from the screen.
 func (s *story) answer(m *model, status tarsy.Status) {
 	play(m, s.event(tarsy.StageStatusChanged(tarsy.Stage{
 		ID: "answer", SessionID: sessionID, StageName: "Chat", StageType: tarsy.StageChat, StageIndex: 2, Status: status,
@@ -78,7 +78,7 @@ func TestCtrlCCancelsAnswerAskedHereThenLeaves(t *testing.T) {
 	require.Equal(t, "cancel "+sessionID, f.calls[len(f.calls)-1])
 	require.IsType(t, tea.QuitMsg{}, pressInterrupt(m), "the second one leaves")
 
-	// Answers that others asked for are left alone.
+	// Answers to other users' questions are left alone.
 	var other story
 
 	f = &fake{}
@@ -99,7 +99,7 @@ func TestRefusedQuestionStaysInInputLine(t *testing.T) {
 	require.IsType(t, tea.QuitMsg{}, pressInterrupt(m), "there is nothing to cancel")
 }
 
-// The journal of a finished session is read from its beginning, while somebody may be typing already.
+// While the journal of a finished session is read from its beginning, the user can already type.
 func TestFinishedSessionTakesQuestionsWhileItsJournalIsRead(t *testing.T) {
 	t.Parallel()
 
@@ -112,7 +112,7 @@ func TestFinishedSessionTakesQuestionsWhileItsJournalIsRead(t *testing.T) {
 	require.Equal(t, []string{"open " + sessionID, "ask hm?"}, f.calls)
 }
 
-// refused is the event of a question that was accepted and cannot be answered.
+// refused plays the event of a question that was accepted and cannot be answered.
 func (s *story) refused(m *model) {
 	event := tarsy.TimelineEvent{
 		ID: "refusal", SessionID: sessionID, EventType: tarsy.EventError, Status: tarsy.EventCompleted,
@@ -138,7 +138,7 @@ func TestQuestionRefusedAfterItWasAcceptedIsNotInProgress(t *testing.T) {
 	press(m, "enter")
 	require.Equal(t, []string{"open " + sessionID, "ask why", "ask why"}, f.calls)
 
-	// The journal may be faster than the response.
+	// The journal may be faster than the response to the request.
 	var early story
 
 	f = &fake{}
@@ -153,7 +153,7 @@ func TestQuestionRefusedAfterItWasAcceptedIsNotInProgress(t *testing.T) {
 	require.IsType(t, tea.QuitMsg{}, pressInterrupt(m))
 }
 
-// asked is an earlier question of the session, with its answer.
+// asked plays an earlier question of the session with its answer.
 func (s *story) asked(m *model, id, question string) {
 	stage := tarsy.Stage{ID: id, SessionID: sessionID, StageType: tarsy.StageChat, StageIndex: 2, Status: tarsy.StatusActive}
 	play(m, s.event(tarsy.StageStatusChanged(stage, at(6))))
@@ -275,7 +275,7 @@ func TestQuestionIsSentOnceWhileServerHasNotResponded(t *testing.T) {
 	press(m, "!")
 	require.NotContains(t, show(m), "an answer is in progress", "the next key removes the notice")
 
-	// What is typed meanwhile is kept if the question is refused.
+	// Text typed in the meantime is kept if the question is refused.
 	f.err = errors.New("busy\nnow")
 	m.Update(ask())
 	require.Contains(t, show(m), "\n > no!\n not asked: busy now")
@@ -302,7 +302,7 @@ func TestCtrlCBeforeServerRespondsCancelsAnswerOnce(t *testing.T) {
 	s.answer(m, tarsy.StatusActive)
 	s.answer(m, tarsy.StatusCancelled)
 
-	// The next answer is another one.
+	// A new answer is not affected by the cancellation.
 	press(m, "x", "enter")
 	require.Equal(t, "ask x", f.calls[len(f.calls)-1], "it is not cancelled")
 	m.question.asked.StageID = "next"

@@ -16,28 +16,28 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// listLimit is how many sessions the list offers.
+// listLimit is the maximum number of sessions in the list.
 const listLimit = 100
 
-// someHeight is the height of a terminal that nobody can measure.
+// someHeight is assumed until the terminal reports its height.
 const someHeight = 24
 
-// Options are what a screen runs on.
+// Options configure a screen.
 type Options struct {
 	Client    *client.Client
 	SessionID string
 	Palette   terminal.Palette
-	// Columns is the width of the terminal until it reports its own.
+	// Columns is the initial width, until the terminal reports its own.
 	Columns int
 	In      io.Reader
 	Out     io.Writer
 	Env     []string
 }
 
-// Run shows the screen until somebody leaves it. It returns the session that was on it, nil if there was none.
+// Run shows the screen until the user leaves it. It returns the last session on it, or nil if there was none.
 func Run(ctx context.Context, options Options) (*live.Session, error) {
 	r := &runner{ctx: ctx, client: options.Client, leave: func() {}}
-	// When this runs the screen has ended: messages are dropped, so the reader cannot be stuck on sending one.
+	// At this point the screen has ended and drops messages, so the reader cannot block on sending one.
 	defer r.reading.Wait()
 	defer r.stop()
 
@@ -59,7 +59,7 @@ func Run(ctx context.Context, options Options) (*live.Session, error) {
 	return model.Session(), model.Err()
 }
 
-// runner follows the session that is on the screen. Only the screen's goroutine calls open and stop.
+// runner follows the session on the screen. Only the screen's goroutine calls open and stop.
 type runner struct {
 	ctx     context.Context //nolint:containedctx // the life of the screen
 	client  *client.Client
@@ -68,7 +68,7 @@ type runner struct {
 	reading sync.WaitGroup
 }
 
-// open follows a session, and no longer the one before.
+// open follows a session in place of the previous one.
 func (r *runner) open(id string) {
 	r.stop()
 
@@ -78,7 +78,7 @@ func (r *runner) open(id string) {
 }
 
 // stop ends following. It does not wait for the reader: the screen calls it, and the reader may be waiting for the
-// screen to take a message.
+// screen to accept a message.
 func (r *runner) stop() { r.leave() }
 
 func (r *runner) follow(ctx context.Context, id string) {
@@ -106,19 +106,19 @@ func (r *runner) follow(ctx context.Context, id string) {
 	}
 }
 
-// sendVerdict loads what the journal does not have of a verdict. If that fails, the screen shows what the journal has.
+// sendVerdict loads the whole verdict, because the journal contains only part of it. If that fails, the screen shows that part.
 func (r *runner) sendVerdict(ctx context.Context, id string) {
 	if detail, err := r.client.Session(ctx, id); err == nil && detail.Verdict != nil {
 		r.send(ctx, verdictMsg{id, detail.Verdict})
 	}
 }
 
-// IsVerdict reports whether an update brings the verdict of a session. All of the verdict can be loaded then.
+// IsVerdict reports whether an update contains the verdict of a session. From then on, the whole verdict can be loaded.
 func IsVerdict(update client.Update) bool {
 	return update.Event != nil && update.Event.Type == tarsy.TypeSessionVerdict
 }
 
-// send drops what nobody waits for any more.
+// send drops messages of a session that is no longer followed.
 func (r *runner) send(ctx context.Context, msg tea.Msg) {
 	if ctx.Err() == nil {
 		r.program.Send(msg)

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// leastTail and mostTail are how many lines are shown of an agent while several work.
+	// leastTail and mostTail limit how many lines of an agent are shown while several are working.
 	leastTail = 3
 	mostTail  = 12
-	// agentChrome is how many lines an agent takes besides: its name, how much is above, and an empty one.
+	// agentChrome is how many more lines an agent takes: its name, the number of lines above, and an empty line.
 	agentChrome = 3
 )
 
-// stage is a stage with all that happened in it.
+// stage renders a stage with all its events.
 func (b *body) stage(item *live.Item, at moment) []string {
 	right := running(item.Began, item.Ended, at.now) + " " + b.sign(item.Status, at.spin)
 	lines := []string{b.stageTitle(item, right)}
@@ -63,8 +63,8 @@ func (b *body) stageTitle(item *live.Item, right string) string {
 	return b.title("Stage "+strconv.Itoa(item.Index), what, right)
 }
 
-// agents shows agents that work at once one below the other, each behind a bar. While they work only the ends are
-// shown, so that all of them are in sight.
+// agents renders concurrent agents one below the other, each behind a bar. While they work, only the last lines are
+// shown, so that all agents are visible.
 func (b *body) agents(stage *live.Item, at moment) []string {
 	var lines []string
 
@@ -108,7 +108,7 @@ func (b *body) agents(stage *live.Item, at moment) []string {
 	return lines
 }
 
-// tail is the end of what one of several agents did.
+// tail returns the last lines of one of several agents.
 func (b *body) tail(lines []string, agents int) []string {
 	most := max(leastTail, min(mostTail, b.room/agents-agentChrome))
 	if len(lines) <= most+1 {

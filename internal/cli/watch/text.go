@@ -9,10 +9,10 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// words makes a name of the wire readable.
+// words makes an identifier from the API readable.
 func words(name string) string { return strings.ReplaceAll(terminal.Line(name), "_", " ") }
 
-// count says how many of something there are.
+// count formats a number of things.
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -21,7 +21,7 @@ func count(n int, what string) string {
 	return thousands(n) + " " + what + "s"
 }
 
-// thousands writes a number as people read it.
+// thousands formats a number with thousands separators.
 func thousands(n int) string {
 	const group = 1000
 
@@ -32,5 +32,5 @@ func thousands(n int) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/group), n%group)
 }
 
-// sessionTitle is what the session is called.
+// sessionTitle returns the title of a session.
 func sessionTitle(s *live.Session) string { return terminal.Line(s.Facts.TitleOr(s.AlertType)) }

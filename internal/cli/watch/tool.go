@@ -14,9 +14,9 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// toolCall is what the metadata of a tool call says, made fit to be shown.
+// toolCall is the metadata of a tool call, cleaned for display.
 type toolCall struct {
-	// number is what an analysis cites the call by.
+	// number is how an analysis cites the call.
 	number    string
 	name      string
 	arguments string
@@ -48,7 +48,7 @@ func toolName(server, tool string) string {
 	return terminal.Line(tool)
 }
 
-// arguments shows what a tool was given as name=value.
+// arguments formats the arguments of a tool as name=value.
 func arguments(raw json.RawMessage) string {
 	var value any
 
@@ -79,8 +79,7 @@ func arguments(raw json.RawMessage) string {
 	return strings.Join(parts, " ")
 }
 
-// tool is a call with its result. Of a result that was summarised the summary is shown, and the result itself only where
-// everything is expanded.
+// tool renders a call with its result. If the result was summarised, it shows the summary, and the result only in the expanded view.
 func (b *body) tool(item *live.Item, at moment) []string {
 	lines := append([]string{b.callLine(item, at)}, b.approval(item, at)...)
 
@@ -90,7 +89,7 @@ func (b *body) tool(item *live.Item, at moment) []string {
 	}
 
 	text := strings.Split(result, "\n")
-	instead := false // the summary stands for the result; one that failed does not
+	instead := false // show the summary in place of the result, unless summarising failed
 
 	if item.Summary != nil {
 		lines = append(lines, b.summary(item.Summary, at)...)
@@ -145,7 +144,7 @@ func (b *body) callLine(item *live.Item, at moment) string {
 	return b.spread(left, b.palette.Paint(terminal.Dim, right))
 }
 
-// summary is what a model was given instead of a long result.
+// summary renders what a model was given in place of a long result.
 func (b *body) summary(item *live.Item, at moment) []string {
 	lines := []string{inset[len(margin):] + b.remark(terminal.Cyan, "≡ "+summaryTitle(item))}
 	inner := *b

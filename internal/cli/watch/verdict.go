@@ -8,16 +8,16 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 )
 
-// VerdictLayout is how a verdict is printed.
+// VerdictLayout configures how a verdict is printed.
 type VerdictLayout struct {
 	Palette terminal.Palette
-	// Width is where lines are broken; zero breaks none.
+	// Width is the maximum line width; zero means no wrapping.
 	Width int
-	// WholeCommands leaves commands on one line, however long: a shell would run each part of a broken one by itself.
+	// WholeCommands keeps each command on one line, however long: a shell would run the parts of a wrapped one separately.
 	WholeCommands bool
 }
 
-// Lines is a verdict for people: outcome and cause first, then how certain that is, what to do, and what was not checked.
+// Lines returns a verdict for people: outcome and cause first, then the confidence, the next steps, and what was not checked.
 func (l VerdictLayout) Lines(v tarsy.Verdict) []string {
 	w := verdictWriter{VerdictLayout: l}
 
@@ -91,7 +91,7 @@ func (w *verdictWriter) heading(text string) {
 	w.add("", "", terminal.Span{Text: text, Style: terminal.Bold})
 }
 
-// step is one thing to do: what, why, the command and the link.
+// step adds one next step: title, reason, command and link.
 func (w *verdictWriter) step(number string, s tarsy.NextStep) {
 	indent := strings.Repeat(" ", len(number))
 	w.add(number, indent, terminal.Span{Text: terminal.Line(s.Title)}, terminal.Span{Text: " (" + terminal.Line(s.Caution()) + ")", Style: cautionStyle(s)})
@@ -120,7 +120,7 @@ func (w *verdictWriter) command(indent, command string) {
 	}
 }
 
-// whole adds a line that is copied, and so not broken unless it has to be.
+// whole adds a line for copying, which is wrapped only if it has to be.
 func (w *verdictWriter) whole(first string, span terminal.Span) {
 	if w.WholeCommands {
 		w.lines = append(w.lines, first+w.Palette.Paint(span.Style, span.Text))
@@ -129,7 +129,7 @@ func (w *verdictWriter) whole(first string, span terminal.Span) {
 	}
 }
 
-// OutcomeStyle is how an outcome is painted.
+// OutcomeStyle returns the style of an outcome.
 func OutcomeStyle(outcome tarsy.Outcome) terminal.Style {
 	switch outcome {
 	case tarsy.OutcomeCauseFound:
@@ -159,7 +159,7 @@ func cautionStyle(s tarsy.NextStep) terminal.Style {
 	return terminal.Dim
 }
 
-// Headline is the conclusion of a session in one line: the outcome and the cause. It is empty for a session without a verdict.
+// Headline returns the conclusion of a session in one line: outcome and cause. It is empty for a session without a verdict.
 func Headline(outcome tarsy.Outcome, cause string) string {
 	parts := []string{terminal.Line(outcome.Words())}
 	if cause = terminal.Line(tarsy.WithoutMarks(cause)); cause != "" {

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/client/live"
 )
 
-// conclusion is a verdict with everything in it.
+// conclusion returns a verdict with all fields set.
 func conclusion() *tarsy.Verdict {
 	claim := func(text string) tarsy.Claim { return tarsy.Claim{Text: text, Citations: []tarsy.Citation{}} }
 
@@ -37,7 +37,7 @@ func conclusion() *tarsy.Verdict {
 	}
 }
 
-// judged is a session that ends with a verdict.
+// judged returns the updates of a session that ends with a verdict.
 func judged(s *story) []client.Update {
 	return append(s.begin(),
 		s.event(tarsy.TimelineCreated(timeline("a", tarsy.EventFinalAnalysis, tarsy.EventCompleted, "It is the cache.", 5))),
@@ -123,7 +123,7 @@ func TestHostileVerdictCannotControlTerminal(t *testing.T) {
 	}
 }
 
-// poison replaces every text but the time.
+// poison replaces all texts except times.
 func poison(fields map[string]any, text string) {
 	for name, value := range fields {
 		switch value := value.(type) {

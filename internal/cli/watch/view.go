@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/cli/terminal"
 )
 
-// inputRow is the row of the input line, counted from below: the foot is under it.
+// inputRow is the row of the input line, counted from the bottom: the footer is below it.
 const inputRow = 2
 
 // View implements tea.Model.
@@ -26,7 +26,7 @@ func (m *model) View() tea.View {
 	return view
 }
 
-// screen is everything that is shown, exactly as high as the terminal.
+// screen returns the whole screen, exactly as high as the terminal.
 func (m *model) screen() string {
 	if m.width <= 0 || m.height <= 0 {
 		return ""
@@ -57,7 +57,7 @@ func (m *model) screen() string {
 	return strings.Join(lines[:min(len(lines), m.height)], "\n")
 }
 
-// across puts text at both ends of the screen.
+// across puts text at both ends of a line.
 func (m *model) across(left, right string) string {
 	b := body{palette: m.palette, width: m.width - 1}
 
@@ -92,7 +92,7 @@ func (m *model) head() []string {
 	}
 }
 
-// SeverityStyle is how the severity of an alert is painted.
+// SeverityStyle returns the style of an alert's severity.
 func SeverityStyle(severity tarsy.Severity) terminal.Style {
 	switch severity {
 	case tarsy.SeverityCritical, tarsy.SeverityHigh:
@@ -105,7 +105,7 @@ func SeverityStyle(severity tarsy.Severity) terminal.Style {
 	return terminal.Plain
 }
 
-// StatusStyle is how the status of a session is painted.
+// StatusStyle returns the style of a session's status.
 func StatusStyle(status tarsy.SessionStatus) terminal.Style {
 	switch status {
 	case tarsy.SessionCompleted:
@@ -138,7 +138,7 @@ func statusSign(status tarsy.SessionStatus, spin string) string {
 	return "○"
 }
 
-// visible is the part of the session that fits.
+// visible returns the lines of the session that fit.
 func (m *model) visible() []string {
 	if m.session == nil {
 		return []string{"", m.palette.Paint(terminal.Dim, " loading…")}
@@ -179,13 +179,13 @@ func (m *model) foot() string {
 
 	help := m.help()
 	if m.notice != "" && terminal.Width(left)+terminal.Width(help)+len("    ") > m.width {
-		help = "" // what happened matters more
+		help = "" // the notice matters more
 	}
 
 	return m.across(left, help)
 }
 
-// cancelQuestion names what would be cancelled: of a session that is over, only the answer.
+// cancelQuestion asks about what would be cancelled: once the session is over, only the answer.
 func (m *model) cancelQuestion() string {
 	if m.session.Status.Terminal() {
 		return "Cancel this answer?"
@@ -220,5 +220,5 @@ func (m *model) help() string {
 	return m.palette.Paint(terminal.Dim, strings.Join(append(keys, "q quit"), "  "))
 }
 
-// shortID is the part of an id in which neighbours differ; commands take it for the whole.
+// shortID returns the end of an id, which distinguishes ids of about the same time. Commands accept it in place of the whole id.
 func shortID(id string) string { return id[max(0, len(id)-12):] }

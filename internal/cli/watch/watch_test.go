@@ -30,7 +30,7 @@ func start() time.Time { return time.Date(2026, 3, 17, 9, 42, 0, 0, time.UTC) }
 
 func at(seconds float64) time.Time { return start().Add(time.Duration(seconds * float64(time.Second))) }
 
-// golden compares a screen with a file, or rewrites the file under -update.
+// golden compares a screen with a golden file, or rewrites the file under -update.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 
@@ -47,7 +47,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// show is the screen with its trailing spaces removed.
+// show renders the screen without trailing spaces.
 func show(m *model) string {
 	lines := strings.Split(m.View().Content, "\n")
 	for i, line := range lines {
@@ -57,7 +57,7 @@ func show(m *model) string {
 	return strings.Join(lines, "\n")
 }
 
-// fake is the actions of a screen, written down.
+// fake records the actions of a screen.
 type fake struct {
 	calls []string
 	items []tarsy.SessionItem
@@ -78,7 +78,7 @@ func (f *fake) actions() actions {
 	}
 }
 
-// screen is a model of 80 by 24 that shows a session.
+// screen returns an 80x24 model that shows a session.
 func screen(f *fake) *model {
 	m := newModel(modelConfig{Actions: f.actions(), Server: "http://127.0.0.1:8080", SessionID: sessionID, Now: at(0), Width: 80, Height: 24})
 	m.Init()
@@ -100,7 +100,7 @@ func play(m *model, updates ...client.Update) {
 	}
 }
 
-// keyOf is a key by its name, or what it types.
+// keyOf returns a key by its name, or by the text it types.
 func keyOf(name string) tea.KeyPressMsg {
 	codes := map[string]rune{
 		"up": tea.KeyUp, "down": tea.KeyDown, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
@@ -118,7 +118,7 @@ func keyOf(name string) tea.KeyPressMsg {
 	return tea.KeyPressMsg{Text: name, Code: []rune(name)[0]}
 }
 
-// press presses keys and passes on what they lead to. It reports whether the last one left the screen.
+// press presses keys and delivers the resulting messages. It reports whether the last key left the screen.
 func press(m *model, keys ...string) (left bool) {
 	for _, key := range keys {
 		left = false
@@ -134,7 +134,7 @@ func press(m *model, keys ...string) (left bool) {
 	return left
 }
 
-// story is the updates of one session; number counts its events.
+// story generates the updates of one session. number counts its events.
 type story struct{ number int64 }
 
 func (s *story) event(e tarsy.Event) client.Update {
@@ -409,7 +409,7 @@ func TestHostileTextDoesNotReachTerminal(t *testing.T) {
 
 	for name, text := range map[string]string{"screen": m.View().Content, "lines": out.String()} {
 		require.Contains(t, text, "abcde", name)
-		// Clean changes nothing in what is clean.
+		// Clean leaves clean text unchanged.
 		require.Equal(t, terminal.Clean(text), text, name)
 	}
 }
@@ -435,7 +435,7 @@ func TestAnyWindowSizeIsFilledExactly(t *testing.T) {
 	}
 }
 
-// metadata is what another release, or an attacker, might have written.
+// metadata returns what another release, or an attacker, might have written.
 func metadata(t *testing.T, keys map[string]any) tarsy.Metadata {
 	t.Helper()
 

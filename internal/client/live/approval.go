@@ -2,8 +2,8 @@ package live
 
 import "tarsy.dev/tarsy"
 
-// decided takes a change of an approval. The journal is read from its beginning, so that a decision which is known already comes after the
-// request for it again.
+// decided applies a change of an approval. The journal is read from its beginning, so a request can arrive after its decision is already
+// known; the decision is kept.
 func (s *Session) decided(p tarsy.ApprovalStatusPayload) {
 	item := s.Find(p.EventID)
 	if item == nil || item.Type != tarsy.EventToolCall {

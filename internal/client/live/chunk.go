@@ -2,10 +2,10 @@ package live
 
 import "tarsy.dev/tarsy"
 
-// Gap stands where pieces of text were lost; the whole text comes when it is complete.
+// Gap marks lost pieces of text; the whole text arrives when it is complete.
 const Gap = " […] "
 
-// applyChunk takes a piece of text. Pieces may be lost or come twice; a higher fence means that the text starts over.
+// applyChunk applies a piece of text. Pieces can be lost or repeated; a higher fence means that the text starts over.
 func (s *Session) applyChunk(chunk tarsy.StreamChunkPayload) {
 	item := s.Find(chunk.EventID)
 	if item == nil || item.Status != string(tarsy.EventStreaming) || chunk.Fence < item.fence {
@@ -19,7 +19,7 @@ func (s *Session) applyChunk(chunk tarsy.StreamChunkPayload) {
 
 	switch {
 	case chunk.Offset < item.units:
-		// Sent again, to be sure: only what is new counts.
+		// The piece repeats text that has already arrived, so it replaces everything from its offset.
 		head := tarsy.CutUTF16(item.Content, chunk.Offset)
 		item.setText(head + chunk.Delta)
 	case chunk.Offset == item.units:

@@ -1,3 +1,3 @@
-// Package live is what a reader knows of a session while it runs: a fold over the updates that a client receives. It knows the wire
-// and the vocabulary, and not how a session is shown: texts are as the server sent them, which is not safe to print.
+// Package live holds the state of a running session as a reader knows it: a fold over the updates that a client receives. It knows the API
+// and the vocabulary, but not how a session is shown: texts are unchanged from the server and not safe to print.
 package live

@@ -9,8 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// reload starts again with what the server holds, because the journal no longer has all events. Updates that come after it
-// may tell some of it again.
+// reload replaces the state with the server's, because the journal no longer has all events. Later updates can repeat some of it.
 func (s *Session) reload(reloaded client.Reloaded) {
 	fresh := NewSession(reloaded.Detail)
 
@@ -42,7 +41,7 @@ func (s *Session) reload(reloaded client.Reloaded) {
 		}
 	}
 
-	// What belongs to no stage stands between stages, in its time.
+	// Items without a stage are placed between stages by time.
 	slices.SortStableFunc(fresh.Items, func(a, b *Item) int { return cmp.Compare(a.Began.UnixNano(), b.Began.UnixNano()) })
 	*s = *fresh
 }

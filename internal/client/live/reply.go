@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// headThought begins a thought in the text protocol, in which models without functions ask for tools.
+// headThought begins a thought in the text protocol, which models without function calling use to request tools.
 const headThought = "Thought:"
 
 var (
@@ -13,15 +13,14 @@ var (
 	replyEnd   = regexp.MustCompile(`(?im)^\W*(action|final answer)\W*:\W*`)
 )
 
-// Reply is an answer in the text protocol as people read it: the action is left out, for the call that it became
-// stands below it.
+// Reply is a response in the text protocol as people read it. The action is omitted, because the resulting call is shown below it.
 type Reply struct {
 	Found   bool
 	Thought string
 	Answer  string
 }
 
-// SplitReply reads an answer; Found is false if it is not in the text protocol.
+// SplitReply parses a response. Found is false if it is not in the text protocol.
 func SplitReply(text string) Reply {
 	text = strings.TrimSpace(text)
 	if !replyStart.MatchString(text) {

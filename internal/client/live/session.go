@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/client"
 )
 
-// Session is what a reader knows of a session.
+// Session is the state of a session as a reader knows it.
 type Session struct {
 	ID        string
 	AlertType string
@@ -25,14 +25,14 @@ type Session struct {
 	ErrorMessage   string
 	StartedAt      time.Time
 	EndedAt        time.Time
-	// Verdict is nil until there is one. The journal brings only its outcome, cause and confidence; whoever reads it loads the rest.
+	// Verdict is nil until there is one. The journal contains only its outcome, cause and confidence; the reader has to load the rest.
 	Verdict *tarsy.Verdict
 	Items   []*Item
 
 	agents map[string]*Agent // by execution
 }
 
-// NewSession begins with what the server tells of a session; its journal brings the rest.
+// NewSession starts with the server's detail of a session; the journal adds the rest.
 func NewSession(detail tarsy.SessionDetail) *Session {
 	s := &Session{
 		ID: detail.ID, AlertType: detail.AlertType, Facts: detail.AlertFacts, Alert: detail.Alert, ChainID: detail.ChainID, Author: detail.Author,
@@ -51,7 +51,7 @@ func NewSession(detail tarsy.SessionDetail) *Session {
 	return s
 }
 
-// Apply takes one update. Updates that this version does not know change nothing.
+// Apply applies one update. Unknown updates are ignored.
 func (s *Session) Apply(update client.Update) {
 	switch {
 	case update.Event != nil:
@@ -100,7 +100,7 @@ func (s *Session) applyEvent(event tarsy.Event) {
 	}
 }
 
-// Decode reads the payload of an event; false if it is of another form.
+// Decode decodes the payload of an event. It returns false if the payload has another shape.
 func Decode[P any](event tarsy.Event) (P, bool) {
 	var payload P
 
@@ -109,8 +109,8 @@ func Decode[P any](event tarsy.Event) (P, bool) {
 	return payload, err == nil
 }
 
-// sessionStatus takes a status. The journal is read from its beginning, so a session that was over when it was loaded gets its
-// earlier statuses again; it stays over.
+// sessionStatus applies a status. The journal is read from its beginning, so a session that was already over when it was loaded receives
+// its earlier statuses again; it remains over.
 func (s *Session) sessionStatus(p tarsy.SessionStatusPayload) {
 	if p.Status == tarsy.SessionInProgress && s.StartedAt.IsZero() {
 		s.StartedAt = p.Timestamp
@@ -141,7 +141,7 @@ func (s *Session) stageStatus(p tarsy.StageStatusPayload) {
 	}
 }
 
-// addStage adds a stage; questions are counted apart.
+// addStage adds a stage. Stages that answer questions are numbered separately.
 func (s *Session) addStage(item *Item) {
 	if item.StageType == tarsy.StageChat {
 		item.Question = 1
@@ -175,7 +175,7 @@ func (s *Session) agentStatus(p tarsy.ExecutionStatusPayload) {
 	}
 }
 
-// Find returns a stage or an event of the timeline; nil if there is none.
+// Find returns a stage or a timeline event, or nil if there is none.
 func (s *Session) Find(id string) *Item {
 	at := slices.IndexFunc(s.Items, func(i *Item) bool { return i.ID == id || i.Former == id && id != "" })
 	if at < 0 {
@@ -185,10 +185,10 @@ func (s *Session) Find(id string) *Item {
 	return s.Items[at]
 }
 
-// Agent returns the agent of an execution; nil if there is none.
+// Agent returns the agent of an execution, or nil if there is none.
 func (s *Session) Agent(executionID string) *Agent { return s.agents[executionID] }
 
-// StageStatus is where a stage stands; empty if it has not begun.
+// StageStatus returns the status of a stage; empty if it has not begun.
 func (s *Session) StageStatus(id string) tarsy.Status {
 	if item := s.Find(id); item != nil {
 		return tarsy.Status(item.Status)
@@ -197,7 +197,7 @@ func (s *Session) StageStatus(id string) tarsy.Status {
 	return ""
 }
 
-// Refusal is why a question gets no answer although it was accepted; empty if it was not refused.
+// Refusal returns why an accepted question gets no answer; empty if it was not refused.
 func (s *Session) Refusal(messageID string) string {
 	for _, item := range s.Items {
 		if item.Type == tarsy.EventError && messageID != "" && tarsy.MetadataAs[tarsy.ErrorMetadata](item.Metadata).MessageID == messageID {
@@ -215,10 +215,10 @@ func (s *Session) Answering() bool {
 	})
 }
 
-// Busy reports whether there is anything to be cancelled.
+// Busy reports whether there is anything to cancel.
 func (s *Session) Busy() bool { return !s.Status.Terminal() || s.Answering() }
 
-// Elapsed is how long the session has been worked on.
+// Elapsed returns how long the session has been running.
 func (s *Session) Elapsed(now time.Time) time.Duration {
 	if s.StartedAt.IsZero() {
 		return 0

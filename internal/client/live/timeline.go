@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// created takes a timeline event that is new, or that is told again after a reload.
+// created applies a timeline event that is new, or repeated after a reload.
 func (s *Session) created(p tarsy.TimelineCreatedPayload) {
 	var agent *Agent
 	if p.ExecutionID != nil {
@@ -36,7 +36,7 @@ func (s *Session) created(p tarsy.TimelineCreatedPayload) {
 	}
 }
 
-// add puts a new event where it belongs: below its stage and, if it is the summary of a result, below the call.
+// add inserts a new event below its stage and, if it summarises a result, links it to the call.
 func (s *Session) add(item *Item, p tarsy.TimelineCreatedPayload) {
 	switch {
 	case p.StageID != nil:
@@ -59,8 +59,8 @@ func (s *Session) add(item *Item, p tarsy.TimelineCreatedPayload) {
 	}
 }
 
-// promoteAnswer turns an agent's last answer into its analysis: it is the same text, and nobody wants to read it twice. In the
-// text protocol the analysis is only the end of the answer; the thought before it stays, as an answer of its own.
+// promoteAnswer turns an agent's last response into its analysis: they have the same text, which should be shown once. In the text protocol
+// the analysis is only the end of the response; the thought before it remains a response.
 func (s *Session) promoteAnswer(agent *Agent, p tarsy.TimelineCreatedPayload) bool {
 	last := s.lastOf(agent)
 	if last == nil || last.Type != tarsy.EventResponse {
@@ -87,7 +87,7 @@ func (s *Session) promoteAnswer(agent *Agent, p tarsy.TimelineCreatedPayload) bo
 	return true
 }
 
-// completed takes the final content of a timeline event that was streaming.
+// completed applies the final content of a streaming timeline event.
 func (s *Session) completed(p tarsy.TimelineCompletedPayload) {
 	item := s.Find(p.EventID)
 	if item == nil || item.Former == p.EventID {

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// waitingCall is the call of an execution about which somebody can decide, or nil.
+// waitingCall returns the call of an execution that waits for a decision, or nil.
 func waitingCall(state *progress.State, execution string, now time.Time) *tarsy.MCPInteraction {
 	for i := range state.MCPInteractions {
 		c := &state.MCPInteractions[i]
@@ -21,12 +21,12 @@ func waitingCall(state *progress.State, execution string, now time.Time) *tarsy.
 	return nil
 }
 
-// IsWaiting reports whether an execution can do nothing before somebody decides about one of its calls.
+// IsWaiting reports whether an execution waits for a decision on one of its calls.
 func IsWaiting(state *progress.State, execution string, now time.Time) bool {
 	return waitingCall(state, execution, now) != nil
 }
 
-// DecideBefore is until when somebody can decide about the call that an execution waits for. It reports false if it waits for none.
+// DecideBefore returns when the approval that an execution waits for expires. It returns false if it waits for none.
 func DecideBefore(state *progress.State, execution string, now time.Time) (time.Time, bool) {
 	if c := waitingCall(state, execution, now); c != nil {
 		return c.Approval.ExpiresAt, true
@@ -35,7 +35,7 @@ func DecideBefore(state *progress.State, execution string, now time.Time) (time.
 	return time.Time{}, false
 }
 
-// wait gives the lease back until somebody decides, or the first request expires.
+// wait releases the lease until someone decides, or the first approval expires.
 func (s Steps) wait(index int) progress.Step {
 	var first *time.Time
 
@@ -45,7 +45,7 @@ func (s Steps) wait(index int) progress.Step {
 		}
 	}
 
-	// Requests were applied before, so an expiry was found if there is none left.
+	// Decisions have already been applied, so if no call is waiting, the last approval has just expired.
 	if first == nil {
 		first = &s.Now
 	}
@@ -56,8 +56,8 @@ func (s Steps) wait(index int) progress.Step {
 	return step
 }
 
-// Decide applies what people decided about calls. It returns nil if they decided nothing. A decision that came while the request was
-// open counts, also if it expired meanwhile.
+// Decide applies people's decisions on calls. It returns nil if there are none. A decision that was made while the approval was open counts
+// even if the approval has expired since.
 func Decide(state *progress.State, now time.Time) *progress.Step {
 	var step progress.Step
 
@@ -85,7 +85,7 @@ func Decide(state *progress.State, now time.Time) *progress.Step {
 	return &step
 }
 
-// decided is the call of a request with what was decided about it, or nil if nothing waits for that decision.
+// decided returns the call of a request with the decision applied, or nil if no call waits for that decision.
 func decided(state *progress.State, q tarsy.Request, now time.Time) *tarsy.MCPInteraction {
 	var decision tarsy.ApprovalDecision
 	if err := json.Unmarshal(q.Payload, &decision); err != nil {
@@ -110,7 +110,7 @@ func decided(state *progress.State, q tarsy.Request, now time.Time) *tarsy.MCPIn
 	return &call
 }
 
-// eventsOf is the timeline event of a call with its approval as it is now.
+// eventsOf returns the timeline event of a call with its current approval.
 func eventsOf(state *progress.State, call tarsy.MCPInteraction, now time.Time) []tarsy.TimelineEvent {
 	for _, e := range state.Timeline {
 		if e.ID == call.TimelineEventID {
@@ -123,8 +123,8 @@ func eventsOf(state *progress.State, call tarsy.MCPInteraction, now time.Time) [
 	return nil
 }
 
-// withdraw closes the requests for approvals of one execution, or of all if none is named, whose calls are no longer wanted. Their
-// timeline events are closed after it, with the metadata that it returns by the event's id.
+// withdraw closes the approvals of calls that are no longer needed, of one execution, or of all if execution is empty. The caller closes
+// their timeline events with the returned metadata, by event ID.
 func withdraw(step *progress.Step, state *progress.State, now time.Time, execution string) map[string]tarsy.Metadata {
 	changed := map[string]tarsy.Metadata{}
 
@@ -152,8 +152,8 @@ func withdraw(step *progress.Step, state *progress.State, now time.Time, executi
 	return changed
 }
 
-// waited is for how long the work that began at a time has waited for people: the time in which at least one call did. It does not
-// count against the time limit.
+// waited returns how long the work that began at a time has waited for people: the time in which at least one call did. It does not count
+// against the time limit.
 func waited(state *progress.State, began, now time.Time) time.Duration {
 	type interval struct{ from, to time.Time }
 

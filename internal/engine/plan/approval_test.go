@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// waitingState is a session whose stage has two agents; calls of both wait for people until the given seconds.
+// waitingState returns a session whose stage has one agent per expiry, each with a call that waits for approval until that second.
 func waitingState(expiries ...int64) *progress.State {
 	started := time.Unix(0, 0)
 	state := &progress.State{
@@ -69,7 +69,7 @@ func TestTimeOfWaitingDoesNotCount(t *testing.T) {
 	state := waitingState(5000, 5000)
 	require.Equal(t, []Task{{Kind: Wait}}, tasksAt(state, 4000), "longer than the session may take")
 
-	// Both waited, one of them longer: ten seconds of work are on the clock.
+	// Both waited, one of them longer: only ten seconds of work count.
 	first, second := time.Unix(1000, 0), time.Unix(2000, 0)
 	state.MCPInteractions[0].Approval = &tarsy.Approval{Status: tarsy.ApprovalApproved, DecidedAt: &first}
 	state.MCPInteractions[1].Approval = &tarsy.Approval{Status: tarsy.ApprovalApproved, DecidedAt: &second}

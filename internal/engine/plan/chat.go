@@ -12,12 +12,11 @@ import (
 
 const (
 	chatStage = "Chat Response"
-	// chatAgent is the agent's name if the chain takes no questions any more. The execution then fails with that reason.
+	// chatAgent is the agent's name if the chain no longer takes questions. The execution then fails with that reason.
 	chatAgent = "ChatAgent"
 )
 
-// ask begins the stage that answers the oldest question. A question changes nothing in the investigation: its status,
-// analysis and summary stay.
+// ask begins the stage that answers the oldest question. A question does not change the investigation's status, analysis or summary.
 func (s Steps) ask() progress.Step {
 	now := s.Now
 	i := slices.IndexFunc(s.State.Requests, func(q tarsy.Request) bool { return q.Kind == tarsy.RequestChat })
@@ -72,7 +71,7 @@ func (s Steps) closeChat(status tarsy.Status, message string) progress.Step {
 	return step
 }
 
-// touchChat notes when something last happened in the chat, and so in the session.
+// touchChat records the time of the last activity in the chat, and so in the session.
 func (s Steps) touchChat(step *progress.Step, chat tarsy.Chat) {
 	session := s.State.Session
 	session.LastInteractionAt, chat.LastInteractionAt = &s.Now, &s.Now

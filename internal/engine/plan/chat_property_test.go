@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// ask is what AddQuestion does, without the database.
+// ask does what AddQuestion does, without the database.
 func (p *play) ask(content string) {
 	question := tarsy.Question{ChatID: ident.New(), MessageID: ident.New(), StageID: ident.New(), Content: content}
 	if len(p.state.Chats) > 0 {
@@ -32,10 +32,10 @@ func (p *play) ask(content string) {
 	})
 }
 
-// lastChat is the stage that was begun last.
+// lastChat returns the stage that began last.
 func (p *play) lastChat() tarsy.Stage { return p.state.Stages[len(p.state.Stages)-1] }
 
-// expectedAnswer is how an answer ends by the outcomes alone.
+// expectedAnswer returns the status of an answer as implied by the outcomes alone.
 func (m *model) expectedAnswer() tarsy.Status {
 	if m.recipe.Chat == nil {
 		return tarsy.StatusFailed
@@ -44,8 +44,8 @@ func (m *model) expectedAnswer() tarsy.Status {
 	return m.outcomes[m.recipe.Chat.Spec.Name]
 }
 
-// requireChats checks what so many questions have left: the investigation as it was, one chat, and each question told
-// of and answered once.
+// requireChats checks the state after the given number of questions: the investigation unchanged, one chat, and each question announced and
+// answered once.
 func requireChats(t require.TestingT, before tarsy.Session, p *play, questions int) {
 	requireClosed(t, p)
 
@@ -139,8 +139,7 @@ func TestReplanningAnyChatPrefixLeadsToTheSameEnd(t *testing.T) {
 	})
 }
 
-// askedOn asks the next question of a session that has just been left: whatever became of the last one, this one is
-// answered.
+// askedOn asks another question of a session that has just been released and checks that it is answered, whatever happened to the last one.
 func (m *model) askedOn(t *rapid.T, before tarsy.Session, p *play, asked int, pick func(int) int) {
 	p.ask(fmt.Sprintf("question %d", asked+1))
 	m.finishPlay(t, p, pick)
@@ -148,7 +147,7 @@ func (m *model) askedOn(t *rapid.T, before tarsy.Session, p *play, asked int, pi
 	require.Equal(t, m.expectedAnswer(), p.lastChat().Status)
 }
 
-// checkAnswerCancelled asks for a cancellation at this prefix. It is taken only while something is asked or answered.
+// checkAnswerCancelled requests a cancellation at this prefix. It is accepted only while a question is open or being answered.
 func (m *model) checkAnswerCancelled(t *rapid.T, before tarsy.Session, prefix *play, asked int, pick func(int) int) {
 	if prefix.released {
 		return
@@ -163,8 +162,7 @@ func (m *model) checkAnswerCancelled(t *rapid.T, before tarsy.Session, prefix *p
 	m.askedOn(t, before, p, asked, pick)
 }
 
-// checkAnswerCancelledAfterPlan asks for a cancellation between the plan and its step: it ends the answer, or the
-// answer was there first and it is refused.
+// checkAnswerCancelledAfterPlan requests a cancellation between the plan and its step: it ends the answer, or it is refused as too late.
 func (m *model) checkAnswerCancelledAfterPlan(t *rapid.T, before tarsy.Session, prefix *play, asked int, pick func(int) int) {
 	if prefix.released {
 		return
@@ -188,7 +186,7 @@ func (m *model) checkAnswerCancelledAfterPlan(t *rapid.T, before tarsy.Session, 
 	m.askedOn(t, before, p, asked, pick)
 }
 
-// checkAnswerTimedOut lets the answer's own deadline pass at this prefix.
+// checkAnswerTimedOut lets the answer's deadline pass at this prefix.
 func (m *model) checkAnswerTimedOut(t *rapid.T, before tarsy.Session, prefix *play, asked int, pick func(int) int) {
 	p := m.again(prefix)
 
@@ -204,7 +202,7 @@ func (m *model) checkAnswerTimedOut(t *rapid.T, before tarsy.Session, prefix *pl
 	m.askedOn(t, before, p, asked, pick)
 }
 
-// checkAskedAfterPlan asks between the plan to release and the release: the question is not refused with what is late.
+// checkAskedAfterPlan asks between the plan to release and the release: the question must not be refused as too late.
 func (m *model) checkAskedAfterPlan(t *rapid.T, before tarsy.Session, prefix *play, asked int, pick func(int) int) {
 	if !prefix.released {
 		return

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// failSession ends a session whose stage did not succeed, with the status of that stage.
+// failSession ends a session whose stage did not succeed, as timed out if the stage did, otherwise as failed.
 func (s Steps) failSession(index int) progress.Step {
 	stage := s.State.Stages[index]
 	code := "stage_failed"
@@ -30,23 +30,23 @@ func (s Steps) failSession(index int) progress.Step {
 	return s.closeSession(status, code, fmt.Sprintf("stage %q: %s", stage.StageName, stage.ErrorMessage))
 }
 
-// cancelledOnRequest is the message on everything that was cancelled.
+// cancelledOnRequest is the error message of everything that was cancelled.
 const cancelledOnRequest = "cancelled on request"
 
 func (s Steps) cancelSession() progress.Step {
 	return s.closeSession(tarsy.SessionCancelled, "cancelled", cancelledOnRequest)
 }
 
-// release refuses requests to cancel, which come too late. A question that arrived after the plan was made stays open and
-// keeps the lease: the next plan answers it.
+// release refuses cancel requests, which arrived too late. A question that arrived after planning remains open and keeps the lease; the
+// next plan answers it.
 func (s Steps) release() progress.Step {
 	late := slices.DeleteFunc(s.closeRequests(tarsy.RequestRefused), func(q tarsy.Request) bool { return q.Kind == tarsy.RequestChat })
 
 	return progress.Step{Answered: late}
 }
 
-// closeSession ends a session with everything that is open in it: timeline events, calls, executions, stages and requests.
-// A cancellation that people have already seen is not taken back, whatever was planned before it was requested.
+// closeSession ends a session and everything that is open in it: timeline events, calls, executions, stages and requests. A cancellation
+// that people have already seen is not reverted, whatever was planned before the request.
 func (s Steps) closeSession(status tarsy.SessionStatus, code, message string) progress.Step {
 	now := s.Now
 	session := s.State.Session
@@ -71,8 +71,8 @@ func (s Steps) closeSession(status tarsy.SessionStatus, code, message string) pr
 	return step
 }
 
-// closeOpen ends everything in the session that has not ended. The statuses of sessions that did not complete are also
-// statuses of stages, executions and timeline events.
+// closeOpen ends everything in the session that has not ended. The statuses of sessions that did not complete are also valid statuses of
+// stages, executions and timeline events.
 func closeOpen(step *progress.Step, state *progress.State, status tarsy.Status, message string, now time.Time) {
 	closeTimeline(step, state, tarsy.EventStatus(status), now, "")
 
@@ -93,7 +93,7 @@ func closeOpen(step *progress.Step, state *progress.State, status tarsy.Status, 
 	}
 }
 
-// closeTimeline ends the open timeline events and calls of one execution, or of all if none is named.
+// closeTimeline ends the open timeline events and calls of an execution, or of all executions if it is empty.
 func closeTimeline(step *progress.Step, state *progress.State, status tarsy.EventStatus, now time.Time, execution string) {
 	approvals := withdraw(step, state, now, execution)
 
@@ -119,7 +119,7 @@ func closeTimeline(step *progress.Step, state *progress.State, status tarsy.Even
 	}
 }
 
-// FailExecution ends an execution that could not run, with what an earlier holder of the session left open in it.
+// FailExecution fails an execution that could not run, and closes what an earlier holder of the session left open in it.
 func (s Steps) FailExecution(id, code, message string) progress.Step {
 	var step progress.Step
 
@@ -140,7 +140,7 @@ func (s Steps) FailExecution(id, code, message string) progress.Step {
 	return step
 }
 
-// Complete ends a session whose stages all succeeded. A summary or a verdict that failed leaves its reason.
+// Complete ends a session whose stages all succeeded. If the summary or the verdict failed, the reason is stored.
 func (s Steps) Complete(summary agent.Summary, judgement agent.Judgement) progress.Step {
 	if s.State.Session.Status == tarsy.SessionCancelling {
 		step := s.cancelSession()
@@ -178,7 +178,7 @@ func (s Steps) Complete(summary agent.Summary, judgement agent.Judgement) progre
 	case judgement.Verdict != nil:
 		verdict := *judgement.Verdict
 		verdict.ID, verdict.SessionID, verdict.CreatedAt = ident.New(), session.ID, now
-		// Lists and search results show one line, in which nobody can open a call.
+		// Lists and search results show one line without links to calls.
 		session.Outcome, session.Cause = verdict.Outcome, tarsy.WithoutMarks(verdict.Cause.Text)
 		step.Verdicts = []tarsy.Verdict{verdict}
 		step.Events = append(step.Events, tarsy.SessionVerdict(verdict, now))
@@ -203,8 +203,7 @@ func (s Steps) GiveUp(message string) progress.Step {
 	}
 }
 
-// refuseQuestions refuses everything that is requested. A question was accepted before, so the timeline tells who asked it that
-// there will be no answer.
+// refuseQuestions refuses all open requests. Questions had been accepted, so an event tells the asker that there will be no answer.
 func (s Steps) refuseQuestions(reason string) progress.Step {
 	step := progress.Step{Answered: s.closeRequests(tarsy.RequestRefused)}
 
@@ -215,7 +214,7 @@ func (s Steps) refuseQuestions(reason string) progress.Step {
 
 		var question tarsy.Question
 		if err := json.Unmarshal(q.Payload, &question); err != nil {
-			continue // then there is no id that the asker could look for
+			continue // without an ID the asker cannot recognize the event
 		}
 
 		event := s.newEvent(tarsy.EventError, fmt.Sprintf("A question of %s cannot be answered: %s. Ask it again.", q.Author, reason))
@@ -227,8 +226,8 @@ func (s Steps) refuseQuestions(reason string) progress.Step {
 	return step
 }
 
-// Cancelling reports whether a request to cancel must stop the current work at once. If people are to see first that the
-// session is being cancelled, the step says so; otherwise it is nil.
+// Cancelling reports whether a cancel request must stop the current work immediately. If people must first see that the session is being
+// cancelled, step records that; otherwise it is nil.
 func Cancelling(state *progress.State, now time.Time) (step *progress.Step, stop bool) {
 	if !HasRequest(state, tarsy.RequestCancel) || state.Session.Status.Terminal() && openChat(state) < 0 {
 		return nil, false
@@ -251,7 +250,7 @@ func (s Steps) closeRequests(status tarsy.RequestStatus) []tarsy.Request {
 	for _, q := range s.State.Requests {
 		q.Status, q.ClosedAt = status, &s.Now
 
-		// A decision that is left over comes too late.
+		// A remaining decision arrived too late.
 		if q.Kind == tarsy.RequestApproval {
 			q.Status = tarsy.RequestRefused
 		}

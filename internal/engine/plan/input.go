@@ -16,22 +16,22 @@ const (
 	codeChatDisabled            = tarsy.CodeChatDisabled
 )
 
-// Setup is what executions run by.
+// Setup is the environment that executions run in.
 type Setup struct {
-	// Chain is the chain with what the alert selected applied.
+	// Chain is the chain after applying the alert's selection.
 	Chain chain.Chain
-	// Server returns what agents are told about an MCP server.
+	// Server returns what agents need to know about an MCP server.
 	Server func(id string) (chain.Server, bool)
-	// ConcludeAfter is how long after the start of the work its agents are told to conclude.
+	// ConcludeAfter is how long after the start of the work its agents are asked to conclude.
 	ConcludeAfter time.Duration
-	// Timeout is how long after that start the work times out.
+	// Timeout is how long after the start the work times out.
 	Timeout time.Duration
-	// Now is the present time.
+	// Now is the current time.
 	Now time.Time
 }
 
-// Input gathers what an execution works on, from what the database holds of the session and what is configured now, and
-// the agent that runs it, with the servers and tools it may use. The caller adds what only a running server has: recorder, fence, tools.
+// Input builds the input of an execution from the session's state and the current configuration. It also returns the agent that runs it,
+// with the servers and tools it may use. The caller adds what only a running server has: recorder, fence, tools.
 func Input(state *progress.State, setup Setup, t Task) (agent.Input, chain.Agent, error) {
 	i := slices.IndexFunc(state.Executions, func(e tarsy.Execution) bool { return e.ID == t.Execution })
 	in := agent.Input{
@@ -43,7 +43,7 @@ func Input(state *progress.State, setup Setup, t Task) (agent.Input, chain.Agent
 		return in, chain.Agent{}, err
 	}
 
-	// Whoever answers a question can do with the servers that are left; those that are not are shown as unavailable.
+	// An agent that answers a question works with the remaining servers; missing ones are shown as unavailable.
 	optional := in.Stage.StageType == tarsy.StageChat
 	if in.Spec, err = describeServers(configured.Spec, configured.Servers, setup.Server, optional); err != nil {
 		return in, chain.Agent{}, err
@@ -55,7 +55,7 @@ func Input(state *progress.State, setup Setup, t Task) (agent.Input, chain.Agent
 	return in, configured, nil
 }
 
-// agentOf is the agent of an execution as the chain has it now.
+// agentOf returns the agent of an execution as currently configured in the chain.
 func agentOf(state *progress.State, c chain.Chain, stage int, execution tarsy.Execution) (chain.Agent, error) {
 	index := chainIndex(state.Stages, stage)
 
@@ -81,7 +81,7 @@ func agentOf(state *progress.State, c chain.Chain, stage int, execution tarsy.Ex
 	return chain.Agent{}, tarsy.Errorf(codeUnknownAgent, "the chain no longer has this agent")
 }
 
-// agentNamed finds the agent of an execution by index and name, or by name alone if the stage has others now.
+// agentNamed finds the agent of an execution by index and name, or by name alone if the stage's agents have changed.
 func agentNamed(agents []chain.Agent, execution tarsy.Execution) *chain.Agent {
 	if i := execution.AgentIndex - 1; i < len(agents) && agents[i].Spec.Name == execution.AgentName {
 		return &agents[i]
@@ -96,8 +96,8 @@ func agentNamed(agents []chain.Agent, execution tarsy.Execution) *chain.Agent {
 	return nil
 }
 
-// describeServers adds what the agent is told about its MCP servers. They were checked when the alert was submitted and are
-// checked again, because the configuration may have changed since.
+// describeServers adds the description of the agent's MCP servers. The servers were checked when the alert was submitted and are checked
+// again, because the configuration may have changed since.
 func describeServers(
 	spec agent.Spec, servers []tarsy.MCPServerSelection, configured func(id string) (chain.Server, bool), optional bool,
 ) (agent.Spec, error) {
@@ -123,7 +123,7 @@ func describeServers(
 	return spec, nil
 }
 
-// digestFor lets the agent's own model shorten results where the server names none.
+// digestFor makes the agent's own model shorten results if the server names none.
 func digestFor(d agent.Digest, spec agent.Spec) agent.Digest {
 	if d.Provider == "" {
 		d.Provider, d.Model, d.Backend = spec.Provider, spec.Model, spec.Backend
@@ -150,7 +150,7 @@ func addTask(in *agent.Input, state *progress.State, stage int, setup Setup) {
 	in.ConcludeAt, in.Deadline = began.Add(setup.ConcludeAfter), began.Add(setup.Timeout)
 }
 
-// questionOf is what a chat stage answers, with everything that happened in the session before.
+// questionOf returns the question of a chat stage, with the session's history.
 func questionOf(state *progress.State, stage tarsy.Stage) *agent.Question {
 	q := &agent.Question{
 		Stages: slices.Clone(state.Stages), Executions: slices.Clone(state.Executions), Timeline: slices.Clone(state.Timeline),

@@ -22,7 +22,7 @@ func TestExecutionUsesCurrentConfiguration(t *testing.T) {
 		"long":    {Digest: &agent.Digest{Threshold: 10, MaxTokens: 5}},
 		"special": {Digest: &agent.Digest{Threshold: 20, MaxTokens: 6, Provider: "another", Model: "its model"}},
 	}
-	// equip is the input of the only agent of a chain, and the agent.
+	// equip returns the input of the only agent of a chain, and the agent.
 	equip := func(spec agent.Spec, configured ...string) (agent.Input, chain.Agent, error) {
 		started := time.Unix(0, 0)
 		only := chain.Agent{Spec: spec, ToolRules: []agent.ToolRule{{ReadOnly: true}}}

@@ -23,21 +23,20 @@ import (
 
 const modelTimeout = time.Hour
 
-// model plays sessions without a database: plans and steps are the real ones, agents are reduced to the few steps
-// that matter to a plan.
+// model simulates sessions without a database: plans and steps are real, agents are reduced to the few steps that matter to a plan.
 type model struct {
 	recipe   chain.Chain
-	missing  []string                // what the server lacks of what the session needs
+	missing  []string                // the session's needs that the server lacks
 	outcomes map[string]tarsy.Status // by agent name, which is unique in a model
 	forced   map[string]tarsy.ForcedConclusion
-	// runbook is whether the alert names one, noRunbook whether it cannot be read.
+	// runbook is whether the alert refers to one, noRunbook whether it cannot be read.
 	runbook, noRunbook bool
-	// judgement is what the call for a verdict gives: a verdict, an error, or nothing where the chain asks for none.
+	// judgement is the result of the verdict call: a verdict, an error, or nothing if the chain requires none.
 	judgement agent.Judgement
 	clock     *clockwork.FakeClock
 }
 
-// play is one running session, with every event of its journal.
+// play is one simulated session, with every event of its journal.
 type play struct {
 	state    *progress.State
 	sequence int64
@@ -62,7 +61,7 @@ func drawModel(t *rapid.T) *model {
 	return m
 }
 
-// drawAgent draws an agent and how it will end.
+// drawAgent draws an agent and its outcome.
 func (m *model) drawAgent(t *rapid.T, name string) chain.Agent {
 	m.outcomes[name] = rapid.SampledFrom([]tarsy.Status{
 		tarsy.StatusCompleted, tarsy.StatusCompleted, tarsy.StatusCompleted, tarsy.StatusFailed, tarsy.StatusTimedOut,
@@ -107,7 +106,7 @@ func (m *model) begin() *play {
 	return &play{state: &progress.State{Session: session}}
 }
 
-// steps builds what the session does now.
+// steps returns the step builder for the session's current state.
 func (m *model) steps(p *play) Steps {
 	return Steps{State: p.state, Chain: m.recipe, Now: m.clock.Now(), Timeout: modelTimeout, Sequence: func() int64 {
 		p.sequence++
@@ -116,7 +115,7 @@ func (m *model) steps(p *play) Steps {
 	}}
 }
 
-// again is what another server sees that loads the session now.
+// again returns the session as another server would load it now.
 func (m *model) again(p *play) *play {
 	loaded := &play{
 		state: cloneState(p.state), events: slices.Clone(p.events), answered: slices.Clone(p.answered),
@@ -134,7 +133,7 @@ func (m *model) plan(p *play) []Task {
 	return Next(p.state, m.recipe, m.missing, m.clock.Now(), modelTimeout)
 }
 
-// apply is the commit. A step that gives the lease back does so unless a request is open.
+// apply commits a step. A releasing step releases the lease unless a request is open.
 func (p *play) apply(step progress.Step) {
 	p.state.Apply(step)
 	p.released = step.Release && len(p.state.Requests) == 0
@@ -143,7 +142,7 @@ func (p *play) apply(step progress.Step) {
 	p.verdicts = append(p.verdicts, step.Verdicts...)
 }
 
-// advance does one of the planned tasks. Building its step must leave the state as it was.
+// advance does one of the planned tasks. Building its step must not change the state.
 func (m *model) advance(p *play, tasks []Task, pick func(n int) int) {
 	m.clock.Advance(time.Millisecond)
 
@@ -157,7 +156,7 @@ func (m *model) advance(p *play, tasks []Task, pick func(n int) int) {
 	p.apply(step)
 }
 
-// step is the step of a task, or a part of it where it is an execution.
+// step returns the step of a task; for an execution, only its next step.
 func (m *model) step(p *play, t Task) progress.Step {
 	steps := m.steps(p)
 
@@ -177,7 +176,7 @@ func (m *model) step(p *play, t Task) progress.Step {
 	}
 }
 
-// executionStep is the next step of an execution: the agent's, or that there is none.
+// executionStep returns the next step of an execution: that of its agent, or its failure if there is no agent.
 func (m *model) executionStep(p *play, t Task) progress.Step {
 	i := slices.IndexFunc(p.state.Executions, func(e tarsy.Execution) bool { return e.ID == t.Execution })
 
@@ -188,8 +187,7 @@ func (m *model) executionStep(p *play, t Task) progress.Step {
 	return m.agentStep(p, t.Execution)
 }
 
-// agentStep is the next of an agent's steps, from what the state holds of it: messages, a text that streams together
-// with a tool call, the end.
+// agentStep returns the next step of an agent, derived from the state: messages, a text that streams together with a tool call, the end.
 func (m *model) agentStep(p *play, id string) progress.Step {
 	i := slices.IndexFunc(p.state.Executions, func(e tarsy.Execution) bool { return e.ID == id })
 	execution := p.state.Executions[i]
@@ -238,7 +236,7 @@ func (m *model) agentStep(p *play, id string) progress.Step {
 	}
 }
 
-// finishPlay goes on to the end.
+// finishPlay runs the session to its end.
 func (m *model) finishPlay(t require.TestingT, p *play, pick func(n int) int) {
 	for range 1000 {
 		if p.released {
@@ -251,7 +249,7 @@ func (m *model) finishPlay(t require.TestingT, p *play, pick func(n int) int) {
 	require.FailNow(t, "the session does not come to an end")
 }
 
-// outcome is a session's state without ids, times and the order of what ran at once.
+// outcome is a session's state without IDs, times and the order of concurrent work.
 type outcome struct {
 	Session    tarsy.SessionStatus
 	Error      string
@@ -298,7 +296,7 @@ func outcomeOf(state *progress.State) outcome {
 	return o
 }
 
-// requireClosed checks that nothing is left open and that the journal tells of each thing once.
+// requireClosed checks that nothing is left open and that the journal reports everything once.
 func requireClosed(t require.TestingT, p *play) {
 	require.True(t, p.state.Session.Status.Terminal())
 	require.NotNil(t, p.state.Session.CompletedAt)
@@ -369,14 +367,14 @@ func requireClosed(t require.TestingT, p *play) {
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(told["session"]))), len(told["session"]), "a status was told twice")
 }
 
-// picker chooses which of several executions goes on: any order may happen.
+// picker returns a function that chooses which of several executions continues; any order is possible.
 func picker(t *rapid.T) func(int) int {
 	random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "order"), 0))
 
 	return random.IntN
 }
 
-// requestCancel is what the engine does when it reads a request to cancel.
+// requestCancel does what the engine does when it reads a cancel request.
 func (m *model) requestCancel(p *play) {
 	p.state.Requests = append(p.state.Requests, tarsy.Request{ID: ident.New(), Kind: tarsy.RequestCancel, Status: tarsy.RequestOpen})
 	if step, _ := Cancelling(p.state, m.clock.Now()); step != nil {

@@ -9,32 +9,31 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// Task is one thing that may be done now.
+// Task is something to do now.
 type Task struct {
 	Kind Kind
-	// Stage is an index from zero: into the chain's stages for CreateStage and Synthesize, into the session's stages
-	// otherwise.
+	// Stage is an index from zero: into the chain's stages for CreateStage and Synthesize, otherwise into the session's stages.
 	Stage int
-	// Execution is the id of the execution that RunExecution runs.
+	// Execution is the ID of the execution that RunExecution runs.
 	Execution string
 }
 
-// Kind is what a task does.
+// Kind is the kind of a task.
 type Kind int
 
 // The kinds of tasks.
 const (
-	// Release gives the lease back: nothing is left to do, and open requests to cancel come too late.
+	// Release releases the lease: nothing is left to do, and open cancel requests are too late.
 	Release Kind = iota
 	// Cancel ends the session on request.
 	Cancel
 	// TimeOut ends a session that exceeded its time limit.
 	TimeOut
-	// NotConfigured fails a session that needs what no server has configured.
+	// NotConfigured fails a session that needs something that no server has configured.
 	NotConfigured
-	// Start marks a session as in progress before its runbook is read: people see it, and its time counts.
+	// Start marks a session as in progress before its runbook is fetched, so that people see it and its time limit starts.
 	Start
-	// FetchRunbook reads the runbook that the alert named and begins the first stage with it.
+	// FetchRunbook reads the runbook that the alert refers to and begins the first stage with it.
 	FetchRunbook
 	// CreateStage begins the next stage of the chain.
 	CreateStage
@@ -44,9 +43,9 @@ const (
 	RunExecution
 	// FinishStage ends a stage whose executions have all ended.
 	FinishStage
-	// Fail ends a session whose stage did not succeed, without trying the later ones.
+	// Fail ends a session whose stage did not succeed, without running later stages.
 	Fail
-	// Conclude writes the executive summary and completes the session: all stages succeeded.
+	// Conclude writes the executive summary and the verdict and completes a session whose stages all succeeded.
 	Conclude
 	// Ask begins the stage that answers a question about a finished session.
 	Ask
@@ -54,14 +53,14 @@ const (
 	CancelChat
 	// TimeOutChat ends an answer that exceeded its time limit.
 	TimeOutChat
-	// ApplyDecisions records what people decided about tool calls.
+	// ApplyDecisions records people's decisions on tool calls.
 	ApplyDecisions
-	// Wait gives the lease back until somebody decides about a tool call, or the request expires.
+	// Wait releases the lease until someone decides on a tool call, or an approval expires.
 	Wait
 )
 
-// Next returns what may be done now. Several tasks may run concurrently; all of them belong to the same stage. missing
-// is what this server lacks of what the session needs.
+// Next returns the tasks to do now. If there are several, they can run concurrently and belong to the same stage. missing lists the
+// session's needs that this server lacks.
 func Next(state *progress.State, c chain.Chain, missing []string, now time.Time, timeout time.Duration) []Task {
 	session := state.Session
 
@@ -104,7 +103,7 @@ func Next(state *progress.State, c chain.Chain, missing []string, now time.Time,
 	}
 }
 
-// nextInChat is what may be done in a finished session: answer questions, one at a time.
+// nextInChat returns the tasks of a finished session: answer questions, one at a time.
 func nextInChat(state *progress.State, now time.Time, timeout time.Duration) []Task {
 	open := openChat(state)
 
@@ -124,8 +123,8 @@ func nextInChat(state *progress.State, now time.Time, timeout time.Duration) []T
 	}
 }
 
-// nextInStage runs the executions that have not ended, and finishes the stage when all have: all agents finish before
-// the success policy decides. If all that are left wait for people, so does the session.
+// nextInStage runs the executions that have not ended, and finishes the stage once all have: all agents finish before the success policy
+// decides. If all remaining executions wait for people, so does the session.
 func nextInStage(state *progress.State, index int, now time.Time) []Task {
 	var tasks []Task
 
@@ -151,8 +150,8 @@ func nextInStage(state *progress.State, index int, now time.Time) []Task {
 	}
 }
 
-// Began is when the current work began, from which its time limit counts: the investigation, or the answer to a
-// question. Time in which it waited for people is left out, so it began later than it really did. It reports false when there is no such work.
+// Began returns when the current work, the investigation or the answer to a question, began; its time limit counts from then. Time spent
+// waiting for people is excluded by moving the start forward. It returns false if there is no such work.
 func Began(state *progress.State, now time.Time) (time.Time, bool) {
 	began := time.Time{}
 
@@ -168,21 +167,21 @@ func Began(state *progress.State, now time.Time) (time.Time, bool) {
 	return began.Add(waited(state, began, now)), true
 }
 
-// isOver reports whether the time of the current work is over.
+// isOver reports whether the current work has exceeded its time limit.
 func isOver(state *progress.State, now time.Time, timeout time.Duration) bool {
 	began, working := Began(state, now)
 
 	return working && !now.Before(began.Add(timeout))
 }
 
-// openChat is the index of the stage that answers a question now, or -1.
+// openChat returns the index of the stage that is answering a question, or -1.
 func openChat(state *progress.State) int {
 	return slices.IndexFunc(state.Stages, func(s tarsy.Stage) bool {
 		return s.StageType == tarsy.StageChat && !s.Status.Terminal()
 	})
 }
 
-// chainIndex is the index in the chain of one of the session's stages; a synthesis has that of the stage before it.
+// chainIndex returns the index in the chain of a stage of the session; a synthesis has that of the stage it follows.
 func chainIndex(stages []tarsy.Stage, index int) int {
 	configured := -1
 
@@ -200,7 +199,7 @@ func HasRequest(state *progress.State, kind tarsy.RequestKind) bool {
 	return slices.ContainsFunc(state.Requests, func(r tarsy.Request) bool { return r.Kind == kind })
 }
 
-// stageStatus decides a stage by its policy, once all its executions have ended.
+// stageStatus returns the status of a stage by its policy, once all its executions have ended.
 func stageStatus(policy tarsy.SuccessPolicy, executions []tarsy.Execution) tarsy.Status {
 	completed := 0
 	worst := tarsy.StatusCompleted
@@ -220,8 +219,7 @@ func stageStatus(policy tarsy.SuccessPolicy, executions []tarsy.Execution) tarsy
 	return worst
 }
 
-// worse is the status of a stage of mixed failures: cancelled only if all were, timed out only if all were, otherwise
-// failed.
+// worse combines the statuses of failed executions: cancelled only if all were, timed out only if all were, otherwise failed.
 func worse(a, b tarsy.Status) tarsy.Status {
 	if a == tarsy.StatusCompleted || a == b {
 		return b

@@ -52,7 +52,7 @@ func TestPlanTable(t *testing.T) {
 
 		return s
 	}
-	// chat is a stage that answers a question for so long.
+	// chat returns a stage that has been answering a question for age.
 	chat := func(id string, age time.Duration, status tarsy.Status) tarsy.Stage {
 		s := stage(id, status)
 		s.StageType, s.CreatedAt = tarsy.StageChat, now.Add(-age)

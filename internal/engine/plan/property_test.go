@@ -50,7 +50,7 @@ func TestReplanningAnyRunPrefixLeadsToTheSameEnd(t *testing.T) {
 	})
 }
 
-// checkReconfigured lets the chain be another, or none, from this prefix on: the session ends all the same.
+// checkReconfigured replaces or removes the chain at this prefix: the session must still end.
 func (m *model) checkReconfigured(t *rapid.T, prefix *play, pick func(int) int) {
 	if prefix.released {
 		return
@@ -73,7 +73,7 @@ func (m *model) checkReconfigured(t *rapid.T, prefix *play, pick func(int) int) 
 	}
 }
 
-// expected is the end of a session by the outcomes alone.
+// expected returns the final status of a session as implied by the outcomes alone.
 func (m *model) expected() tarsy.SessionStatus {
 	for _, stage := range m.recipe.Stages {
 		count := map[tarsy.Status]int{}
@@ -107,8 +107,8 @@ func (m *model) expected() tarsy.SessionStatus {
 	return tarsy.SessionCompleted
 }
 
-// requireResult checks what the session came to: a synthesis speaks for its stage, and an agent that was told to
-// conclude because of the deadline makes the whole session one that concluded early.
+// requireResult checks the result of the session: a synthesis provides the analysis of its stage, and an agent that was forced to conclude
+// by the deadline makes the whole session concluded early.
 func (m *model) requireResult(t *rapid.T, p *play) {
 	session := p.state.Session
 
@@ -154,7 +154,7 @@ func (m *model) requireResult(t *rapid.T, p *play) {
 	}
 }
 
-// checkCancelled asks for a cancellation at this prefix.
+// checkCancelled requests a cancellation at this prefix.
 func (m *model) checkCancelled(t *rapid.T, prefix *play, pick func(int) int) {
 	p := m.again(prefix)
 	ended := p.state.Session.Status
@@ -174,8 +174,8 @@ func (m *model) checkCancelled(t *rapid.T, prefix *play, pick func(int) int) {
 	require.Equal(t, tarsy.RequestDone, p.answered[len(p.answered)-1].Status)
 }
 
-// checkCancelledAfterPlan asks for a cancellation between the plan and its step: people have seen "cancelling", and
-// what was planned before must not make it untrue.
+// checkCancelledAfterPlan requests a cancellation between the plan and its step: people have seen "cancelling", and the earlier plan must
+// not contradict it.
 func (m *model) checkCancelledAfterPlan(t *rapid.T, prefix *play, pick func(int) int) {
 	if prefix.released {
 		return
@@ -232,7 +232,7 @@ func TestUnrunnableExecutionLeavesNothingOpen(t *testing.T) {
 	require.Equal(t, "## b\n\nfound by b", analysisOf(p.state, p.state.Stages[0]), "what the synthesis was made of")
 }
 
-// twoAgents is a chain of one stage, which completes if one of its agents does.
+// twoAgents returns a chain with one stage, which completes if one of its agents does.
 func twoAgents() chain.Chain {
 	return chain.Chain{ID: "chain", Stages: []chain.Stage{{
 		Name: "stage of a", Policy: tarsy.PolicyAny, Agents: []chain.Agent{{Spec: agent.Spec{Name: "a"}}, {Spec: agent.Spec{Name: "b"}}},

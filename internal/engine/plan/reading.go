@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// executionsOf are the executions of a stage.
+// executionsOf returns the executions of a stage.
 func executionsOf(state *progress.State, stageID string) []tarsy.Execution {
 	var executions []tarsy.Execution
 
@@ -23,7 +23,7 @@ func executionsOf(state *progress.State, stageID string) []tarsy.Execution {
 	return executions
 }
 
-// timelineOf are the events of an execution.
+// timelineOf returns the events of an execution.
 func timelineOf(state *progress.State, executionID string) []tarsy.TimelineEvent {
 	var events []tarsy.TimelineEvent
 
@@ -36,7 +36,7 @@ func timelineOf(state *progress.State, executionID string) []tarsy.TimelineEvent
 	return events
 }
 
-// investigationsOf is what the agents of a stage did.
+// investigationsOf returns what the agents of a stage did.
 func investigationsOf(state *progress.State, stage tarsy.Stage) []agent.Investigation {
 	var all []agent.Investigation
 
@@ -47,7 +47,7 @@ func investigationsOf(state *progress.State, stage tarsy.Stage) []agent.Investig
 	return all
 }
 
-// analysisOf is what a stage found: the final analyses of its agents, under their names where there are several.
+// analysisOf returns the final analysis of a stage. If it has several agents, each analysis is under the agent's name.
 func analysisOf(state *progress.State, stage tarsy.Stage) string {
 	executions := executionsOf(state, stage.ID)
 
@@ -70,8 +70,7 @@ func analysisOf(state *progress.State, stage tarsy.Stage) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// resultsOf is what the first stages found, one result for each stage of the chain: a synthesis replaces the analyses of
-// its agents.
+// resultsOf returns the results of the first stages, one for each stage of the chain: a synthesis replaces the analyses of its agents.
 func resultsOf(state *progress.State, stages []tarsy.Stage) []agent.StageResult {
 	var results []agent.StageResult
 
@@ -88,10 +87,10 @@ func resultsOf(state *progress.State, stages []tarsy.Stage) []agent.StageResult 
 	return results
 }
 
-// Calls are the tool calls that a conclusion can cite.
+// Calls returns the tool calls that a conclusion can cite.
 func Calls(state *progress.State) []tarsy.Citation { return callsOf(state, state.Stages) }
 
-// callsOf are the numbered tool calls of the first stages, which later stages may cite.
+// callsOf returns the numbered tool calls of the given stages, which later stages may cite.
 func callsOf(state *progress.State, stages []tarsy.Stage) []tarsy.Citation {
 	earlier := make(map[string]bool, len(stages))
 	for _, s := range stages {
@@ -113,14 +112,14 @@ func callsOf(state *progress.State, stages []tarsy.Stage) []tarsy.Citation {
 	return calls
 }
 
-// FinalAnalysis is what the last stage found.
+// FinalAnalysis returns the analysis of the last stage.
 func FinalAnalysis(state *progress.State) string {
 	results := resultsOf(state, state.Stages)
 
 	return results[len(results)-1].FinalAnalysis
 }
 
-// withAnalysis adds the final analysis to the last step of a session that was stopped when only its summary was missing.
+// withAnalysis adds the final analysis to the last step of a session that was stopped when only its conclusion was missing.
 func withAnalysis(state *progress.State, c chain.Chain, step progress.Step) progress.Step {
 	if len(state.Stages) == 0 {
 		return step
@@ -137,7 +136,7 @@ func withAnalysis(state *progress.State, c chain.Chain, step progress.Step) prog
 	return step
 }
 
-// concludedEarly is why an agent of the session had to conclude before it was done, if one did.
+// concludedEarly returns why an agent of the session had to conclude before it was done; empty if none had to.
 func concludedEarly(state *progress.State) string {
 	for _, e := range state.Executions {
 		if e.ForcedConclusion.Early() {
@@ -148,7 +147,7 @@ func concludedEarly(state *progress.State) string {
 	return ""
 }
 
-// chatOf is a copy of the session's chat, if it has one.
+// chatOf returns a copy of the session's chat, or nil.
 func chatOf(state *progress.State) *tarsy.Chat {
 	if len(state.Chats) == 0 {
 		return nil

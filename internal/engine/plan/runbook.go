@@ -6,8 +6,8 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// Runbook begins the first stage with the text of the runbook that the alert named. If it could not be read, fallback is
-// used instead and an event tells why.
+// Runbook begins the first stage with the text of the runbook that the alert refers to. If it could not be read, fallback is used instead
+// and an event says why.
 func (s Steps) Runbook(text string, failure error, fallback string) progress.Step {
 	step := s.createStage(s.Chain.Stages[0])
 	step.Session.Runbook = plaintext.Clean(text)

@@ -13,16 +13,16 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// synthesisAgent is the agent's name if the chain has become shorter meanwhile. The execution then fails with that reason.
+// synthesisAgent is the agent's name if the chain has become shorter since. The execution then fails with that reason.
 const synthesisAgent = "SynthesisAgent"
 
-// Steps builds the steps of a session at one moment. Building a step changes nothing; the caller commits it.
+// Steps builds the steps of a session at one point in time. Building a step changes nothing; the caller commits it.
 type Steps struct {
-	// State is what the database holds of the session.
+	// State is the session's state in the database.
 	State *progress.State
 	// Chain is the chain that the session follows; it is empty if there is none.
 	Chain chain.Chain
-	// Missing is what this server lacks of what the session needs.
+	// Missing lists the session's needs that this server lacks.
 	Missing []string
 	// Now is the time of the step.
 	Now time.Time
@@ -32,8 +32,7 @@ type Steps struct {
 	Sequence func() int64
 }
 
-// For builds the step of a task that needs nothing from outside. It panics for the other tasks: RunExecution,
-// FetchRunbook and Conclude.
+// For builds the step of a task that needs no external input. It panics for the other tasks: RunExecution, FetchRunbook and Conclude.
 func (s Steps) For(t Task) progress.Step {
 	switch t.Kind {
 	case Release:
@@ -75,15 +74,14 @@ func (s Steps) For(t Task) progress.Step {
 	panic("plan: this task needs more than a step")
 }
 
-// releasing makes a step the last one before the lease is given back.
+// releasing makes a step release the lease.
 func releasing(step progress.Step) progress.Step {
 	step.Release = true
 
 	return step
 }
 
-// createStage begins a stage of the chain: its row, its executions, the session's progress, and with the first stage the
-// session's start.
+// createStage begins a stage of the chain: its row, its executions, the session's progress, and, with the first stage, the session's start.
 func (s Steps) createStage(configured chain.Stage) progress.Step {
 	stage := s.newStage(tarsy.StageInvestigation, configured.Name, len(configured.Agents))
 
@@ -113,7 +111,7 @@ func (s Steps) newStage(stageType tarsy.StageType, name string, agents int) tars
 	}
 }
 
-// newEvent makes a completed timeline event of the session.
+// newEvent returns a completed timeline event of the session.
 func (s Steps) newEvent(eventType tarsy.EventType, content string) tarsy.TimelineEvent {
 	return tarsy.TimelineEvent{
 		ID: ident.New(), SessionID: s.State.Session.ID, SequenceNumber: s.Sequence(), EventType: eventType,
@@ -121,7 +119,7 @@ func (s Steps) newEvent(eventType tarsy.EventType, content string) tarsy.Timelin
 	}
 }
 
-// start begins a session, unless it has begun.
+// start begins a session, unless it has already begun.
 func (s Steps) start() progress.Step {
 	var step progress.Step
 
@@ -160,7 +158,7 @@ func addStage(step *progress.Step, stage tarsy.Stage, agents []chain.Agent, now 
 	}
 }
 
-// finishStage ends a stage whose executions have all ended. After the answer to a question nothing is left to do.
+// finishStage ends a stage whose executions have all ended. After the answer to a question it releases the lease.
 func (s Steps) finishStage(index int) progress.Step {
 	stage := s.State.Stages[index]
 	executions := executionsOf(s.State, stage.ID)
@@ -186,7 +184,7 @@ func (s Steps) finishStage(index int) progress.Step {
 	return step
 }
 
-// stageError is what went wrong: the error of a single agent as it is, those of several under their names.
+// stageError returns the error of a stage: that of a single agent unchanged, those of several prefixed with their names.
 func stageError(executions []tarsy.Execution) string {
 	if len(executions) == 1 {
 		return executions[0].ErrorMessage

@@ -1,4 +1,4 @@
-// Package certtest makes certificates for tests: an authority, and what it signs.
+// Package certtest creates certificates for tests: an authority and the certificates it signs.
 package certtest
 
 import (
@@ -27,14 +27,14 @@ type Authority struct {
 	last int64 // serial number
 }
 
-// Pair is a certificate and its key, both PEM.
+// Pair is a certificate and its key, both in PEM.
 type Pair struct {
 	Cert, Key []byte
-	// Serial tells certificates apart.
+	// Serial distinguishes certificates.
 	Serial int64
 }
 
-// New makes an authority.
+// New creates an authority.
 func New(tb testing.TB) *Authority {
 	tb.Helper()
 
@@ -55,12 +55,12 @@ func New(tb testing.TB) *Authority {
 	return &Authority{cert: cert, key: key, last: 1}
 }
 
-// PEM is the authority's own certificate.
+// PEM returns the authority's own certificate.
 func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// Pool trusts the authority and nobody else.
+// Pool returns a pool that trusts only this authority.
 func (a *Authority) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.cert)
@@ -96,10 +96,10 @@ func (a *Authority) Issue(tb testing.TB) Pair {
 	}
 }
 
-// Files are where a server reads its certificate.
+// Files are the paths from which a server reads its certificate.
 type Files struct{ Cert, Key, CA string }
 
-// Write puts a new certificate and the authority's into a directory, over what is there.
+// Write writes a new certificate and the authority's to a directory, overwriting existing files.
 func (a *Authority) Write(tb testing.TB, dir string) (Files, Pair) {
 	tb.Helper()
 

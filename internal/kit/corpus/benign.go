@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// rounds is how often each harmless form is made, with other values each time.
+// rounds is how many samples are generated from each harmless form, each with different values.
 const rounds = 4
 
-// benign are harmless samples that are easily taken for secrets.
+// benign returns harmless samples that are easily mistaken for secrets.
 func benign(r *random) []Sample {
 	var samples []Sample
 
@@ -29,7 +29,7 @@ type family struct {
 	forms []func(*random) string
 }
 
-// ordered walks the families in the order of the source: the corpus must not depend on the order of a map.
+// ordered iterates over the families in source order: the corpus must not depend on the order of a map.
 func ordered(groups ...[]family) func(yield func(string, []func(*random) string) bool) {
 	return func(yield func(string, []func(*random) string) bool) {
 		for _, group := range groups {
@@ -42,7 +42,7 @@ func ordered(groups ...[]family) func(yield func(string, []func(*random) string)
 	}
 }
 
-// fixed are texts without random parts.
+// fixed returns a form for each text, without random parts.
 func fixed(texts ...string) []func(*random) string {
 	forms := make([]func(*random) string, len(texts))
 	for i, text := range texts {
@@ -52,7 +52,7 @@ func fixed(texts ...string) []func(*random) string {
 	return forms
 }
 
-// once are texts of which each round takes another.
+// once returns forms that go through the texts, a different one each round.
 func once(texts ...string) []func(*random) string {
 	var forms []func(*random) string
 

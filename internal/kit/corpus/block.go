@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// urls are addresses with credentials in them.
+// urls returns the kinds of URLs that contain credentials.
 func urls() []kind {
 	of := func(name, key, format string) kind {
 		return kind{name, key, func(r *random) value {
@@ -34,7 +34,7 @@ func urls() []kind {
 	}
 }
 
-// pem is a block of base64 between its lines.
+// pem returns a PEM block: base64 between its BEGIN and END lines.
 func pem(r *random, label string, size int) string {
 	var lines []string
 	for part := range slices.Chunk([]byte(r.base64(size)), 64) {
@@ -46,7 +46,7 @@ func pem(r *random, label string, size int) string {
 	return dashes + "BEGIN " + label + dashes + "\n" + strings.Join(lines, "\n") + "\n" + dashes + "END " + label + dashes
 }
 
-// blocks are secrets of several lines.
+// blocks returns the kinds of secrets that span several lines.
 func blocks() []kind {
 	of := func(name, key, label string, size int) kind {
 		return kind{name, key, whole(func(r *random) string { return pem(r, label, size) }), append([]context{inBase64Env}, block...)}
@@ -92,7 +92,7 @@ func blocks() []kind {
 	}
 }
 
-// manifests are Kubernetes Secrets in the forms in which tools show them.
+// manifests returns Kubernetes Secrets in the formats in which tools print them.
 func manifests(r *random) []Sample {
 	var samples []Sample
 

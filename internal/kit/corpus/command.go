@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// commandPlaces are where a command line is read.
+// commandPlaces are the contexts in which command lines appear.
 var commandPlaces = []context{
 	alone,
 	{"shell prompt", func(r *random, _, text string) string { return "root@" + r.word() + "-1:~# " + text + "\nok\n" }, plain},
@@ -23,7 +23,7 @@ var commandPlaces = []context{
 	{"trace", func(_ *random, _, text string) string { return "+ " + text + "\n+ exit 1\n" }, plain},
 }
 
-// hardLines are commands and lines with a form of their own.
+// hardLines returns the kinds of secrets in command lines and in other lines with a fixed format.
 func hardLines() []kind {
 	word := hardPassword
 	of := func(places []context, name, format string, secret func(*random) string) kind {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// context is a place where a secret turns up: how a key and a value are written there.
+// context is a place where secrets turn up. It defines how a key and its value are written there.
 type context struct {
 	name   string
 	render func(r *random, key, text string) string
-	// write is how the secret itself is spelled there, as in escaped JSON.
+	// write returns the secret as it is spelled there, such as escaped in JSON.
 	write func(secret string) string
 }
 
@@ -29,7 +29,7 @@ func quoted(secret string) string {
 
 func twiceQuoted(secret string) string { return quoted(quoted(secret)) }
 
-// indented is how lines stand in a YAML block.
+// indented indents all lines but the first, as in a YAML block.
 func indented(text, by string) string { return strings.ReplaceAll(text, "\n", "\n"+by) }
 
 // Contexts of a key with its value.
@@ -86,7 +86,7 @@ var (
 	}, plain}
 )
 
-// Contexts of a value that stands alone.
+// Contexts of a value without a key.
 var (
 	bareLog = context{"bare in a log", func(r *random, _, text string) string {
 		return fmt.Sprintf("%s ERROR [%s] upstream refused credential %s (attempt %d of 5)", r.stamp(), r.word(), text, 1+r.number(5))
@@ -103,7 +103,7 @@ var (
 	}, quoted}
 )
 
-// Contexts of a value of several lines.
+// Contexts of a multi-line value.
 var (
 	inBlock = context{"yaml block", func(r *random, key, text string) string {
 		return fmt.Sprintf("config:\n  owner: %s\n  %s: |\n    %s\n  mode: strict\n", r.word(), camel(key), indented(text, "    "))

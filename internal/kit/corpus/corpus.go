@@ -1,9 +1,9 @@
-// Package corpus makes labelled text to judge a masker by: secrets of many kinds in the places where they turn up, and
-// harmless text that looks like secrets. Everything is generated from a seed; nothing in it was ever a real secret, and
-// no literal in the source has the shape of one. It knows nothing of how masking works.
+// Package corpus generates labelled text to evaluate a masker: secrets of many kinds in the places where they turn up, and
+// harmless text that looks like secrets. Everything is generated from a seed: nothing in it was ever a real secret, and no
+// literal in the source has the shape of one. The package knows nothing about how masking works.
 package corpus
 
-// Sample is a piece of text with the secrets in it. A sample without secrets must pass a masker unchanged.
+// Sample is a piece of text and the secrets in it. A sample without secrets must pass through a masker unchanged.
 type Sample struct {
 	Kind    string
 	Context string
@@ -11,7 +11,7 @@ type Sample struct {
 	Secrets []string
 }
 
-// Samples returns the whole corpus of a seed: every kind in each of its contexts, then the harmless samples.
+// Samples returns the whole corpus for a seed: every kind in each of its contexts, then the harmless samples.
 func Samples(seed uint64) []Sample {
 	r := newRandom(seed)
 
@@ -31,7 +31,7 @@ func Samples(seed uint64) []Sample {
 	return append(samples, benign(r)...)
 }
 
-// kind is a sort of secret: the name under which people configure it, how to make one, and where it is found.
+// kind is a kind of secret: its name, the key it is configured under, how to generate one, and where it is found.
 type kind struct {
 	name     string
 	key      string
@@ -45,7 +45,7 @@ type value struct {
 	secrets []string
 }
 
-// whole is a value that is all secret.
+// whole makes values that consist of nothing but a secret.
 func whole(secret func(*random) string) func(*random) value {
 	return func(r *random) value {
 		text := secret(r)
@@ -54,7 +54,7 @@ func whole(secret func(*random) string) func(*random) value {
 	}
 }
 
-// secretsIn returns the secrets in the form in which the context writes them.
+// secretsIn returns the secrets as the context spells them.
 func (v value) secretsIn(c context) []string {
 	written := make([]string, len(v.secrets))
 	for i, secret := range v.secrets {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// encoding is how a whole text is written in another one.
+// encoding embeds a whole sample in another text.
 type encoding struct {
 	name string
-	// encode returns false for a text that is never written like this.
+	// encode returns false for a text that never appears in this encoding.
 	encode func(Sample) (Sample, bool)
 }
 
@@ -56,7 +56,7 @@ var encodings = []encoding{
 	}},
 }
 
-// mapped writes the text and the secrets in another way.
+// mapped transforms the text and the secrets.
 func (s Sample) mapped(text, secret func(string) string) Sample {
 	secrets := make([]string, len(s.Secrets))
 	for i := range s.Secrets {
@@ -68,7 +68,7 @@ func (s Sample) mapped(text, secret func(string) string) Sample {
 	return s
 }
 
-// coloured puts the codes of a terminal around the name that stands before the secret in the same line.
+// coloured puts terminal escape codes around the name that precedes the secret on the same line.
 func (s Sample) coloured(on, off string) (Sample, bool) {
 	at := strings.Index(s.Text, s.Secrets[0])
 	before := strings.TrimRight(s.Text[:at], " =:\"'")

@@ -2,7 +2,7 @@ package corpus
 
 import "fmt"
 
-// forms are passwords in forms that no context covers: command lines, encodings, tables and disguised names.
+// forms returns passwords in forms that no context covers: command lines, encodings, tables and disguised names.
 func forms(r *random) []Sample {
 	var samples []Sample
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Hard returns samples that are harder to find than those of Samples: unusual names, notations, commands and tokens, each in
-// several encodings. Every sample has at least one secret.
+// Hard returns samples that are harder to find than those of Samples: unusual names, notations, commands and tokens, each
+// as it is and in another encoding. Every sample has at least one secret.
 func Hard(seed uint64) []Sample {
 	r := newRandom(seed)
 
@@ -14,7 +14,6 @@ func Hard(seed uint64) []Sample {
 
 	for _, k := range slices.Concat(hardNames(), hardTokens(), hardLines(), hardBlocks()) {
 		for _, c := range k.contexts {
-			// Every place is tried as it is, and in one other encoding.
 			samples = append(samples, hardSample(r, k, c, asIs), hardSample(r, k, c, anyOf(r, encodings)))
 		}
 	}
@@ -27,7 +26,7 @@ func hardSample(r *random, k kind, c context, e encoding) Sample {
 	text, secrets := c.render(r, k.key, made.text), made.secretsIn(c)
 
 	sample := Sample{Kind: k.name, Context: c.name + ", " + e.name, Text: text, Secrets: secrets}
-	// In base64, only a name that is encoded with its value gives it away.
+	// In base64, a secret can only be recognized by a name that is encoded along with it.
 	if encoded, ok := e.encode(sample); ok && (e.name != inBase64 || k.key != "" && k.key != shapedKey) {
 		sample.Text, sample.Secrets = encoded.Text, encoded.Secrets
 	} else {
@@ -37,8 +36,9 @@ func hardSample(r *random, k kind, c context, e encoding) Sample {
 	return sample
 }
 
-// HeldBack says whether a sample belongs to the half of the hard corpus that is not looked at while patterns are written.
-// It depends on the kind, the context and the encoding, so that the other half has other combinations, not only other values.
+// HeldBack reports whether the sample belongs to the half of the hard corpus that is not looked at while patterns are
+// written. It depends on the kind, the context and the encoding, so the other half has other combinations, not just other
+// values.
 func (s Sample) HeldBack() bool {
 	h := fnv.New64a()
 	h.Write([]byte(s.Kind + "\x00" + s.Context))

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// hardBlocks are lists of secrets, and keys of which a part is missing.
+// hardBlocks returns lists of secrets, and keys with a part missing.
 func hardBlocks() []kind {
 	several := func(name, format string, secret func(*random) string) kind {
 		return kind{name: name, contexts: []context{alone, said, inFile}, make: func(r *random) value {

@@ -2,7 +2,7 @@ package corpus
 
 import "slices"
 
-// hardNames are secrets that only their name gives away, under names that are easily overlooked.
+// hardNames returns secrets that only their name gives away, under names that are easily overlooked.
 func hardNames() []kind {
 	var kinds []kind
 

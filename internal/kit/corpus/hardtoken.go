@@ -3,7 +3,7 @@ package corpus
 // shapedKey is a name that says nothing about its value.
 const shapedKey = "VALUE"
 
-// hardTokens are tokens of vendors in places where nothing but their shape gives them away, and under names that say nothing.
+// hardTokens returns vendor tokens that only their shape gives away: they have no name, or one that says nothing.
 func hardTokens() []kind {
 	of := func(name string, parts ...any) kind {
 		return kind{name: name, key: shapedKey, contexts: shapedHard, make: whole(func(r *random) string { return join(r, parts) })}
@@ -56,7 +56,7 @@ func hardTokens() []kind {
 	}
 }
 
-// shapedHard are places where a token stands without a telling name.
+// shapedHard are contexts in which no name identifies the token.
 var shapedHard = []context{
 	notation("bare in a log", plain, "2026-11-18T06:00:00Z ERROR refused %.0s%s by upstream"),
 	notation("in quotes", plain, "unexpected value %.0s\"%s\", see docs"),

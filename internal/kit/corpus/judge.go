@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Score is how well a masker did on some samples.
+// Score measures how well a masker did on a set of samples.
 type Score struct {
 	Kind   string
 	Secret int // secrets in the samples
-	Found  int // secrets of which nothing is left
-	Spans  int // markers that the masker set
-	Right  int // markers that hide a part of a secret
-	Bytes  int // bytes hidden outside of secrets
+	Found  int // secrets of which no readable part is left
+	Spans  int // markers inserted by the masker
+	Right  int // markers that hide part of a secret
+	Bytes  int // bytes hidden outside secrets
 	Misses []Miss
 }
 
@@ -39,7 +39,7 @@ func share(part, all int) float64 {
 	return float64(part) / float64(all)
 }
 
-// Judge masks the samples, and returns the score of all and of each kind.
+// Judge masks the samples and returns the overall score and the score of each kind.
 func Judge(samples []Sample, mask func(text string) string) (all Score, kinds []Score) {
 	scores := map[string]*Score{}
 
@@ -96,7 +96,7 @@ func judge(s *Score, sample Sample, masked string) {
 	}
 }
 
-// telling is how much of a secret must not remain.
+// telling is the length from which a remaining piece of a secret counts as readable.
 const telling = 8
 
 // readablePart returns the first piece of a secret that can still be read.
@@ -134,11 +134,11 @@ func overlap(sample Sample, piece [2]int) int {
 
 var marker = regexp.MustCompile(`\[MASKED_[A-Z0-9_]+\]`)
 
-// hidden returns the pieces of a text that markers stand for: what lies between the rests that both texts have.
+// hidden returns the ranges of text that the markers in masked replace: what lies between the parts that both texts share.
 func hidden(text, masked string) [][2]int {
 	var pieces [][2]int
 
-	// Markers that were in the text before hide nothing.
+	// Markers that were already in the text hide nothing.
 	rests := marker.Split(masked, -1)
 	if len(marker.FindAllString(masked, -1)) == len(marker.FindAllString(text, -1)) {
 		return nil

@@ -9,19 +9,19 @@ import (
 var (
 	// keyed is for secrets that only their key gives away.
 	keyed = []context{inLog, inQuotedLog, inYAML, inQuotedYAML, inPodEnv, inJSON, inPrettyJSON, inNestedJSON, inEnv, inExport, inFlag, inTOML}
-	// opaque is keyed for machine-made values, which also travel in URLs and properties.
+	// opaque extends keyed for machine-generated values, which also appear in URLs and properties.
 	opaque = slices.Concat(keyed, []context{inURL, inProperties, inPodJSON})
-	// shaped is for secrets that give themselves away.
+	// shaped is for secrets that are recognizable by their shape.
 	shaped = []context{bareLog, barePath, inYAML, inJSON, inURL, inEnv, inNestedJSON, said, inPodJSON}
-	// line is for a line of text that holds a secret.
+	// line is for a line of text that contains a secret.
 	line = []context{alone, said, asJSON}
-	// block is for several lines.
+	// block is for multi-line secrets.
 	block = []context{alone, said, asJSON, inBlock, inEscapedEnv, inJSON}
 )
 
 func kinds() []kind { return slices.Concat(tokens(), named(), urls(), lines(), blocks()) }
 
-// named are the secrets that have no shape of their own.
+// named returns the secrets without a recognizable shape.
 func named() []kind {
 	password := whole((*random).password)
 	hexKey := func(n int) func(*random) value { return whole(func(r *random) string { return r.hex(n) }) }
@@ -66,7 +66,7 @@ func named() []kind {
 	}
 }
 
-// lines are secrets in a line of their own form.
+// lines returns the secrets that appear in lines with a fixed format.
 func lines() []kind {
 	// of makes a kind from a format with one secret in it.
 	of := func(name, format string, secret func(*random) string) kind {

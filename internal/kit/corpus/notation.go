@@ -15,17 +15,17 @@ func pascal(key string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// notation is a context whose format has one place for the name and one for the secret, in this order.
+// notation returns a context whose format has one verb for the name and one for the secret, in this order.
 func notation(name string, spell func(string) string, format string) context {
 	return context{name, func(_ *random, key, text string) string { return fmt.Sprintf(format, spell(key), text) }, plain}
 }
 
-// reversed is a notation with the secret before its name.
+// reversed is like notation, with the secret before its name.
 func reversed(name string, spell func(string) string, format string) context {
 	return context{name, func(_ *random, key, text string) string { return fmt.Sprintf(format, text, spell(key)) }, plain}
 }
 
-// assignedHard are notations of a name with its value, in configuration, programs and logs.
+// assignedHard are notations that assign a value to a name, in configuration, programs and logs.
 var assignedHard = []context{
 	notation("env file", plain, "APP_ENV=prod\n%s=%s\nLOG_LEVEL=info\n"),
 	notation("env file, quoted", plain, "# settings\n%s=\"%s\"\nPORT=8080\n"),
@@ -109,7 +109,7 @@ var assignedHard = []context{
 	}, plain},
 }
 
-// rowsHard are tables. The name is in the header.
+// rowsHard are tables with the name in the header.
 var rowsHard = []context{
 	notation("csv", snake, "user,%s,age\nada,%s,36\n"),
 	notation("csv, quoted", snake, "\"user\",\"%s\"\n\"ada\",\"%s\"\n"),

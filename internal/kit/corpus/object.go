@@ -2,7 +2,7 @@ package corpus
 
 import "fmt"
 
-// objects are Kubernetes objects and configuration without a secret in them.
+// objects returns Kubernetes objects and configuration without secrets.
 func objects() []family {
 	f := fmt.Sprintf
 
@@ -68,7 +68,7 @@ func objects() []family {
 	}
 }
 
-// programs are traces, queries and logs.
+// programs returns stack traces, queries and logs.
 func programs() []family {
 	f := fmt.Sprintf
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Ordinary returns at least so many lines of logs, manifests, tables and code that have no secret in them. A text has one or
-// more lines. They are about what operators read all day, so most of them do not look like secrets at all.
+// Ordinary returns texts of one or more lines, at least the given number of lines in total: logs, manifests, tables and
+// code without secrets. They are what operators read all day, so most of them do not look like secrets at all.
 func Ordinary(seed uint64, lines int) []string {
 	r := newRandom(seed)
 	forms := slices.Concat(platformLogs(), serverLogs(), programLogs(), documents(), prose())
@@ -22,7 +22,7 @@ func Ordinary(seed uint64, lines int) []string {
 	return texts
 }
 
-// fillIn replaces the words in braces of a form.
+// fillIn replaces the placeholders in double braces.
 func fillIn(r *random, form string) string {
 	var b strings.Builder
 

@@ -1,6 +1,6 @@
 package corpus
 
-// documents are manifests, settings, rules, tables and code without secrets.
+// documents returns manifests, settings, rules, tables and code without secrets.
 func documents() []string {
 	return []string{
 		"apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{word}}\n  labels:\n    app.kubernetes.io/name: {{word}}\n    pod-template-hash: {{hex7}}\nspec:\n  replicas: {{n}}\n  template:\n    spec:\n      serviceAccountName: {{word}}\n      automountServiceAccountToken: false\n      imagePullSecrets:\n      - name: regcred\n      containers:\n      - name: app\n        image: registry.example.com/{{word}}:1.{{n}}\n        env:\n        - name: DB_PASSWORD\n          valueFrom:\n            secretKeyRef:\n              name: {{word}}-db\n              key: password\n        - name: TOKEN_TTL\n          value: 24h\n        - name: PASSWORD_FILE\n          value: /run/secrets/password",
@@ -45,7 +45,7 @@ func documents() []string {
 	}
 }
 
-// prose is what people and programs say about secrets.
+// prose returns what people and programs write about secrets.
 func prose() []string {
 	return []string{
 		"The password of {{user}} expires in {{n}} days.",

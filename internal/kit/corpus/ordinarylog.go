@@ -1,6 +1,6 @@
 package corpus
 
-// platformLogs are written by Kubernetes and the system below it.
+// platformLogs returns log lines of Kubernetes and the system below it.
 func platformLogs() []string {
 	return []string{
 		`I1118 {{time}}  1234 kubelet.go:2430] "SyncLoop (PLEG): event for pod" pod="prod/{{pod}}" event={"ID":"{{uuid}}","Type":"ContainerStarted","Data":"{{hex64}}"}`,
@@ -36,7 +36,7 @@ func platformLogs() []string {
 	}
 }
 
-// serverLogs are those of web servers, databases and queues.
+// serverLogs returns log lines of web servers, databases and queues.
 func serverLogs() []string {
 	return []string{
 		`{{ip}} - - [18/Nov/2026:06:00:{{n}} +0000] "GET {{path}}?page={{n}}&sort=name HTTP/1.1" 200 {{big}} "-" "Mozilla/5.0 (X11; Linux x86_64)"`,
@@ -72,7 +72,7 @@ func serverLogs() []string {
 	}
 }
 
-// programLogs are those of applications, tests and builds.
+// programLogs returns log lines of applications, tests and builds.
 func programLogs() []string {
 	return []string{
 		`{{stamp}} {{level}}  [main] c.e.{{word}}.{{class}} - request completed method=GET path={{path}} status=200 duration={{n}}ms`,

@@ -15,7 +15,7 @@ const (
 	hexes  = digits + "abcdef"
 )
 
-// random makes the parts that samples are made of.
+// random generates the parts of samples.
 type random struct{ source *rand.Rand }
 
 func newRandom(seed uint64) *random {
@@ -54,7 +54,7 @@ func (r *random) uuid() string {
 	return fmt.Sprintf("%s-%s-4%s-a%s-%s", r.hex(8), r.hex(4), r.hex(3), r.hex(3), r.hex(12))
 }
 
-// password is what a careful person or a generator comes up with.
+// password returns a password that a careful person or a generator might choose.
 func (r *random) password() string {
 	switch r.number(4) {
 	case 0:

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// tokens are the secrets of vendors, which have a prefix or another shape of their own. Prefixes are put together from
-// parts, so that no scanner takes this file for a leak.
+// tokens returns vendor tokens, which have a prefix or another recognizable shape. Prefixes are assembled from parts so
+// that no scanner mistakes this file for a leak.
 func tokens() []kind {
 	of := func(name, key string, parts ...any) kind {
 		return kind{name: name, key: key, contexts: shaped, make: whole(func(r *random) string { return join(r, parts) })}
@@ -94,7 +94,7 @@ func tokens() []kind {
 	}
 }
 
-// webhook is an address whose last part is what gives access.
+// webhook returns the kind of a URL whose last path segment is the secret.
 func webhook(name, key, address string, parts ...any) kind {
 	return kind{name: name, key: key, contexts: shaped, make: func(r *random) value {
 		path := join(r, parts)

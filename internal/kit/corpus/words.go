@@ -2,7 +2,7 @@ package corpus
 
 import "fmt"
 
-// words are harmless uses of the words that secrets go by.
+// words returns harmless uses of the words that secrets go by.
 func words() []family {
 	f := fmt.Sprintf
 

@@ -1,4 +1,4 @@
-// Package figures compares what something costs with figures that somebody committed, each with the reason why it is what it is. It knows nothing of what
+// Package figures compares measured costs with committed figures, each of which has a reason. It knows nothing about what
 // is measured.
 //
 // A file has one figure per line: a name, a number and the reason, separated by "|". Lines that begin with # are comments.
@@ -17,17 +17,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tolerance is by how much a cost may differ from its figure, in both directions: what becomes cheaper is to stay so.
+// tolerance is how far a cost may deviate from its figure, in either direction: a cost that has dropped must not rise again
+// unnoticed.
 const tolerance = 0.05
 
-// figure is what somebody decided that something costs.
+// figure is the expected cost of something and the reason for it.
 type figure struct {
 	number float64
 	why    string
 }
 
-// Compare compares costs with the figures of a file, or writes them to it when -update is given. Figures of costs that were not measured are reported, unless
-// optional says that they cannot be measured everywhere; nil means that all can.
+// Compare compares costs with the figures in a file, or writes them to it when -update is given. Figures that were not
+// measured are reported, unless optional returns true because they cannot be measured everywhere; a nil optional means that
+// all can.
 func Compare(tb testing.TB, file string, measured map[string]float64, optional func(name string) bool) {
 	tb.Helper()
 
@@ -54,7 +56,7 @@ func Compare(tb testing.TB, file string, measured map[string]float64, optional f
 	}
 }
 
-// compare returns what is wrong with a cost; empty if it is as expected.
+// compare returns the problem with a cost, or "" if the cost is as expected.
 func compare(file, name string, cost float64, figures map[string]figure) string {
 	known, ok := figures[name]
 
@@ -107,7 +109,7 @@ func read(file string) (figures map[string]figure, comment string, err error) {
 	return figures, comment, nil
 }
 
-// write writes what was measured, with the reasons that were given before. A new one has to be given one by hand.
+// write writes the measured costs and keeps the existing reasons. The reason for a new cost must be added by hand.
 func write(file, comment string, figures map[string]figure, measured map[string]float64) error {
 	width := 0
 

@@ -1,4 +1,4 @@
-// Package golden compares what a test saw with files that were reviewed. It knows nothing of what the files hold.
+// Package golden compares the output of tests with reviewed files. It knows nothing about their contents.
 package golden
 
 import (
@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files instead of comparing with them")
 
-// Compare compares data with the golden file testdata/golden/<name>, or writes it when -update is given.
+// Compare compares actual with the golden file testdata/golden/<name>, or writes it when -update is given.
 func Compare(t testing.TB, name string, actual []byte) {
 	t.Helper()
 

@@ -15,16 +15,16 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// The clients and the mock server are written independently, each from the provider's documents. Running the clients'
-// conformance suite against the server shows that both understood them alike. It lives here because llm must not know
-// the mock. The suite counts goroutines, so none of these tests is parallel.
+// The clients and the mock server are written independently, each from the provider's documentation. Running the clients'
+// conformance suite against the server shows that both understood it the same way. The tests are here because llm must not
+// know the mock. The suite counts goroutines, so none of these tests runs in parallel.
 
-// mockAPI is the mock server as the suite takes it.
+// mockAPI returns the mock server as a handler for the suite.
 func mockAPI(s *script.Script) http.Handler {
 	return mock.New(mock.Config{Script: func(string) *script.Script { return s }})
 }
 
-// ownConnections returns an HTTP client that keeps no connection once the test is over.
+// ownConnections returns an HTTP client whose connections are closed when the test ends.
 func ownConnections(t *testing.T) *http.Client {
 	t.Helper()
 
@@ -78,7 +78,7 @@ func geminiProvider(name, model string, config func(url, key string) gemini.Conf
 
 			return client
 		},
-		// A stop sequence ends an answer like any other end.
+		// A stop sequence is reported like any other end of an answer.
 		Lacks: []llmtest.Feature{llmtest.FeatureStopReason},
 	}
 }

@@ -18,11 +18,11 @@ import (
 
 const (
 	defaultLimit = 1000
-	// maxWait bounds how long a caller may wait for a gate to be reached.
+	// maxWait limits how long a caller may wait for a gate to be reached.
 	maxWait = 5 * time.Minute
 )
 
-// routeControl sets up what tests in any language ask the server itself.
+// routeControl registers the server's own endpoints, which tests in any language use.
 func (s *Server) routeControl() {
 	for pattern, handle := range map[string]func(w http.ResponseWriter, r *http.Request) error{
 		"GET /_mock/health":             s.getHealth,
@@ -67,7 +67,7 @@ func (s *Server) getLanes(w http.ResponseWriter, _ *http.Request) error {
 	return reply(w, http.StatusOK, map[string]any{"lanes": append([]string{}, names...)})
 }
 
-// journalPage is a part of the journal. Last is what to ask for with after to go on.
+// journalPage is a part of the journal. Last is the value of after for the next page.
 type journalPage struct {
 	Entries []exchange.Entry `json:"entries"`
 	Last    int64            `json:"last"`
@@ -135,14 +135,14 @@ func (s *Server) getUnexpected(w http.ResponseWriter, r *http.Request) error {
 	return reply(w, http.StatusOK, map[string]any{"lanes": s.verdicts(r, func(v *Verdict) { v.Unused = nil })})
 }
 
-// refusal is the problem of a run that did not go as planned.
+// refusal is the problem details of a run that did not go as planned.
 type refusal struct {
 	*problem.Problem
 
 	Lanes []Verdict `json:"lanes"`
 }
 
-// getVerify tells with its status whether all went as planned, so that a test ends with one request.
+// getVerify reports with its status whether everything went as planned, so that a test needs only one request at its end.
 func (s *Server) getVerify(w http.ResponseWriter, r *http.Request) error {
 	all := s.verdicts(r, nil)
 	summary := Summary(all)
@@ -186,13 +186,13 @@ func (s *Server) postReset(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// gateState is what is told of a gate.
+// gateState is the state of a gate in a response.
 type gateState struct {
 	Name    string `json:"name"`
 	Reached bool   `json:"reached"`
 }
 
-// getGate reports whether a call has come to a gate; with wait it waits for that.
+// getGate reports whether a call has reached a gate; with wait, it waits for that.
 func (s *Server) getGate(w http.ResponseWriter, r *http.Request) error {
 	gate, err := s.gate(r)
 	if err != nil {
@@ -254,7 +254,7 @@ func (s *Server) gate(r *http.Request) (*script.Gate, error) {
 	return lane.script.Gate(name), nil
 }
 
-// given is a parameter, nil if it was not given: a lane's name may be empty.
+// given returns a parameter, or nil if it was not given: the name of a lane can be empty.
 func given(values url.Values, name string) *string {
 	if !values.Has(name) {
 		return nil

@@ -155,7 +155,7 @@ func TestDropClosesConnectionAndTruncationEndsCleanly(t *testing.T) {
 	}
 }
 
-// exchangeOn makes one request on a connection and reads its answer to the end.
+// exchangeOn makes one request on a connection and reads the response to the end.
 func exchangeOn(conn net.Conn, body string) (string, error) {
 	request, err := http.NewRequest(http.MethodPost, "http://virtual"+chatPath, strings.NewReader(body))
 	if err != nil {

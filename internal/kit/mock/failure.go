@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// answerError answers /_error/{status}/…: any operation below it fails with that status, in the form of its API.
+// answerError answers /_error/{status}/…: any operation below it fails with that status, in the format of its API.
 func (s *Server) answerError(w http.ResponseWriter, r *http.Request) {
 	status, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/_error/"), "/")
 

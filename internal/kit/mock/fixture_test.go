@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server is a virtual server on a port of its own.
+// server is a virtual server on its own port.
 type server struct {
 	*mock.Server
 
@@ -37,7 +37,7 @@ func serve(t *testing.T, cfg mock.Config) *server {
 	return &server{Server: s, url: front.URL, client: front.Client()}
 }
 
-// scripted is a server whose lanes all get the same replies.
+// scripted returns a server whose lanes all get the same replies.
 func scripted(t *testing.T, replies ...script.Reply) *server {
 	t.Helper()
 
@@ -53,7 +53,7 @@ func fresh(replies ...script.Reply) func(string) *script.Script {
 	}
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header
@@ -102,7 +102,7 @@ func chatStream(text string) string {
 	return `{"model":"gpt-test","stream":true,"messages":[{"role":"user","content":"` + text + `"}]}`
 }
 
-// decode reads an answer of the server itself.
+// decode decodes a response of one of the server's own endpoints.
 func decode[T any](t *testing.T, a answer) T {
 	t.Helper()
 

@@ -15,14 +15,13 @@ import (
 
 const (
 	defaultJournal = 10_000
-	// maxJournalBytes bounds the bodies and headers in the journal.
+	// maxJournalBytes limits the bodies and headers in the journal.
 	maxJournalBytes = 64 << 20
-	// maxSpare is how much larger than its content a buffer may be that is used again.
+	// maxSpare is how much larger than the body a reused buffer may be.
 	maxSpare = 4 << 10
 )
 
-// journal keeps the newest exchanges. Writing costs a copy into buffers that are used again; what is read of an entry is
-// made when it is read.
+// journal keeps the newest exchanges. Writing copies into reused buffers; entries are only built when they are read.
 type journal struct {
 	limit int
 
@@ -35,18 +34,19 @@ type journal struct {
 	bytes        int
 }
 
-// record is an Entry without pointers but for one buffer: there are thousands of them, and the collector looks at each.
+// record is an Entry whose variable texts share one buffer: there are thousands of records, and the garbage collector scans
+// the pointers of each.
 type record struct {
 	number, start, firstByte, duration int64
 	api, method                        string
 	status, reply, chunks              int32
 	stream, unexpected, cancelled      bool
-	// data holds the parts, one after the other; ends tells where each ends.
+	// data contains the parts one after another; ends is where each part ends.
 	data []byte
 	ends [parts]uint32
 }
 
-// The parts of a record. The headers are pairs whose halves end with a zero byte.
+// The parts of a record. Headers are pairs of name and value, each terminated by a zero byte.
 const (
 	partLane = iota
 	partPath
@@ -66,7 +66,7 @@ func newJournal(limit int) *journal {
 	return &journal{limit: limit}
 }
 
-// add writes an exchange down and numbers it.
+// add records an exchange and numbers it.
 func (j *journal) add(x *exchange.Exchange) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -83,14 +83,14 @@ func (j *journal) add(x *exchange.Exchange) {
 	}
 }
 
-// next is the record to write: a new one while there is room, else the oldest.
+// next returns the record to write: a new one while there is room, otherwise the oldest.
 func (j *journal) next() *record {
 	if j.count == j.limit {
 		j.drop()
 	}
 
 	if j.count == len(j.ring) {
-		// Full, but it may grow; what is in order begins at start.
+		// The ring is full but may still grow: put the records in order, oldest first.
 		grown := make([]record, min(max(2*len(j.ring), 64), j.limit))
 		n := copy(grown, j.ring[j.start:])
 		copy(grown[n:], j.ring[:j.start])
@@ -104,7 +104,7 @@ func (j *journal) next() *record {
 
 func (j *journal) at(i int) *record { return &j.ring[(j.start+i)%len(j.ring)] }
 
-// drop forgets the oldest record; its buffer stays for the next.
+// drop removes the oldest record and keeps its buffer for reuse.
 func (j *journal) drop() {
 	oldest := &j.ring[j.start]
 	j.bytes -= len(oldest.data)
@@ -114,7 +114,7 @@ func (j *journal) drop() {
 	j.dropped++
 }
 
-// query chooses entries; nil and zero choose all.
+// query selects entries; nil and zero select all.
 type query struct {
 	lane, api, model *string
 	after            int64
@@ -126,7 +126,7 @@ func (q *query) fits(r *record) bool {
 		(q.model == nil || *q.model == string(r.part(partModel)))
 }
 
-// read returns the entries that fit, oldest first, and how many have been dropped so far.
+// read returns the matching entries, oldest first, and how many entries have been dropped so far.
 func (j *journal) read(q query) (entries []exchange.Entry, dropped int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -142,7 +142,7 @@ func (j *journal) read(q query) (entries []exchange.Entry, dropped int64) {
 	return entries, j.dropped
 }
 
-// clear forgets the entries of a lane, or all of them. Numbers go on.
+// clear removes the entries of a lane, or all entries. Numbering continues.
 func (j *journal) clear(lane *string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -161,12 +161,12 @@ func (j *journal) clear(lane *string) {
 	j.ring, j.start, j.count, j.bytes = kept, 0, len(kept), size
 }
 
-// write puts an exchange into the record; a buffer that was used before is used again.
+// write stores an exchange in the record and reuses its buffer.
 func (r *record) write(x *exchange.Exchange) {
 	e := x.Entry
 	r.number, r.start, r.firstByte, r.duration = e.Number, e.Start.UnixNano(), int64(e.FirstByte), int64(e.Duration)
 	r.api, r.method = e.API, http.MethodPost
-	// Another one is part of a larger text, which need not stay.
+	// Any other method is part of a larger text, which must not be kept in memory.
 	if e.Method != http.MethodPost {
 		r.method = strings.Clone(e.Method)
 	}
@@ -199,7 +199,7 @@ func (r *record) part(i int) []byte {
 	return r.data[r.ends[i-1]:r.ends[i]]
 }
 
-// read makes an entry that shares nothing with the journal.
+// read returns an entry that shares nothing with the journal.
 func (r *record) read() exchange.Entry {
 	text := func(i int) string { return string(r.part(i)) }
 	entry := exchange.Entry{
@@ -221,7 +221,7 @@ func (r *record) read() exchange.Entry {
 	return entry
 }
 
-// jsonBody is a body as JSON, whatever it is.
+// jsonBody returns a body as JSON, whatever its format.
 func jsonBody(body []byte) json.RawMessage {
 	switch {
 	case len(body) == 0:
@@ -233,7 +233,7 @@ func jsonBody(body []byte) json.RawMessage {
 	}
 }
 
-// appendHeader appends a header without what a caller proves itself by.
+// appendHeader appends a header without credentials.
 func appendHeader(buf []byte, header http.Header) []byte {
 	for name, values := range header {
 		if secretHeader(name) {
@@ -265,7 +265,7 @@ func secretHeader(name string) bool {
 	}
 }
 
-// Journal returns the exchanges of a lane that are over, in the order in which they ended.
+// Journal returns the finished exchanges of a lane, in the order in which they ended.
 func (s *Server) Journal(lane string) []exchange.Entry {
 	entries, _ := s.journal.read(query{lane: &lane})
 

@@ -54,7 +54,7 @@ func TestJournalShowsRequestsAndAnswers(t *testing.T) {
 	require.Positive(t, entry.FirstByte)
 }
 
-// spy is told of each piece of an answer as it is written.
+// spy reports each piece of an answer as it is written.
 type spy struct {
 	*httptest.ResponseRecorder
 

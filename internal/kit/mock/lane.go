@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	// LaneHeader is the header by which LaneByHeader tells lanes apart.
+	// LaneHeader is the header by which LaneByHeader distinguishes lanes.
 	LaneHeader = "X-Tarsy-Lane"
 
 	defaultLanes = 1000
-	// maxLaneName bounds what a caller may call a lane, maxUnexpected what a lane remembers of them.
+	// maxLaneName limits the length of a lane's name, and maxUnexpected how many unexpected requests a lane remembers.
 	maxLaneName   = 200
 	maxUnexpected = 1000
 )
 
-// LaneByHeader is a Config.Lane: each value of the header X-Tarsy-Lane is a lane.
+// LaneByHeader is a Config.Lane: each value of the header X-Tarsy-Lane has its own lane.
 func LaneByHeader(r *http.Request) string { return r.Header.Get(LaneHeader) }
 
-// LaneByKey is a Config.Lane: each API key is a lane, which is named by a hash of the key.
+// LaneByKey is a Config.Lane: each API key has its own lane, named by a hash of the key.
 func LaneByKey(r *http.Request) string {
 	key := keyOf(r)
 	if key == "" {
@@ -42,7 +42,7 @@ func LaneByKey(r *http.Request) string {
 	return "key-" + hex.EncodeToString(sum[:short])
 }
 
-// keyOf is the API key of a request, wherever an API wants it.
+// keyOf returns the API key of a request, wherever its API expects it.
 func keyOf(r *http.Request) string {
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return bearer
@@ -57,7 +57,7 @@ func keyOf(r *http.Request) string {
 	return r.URL.Query().Get("key")
 }
 
-// lane is one test's part of the server: its own script or tape, and what went wrong.
+// lane is one test's part of the server: its own script or tape, and its unexpected requests.
 type lane struct {
 	name   string
 	script *script.Script
@@ -81,7 +81,7 @@ func (l *lane) note(entry *exchange.Entry) {
 	l.unexpected = append(l.unexpected, fmt.Sprintf("request %d, %s %s: %s", entry.Number, entry.Method, entry.Path, entry.Error))
 }
 
-// forget forgets what was unexpected.
+// forget removes the unexpected requests.
 func (l *lane) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,7 +109,7 @@ func (l *lane) unexpectedNow() []string {
 	return all
 }
 
-// lanes are all that have been used.
+// lanes are all lanes in use.
 type lanes struct {
 	limit  int
 	create func(name string) *lane
@@ -126,8 +126,8 @@ func newLanes(limit int, create func(name string) *lane) *lanes {
 	return &lanes{limit: limit, create: create, byName: map[string]*lane{}}
 }
 
-// get returns a lane, a fresh one if there is none of that name. A server that has too many forgets none of them: their
-// tests have yet to ask what was left over.
+// get returns a lane, and creates it if there is none of that name. A server with too many lanes removes none of them:
+// their tests have yet to ask what was unused.
 func (l *lanes) get(name string) (*lane, *llm.Error) {
 	if known := l.find(name); known != nil {
 		return known, nil
@@ -154,7 +154,7 @@ func (l *lanes) get(name string) (*lane, *llm.Error) {
 	return made, nil
 }
 
-// find returns a lane that is there, or nil.
+// find returns an existing lane, or nil.
 func (l *lanes) find(name string) *lane {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -162,7 +162,7 @@ func (l *lanes) find(name string) *lane {
 	return l.byName[name]
 }
 
-// names are those of all lanes, in order.
+// names returns the names of all lanes, sorted.
 func (l *lanes) names() []string {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -170,7 +170,7 @@ func (l *lanes) names() []string {
 	return slices.Sorted(maps.Keys(l.byName))
 }
 
-// forget removes a lane: the next request of that name starts again.
+// forget removes a lane: the next request with its name gets a fresh one.
 func (l *lanes) forget(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -185,7 +185,7 @@ func (l *lanes) forgetAll() {
 	clear(l.byName)
 }
 
-// laneError is a bad request, which SDKs do not try again.
+// laneError returns a bad request error, which SDKs do not retry.
 func laneError(format string, args ...any) *llm.Error {
 	return &llm.Error{
 		Class: llm.ClassInvalid, Status: http.StatusBadRequest, Code: "no_such_lane", Message: fmt.Sprintf(format, args...),

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/mcpserver"
 )
 
-// hosting is a server with MCP servers of these names.
+// hosting returns a server with MCP servers of these names.
 func hosting(t *testing.T, names ...string) *server {
 	t.Helper()
 

@@ -1,6 +1,6 @@
-// Package mock is a server that stands in for the APIs of language models: it answers from scripts or from tapes, in
-// the forms of several providers on one port, and keeps a journal of what it was asked. What answers, and how a
-// provider's form looks, is the business of the packages it is given; it knows no files and no flags.
+// Package mock is a server that stands in for the APIs of language models: it answers from scripts or tapes, in the formats
+// of several providers on one port, and keeps a journal of its requests. The packages it is given decide on the answers and
+// on the providers' formats; it knows nothing about files or flags.
 package mock
 
 import (
@@ -21,43 +21,43 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// Config is what a server needs: Script, or Tape.
+// Config configures a server. Script or Tape is required.
 type Config struct {
-	// Script returns a fresh script that answers the calls of a lane. It is asked once for each lane, and again after a
+	// Script returns a fresh script that answers the calls of a lane. It is called once for each lane, and again after a
 	// reset.
 	Script func(lane string) *script.Script
-	// Tape, where it is not nil, returns what answers every request of a lane instead of a script.
+	// Tape, if not nil, returns the tape that answers every request of a lane instead of a script.
 	Tape func(lane string) Tape
-	// MCP, where it is not nil, returns fresh MCP servers. It is asked at the start and by Reload; they are of no lane.
+	// MCP, if not nil, returns fresh MCP servers. It is called at the start and by Reload; they belong to no lane.
 	MCP func() MCP
-	// Discord, where it is not nil, returns a fresh virtual Discord, or nil for none. It is asked at the start and by Reload; it
+	// Discord, if not nil, returns a fresh virtual Discord, or nil for none. It is called at the start and by Reload; it
 	// belongs to no lane.
 	Discord func() Virtual
 	// Slack is the same for a virtual Slack.
 	Slack func() Virtual
-	// Issuer, where it is not nil, is an OpenID Connect issuer, below /oidc.
+	// Issuer, if not nil, is an OpenID Connect issuer, served below /oidc.
 	Issuer http.Handler
-	// Lane tells whose a request is, see LaneByHeader and LaneByKey; nil means that all requests are of one lane, named "".
+	// Lane returns the lane of a request, see LaneByHeader and LaneByKey; nil puts all requests into one lane, named "".
 	Lane func(r *http.Request) string
-	// MaxLanes bounds the lanes, JournalSize the entries of the journal. Zero is a good default.
+	// MaxLanes limits the lanes, JournalSize the entries of the journal. Zero means a sensible default.
 	MaxLanes, JournalSize int
-	// Models, where it is not nil, returns what the APIs list as their models; none means a few well-known ones.
+	// Models, if not nil, returns the models that the APIs list; none means a few well-known ones.
 	Models func() []string
-	// Gates, where it is not nil, returns the names of the gates that there are; others cannot be asked for then.
+	// Gates, if not nil, returns the names of the existing gates; no other gate can be used then.
 	Gates func() []string
-	// Logger is told what goes wrong in the server itself; nil is nobody.
+	// Logger receives errors of the server itself; nil discards them.
 	Logger *slog.Logger
 }
 
-// Tape answers requests from something else than a script. It is used by many requests at once.
+// Tape answers requests without a script. It must be safe for concurrent use.
 type Tape interface {
-	// Answer answers one request; failure puts an error into the form that the caller expects.
+	// Answer answers one request; failure encodes an error in the caller's format.
 	Answer(x *exchange.Exchange, failure func(buf []byte, e *llm.Error) []byte)
-	// Unused describes what was not asked for.
+	// Unused describes what was not requested.
 	Unused() []string
 }
 
-// MCP is scripted MCP servers, at and below /mcp, and what did not go as planned with them.
+// MCP is a set of scripted MCP servers, at and below /mcp, which report what did not go as planned.
 type MCP interface {
 	Handler() http.Handler
 	Unused() []string
@@ -69,7 +69,7 @@ type Virtual interface {
 	Handler() http.Handler
 	Unused() []string
 	Unexpected() []string
-	// Stop ends its connections and waits for them.
+	// Stop closes its connections and waits for them.
 	Stop()
 }
 
@@ -80,15 +80,15 @@ type Server struct {
 	lanes   *lanes
 	journal *journal
 	apis    []exchange.API
-	// calls are the operations of the APIs, control is what tests ask the server itself.
+	// calls has the operations of the APIs, control the server's own endpoints.
 	calls, control *http.ServeMux
-	// static are the operations whose paths have no variable parts, by path: most calls are of these, and need no search.
+	// static has the operations whose paths have no variable parts, by path: most calls are to these, and need no search.
 	static    map[string]*call
 	exchanges *exchange.Config
 	mcp       atomic.Pointer[tools]
 	discord   atomic.Pointer[guilds]
 	slack     atomic.Pointer[guilds]
-	// strays are unexpected requests of no lane: those that were refused one.
+	// strays has the unexpected requests without a lane: those that were refused one.
 	strays lane
 }
 
@@ -116,22 +116,22 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// tools are the MCP servers of now.
+// tools are the current MCP servers.
 type tools struct {
 	MCP
 
 	handler http.Handler
 }
 
-// guilds is the virtual Discord of now, or the virtual Slack.
+// guilds is the current virtual Discord or Slack.
 type guilds struct {
 	Virtual
 
 	handler http.Handler
 }
 
-// Reload forgets all lanes, whose next requests begin with a fresh script, and begins with fresh MCP servers. The journal
-// stays.
+// Reload removes all lanes, so that their next requests get a fresh script, and replaces the MCP servers, the virtual
+// Discord and the virtual Slack. It keeps the journal.
 func (s *Server) Reload() {
 	s.lanes.forgetAll()
 	s.strays.forget()
@@ -151,7 +151,7 @@ func (s *Server) Reload() {
 	}
 }
 
-// renew replaces a virtual Discord or Slack by a fresh one, or by none.
+// renew replaces a virtual Discord or Slack with a fresh one, or with none.
 func renew(now *atomic.Pointer[guilds], fresh Virtual) {
 	var next *guilds
 	if fresh != nil {
@@ -159,12 +159,13 @@ func renew(now *atomic.Pointer[guilds], fresh Virtual) {
 	}
 
 	if before := now.Swap(next); before != nil {
-		// Its clients connect again, to the fresh one.
+		// Its clients reconnect, to the fresh one.
 		before.Stop()
 	}
 }
 
-// Stop ends the connections of the virtual Discord and Slack and waits for them. What was unused and unexpected can still be asked for.
+// Stop closes the connections of the virtual Discord and Slack and waits for them. Unused and unexpected requests remain
+// available.
 func (s *Server) Stop() {
 	for _, now := range []*guilds{s.discord.Load(), s.slack.Load()} {
 		if now != nil {
@@ -192,7 +193,7 @@ func (s *Server) routeCalls() {
 
 	unknown := s.answerUnknown
 	if s.cfg.Tape != nil {
-		// A tape may hold operations that scripts do not have, such as files.
+		// A tape can contain operations that scripts do not support, such as files.
 		unknown = func(x *exchange.Exchange) {
 			api, ok := s.intendedAPI(x.Request)
 			if !ok {
@@ -239,7 +240,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// below reports whether a path is a root, or leads below it.
+// below reports whether path is root or below it.
 func below(path, root string) bool {
 	rest, ok := strings.CutPrefix(path, root)
 
@@ -285,7 +286,7 @@ func (s *Server) laneOf(r *http.Request) (string, *script.Script, *llm.Error) {
 	return name, lane.script, nil
 }
 
-// done writes an exchange into the journal, and down for its lane if nothing was planned for it.
+// done adds an exchange to the journal, and to its lane if it was unexpected.
 func (s *Server) done(x *exchange.Exchange) {
 	s.journal.add(x)
 

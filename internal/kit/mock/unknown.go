@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// unknownPath is the answer to a request that belongs to no API. Its error is where the SDKs of most APIs look for a message.
+// unknownPath is the response to a request that belongs to no API. Its error is where most SDKs look for a message.
 type unknownPath struct {
 	*problem.Problem
 
@@ -27,7 +27,8 @@ type unknownPath struct {
 	} `json:"error"`
 }
 
-// answerUnknown answers 404, in the form of the API that the caller most likely meant, and names the operations that exist.
+// answerUnknown answers 404, in the format of the API that the caller most likely meant, and names the operations that
+// exist.
 func (s *Server) answerUnknown(x *exchange.Exchange) {
 	method, path := x.Request.Method, x.Request.URL.Path
 	x.Entry.Unexpected = true
@@ -58,8 +59,8 @@ func (s *Server) answerUnknown(x *exchange.Exchange) {
 	x.Problem(http.StatusNotFound, unknown)
 }
 
-// intendedAPI is the API that a request to an unknown path was most likely made for, if anything indicates one: its path, or
-// where it carries its key.
+// intendedAPI returns the API that a request to an unknown path was most likely meant for, if its path or the place of its
+// key indicates one.
 func (s *Server) intendedAPI(r *http.Request) (exchange.API, bool) {
 	name := apiOfPath(r.URL.Path)
 	if name == "" {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Verdict is what did not go as planned in a lane: what was not asked for, and what was asked without being planned.
+// Verdict is what did not go as planned in a lane: replies that were not requested, and requests that were not expected.
 type Verdict struct {
 	Lane       string   `json:"lane"`
 	Unused     []string `json:"unused,omitempty"`
 	Unexpected []string `json:"unexpected,omitempty"`
 }
 
-// Verify judges every lane. What is of no lane, such as MCP servers and requests that were refused one, and a server that was asked nothing at all, are
-// judged as the lane "".
+// Verify returns a verdict for every lane. What belongs to no lane, such as MCP servers and requests that were refused one,
+// is part of lane "", and so is a server without any requests.
 func (s *Server) Verify() []Verdict {
 	names := s.lanes.names()
 	if len(names) == 0 {
@@ -36,7 +36,7 @@ func (s *Server) Verify() []Verdict {
 	return verdicts
 }
 
-// verifyRest judges what is of no lane.
+// verifyRest adds what belongs to no lane.
 func (s *Server) verifyRest(v Verdict) Verdict {
 	v.Unexpected = append(v.Unexpected, s.strays.unexpectedNow()...)
 
@@ -55,7 +55,7 @@ func (s *Server) verifyRest(v Verdict) Verdict {
 	return v
 }
 
-// VerifyLane judges one lane. Of one that was never used, everything is unused.
+// VerifyLane returns the verdict for one lane. For a lane that was never used, everything is unused.
 func (s *Server) VerifyLane(name string) Verdict {
 	lane := s.lanes.find(name)
 	if lane == nil {
@@ -70,7 +70,7 @@ func (s *Server) VerifyLane(name string) Verdict {
 	return v
 }
 
-// Summary tells what did not go as planned, one thing on a line; "" if nothing.
+// Summary lists what did not go as planned, one item per line, or returns "" if there is nothing.
 func Summary(verdicts []Verdict) string {
 	var lines []string
 

@@ -8,10 +8,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// chunk is how many sessions one statement creates: their rows are kept in memory for the triggers.
+// chunk is how many sessions one statement creates. Their rows are kept in memory for the triggers.
 const chunk = 50_000
 
-// Size is what a database gets.
+// Size is how much data Load creates.
 type Size struct {
 	Sessions int
 	// Calls is how many LLM calls each session has.
@@ -20,9 +20,10 @@ type Size struct {
 	Until time.Time
 }
 
-// Load fills a database that has only the schema. The triggers of the schema run; indexes are
-// created afterwards, which is faster. The same arguments make the same rows in the same places, and the planner's statistics are those of all rows, so the
-// same statement reads the same pages every time. Autovacuum is off for all tables.
+// Load fills a database that has only the schema. The schema's triggers run, except session_list_insert, whose work listSQL
+// does. Indexes are created afterwards, which is faster. The same arguments produce the same rows in the same places, and
+// the planner's statistics cover all rows, so the same statement reads the same pages every time. Autovacuum is off for all
+// tables.
 func Load(ctx context.Context, url string, size Size) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
@@ -58,7 +59,7 @@ func Load(ctx context.Context, url string, size Size) error {
 	return nil
 }
 
-// loadChunk creates the sessions from one on, their entries of the list and their calls.
+// loadChunk creates the sessions starting at first, their list entries and their calls.
 func loadChunk(ctx context.Context, conn *pgx.Conn, size Size, first int) error {
 	numbers := []any{first, min(first+chunk, size.Sessions), size.Sessions, size.Until}
 
@@ -83,7 +84,7 @@ func loadChunk(ctx context.Context, conn *pgx.Conn, size Size, first int) error 
 // loadedTables are the tables whose indexes are created after loading.
 const loadedTables = "'sessions', 'session_list', 'llm_interactions', 'session_handling', 'session_tags'"
 
-// dropIndexes drops the indexes that no constraint needs, and returns the statements that create them again.
+// dropIndexes drops the indexes that no constraint needs and returns the statements that recreate them.
 func dropIndexes(ctx context.Context, conn *pgx.Conn) (restore []string, err error) {
 	rows, err := conn.Query(ctx, `SELECT pg_get_indexdef(i.indexrelid), i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN (`+loadedTables+`) AND NOT i.indisunique ORDER BY 2`)

@@ -1,7 +1,8 @@
 package scale
 
-// settingsSQL prepares the connection and the tables. ANALYZE reads 300 rows for each unit of its target: with this one it reads all rows of 100,000 sessions
-// instead of a sample, which is another one each time. Long texts, which no condition compares, need no statistics.
+// settingsSQL prepares the connection and the tables. ANALYZE reads 300 rows per unit of the statistics target: with this
+// target it reads all rows of 100,000 sessions instead of a sample, which would differ each time. Long texts, which no
+// condition compares, need no statistics.
 const settingsSQL = `
 SET synchronous_commit = off; SET maintenance_work_mem = '256MB'; SET work_mem = '64MB'; SET jit = off; SET max_parallel_maintenance_workers = 0;
 SET default_statistics_target = 340;
@@ -16,8 +17,9 @@ BEGIN
 END
 $$`
 
-// numberedSQL numbers the sessions from $1 to before $2 of $3; the last is created shortly before $4. The newest 10,000 are not over: of the newest 200 a third
-// waits, the others run, and all others wait. One of twelve that are over did not complete. Ids are UUIDs of version 7.
+// numberedSQL numbers the sessions from $1 up to but not including $2, of $3 in total; the last is created shortly before
+// $4. The newest 10,000 (at most a fifth) are unfinished: of the newest 200, a third are pending and the others running;
+// the rest are all pending. About one in twelve of the finished ones did not complete. IDs are version 7 UUIDs.
 const numberedSQL = `
 WITH numbered AS (
     SELECT i, at, hash, service, (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7' || substr(hash, 1, 3) || 'a' || substr(hash, 4, 15))::uuid AS id,
@@ -32,7 +34,7 @@ WITH numbered AS (
         FROM generate_series($1::integer, $2::integer - 1) AS i) AS g
 )`
 
-// One of five sessions that wait is in the queue, from a day later on: no server claims it.
+// sessionsSQL puts one in five pending sessions in the queue, runnable a day after $4, so that no server claims it.
 const sessionsSQL = numberedSQL + `
 INSERT INTO sessions (id, alert_type, alert_data, chain_id, status, author, final_analysis, executive_summary, outcome, created_at, started_at, completed_at,
     runnable_at, last_seq, fence, stage_count, trimmed_fence, title, severity, service, namespace, cluster, team, fingerprint, labels)
@@ -45,8 +47,8 @@ SELECT id, alert_type, 'Pod ' || service || '-' || pod || ' was OOMKilled, trace
     'team-' || i / 8 % 12, left(encode(sha256((i / 10)::text::bytea), 'hex'), 16), labels
 FROM numbered ORDER BY i`
 
-// listSQL does what the trigger session_list_insert does, which is off meanwhile: finding the words of texts that differ in a few words only took half of the
-// time. TestLoadedListIsThatOfTriggers compares the result.
+// listSQL does the work of the trigger session_list_insert, which is disabled during loading: extracting the words of texts
+// that differ in only a few words took half of the time. TestLoadedListIsThatOfTriggers compares the results.
 const listSQL = numberedSQL + `, texts AS MATERIALIZED (
     SELECT alert_type, analysis, session_words(session_title(alert_type || ' ' || title, ' ' || summary, '', ''),
         'Pod ' || service || ' was OOMKilled, trace ', analysis) AS words
@@ -58,14 +60,14 @@ SELECT s.id, CASE WHEN s.completed_at IS NULL THEN '' ELSE s.status END, s.alert
         '=pod=' || (n.labels ->> 'pod')])
 FROM numbered n JOIN texts t ON t.alert_type = n.alert_type AND t.analysis = n.analysis JOIN sessions s ON s.id = n.id ORDER BY i`
 
-// Each session has $5 calls.
+// callsSQL gives each session $5 calls.
 const callsSQL = numberedSQL + `
 INSERT INTO llm_interactions (id, session_id, interaction_type, provider, model_name, usage, created_at)
 SELECT overlay(id::text placing lpad(to_hex(call + 1), 4, '0') FROM 20)::uuid, id, 'iteration', 'provider-' || call % 2, 'model-' || call % 3,
     '{"input_tokens": 900, "output_tokens": 600, "total_tokens": 1500, "cost_usd": 0.0125}', at + call * interval '5 s'
 FROM numbered, generate_series(0, $5::integer - 1) AS call ORDER BY i, call`
 
-// One of ten sessions that run waits for an approval. Its call, execution, stage and entry of the timeline have the session's id.
+// One in ten running sessions waits for an approval. Its call, execution, stage and timeline entry have the session's ID.
 const (
 	waitingSQL = `FROM (SELECT id, created_at, row_number() OVER (ORDER BY created_at, id) AS n FROM sessions WHERE status = 'in_progress') AS r WHERE n % 10 = 0`
 
@@ -77,7 +79,8 @@ SELECT id, id AS session_id, id AS stage_id, id AS execution_id, id AS timeline_
 SELECT id, id AS session_id, jsonb_build_object('status', 'waiting', 'expires_at', created_at + interval '10 years') ` + waitingSQL
 )
 
-// Nine of ten sessions that are over are resolved by one of fifty people. Half of those have a tag that many have, and one of a thousand has a rare one.
+// Nine in ten finished sessions are resolved by one of fifty people. Half of those have a common tag, and one in a thousand
+// has a rare one.
 const (
 	handlingSQL = `INSERT INTO session_handling
     (session_id, state, assignee, acknowledged_by, acknowledged_at, resolved_by, resolved_at, resolution, version, updated_at, updated_by)

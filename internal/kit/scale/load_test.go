@@ -33,7 +33,7 @@ func TestLoadedListIsThatOfTriggers(t *testing.T) {
 
 	const columns = "session_id, status, alert_type, chain_id, author, created_at, severity, service, namespace, cluster, team, fingerprint, outcome, words"
 
-	// The trigger does its work again.
+	// Insert the sessions again, this time with the trigger.
 	_, err = conn.Exec(t.Context(), `
 CREATE TEMP TABLE loaded AS SELECT `+columns+` FROM session_list;
 CREATE TEMP TABLE copied AS TABLE sessions;

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Request is something that people ask for again and again.
+// Request is a request that people make again and again.
 type Request struct {
 	Name string
-	// Path is what follows /api/v1/ for the n-th time: other values of the same filter.
+	// Path returns what follows /api/v1/ in the n-th request: each uses other values of the same filter.
 	Path func(n int) string
 }
 
-// Requests are the lists and filters of the dashboard, for a database that Load has filled until now. TestEveryFilterHasRequest in e2e compares them with the
-// parameters of the API.
+// Requests returns the lists and filters of the dashboard, for a database that Load has filled up to now.
+// TestEveryFilterHasRequest in e2e compares them with the parameters of the API.
 func Requests(now time.Time) []Request {
 	day := func(n int) string { return now.AddDate(0, 0, -n%90).UTC().Format(time.RFC3339) }
 
@@ -67,7 +67,7 @@ func Requests(now time.Time) []Request {
 	}
 }
 
-// sessions is a request for the session list.
+// sessions returns a request for the session list.
 func sessions(name, query string, args ...func(n int) any) Request {
 	return Request{name, func(n int) string {
 		values := make([]any, len(args))
@@ -85,7 +85,7 @@ func one(values ...string) func(n int) any { return func(n int) any { return val
 
 func hashed(length int) func(n int) any { return func(n int) any { return hash(n)[:length] } }
 
-// hash is the beginning of what numberedSQL has by the same name.
+// hash returns the first 32 digits of the column of the same name in numberedSQL.
 func hash(i int) string {
 	sum := sha256.Sum256([]byte(strconv.Itoa(i)))
 

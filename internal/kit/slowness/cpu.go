@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// CPU is what Linux counts of the cores of a virtual machine, in ticks.
+// CPU is the CPU time of a machine's cores as counted by Linux, in ticks.
 type CPU struct {
-	// Ran is the time in which they ran, and Stolen the time in which they had work but the host ran other machines.
+	// Ran is the time the cores ran, and Stolen the time they had work while the host ran other machines.
 	Ran    uint64
 	Stolen uint64
 }
 
-// ReadCPU is the count since the start of the machine; zero where the system does not count.
+// ReadCPU returns the count since the machine started, or zero where the system does not count.
 func ReadCPU() CPU { return readCPU("/proc/stat") }
 
 func readCPU(file string) CPU {
@@ -56,12 +56,12 @@ func readCPU(file string) CPU {
 	return c
 }
 
-// Since is what was counted after an earlier count.
+// Since returns what was counted since an earlier count.
 func (c CPU) Since(earlier CPU) CPU {
 	return CPU{Ran: c.Ran - min(c.Ran, earlier.Ran), Stolen: c.Stolen - min(c.Stolen, earlier.Stolen)}
 }
 
-// StolenShare is which part of the time with work the host ran other machines, from 0 to 1.
+// StolenShare returns the share of busy time in which the host ran other machines, from 0 to 1.
 func (c CPU) StolenShare() float64 {
 	if c.Stolen == 0 {
 		return 0

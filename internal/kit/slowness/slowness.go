@@ -14,12 +14,12 @@ import (
 const (
 	// reference is how long the work takes on an idle core of an ordinary server of 2024.
 	reference = 500 * time.Microsecond
-	// most bounds how long measuring takes, and most times how much longer a limit gets.
+	// mostMeasured limits how long measuring takes, and mostTimes how much longer a limit gets.
 	mostMeasured = 4 * time.Millisecond
 	mostTimes    = 20
 )
 
-// measured is the factor of this process; 0 before it is measured.
+// measured is the factor of this process in fixed point; 0 before it is measured.
 var measured atomic.Uint64
 
 const fixedPoint = 1000
@@ -32,7 +32,7 @@ func Scale(d time.Duration) time.Duration {
 		m := measure()
 		factor = uint64(m.factor() * fixedPoint)
 
-		// In a bubble of testing/synctest no time passes while we work.
+		// In a testing/synctest bubble, no time passes during the work.
 		if m.work > 0 {
 			measured.Store(factor)
 		}
@@ -45,20 +45,19 @@ func scale(d time.Duration, factor float64) time.Duration {
 	return max(d, time.Duration(float64(d)*factor))
 }
 
-// measurement is what was found out about the machine.
+// measurement is what was measured about the machine.
 type measurement struct {
 	// work is how long the fixed amount of work took.
 	work time.Duration
-	// load is how many processes want to run, as the average of the last minute.
+	// load is the number of processes that want to run, averaged over the last minute.
 	load  float64
 	cores int
-	// cpu is what the cores did since the machine started: what the host takes away comes in pieces longer than the work.
+	// cpu is counted since the machine started, because the host steals time in slices longer than the work.
 	cpu CPU
 }
 
-// factor is how many times slower than the reference this machine is. A process that waits for a core may have measured in
-// a moment in which it had one, so
-// both count.
+// factor returns how many times slower than the reference this machine is. A process that often waits for a core may have
+// measured at a moment when it had one, so load and stolen time count too.
 func (m measurement) factor() float64 {
 	slower := max(1, float64(m.work)/float64(reference))
 	busier := max(1, m.load/float64(max(1, m.cores)))
@@ -72,12 +71,12 @@ func measure() measurement {
 	return measurement{work: timeWork(time.Now), load: readLoad("/proc/loadavg"), cores: runtime.NumCPU(), cpu: ReadCPU()}
 }
 
-// timeWork is how long the work takes. If it takes too long, it is given up and the rest is estimated.
+// timeWork returns how long the work takes. If it takes too long, it stops and estimates the rest.
 func timeWork(now func() time.Time) time.Duration {
 	const parts = 20
 
 	begin := now()
-	table := make([]uint32, 1<<10) // in memory, because the race detector slows down access to it
+	table := make([]uint32, 1<<10) // in memory, so that the race detector's slowdown of memory access counts
 
 	for done := 1; ; done++ {
 		work(table)
@@ -88,7 +87,7 @@ func timeWork(now func() time.Time) time.Duration {
 	}
 }
 
-// work is a twentieth of the work.
+// work does a twentieth of the work.
 func work(table []uint32) {
 	const steps = 10_000
 
@@ -99,7 +98,7 @@ func work(table []uint32) {
 	}
 }
 
-// readLoad is the load of the last minute, 0 where the system does not have that file.
+// readLoad returns the load of the last minute, or 0 where the system does not have that file.
 func readLoad(file string) float64 {
 	raw, err := os.ReadFile(file)
 	if err != nil {

@@ -49,7 +49,7 @@ func TestScaledLimitIsNeverShorter(t *testing.T) {
 	require.Equal(t, d, Scale(time.Minute), "it is measured once")
 }
 
-// steps is a clock that moves on with each look at it.
+// steps returns a clock that advances each time it is read.
 func steps(step time.Duration) func() time.Time {
 	now := time.Unix(0, 0)
 
@@ -124,10 +124,10 @@ func BenchmarkWork(b *testing.B) {
 	}
 }
 
-// elapsed finds comparisons of a measured duration with a fixed limit, which fail on a busy machine.
+// elapsed matches comparisons of a measured duration with a fixed limit, which fail on a busy machine.
 var elapsed = regexp.MustCompile(`require\.Less(OrEqual)?\(t, (time\.Since\(\w+\)|took|elapsed), [^,\n]*\btime\.(Millisecond|Second|Minute)\b`)
 
-// Tests in a bubble of testing/synctest have a time of their own, and benchmarks only run by hand.
+// Tests in a testing/synctest bubble have a fake clock, and benchmarks only run by hand, so neither is checked.
 func TestLimitsOfMeasuredDurationsAreScaled(t *testing.T) {
 	t.Parallel()
 

@@ -1,4 +1,4 @@
-// Package testfailure tests test kits: it runs a test within a test and returns how it failed.
+// Package testfailure tests test kits: it runs a test within a test and returns its failures.
 package testfailure
 
 import (
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Of runs a test to its end, clean-up included, and returns its failures.
+// Of runs a test to completion, including its cleanups, and returns its failures.
 func Of(t testing.TB, test func(t testing.TB)) string {
 	t.Helper()
 
@@ -32,7 +32,7 @@ func Of(t testing.TB, test func(t testing.TB)) string {
 	return strings.Join(inner.failures, "\n")
 }
 
-// recorder takes the failures of the inner test; everything else goes to the outer one.
+// recorder records the failures of the inner test; everything else goes to the outer test.
 type recorder struct {
 	testing.TB
 

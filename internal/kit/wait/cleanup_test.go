@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The context of a test is cancelled before its cleanups run, so what stops in one has no time: it passes on a calm machine only.
+// A test's context is cancelled before its cleanups run, so a shutdown in a cleanup has no time left: it only succeeds on
+// an idle machine.
 func TestNoCleanupUsesTheContextOfItsTest(t *testing.T) {
 	t.Parallel()
 
@@ -55,7 +56,7 @@ func TestNoCleanupUsesTheContextOfItsTest(t *testing.T) {
 	require.Greater(t, parsed, 1000, "the files of the module")
 }
 
-// cancelled is where an expression takes the context of a test as it is.
+// cancelled returns the positions where an expression uses the context of a test outside of WithoutCancel.
 func cancelled(files *token.FileSet, in ast.Node) (places []string) {
 	ast.Inspect(in, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)

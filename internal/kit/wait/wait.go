@@ -1,5 +1,6 @@
-// Package wait has the waits of tests: for a condition, for a channel, for a call. Their time limit is met only by what never
-// happens, so it is long, and longer on a slow machine. It is for tests, and imports nothing of the product.
+// Package wait provides waits for tests: for a condition, a channel or a call. Only something that never happens reaches
+// the time limit, so the limit is long, and longer on a slow machine. It is for tests, and imports nothing from the
+// product.
 package wait
 
 import (
@@ -15,17 +16,18 @@ import (
 
 const (
 	limit = time.Minute
-	// pause is between two looks at a condition.
+	// pause is the time between two checks of a condition.
 	pause = 5 * time.Millisecond
 )
 
 var errLimit = errors.New("the test waited too long")
 
-// Limit is how long the waits of this package last.
+// Limit returns the time limit of the waits in this package.
 func Limit() time.Duration { return slowness.Scale(limit) }
 
-// Until waits until a condition holds, and fails the test if it does not. It looks at once and then every few milliseconds, in
-// the goroutine of the test, so that the condition may fail the test itself. what is the condition in words.
+// Until waits for a condition and fails the test if it does not become true. It checks the condition immediately and then
+// every few milliseconds, in the test's goroutine, so the condition can fail the test itself. what describes the condition
+// in words.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	UntilWithin(t, Limit(), what, holds)
@@ -45,7 +47,7 @@ func UntilWithin(t testing.TB, limit time.Duration, what string, holds func() bo
 	}
 }
 
-// For waits until a channel delivers or is closed, and returns what it delivered.
+// For waits for a value from a channel, or for the channel to be closed, and returns what it received.
 func For[T any](t testing.TB, c <-chan T, what string) T {
 	t.Helper()
 
@@ -69,7 +71,7 @@ func ForWithin[T any](t testing.TB, limit time.Duration, c <-chan T, what string
 	}
 }
 
-// Context is the context of calls that wait: it ends with the test, or after the limit.
+// Context returns a context for calls that wait: it ends with the test, or after the limit.
 func Context(t testing.TB) context.Context {
 	t.Helper()
 

@@ -1,8 +1,8 @@
-// Package gitleaks holds the detection rules of gitleaks as data. Gitleaks itself is not imported: its configuration package
-// would bring a configuration framework, a logger and a file system abstraction into the binary.
+// Package gitleaks contains the detection rules of gitleaks as data. Gitleaks itself is not imported: its configuration package would
+// bring a configuration framework, a logger and a file system abstraction into the binary.
 //
-// rules.json is generated from the release named in it. To move to another release, change the version in
-// internal/tools/gitleaksrules and run go generate here.
+// rules.json is generated from the release named in it. To use another release, change the version in internal/tools/gitleaksrules and
+// run go generate here.
 package gitleaks
 
 import (
@@ -18,7 +18,7 @@ var data []byte
 
 // File is the content of rules.json.
 type File struct {
-	// Note says where the file comes from; it is for people who open it.
+	// Note describes the origin of the file, for its readers.
 	Note string `json:"note"`
 	// Version of gitleaks that the rules were taken from, such as v8.30.1.
 	Version string `json:"version"`
@@ -46,11 +46,11 @@ type Rule struct {
 type Allowlist struct {
 	// All means that both an expression and a stop word must match; otherwise one of them is enough.
 	All bool `json:"all,omitempty"`
-	// Target is what the expressions are tried on: the secret (empty), the whole "match", or its "line".
+	// Target is what the expressions are matched against: the secret (empty), the whole "match", or its "line".
 	Target string `json:"target,omitempty"`
-	// Regexes in RE2 syntax, any of which may match.
+	// Regexes in RE2 syntax, of which any may match.
 	Regexes []string `json:"regexes,omitempty"`
-	// StopWords in lower case, any of which may be part of the secret.
+	// StopWords in lower case, of which any may be part of the secret.
 	StopWords []string `json:"stop_words,omitempty"`
 }
 

@@ -1,7 +1,7 @@
-// Package board is what people do with entities, projects, epics and tags: create, read, change, delete, search, order and export them.
+// Package board lets people create, read, change, delete, search, order and export entities, projects, epics and tags.
 //
-// It knows nothing of models and queues. A change is one transaction with its events; see store. Locks are taken in one order: review
-// items, then entities in order of their ids, then projects and epics.
+// It knows nothing about models and queues. A change is one transaction with its events; see store. Locks are taken in one order: review
+// items, then entities ordered by ID, then projects and epics.
 package board
 
 import (
@@ -10,26 +10,26 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// maxDescription is how many characters a description of a project or an epic has.
+// maxDescription is the maximum length of the description of a project or an epic, in characters.
 const maxDescription = store.MaxContent
 
-// Config is what the board stands on. Everything is required.
+// Config holds the dependencies of a Service. Everything is required.
 type Config struct {
 	Store *store.DB
 	// Mask hides secrets in what people write.
 	Mask func(string) string
 }
 
-// Service reads and changes the board. It has no state of its own.
+// Service reads and changes the board. It is stateless.
 type Service struct {
 	db   *store.DB
 	mask func(string) string
 }
 
-// New makes the service.
+// New returns a Service.
 func New(cfg Config) *Service { return &Service{db: cfg.Store, mask: cfg.Mask} }
 
-// checkID answers for ids that no row can have.
+// checkID returns the error of missing if id is not a valid ID, so that no row can have it.
 func checkID(id string, missing func(string) error) error {
 	if ident.Valid(id) {
 		return nil

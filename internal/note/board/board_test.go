@@ -21,7 +21,7 @@ import (
 
 var patience = slowness.Scale(20 * time.Second)
 
-// fixture is a board on a database of its own. What contains hunter2 is a secret.
+// fixture is a board with its own database. It masks hunter2 as a secret.
 type fixture struct {
 	*board.Service
 
@@ -49,7 +49,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 }
 
-// task creates a task; each is one second younger than the previous one.
+// task creates a task, one second after the previous one.
 func (f *fixture) task(t *testing.T, title string, change ...func(*notebook.EntityInput)) notebook.EntityDetail {
 	t.Helper()
 
@@ -84,7 +84,7 @@ func (f *fixture) epic(t *testing.T, projectID, name string) notebook.Epic {
 	return epic
 }
 
-// change runs a change on the rows themselves.
+// change runs a transaction directly on the store.
 func (f *fixture) change(t *testing.T, change func(*store.Tx) error) {
 	t.Helper()
 	require.NoError(t, f.rows.Change(t.Context(), change))

@@ -27,7 +27,7 @@ func (s *Service) Entity(ctx context.Context, id string) (notebook.EntityDetail,
 	return found, err
 }
 
-// CreateEntity stores an entity that a person wrote. It is accepted, and last in its column.
+// CreateEntity stores an entity that a person wrote. The entity is accepted, and last in its column.
 func (s *Service) CreateEntity(ctx context.Context, in notebook.EntityInput, author string) (notebook.EntityDetail, error) {
 	if in.Type == nil {
 		return notebook.EntityDetail{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "type", "type is missing")
@@ -67,7 +67,7 @@ func (s *Service) CreateEntity(ctx context.Context, in notebook.EntityInput, aut
 	return created, err
 }
 
-// UpdateEntity changes an entity that a person saw in a version. With a new status it goes to the end of that column.
+// UpdateEntity changes an entity if it still has the given version. If its status changes, it is moved to the end of that column.
 func (s *Service) UpdateEntity(ctx context.Context, id string, version int64, in notebook.EntityInput, author string) (notebook.EntityDetail, error) {
 	if err := checkID(id, store.NoEntity); err != nil {
 		return notebook.EntityDetail{}, err
@@ -118,14 +118,14 @@ func (s *Service) save(tx *store.Tx, e notebook.EntityDetail, tags bool, author 
 	return e
 }
 
-// DeleteEntity deletes an entity that a person saw in a version. Its open review items, and those that call it a duplicate, are closed.
+// DeleteEntity deletes an entity if it still has the given version. It closes its open review items and those that name it as a duplicate.
 func (s *Service) DeleteEntity(ctx context.Context, id string, version int64, author string) error {
 	if err := checkID(id, store.NoEntity); err != nil {
 		return err
 	}
 
 	return s.db.Change(ctx, func(tx *store.Tx) error {
-		// Before the entity is locked: who decides a review item locks the item first.
+		// Lock review items before the entity; see the package comment.
 		if err := store.CloseReviewItems(ctx, tx, `r.entity_id = $1 OR r.proposal->>'duplicate_of' = $1::text`, id); err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (s *Service) DeleteEntity(ctx context.Context, id string, version int64, au
 	})
 }
 
-// MoveEntity moves an entity on the board. The last of two people who move it at once decides where it is.
+// MoveEntity moves an entity on the board. If two people move it concurrently, the last one wins.
 func (s *Service) MoveEntity(ctx context.Context, id string, move notebook.EntityMove, author string) (notebook.EntityDetail, error) {
 	if err := checkID(id, store.NoEntity); err != nil {
 		return notebook.EntityDetail{}, err
@@ -198,7 +198,7 @@ func (s *Service) MoveEntity(ctx context.Context, id string, move notebook.Entit
 	return moved, err
 }
 
-// lockWithAnchor locks an entity and the one that it is placed beside, so that the anchor stays in its column.
+// lockWithAnchor locks an entity and the one that it is placed next to, so that the anchor cannot leave its column.
 func lockWithAnchor(ctx context.Context, tx *store.Tx, id, anchor string) (notebook.EntityDetail, error) {
 	ids := []string{id}
 	if anchor != "" {

@@ -20,7 +20,7 @@ func (s *Service) Epic(ctx context.Context, id string) (notebook.Epic, error) {
 	return epic(ctx, s.db.Reader(), id, "")
 }
 
-// epic reads an epic; the rest of the statement locks it.
+// epic reads an epic. lock is a locking clause, or empty.
 func epic(ctx context.Context, q store.Querier, id, lock string) (notebook.Epic, error) {
 	found, err := store.Epics(ctx, q, `WHERE e.id = $1 `+lock, id)
 	if err != nil {
@@ -34,7 +34,7 @@ func epic(ctx context.Context, q store.Querier, id, lock string) (notebook.Epic,
 	return found[0], nil
 }
 
-// CreateEpic stores a new epic of a project, the last one unless the input names a neighbour.
+// CreateEpic stores a new epic of a project, at the end unless the input names a neighbour.
 func (s *Service) CreateEpic(ctx context.Context, projectID string, in notebook.EpicInput, author string) (notebook.Epic, error) {
 	if err := checkID(projectID, store.NoProject); err != nil {
 		return notebook.Epic{}, err
@@ -71,7 +71,7 @@ func (s *Service) CreateEpic(ctx context.Context, projectID string, in notebook.
 	return created, err
 }
 
-// editEpic returns an epic with what a person wrote. An epic without a position gets one.
+// editEpic applies a person's input to an epic. An epic without a position gets one.
 func (s *Service) editEpic(ctx context.Context, tx *store.Tx, e notebook.Epic, in notebook.EpicInput) (_ notebook.Epic, err error) {
 	if in.Name != nil {
 		if e.Name, err = store.Name("name", *in.Name, store.MaxName, s.mask); err != nil {
@@ -96,7 +96,7 @@ func (s *Service) editEpic(ctx context.Context, tx *store.Tx, e notebook.Epic, i
 	return e, err
 }
 
-// UpdateEpic changes an epic that a person saw in a version.
+// UpdateEpic changes an epic if it still has the given version.
 func (s *Service) UpdateEpic(ctx context.Context, id string, version int64, in notebook.EpicInput, author string) (notebook.Epic, error) {
 	if err := checkID(id, store.NoEpic); err != nil {
 		return notebook.Epic{}, err
@@ -140,8 +140,8 @@ func epicEvent(e notebook.Epic, status, author string) notebook.NotePayload {
 	return notebook.NotePayload{Type: notebook.TypeEpicChanged, EpicID: e.ID, ProjectID: e.ProjectID, Status: status, Author: author}
 }
 
-// DeleteEpic deletes an epic that a person saw in a version. Its entities stay in the project. Open review items that would file
-// something under it are closed.
+// DeleteEpic deletes an epic if it still has the given version. Its entities remain in the project. Open review items that propose to file
+// an entity under it are closed.
 func (s *Service) DeleteEpic(ctx context.Context, id string, version int64, author string) error {
 	if err := checkID(id, store.NoEpic); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (s *Service) DeleteEpic(ctx context.Context, id string, version int64, auth
 			return err
 		}
 
-		// Again for those that were filed before the epic was locked: nothing can be filed under it from here on.
+		// Repeat this for entities that were filed before the epic was locked; from here on nothing can be filed under it.
 		if err := refresh(ctx, tx, `epic_id = $1`, `epic_id = NULL, `, id); err != nil {
 			return err
 		}

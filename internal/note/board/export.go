@@ -11,12 +11,12 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// exportPage is how many entities of an export are in memory at once.
+// exportPage is how many entities of an export are in memory at a time.
 const exportPage = 500
 
-// Export reads all entities that a query finds, newest first, whatever its order and limit. It reads page by page and holds no
-// connection between two pages, so a slow reader keeps nobody waiting. The order never changes, so an entity that exists all the time
-// is read exactly once, as it is at that moment.
+// Export reads all entities that match a query, newest first, ignoring the query's order and limit. It reads page by page and holds no
+// connection between pages, so a slow reader blocks no one. The order never changes, so an entity that exists throughout is read exactly
+// once, in its state at that moment.
 func (s *Service) Export(ctx context.Context, q notebook.EntityQuery) iter.Seq2[notebook.EntityExport, error] {
 	q.Board, q.Limit, q.After = false, exportPage, nil
 
@@ -45,7 +45,7 @@ func (s *Service) Export(ctx context.Context, q notebook.EntityQuery) iter.Seq2[
 	}
 }
 
-// exportPage reads one entity more than a page has, if there are that many.
+// exportPage reads one page plus one more entity, if there are that many.
 func (s *Service) exportPage(ctx context.Context, q notebook.EntityQuery) ([]notebook.EntityExport, error) {
 	var page []notebook.EntityExport
 

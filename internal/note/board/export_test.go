@@ -8,21 +8,21 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// Statement is one that a list of entities runs.
+// Statement is a statement that listing entities runs.
 type Statement struct {
 	SQL  string
 	Args []any
-	// Count says that it counts what matches.
+	// Count is whether the statement counts the matches.
 	Count bool
 }
 
-// Statements are those that a list of entities runs on the table of entities.
+// Statements returns the statements that listing entities runs on the entities table.
 func Statements(q notebook.EntityQuery) []Statement {
 	all := matching(q)
 	anyOf(all, "e.status", q.Statuses)
 
 	recorder := &recorder{}
-	// It records the statements and finds nothing.
+	// The recorder records the statements and returns no rows.
 	_, _ = entities(context.Background(), recorder, q)
 
 	return append(recorder.statements, Statement{SQL: `SELECT count(*) FROM entities e ` + all.clause(), Args: all.args, Count: true})

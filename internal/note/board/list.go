@@ -10,13 +10,13 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// conditions are the parts of a WHERE clause and their parameters.
+// conditions holds the parts of a WHERE clause and their parameters.
 type conditions struct {
 	where []string
 	args  []any
 }
 
-// add adds a condition; each ? in it stands for the parameter.
+// add adds a condition; each ? in it is replaced with the parameter's placeholder.
 func (c *conditions) add(condition string, arg any) {
 	c.args = append(c.args, arg)
 	c.where = append(c.where, strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(c.args))))
@@ -30,7 +30,7 @@ func (c *conditions) clause() string {
 	return "WHERE " + strings.Join(c.where, " AND ")
 }
 
-// with is a copy with one more condition.
+// with returns a copy with one more condition.
 func (c *conditions) with(condition string, arg any) *conditions {
 	more := &conditions{where: slices.Clone(c.where), args: slices.Clone(c.args)}
 	more.add(condition, arg)
@@ -38,7 +38,7 @@ func (c *conditions) with(condition string, arg any) *conditions {
 	return more
 }
 
-// matching turns a query into conditions on entities e, without its statuses: they are columns in the order of the board.
+// matching turns a query into conditions on entities e, except for its statuses, which the board order handles column by column.
 func matching(q notebook.EntityQuery) *conditions {
 	c := &conditions{}
 
@@ -49,7 +49,7 @@ func matching(q notebook.EntityQuery) *conditions {
 		{"e.project_id = ?", q.ProjectID},
 		{"e.epic_id = ?", q.EpicID},
 		{"e.session_id = ?", q.SessionID},
-		// An array and not a join: the planner would go through all entities to find the few of a note.
+		// This is an array and not a join, because the planner would scan all entities to find the few of a note.
 		{"e.id = ANY (ARRAY (SELECT s.entity_id FROM entity_sources s WHERE s.note_id = ?))", q.NoteID},
 		{"e.id IN (SELECT t.entity_id FROM entity_tags t WHERE t.tag = ?)", strings.ToLower(q.Tag)},
 		{"e.owner <> '' AND lower(e.owner) = lower(?)", q.Owner},
@@ -79,7 +79,7 @@ func matching(q notebook.EntityQuery) *conditions {
 	return c
 }
 
-// anyOf adds the condition that a column has one of some values. One value is compared as such, so that an index can give the order too.
+// anyOf adds the condition that a column has one of values. A single value uses =, so that an index can provide the order too.
 func anyOf[S ~string](c *conditions, name string, values []S) {
 	switch len(values) {
 	case 0:
@@ -127,7 +127,7 @@ func (s *Service) Entities(ctx context.Context, q notebook.EntityQuery) (noteboo
 	return page, nil
 }
 
-// entities reads one entity more than the limit of a query, if there are that many.
+// entities reads up to one entity more than the limit of a query.
 func entities(ctx context.Context, tx store.Querier, q notebook.EntityQuery) ([]notebook.EntityDetail, error) {
 	if q.Board {
 		return boardEntities(ctx, tx, q)
@@ -144,7 +144,7 @@ func entities(ctx context.Context, tx store.Querier, q notebook.EntityQuery) ([]
 	return store.Entities(ctx, tx, fmt.Sprintf(`%s ORDER BY e.created_at DESC, e.id DESC LIMIT %d`, c.clause(), q.Limit+1), c.args...)
 }
 
-// boardEntities reads one column after the other: an index has their order, but not that of the columns.
+// boardEntities reads one column after the other: an index provides the order within a column, but not that of the columns.
 func boardEntities(ctx context.Context, tx store.Querier, q notebook.EntityQuery) ([]notebook.EntityDetail, error) {
 	found := []notebook.EntityDetail{}
 	after := q.After

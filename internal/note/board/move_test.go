@@ -102,7 +102,7 @@ func TestMoveIsRefusedWithReason(t *testing.T) {
 	require.Equal(t, []string{"a"}, f.column(t, notebook.EntityOpen))
 }
 
-// Halving the distance to a neighbour leaves no number after some fifty moves, so more of them need new positions.
+// Halving the distance to a neighbour runs out of numbers after about fifty moves, so further moves need new positions.
 func TestManyMovesToSamePlaceKeepOrder(t *testing.T) {
 	t.Parallel()
 
@@ -124,7 +124,7 @@ func TestManyMovesToSamePlaceKeepOrder(t *testing.T) {
 	require.Equal(t, int64(1), stays.Version, "a new position of another entity is no change")
 }
 
-// A model may create many entities at the same moment.
+// A model can create many entities at the same moment.
 func TestMoveBetweenEqualPositionsKeepsOrderOfOthers(t *testing.T) {
 	t.Parallel()
 
@@ -155,7 +155,7 @@ func TestMoveBetweenEqualPositionsKeepsOrderOfOthers(t *testing.T) {
 	}
 }
 
-// People drag at once: every order that results is one that all of them see, and nothing is lost or doubled.
+// When people drag concurrently, all of them see the same order, and nothing is lost or duplicated.
 func TestConcurrentMovesEndInOneConsistentOrder(t *testing.T) {
 	t.Parallel()
 
@@ -211,13 +211,13 @@ func TestConcurrentMovesEndInOneConsistentOrder(t *testing.T) {
 		require.Less(t, page.Entities[i-1].Position, page.Entities[i].Position, "no two have the same place")
 	}
 
-	// Each move was exact: the last one decides, so one more can be checked against what is there.
+	// Each move is exact, so one more can be checked against the current order.
 	f.move(t, page.Entities[tasks-1].ID, notebook.EntityMove{BeforeID: page.Entities[0].ID})
 	require.Equal(t, append([]string{order[tasks-1]}, order[:tasks-1]...), f.column(t, notebook.EntityOpen))
 }
 
-// Two people drop different entities on the same gap at once, one after its first neighbour and one before its second. Both are in it
-// afterwards, at places of their own: at the same place, the older one would be the first.
+// Two people concurrently drop different entities into the same gap, one after its first neighbour and one before its second. Both end up
+// in the gap, at different positions: at the same position, the older one would be first.
 func TestTwoMovesIntoSameGapBothLandThere(t *testing.T) {
 	t.Parallel()
 

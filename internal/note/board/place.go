@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	// orderLock is the advisory lock under which people order rows: of two who move at once, the second sees what the first did.
+	// orderLock is the advisory lock that serializes the ordering of rows, so that of two concurrent moves the second sees the first.
 	orderLock = 0x7461727379_0b01
-	// moveAttempts is how often a place is looked for. Rows are spread out after the first attempt, so the second one finds it unless
-	// others fill it meanwhile.
+	// moveAttempts is how often finding a position is tried. Rows are spread out after the first attempt, so the second one succeeds unless
+	// others fill the gap in between.
 	moveAttempts = 5
-	// spacing is the distance of rows that are spread out at the end of a column, in seconds; see store.PositionAt.
+	// spacing is the distance between rows that are spread out at the end of a column, in seconds; see store.PositionAt.
 	spacing = 1.0 / 16
-	// tight is the smallest distance that spreading out leaves.
+	// tight is the smallest distance that spreading out leaves between rows.
 	tight = 1.0 / 4096
-	// firstWindow is how many rows on each side are spread out first.
+	// firstWindow is how many rows on each side the first try spreads out.
 	firstWindow = 16
 )
 
-// column is a list that people order: a column of the board, the projects, the epics of a project.
+// column is a manually ordered list: a column of the board, the projects, or the epics of a project.
 type column struct {
 	table string
 	// where selects the rows of the column; its parameters are numbered from $1.
@@ -46,13 +46,13 @@ func epicColumn(projectID string) column {
 	return column{table: "epics", where: "project_id = $1", args: []any{projectID}}
 }
 
-// place is where a row stands in a column.
+// place is the position of a row in a column.
 type place struct {
 	ID       string
 	Position float64
 }
 
-// crowded is the error of a place between two rows that no number is between.
+// crowded is the error if there is no number between the positions of two rows.
 type crowded struct {
 	column column
 	anchor place
@@ -60,7 +60,7 @@ type crowded struct {
 
 func (crowded) Error() string { return "there is no number between two positions" }
 
-// ordered runs a change that may place rows. If it finds no number between two rows, they are spread out and it runs again.
+// ordered runs a change that can place rows. If there is no number between two rows, it spreads them out and runs the change again.
 func (s *Service) ordered(ctx context.Context, change func(*store.Tx) error) error {
 	locked := func(change func(*store.Tx) error) error {
 		return s.db.Change(ctx, func(tx *store.Tx) error {
@@ -80,7 +80,7 @@ func (s *Service) ordered(ctx context.Context, change func(*store.Tx) error) err
 			return err
 		}
 
-		// A transaction of its own: the failed one holds locks on rows, and these are locked in order of their ids.
+		// Use a separate transaction: the failed one has locked rows, and these must be locked in order of their IDs.
 		if err := locked(func(tx *store.Tx) error { return full.column.spread(ctx, tx, full.anchor) }); err != nil {
 			return fmt.Errorf("spread out positions: %w", err)
 		}
@@ -89,7 +89,7 @@ func (s *Service) ordered(ctx context.Context, change func(*store.Tx) error) err
 	return tarsy.Errorf(tarsy.CodeConflict, "others move the same rows; try again")
 }
 
-// query reads places of the column. The rest of the statement follows the WHERE clause; its parameters come after the column's.
+// query reads places of the column. rest follows the WHERE clause; its parameters are numbered after the column's.
 func (c column) query(ctx context.Context, tx *store.Tx, rest string, args ...any) ([]place, error) {
 	rows, err := tx.Query(ctx, `SELECT id, position FROM `+c.table+` WHERE `+c.where+` `+rest, append(slices.Clip(c.args), args...)...)
 	if err != nil {
@@ -99,10 +99,10 @@ func (c column) query(ctx context.Context, tx *store.Tx, rest string, args ...an
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[place])
 }
 
-// param is the number of the nth parameter after the column's.
+// param returns the placeholder of the nth parameter after the column's.
 func (c column) param(n int) string { return fmt.Sprintf("$%d", len(c.args)+n) }
 
-// end is the position behind all rows.
+// end returns the position after all rows.
 func (c column) end(ctx context.Context, tx *store.Tx) (float64, error) {
 	last, err := c.query(ctx, tx, `ORDER BY position DESC, id DESC LIMIT 1`)
 	if err != nil || len(last) == 0 {
@@ -112,7 +112,7 @@ func (c column) end(ctx context.Context, tx *store.Tx) (float64, error) {
 	return max(store.PositionAt(tx.Now), last[0].Position+spacing), nil
 }
 
-// beside is the position directly before or after an anchor, for a row that may be in the column already.
+// beside returns the position directly before or after an anchor, for a row that may already be in the column.
 func (c column) beside(ctx context.Context, tx *store.Tx, moved string, anchor place, before bool) (float64, error) {
 	rest := `AND id <> %s AND (position, id) > (%s, %s) ORDER BY position, id LIMIT 1`
 	if before {
@@ -139,8 +139,8 @@ func (c column) beside(ctx context.Context, tx *store.Tx, moved string, anchor p
 	}
 }
 
-// spread gives the rows around an anchor new positions in the same order, as few rows as it takes. Their versions stay: nothing that a
-// person could have read and meant has changed.
+// spread gives the rows around an anchor new positions in the same order, changing as few rows as possible. It does not change their
+// versions, because nothing that a person could have read or edited has changed.
 func (c column) spread(ctx context.Context, tx *store.Tx, anchor place) error {
 	for window := firstWindow; ; window *= 4 {
 		rest := `AND (position, id) <= (%s, %s) ORDER BY position DESC, id DESC LIMIT %s`
@@ -174,8 +174,8 @@ func (c column) spread(ctx context.Context, tx *store.Tx, anchor place) error {
 	}
 }
 
-// spreadBetween gives rows positions at equal distances between two bounds, of which either may be missing. It reports false if that
-// leaves too little between them.
+// spreadBetween gives rows equidistant positions between two bounds, either of which may be nil. It returns false if the rows end up too
+// close together.
 func spreadBetween(rows []place, from, to *float64) bool {
 	if len(rows) == 0 {
 		return true
@@ -200,7 +200,7 @@ func spreadBetween(rows []place, from, to *float64) bool {
 	return distance >= tight
 }
 
-// write stores positions. A row that left the column meanwhile keeps its own.
+// write stores positions. A row that has left the column in the meantime keeps its position.
 func (c column) write(ctx context.Context, tx *store.Tx, rows []place) error {
 	ids, positions := make([]string, len(rows)), make([]float64, len(rows))
 	for i, row := range rows {
@@ -218,10 +218,10 @@ func (c column) write(ctx context.Context, tx *store.Tx, rows []place) error {
 	return err
 }
 
-// neighbour is what a caller names to place a row beside.
+// neighbour is the row that a caller names to place another row next to it.
 type neighbour struct{ beforeID, afterID string }
 
-// check checks the ids of a neighbour and returns the one that is given, if one is.
+// check validates the IDs and returns the one that is set, if any.
 func (n neighbour) check() (id string, before bool, err error) {
 	if n.beforeID != "" && n.afterID != "" {
 		return "", false, tarsy.FieldErrorf(tarsy.CodeInvalidField, "after_id", "before_id and after_id are given; send one of them")
@@ -240,7 +240,7 @@ func (n neighbour) check() (id string, before bool, err error) {
 	return n.afterID, false, nil
 }
 
-// field names the part of the request that names the neighbour.
+// field returns the name of the request field that names the neighbour.
 func (n neighbour) field() string {
 	if n.beforeID != "" {
 		return "before_id"
@@ -249,7 +249,7 @@ func (n neighbour) field() string {
 	return "after_id"
 }
 
-// find returns the position beside the neighbour in a column, for a row that may be in it already.
+// find returns the position next to the neighbour in a column, for a row that may already be in it.
 func (n neighbour) find(ctx context.Context, tx *store.Tx, c column, moved string) (float64, error) {
 	id, before, err := n.check()
 	if err != nil {
@@ -272,7 +272,7 @@ func (n neighbour) find(ctx context.Context, tx *store.Tx, c column, moved strin
 	return c.beside(ctx, tx, moved, anchor[0], before)
 }
 
-// move is the new position of a row of a column: beside the neighbour if one is given, else where it is, and at the end if it is new.
+// move returns the new position of a row: next to the neighbour if there is one, else unchanged, or at the end if the row is new.
 func (p place) move(ctx context.Context, tx *store.Tx, c column, beside neighbour) (float64, error) {
 	switch {
 	case beside != neighbour{}:

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// many stores entities in one statement. One of a hundred is filed, one a risk, one done, one proposed, one has the word needle.
+// many stores entities in one statement. Of every hundred, one is filed, one is a risk, one done, one proposed, and one contains "needle".
 func (f *fixture) many(t *testing.T, count int) {
 	t.Helper()
 
@@ -38,7 +38,7 @@ func (f *fixture) many(t *testing.T, count int) {
 	require.NoError(t, err)
 }
 
-// node is a step of a plan that was run.
+// node is a node of an executed plan.
 type node struct {
 	Type    string  `json:"Node Type"`
 	Table   string  `json:"Relation Name"`
@@ -48,7 +48,7 @@ type node struct {
 	Plans   []node  `json:"Plans"`
 }
 
-// read is how many entities a plan reads, and whether it reads the table from end to end.
+// read returns how many entities a plan reads, and whether it scans the whole table.
 func (n node) read() (rows float64, whole bool) {
 	if n.Table == "entities" {
 		rows, whole = (n.Rows+n.Removed)*n.Loops, n.Type == "Seq Scan"
@@ -62,7 +62,7 @@ func (n node) read() (rows float64, whole bool) {
 	return rows, whole
 }
 
-// run runs a statement and returns its plan. A small table is read from end to end if that is allowed; then its size would decide.
+// run runs a statement and returns its plan. It disables sequential scans, which the planner would choose for a table this small.
 func (f *fixture) run(t *testing.T, statement board.Statement) (plan node, text []byte) {
 	t.Helper()
 
@@ -82,8 +82,8 @@ func (f *fixture) run(t *testing.T, statement board.Statement) (plan node, text 
 	return plans[0].Plan, text
 }
 
-// Every list reads its page through an index, and of a rare filter little more than what matches. Exact totals count what matches: of
-// everything, that is the whole table.
+// Every list reads its page through an index, and with a selective filter reads little more than the matches. Exact totals count the
+// matches: without a filter, that is the whole table.
 func TestEveryListIsServedByIndex(t *testing.T) {
 	t.Parallel()
 
@@ -99,7 +99,7 @@ func TestEveryListIsServedByIndex(t *testing.T) {
 	day, err := calendar.ParseDate("2026-02-01")
 	require.NoError(t, err)
 
-	// A page may look through some of the newest entities instead.
+	// A page may scan some of the newest entities instead.
 	most := func(s board.Statement) float64 {
 		if s.Count {
 			return 150
@@ -112,7 +112,7 @@ func TestEveryListIsServedByIndex(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		query notebook.EntityQuery
-		// all says that nearly all entities match, so that counting them reads them.
+		// all means that nearly all entities match, so that counting reads them all.
 		all bool
 	}{
 		"all":      {notebook.EntityQuery{}, true},

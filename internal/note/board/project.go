@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// Projects lists projects in their order, with their epics and how many entities they have.
+// Projects lists projects in their order, with their epics and entity counts.
 func (s *Service) Projects(ctx context.Context, q notebook.ProjectQuery) (notebook.ProjectPage, error) {
 	var page notebook.ProjectPage
 
@@ -58,12 +58,12 @@ func (s *Service) Projects(ctx context.Context, q notebook.ProjectQuery) (notebo
 	return page, nil
 }
 
-// containing is the pattern of texts that contain a text.
+// containing returns the LIKE pattern that matches texts containing text.
 func containing(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }
 
-// Project reads a project with its epics and how many entities it has.
+// Project reads a project with its epics and entity counts.
 func (s *Service) Project(ctx context.Context, id string) (notebook.ProjectDetail, error) {
 	var found notebook.ProjectDetail
 
@@ -104,7 +104,7 @@ func withEpics(ctx context.Context, q store.Querier, projects []notebook.Project
 	at := make(map[string]*notebook.ProjectDetail, len(projects))
 
 	for i, p := range projects {
-		// None is an empty list in JSON, not null.
+		// No epics is an empty list in JSON, not null.
 		details[i] = notebook.ProjectDetail{Project: p, Epics: []notebook.Epic{}}
 		ids[i], at[p.ID] = p.ID, &details[i]
 	}
@@ -139,7 +139,7 @@ func withEpics(ctx context.Context, q store.Querier, projects []notebook.Project
 	return details, err
 }
 
-// CreateProject stores a new project, the last one unless the input names a neighbour.
+// CreateProject stores a new project, at the end unless the input names a neighbour.
 func (s *Service) CreateProject(ctx context.Context, in notebook.ProjectInput, author string) (notebook.ProjectDetail, error) {
 	created := notebook.ProjectDetail{Epics: []notebook.Epic{}}
 
@@ -174,7 +174,7 @@ func (s *Service) CreateProject(ctx context.Context, in notebook.ProjectInput, a
 	return created, err
 }
 
-// editProject returns a project with what a person wrote. A project without a position gets one.
+// editProject applies a person's input to a project. A project without a position gets one.
 func (s *Service) editProject(ctx context.Context, tx *store.Tx, p notebook.Project, in notebook.ProjectInput) (_ notebook.Project, err error) {
 	if in.Name != nil {
 		if p.Name, err = store.Name("name", *in.Name, store.MaxName, s.mask); err != nil {
@@ -199,7 +199,7 @@ func (s *Service) editProject(ctx context.Context, tx *store.Tx, p notebook.Proj
 	return p, err
 }
 
-// nameTaken turns the error of a name that exists into one for people.
+// nameTaken turns a unique violation into an error for people.
 func nameTaken(err error, what, name string) error {
 	if !store.IsTaken(err) {
 		return err
@@ -212,7 +212,7 @@ func projectEvent(p notebook.Project, status, author string) notebook.NotePayloa
 	return notebook.NotePayload{Type: notebook.TypeProjectChanged, ProjectID: p.ID, Status: status, Author: author}
 }
 
-// lockProject reads a project that a person saw in a version and keeps others from changing it until the end of the transaction.
+// lockProject reads and locks a project until the end of the transaction. It fails if the project does not have the given version.
 func lockProject(ctx context.Context, tx *store.Tx, id string, version int64) (notebook.Project, error) {
 	found, err := store.Projects(ctx, tx, `WHERE p.id = $1 FOR UPDATE`, id)
 	if err != nil {
@@ -226,7 +226,7 @@ func lockProject(ctx context.Context, tx *store.Tx, id string, version int64) (n
 	return found[0], store.CheckVersion(version, found[0].Version)
 }
 
-// UpdateProject changes a project that a person saw in a version.
+// UpdateProject changes a project if it still has the given version.
 func (s *Service) UpdateProject(ctx context.Context, id string, version int64, in notebook.ProjectInput, author string) (notebook.ProjectDetail, error) {
 	var updated notebook.ProjectDetail
 
@@ -260,8 +260,8 @@ func (s *Service) UpdateProject(ctx context.Context, id string, version int64, i
 	return updated, err
 }
 
-// DeleteProject deletes a project that a person saw in a version, with its epics. Its entities stay and have no project any more. Open
-// review items that would file something under it are closed.
+// DeleteProject deletes a project, with its epics, if it still has the given version. Its entities remain, without a project. Open review
+// items that propose to file something under it are closed.
 func (s *Service) DeleteProject(ctx context.Context, id string, version int64, author string) error {
 	if err := checkID(id, store.NoProject); err != nil {
 		return err
@@ -281,7 +281,7 @@ func (s *Service) DeleteProject(ctx context.Context, id string, version int64, a
 			return err
 		}
 
-		// Again for those that were filed before the project was locked: nothing can be filed under it from here on.
+		// Repeat this for entities that were filed before the project was locked; from here on nothing can be filed under it.
 		if err := refresh(ctx, tx, `project_id = $1`, `project_id = NULL, epic_id = NULL, `, id); err != nil {
 			return err
 		}
@@ -296,8 +296,8 @@ func (s *Service) DeleteProject(ctx context.Context, id string, version int64, a
 	})
 }
 
-// refresh changes entities because of a change of something that they refer to. They get no event each: there may be thousands, and
-// readers reload what they show after the event of the other change.
+// refresh updates entities after a change to something that they refer to. It emits no event per entity: there can be thousands, and
+// readers reload after the event of the other change.
 func refresh(ctx context.Context, tx *store.Tx, where, set string, arg any) error {
 	if _, err := tx.Exec(ctx, `SELECT id FROM entities WHERE `+where+` ORDER BY id FOR UPDATE`, arg); err != nil {
 		return err

@@ -58,7 +58,7 @@ func (s *Service) Tags(ctx context.Context, q notebook.TagQuery) (notebook.TagPa
 	return page, nil
 }
 
-// cleanTag is the name of a tag as it is stored.
+// cleanTag returns the name of a tag as it is stored.
 func (s *Service) cleanTag(name string) (string, error) {
 	name, err := store.Name("name", name, store.MaxTag, s.mask)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Service) CreateTag(ctx context.Context, name, author string) (notebook.
 	return notebook.Tag{Name: name}, err
 }
 
-// RenameTag gives a tag another name, on all entities that have it.
+// RenameTag renames a tag on all entities that have it.
 func (s *Service) RenameTag(ctx context.Context, old, name, author string) (notebook.Tag, error) {
 	name, err := s.cleanTag(name)
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *Service) RenameTag(ctx context.Context, old, name, author string) (note
 	return tag, err
 }
 
-// DeleteTag takes a tag away from all entities.
+// DeleteTag deletes a tag and removes it from all entities.
 func (s *Service) DeleteTag(ctx context.Context, name, author string) error {
 	return s.db.Change(ctx, func(tx *store.Tx) error {
 		if err := touchTagged(ctx, tx, name); err != nil {
@@ -157,7 +157,7 @@ func (s *Service) DeleteTag(ctx context.Context, name, author string) error {
 	})
 }
 
-// touchTagged gives the entities that have a tag a new version: who edits one of them would bring the old tag back.
+// touchTagged gives the entities that have a tag a new version, so that a pending edit of one of them cannot restore the old tag.
 func touchTagged(ctx context.Context, tx *store.Tx, tag string) error {
 	return refresh(ctx, tx, `id IN (SELECT entity_id FROM entity_tags WHERE tag = $1)`, "", tag)
 }

@@ -10,16 +10,15 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// Limits of an answer.
+// Limits on an answer.
 const (
-	// MaxEntities is how many entities one note may have.
+	// MaxEntities is the maximum number of entities of one note.
 	MaxEntities = 100
-	// MaxReason is the length of a reason in characters; the rest is cut.
+	// MaxReason is the maximum length of a reason in characters; the rest is cut.
 	MaxReason = 500
 )
 
-// ExtractAnswer is the answer to an extraction as the model writes it: JSON with exactly these fields. The schema of the call is made
-// from the type.
+// ExtractAnswer is the model's answer to an extraction: JSON with exactly these fields. The schema of the call is generated from this type.
 type ExtractAnswer struct {
 	Entities []EntityAnswer `doc:"What the note contains, in the order of the note. Empty if there is nothing." json:"entities"`
 }
@@ -36,7 +35,7 @@ type EntityAnswer struct {
 	Confidence float64             `doc:"How certain it is that the note states this, from 0 to 1." json:"confidence"`
 }
 
-// OrganizeAnswer is the answer to an organization as the model writes it: JSON with exactly these fields, one element per entity.
+// OrganizeAnswer is the model's answer to an organization: JSON with exactly these fields, one element per entity.
 type OrganizeAnswer struct {
 	Entities []PlaceAnswer `doc:"One element for each entity of the input." json:"entities"`
 }
@@ -64,7 +63,7 @@ func ExtractSchema() json.RawMessage { return extractSchema.JSON() }
 // OrganizeSchema is the JSON Schema of OrganizeAnswer.
 func OrganizeSchema() json.RawMessage { return organizeSchema.JSON() }
 
-// adjust adds the limits of an answer with a list of entities.
+// adjust adds limits to the schema of an answer with a list of entities.
 func adjust(maxEntities int) func(*jsonschema.Schema) {
 	return func(answer *jsonschema.Schema) {
 		list := answer.Properties["entities"]

@@ -34,7 +34,7 @@ type Extracted struct {
 	Confidence float64
 }
 
-// maxEvidence is how much of a quote is displayed, in characters. Passages are whole.
+// maxEvidence is how much of a quote is displayed, in characters. Passages are not shortened.
 const maxEvidence = 200
 
 const extractSystemPrompt = `Extract entities from a note that a person wrote during or after an incident, or from the analysis of an incident.
@@ -66,8 +66,8 @@ const extractUserPrompt = `The note was written on %s (UTC).
 
 Extract the entities of the note.`
 
-// Extract finds the entities of a note. The time is that of the note's capture: relative dates such as "by Friday" refer to it. The
-// error is structured.ErrSchema if the answer cannot be used, and otherwise that of the call; see llm.AsError.
+// Extract finds the entities of a note. now is when the note was captured; relative dates such as "by Friday" refer to it. The error is
+// structured.ErrSchema if the answer is unusable, and otherwise that of the call; see llm.AsError.
 func (m *Model) Extract(ctx context.Context, content string, now time.Time) ([]Extracted, Call, error) {
 	text, call, err := m.ask(ctx, AgentExtract, PurposeExtract, fmt.Sprintf(extractSystemPrompt, MaxEntities),
 		fmt.Sprintf(extractUserPrompt, today(now.UTC()), quote.Block("NOTE", content)), extractSchema.JSON())
@@ -100,7 +100,7 @@ func extracted(a EntityAnswer, note string) (Extracted, error) {
 		return e, fmt.Errorf("%w: the title is empty", structured.ErrSchema)
 	}
 
-	// What does not fit into the title is kept in the content.
+	// Keep a title that is too long in the content.
 	if whole := e.Title; len([]rune(whole)) > store.MaxTitle {
 		e.Title = cut(whole, store.MaxTitle)
 		e.Content = strings.TrimSpace(whole + "\n\n" + e.Content)

@@ -1,5 +1,5 @@
-// Package infer asks a language model what a note contains and where it belongs. It holds the prompts, the JSON Schemas of the answers,
-// and the checks that an answer must pass. It knows llm.Client and the vocabulary; it does not know the database.
+// Package infer asks a language model what a note contains and where it belongs. It contains the prompts, the JSON Schemas of the answers,
+// and the checks that an answer must pass. It knows llm.Client and the vocabulary, but not the database.
 package infer
 
 import (
@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// The names of the two agents in llm.Request.Agent, which scripts route by, and of their calls in llm.Request.Purpose.
+// The names of the two agents in llm.Request.Agent, which scripts use for routing, and of their calls in llm.Request.Purpose.
 const (
 	AgentExtract  = "NoteExtractor"
 	AgentOrganize = "NoteOrganizer"
@@ -25,30 +25,30 @@ const (
 	PurposeOrganize = "note_organization"
 )
 
-// DefaultTimeout is how long a call may take unless the configuration sets another limit.
+// DefaultTimeout is the timeout of a call unless the configuration sets another one.
 const DefaultTimeout = 2 * time.Minute
 
-// Config says which model is asked.
+// Config selects the model.
 type Config struct {
 	// LLM is required.
 	LLM llm.Client
-	// Provider, Model and Backend are those of llm.Request.
+	// Provider, Model and Backend are passed in llm.Request.
 	Provider string
 	Model    string
 	Backend  string
-	// Retry is for errors that pass within seconds. The zero value calls once; the queue repeats the whole job anyway.
+	// Retry is for errors that resolve within seconds. The zero value means no retries; the queue retries the whole job anyway.
 	Retry llm.Retry
-	// Timeout is the limit of one call with its repetitions; zero means DefaultTimeout.
+	// Timeout limits one call including its retries; zero means DefaultTimeout.
 	Timeout time.Duration
 }
 
-// Model answers questions about notes. It keeps nothing between calls and is safe for concurrent use.
+// Model answers questions about notes. It keeps no state between calls and is safe for concurrent use.
 type Model struct{ current func() Config }
 
-// New returns a Model that asks the model of cfg.
+// New returns a Model that uses a fixed configuration.
 func New(cfg Config) *Model { return Following(func() Config { return cfg }) }
 
-// Following returns a Model that asks whichever model is configured when a question is asked.
+// Following returns a Model that reads the configuration at each call.
 func Following(current func() Config) *Model {
 	return &Model{current: func() Config {
 		cfg := current()
@@ -58,17 +58,17 @@ func Following(current func() Config) *Model {
 	}}
 }
 
-// errTimeout is the cause of a call that takes too long. Another attempt may be faster.
+// errTimeout is the error of a call that takes too long. Another attempt may be faster.
 var errTimeout = &llm.Error{Class: llm.ClassTransient, Retryable: true, Message: "the model did not answer in time"}
 
-// Call is one call of the model: what it was for and what it used. A call that failed has one too.
+// Call describes one call of the model: its purpose and its usage. Failed calls have one too.
 type Call struct {
 	Purpose, Provider, Model string
-	// Without its price.
+	// Without the cost.
 	Usage tarsy.Usage
 }
 
-// ask makes one call and returns its text. Errors of the call are returned as they are.
+// ask makes one call and returns its text. Errors of the call are returned unchanged.
 func (m *Model) ask(ctx context.Context, agentName, purpose, system, user string, schema json.RawMessage) (string, Call, error) {
 	cfg := m.current()
 
@@ -98,5 +98,5 @@ func (m *Model) ask(ctx context.Context, agentName, purpose, system, user string
 	return response.Text, call, nil
 }
 
-// today is the date that relative dates refer to, with its weekday.
+// today returns the date that relative dates refer to, with its weekday.
 func today(now time.Time) string { return now.Format("Monday, ") + calendar.DateOf(now).String() }

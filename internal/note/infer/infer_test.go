@@ -32,7 +32,7 @@ func model(replies ...script.Reply) (*infer.Model, *script.Script) {
 	return infer.New(infer.Config{LLM: s, Provider: "scripted", Model: "model"}), s
 }
 
-// extraction is a valid extraction with one field replaced.
+// extraction returns a valid extraction with one field replaced, or removed if value is empty.
 func extraction(field, value string) string {
 	fields := map[string]string{
 		"type": `"task"`, "title": `"Fix it"`, "content": `""`, "owner": `""`, "due_date": `""`, "tags": `[]`, "evidence": `"Fix"`, "confidence": `1`,
@@ -270,7 +270,7 @@ func TestErrorsOfTheCallAreReturned(t *testing.T) {
 	require.ErrorIs(t, err, failure)
 	require.NotErrorIs(t, err, structured.ErrSchema)
 
-	// With retries the second attempt is used.
+	// With retries the second attempt succeeds.
 	s := script.New(script.Options{})
 	s.Add(script.Reply{Err: failure}, script.Reply{Text: `{"entities":[]}`})
 	_, _, err = infer.New(infer.Config{LLM: s, Retry: llm.Retry{Attempts: 2}}).Extract(t.Context(), "Fix it", monday)
@@ -287,7 +287,7 @@ func TestCallThatTakesTooLongIsTransient(t *testing.T) {
 	require.True(t, llm.AsError(err).Retryable)
 	require.ErrorContains(t, err, "in time")
 
-	// The end of the caller is not.
+	// Cancellation by the caller is not.
 	stopped := errors.New("the server stops")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stopped)

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// OrganizeInput is what the model chooses from.
+// OrganizeInput is the entities to organize and what the model chooses from.
 type OrganizeInput struct {
 	// Entities are numbered from one in this order.
 	Entities []Unfiled
@@ -24,7 +24,7 @@ type OrganizeInput struct {
 // Unfiled is an entity to organize.
 type Unfiled struct {
 	Entity notebook.EntityDetail
-	// Candidates are those that may be the same.
+	// Candidates are entities that may be the same.
 	Candidates []Candidate
 }
 
@@ -41,17 +41,17 @@ type ProjectChoice struct {
 	Epics   []notebook.Epic
 }
 
-// Organization is where entities belong, in the order of OrganizeInput.Entities.
+// Organization is where entities belong. Places has the order of OrganizeInput.Entities.
 type Organization struct {
 	Places []Place
 }
 
-// Place is where an entity belongs. Every id is one of the input's.
+// Place is where an entity belongs. Every ID is one from the input.
 type Place struct {
 	// Empty if it belongs to no project, or to none of its epics.
 	ProjectID string
 	EpicID    string
-	// A new epic of the project; empty if none is suggested. Then EpicID is empty.
+	// A new epic for the project; empty if none is suggested. If set, EpicID is empty.
 	NewEpicName        string
 	NewEpicDescription string
 	// How sure the model is of project and epic, from 0 to 1.
@@ -62,7 +62,7 @@ type Place struct {
 	Reason string
 }
 
-// How much of the texts of others is in the prompt, in characters.
+// Limits on untrusted texts in the prompt, in characters.
 const (
 	maxEntityText    = 1_000
 	maxCandidateText = 300
@@ -96,8 +96,8 @@ Entities with candidates for duplicates, one JSON object per line:
 
 File each of the %d entities.`
 
-// Organize chooses project, epic and duplicates for entities. The error is structured.ErrSchema if the answer cannot be used, also if it names
-// something that is not in the input, and otherwise that of the call.
+// Organize chooses the project, epic and duplicate of each entity. The error is structured.ErrSchema if the answer is unusable, including
+// if it names something that is not in the input, and otherwise that of the call.
 func (m *Model) Organize(ctx context.Context, in OrganizeInput) (Organization, Call, error) {
 	user := fmt.Sprintf(organizeUserPrompt, quote.Block("PROJECTS", projectLines(in.Projects)), quote.Block("ENTITIES", entityLines(in.Entities)), len(in.Entities))
 
@@ -171,7 +171,7 @@ func entityLines(entities []Unfiled) string {
 	return b.String()
 }
 
-// writeLine writes a value as JSON on a line of its own, in which texts cannot break out of their place.
+// writeLine writes a value as JSON on a separate line. The encoding keeps texts from breaking out of their string.
 func writeLine(b *strings.Builder, value any) {
 	encoder := json.NewEncoder(b)
 	encoder.SetEscapeHTML(false)

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// choices are two projects with one epic each, and two entities of which the first has a candidate.
+// choices returns two projects with one epic each, and two entities, the first with a candidate.
 func choices() infer.OrganizeInput {
 	unfiled := func(id, title string) infer.Unfiled {
 		return infer.Unfiled{Entity: notebook.EntityDetail{Entity: notebook.Entity{ID: id, Type: notebook.EntityTask, Title: title, Content: strings.Repeat("c", 5_000)}}}

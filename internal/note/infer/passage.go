@@ -18,7 +18,7 @@ type Passage struct {
 	End   int
 }
 
-// find returns the first passage of a note with these words. White space may differ, because models join lines. Nil if there is none.
+// find returns the first passage of a note with these words, or nil. White space may differ, because models join lines.
 func find(note, words string) *Passage {
 	words = strings.Join(strings.Fields(plaintext.Clean(words)), " ")
 	if words == "" {
@@ -29,7 +29,7 @@ func find(note, words string) *Passage {
 
 	at := strings.Index(squeezed, words)
 	if at < 0 {
-		// The prompt escapes markers, and the model copies them so.
+		// The prompt escapes markers, and the model copies the escaped form.
 		words = strings.ReplaceAll(words, quote.Neutral("<!--"), "<!--")
 		if at = strings.Index(squeezed, words); at < 0 {
 			return nil
@@ -42,7 +42,7 @@ func find(note, words string) *Passage {
 	return &Passage{Quote: note[from:to], Start: start, End: start + utf16Length(note[from:to])}
 }
 
-// squeeze replaces each run of white space by one space. The offset of each byte of the result in the text comes with it.
+// squeeze replaces each run of white space with one space. offsets maps each byte of the result to its offset in text.
 func squeeze(text string) (squeezed string, offsets []int) {
 	var b strings.Builder
 
@@ -88,7 +88,7 @@ func utf16Length(text string) int {
 	return n
 }
 
-// oneLine is a text of the model for a place that has one line: without line breaks and characters that nobody sees.
+// oneLine returns a text of the model on one line, without invisible characters.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(plaintext.Clean(text)), " ")
 

@@ -42,7 +42,7 @@ func realModels(t *testing.T, test func(*testing.T, *infer.Model)) {
 	}
 }
 
-// What real models must do, whatever their words are.
+// These tests check what real models must do, regardless of their wording.
 
 func TestRealModelExtractsEntities(t *testing.T) { realModels(t, extractsEntities) }
 
@@ -117,7 +117,7 @@ func organizesEntities(t *testing.T, m *infer.Model) {
 	require.NoError(t, err)
 	require.Len(t, organization.Places, 2)
 
-	// Organize has checked that every id is one of the input.
+	// Organize has checked that every ID is one from the input.
 	for _, place := range organization.Places {
 		require.GreaterOrEqual(t, place.Confidence, 0.0)
 		require.LessOrEqual(t, place.Confidence, 1.0)
@@ -125,7 +125,7 @@ func organizesEntities(t *testing.T, m *infer.Model) {
 	}
 }
 
-// The tests of real models are rarely run; this shows that a model that answers well passes them.
+// The tests with real models rarely run; this one shows that good answers pass them.
 func TestRealTestsPassWithGoodAnswers(t *testing.T) {
 	t.Parallel()
 

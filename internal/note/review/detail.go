@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// ids is a set of ids; empty ones are left out.
+// ids is a set of IDs without the empty one.
 type ids map[string]bool
 
 func (s ids) add(each ...string) {
@@ -26,7 +26,7 @@ func (s ids) add(each ...string) {
 
 func (s ids) sorted() []string { return slices.Sorted(maps.Keys(s)) }
 
-// details reads what belongs to review items: a few queries for all of them.
+// details reads everything that belongs to review items, with a few queries for all of them.
 func details(ctx context.Context, q store.Querier, items []notebook.ReviewItem) ([]notebook.ReviewDetail, error) {
 	var (
 		itemIDs, entityIDs, noteIDs = ids{}, ids{}, ids{}
@@ -85,7 +85,7 @@ func details(ctx context.Context, q store.Querier, items []notebook.ReviewItem) 
 	return found, addPlaces(ctx, q, found)
 }
 
-// addPlaces adds the projects and epics that items and their entities name.
+// addPlaces adds the projects and epics that items and their entities refer to.
 func addPlaces(ctx context.Context, q store.Querier, found []notebook.ReviewDetail) error {
 	projectIDs, epicIDs := ids{}, ids{}
 	named := make([][2]ids, len(found))
@@ -135,7 +135,7 @@ func addPlaces(ctx context.Context, q store.Querier, found []notebook.ReviewDeta
 	return nil
 }
 
-// concerned are the entities of an item.
+// concerned returns the entities of an item.
 func concerned(detail notebook.ReviewDetail) []notebook.EntityDetail {
 	entities := slices.Clone(detail.Entities)
 	if detail.Entity != nil {
@@ -168,7 +168,7 @@ func notesByID(ctx context.Context, q store.Querier, noteIDs []string) (map[stri
 	return notes, nil
 }
 
-// decisionsOf are the decisions of items, oldest first.
+// decisionsOf returns the decisions on items, oldest first, by item ID.
 func decisionsOf(ctx context.Context, q store.Querier, itemIDs []string) (map[string][]notebook.ReviewDecision, error) {
 	rows, err := q.Query(ctx, `
 		SELECT `+postgres.ColumnList[notebook.ReviewDecision]("")+` FROM review_decisions WHERE item_id = ANY($1) ORDER BY decided_at, id`, itemIDs)

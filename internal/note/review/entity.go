@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// subject is the entity of the item. One that was rejected or merged has nothing to decide any more.
+// subject returns the entity of the item. It fails if the entity was rejected or merged, because then there is nothing left to decide.
 func (d *decision) subject() (notebook.EntityDetail, error) {
 	entity, ok := d.entities[store.IDText(d.item.EntityID)]
 	if !ok {
@@ -23,7 +23,7 @@ func (d *decision) subject() (notebook.EntityDetail, error) {
 	return entity, nil
 }
 
-// applyToEntity decides whether a proposed entity counts.
+// applyToEntity accepts or rejects a proposed entity.
 func (d *decision) applyToEntity(ctx context.Context) (notebook.ReviewStatus, error) {
 	entity, err := d.subject()
 	if err != nil {
@@ -35,7 +35,7 @@ func (d *decision) applyToEntity(ctx context.Context) (notebook.ReviewStatus, er
 		entity.State = notebook.EntityRejected
 		d.update(entity)
 
-		// Nobody needs to know where it would be filed, nor what is a duplicate of it.
+		// Where it would be filed and what duplicates it no longer matter.
 		return notebook.ReviewRejected, d.closeOthers(ctx, `r.entity_id = $1 OR r.kind = 'duplicate' AND r.proposal->>'duplicate_of' = $1::uuid::text`, entity.ID)
 	case notebook.DecisionEdit:
 		if entity, err = d.edit(ctx, entity, *d.in.Entity); err != nil {
@@ -54,7 +54,7 @@ func (d *decision) applyToEntity(ctx context.Context) (notebook.ReviewStatus, er
 	}
 }
 
-// assign files the entity, or leaves it where it is.
+// assign files the entity, or leaves it where it is if the proposal is rejected.
 func (d *decision) assign(ctx context.Context) (notebook.ReviewStatus, error) {
 	entity, err := d.subject()
 	if err != nil {
@@ -123,7 +123,7 @@ func (d *decision) checkProposed(ctx context.Context) error {
 	}
 }
 
-// checkProject checks that a project is still in use, and keeps it so until the end of the transaction.
+// checkProject checks that a project is still in use, and locks it so that it remains so until the end of the transaction.
 func (d *decision) checkProject(ctx context.Context, id string) error {
 	projects, err := store.Projects(ctx, d.tx, `WHERE p.id = $1 FOR SHARE`, id)
 
@@ -139,7 +139,7 @@ func (d *decision) checkProject(ctx context.Context, id string) error {
 	}
 }
 
-// edit applies what the person wrote; fields in errors are named as in the request.
+// edit applies a person's changes. Errors name the fields as in the request.
 func (d *decision) edit(ctx context.Context, entity notebook.EntityDetail, changes notebook.EntityInput) (notebook.EntityDetail, error) {
 	edited, err := store.EditEntity(ctx, d.tx, entity, changes, d.mask)
 	if e, ok := err.(*tarsy.Error); ok { //nolint:errorlint // the error of this call

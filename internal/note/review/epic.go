@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// createEpic makes the proposed epic and files its entities under it. If the project has an epic of the name by now, that one is used.
+// createEpic creates the proposed epic and files its entities under it. If the project already has an epic with that name, it is used.
 func (d *decision) createEpic(ctx context.Context) (notebook.ReviewStatus, error) {
 	if d.in.Decision == notebook.DecisionReject {
 		return notebook.ReviewRejected, nil
@@ -59,7 +59,7 @@ func (d *decision) createEpic(ctx context.Context) (notebook.ReviewStatus, error
 	return status, nil
 }
 
-// epicNamed returns the epic of a name in the item's project, and makes it if there is none.
+// epicNamed returns the epic with a name in the item's project, creating it if there is none.
 func (d *decision) epicNamed(ctx context.Context, name, description string) (string, error) {
 	existing, err := store.Epics(ctx, d.tx, `WHERE e.project_id = $1 AND lower(e.name) = lower($2) FOR KEY SHARE`, *d.item.ProjectID, name)
 	if err != nil {
@@ -75,7 +75,7 @@ func (d *decision) epicNamed(ctx context.Context, name, description string) (str
 		Position: store.PositionAt(d.tx.Now), CreatedBy: d.in.Author, CreatedAt: d.tx.Now, UpdatedAt: d.tx.Now, Version: 1,
 	}
 
-	// If somebody else makes it at the same moment, the change is tried again and finds theirs.
+	// If another transaction creates it concurrently, the change is retried and finds that one.
 	if err := store.InsertEpic(ctx, d.tx, epic); err != nil {
 		return "", err
 	}
@@ -85,7 +85,7 @@ func (d *decision) epicNamed(ctx context.Context, name, description string) (str
 	return epic.ID, nil
 }
 
-// belongs reports whether an entity may be filed under the new epic: nobody filed it elsewhere meanwhile, and it still counts.
+// belongs reports whether an entity can be filed under the new epic: it was not filed elsewhere in the meantime, nor rejected or merged.
 func (d *decision) belongs(entity notebook.EntityDetail) bool {
 	counts := entity.State == notebook.EntityProposed || entity.State == notebook.EntityAccepted
 	inProject := entity.ProjectID == nil || *entity.ProjectID == *d.item.ProjectID

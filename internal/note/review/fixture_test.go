@@ -23,7 +23,7 @@ import (
 
 var patience = slowness.Scale(20 * time.Second)
 
-// fixture is the review on a database of its own.
+// fixture is a review service with its own database.
 type fixture struct {
 	*review.Service
 
@@ -49,7 +49,7 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{Service: review.New(review.Config{Store: db, Mask: mask}), db: db, clock: clock}
 }
 
-// change stores rows without the service.
+// change runs a transaction directly on the store.
 func (f *fixture) change(t require.TestingT, change func(ctx context.Context, tx *store.Tx) error) {
 	ctx := context.Background()
 
@@ -66,7 +66,7 @@ func (f *fixture) note(t require.TestingT, content string) notebook.Note {
 	return note
 }
 
-// entity stores an entity of a note of its own. It is proposed.
+// entity stores a proposed entity and its note.
 func (f *fixture) entity(t require.TestingT, title string, tags ...string) notebook.EntityDetail {
 	note := f.note(t, title)
 	confidence := 0.5
@@ -144,7 +144,7 @@ func (f *fixture) epicItem(t require.TestingT, projectID, name string, entities 
 	return item
 }
 
-// exec runs a statement behind the service's back.
+// exec runs a statement, bypassing the service.
 func (f *fixture) exec(t require.TestingT, sql string, args ...any) {
 	f.change(t, func(ctx context.Context, tx *store.Tx) error {
 		_, err := tx.Exec(ctx, sql, args...)
@@ -153,7 +153,7 @@ func (f *fixture) exec(t require.TestingT, sql string, args ...any) {
 	})
 }
 
-// resolve decides an item at its present version as bea.
+// resolve decides an item as bea, at its current version unless in sets one.
 func (f *fixture) resolve(t *testing.T, item notebook.ReviewItem, in notebook.ReviewResolution) (notebook.ReviewDetail, error) {
 	t.Helper()
 
@@ -165,7 +165,7 @@ func (f *fixture) resolve(t *testing.T, item notebook.ReviewItem, in notebook.Re
 	return f.Resolve(t.Context(), in)
 }
 
-// decide is resolve that succeeds.
+// decide is resolve, which must succeed.
 func (f *fixture) decide(t *testing.T, item notebook.ReviewItem, decision notebook.Decision) notebook.ReviewDetail {
 	t.Helper()
 
@@ -201,7 +201,7 @@ func (f *fixture) stored(t *testing.T, id string) notebook.EntityDetail {
 	return found
 }
 
-// events returns the payloads of the journal until a type was seen n times.
+// events returns the payloads of the journal up to the nth event of a type.
 func (f *fixture) events(t *testing.T, eventType string, n int) []notebook.NotePayload {
 	t.Helper()
 

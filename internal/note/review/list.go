@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// Items lists review items. If only open ones are selected, the oldest is the first: it has waited longest.
+// Items lists review items. If only open ones are selected, the oldest comes first, because it has waited longest.
 func (s *Service) Items(ctx context.Context, query notebook.ReviewQuery) (notebook.ReviewPage, error) {
 	page := notebook.ReviewPage{Items: []notebook.ReviewDetail{}}
 
@@ -39,7 +39,7 @@ func (s *Service) Items(ctx context.Context, query notebook.ReviewQuery) (notebo
 			where = append(where, fmt.Sprintf(`(r.created_at, r.id) %s ($%d, $%d)`, compare, len(args)-1, len(args)))
 		}
 
-		// One more reports whether there is a next page.
+		// Read one more to detect whether there is a next page.
 		args = append(args, query.Limit+1)
 		rest := fmt.Sprintf(`%s ORDER BY r.created_at %[2]s, r.id %[2]s LIMIT $%[3]d`, where.sql(), direction, len(args))
 
@@ -62,7 +62,7 @@ func (s *Service) Items(ctx context.Context, query notebook.ReviewQuery) (notebo
 	return page, err
 }
 
-// Item reads a review item with everything that is needed to decide it.
+// Item reads a review item with everything needed to decide it.
 func (s *Service) Item(ctx context.Context, id string) (notebook.ReviewDetail, error) {
 	var detail notebook.ReviewDetail
 
@@ -89,7 +89,7 @@ func onlyOpen(query notebook.ReviewQuery) bool {
 	return slices.Equal(query.Statuses, []notebook.ReviewStatus{notebook.ReviewOpen})
 }
 
-// where is conditions that all hold.
+// where is a conjunction of conditions.
 type where []string
 
 func (w where) sql() string {
@@ -100,7 +100,7 @@ func (w where) sql() string {
 	return `WHERE ` + strings.Join(w, ` AND `)
 }
 
-// conditions are the conditions of a query with their arguments. Only those that are given are there, so that each finds its index.
+// conditions returns the conditions of a query with their arguments. Unset fields add none, so that the set ones can use their index.
 func conditions(query notebook.ReviewQuery) (where, []any) {
 	var (
 		w    where
@@ -116,7 +116,7 @@ func conditions(query notebook.ReviewQuery) (where, []any) {
 		add(`r.kind = ANY($?)`, query.Kinds)
 	}
 
-	// The index of open items is one of rows with this status, which a parameter would hide.
+	// The index of open items is partial, so the planner must see the status as a literal.
 	if onlyOpen(query) {
 		w = append(w, `r.status = 'open'`)
 	} else if len(query.Statuses) > 0 {

@@ -12,8 +12,8 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// mergeCandidates are the entities that merging a duplicate may change: the other one, what that was merged into meanwhile, and
-// those that were merged into one of them before.
+// mergeCandidates returns the entities that merging a duplicate can change: both entities, the one that the other was merged into in the
+// meantime, and those that were merged into any of them before.
 func mergeCandidates(ctx context.Context, q store.Querier, item notebook.ReviewItem) ([]string, error) {
 	known, err := survivors(ctx, q, []string{item.Proposal.DuplicateOf})
 	if err != nil {
@@ -38,7 +38,7 @@ func mergeCandidates(ctx context.Context, q store.Querier, item notebook.ReviewI
 	return append(candidates, merged...), nil
 }
 
-// merge makes one entity of two. The one that stays gets the tags and sources of both; the other one points to it.
+// merge merges two entities. The one that is kept gets the tags and sources of both; the other one refers to it.
 func (d *decision) merge(ctx context.Context) error {
 	entity, err := d.subject()
 	if err != nil {
@@ -72,7 +72,7 @@ func (d *decision) merge(ctx context.Context) error {
 	keep.Sources = append(keep.Sources, added...)
 	keep.Tags = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(keep.Tags), gone.Tags...))))
 
-	// What a person has accepted does not disappear from the board because its duplicate waits for a decision.
+	// An accepted entity must not disappear from the board because its duplicate waits for a decision.
 	accepts := keep.State == notebook.EntityProposed && gone.State == notebook.EntityAccepted
 	if accepts {
 		keep.State = notebook.EntityAccepted
@@ -85,7 +85,7 @@ func (d *decision) merge(ctx context.Context) error {
 	gone.State, gone.MergedInto = notebook.EntityMerged, &keep.ID
 	d.update(gone)
 
-	// What was merged into the one that goes is now part of the one that stays.
+	// Entities that were merged into the removed one are now part of the kept one.
 	for _, id := range sortedIDs(d.entities) {
 		if earlier := d.entities[id]; store.IDText(earlier.MergedInto) == gone.ID {
 			earlier.MergedInto = &keep.ID
@@ -93,12 +93,12 @@ func (d *decision) merge(ctx context.Context) error {
 		}
 	}
 
-	// Other entities that look like the one that goes are compared with the one that stays.
+	// Items that propose the removed entity as a duplicate of others stay open and refer to the kept one.
 	return d.closeOthers(ctx, `r.entity_id = $1 OR r.kind = 'duplicate' AND r.entity_id = $2 AND r.proposal->>'duplicate_of' = $1::uuid::text
 		OR $3 AND r.kind = 'entity' AND r.entity_id = $2`, gone.ID, keep.ID, accepts)
 }
 
-// checkMergedBefore checks that every entity that was merged into one is locked: one may have been merged after they were looked for.
+// checkMergedBefore checks that every entity merged into id is locked: one may have been merged after mergeCandidates read them.
 func (d *decision) checkMergedBefore(ctx context.Context, id string) error {
 	var missed bool
 
@@ -114,7 +114,7 @@ func (d *decision) checkMergedBefore(ctx context.Context, id string) error {
 	return nil
 }
 
-// other is the likely duplicate, or what it was merged into.
+// other returns the likely duplicate, or what it was merged into.
 func (d *decision) other() (notebook.EntityDetail, error) {
 	proposed, ok := d.entities[d.item.Proposal.DuplicateOf]
 	if !ok {
@@ -137,7 +137,7 @@ func (d *decision) other() (notebook.EntityDetail, error) {
 	return other, nil
 }
 
-// movedSources are the sources of one entity that another one does not have, as sources of that.
+// movedSources returns the sources of gone that keep does not have, as sources of keep.
 func movedSources(keep, gone notebook.EntityDetail) []notebook.EntitySource {
 	var moved []notebook.EntitySource
 

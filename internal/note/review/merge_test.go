@@ -76,7 +76,7 @@ func TestKeepIDChoosesEntityThatStays(t *testing.T) {
 	_, err := f.resolve(t, item, notebook.ReviewResolution{Decision: notebook.DecisionMerge, KeepID: entity.ID})
 	require.NoError(t, err)
 	require.Equal(t, &entity.ID, f.stored(t, other.ID).MergedInto)
-	// One of them was on the board already, so the one that stays is too.
+	// One of them was already on the board, so the one that is kept is too.
 	require.Equal(t, notebook.EntityAccepted, f.stored(t, entity.ID).State)
 	require.Equal(t, notebook.ReviewObsolete, f.status(t, waits))
 }

@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// rows is everything that a decision may change, without versions and times.
+// rows is everything that a decision can change, without versions and times.
 type rows struct {
 	Entities []notebook.EntityDetail
 	Items    []notebook.ReviewItem
@@ -49,7 +49,7 @@ func (f *fixture) rows(t require.TestingT) rows {
 	return all
 }
 
-// scene is random entities and items of one draw.
+// scene is the random entities and items of one draw.
 type scene struct {
 	*fixture
 
@@ -94,7 +94,7 @@ func (f *fixture) scene(t *rapid.T) *scene {
 	return s
 }
 
-// resolution is a random decision that fits an item.
+// resolution draws a random decision that fits an item.
 func (s *scene) resolution(t *rapid.T, item notebook.ReviewItem) notebook.ReviewResolution {
 	in := notebook.ReviewResolution{
 		ItemID: item.ID, Version: s.version(t, item.ID), Author: "bea",
@@ -116,7 +116,7 @@ func (s *scene) resolution(t *rapid.T, item notebook.ReviewItem) notebook.Review
 	return in
 }
 
-// expected are the ways in which a decision or an undo may be refused.
+// expected checks that err is nil or a valid reason to refuse a decision or an undo.
 func expected(t require.TestingT, err error) {
 	if err != nil {
 		require.Contains(t, []tarsy.Code{tarsy.CodeReviewResolved, tarsy.CodeConflict, tarsy.CodeUndoConflict, tarsy.CodeInvalidField}, tarsy.CodeOf(err), err)
@@ -142,7 +142,7 @@ func TestUndoAfterAnyDecisionRestoresExactRows(t *testing.T) {
 				expected(t, err)
 				require.Empty(t, cmp.Diff(before, f.rows(t), dates), "a refused decision changed something")
 
-				// An earlier decision may still be undone, in any order.
+				// An earlier decision can still be undone, in any order.
 				_, err = f.Undo(context.Background(), item.ID, "cy")
 				expected(t, err)
 
@@ -211,7 +211,7 @@ func TestRandomConcurrentDecisionsNeverWinTwice(t *testing.T) {
 	})
 }
 
-// checkInvariants checks what holds whatever was decided.
+// checkInvariants checks the invariants that hold after any decisions.
 func (s *scene) checkInvariants(t *rapid.T) {
 	for what, sql := range map[string]string{
 		"an item has two decisions that count": `SELECT count(*) FROM (SELECT FROM review_decisions WHERE undone_at IS NULL GROUP BY item_id HAVING count(*) > 1) x`,

@@ -11,14 +11,14 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// before is what a decision has changed, as it was: the column of the same name.
+// before is the previous state of the rows that a decision changed. It is stored in the column of the same name.
 type before struct {
 	Entities []notebook.EntityDetail `json:"entities,omitempty"`
 	// The items that became obsolete. All were open.
 	Items []notebook.ReviewItem `json:"items,omitempty"`
 }
 
-// after is how a decision left the rows: what is different now was changed by somebody else.
+// after is the state in which a decision left the rows. Any difference from it is a later change by someone else.
 type after struct {
 	Entities []entityAfter `json:"entities,omitempty"`
 	Items    []itemAfter   `json:"items,omitempty"`
@@ -40,7 +40,7 @@ type itemAfter struct {
 	Version int64  `json:"version"`
 }
 
-// update stores a changed entity with its tags, and notes what it was before. The person who decides becomes its editor, so that
+// update stores a changed entity with its tags, and records its previous state. The person who decides becomes its editor, so that
 // reprocessing the note keeps it.
 func (d *decision) update(changed notebook.EntityDetail) {
 	was := d.entities[changed.ID]
@@ -59,7 +59,7 @@ func (d *decision) update(changed notebook.EntityDetail) {
 	d.tx.Emit(store.EntityEvent(notebook.TypeEntityUpdated, stored, d.in.Author))
 }
 
-// closeOthers makes open items obsolete: those that match the condition on r, except the item itself.
+// closeOthers makes the open items that match the condition on r obsolete, except the decided item itself.
 func (d *decision) closeOthers(ctx context.Context, condition string, args ...any) error {
 	args = append(args, d.item.ID)
 
@@ -83,7 +83,7 @@ func (d *decision) closeOthers(ctx context.Context, condition string, args ...an
 	return nil
 }
 
-// record stores who decided what, and what it takes to undo it.
+// record stores the decision, its author, and the data needed to undo it.
 func (d *decision) record(ctx context.Context) error {
 	_, err := d.tx.Exec(ctx, `
 		INSERT INTO review_decisions (id, item_id, decision, author, reason, decided_at, before, after) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,

@@ -13,10 +13,10 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// maxReason is how many characters the reason of a decision has.
+// maxReason is the maximum length of the reason for a decision, in characters.
 const maxReason = 2000
 
-// Resolve decides a review item. Of several people who decide at once one wins; the others get review_resolved.
+// Resolve decides a review item. If several people decide concurrently, one wins and the others get review_resolved.
 func (s *Service) Resolve(ctx context.Context, in notebook.ReviewResolution) (notebook.ReviewDetail, error) {
 	if _, err := s.resolve(ctx, in); err != nil {
 		return notebook.ReviewDetail{}, err
@@ -25,8 +25,8 @@ func (s *Service) Resolve(ctx context.Context, in notebook.ReviewResolution) (no
 	return s.Item(ctx, in.ItemID)
 }
 
-// ResolveAll makes the same decision about many items, each by itself: one that fails does not keep the others from being decided. Log
-// gets the errors that are not meant for people. Each item that is decided has a row in the audit log.
+// ResolveAll decides many items independently: a failure does not prevent the others from being decided. log receives the errors that are
+// not meant for people. Each decided item gets a row in the audit log.
 func (s *Service) ResolveAll(ctx context.Context, each []notebook.ReviewResolution, log func(error)) []notebook.ReviewResult {
 	results := make([]notebook.ReviewResult, len(each))
 
@@ -90,7 +90,7 @@ func (s *Service) resolve(ctx context.Context, in notebook.ReviewResolution) (no
 	return resolved, err
 }
 
-// checkInput refuses decisions and fields that the kind of the item has no use for: they would be ignored.
+// checkInput rejects decisions and fields that do not apply to the kind of the item and would be ignored.
 func checkInput(item notebook.ReviewItem, in notebook.ReviewResolution) error { //nolint:cyclop // a flat table
 	duplicate, edit := item.Kind == notebook.ReviewDuplicate, in.Decision == notebook.DecisionEdit
 	wrong := func(field, format string, args ...any) error {
@@ -117,7 +117,7 @@ func checkInput(item notebook.ReviewItem, in notebook.ReviewResolution) error { 
 	}
 }
 
-// checkOpen returns why an item cannot be decided.
+// checkOpen returns an error if an item cannot be decided.
 func checkOpen(item notebook.ReviewItem, version int64) error {
 	switch item.Status {
 	case notebook.ReviewOpen:
@@ -130,7 +130,7 @@ func checkOpen(item notebook.ReviewItem, version int64) error {
 	}
 }
 
-// decision is one decision in its transaction. Its rows are locked, and it notes what they were before.
+// decision is one decision in its transaction. It locks the rows and records their previous state.
 type decision struct {
 	tx   *store.Tx
 	mask func(string) string
@@ -143,7 +143,7 @@ type decision struct {
 	after  after
 }
 
-// lock locks what an item is about, in the order that everybody locks in, and checks that it can be decided.
+// lock locks the item's entities and then the item, the order of all decisions, and checks that it can be decided.
 func (d *decision) lock(ctx context.Context, item notebook.ReviewItem) error {
 	wanted := ids{}
 	wanted.add(store.IDText(item.EntityID))
@@ -168,7 +168,7 @@ func (d *decision) lock(ctx context.Context, item notebook.ReviewItem) error {
 		d.entities[entity.ID] = entity
 	}
 
-	// The item goes with its entity, so one that was deleted meanwhile is not found here.
+	// An item is deleted with its entity, so one that was deleted in the meantime is not found here.
 	if d.item, err = store.LockReviewItem(ctx, d.tx, item.ID); err != nil {
 		return err
 	}

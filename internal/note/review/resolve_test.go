@@ -133,7 +133,7 @@ func TestEditedAssignmentFilesEntityElsewhere(t *testing.T) {
 	require.Equal(t, &other, detail.Entity.ProjectID)
 	require.Equal(t, "cy", detail.Entity.Owner)
 
-	// Fields that say nothing of where it goes are changed beside what is proposed.
+	// An edit of other fields is applied together with the proposed place.
 	again := f.item(t, notebook.ReviewAssignment, f.entity(t, "Rotate more keys"), notebook.Proposal{AssignProjectID: other})
 	detail, err = f.resolve(t, again, notebook.ReviewResolution{Decision: notebook.DecisionEdit, Entity: &notebook.EntityInput{Owner: new("cy")}})
 	require.NoError(t, err)
@@ -318,7 +318,7 @@ func TestExactlyOneOfManyConcurrentDecisionsWins(t *testing.T) {
 
 	for name, items := range map[string][]notebook.ReviewItem{
 		"one item": {f.item(t, notebook.ReviewEntity, f.entity(t, "Rotate the keys"), notebook.Proposal{})},
-		// Each makes the other one obsolete, and they need the same entities.
+		// Each makes the other obsolete, and they lock the same entities.
 		"two that exclude each other": func() []notebook.ReviewItem {
 			entity, other := f.entity(t, "Rotate the keys"), f.entity(t, "Rotate keys")
 

@@ -1,8 +1,8 @@
-// Package review is what people decide about proposals of the pipeline: it lists review items, applies decisions and undoes them.
+// Package review lets people decide on proposals of the pipeline: it lists review items, applies decisions and undoes them.
 //
-// A decision is one transaction: the rows that it changes, the record of who decided and what was there before, and the events. Rows
-// are always locked in the same order, entities before review items and each by id, so that of two people who decide at once one
-// waits and then learns that it was decided. The package knows nothing of HTTP, nor of how proposals are made.
+// A decision is one transaction: the changed rows, the record of who decided and of the previous state, and the events. Rows are always
+// locked in the same order, entities before review items and each by ID, so that of two people who decide concurrently one waits and then
+// finds the item decided. The package knows nothing about HTTP or about how proposals are made.
 package review
 
 import (
@@ -17,30 +17,30 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// Config is what a Service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
-	// Store has the rows.
+	// Store contains the rows.
 	Store *store.DB
 	// Mask hides secrets in what people write.
 	Mask func(string) string
 }
 
-// Service lists and decides review items. It has no state of its own.
+// Service lists and decides review items. It is stateless.
 type Service struct {
 	store *store.DB
 	mask  func(string) string
 }
 
-// New makes a Service.
+// New returns a Service.
 func New(cfg Config) *Service { return &Service{store: cfg.Store, mask: cfg.Mask} }
 
-// attempts is how often a change is tried that others got in the way of.
+// attempts is how often a change is tried if concurrent changes interfere.
 const attempts = 5
 
 // errStale means that rows changed between looking for them and locking them.
 var errStale = errors.New("rows changed while they were locked")
 
-// change runs a change, again if it lost against another one.
+// change runs a change, and retries it if it lost against a concurrent one.
 func (s *Service) change(ctx context.Context, change func(*store.Tx) error) error {
 	var err error
 

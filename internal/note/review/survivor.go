@@ -8,12 +8,12 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// family is entities together with those that they were merged into.
+// family is a set of entities together with those that they were merged into.
 type family struct {
 	byID map[string]notebook.EntityDetail
 }
 
-// survivors reads entities and whatever they were merged into.
+// survivors reads entities and everything they were merged into, transitively.
 func survivors(ctx context.Context, q store.Querier, entityIDs []string) (family, error) {
 	known := family{byID: map[string]notebook.EntityDetail{}}
 
@@ -41,11 +41,11 @@ func survivors(ctx context.Context, q store.Querier, entityIDs []string) (family
 	return known, nil
 }
 
-// survivor is the entity with an id, or the one that it was merged into in the end. It reports false if that was deleted.
+// survivor returns the entity with an ID, or the one that it was finally merged into. It returns false if that one was deleted.
 func (f family) survivor(id string) (notebook.EntityDetail, bool) {
 	entity, ok := f.byID[id]
 
-	// Two entities are never merged into each other, but rows are not to be trusted with a loop.
+	// Entities are never merged in a cycle, but bound the loop in case the rows say otherwise.
 	for range f.byID {
 		if !ok || entity.State != notebook.EntityMerged {
 			return entity, ok

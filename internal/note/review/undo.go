@@ -15,8 +15,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// Undo takes the last decision about an item back and opens it again. It restores the rows that the decision changed, unless somebody
-// changed them since.
+// Undo reverts the last decision on an item and reopens it. It restores the rows that the decision changed, unless they have changed since.
 func (s *Service) Undo(ctx context.Context, itemID, author string) (notebook.ReviewDetail, error) {
 	err := s.change(ctx, func(tx *store.Tx) error {
 		item, err := readItem(ctx, tx, itemID)
@@ -51,7 +50,7 @@ type lastDecisionRow struct {
 	After     after
 }
 
-// lastDecision is the last decision about an item that was not undone; an empty one if there is none.
+// lastDecision returns the last decision on an item that was not undone, or an empty row.
 func lastDecision(ctx context.Context, q store.Querier, itemID string) (lastDecisionRow, error) {
 	rows, err := q.Query(ctx, `
 		SELECT id, decided_at, before, after FROM review_decisions WHERE item_id = $1 AND undone_at IS NULL ORDER BY decided_at DESC, id DESC LIMIT 1`, itemID)
@@ -67,7 +66,7 @@ func lastDecision(ctx context.Context, q store.Querier, itemID string) (lastDeci
 	return last, nil
 }
 
-// undo is the undoing of one decision in its transaction.
+// undo reverts one decision in a transaction.
 type undo struct {
 	tx     *store.Tx
 	author string
@@ -78,7 +77,7 @@ type undo struct {
 	closed   map[string]notebook.ReviewItem
 }
 
-// lock locks the rows of the decision in the order of decisions, and checks that it can be undone.
+// lock locks the rows of the decision in the same order as decisions do, and checks that it can be undone.
 func (u *undo) lock(ctx context.Context, itemID, entityID string) error {
 	wanted, closed := ids{}, ids{}
 	for _, entity := range u.last.Before.Entities {
@@ -116,7 +115,7 @@ func (u *undo) lock(ctx context.Context, itemID, entityID string) error {
 		u.closed[item.ID] = item
 	}
 
-	// Now that the item is locked, its decisions stay as they are.
+	// Now that the item is locked, its decisions no longer change.
 	last, err := lastDecision(ctx, u.tx, itemID)
 	if err != nil {
 		return err
@@ -158,7 +157,7 @@ func (u *undo) run(ctx context.Context) error {
 	}
 
 	for _, item := range u.last.Before.Items {
-		// Another decision, about its own entity, may be a reason too why it needs none.
+		// Keep it closed if its own entity has been rejected or merged by another decision.
 		if !u.counts(store.IDText(item.EntityID)) {
 			continue
 		}
@@ -180,7 +179,7 @@ func (u *undo) run(ctx context.Context) error {
 	return nil
 }
 
-// changes names what was changed since the decision.
+// changes lists the changes since the decision.
 func (u *undo) changes(ctx context.Context) ([]string, error) {
 	var changes []string
 
@@ -229,7 +228,7 @@ func (u *undo) counts(entityID string) bool {
 	return state != notebook.EntityRejected && state != notebook.EntityMerged
 }
 
-// missingPlaces names where the entities were filed and cannot be filed any more, because it was deleted.
+// missingPlaces reports the former projects and epics of the entities that have been deleted since.
 func (u *undo) missingPlaces(ctx context.Context) ([]string, error) {
 	projects, epics := ids{}, ids{}
 
@@ -261,7 +260,7 @@ func (u *undo) missingPlaces(ctx context.Context) ([]string, error) {
 	return missing, nil
 }
 
-// epicChanges names what was changed about the epic that the decision created. It stays locked, so that nothing is filed under it.
+// epicChanges lists the changes to the epic that the decision created. It keeps the epic locked, so that nothing is filed under it.
 func (u *undo) epicChanges(ctx context.Context) ([]string, error) {
 	if u.last.After.EpicID == "" {
 		return nil, nil
@@ -272,7 +271,7 @@ func (u *undo) epicChanges(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("lock epic: %w", err)
 	}
 
-	// What was deleted already need not be removed.
+	// The epic is already gone, so there is nothing to remove.
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -302,7 +301,7 @@ func (u *undo) epicChanges(ctx context.Context) ([]string, error) {
 	return changes, nil
 }
 
-// restore gives an entity back what it was, with a new version.
+// restore restores the previous state of an entity, with a new version.
 func (u *undo) restore(ctx context.Context, was notebook.EntityDetail, left entityAfter) error {
 	was.Version = left.Version
 

@@ -48,7 +48,7 @@ func TestUndoRestoresRowsAndReopensItems(t *testing.T) {
 
 	require.Equal(t, map[string]string{item.ID: "cy", assignment.ID: "cy"}, reopened)
 
-	// It can be decided again, and that decision is the one to undo then.
+	// It can be decided again, and then that decision can be undone.
 	f.decide(t, item, notebook.DecisionAccept)
 
 	detail, err = f.Undo(t.Context(), item.ID, "cy")

@@ -6,18 +6,18 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Call is one LLM call about a note. It is kept for the usage summary, also if the note is gone.
+// Call is one LLM call about a note. It is kept for the usage summary even if the note is deleted.
 type Call struct {
 	ID     string
 	NoteID string
 	// As in llm.Request.
 	Purpose, Provider, ModelName string
-	// With its price.
+	// Including the cost.
 	Usage     tarsy.Usage
 	CreatedAt time.Time
 }
 
-// InsertCall stores a call, once.
+// InsertCall stores a call. It is idempotent. The statement is queued.
 func InsertCall(tx *Tx, c Call) {
 	tx.queue(`
 		INSERT INTO note_calls (id, note_id, purpose, provider, model_name, usage, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)

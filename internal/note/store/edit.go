@@ -13,20 +13,20 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// Line returns a text that a person wrote as it is stored in a field of one line: clean, masked and with single spaces. One that is
-// longer than limit characters is an error about the field.
+// Line returns a person's text as it is stored in a single-line field: clean, masked and with single spaces. If it is longer than limit
+// characters, it returns an error about the field.
 func Line(field, text string, limit int, mask func(string) string) (string, error) {
 	return Body(field, strings.Join(strings.Fields(plaintext.Clean(text)), " "), limit, mask)
 }
 
-// Body is Line for texts of many lines.
+// Body is Line for multi-line texts.
 func Body(field, text string, limit int, mask func(string) string) (string, error) {
 	text = strings.TrimSpace(plaintext.Clean(text))
 	if n := utf8.RuneCountInString(text); n > limit {
 		return "", tarsy.FieldErrorf(tarsy.CodeInvalidField, field, "%s has %d characters; at most %d are allowed", field, n, limit)
 	}
 
-	// What stands for a secret may be longer than the secret.
+	// A mask can be longer than the secret it replaces.
 	masked := []rune(mask(text))
 
 	return string(masked[:min(len(masked), limit)]), nil
@@ -42,8 +42,8 @@ func Name(field, text string, limit int, mask func(string) string) (string, erro
 	return name, err
 }
 
-// EditEntity returns an entity with the changes of a person: checked, cleaned and masked. It stores nothing; the caller has locked the
-// entity. Project and epic stay until the end of the transaction.
+// EditEntity applies a person's changes to an entity: checked, cleaned and masked. It stores nothing; the caller has locked the entity. The
+// project and epic that the input names cannot be deleted until the end of the transaction.
 func EditEntity(ctx context.Context, tx *Tx, e notebook.EntityDetail, in notebook.EntityInput, mask func(string) string) (notebook.EntityDetail, error) {
 	if err := editTexts(&e, in, mask); err != nil {
 		return e, err
@@ -111,7 +111,7 @@ func editTexts(e *notebook.EntityDetail, in notebook.EntityInput, mask func(stri
 	return err
 }
 
-// fileEntity sets project and epic. An epic alone brings its project with it.
+// fileEntity sets the project and epic. An epic alone also sets its project.
 func fileEntity(ctx context.Context, tx *Tx, e *notebook.EntityDetail, in notebook.EntityInput) error {
 	if in.ProjectID != nil {
 		project, err := lockReference(ctx, tx, "projects", "project_id", *in.ProjectID, NoProject)
@@ -150,7 +150,7 @@ func fileEntity(ctx context.Context, tx *Tx, e *notebook.EntityDetail, in notebo
 	return nil
 }
 
-// lockReference checks that a row exists and keeps it from being deleted until the end of the transaction. An empty id is none.
+// lockReference checks that a row exists and prevents its deletion until the end of the transaction. An empty ID returns nil.
 func lockReference(ctx context.Context, tx *Tx, table, field, id string, missing func(string) error) (*string, error) {
 	if id == "" {
 		return nil, nil //nolint:nilnil // none is what was asked for

@@ -16,8 +16,7 @@ func NoEntity(id string) error {
 	return tarsy.Errorf(tarsy.CodeEntityNotFound, "there is no entity %s", id)
 }
 
-// Entities reads entities with their tags and sources. The rest of the statement follows FROM entities e, such as
-// "WHERE e.id = $1 ORDER BY e.created_at".
+// Entities reads entities with their tags and sources. rest follows FROM entities e, such as "WHERE e.id = $1 ORDER BY e.created_at".
 func Entities(ctx context.Context, q Querier, rest string, args ...any) ([]notebook.EntityDetail, error) {
 	entities, err := collect[notebook.Entity](ctx, q, `SELECT `+postgres.ColumnList[notebook.Entity]("e")+` FROM entities e `+rest, args...)
 	if err != nil {
@@ -41,8 +40,7 @@ func Entity(ctx context.Context, q Querier, id string) (notebook.EntityDetail, e
 	return found[0], nil
 }
 
-// LockEntities reads entities, in order of their ids, and keeps others from changing them until the end of the transaction. Those
-// that do not exist are left out.
+// LockEntities reads entities, ordered by ID, and locks them until the end of the transaction. Missing ones are left out.
 func LockEntities(ctx context.Context, tx *Tx, ids ...string) ([]notebook.EntityDetail, error) {
 	return Entities(ctx, tx, `WHERE e.id = ANY($1) ORDER BY e.id FOR UPDATE`, ids)
 }
@@ -53,7 +51,7 @@ func LockEntityRows(ctx context.Context, tx *Tx, ids ...string) ([]notebook.Enti
 		`SELECT `+postgres.ColumnList[notebook.Entity]("e")+` FROM entities e WHERE e.id = ANY($1) ORDER BY e.id FOR UPDATE`, ids)
 }
 
-// LockEntity reads an entity and keeps others from changing it until the end of the transaction.
+// LockEntity reads an entity and locks it until the end of the transaction.
 func LockEntity(ctx context.Context, tx *Tx, id string) (notebook.EntityDetail, error) {
 	found, err := LockEntities(ctx, tx, id)
 	if err != nil {
@@ -73,7 +71,7 @@ func withDetails(ctx context.Context, q Querier, entities []notebook.Entity) ([]
 	at := make(map[string]int, len(entities))
 
 	for i, e := range entities {
-		// None is an empty list in JSON, not null.
+		// No tags or sources are empty lists in JSON, not null.
 		details[i] = notebook.EntityDetail{Entity: e, Tags: []string{}, Sources: []notebook.EntitySource{}}
 		ids[i], at[e.ID] = e.ID, i
 	}
@@ -112,14 +110,14 @@ func withDetails(ctx context.Context, q Querier, entities []notebook.Entity) ([]
 	return details, nil
 }
 
-// positionEpoch keeps positions small: what a float64 needs for the seconds is missing between them.
+// positionEpoch keeps positions small, which leaves more of a float64's precision for the numbers between them.
 var positionEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// PositionAt is the place of a row that is created at a time, behind everything older: its age in seconds. It needs neither a query nor
-// a lock; rows of the same moment are ordered by their ids.
+// PositionAt returns the position of a row created at a time, after everything older: the seconds since an epoch. It needs neither a query
+// nor a lock; rows of the same moment are ordered by ID.
 func PositionAt(at time.Time) float64 { return at.Sub(positionEpoch).Seconds() }
 
-// InsertEntity stores a new entity with its tags and sources. Without a position it goes to the end of its column. The statements are queued.
+// InsertEntity stores a new entity with its tags and sources. The default position is that of its creation time. The statements are queued.
 func InsertEntity(tx *Tx, e notebook.EntityDetail) {
 	if e.Position == 0 {
 		e.Position = PositionAt(e.CreatedAt)
@@ -136,8 +134,8 @@ func InsertEntity(tx *Tx, e notebook.EntityDetail) {
 	AddSources(tx, e.Sources)
 }
 
-// UpdateEntity stores an entity whose fields were changed, with the next version and the time of the change, and returns it so. The
-// caller has locked the row. Tags and sources have functions of their own. The statement is queued.
+// UpdateEntity stores a changed entity with the next version and the time of the change, and returns it updated. The caller has locked the
+// row. Tags and sources are stored separately. The statement is queued.
 func UpdateEntity(tx *Tx, e notebook.Entity) notebook.Entity {
 	e.Version++
 	e.UpdatedAt = tx.Now
@@ -152,7 +150,7 @@ func UpdateEntity(tx *Tx, e notebook.Entity) notebook.Entity {
 	return e
 }
 
-// AddSources stores the passages that an entity came from. Those that are there already stay. The statement is queued.
+// AddSources stores the passages that an entity came from. Existing ones are kept. The statement is queued.
 func AddSources(tx *Tx, sources []notebook.EntitySource) {
 	if len(sources) == 0 {
 		return
@@ -190,7 +188,7 @@ func addTags(tx *Tx, entityID string, tags []string) {
 		return
 	}
 
-	// In order, so that two changes with the same new tags do not wait for each other in a circle.
+	// Insert in order, so that two changes with the same new tags do not deadlock.
 	tx.queue(`INSERT INTO tags (name, created_at) SELECT t, $2 FROM unnest($1::text[]) AS t ORDER BY t ON CONFLICT DO NOTHING`, tags, tx.Now)
 	tx.queue(`INSERT INTO entity_tags (entity_id, tag) SELECT $1, t FROM unnest($2::text[]) AS t ON CONFLICT DO NOTHING`, entityID, tags)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// SimilarPlan runs the query of Similar and returns its plan, with what each node read.
+// SimilarPlan runs the query of Similar and returns its plan, including what each node read.
 func SimilarPlan(ctx context.Context, q Querier, threshold float64, limit int, search Search) (string, error) {
 	sql, args := search.query(threshold, limit)
 

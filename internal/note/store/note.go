@@ -24,12 +24,12 @@ func Note(ctx context.Context, q Querier, id string) (notebook.Note, error) {
 	return one[notebook.Note](ctx, q, NoNote(id), `SELECT `+postgres.ColumnList[notebook.Note]("")+` FROM notes WHERE id = $1`, id)
 }
 
-// LockNote reads a note and keeps others from changing it until the end of the transaction.
+// LockNote reads a note and locks it until the end of the transaction.
 func LockNote(ctx context.Context, tx *Tx, id string) (notebook.Note, error) {
 	return one[notebook.Note](ctx, tx, NoNote(id), `SELECT `+postgres.ColumnList[notebook.Note]("")+` FROM notes WHERE id = $1 FOR UPDATE`, id)
 }
 
-// InsertNote stores a new note with the idempotency key of its capture, if it has one.
+// InsertNote stores a new note with the idempotency key of its capture, if any.
 func InsertNote(ctx context.Context, tx *Tx, n notebook.Note, key *tarsy.IdempotencyKey) error {
 	var hash, fingerprint []byte
 	if key != nil {
@@ -53,7 +53,7 @@ func UpdateNote(tx *Tx, n notebook.Note) {
 		WHERE id = $1`, n.ID, n.Status, n.Processed, n.ProcessingError, n.EntityCount, n.Version, n.ProcessedAt, tx.Now)
 }
 
-// NoteByKey reads the note that was captured with an idempotency key, and the fingerprint of that capture; nil if there is none.
+// NoteByKey returns the note that was captured with an idempotency key, and the fingerprint of that capture; nil if there is none.
 func NoteByKey(ctx context.Context, q Querier, hash []byte) (*notebook.Note, []byte, error) {
 	type keyed struct {
 		notebook.Note
@@ -75,7 +75,7 @@ func Notes(ctx context.Context, q Querier, query notebook.NoteQuery) (notebook.N
 	var (
 		page       notebook.NotePage
 		conditions = []string{"true"}
-		args       = pgx.NamedArgs{"limit": query.Limit + 1} // one more tells whether there is a next page
+		args       = pgx.NamedArgs{"limit": query.Limit + 1} // one more to detect whether there is a next page
 	)
 
 	filter := func(condition, name string, value any) {
@@ -131,10 +131,10 @@ func Notes(ctx context.Context, q Querier, query notebook.NoteQuery) (notebook.N
 	return page, nil
 }
 
-// finished are the notes of a period that nobody works on.
+// finished matches the notes of a period that are not being processed.
 const finished = `status IN ('done', 'failed') AND created_at >= $1 AND created_at <= $2`
 
-// CountFinishedNotes counts the notes of a period that nobody works on.
+// CountFinishedNotes counts the notes of a period that are not being processed.
 func CountFinishedNotes(ctx context.Context, q Querier, since, until time.Time) (int, error) {
 	var count int
 
@@ -143,8 +143,7 @@ func CountFinishedNotes(ctx context.Context, q Querier, since, until time.Time) 
 	return count, err
 }
 
-// LockFinishedNotes reads the next notes of a period that nobody works on, oldest first, and keeps others from changing them until the
-// end of the transaction.
+// LockFinishedNotes reads and locks the next notes of a period that are not being processed, oldest first.
 func LockFinishedNotes(ctx context.Context, tx *Tx, since, until time.Time, after *notebook.TimeCursor, limit int) ([]notebook.Note, error) {
 	rest, args := ``, []any{since, until, limit}
 	if after != nil {

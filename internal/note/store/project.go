@@ -16,17 +16,17 @@ func NoProject(id string) error {
 // NoEpic is the error for an epic that does not exist.
 func NoEpic(id string) error { return tarsy.Errorf(tarsy.CodeEpicNotFound, "there is no epic %s", id) }
 
-// Projects reads projects. The rest of the statement follows FROM projects p.
+// Projects reads projects. rest follows FROM projects p.
 func Projects(ctx context.Context, q Querier, rest string, args ...any) ([]notebook.Project, error) {
 	return collect[notebook.Project](ctx, q, `SELECT `+postgres.ColumnList[notebook.Project]("p")+` FROM projects p `+rest, args...)
 }
 
-// Epics reads epics. The rest of the statement follows FROM epics e.
+// Epics reads epics. rest follows FROM epics e.
 func Epics(ctx context.Context, q Querier, rest string, args ...any) ([]notebook.Epic, error) {
 	return collect[notebook.Epic](ctx, q, `SELECT `+postgres.ColumnList[notebook.Epic]("e")+` FROM epics e `+rest, args...)
 }
 
-// InsertEpic stores a new epic and emits its event. IsTaken recognizes the error for a name that exists in the project.
+// InsertEpic stores a new epic and emits its event. If the name exists in the project, IsTaken reports true for the error.
 func InsertEpic(ctx context.Context, tx *Tx, e notebook.Epic) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO epics (id, project_id, name, description, status, position, created_by, created_at, updated_at, version)

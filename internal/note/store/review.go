@@ -13,12 +13,12 @@ func NoReviewItem(id string) error {
 	return tarsy.Errorf(tarsy.CodeReviewNotFound, "there is no review item %s", id)
 }
 
-// ReviewItems reads review items. The rest of the statement follows FROM review_items r.
+// ReviewItems reads review items. rest follows FROM review_items r.
 func ReviewItems(ctx context.Context, q Querier, rest string, args ...any) ([]notebook.ReviewItem, error) {
 	return collect[notebook.ReviewItem](ctx, q, `SELECT `+postgres.ColumnList[notebook.ReviewItem]("r")+` FROM review_items r `+rest, args...)
 }
 
-// LockReviewItem reads a review item and keeps others from changing it until the end of the transaction.
+// LockReviewItem reads a review item and locks it until the end of the transaction.
 func LockReviewItem(ctx context.Context, tx *Tx, id string) (notebook.ReviewItem, error) {
 	return one[notebook.ReviewItem](ctx, tx, NoReviewItem(id),
 		`SELECT `+postgres.ColumnList[notebook.ReviewItem]("")+` FROM review_items WHERE id = $1 FOR UPDATE`, id)
@@ -37,7 +37,7 @@ func InsertReviewItem(tx *Tx, r notebook.ReviewItem) {
 	})
 }
 
-// ResolveReviewItem closes a review item, or opens it again, with the next version. The caller has locked the row and emits the event.
+// ResolveReviewItem closes or reopens a review item, with the next version. The caller has locked the row and emits the event.
 func ResolveReviewItem(ctx context.Context, tx *Tx, r notebook.ReviewItem, status notebook.ReviewStatus, author string) (notebook.ReviewItem, error) {
 	r.Status, r.ResolvedAt, r.ResolvedBy = status, &tx.Now, author
 	if status == notebook.ReviewOpen {
@@ -52,7 +52,8 @@ func ResolveReviewItem(ctx context.Context, tx *Tx, r notebook.ReviewItem, statu
 	return r, err
 }
 
-// UpdateProposal stores another proposal of an open review item, with the next version, and emits the event. The caller has locked the row.
+// UpdateProposal stores the changed proposal of an open review item, with the next version, and emits the event. The caller holds the row
+// lock.
 func UpdateProposal(ctx context.Context, tx *Tx, r notebook.ReviewItem) error {
 	r.Version++
 
@@ -65,7 +66,7 @@ func UpdateProposal(ctx context.Context, tx *Tx, r notebook.ReviewItem) error {
 	return nil
 }
 
-// CloseReviewItems makes open review items obsolete: those that match the condition on r. It emits their events.
+// CloseReviewItems makes the open review items that match the condition on r obsolete, and emits their events.
 func CloseReviewItems(ctx context.Context, tx *Tx, condition string, args ...any) error {
 	open, err := ReviewItems(ctx, tx, `WHERE r.status = 'open' AND (`+condition+`) ORDER BY r.id FOR UPDATE`, args...)
 	if err != nil {
@@ -83,7 +84,7 @@ func CloseReviewItems(ctx context.Context, tx *Tx, condition string, args ...any
 	return nil
 }
 
-// ReviewEvent is the event of a review item that was changed, resolved or opened again.
+// ReviewEvent returns the event of a review item that was changed, resolved or reopened.
 func ReviewEvent(eventType string, r notebook.ReviewItem, author string) notebook.NotePayload {
 	return notebook.NotePayload{
 		Type: eventType, ReviewID: r.ID, NoteID: IDText(r.NoteID), EntityID: IDText(r.EntityID), ProjectID: IDText(r.ProjectID), Status: string(r.Status),
@@ -91,7 +92,7 @@ func ReviewEvent(eventType string, r notebook.ReviewItem, author string) noteboo
 	}
 }
 
-// EntityEvent is an event about an entity.
+// EntityEvent returns an event about an entity.
 func EntityEvent(eventType string, e notebook.Entity, author string) notebook.NotePayload {
 	return notebook.NotePayload{
 		Type: eventType, EntityID: e.ID, NoteID: IDText(e.NoteID), SessionID: IDText(e.SessionID), ProjectID: IDText(e.ProjectID), EpicID: IDText(e.EpicID),
@@ -99,7 +100,7 @@ func EntityEvent(eventType string, e notebook.Entity, author string) notebook.No
 	}
 }
 
-// IDText is an optional id as text; empty if there is none.
+// IDText returns an optional ID, or "" if it is nil.
 func IDText(id *string) string {
 	if id == nil {
 		return ""

@@ -11,14 +11,14 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// SimilarEntity is an entity with the similarity of its words to those of another, from 0 to 1.
+// SimilarEntity is an entity with its word similarity to another one, from 0 to 1.
 type SimilarEntity struct {
 	notebook.Entity
 
 	Score float64
 }
 
-// wordsSQL returns the words of entities, each word once, rarest first as far as the statistics of the table tell.
+// wordsSQL returns the words of entities, each word once, rarest first according to the statistics of the table.
 const wordsSQL = `
 	WITH common AS (
 		SELECT c.word, c.frequency
@@ -30,7 +30,7 @@ const wordsSQL = `
 	WHERE e.id = ANY($1)
 	GROUP BY e.id`
 
-// Words returns the words of entities by id, each word once, the rarest first. Entities without words are left out.
+// Words returns the words of entities by ID, each word once, rarest first. Entities without words are left out.
 func Words(ctx context.Context, q Querier, ids []string) (map[string][]string, error) {
 	type row struct {
 		ID    string
@@ -50,10 +50,10 @@ func Words(ctx context.Context, q Querier, ids []string) (map[string][]string, e
 	return words, nil
 }
 
-// similarSQL finds entities that share one of the words in $2 or all in $9, and compares all words, $3. Entities of the same note, $4, count only if
-// they are older, so that of two that are the same only one refers to the other. Those of another team do not count: whoever sees one sees what
-// it is compared with. IS TRUE hides the conditions that other indexes have from
-// the planner: one of those looks cheaper while the table is small, and the plan is kept while it grows.
+// similarSQL finds entities that share one of the words in $2 or all in $9, and compares all words ($3). Entities of the same note ($4)
+// count only if they are older, so that of two duplicates only one refers to the other. Entities of other teams do not count: a reader who
+// sees an entity may see what it is compared with. IS TRUE hides the conditions that other indexes have from the planner: one of those
+// looks cheaper while the table is small, and the plan is kept as it grows.
 var similarSQL = `
 	WITH counted AS MATERIALIZED (
 		SELECT ` + postgres.ColumnList[notebook.Entity]("e") + `, cardinality(e.words) AS size, ` + sharedSQL("$3") + ` AS shared
@@ -66,29 +66,29 @@ var similarSQL = `
 	)
 	SELECT ` + postgres.ColumnList[notebook.Entity]("s") + `, s.score FROM scored s WHERE s.score >= $7 ORDER BY s.score DESC, s.id LIMIT $8`
 
-// sharedSQL counts the words of an entity e that are in a list without repetitions. Comparing each with each is faster than any function
-// of sets for lists as short as these.
+// sharedSQL counts the words of an entity e that are in a list without repetitions. Comparing all pairs is faster than any set function for
+// lists as short as these.
 func sharedSQL(list string) string {
 	return `(SELECT count(*) FROM unnest(` + list + `::text[]) AS w (word) WHERE w.word = ANY(e.words))`
 }
 
-// jaccardSQL is the Jaccard index of two sets: how many of all their words are in both, from 0 to 1.
+// jaccardSQL returns the Jaccard index of two sets: the share of all their words that are in both, from 0 to 1.
 func jaccardSQL(shared, size, otherSize string) string {
 	return fmt.Sprintf(`%[1]s::double precision / greatest(%[2]s + %[3]s - %[1]s, 1)`, shared, size, otherSize)
 }
 
-// Search looks for entities that are similar to one.
+// Search is a search for entities that are similar to Entity.
 type Search struct {
 	Entity notebook.Entity
-	// Words are those of the entity, as Words returns them.
+	// Words are the entity's words, as returned by the function Words.
 	Words []string
 }
 
-// Similar returns for each search the open entities whose words are most similar, best first. The threshold is above zero.
+// Similar returns for each search the open entities with the most similar words, best first. The threshold must be above zero.
 //
-// Two lists with a similarity of at least t share at least m = ⌈tn⌉ of the n words. One that shares m of them has one of the n - m rarest,
-// or else all of the others. So the index is asked for that: common words, of which each alone matches much of the table, are only
-// looked for together.
+// Two lists with a similarity of at least t share at least m = ⌈tn⌉ of the n words. A list that shares m of them contains one of the n - m
+// rarest, or else all of the others. So the index is queried for exactly that: common words, each of which matches much of the table, are
+// only looked up together.
 func Similar(ctx context.Context, q Querier, threshold float64, limit int, searches ...Search) ([][]SimilarEntity, error) {
 	var (
 		batch pgx.Batch
@@ -110,7 +110,7 @@ func Similar(ctx context.Context, q Querier, threshold float64, limit int, searc
 }
 
 func (s Search) query(threshold float64, limit int) (string, []any) {
-	// A product such as 0.7 × 10 is a little more than it should be.
+	// Compensates for products such as 0.7 × 10 that are slightly too large.
 	const inexact = 1e-9
 
 	words := s.Words

@@ -57,7 +57,7 @@ func similar(t testing.TB, db *store.DB, e notebook.EntityDetail, threshold floa
 	return found[0]
 }
 
-// The index is asked for some of the words only. No pair above the threshold may be missed, whichever words they share.
+// The index is queried for only some of the words. No pair above the threshold may be missed, whichever words it shares.
 func TestSimilarFindsEveryPairAboveThreshold(t *testing.T) {
 	t.Parallel()
 
@@ -65,7 +65,7 @@ func TestSimilarFindsEveryPairAboveThreshold(t *testing.T) {
 	letters := strings.Split("abcdefgh", "")
 	wanted := addTask(t, db, strings.Join(letters, " "))
 
-	// Every subset of the words, with none or with two other ones.
+	// Every subset of the words, with zero or two other words.
 	expected := map[string]float64{}
 
 	for subset := 1; subset < 1<<len(letters); subset++ {
@@ -119,7 +119,7 @@ func TestSimilarityCountsRepeatedWordsOnce(t *testing.T) {
 	require.InDelta(t, 0.5, score, 0)
 }
 
-// loadTasks stores tasks with words as in real texts: a few are in most titles, most are rare.
+// loadTasks stores tasks with a realistic word distribution: a few words are in most titles, most words are rare.
 func loadTasks(t testing.TB, pool *pgxpool.Pool, count int) {
 	t.Helper()
 
@@ -145,7 +145,7 @@ func TestSimilarReadsIndex(t *testing.T) {
 	words, err := store.Words(t.Context(), db.Reader(), []string{wanted.ID})
 	require.NoError(t, err)
 	require.Len(t, words[wanted.ID], 12)
-	// By the statistics of the table.
+	// The order comes from the statistics of the table.
 	require.Subset(t, words[wanted.ID][:6], []string{"w7001", "w8002", "w12003", "w15004", "w19005"})
 	require.Subset(t, words[wanted.ID][8:], []string{"fix", "the", "on", "server"})
 

@@ -1,7 +1,7 @@
-// Package store reads and writes the rows of notes, entities, projects and review items. Every change is one transaction together
-// with its events in the journal of notes, and with the River jobs that follow from it.
+// Package store reads and writes the rows of notes, entities, projects and review items. Every change is one transaction together with its
+// events in the journal of notes, and with the River jobs that follow from it.
 //
-// The package knows the tables and nothing of why they change: that is for its parent (the pipeline), review and board.
+// The package knows the tables, but not why they change: that is up to its parent (the pipeline), review and board.
 package store
 
 import (
@@ -23,17 +23,17 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// Config says where the rows are. Everything is required except Clock and Logger.
+// Config configures a DB. Everything is required except Clock and Logger.
 type Config struct {
-	// Write is the pool of changes and of the journal, Read the pool of lists and searches.
+	// Write is the pool for changes and the journal, Read the pool for lists and searches.
 	Write *pgxpool.Pool
 	Read  *pgxpool.Pool
-	// Clock times every change.
+	// Clock sets the time of every change.
 	Clock  clockwork.Clock
 	Logger *slog.Logger
 }
 
-// DB is the rows and the journal of notes. Close it at the end.
+// DB provides the rows and the journal of notes. It must be closed.
 type DB struct {
 	write, read *pgxpool.Pool
 	clock       clockwork.Clock
@@ -56,17 +56,17 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	return &DB{write: cfg.Write, read: cfg.Read, clock: cfg.Clock, journal: entries}, nil
 }
 
-// Close closes the journal. Readers of it end.
+// Close closes the journal, which ends its readers.
 func (db *DB) Close() error { return db.journal.Close() }
 
-// Journal is everything that happened to notes, in order.
+// Journal returns the journal of everything that happened to notes.
 func (db *DB) Journal() journal.Reader[tarsy.Event] { return db.journal }
 
-// Trim removes the entries of the journal that are older than a time, and returns how many it removed.
+// Trim removes journal entries older than before, and returns how many it removed.
 func (db *DB) Trim(ctx context.Context, before time.Time) (int, error) {
 	var first, through journal.Position
 
-	// Entries are in the order of time but for a few milliseconds, so the first one to keep is found by number.
+	// Entries are ordered by time except for a few milliseconds, so the first one to keep determines the number to trim through.
 	err := db.write.QueryRow(ctx, `
 		SELECT j.trimmed, coalesce((
 			SELECT e.seq - 1 FROM pgjournal_entries e WHERE e.journal_id = j.id AND e.seq > j.trimmed AND e.at >= $2 ORDER BY e.seq LIMIT 1
@@ -78,35 +78,35 @@ func (db *DB) Trim(ctx context.Context, before time.Time) (int, error) {
 	return int(through - first), db.journal.Trim(ctx, through)
 }
 
-// Now is the time of a change that is made now. PostgreSQL keeps microseconds.
+// Now returns the time for a change, in microseconds, which is PostgreSQL's precision.
 func (db *DB) Now() time.Time { return db.clock.Now().UTC().Truncate(time.Microsecond) }
 
-// Querier reads: the pool of readers, or a transaction.
+// Querier reads rows. It is a pool or a transaction.
 type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
 }
 
-// Writer is the pool of changes, for a short read that a change depends on.
+// Writer returns the pool for changes, for short reads that a change depends on.
 func (db *DB) Writer() Querier { return db.write }
 
-// Reader is the pool for lists and searches.
+// Reader returns the pool for lists and searches.
 func (db *DB) Reader() Querier { return db.read }
 
-// Snapshot reads several things that belong together.
+// Snapshot runs several reads on one consistent snapshot.
 func (db *DB) Snapshot(ctx context.Context, read func(Querier) error) error {
 	return pgx.BeginTxFunc(ctx, db.read, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
 		return read(tx)
 	})
 }
 
-// attempts is how often a change is tried that waited for another one while that waited for it.
+// attempts is how often a change is tried if it deadlocks.
 const attempts = 5
 
-// Change runs a change in one transaction and wakes the readers of its events. An error of change rolls it back and is returned as it is.
-// The pipeline, review and board lock rows in orders of their own, so two changes may wait for each other: PostgreSQL ends one of them,
-// which then runs again from its beginning.
+// Change runs a change in one transaction and wakes the readers of its events. An error of change rolls it back and is returned unchanged.
+// The pipeline, review and board lock rows in different orders, so two changes can deadlock: PostgreSQL aborts one of them, which is then
+// rerun from its beginning.
 func (db *DB) Change(ctx context.Context, change func(*Tx) error) error {
 	for range attempts {
 		if err := db.changeOnce(ctx, change); !isDeadlock(err) {
@@ -146,7 +146,7 @@ func (db *DB) changeOnce(ctx context.Context, change func(*Tx) error) error {
 	return nil
 }
 
-// isDeadlock reports whether PostgreSQL ended a transaction because two waited for each other.
+// isDeadlock reports whether PostgreSQL aborted a transaction because of a deadlock.
 func isDeadlock(err error) bool {
 	const deadlock = "40P01"
 
@@ -155,7 +155,7 @@ func isDeadlock(err error) bool {
 	return ok && pgErr.Code == deadlock
 }
 
-// uniqueViolation is the SQLSTATE of a row that exists already.
+// uniqueViolation is the SQLSTATE of a unique violation.
 const uniqueViolation = "23505"
 
 // IsTaken reports whether a change failed because a row with the same name or key exists.
@@ -165,7 +165,7 @@ func IsTaken(err error) bool {
 	return ok && pgErr.Code == uniqueViolation
 }
 
-// CheckVersion compares the version that a person saw with the present one.
+// CheckVersion returns an error if the version that a person saw is not the current one.
 func CheckVersion(seen, present int64) error {
 	if seen == present {
 		return nil
@@ -174,7 +174,7 @@ func CheckVersion(seen, present int64) error {
 	return tarsy.FieldErrorf(tarsy.CodeChangedMeanwhile, "If-Match", "it was changed meanwhile: it has version %d, not %d; load it and decide again", present, seen)
 }
 
-// collect runs a query and returns its rows as structs, columns matched to fields by name.
+// collect runs a query and returns its rows as structs, matching columns to fields by name.
 func collect[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
@@ -184,7 +184,7 @@ func collect[T any](ctx context.Context, q Querier, sql string, args ...any) ([]
 	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
 }
 
-// into adds a query to a batch whose rows become structs, columns matched to fields by name.
+// into adds a query to a batch. Its rows are stored in rows as structs, matching columns to fields by name.
 func into[T any](batch *pgx.Batch, rows *[]T, sql string, args ...any) {
 	batch.Queue(sql, args...).Query(func(found pgx.Rows) (err error) {
 		*rows, err = pgx.CollectRows(found, pgx.RowToStructByName[T])
@@ -193,7 +193,7 @@ func into[T any](batch *pgx.Batch, rows *[]T, sql string, args ...any) {
 	})
 }
 
-// one is collect for exactly one row; without it the error is missing.
+// one is collect for exactly one row. If there is none it returns the error missing.
 func one[T any](ctx context.Context, q Querier, missing error, sql string, args ...any) (T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {

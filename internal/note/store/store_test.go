@@ -39,7 +39,7 @@ func open(t *testing.T) *store.DB {
 	return db
 }
 
-// sample is a note with an entity, and what both are stored as.
+// sample returns a note with an entity, as they are stored.
 func sample(now time.Time) (notebook.Note, notebook.EntityDetail) {
 	note := notebook.Note{
 		ID: ident.New(), Content: "Fix the login bug on Safari by Friday.", Source: notebook.NoteFromCLI, Author: "ana", Status: notebook.NoteQueued, Version: 1,
@@ -226,7 +226,7 @@ func TestReviewItemIsStoredResolvedAndReopened(t *testing.T) {
 	require.Equal(t, []string{notebook.TypeReviewCreated, notebook.TypeReviewResolved}, events(t, db, 2))
 }
 
-// Two changes lock the same two rows in opposite orders, and each waits with its second row until the other has its first.
+// Two changes lock the same two rows in opposite orders, and each locks its second row only after the other has locked its first.
 func TestChangesThatWaitForEachOtherBothHappen(t *testing.T) {
 	t.Parallel()
 
@@ -279,7 +279,7 @@ func TestChangesThatWaitForEachOtherBothHappen(t *testing.T) {
 	}
 
 	require.NoError(t, group.Wait())
-	// PostgreSQL ends one of them, or both if both notice at the same moment.
+	// PostgreSQL aborts one of them, or both if both detect the deadlock at the same moment.
 	require.GreaterOrEqual(t, runs.Load(), int64(3))
 
 	for _, id := range []string{first.ID, second.ID} {

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// Limits of what is stored about an entity.
+// Limits on the fields of entities, projects and epics. Texts are counted in characters.
 const (
 	MaxTitle   = 300
 	MaxContent = 20_000

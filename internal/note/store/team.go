@@ -6,17 +6,17 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// NoteTeam is the team of the session that a note is about; empty if there is none.
+// NoteTeam returns the team of the session that a note is about; empty if there is none.
 func (db *DB) NoteTeam(ctx context.Context, id string) (string, error) {
 	return db.team(ctx, NoNote, `SELECT team FROM notes WHERE id = $1`, id)
 }
 
-// EntityTeam is the team of the session that an entity comes from; empty if there is none.
+// EntityTeam returns the team of the session that an entity comes from; empty if there is none.
 func (db *DB) EntityTeam(ctx context.Context, id string) (string, error) {
 	return db.team(ctx, NoEntity, `SELECT team FROM entities WHERE id = $1`, id)
 }
 
-// ReviewTeam is the team of the session that a review item comes from; empty if there is none.
+// ReviewTeam returns the team of the session that a review item comes from; empty if there is none.
 func (db *DB) ReviewTeam(ctx context.Context, id string) (string, error) {
 	return db.team(ctx, NoReviewItem, `SELECT team FROM review_items WHERE id = $1`, id)
 }

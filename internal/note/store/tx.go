@@ -11,11 +11,11 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// Tx is a change. It is used by one goroutine.
+// Tx is the transaction of a change. It must be used by only one goroutine.
 //
-// Statements whose results nobody needs are queued and sent together, before the next statement that somebody waits for or the commit. So
-// each statement sees what those before it wrote, and the error of a queued one is that of a later call. Pass the Tx on, not the
-// transaction in it, which knows nothing of the queue.
+// Statements whose results are not needed are queued and sent together, before the next statement that is not queued or the commit. So each
+// statement sees the writes of earlier ones, and the error of a queued one is returned by a later call. Pass on the Tx, not the pgx.Tx in
+// it, which bypasses the queue.
 type Tx struct {
 	pgx.Tx
 
@@ -25,13 +25,13 @@ type Tx struct {
 	queued pgx.Batch
 }
 
-// Emit adds an event to the change. The event is in the journal if the change is committed.
+// Emit adds an event to the change. It is appended to the journal in the same transaction.
 func (tx *Tx) Emit(payload notebook.NotePayload) {
 	payload.Timestamp = tx.Now
 	tx.events = append(tx.events, notebook.NewNoteEvent(payload))
 }
 
-// queue adds a statement that is sent later.
+// queue adds a statement to be sent later.
 func (tx *Tx) queue(sql string, args ...any) { tx.queued.Queue(sql, args...) }
 
 // flush sends the queued statements in one round trip.
@@ -46,7 +46,7 @@ func (tx *Tx) flush(ctx context.Context) error {
 	return tx.Tx.SendBatch(ctx, &batch).Close()
 }
 
-// Begin implements pgx.Tx: a savepoint.
+// Begin implements pgx.Tx with a savepoint.
 func (tx *Tx) Begin(ctx context.Context) (pgx.Tx, error) {
 	if err := tx.flush(ctx); err != nil {
 		return nil, err

@@ -20,13 +20,13 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// maxSubject bounds the subject, in characters: mail programs show fewer.
+// maxSubject is the maximum length of the subject in characters: mail programs show fewer.
 const maxSubject = 200
 
 // Encryption is how a connection to an SMTP server is encrypted.
 type Encryption string
 
-// The kinds of encryption. With StartTLS the connection is encrypted before anything else is sent, or not used.
+// With StartTLS, the connection is encrypted before anything else is sent, or not used at all.
 const (
 	StartTLS    Encryption = "starttls"
 	ImplicitTLS Encryption = "implicit"
@@ -35,19 +35,19 @@ const (
 
 var errPassword = errors.New("the password for the SMTP server is not set")
 
-// Delivery is who gets mail and the SMTP server that takes it. It implements outgoing.Delivery.
+// Delivery sends mail through an SMTP server. It implements outgoing.Delivery.
 type Delivery struct {
 	Host string
 	Port int
 	TLS  Encryption
-	// Username is empty if the server needs no login.
+	// Username is empty if the server requires no login.
 	Username, Password string
-	// Roots are the certificate authorities that are trusted; nil means those of the system.
+	// Roots are the trusted certificate authorities; nil means those of the system.
 	Roots *x509.CertPool
 	From  *mail.Address
-	// To gets one message together.
+	// To receives a single message.
 	To []*mail.Address
-	// Subject makes the subject, Text the text.
+	// Subject and Text are the templates of the message.
 	Subject, Text *message.Template
 }
 
@@ -67,13 +67,14 @@ func (e *Delivery) Deliver(ctx context.Context, p outgoing.Parcel) error {
 
 	err = e.send(ctx, raw)
 	if _, accepted := errors.AsType[*outgoing.PartlyError](err); err != nil && !accepted && ctx.Err() != nil {
-		return fmt.Errorf("could not send: %w", context.Cause(ctx)) // the connection was closed because of it
+		return fmt.Errorf("could not send: %w", context.Cause(ctx)) // the connection was closed because ctx is done
 	}
 
 	return err
 }
 
-// compose writes a message as RFC 5322 has it. It depends only on what does not change after the event, so all attempts send the same.
+// compose formats a message as RFC 5322. It depends only on data that does not change after the event, so all attempts send the
+// same message.
 func (e *Delivery) compose(m message.Message, date time.Time) ([]byte, error) {
 	text, err := e.Text.Render(m)
 	if err != nil {
@@ -91,15 +92,15 @@ func (e *Delivery) compose(m message.Message, date time.Time) ([]byte, error) {
 	mail.Subject(headerText(string(subject)))
 	mail.SetDateWithValue(date.UTC())
 
-	// A receiver that remembers ids recognizes a message that it got before by its id. All messages of a session answer the same one, which
-	// does not exist: that is how mail programs show them together.
+	// A recipient that remembers IDs recognizes a duplicate by its ID. All messages of a session reply to the same nonexistent
+	// message, so that mail programs group them.
 	thread := "<session." + m.SessionID + "@" + e.domain() + ">"
 
 	mail.SetMessageIDWithValue(m.ID + "@" + e.domain())
 	mail.SetGenHeader(gomail.HeaderInReplyTo, thread)
 	mail.SetGenHeader(gomail.HeaderReferences, thread)
 
-	// Nobody's vacation message should answer.
+	// Suppress vacation messages.
 	mail.SetGenHeader("Auto-Submitted", "auto-generated")
 	mail.SetGenHeader("X-Auto-Response-Suppress", "All")
 	mail.SetGenHeader("X-Tarsy-Delivery", m.ID)
@@ -115,12 +116,12 @@ func (e *Delivery) compose(m message.Message, date time.Time) ([]byte, error) {
 	return raw.Bytes(), nil
 }
 
-// domain is that of the sender.
+// domain returns the domain of the sender.
 func (e *Delivery) domain() string {
 	return e.From.Address[strings.LastIndexByte(e.From.Address, '@')+1:]
 }
 
-// headerText is a text as one line of a header: nothing in it ends the line or is invisible.
+// headerText reduces a text to one header line without line breaks or invisible characters.
 func headerText(text string) string {
 	visible := strings.Map(func(r rune) rune {
 		switch {
@@ -136,7 +137,7 @@ func headerText(text string) string {
 	return plaintext.Cut(strings.Join(strings.Fields(visible), " "), maxSubject)
 }
 
-// bodyText is a text as people read it: characters that hide something are visible.
+// bodyText makes invisible characters in a text visible.
 func bodyText(text string) string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(plaintext.Clean(text))
 

@@ -21,10 +21,10 @@ var (
 	errNoLogin    = errors.New("the SMTP server offers no login with PLAIN or LOGIN")
 )
 
-// mailError is a reply of an SMTP server that is no success.
+// mailError is an error reply of an SMTP server.
 type mailError struct {
 	code int
-	// during is the command that was refused.
+	// during is the rejected command.
 	during, reason string
 }
 
@@ -38,13 +38,13 @@ func (r *mailError) Error() string {
 	return text
 }
 
-// Permanent reports whether the same message would be refused again.
+// Permanent reports whether the same message would be rejected again.
 func (r *mailError) Permanent() bool { return r.code >= 500 }
 
-// RetryAfter is zero: SMTP servers do not say how long to wait.
+// RetryAfter returns zero: SMTP servers do not say how long to wait.
 func (*mailError) RetryAfter() time.Duration { return 0 }
 
-// CheckLogin connects to the SMTP server, encrypts the connection and logs in, as for sending. It sends nothing.
+// CheckLogin connects to the SMTP server, encrypts the connection and logs in, as for sending, but sends nothing.
 func (e *Delivery) CheckLogin(ctx context.Context) error {
 	client, done, err := e.connect(ctx)
 	if err != nil {
@@ -55,7 +55,8 @@ func (e *Delivery) CheckLogin(ctx context.Context) error {
 	return refused("QUIT", client.Quit())
 }
 
-// send delivers a message. If the connection breaks after all of it was sent, whether the server has accepted it is unknown, and it must be sent again.
+// send delivers a message. If the connection breaks after the whole message was sent, it is unknown whether the server accepted
+// it, and it must be sent again.
 func (e *Delivery) send(ctx context.Context, raw []byte) error {
 	client, done, err := e.connect(ctx)
 	if err != nil {
@@ -63,7 +64,7 @@ func (e *Delivery) send(ctx context.Context, raw []byte) error {
 	}
 	defer done()
 
-	// No address needs it: the configuration has ASCII.
+	// SMTPUTF8 is not needed: the configuration only allows ASCII addresses.
 	client.SkipSMTPUTF8(true)
 
 	if err := client.Mail("<" + e.From.Address + ">"); err != nil {
@@ -88,7 +89,7 @@ func (e *Delivery) send(ctx context.Context, raw []byte) error {
 		return refused("the message", err)
 	}
 
-	// It is accepted, whatever comes now.
+	// The message is accepted, whatever happens next.
 	_ = client.Quit()
 
 	if len(left) > 0 {
@@ -98,8 +99,8 @@ func (e *Delivery) send(ctx context.Context, raw []byte) error {
 	return nil
 }
 
-// recipients names the recipients to the server and returns why some are left out. A refusal for now is one of the whole message: it is sent later, and
-// nobody gets it twice.
+// recipients sends the recipients to the server and returns the reasons for rejected ones. A temporary rejection fails the
+// whole message: it is sent later, and no one receives it twice.
 func (e *Delivery) recipients(client *smtp.Client) (left []string, err error) {
 	for _, to := range e.To {
 		err = refused("RCPT TO:<"+to.Address+">", client.Rcpt("<"+to.Address+">"))
@@ -121,7 +122,7 @@ func (e *Delivery) recipients(client *smtp.Client) (left []string, err error) {
 	return left, nil
 }
 
-// connect makes a connection that is encrypted and logged in as configured. The caller calls done after use.
+// connect opens a connection that is encrypted and logged in as configured. The caller must call done after use.
 func (e *Delivery) connect(ctx context.Context) (client *smtp.Client, done func(), err error) {
 	dialer := &net.Dialer{}
 
@@ -130,7 +131,7 @@ func (e *Delivery) connect(ctx context.Context) (client *smtp.Client, done func(
 		return nil, nil, err
 	}
 
-	// Closed also when the context ends, so that nothing waits for a server that is silent.
+	// Also close the connection when ctx is done, so that nothing waits for an unresponsive server.
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	done = func() {
 		stop()
@@ -185,7 +186,7 @@ func (e *Delivery) greet(ctx context.Context, conn net.Conn) (*smtp.Client, erro
 	return client, e.login(client)
 }
 
-// login proves who TARSy is. The password is not sent over a connection that others can read.
+// login authenticates to the server. The password is never sent over a connection that others can read.
 func (e *Delivery) login(client *smtp.Client) error {
 	_, offered := client.Extension("AUTH")
 	mechanisms, readable := strings.Fields(offered), e.TLS == NoTLS && loopback(e.Host)
@@ -207,14 +208,14 @@ func (e *Delivery) login(client *smtp.Client) error {
 	return errNoLogin
 }
 
-// loopback reports whether a host is this machine.
+// loopback reports whether a host is the local machine.
 func loopback(host string) bool {
 	address := net.ParseIP(host)
 
 	return host == "localhost" || address != nil && address.IsLoopback()
 }
 
-// refused makes a refusal of what a server replied to a command. Other errors stay what they are.
+// refused converts a server's reply to a command into a mailError. Other errors are returned unchanged.
 func refused(during string, err error) error {
 	if reply, ok := errors.AsType[*textproto.Error](err); ok {
 		return &mailError{code: reply.Code, during: during, reason: outgoing.OneLine(reply.Msg)}
@@ -223,7 +224,7 @@ func refused(during string, err error) error {
 	return err
 }
 
-// Refused reports whether an SMTP server would refuse again what an error of CheckLogin is about.
+// Refused reports whether an error of CheckLogin would occur again.
 func Refused(err error) bool {
 	return outgoing.Permanent(err) || errors.Is(err, errNoStartTLS) || errors.Is(err, errNoLogin)
 }

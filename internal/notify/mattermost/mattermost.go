@@ -1,4 +1,4 @@
-// Package mattermost posts messages to Mattermost, to the address of an incoming webhook.
+// Package mattermost posts messages to a Mattermost incoming webhook.
 package mattermost
 
 import (
@@ -15,28 +15,29 @@ import (
 )
 
 const (
-	// maxText bounds a text: Mattermost divides posts of more than 16,383 characters.
+	// maxText limits a text: Mattermost splits posts longer than 16,383 characters.
 	maxText  = 8000
 	maxTitle = 300
 	fence    = "```"
-	// gap is an invisible character that breaks what would be read as a mention.
+	// gap is an invisible character that breaks up mentions.
 	gap = "\u200b"
 )
 
 // Delivery posts messages. It implements outgoing.Delivery.
 type Delivery struct {
 	Client *http.Client
-	// URL is that of the webhook, which is a secret. Header is sent with each request.
+	// URL is the URL of the webhook, which is a secret. Header is sent with each request.
 	URL    string
 	Header http.Header
-	// Template replaces what is below the title; nil means all that is known.
+	// Template replaces the text below the title; nil means everything known.
 	Template *message.Template
 }
 
 // Concerns implements outgoing.Delivery.
 func (*Delivery) Concerns(tarsy.Session) bool { return true }
 
-// Deliver implements outgoing.Delivery. Mattermost recognizes no message that it got before: after an attempt without an answer it may show one twice.
+// Deliver implements outgoing.Delivery. Mattermost does not detect duplicates: after an attempt without a response, a message
+// may appear twice.
 func (d *Delivery) Deliver(ctx context.Context, p outgoing.Parcel) error {
 	text, err := d.text(p.Message)
 	if err != nil {
@@ -51,7 +52,7 @@ func (d *Delivery) Deliver(ctx context.Context, p outgoing.Parcel) error {
 	return outgoing.Post(ctx, d.Client, d.URL, d.Header, p, body)
 }
 
-// text is the whole message, in Markdown.
+// text returns the whole message in Markdown.
 func (d *Delivery) text(m message.Message) (string, error) {
 	parts := []string{"**" + literal(plaintext.Cut(m.Headline()+": "+m.Title, maxTitle)) + "**"}
 
@@ -73,7 +74,7 @@ func (d *Delivery) text(m message.Message) (string, error) {
 	return strings.Join(parts, "\n\n"), nil
 }
 
-// known are the paragraphs of what there is to tell.
+// known returns everything known about the session as paragraphs.
 func known(m message.Message) []string {
 	var parts []string
 
@@ -104,7 +105,7 @@ func known(m message.Message) []string {
 	return parts
 }
 
-// cut bounds a text, and closes the code block that it is cut in.
+// cut truncates a text, and closes a code block that is cut.
 func cut(text string) string {
 	short := plaintext.Cut(text, maxText)
 	if len(short) == len(text) {
@@ -118,15 +119,15 @@ func cut(text string) string {
 	return short + "\n\nThe text is longer than what is posted here."
 }
 
-// mention is what notifies people, and hashtag what is made a search.
+// mention matches mentions, which notify people, and hashtags, which become searches.
 var mention = regexp.MustCompile(`[@#](\w)`)
 
-// inert is a Markdown text that mentions nobody.
+// inert returns a Markdown text without mentions.
 func inert(text string) string {
 	return mention.ReplaceAllStringFunc(message.Inert(text), func(found string) string { return found[:1] + gap + found[1:] })
 }
 
-// literal shows a text on one line, without any Markdown.
+// literal returns a text on one line with all Markdown escaped.
 func literal(text string) string {
 	var out strings.Builder
 

@@ -11,22 +11,22 @@ import (
 
 // Approval is a tool call that waits for a person, as in tarsy.ApprovalRequest.
 type Approval struct {
-	// Identifies the approval.
+	// ID of the approval.
 	ID string `json:"id"`
 	// Number of the call in its session, such as 1.2.3.
 	Call string `json:"call"`
-	// Who wants to make the call, and what would be called.
+	// The agent that requests the call, and the tool to call.
 	Agent  string `json:"agent"`
 	Server string `json:"server"`
 	Tool   string `json:"tool"`
-	// The exact arguments. Characters that nobody sees are escaped, as JSON allows.
+	// The exact arguments. Invisible characters are escaped, as JSON allows.
 	Arguments Arguments `json:"arguments"`
-	// When the agent asked, and from when on nobody can decide; RFC 3339 in UTC.
+	// When the agent made the request, and when the request expires; RFC 3339 in UTC.
 	RequestedAt string `json:"requested_at"`
 	ExpiresAt   string `json:"expires_at"`
 }
 
-// Arguments is JSON: templates print it as text, and the function json as what it is.
+// Arguments is JSON: templates print it as text, and the function json as JSON.
 type Arguments string
 
 // MarshalJSON implements json.Marshaler.
@@ -42,11 +42,11 @@ func (a Arguments) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(a))
 }
 
-// manyBlanks is how many blanks in a row make people believe that a text has ended.
+// manyBlanks is how many consecutive blanks make people believe that a text has ended.
 const manyBlanks = 40
 
-// ShowsAll reports whether people who read what a channel shows of the arguments of a call have read all of them: nothing is cut, and nothing is behind
-// blanks. Only then may they approve the call there.
+// ShowsAll reports whether readers of what a channel shows have seen all arguments of a call: nothing is cut, and nothing is
+// hidden behind blanks. Only then may they approve the call there.
 func ShowsAll(shown, whole string) bool {
 	blanks := 0
 
@@ -61,7 +61,7 @@ func ShowsAll(shown, whole string) bool {
 	return shown == whole
 }
 
-// NewApproval is the message of an announcement of a call that waits.
+// NewApproval returns the message of an announcement of a waiting call.
 func NewApproval(a tarsy.Announcement, session tarsy.Session, call tarsy.ApprovalRequest, url string) Message {
 	m := New(a, session, nil, url)
 	m.Approval = Approval{

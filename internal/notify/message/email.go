@@ -1,13 +1,13 @@
 package message
 
 const (
-	// DefaultSubject is the template of the subject of an e-mail that has none.
+	// DefaultSubject is the default template of an e-mail's subject.
 	DefaultSubject = `[TARSy] {{if eq .Event "started"}}Investigation started
 {{- else if eq .Event "approval"}}Approval needed
 {{- else if .OutcomeText}}{{.OutcomeText}}
 {{- else if eq .Status "timed_out"}}Investigation timed out
 {{- else}}Investigation {{.Status}}{{end}}: {{.Title}}`
-	// DefaultEmail is the template of the text of an e-mail that has none.
+	// DefaultEmail is the default template of an e-mail's text.
 	DefaultEmail = `{{.Title}}
 {{with .Severity}}
 Severity: {{.}}{{end}}

@@ -1,5 +1,6 @@
-// Package message is what all channels tell about a session, and the templates that replace their layouts. The configuration checks templates with the code that renders them
-// later, so a template that was accepted does not fail on a session. It knows nothing of channels, and does no I/O.
+// Package message has the content of all channels about a session, and the templates that replace their layouts. The
+// configuration validates templates with the code that later renders them, so an accepted template does not fail on a session.
+// It knows nothing of channels, and does no I/O.
 package message
 
 import (
@@ -8,11 +9,12 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// Event is what happened to a session.
+// Event is an event of a session.
 type Event string
 
-// The events. Finished means completed or cancelled, failed means failed or timed out. VerdictReached is the end of a session that completed with
-// a verdict, for those who want to know of no other end; it takes the place of Finished. ApprovalNeeded means that a tool call waits for a person.
+// Finished means completed or cancelled, Failed means failed or timed out. VerdictReached is the end of a session that
+// completed with a verdict, for recipients that want no other end; it replaces Finished. ApprovalNeeded means that a tool call
+// waits for a person.
 const (
 	Started        Event = "started"
 	Finished       Event = "finished"
@@ -21,18 +23,18 @@ const (
 	ApprovalNeeded Event = "approval"
 )
 
-// Message is what templates see, and with its JSON names the default body.
+// Message is the data of templates, and with its JSON names the default body.
 type Message struct {
-	// Identifies the message: the same in every attempt to send it.
+	// ID of the message, the same in every attempt to send it.
 	ID string `json:"id"`
-	// What happened.
+	// The event that the message is about.
 	Event Event `json:"event"`
 	// The session and its page in the dashboard; URL is empty unless system.dashboard_url is set.
 	SessionID string `json:"session_id"`
 	URL       string `json:"url"`
-	// In a message about the beginning or an approval always in_progress, however long it takes to send it.
+	// Always in_progress in a message about the start or an approval, however late it is sent.
 	Status tarsy.SessionStatus `json:"status"`
-	// What the alert is, as in tarsy.Session.
+	// The alert, as in tarsy.Session.
 	AlertType   string            `json:"alert_type"`
 	ChainID     string            `json:"chain_id"`
 	Title       string            `json:"title"`
@@ -46,11 +48,11 @@ type Message struct {
 	Fingerprint string            `json:"fingerprint"`
 	Source      tarsy.AlertSource `json:"source"`
 	Receiver    string            `json:"receiver"`
-	// The result; each is empty if there is none, and in a message about the beginning or an approval.
+	// The result; each is empty if there is none, and in a message about the start or an approval.
 	Summary  string `json:"summary"`
 	Analysis string `json:"analysis"`
 	Error    string `json:"error"`
-	// The verdict, without marks of calls; empty if there is none. OutcomeText is the outcome in words for people.
+	// The verdict, without citation marks; empty if there is none. OutcomeText is the outcome in words for people.
 	Outcome     tarsy.Outcome    `json:"outcome"`
 	OutcomeText string           `json:"outcome_text"`
 	Cause       string           `json:"cause"`
@@ -58,14 +60,14 @@ type Message struct {
 	Impact      string           `json:"impact"`
 	NextSteps   []Step           `json:"next_steps"`
 	NotChecked  []string         `json:"not_checked"`
-	// The call that waits; empty unless the message is about an approval.
+	// The waiting call; empty unless the message is about an approval.
 	Approval Approval `json:"approval,omitzero"`
 	// RFC 3339 in UTC; empty if it has not happened.
 	StartedAt string `json:"started_at"`
 	EndedAt   string `json:"ended_at"`
 }
 
-// Step is one thing to do, as in tarsy.NextStep.
+// Step is a next step, as in tarsy.NextStep.
 type Step struct {
 	Title      string     `json:"title"`
 	Why        string     `json:"why"`
@@ -75,7 +77,7 @@ type Step struct {
 	Reversible bool       `json:"reversible"`
 }
 
-// EventOf is what the beginning or the end of a session is called.
+// EventOf returns the event of an announcement's subject and a session's status.
 func EventOf(subject tarsy.AnnouncementSubject, status tarsy.SessionStatus) Event {
 	switch {
 	case subject == tarsy.SubjectStart:
@@ -89,7 +91,8 @@ func EventOf(subject tarsy.AnnouncementSubject, status tarsy.SessionStatus) Even
 	}
 }
 
-// New is the message of an announcement. It depends only on what does not change after the event, so all attempts send the same.
+// New returns the message of an announcement. It depends only on data that does not change after the event, so all attempts
+// send the same message.
 func New(a tarsy.Announcement, session tarsy.Session, verdict *tarsy.Verdict, url string) Message {
 	m := Message{
 		ID: a.ID, Event: EventOf(a.Subject, session.Status), SessionID: session.ID, URL: url, Status: tarsy.SessionInProgress,
@@ -99,7 +102,7 @@ func New(a tarsy.Announcement, session tarsy.Session, verdict *tarsy.Verdict, ur
 		NextSteps: []Step{}, NotChecked: []string{},
 	}
 
-	// Sessions of old releases have no title.
+	// Sessions from old releases have no title.
 	if m.Title == "" {
 		m.Title = session.AlertType
 	}
@@ -141,7 +144,7 @@ func timeText(t *time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// samples are messages to try templates with: one of each event, with texts that must be quoted in JSON, and one with nothing in it.
+// samples returns messages for trying out templates: one per event, with texts that must be escaped in JSON, and an empty one.
 func samples() []Message {
 	full := Message{
 		ID: "0193a000-0000-7000-8000-000000000001", Event: Finished, SessionID: "0193a000-0000-7000-8000-000000000002",
@@ -158,7 +161,7 @@ func samples() []Message {
 		}},
 	}
 
-	// None of it is known when a session begins or fails.
+	// A session that starts or fails has none of these.
 	undecided := full
 	undecided.Outcome, undecided.OutcomeText, undecided.Cause, undecided.Confidence, undecided.Impact = "", "", "", "", ""
 	undecided.NextSteps, undecided.NotChecked = []Step{}, []string{}

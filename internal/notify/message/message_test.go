@@ -54,7 +54,7 @@ func TestDefaultBodyIsJSONOfMessage(t *testing.T) {
 	require.Equal(t, "a1", got["id"])
 }
 
-// endWith is the end of a session that has a verdict.
+// endWith returns the end of a session with a verdict.
 func endWith() (tarsy.Announcement, tarsy.Session, *tarsy.Verdict) {
 	a, session := endOf(tarsy.SessionCompleted)
 
@@ -95,7 +95,7 @@ func TestMessageOfTheEndHasTheVerdict(t *testing.T) {
 	require.JSONEq(t, none, render(t, verdictOf, message.New(a, session, verdict, "")), "a beginning that is sent late")
 }
 
-// docs/write-back.md recommends it.
+// This template is recommended in docs/write-back.md.
 func TestTemplateForSlackMakesJSONWithAndWithoutVerdict(t *testing.T) {
 	t.Parallel()
 
@@ -133,7 +133,7 @@ func TestEventsNameWhatHappened(t *testing.T) {
 	}
 }
 
-// A message about the beginning that is sent late is the same as one that is sent at once.
+// A message about the start is the same whether it is sent late or immediately.
 func TestBeginningDoesNotDependOnTimeOfSending(t *testing.T) {
 	t.Parallel()
 

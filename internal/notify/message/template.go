@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// DefaultBody is the template of a webhook that has none.
+	// DefaultBody is the default template of a webhook's body.
 	DefaultBody = `{{json .}}`
-	// DefaultNote is the template of a note that has none.
+	// DefaultNote is the default template of a note.
 	DefaultNote = `{{if eq .Event "started"}}TARSy started to investigate: {{.Title}}
 {{- else if eq .Event "approval"}}TARSy needs an approval: {{.Title}}
 
@@ -34,7 +34,7 @@ Next step: {{.Title}}{{end}}{{end}}
 {{.}}{{end}}`
 )
 
-// maxBody bounds what a template makes: an analysis may be long, a template with a loop in it longer.
+// maxBody limits the output of a template: an analysis can be long, the output of a template with a loop longer.
 const maxBody = 4 << 20
 
 var (
@@ -42,10 +42,10 @@ var (
 	errTooLong = errors.New("the body is longer than 4 MiB")
 )
 
-// Template makes bodies from messages.
+// Template renders messages.
 type Template struct{ parsed *template.Template }
 
-// Parse reads a template and tries it with samples. asJSON requires that what it makes is JSON.
+// Parse parses a template and tries it with samples. asJSON requires the output to be JSON.
 func Parse(text string, asJSON bool) (*Template, error) {
 	parsed, err := template.New("body").Option("missingkey=zero").Funcs(template.FuncMap{"json": toJSON, "default": fallback}).Parse(text)
 	if err != nil {
@@ -68,7 +68,7 @@ func Parse(text string, asJSON bool) (*Template, error) {
 	return t, nil
 }
 
-// Render makes the body of a message.
+// Render renders a message.
 func (t *Template) Render(m Message) ([]byte, error) {
 	var body bytes.Buffer
 
@@ -79,7 +79,7 @@ func (t *Template) Render(m Message) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// limited refuses to write more than it may.
+// limited fails writes beyond a limit.
 type limited struct {
 	to   *bytes.Buffer
 	left int
@@ -93,7 +93,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
-// toJSON is the template function json. Angle brackets stay: nothing here is HTML.
+// toJSON is the template function json. Angle brackets are not escaped, because the output is not HTML.
 func toJSON(value any) (string, error) {
 	var out bytes.Buffer
 
@@ -107,7 +107,7 @@ func toJSON(value any) (string, error) {
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }
 
-// fallback is the template function default: {{default "none" .Team}}. Only texts can be empty.
+// fallback is the template function default: {{default "none" .Team}}. Only strings can be empty.
 func fallback(otherwise, value any) any {
 	if fmt.Sprint(value) == "" {
 		return otherwise

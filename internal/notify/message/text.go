@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// Headline is what happened, in a few words.
+// Headline describes the event in a few words.
 func (m *Message) Headline() string {
 	switch {
 	case m.Event == Started:
@@ -22,7 +22,7 @@ func (m *Message) Headline() string {
 	}
 }
 
-// Facts are what is known of the alert besides its title.
+// Facts returns the facts about the alert apart from its title.
 func (m *Message) Facts() []string {
 	place := tarsy.AlertFacts{Service: m.Service, Namespace: m.Namespace}.Place()
 
@@ -37,10 +37,10 @@ func (m *Message) Facts() []string {
 	return all
 }
 
-// Line is a part of a conclusion: what it is, its text, and how much it can be relied on.
+// Line is a line of a conclusion: its name, its text, and how reliable or risky it is.
 type Line struct{ Name, Text, Caution string }
 
-// Conclusion is the cause and the first next step of a verdict. Texts are cut to the length of a line.
+// Conclusion returns the cause and the first next step of a verdict. Texts are truncated to one line.
 func (m *Message) Conclusion() []Line {
 	var lines []Line
 
@@ -67,7 +67,7 @@ func (m *Message) Conclusion() []Line {
 	return lines
 }
 
-// Text is the summary of a session that completed, and the error of another one.
+// Text returns the summary of a completed session, or the error of any other session.
 func (m *Message) Text() string {
 	switch {
 	case m.Event == Started, m.Event == ApprovalNeeded:
@@ -81,7 +81,7 @@ func (m *Message) Text() string {
 	}
 }
 
-// LinkTitle is what the link to the session is called.
+// LinkTitle returns the title of the link to the session.
 func (m *Message) LinkTitle() string {
 	if m.Event == ApprovalNeeded {
 		return "Decide in TARSy"
@@ -90,7 +90,7 @@ func (m *Message) LinkTitle() string {
 	return "Open in TARSy"
 }
 
-// WithTexts is a copy of a message with all of its texts changed, for templates whose channel has a markup.
+// WithTexts returns a copy of a message with all of its texts changed, for templates of channels with markup.
 func WithTexts(m Message, change func(string) string) Message {
 	changeTexts(reflect.ValueOf(&m).Elem(), change)
 
@@ -127,12 +127,13 @@ func changeTexts(v reflect.Value, change func(string) string) {
 	}
 }
 
-// Inert is a Markdown text of a model as it can be shown: links show where they lead, no image is loaded, and invisible characters are visible.
+// Inert makes a model's Markdown text safe to show: links show their target, no image is loaded, and invisible characters
+// become visible.
 func Inert(text string) string {
 	return strings.ReplaceAll(string(plaintext.EscapeInvisible([]byte(plaintext.Clean(text)))), "](", "] (")
 }
 
-// Asks is what an approval is about, in a sentence.
+// Asks describes the request of an approval in one sentence.
 func (a Approval) Asks() string {
 	return "The agent " + a.Agent + " wants to call " + a.Server + "." + a.Tool + " (call " + a.Call + "):"
 }

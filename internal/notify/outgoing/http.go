@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// maxWait is how long a target may ask to wait; a longer time is cut to it.
+	// maxWait is the longest time that a target can ask to wait; longer times are reduced to it.
 	maxWait = time.Hour
-	// maxReason is how much of a refusal is kept, for people.
+	// maxReason is how much of the reason for a refusal is kept for people.
 	maxReason = 200
-	// MaxReply is how much of a response is read that nobody needs.
+	// MaxReply is how much is read of a response whose content is not needed.
 	MaxReply = 16 * maxReason
 )
 
-// refusal is an answer that is no success.
+// refusal is a response other than a success.
 type refusal struct {
 	status int
 	reason string
@@ -47,7 +47,7 @@ func (r *refusal) Error() string {
 	return text
 }
 
-// RetryAfter is how long the target asks to wait.
+// RetryAfter returns how long the target asks to wait.
 func (r *refusal) RetryAfter() time.Duration { return r.wait }
 
 // Permanent reports whether the same request would be refused again.
@@ -55,23 +55,23 @@ func (r *refusal) Permanent() bool {
 	return r.status < http.StatusInternalServerError && r.status != http.StatusRequestTimeout && r.status != http.StatusTooManyRequests
 }
 
-// perTarget is how many connections to one address are kept.
+// perTarget is how many idle connections are kept per host.
 const perTarget = 4
 
-// NewClient makes the client of all deliveries; close its idle connections when nothing is delivered any more.
+// NewClient returns the client for all deliveries; close its idle connections after the last delivery.
 func NewClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // documented
 	transport.MaxIdleConnsPerHost = perTarget
 
 	return &http.Client{
 		Transport: transport,
-		// A redirect would carry headers and the body to somebody that nobody has configured.
+		// A redirect would send headers and the body to a host that is not configured.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// NewRequest makes a request that posts JSON. It has no Idempotency-Key: with one, net/http itself sends it again after a broken connection, also to a
-// recipient that does not know what the key means.
+// NewRequest creates a request that posts JSON. It sets no Idempotency-Key: with one, net/http retries the request itself after
+// a broken connection, even if the recipient does not support the key.
 func NewRequest(ctx context.Context, to string, p Parcel, body []byte) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
@@ -86,7 +86,7 @@ func NewRequest(ctx context.Context, to string, p Parcel, body []byte) (*http.Re
 	return request, nil
 }
 
-// SetHeaders sets headers of the configuration. Nothing replaces those by which a receiver recognizes a message.
+// SetHeaders sets configured headers. They cannot replace those by which a receiver recognizes a message.
 func SetHeaders(request *http.Request, configured http.Header) {
 	for name, values := range configured {
 		if name != "Idempotency-Key" && name != "X-Tarsy-Delivery" && name != "X-Tarsy-Event" {
@@ -109,7 +109,7 @@ func Post(ctx context.Context, client *http.Client, to string, configured http.H
 	return err
 }
 
-// Do makes a request and returns the body of a success, as far as the limit.
+// Do sends a request and returns the body of a successful response, up to the limit.
 func Do(client *http.Client, request *http.Request, limit int64, now time.Time) ([]byte, error) {
 	response, err := client.Do(request) //nolint:gosec // the configuration says where
 	if err != nil {
@@ -117,7 +117,7 @@ func Do(client *http.Client, request *http.Request, limit int64, now time.Time) 
 	}
 	defer func() { _ = response.Body.Close() }()
 
-	// What the target did does not depend on whether its response arrived whole.
+	// The target's action does not depend on whether its response arrives completely.
 	body, _ := io.ReadAll(io.LimitReader(response.Body, limit))
 
 	if response.StatusCode >= 200 && response.StatusCode < 300 {
@@ -127,7 +127,7 @@ func Do(client *http.Client, request *http.Request, limit int64, now time.Time) 
 	return nil, &refusal{status: response.StatusCode, reason: OneLine(string(body)), wait: waitOf(response.Header, now)}
 }
 
-// withoutURL removes the address from an error: its path may be a secret.
+// withoutURL removes the URL from an error: its path may be a secret.
 func withoutURL(err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("could not send: %w", failed.Err)
@@ -136,7 +136,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// waitOf reads the header Retry-After: seconds, or a time.
+// waitOf parses the Retry-After header: seconds, or a time.
 func waitOf(header http.Header, now time.Time) time.Duration {
 	value := header.Get("Retry-After")
 
@@ -150,7 +150,7 @@ func waitOf(header http.Header, now time.Time) time.Duration {
 	return min(max(wait, 0), maxWait)
 }
 
-// OneLine is what a recipient says about a refusal, short and on one line.
+// OneLine reduces a recipient's error text to one short line.
 func OneLine(text string) string {
 	runes := []rune(strings.Join(strings.Fields(plaintext.Clean(text)), " "))
 	if len(runes) > maxReason {

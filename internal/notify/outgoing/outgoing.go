@@ -1,5 +1,6 @@
-// Package outgoing has what deliveries to other systems share: what is delivered, how a failure is told, and requests over HTTP. Each kind of delivery
-// is a package beside it, which renders and delivers; what is sent when, and again, is for internal/writeback.
+// Package outgoing is the common part of deliveries to other systems: what is delivered, how failures are reported, and HTTP
+// requests. Each kind of delivery is a sibling package that renders and delivers; scheduling and retries are in
+// internal/writeback.
 package outgoing
 
 import (
@@ -15,7 +16,7 @@ import (
 type Delivery interface {
 	// Concerns reports whether messages about a session can be delivered at all.
 	Concerns(session tarsy.Session) bool
-	// Deliver makes one attempt, until ctx ends. Errors are those of this package, or else it is tried again.
+	// Deliver makes one attempt, until ctx is done. Errors other than those of this package are retried.
 	Deliver(ctx context.Context, p Parcel) error
 }
 
@@ -23,36 +24,36 @@ type Delivery interface {
 type Parcel struct {
 	Message message.Message
 	Session tarsy.Session
-	// CreatedAt is when the event happened, and DueAt when it may be told; Now is the time of this attempt.
+	// CreatedAt is when the event happened, DueAt when it may be delivered, and Now the time of this attempt.
 	CreatedAt, DueAt, Now time.Time
 	// Again means that an earlier attempt may have succeeded.
 	Again bool
 }
 
-// UnsendableError is a message that cannot be made; trying again is pointless.
+// UnsendableError means that the message cannot be created; a retry is pointless.
 type UnsendableError struct{ Err error }
 
 // Error implements error.
 func (u *UnsendableError) Error() string { return u.Err.Error() }
 
-// Unwrap is why it cannot be made.
+// Unwrap returns the cause.
 func (u *UnsendableError) Unwrap() error { return u.Err }
 
-// PartlyError is a message that was accepted, but not for everybody.
+// PartlyError means that the message was accepted, but not for all recipients.
 type PartlyError struct{ Reason string }
 
 // Error implements error.
 func (p *PartlyError) Error() string { return p.Reason }
 
-// refused is a refusal by whoever was asked.
+// refused is a refusal by the recipient.
 type refused interface {
 	error
-	// Permanent reports whether the same message would be refused again, and RetryAfter how long to wait; zero if that is not said.
+	// Permanent reports whether the same message would be refused again, and RetryAfter how long to wait; zero if unknown.
 	Permanent() bool
 	RetryAfter() time.Duration
 }
 
-// Permanent reports whether trying again after an error is pointless.
+// Permanent reports whether a retry after this error is pointless.
 func Permanent(err error) bool {
 	if refusal, ok := errors.AsType[refused](err); ok {
 		return refusal.Permanent()
@@ -63,7 +64,7 @@ func Permanent(err error) bool {
 	return broken
 }
 
-// RetryAfter is how long a recipient asks to be left alone by an error; zero if it does not.
+// RetryAfter returns how long a recipient asks to wait; zero if it does not.
 func RetryAfter(err error) time.Duration {
 	if refusal, ok := errors.AsType[refused](err); ok {
 		return refusal.RetryAfter()

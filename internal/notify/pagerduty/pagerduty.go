@@ -1,4 +1,4 @@
-// Package pagerduty writes notes on the PagerDuty incidents that alerts came from.
+// Package pagerduty adds notes to the PagerDuty incidents that alerts came from.
 package pagerduty
 
 import (
@@ -19,26 +19,26 @@ import (
 )
 
 const (
-	// maxNotes bounds what is read of the notes of an incident.
+	// maxNotes limits how much of an incident's notes is read.
 	maxNotes = 4 << 20
-	// clockSkew is how far PagerDuty's clock may be behind.
+	// clockSkew is the tolerated lag of PagerDuty's clock.
 	clockSkew = 5 * time.Minute
 )
 
 var errToken = errors.New("the token of the PagerDuty API is not set")
 
-// Delivery writes notes. It implements outgoing.Delivery.
+// Delivery adds notes. It implements outgoing.Delivery.
 type Delivery struct {
 	Client *http.Client
-	// API is the base URL, Token the key of the API, From the address of a user in whose name notes are written.
+	// API is the base URL, Token the API key, From the address of the user in whose name notes are written.
 	API, Token, From string
-	// Header is sent with each request. It may hold secrets.
+	// Header is sent with each request. It may contain secrets.
 	Header http.Header
-	// Note makes the text.
+	// Note is the template of the text.
 	Note *message.Template
 }
 
-// Concerns implements outgoing.Delivery: only incidents take notes.
+// Concerns implements outgoing.Delivery: only incidents can have notes.
 func (*Delivery) Concerns(session tarsy.Session) bool { return incidentOf(session) != "" }
 
 // Deliver implements outgoing.Delivery.
@@ -75,13 +75,13 @@ func (d *Delivery) Deliver(ctx context.Context, p outgoing.Parcel) error {
 	return err
 }
 
-// note is a note on an incident, as PagerDuty has it.
+// note is a note on an incident in PagerDuty's API.
 type note struct {
 	Content   string    `json:"content"`
 	CreatedAt time.Time `json:"created_at,omitzero"`
 }
 
-// notes is the address of the notes of a session's incident.
+// notes returns the URL of the notes of a session's incident.
 func (d *Delivery) notes(session tarsy.Session) string {
 	return strings.TrimSuffix(d.API, "/") + "/incidents/" + url.PathEscape(incidentOf(session)) + "/notes"
 }
@@ -93,8 +93,8 @@ func (d *Delivery) authorize(request *http.Request) {
 	outgoing.SetHeaders(request, d.Header)
 }
 
-// incidentOf is the ID of the PagerDuty incident that an alert came from, or empty. The receiver keeps it as a label; the address
-// of the incident's page ends with it too.
+// incidentOf returns the ID of the PagerDuty incident that an alert came from, or "". The receiver stores it as a label; it is
+// also the last element of the incident page's URL.
 func incidentOf(session tarsy.Session) string {
 	if session.Source != tarsy.SourcePagerDuty {
 		return ""
@@ -113,8 +113,8 @@ func incidentOf(session tarsy.Session) string {
 	return ""
 }
 
-// hasNote reports whether the incident has the note already. PagerDuty knows no idempotency keys: after an attempt whose outcome is
-// unknown, only its list of notes tells.
+// hasNote reports whether the incident already has the note. PagerDuty has no idempotency keys: after an attempt whose outcome
+// is unknown, its list of notes must be searched.
 func (d *Delivery) hasNote(ctx context.Context, p outgoing.Parcel, text []byte) (bool, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.notes(p.Session), nil)
 	if err != nil {

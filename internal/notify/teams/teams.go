@@ -1,5 +1,5 @@
-// Package teams posts messages to Microsoft Teams: Adaptive Cards, to the address of a workflow that posts to a chat or a channel when it receives a
-// webhook request.
+// Package teams posts messages to Microsoft Teams: Adaptive Cards, sent to a workflow that posts to a chat or a channel when it
+// receives a webhook request.
 package teams
 
 import (
@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// maxCard is below the 28 KB that Teams accepts in a message.
+	// maxCard is below the limit of Teams for a message, 28 KB.
 	maxCard = 26_000
-	// maxText and maxLines bound a text before that.
+	// maxText and maxLines limit a text before that.
 	maxText  = 8000
 	maxLines = 80
 	maxTitle = 300
@@ -26,17 +26,18 @@ const (
 // Delivery posts cards. It implements outgoing.Delivery.
 type Delivery struct {
 	Client *http.Client
-	// URL is that of the workflow, which is a secret. Header is sent with each request.
+	// URL is the URL of the workflow, which is a secret. Header is sent with each request.
 	URL    string
 	Header http.Header
-	// Template replaces what is below the title; nil means all that is known.
+	// Template replaces the text below the title; nil means everything known.
 	Template *message.Template
 }
 
 // Concerns implements outgoing.Delivery.
 func (*Delivery) Concerns(tarsy.Session) bool { return true }
 
-// Deliver implements outgoing.Delivery. Teams recognizes no message that it got before: after an attempt without an answer it may show one twice.
+// Deliver implements outgoing.Delivery. Teams does not detect duplicates: after an attempt without a response, a message may
+// appear twice.
 func (d *Delivery) Deliver(ctx context.Context, p outgoing.Parcel) error {
 	body, err := d.payload(p.Message)
 	if err != nil {
@@ -46,7 +47,7 @@ func (d *Delivery) Deliver(ctx context.Context, p outgoing.Parcel) error {
 	return outgoing.Post(ctx, d.Client, d.URL, d.Header, p, body)
 }
 
-// payload is the message with a card that fits.
+// payload returns the message with a card that fits the limit.
 func (d *Delivery) payload(m message.Message) ([]byte, error) {
 	for limit := maxText; ; limit /= 2 {
 		made, err := d.card(m, limit)
@@ -79,7 +80,7 @@ type card struct {
 	Actions []action `json:"actions,omitempty"`
 }
 
-// block is a TextBlock, which shows Markdown, or a RichTextBlock, which shows text as it is.
+// block is a TextBlock, which renders Markdown, or a RichTextBlock, which shows text verbatim.
 type block struct {
 	Type    string `json:"type"`
 	Spacing string `json:"spacing,omitempty"`
@@ -103,7 +104,7 @@ type action struct {
 	URL   string `json:"url"`
 }
 
-// card shows a message with texts of so many characters at most.
+// card renders a message; its long texts are cut to limit bytes.
 func (d *Delivery) card(m message.Message, limit int) (card, error) {
 	c := card{
 		Schema: "http://adaptivecards.io/schemas/adaptive-card.json", Type: "AdaptiveCard", Version: "1.4",
@@ -142,7 +143,7 @@ func (d *Delivery) card(m message.Message, limit int) (card, error) {
 	return c, nil
 }
 
-// literal shows texts as they are.
+// literal shows texts verbatim.
 func literal(spacing string, runs ...run) block {
 	for i := range runs {
 		runs[i].Type = "TextRun"
@@ -152,12 +153,12 @@ func literal(spacing string, runs ...run) block {
 	return block{Type: "RichTextBlock", Spacing: spacing, Inlines: runs}
 }
 
-// markdown shows a Markdown text.
+// markdown renders a Markdown text.
 func markdown(text string, limit int) []block {
 	return lines(text, limit, func(line string) block { return block{Type: "TextBlock", Spacing: "Small", Text: line, Wrap: true} })
 }
 
-// lines is a block for each line of a text: Teams shows a single line break as a blank.
+// lines returns one block per line: Teams renders a single line break as a space.
 func lines(text string, limit int, show func(line string) block) []block {
 	var all []block
 

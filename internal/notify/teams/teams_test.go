@@ -35,7 +35,7 @@ func cardOf(t *testing.T, d *Delivery, m message.Message) card {
 	return sent.Attachments[0].Content
 }
 
-// shown is what people read, a line for each block: texts as they are in quotes, Markdown without.
+// shown returns what people read, one line per block: verbatim texts in quotes, Markdown without.
 func shown(c card) []string {
 	var all []string
 
@@ -88,7 +88,7 @@ func TestCardOfAnApprovalHasTheExactArguments(t *testing.T) {
 	require.Equal(t, "Decide in TARSy", c.Actions[0].Title)
 }
 
-// Teams refuses messages of more than 28 KB, however many bytes a character has.
+// Teams rejects messages of more than 28 KB, however many bytes a character takes.
 func TestEveryCardFits(t *testing.T) {
 	t.Parallel()
 

@@ -10,13 +10,13 @@ import (
 	"tarsy.dev/tarsy/internal/notify/outgoing"
 )
 
-// Delivery posts to an address. It implements outgoing.Delivery.
+// Delivery posts to a URL. It implements outgoing.Delivery.
 type Delivery struct {
 	Client *http.Client
-	// URL is where to post, Header is sent with each request. Both may hold secrets.
+	// URL is where to post, Header is sent with each request. Both may contain secrets.
 	URL    string
 	Header http.Header
-	// Body makes the body.
+	// Body is the template of the body.
 	Body *message.Template
 }
 

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// archive is a backup that is being written: under a temporary name until it is complete.
+// archive is a backup that is being written, under a temporary name until it is complete.
 type archive struct {
 	file *os.File
 	path string
 	zip  *zip.Writer
 }
 
-// checkAbsent refuses to overwrite a file.
+// checkAbsent returns an error if a file exists, so that it is not overwritten.
 func checkAbsent(path string) error {
 	_, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -34,7 +34,7 @@ func checkAbsent(path string) error {
 	return fmt.Errorf("%s exists: choose another name, or replace it with --force", path)
 }
 
-// createArchive begins a file that only its owner can read.
+// createArchive creates a file that only its owner can read.
 func createArchive(path string) (*archive, error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".partial-*")
 	if err != nil {
@@ -42,7 +42,7 @@ func createArchive(path string) (*archive, error) {
 	}
 
 	writer := zip.NewWriter(file)
-	// Most of the rows are JSON and prose, of which the fastest level already removes most.
+	// Most of the rows are JSON and prose, which even the fastest level compresses well.
 	writer.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) { return flate.NewWriter(out, flate.BestSpeed) })
 
 	return &archive{file: file, path: path, zip: writer}, nil
@@ -52,7 +52,7 @@ func (a *archive) entry(name string) (io.Writer, error) {
 	return a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Now().UTC()})
 }
 
-// finish writes the manifest and gives the file its name. It returns the file's size.
+// finish writes the manifest and renames the file to its final name. It returns the file's size.
 func (a *archive) finish(m *Manifest) (int64, error) {
 	out, err := a.entry(manifestName)
 	if err == nil {
@@ -90,7 +90,7 @@ func (a *archive) finish(m *Manifest) (int64, error) {
 	return size, nil
 }
 
-// discard removes a file that was not finished. After finish it does nothing.
+// discard removes an unfinished file. After finish it does nothing.
 func (a *archive) discard() {
 	_ = a.file.Close()
 	_ = os.Remove(a.file.Name())
@@ -105,14 +105,14 @@ func syncDir(path string) error {
 	return errors.Join(directory.Sync(), directory.Close())
 }
 
-// backup is a file that was opened for a restore.
+// backup is a file that is open for a restore.
 type backup struct {
 	path     string
 	zip      *zip.ReadCloser
 	manifest *Manifest
 }
 
-// openBackup reads the manifest of a file and makes sure that what it names is there.
+// openBackup opens a file, reads its manifest and checks that the tables in it are there.
 func openBackup(path string) (*backup, error) {
 	reader, err := zip.OpenReader(path)
 	if errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrAlgorithm) {
@@ -158,7 +158,7 @@ func (b *backup) readManifest() error {
 
 func (b *backup) close() { _ = b.zip.Close() }
 
-// ReadManifest returns what a backup has, without restoring it.
+// ReadManifest returns the manifest of a backup, without restoring it.
 func ReadManifest(path string) (*Manifest, error) {
 	opened, err := openBackup(path)
 	if err != nil {

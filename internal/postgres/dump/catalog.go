@@ -11,18 +11,18 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// catalog is what a database has, by the names in its schema.
+// catalog lists what a database has in its schema, by name.
 type catalog struct {
-	// tables are TARSy's, in the order of their names.
+	// tables are TARSy's, sorted by name.
 	tables []Table
 	// sequences are those that migrations create, and those of the columns of tables.
 	sequences []string
-	// others are the tables that somebody else has created.
+	// others are the tables that are not TARSy's.
 	others []string
 }
 
-// tablesSQL leaves out unlogged tables: PostgreSQL itself empties them after a crash and does not copy them to a standby, which cannot even read them.
-// River keeps there which server leads for the next seconds.
+// tablesSQL omits unlogged tables: PostgreSQL itself empties them after a crash and does not copy them to a standby, which cannot
+// even read them. River keeps its leader in one, for a few seconds at a time.
 const tablesSQL = `
 SELECT c.relname, c.relname = ANY ($1),
     ARRAY (SELECT a.attname::text FROM pg_attribute a
@@ -86,7 +86,7 @@ func readTables(ctx context.Context, conn *pgx.Conn, ours []string) (*catalog, e
 	return &found, err
 }
 
-// table returns the table of a name.
+// table returns the table with a name.
 func (c *catalog) table(name string) (Table, bool) {
 	at := slices.IndexFunc(c.tables, func(t Table) bool { return t.Name == name })
 	if at < 0 {
@@ -96,7 +96,7 @@ func (c *catalog) table(name string) (Table, bool) {
 	return c.tables[at], true
 }
 
-// names are the quoted names of the tables.
+// names returns the quoted names of the tables.
 func (c *catalog) names() string {
 	quoted := make([]string, len(c.tables))
 	for i, t := range c.tables {
@@ -121,8 +121,8 @@ func (t Table) columnList() string {
 	return strings.Join(quoted, ", ")
 }
 
-// checksumSQL counts the rows of a table and adds up their hashes, so that the order of the rows does not matter. A row is written as an array of texts:
-// what PostgreSQL quotes in the text of a row depends on the operating system.
+// checksumSQL counts the rows of a table and adds up their hashes, so that the order of the rows does not matter. A row is
+// written as an array of texts, because what PostgreSQL quotes in the text of a row depends on the operating system.
 func checksumSQL(t Table) string {
 	values := make([]string, len(t.Columns))
 	for i, column := range t.Columns {

@@ -35,15 +35,15 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// serverVersion is the version of the server without what a distribution adds to it, such as "15.13".
+// serverVersion returns the version of the server, such as "15.13", without a distribution's suffix.
 func serverVersion(conn *pgx.Conn) string {
 	version, _, _ := strings.Cut(conn.PgConn().ParameterStatus("server_version"), " ")
 
 	return version
 }
 
-// fixSettings makes values be written the same way everywhere, and lets the transaction take as long as it takes. Like LOCK, and unlike a query,
-// SET does not decide which moment the transaction sees.
+// fixSettings makes PostgreSQL write values the same way everywhere, and removes the time limits of the transaction. Like LOCK,
+// and unlike a query, SET does not take the transaction's snapshot.
 func fixSettings(ctx context.Context, conn *pgx.Conn) error {
 	settings := []string{
 		"datestyle = 'ISO, MDY'", "intervalstyle = 'postgres'", "timezone = 'UTC'", "extra_float_digits = 1", "bytea_output = 'hex'",

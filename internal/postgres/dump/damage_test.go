@@ -30,7 +30,7 @@ func asRole(t *testing.T, database, role string) string {
 	return address.String()
 }
 
-// rewrite writes a copy of a backup whose entries were changed; nil leaves one out.
+// rewrite writes a copy of a backup with changed entries; change returns nil to omit one.
 func rewrite(t *testing.T, file string, change func(name string, content []byte) []byte) string {
 	t.Helper()
 
@@ -182,7 +182,7 @@ func without(tables []dump.Table, name string) []dump.Table {
 	return kept
 }
 
-// A restore that was killed after it created the tables leaves them, empty, with its mark.
+// A restore that is killed after it created the tables leaves them empty, with its marker.
 func TestRestoreAfterKilledOneStartsAgain(t *testing.T) {
 	t.Parallel()
 
@@ -196,7 +196,7 @@ func TestRestoreAfterKilledOneStartsAgain(t *testing.T) {
 	require.Equal(t, contents(t, database), contents(t, target))
 	require.Equal(t, objects(t, database), objects(t, target), "the mark is gone")
 
-	// Where a server has worked meanwhile, the rows are its own.
+	// If a server has worked in the meantime, the rows are its own.
 	used := pgtest.Empty(t)
 	exec(t, used, "CREATE TABLE tarsy_restore (begun timestamptz)")
 	require.NoError(t, postgres.Migrate(t.Context(), used))

@@ -41,7 +41,7 @@ func TestRestoredDatabaseEqualsTheOneBackedUp(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	require.Equal(t, info.Size(), result.Bytes)
 
-	// The audit log is still append-only, and numbers go on after the last one.
+	// The audit log is still append-only, and numbers continue after the last one.
 	conn := connect(t, restored)
 	_, err = conn.Exec(t.Context(), "DELETE FROM audit_log")
 	require.ErrorContains(t, err, "append-only")
@@ -65,7 +65,7 @@ func TestBackupOfRestoredDatabaseHasSameChecksums(t *testing.T) {
 	require.Equal(t, first.Migrations, second.Migrations)
 }
 
-// Every transaction of the writers keeps two tables equal. A backup of two moments would have a note without its entity.
+// Every transaction of the writers keeps two tables consistent. A backup of two moments would have a note without its entity.
 func TestBackupIsOfOneMomentWhileWritersRun(t *testing.T) {
 	t.Parallel()
 
@@ -112,7 +112,7 @@ func TestBackupIsOfOneMomentWhileWritersRun(t *testing.T) {
 	}
 }
 
-// The backup waits for the tables, and then finds another schema than the one that it has looked at.
+// The backup waits for the tables, and then finds another schema than it has read before.
 func TestBackupDuringMigrationHasTheNewSchema(t *testing.T) {
 	t.Parallel()
 
@@ -235,7 +235,7 @@ func TestExistingFileIsReplacedOnlyWithForce(t *testing.T) {
 	_, err := dump.Write(t.Context(), dump.Options{URL: database, File: file})
 	require.ErrorContains(t, err, file+" exists: choose another name, or replace it with --force")
 
-	// A backup that fails leaves the file as it was, and nothing beside it.
+	// A failed backup leaves the existing file as it was, and no other file beside it.
 	_, err = dump.Write(t.Context(), dump.Options{URL: pgtest.Empty(t), File: file, Force: true})
 	require.Error(t, err)
 
@@ -252,7 +252,7 @@ func TestExistingFileIsReplacedOnlyWithForce(t *testing.T) {
 	require.Len(t, entries, 1)
 }
 
-// A role that owns its database and is no superuser, as every managed PostgreSQL gives.
+// A role that owns its database and is not a superuser, as every managed PostgreSQL provides.
 func TestOrdinaryRoleBacksUpAndRestores(t *testing.T) {
 	t.Parallel()
 
@@ -263,7 +263,7 @@ func TestOrdinaryRoleBacksUpAndRestores(t *testing.T) {
 	require.Equal(t, contents(t, database), contents(t, restored))
 }
 
-// ordinary is an empty database whose URL is of a new role that owns the database.
+// ordinary returns the URL of an empty database, for a new role that owns it.
 func ordinary(t *testing.T) string {
 	t.Helper()
 

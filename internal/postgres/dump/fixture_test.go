@@ -16,14 +16,14 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// hostile is text that a format with separators and escapes might break: what ends a COPY, what stands for null, and letters of which some C
-// libraries take single bytes for spaces.
+// hostile is text that could break a format with separators and escapes: what ends a COPY, what represents null, and letters of
+// which some C libraries take single bytes for spaces.
 var hostile = []string{
 	"", " ", "\\.", "\\.\n", "a\n\\.\nb", "\\N", "NULL", "null", "a\tb\tc", "a\\tb", "\\", "\\\\", "\r\n", "\r", "one\ntwo\n", "'; DROP TABLE notes; --",
 	`"quoted"`, "{1,2}", "(a,b)", "à Å \u0085 \u00a0 \u2028", "👩‍👩‍👧 \u202e\ufeff\u200d", "\x01\x02\x1b[2J\x7f", "ÿ€𝄞\U0010ffff",
 }
 
-// filled is a database in which a server has done everything once, stopped now.
+// filled is a database in which a server, which has stopped, has done everything once.
 func filled(t *testing.T) string {
 	t.Helper()
 
@@ -60,7 +60,7 @@ func addHostileNotes(t *testing.T, database string) {
 			VALUES (gen_random_uuid(), $1, 'cli', $1, $2, '\x00ff5c2e0a', now(), 'infinity')`, text, fmt.Appendf(nil, "\x00\\.%d", i))
 		require.NoError(t, err)
 
-		// A copy that comes before the one it was merged into, and numbers that are no numbers.
+		// A copy that sorts before the entity it was merged into, and numbers that are not numbers.
 		_, err = conn.Exec(t.Context(), `WITH target AS (
 				INSERT INTO entities (id, type, title, content, state, position, created_by, created_at, updated_at)
 				VALUES (gen_random_uuid(), 'task', $1, $1, 'accepted', 0.1 + 0.2, $1, now(), now()) RETURNING id)
@@ -128,7 +128,7 @@ func objects(t *testing.T, database string) []string {
 		ORDER BY 1`)
 }
 
-// contents is every row of every table, as JSON: another notation than the one of backups. Generated columns are in it.
+// contents returns every row of every table, as JSON, which is not the notation of backups. It includes generated columns.
 func contents(t *testing.T, database string) map[string][]string {
 	t.Helper()
 

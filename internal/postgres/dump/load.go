@@ -20,12 +20,12 @@ type loader struct {
 	report *reporter
 	target target
 	found  *catalog
-	// foreignKeys are the statements that add the foreign keys again.
+	// foreignKeys are the statements that add the dropped foreign keys again.
 	foreignKeys []string
 }
 
-// run loads, verifies and commits. Foreign keys are dropped meanwhile and added again, which checks them, and triggers are off: the rows that triggers
-// have written are in the backup. Both need no other rights than those of the owner of the tables.
+// run loads, verifies and commits. Foreign keys are dropped during the load and added again, which checks them. Triggers are off,
+// because the rows that they wrote are in the backup. Both need no other rights than those of the owner of the tables.
 func (l *loader) run(ctx context.Context) error {
 	tx, err := l.conn.Begin(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func (l *loader) run(ctx context.Context) error {
 	return nil
 }
 
-// begin takes the tables for this transaction, and makes sure that no server has begun to work on them.
+// begin locks the tables for this transaction, and verifies that no server has begun to work on them.
 func (l *loader) begin(ctx context.Context) error {
 	if err := fixSettings(ctx, l.conn); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (l *loader) dropForeignKeys(ctx context.Context) error {
 	return nil
 }
 
-// triggers switches the triggers of all tables. In a schema that is made by migrations all of them are on.
+// triggers enables or disables the triggers of all tables. In a schema made by migrations all of them are enabled.
 func (l *loader) triggers(ctx context.Context, change string) error {
 	for _, t := range l.found.tables {
 		if _, err := l.conn.Exec(ctx, "ALTER TABLE "+quote(t.Name)+" "+change+" TRIGGER USER"); err != nil {
@@ -206,7 +206,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isBadRow reports whether PostgreSQL cannot use a row, rather than that the database is in trouble.
+// isBadRow reports whether PostgreSQL rejected a row, rather than that the database is in trouble.
 func isBadRow(err error) bool {
 	const invalidData, violation = "22", "23"
 
@@ -215,8 +215,8 @@ func isBadRow(err error) bool {
 	return ok && (strings.HasPrefix(refused.Code, invalidData) || strings.HasPrefix(refused.Code, violation))
 }
 
-// checkComplete refuses a backup that lacks something of the schema. Databases of early releases have no journal of notes yet, and every migration
-// creates its tables.
+// checkComplete rejects a backup that lacks a part of the schema. The journal of notes may be missing: databases of early
+// releases have none, and every migration creates its tables.
 func (l *loader) checkComplete() error {
 	var has, needs []string
 
@@ -259,7 +259,7 @@ func (l *loader) setSequences(ctx context.Context) error {
 	return nil
 }
 
-// verify compares what the tables have now with what they had in the database that was backed up.
+// verify compares the tables with those of the database that was backed up.
 func (l *loader) verify(ctx context.Context) error {
 	for i, t := range l.file.manifest.Tables {
 		end := l.report.begin(func() string {
@@ -281,7 +281,7 @@ func (l *loader) verify(ctx context.Context) error {
 	return nil
 }
 
-// end makes the schema whole again.
+// end restores the foreign keys and triggers, and removes the marker.
 func (l *loader) end(ctx context.Context) error {
 	defer l.report.begin(func() string { return "checking the foreign keys…" })()
 

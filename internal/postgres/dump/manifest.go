@@ -1,10 +1,10 @@
-// Package dump writes TARSy's database to one file and restores it from there, on any version of PostgreSQL that TARSy works with, and without
-// the programs of PostgreSQL.
+// Package dump writes TARSy's database to one file and restores it from there, on any version of PostgreSQL that TARSy works
+// with, and without PostgreSQL's own programs.
 //
-// The file is a zip archive: one entry per table with its rows in PostgreSQL's COPY text format, and manifest.json, which comes last. The schema
-// is not in it. The manifest names the migrations, and a restore applies them.
+// The file is a zip archive: one entry per table with its rows in PostgreSQL's COPY text format, and manifest.json, which comes
+// last. The schema is not in it: the manifest names the migrations, and a restore applies them.
 //
-// The package knows migrations by their numbers and tables by what the catalog says of them. It must not know what they mean.
+// The package knows migrations by number and tables by their entries in the catalog. It must not know what they mean.
 package dump
 
 import (
@@ -22,24 +22,24 @@ import (
 const formatVersion = 1
 
 const (
-	// formatName tells a backup from other zip archives.
+	// formatName distinguishes a backup from other zip archives.
 	formatName   = "tarsy-backup"
 	manifestName = "manifest.json"
-	// maxManifest bounds what is read of a file before anything about it is known.
+	// maxManifest bounds how much is read of a file that may not be a backup.
 	maxManifest = 16 << 20
 )
 
-// Manifest says what a backup has.
+// Manifest describes the contents of a backup.
 type Manifest struct {
 	// Format is formatName, and FormatVersion its version.
 	Format        string `json:"format"`
 	FormatVersion int    `json:"format_version"`
-	// CreatedAt is when the backup began. The rows are those of that moment.
+	// CreatedAt is when the backup began. The rows are from that moment.
 	CreatedAt time.Time `json:"created_at"`
 	// TarsyVersion is the program that wrote the file, and PostgreSQLVersion the server that it read from.
 	TarsyVersion      string `json:"tarsy_version"`
 	PostgreSQLVersion string `json:"postgresql_version"`
-	// Migrations are those that the database has.
+	// Migrations are those of the database.
 	Migrations postgres.Versions `json:"migrations"`
 	Tables     []Table           `json:"tables"`
 	Sequences  []Sequence        `json:"sequences"`
@@ -48,14 +48,14 @@ type Manifest struct {
 // Table is a table of a backup.
 type Table struct {
 	Name string `json:"name"`
-	// Columns are those that are copied, in the order of the entry's fields. Generated columns are not: they are computed again.
+	// Columns are those that are copied, in the order of the entry's fields. Generated columns are not copied: they are computed again.
 	Columns []string `json:"columns"`
 	Rows    int64    `json:"rows"`
 	// Checksum is of the values of all rows in any order, see checksumSQL.
 	Checksum string `json:"checksum"`
 }
 
-// Sequence is where a sequence stands.
+// Sequence is the state of a sequence.
 type Sequence struct {
 	Name     string `json:"name"`
 	Value    int64  `json:"value"`
@@ -64,7 +64,7 @@ type Sequence struct {
 
 func (t Table) entry() string { return "tables/" + t.Name + ".copy" }
 
-// Rows is how many rows the backup has in all tables.
+// Rows returns the number of rows in all tables of the backup.
 func (m *Manifest) Rows() int64 {
 	var total int64
 	for _, t := range m.Tables {
@@ -76,14 +76,14 @@ func (m *Manifest) Rows() int64 {
 
 var errNoBackup = errors.New("is not a backup made by tarsy database backup, or is not complete")
 
-// readManifest reads a manifest and refuses one that this program cannot restore.
+// readManifest reads a manifest and rejects one that this program cannot restore.
 func readManifest(from io.Reader) (*Manifest, error) {
 	raw, err := io.ReadAll(io.LimitReader(from, maxManifest))
 	if err != nil {
 		return nil, fmt.Errorf("%w (its manifest cannot be read: %w)", errNoBackup, err)
 	}
 
-	// The version comes first: what a newer format has else is not known.
+	// Check the version first: the rest of a newer format is not known.
 	var m Manifest
 	if err := json.Unmarshal(raw, &m); err != nil && m.FormatVersion <= formatVersion || m.Format != formatName {
 		return nil, errNoBackup
@@ -100,7 +100,7 @@ func readManifest(from io.Reader) (*Manifest, error) {
 	return &m, m.checkNames()
 }
 
-// checkNames refuses tables and sequences that are not TARSy's.
+// checkNames rejects tables that are not TARSy's, and a manifest without the tables of migrations.
 func (m *Manifest) checkNames() error {
 	known := postgres.SchemaObjects().Tables
 	seen := map[string]bool{}
@@ -122,7 +122,7 @@ func (m *Manifest) checkNames() error {
 	return nil
 }
 
-// versionTables hold the migrations themselves. A new schema has rows only in them.
+// versionTables returns the tables that record migrations, the only ones with rows in a new schema.
 func versionTables() []string {
 	return []string{"schema_migrations", "schema_additions", "river_migration"}
 }

@@ -11,7 +11,7 @@ const (
 	repeatAfter = 5 * time.Second
 )
 
-// reporter prints what takes long.
+// reporter reports work that takes long.
 type reporter struct {
 	mu       sync.Mutex
 	progress func(string)
@@ -25,7 +25,7 @@ func newReporter(progress func(string)) *reporter {
 	return &reporter{progress: progress}
 }
 
-// begin reports what text returns for as long as the work lasts, but nothing about work that is done quickly. After end nothing is printed.
+// begin reports what text returns while the work lasts, unless it is done quickly. After end has returned, nothing is reported.
 func (r *reporter) begin(text func() string) (end func()) {
 	var (
 		timer *time.Timer

@@ -10,11 +10,11 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// clearWithin is how long a restore that failed may take to leave the database as it was.
+// clearWithin bounds the clean-up after a failed restore.
 const clearWithin = time.Minute
 
-// Restore fills an empty database from a file and brings it to the newest schema. When it fails before all rows are stored and verified, the database
-// is empty again.
+// Restore fills an empty database from a file and brings it to the newest schema. If it fails before all rows are stored and
+// verified, it leaves the database empty.
 func Restore(ctx context.Context, options Options) (*Result, error) {
 	file, err := openBackup(options.File)
 	if err != nil {
@@ -68,7 +68,7 @@ func fill(ctx context.Context, url string, file *backup, into target, report *re
 	return (&loader{conn: into.conn, file: file, report: report, target: into}).run(ctx)
 }
 
-// clearAfter removes what a failed restore has created, also when ctx is why it failed, or its connection.
+// clearAfter removes what a failed restore created, even if it failed because ctx ended or its connection broke.
 func clearAfter(ctx context.Context, url string, into target) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearWithin)
 	defer cancel()
@@ -100,7 +100,7 @@ func finish(ctx context.Context, url string, file *backup, into target, report *
 	defer report.begin(func() string { return "collecting statistics for the planner…" })()
 
 	for _, t := range file.manifest.Tables {
-		// PostgreSQL does it later by itself if this fails, or if the table is gone by now.
+		// If this fails, PostgreSQL does it later by itself; the table may also be gone by now.
 		_, _ = into.conn.Exec(ctx, "ANALYZE "+quote(t.Name))
 	}
 

@@ -12,11 +12,11 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// markerTable exists from before the first table of a restore until its rows are committed. A restore that was killed leaves it, and the next one
-// knows by it that the tables hold nothing of anybody.
+// markerTable exists from before the first table of a restore until its rows are committed. A killed restore leaves it, which
+// tells the next one that the tables contain nobody's data.
 const markerTable = "tarsy_restore"
 
-// restoreLock is the advisory lock that lets one restore at a time work on a database.
+// restoreLock is the advisory lock that allows one restore at a time on a database.
 const restoreLock = 0x7461727379_02
 
 var (
@@ -28,7 +28,7 @@ var (
 // target is the database that a restore fills.
 type target struct{ conn *pgx.Conn }
 
-// prepare makes sure that the database is empty and marks it.
+// prepare locks the database, verifies that it is empty, and marks it.
 func (t target) prepare(ctx context.Context) error {
 	var locked bool
 	if err := t.conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(restoreLock)).Scan(&locked); err != nil {
@@ -57,7 +57,7 @@ func (t target) prepare(ctx context.Context) error {
 	return nil
 }
 
-// removeLeftover removes the empty tables of a restore that was killed. Tables of anybody else are not touched.
+// removeLeftover removes the empty tables of a killed restore. It does not touch anybody else's tables.
 func (t target) removeLeftover(ctx context.Context, found *catalog) error {
 	var marked bool
 	if err := t.conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", markerTable).Scan(&marked); err != nil {
@@ -77,7 +77,7 @@ func (t target) removeLeftover(ctx context.Context, found *catalog) error {
 	return t.clear(ctx)
 }
 
-// holdsRows reports whether anything is in the tables besides the migrations themselves.
+// holdsRows reports whether the tables have any rows besides those of the migrations themselves.
 func (t target) holdsRows(ctx context.Context, found *catalog) (bool, error) {
 	conditions := []string{"false"}
 
@@ -95,7 +95,7 @@ func (t target) holdsRows(ctx context.Context, found *catalog) (bool, error) {
 	return holds, nil
 }
 
-// leftoverSQL lists the statements that remove what migrations create. A sequence that belongs to a column goes with its table.
+// leftoverSQL lists the statements that drop what migrations create. A sequence that belongs to a column is dropped with its table.
 const leftoverSQL = `
 SELECT 'DROP TABLE ' || c.oid::regclass || ' CASCADE' FROM pg_class c
 WHERE c.relnamespace = quote_ident(current_schema())::regnamespace AND c.relkind = 'r' AND c.relname = ANY ($1)
@@ -109,7 +109,7 @@ UNION ALL
 SELECT 'DROP TYPE ' || y.oid::regtype || ' CASCADE' FROM pg_type y
 WHERE y.typnamespace = quote_ident(current_schema())::regnamespace AND y.typtype = 'e' AND y.typname = ANY ($4)`
 
-// clear removes everything of TARSy's, and the marker, as one transaction.
+// clear removes everything of TARSy's, and the marker, in one transaction.
 func (t target) clear(ctx context.Context) error {
 	objects := postgres.SchemaObjects()
 

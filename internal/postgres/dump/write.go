@@ -13,26 +13,26 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// Options say what to back up or restore.
+// Options are the options of a backup or a restore.
 type Options struct {
 	// URL is the address of the database.
 	URL string
 	// File is the path of the backup.
 	File string
-	// Force lets a backup replace a file that exists.
+	// Force lets a backup overwrite an existing file.
 	Force bool
 	// Version is the version of this program.
 	Version string
-	// Progress is told one line about what takes longer than two seconds; nil is silence.
+	// Progress receives a line about each operation that takes longer than two seconds; nil discards it.
 	Progress func(string)
 }
 
-// Result is what a backup or a restore did.
+// Result is the result of a backup or a restore.
 type Result struct {
 	Manifest *Manifest
 	// Bytes is the size of the file.
 	Bytes int64
-	// Others are tables of the database that are not TARSy's and not in the backup.
+	// Others are the tables of the database that are not TARSy's and not in the backup.
 	Others []string
 }
 
@@ -41,7 +41,7 @@ var (
 	errChanging = errors.New("the schema changes all the time: wait until all servers have started, then try again")
 )
 
-// Write backs a database up into a file. The rows are those of one moment; servers may go on working.
+// Write backs a database up to a file. The rows are from one moment; servers can keep working.
 func Write(ctx context.Context, options Options) (*Result, error) {
 	if !options.Force {
 		if err := checkAbsent(options.File); err != nil {
@@ -95,8 +95,8 @@ type writer struct {
 	versions postgres.Versions
 }
 
-// begin opens the transaction and reads what there is. The tables are locked before the first query of the transaction, which decides what it sees:
-// a migration that ran in between would leave it with the rows of one schema and the columns of another.
+// begin opens the transaction and reads the catalog. It locks the tables before the first query of the transaction, which takes
+// the snapshot: otherwise a migration that ran in between would leave it with the rows of one schema and the columns of another.
 func (w *writer) begin(ctx context.Context) error {
 	const attempts = 10
 
@@ -148,7 +148,7 @@ func (w *writer) lock(ctx context.Context, tables *catalog) error {
 	return nil
 }
 
-// checkVersions refuses a database of which a newer tarsy may know tables that this one does not.
+// checkVersions rejects a database with migrations that this program does not know, because it may have unknown tables too.
 func (w *writer) checkVersions(ctx context.Context) error {
 	var err error
 	if w.versions, err = postgres.ReadVersions(ctx, w.conn); err != nil {
@@ -176,7 +176,7 @@ func (w *writer) writeTables(ctx context.Context, out *archive) ([]Table, error)
 		end := w.report.begin(func() string {
 			return fmt.Sprintf("reading table %d of %d, %s: %s so far…", i+1, len(w.found.tables), t.Name, Size(counted.Load()))
 		})
-		// Another variable than t, which the report reads.
+		// A separate variable, because the report reads t.
 		full, err := w.writeTable(ctx, t, io.MultiWriter(into, &counted))
 
 		end()
@@ -204,7 +204,7 @@ func (w *writer) writeTable(ctx context.Context, t Table, into io.Writer) (Table
 	return t, err
 }
 
-// readSequences reads where the sequences stand now, which is not before the moment of the rows.
+// readSequences reads the current values of the sequences, which are not older than the snapshot of the rows.
 func (w *writer) readSequences(ctx context.Context) ([]Sequence, error) {
 	all := make([]Sequence, 0, len(w.found.sequences))
 
@@ -229,7 +229,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Size is a number of bytes for people.
+// Size formats a number of bytes for people.
 func Size(bytes int64) string {
 	const step = 1000
 

@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// drops removes databases in the background, so that no test waits for it.
+// drops drops databases in the background, so that no test waits for it.
 type drops struct {
-	connection *pgx.Conn // belongs to work
+	connection *pgx.Conn // used only by work
 
 	mu       sync.Mutex
 	waiting  []string
@@ -59,7 +59,7 @@ func (d *drops) work() {
 		if !ok {
 			return
 		}
-		// FORCE: a test that failed may have left connections open.
+		// FORCE, because a failed test may have left connections open.
 		_, err := d.connection.Exec(context.Background(), "DROP DATABASE IF EXISTS "+quote(database)+" WITH (FORCE)")
 		if err != nil {
 			d.mu.Lock()
@@ -69,7 +69,7 @@ func (d *drops) work() {
 	}
 }
 
-// finish waits until everything is dropped. Nothing may be added afterwards.
+// finish waits until all databases are dropped. Nothing may be added afterwards.
 func (d *drops) finish() error {
 	d.mu.Lock()
 	d.finished = true

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// environment is what the variables ask for.
+// environment is the configuration in environment variables.
 type environment struct {
 	url    string // of a server that is not ours
 	binDir string
@@ -43,8 +43,8 @@ func readEnvironment(lookup func(string) string) (environment, error) {
 	return wanted, nil
 }
 
-// checkMajor refuses a server of another major version than the one asked for, so that no run of the tests on several
-// versions tests the same one several times.
+// checkMajor rejects a server of another major version than requested, so that a run of the tests on several versions does not
+// test the same one repeatedly.
 func (e environment) checkMajor(ctx context.Context, url string) error {
 	if e.major == 0 {
 		return nil

@@ -60,7 +60,7 @@ func TestStockServerHasSettingsAndOrderOfOthers(t *testing.T) {
 	if os.Getenv("TARSY_TEST_DATABASE_URL") != "" {
 		t.Skip("tests with the server at TARSY_TEST_DATABASE_URL start none of their own")
 	}
-	// Where the shared servers are: this one forces its files to disk, which takes ten seconds on a busy one.
+	// Use the directory of the shared servers: this server forces its files to disk, which takes ten seconds on a busy disk.
 	require.NoError(t, os.MkdirAll(home(), 0o755))
 	dir, err := os.MkdirTemp(home(), "test-stock-")
 	require.NoError(t, err)
@@ -100,13 +100,13 @@ func hasICU(t *testing.T, server string) bool {
 	return query[bool](t, server, "SELECT EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i')")
 }
 
-// Two runs at once do not depend on each other: the end of one, however it comes, does not end the server of the other.
+// Concurrent runs are independent: the end of one, however it happens, does not end the server of the other.
 func TestRunHasServerOfItsOwnThatOutlivesItsProcesses(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("TARSY_TEST_DATABASE_URL") != "" {
 		t.Skip("tests with the server at TARSY_TEST_DATABASE_URL start none of their own")
 	}
-	run := strconv.Itoa(os.Getpid()) // one that is not over
+	run := strconv.Itoa(os.Getpid()) // a process that is still running
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(serversOf(run))) })
 	wanted := environment{binDir: os.Getenv("TARSY_PG_BIN"), run: run}
 	first, err := attach(t.Context(), wanted)

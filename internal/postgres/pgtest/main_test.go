@@ -15,8 +15,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// These variables turn this test binary into a helper process: another test process
-// that can be killed. The first names a directory to attach to, the second a server to make a database on.
+// These variables turn this test binary into a helper process, which is another test process that can be killed. The first names
+// a directory to attach to, the second a server to create a database on.
 const (
 	attachVariable = "TARSY_PGTEST_ATTACH"
 	cloneVariable  = "TARSY_PGTEST_CLONE"
@@ -94,14 +94,14 @@ func (h *helper) line(t *testing.T) string {
 	return strings.TrimSpace(line)
 }
 
-// end lets the helper finish in order.
+// end lets the helper finish normally.
 func (h *helper) end(t *testing.T) {
 	t.Helper()
 	require.NoError(t, h.stdin.Close())
 	require.NoError(t, h.command.Wait())
 }
 
-// kill is kill -9: nothing is tidied up.
+// kill is kill -9: nothing is cleaned up.
 func (h *helper) kill() {
 	_ = h.command.Process.Kill()
 	_ = h.command.Wait()

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Interrupt takes a test database away: its connections are ended and new ones refused, until restore is called.
+// Interrupt makes a test database unavailable: it ends its connections and refuses new ones until restore is called.
 func Interrupt(t testing.TB, database string) (restore func()) {
 	t.Helper()
 	address, err := url.Parse(database)

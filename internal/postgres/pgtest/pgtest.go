@@ -1,17 +1,17 @@
-// Package pgtest gives every test a database of its own on a real PostgreSQL server: a
-// clone of a template that has all migrations.
+// Package pgtest gives every test its own database on a real PostgreSQL server: a clone of a template that has all migrations.
 //
-// The server is a private one. Test processes that make test starts share that of their run, which ends with the run; others share
-// one per user, and the last one to end stops it. A test package calls Main (or Run, or Wrap) from its TestMain. These variables choose the server:
+// The server is a private one. Test processes started by make test share the server of their run, which ends with the run; others
+// share one per user, and the last one to end stops it. A test package calls Main (or Run, or Wrap) from its TestMain. These
+// environment variables choose the server:
 //
 //   - TARSY_PG_BIN is the directory of its programs; without it, the first one found.
 //   - TARSY_TEST_POSTGRES=stock leaves its settings as PostgreSQL has them by default, and sorts by ICU's rules for English
 //     where the server can; without it, the server is fast and sorts by bytes.
 //   - TARSY_TEST_POSTGRES_MAJOR is the major version that the server must have; with another one, the tests fail.
-//   - TARSY_TEST_RUN is the number of the process that runs the tests and that ends their server; without it, the server is shared.
+//   - TARSY_TEST_RUN is the id of the process that runs the tests and stops their server; without it, the server is shared.
 //   - TARSY_TEST_DATABASE_URL names another server to use instead.
 //
-// Only tests may import this package. It knows the migrations and nothing of what they hold.
+// Only tests may import this package. It knows the migrations, but nothing about their contents.
 package pgtest
 
 import (
@@ -28,16 +28,15 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// startWithin bounds everything before the first database is there: finding or starting
-// the server, waiting for another process that does, and building the template.
+// startWithin bounds everything before the first database exists: finding or starting the server, waiting for another process
+// that does, and building the template.
 const startWithin = 3 * time.Minute
 
-// kit is what this test process has in use. The functions of this package have no
-// handle that could carry it from TestMain to the tests.
+// kit is what this test process uses. It is global, because nothing carries it from TestMain to the tests.
 type kit struct {
 	mu      sync.Mutex
-	running bool // between the begin and the end of Run
-	begun   bool // the first test that wanted a database has come
+	running bool // while Run runs
+	begun   bool // a test has requested a database
 	server  *attachment
 	run     *run
 	failed  error
@@ -50,12 +49,10 @@ type TestingM interface{ Run() int }
 
 type suite struct{ tests TestingM }
 
-// Wrap returns m with the release of the databases added to its Run, for
-// goleak.VerifyTestMain(pgtest.Wrap(m)).
+// Wrap returns m with a Run that also releases the databases, for goleak.VerifyTestMain(pgtest.Wrap(m)).
 func Wrap(m TestingM) TestingM { return suite{tests: m} }
 
-// Run runs the tests, drops what is left of their databases, and stops the server if
-// no other process uses it. It returns the exit code.
+// Run runs the tests, drops their remaining databases, and stops the server if no other process uses it. It returns the exit code.
 func Run(m TestingM) int { return Wrap(m).Run() }
 
 // Main is os.Exit(Run(m)).
@@ -112,8 +109,8 @@ func Server(t testing.TB) string {
 	return current.maintenance.String()
 }
 
-// IgnoreGoroutines are the goroutines of this package, which outlive single tests: options
-// for goleak.VerifyNone inside a test. After Run none of them is left.
+// IgnoreGoroutines returns options for goleak.VerifyNone inside a test, which ignore the goroutines of this package: they outlive
+// single tests. After Run none of them is left.
 func IgnoreGoroutines() []goleak.Option {
 	const name = "tarsy.dev/tarsy/internal/postgres/pgtest."
 	return []goleak.Option{goleak.IgnoreAnyFunction(name + "(*run).fill"), goleak.IgnoreAnyFunction(name + "(*drops).work")}
@@ -125,8 +122,7 @@ func (k *kit) begin() {
 	k.running = true
 }
 
-// current starts the run at the first call: a package whose database tests are all
-// deselected pays nothing.
+// current starts the run on the first call: a package whose database tests are all deselected pays nothing.
 func (k *kit) current() (*run, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

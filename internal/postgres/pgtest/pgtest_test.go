@@ -26,7 +26,7 @@ func TestEveryTestGetsItsOwnMigratedDatabase(t *testing.T) {
 	}
 }
 
-// Not parallel: it looks at the goroutines of the whole process.
+// Not parallel: it inspects the goroutines of the whole process.
 func TestOutlivingGoroutinesAreKnown(t *testing.T) {
 	New(t)
 	goleak.VerifyNone(t, IgnoreGoroutines()...)
@@ -52,7 +52,7 @@ func TestDatabaseIsDroppedAfterTestEvenWhileConnected(t *testing.T) {
 
 func testNextRunDropsTheDatabasesOfAKilledOne(t *testing.T, dir string) {
 	t.Helper()
-	// A server of its own: on the shared one any other process may be the next run.
+	// A dedicated server: on the shared one any other process may be the next run.
 	own, err := attachTo(t.Context(), fastServer(dir, ""))
 	require.NoError(t, err)
 	defer func() { require.NoError(t, own.release()) }()
@@ -61,7 +61,7 @@ func testNextRunDropsTheDatabasesOfAKilledOne(t *testing.T, dir string) {
 	dead, kept := killed.line(t), living.line(t)
 	require.True(t, databaseExists(t, server, dead))
 	killed.kill()
-	// The server notices the end of the connection in its own time; the lock goes with it.
+	// The server notices the end of the connection with a delay; the lock is released then.
 	waitForRunToEnd(t, server, dead)
 
 	next, err := newRun(t.Context(), server, emptySchema("helper"))
@@ -79,7 +79,7 @@ func waitForRunToEnd(t *testing.T, server, database string) {
 	id, _, _ := strings.Cut(strings.TrimPrefix(database, databasePrefix), "_")
 	connection, err := pgx.Connect(t.Context(), server)
 	require.NoError(t, err)
-	// Unlocked by name: the end of a connection would again be noticed only in time.
+	// Unlocked explicitly, because the server would again notice the end of the connection with a delay.
 	const key = "(('x' || $1)::bit(64)::bigint)"
 	for _, statement := range []string{"SELECT pg_advisory_lock" + key, "SELECT pg_advisory_unlock" + key} {
 		_, err = connection.Exec(t.Context(), statement, id)
@@ -135,7 +135,7 @@ func TestUnusedTemplateIsDropped(t *testing.T) {
 	require.False(t, databaseExists(t, Server(t), templatePrefix+old.hash))
 }
 
-// ageTemplate makes a template look as if it had not been used for longer than templates are kept.
+// ageTemplate makes a template look as if it had been unused for longer than templates are kept.
 func ageTemplate(t *testing.T, name string) {
 	t.Helper()
 	connection, err := pgx.Connect(t.Context(), Server(t))
@@ -151,8 +151,8 @@ func rawID(t *testing.T) string {
 	return query[string](t, Server(t), "SELECT replace(gen_random_uuid()::text, '-', '')")
 }
 
-// TestDedicatedServer goes through what may happen to a test server, one after another in a
-// directory that no other process uses: creating a cluster is the most of what such a test costs.
+// TestDedicatedServer runs through what can happen to a test server, one case after another in a directory that no other process
+// uses, because creating a cluster is most of the cost of such a test.
 func TestDedicatedServer(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("TARSY_TEST_DATABASE_URL") != "" {
@@ -231,7 +231,7 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// A test that finds no connection left says that the database is not available, and nothing of those who took them.
+// A test without a free connection reports that the database is unavailable, and nothing about what uses the connections.
 func TestManyRunsFindConnections(t *testing.T) {
 	t.Parallel()
 	wanted, err := readEnvironment(os.Getenv)

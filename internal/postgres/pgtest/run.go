@@ -15,12 +15,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// databasePrefix begins the names of all databases of runs: tarsy_test_<run>_<name>.
+// databasePrefix is the prefix of the names of all databases of runs: tarsy_test_<run>_<name>.
 const databasePrefix = "tarsy_test_"
 
-// run is one test process's databases. While it lives it holds an advisory lock on its
-// id in the maintenance database; the databases of a run whose lock can be had belong
-// to a process that was killed, and are dropped by the next run.
+// run is the databases of one test process. While it lives it holds an advisory lock on its id in the maintenance database. If
+// the lock of a run is free, its process was killed, and the next run drops its databases.
 type run struct {
 	id          uint64
 	maintenance *url.URL
@@ -30,7 +29,7 @@ type run struct {
 	drops       *drops
 	empties     atomic.Int64
 
-	// connection holds the lock, and after newRun belongs to fill alone.
+	// connection holds the lock, and after newRun only fill uses it.
 	connection *pgx.Conn
 	filling    sync.Once
 	ready      chan made
@@ -38,14 +37,13 @@ type run struct {
 	filled     sync.WaitGroup
 }
 
-// made is a clone, or why there is none.
+// made is a clone, or the error of making it.
 type made struct {
 	database string
 	err      error
 }
 
-// newRun takes the run's lock, arranges for leftovers of dead runs to be dropped, and
-// makes sure of the template.
+// newRun takes the run's lock, schedules the leftovers of dead runs to be dropped, and ensures that the template exists.
 func newRun(ctx context.Context, server string, wanted schema) (*run, error) {
 	maintenance, err := url.Parse(server)
 	if err != nil || (maintenance.Scheme != "postgres" && maintenance.Scheme != "postgresql") {
@@ -59,7 +57,7 @@ func newRun(ctx context.Context, server string, wanted schema) (*run, error) {
 		id:          binary.BigEndian.Uint64(id[:]),
 		maintenance: maintenance,
 		template:    templatePrefix + wanted.hash,
-		// One clone waits in the channel, a second in fill's hand.
+		// One clone waits in the channel, and fill holds a second one.
 		ready: make(chan made, 1),
 		quit:  make(chan struct{}),
 	}
@@ -77,7 +75,7 @@ func (r *run) prepare(ctx context.Context, wanted schema) error {
 	if _, err := r.connection.Exec(ctx, "SELECT pg_advisory_lock($1)", lockKey(r.id)); err != nil {
 		return fmt.Errorf("take the lock of the run: %w", err)
 	}
-	// Copying files needs a checkpoint, which costs nothing where nothing is forced to disk: half the time of the default.
+	// Copying files needs a checkpoint, which costs nothing without fsync: then it takes half the time of the default strategy.
 	var unforced bool
 	const ask = "SELECT current_setting('fsync') = 'off' AND current_setting('server_version_num')::int >= 150000"
 	if err := r.connection.QueryRow(ctx, ask).Scan(&unforced); err != nil {
@@ -112,8 +110,7 @@ func (r *run) prepare(ctx context.Context, wanted schema) error {
 	return nil
 }
 
-// leftovers lists the databases of dead runs. Their locks are kept until this run ends,
-// so that no other run drops the same ones.
+// leftovers lists the databases of dead runs. It keeps their locks until this run ends, so that no other run drops the same ones.
 func (r *run) leftovers(ctx context.Context) ([]string, error) {
 	rows, err := r.connection.Query(ctx, "SELECT datname FROM pg_database WHERE starts_with(datname, $1)", databasePrefix)
 	if err != nil {
@@ -129,14 +126,14 @@ func (r *run) leftovers(ctx context.Context) ([]string, error) {
 		text, _, _ := strings.Cut(strings.TrimPrefix(database, databasePrefix), "_")
 		id, err := strconv.ParseUint(text, 16, 64)
 		if err != nil {
-			continue // not a name that we make
+			continue // not one of our names
 		}
 		if _, known := dead[id]; !known {
 			var taken bool
 			if err := r.connection.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", lockKey(id)).Scan(&taken); err != nil {
 				return nil, err
 			}
-			// A session may take its own lock again and again; its own databases are not dead.
+			// A session can take its own lock again; its own databases are not dead.
 			dead[id] = taken && id != r.id
 		}
 		if dead[id] {
@@ -146,7 +143,7 @@ func (r *run) leftovers(ctx context.Context) ([]string, error) {
 	return found, nil
 }
 
-// lockKey turns an id into a key of PostgreSQL's advisory locks, which are signed.
+// lockKey converts an id to a key of PostgreSQL's advisory locks, which are signed.
 func lockKey(id uint64) int64 { return int64(id) }
 
 func (r *run) database(name string) string {
@@ -159,7 +156,7 @@ func (r *run) url(database string) string {
 	return address.String()
 }
 
-// take returns a clone, usually one made ahead.
+// take returns a clone, usually one made in advance.
 func (r *run) take(ctx context.Context) (string, error) {
 	r.filling.Do(func() { r.filled.Go(r.fill) })
 	select {
@@ -170,7 +167,7 @@ func (r *run) take(ctx context.Context) (string, error) {
 	}
 }
 
-// makeEmpty creates a database without any schema, on a connection of its own: the run's belongs to fill.
+// makeEmpty creates a database without any schema, on a separate connection: the run's belongs to fill.
 func (r *run) makeEmpty(ctx context.Context) (string, error) {
 	connection, err := pgx.Connect(ctx, r.maintenance.String())
 	if err != nil {
@@ -182,8 +179,8 @@ func (r *run) makeEmpty(ctx context.Context) (string, error) {
 	return database, err
 }
 
-// fill makes clones, one at a time, as they are taken. The calls are not cancelled: a
-// clone half made is a leftover, and each takes a moment only.
+// fill makes clones, one at a time, as they are taken. The calls are not cancelled: a half-made clone is a leftover, and each
+// takes only a moment.
 func (r *run) fill() {
 	for number := 1; ; number++ {
 		clone := made{database: r.database(strconv.Itoa(number))}
@@ -200,7 +197,7 @@ func (r *run) fill() {
 	}
 }
 
-// close ends the goroutines, drops what was made and not taken, and gives up the run's lock.
+// close ends the goroutines, drops clones that were not taken, and releases the run's lock.
 func (r *run) close() error {
 	close(r.quit)
 	r.filled.Wait()

@@ -16,20 +16,19 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/private"
 )
 
-// stopWithin bounds the shutdown of a server that keeps nothing.
+// stopWithin bounds the shutdown of a server whose data is disposable.
 const stopWithin = time.Minute
 
 // attachment is this process's share in a test server.
 //
-// Two lock files keep the processes in order. Whoever starts or stops the server holds
-// "start" while doing so. Whoever uses the server holds "users" shared; who can take it
-// alone, under "start", is the last one and stops the server. The kernel releases the
-// locks of a killed process; the server it leaves is adopted by the next one.
+// Two lock files coordinate the processes. A process holds "start" while it starts or stops the server, and "users", shared,
+// while it uses it. One that can take "users" exclusively, while it holds "start", is the last one and stops the server. The
+// kernel releases the locks of a killed process; the next process adopts the server that it leaves.
 type attachment struct {
 	url   string
 	dir   string   // empty for a server that is not ours
 	users *os.File // holds the shared lock
-	kept  bool     // whether whoever runs the tests ends it
+	kept  bool     // whether the process that runs the tests stops it
 }
 
 // attach returns the server that tests use, started if necessary.
@@ -53,8 +52,8 @@ func attach(ctx context.Context, wanted environment) (*attachment, error) {
 	return attached, err
 }
 
-// serversOf is the directory of the servers of a run, or of those that all share. Of a server that is shared nobody knows who ends it: whatever kills the
-// run that started it may take it along, and the tests of the others fail.
+// serversOf is the directory of the servers of a run, or of the shared ones if run is empty. It is unknown who ends a shared server:
+// whatever kills the run that started it may kill it too, and the tests of the others fail.
 func serversOf(run string) string {
 	if run == "" {
 		return home()
@@ -62,7 +61,7 @@ func serversOf(run string) string {
 	return filepath.Join(home(), "run-"+run)
 }
 
-// serverName is the name of the server's directory. Programs that somebody chose have a server of their own: a build without
+// serverName is the name of the server's directory. Programs that were chosen explicitly get their own server: a build without
 // lz4 cannot use the templates of another build of the same version that has it.
 func serverName(binaries private.Binaries, wanted environment) string {
 	name := "test-postgres-" + strconv.Itoa(binaries.Major)
@@ -77,14 +76,14 @@ func serverName(binaries private.Binaries, wanted environment) string {
 }
 
 const (
-	// memory is where Linux offers files in memory. A clone is three hundred files, and on a busy disk making them takes
-	// longer than most tests do.
+	// memory is where Linux has files in memory. A clone is three hundred files, and on a busy disk creating them takes longer
+	// than most tests.
 	memory = "/dev/shm"
-	// memoryNeeded is far more than the databases of tests that run at once take.
+	// memoryNeeded is far more than the databases of concurrent tests take.
 	memoryNeeded = 4 << 30
 )
 
-// home is the directory of test servers: in memory if there is plenty, else in the user's cache.
+// home is the directory of test servers: in memory if there is enough, otherwise in the user's cache.
 func home() string {
 	own := filepath.Join(memory, "tarsy-"+strconv.Itoa(os.Getuid()))
 	if freeBytes(memory) >= memoryNeeded && makePrivateDir(own) {
@@ -97,7 +96,7 @@ func home() string {
 	return filepath.Join(cache, "tarsy")
 }
 
-// freeBytes is how many bytes a file system has left for us.
+// freeBytes returns how many bytes a file system has left for us.
 func freeBytes(path string) uint64 {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(path, &stat); err != nil {
@@ -106,7 +105,7 @@ func freeBytes(path string) uint64 {
 	return uint64(stat.Bavail) * uint64(stat.Bsize) //nolint:unconvert // the types differ between systems
 }
 
-// makePrivateDir makes a directory in a place that everybody may write to, and makes sure that it is ours.
+// makePrivateDir creates a directory in a place that everybody can write to, and reports whether it is ours.
 func makePrivateDir(dir string) bool {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return false
@@ -131,7 +130,7 @@ func attachTo(ctx context.Context, server private.Config) (*attachment, error) {
 	}
 	opened, err := private.Open(ctx, server)
 	if err != nil && alone(users) {
-		// Nobody uses it and it does not start: nothing in it is worth keeping.
+		// No other process uses it and it does not start: nothing in it is worth keeping.
 		if wipeErr := private.Remove(ctx, dir); wipeErr != nil {
 			err = errors.Join(err, wipeErr)
 		} else {
@@ -152,30 +151,30 @@ func attachTo(ctx context.Context, server private.Config) (*attachment, error) {
 	return &attachment{url: opened.URL(), dir: dir, users: users}, nil
 }
 
-// stockServer is a server with the settings that PostgreSQL has by default, as a database that is not ours has them.
+// stockServer has PostgreSQL's default settings, as databases that are not ours do.
 func stockServer(dir, binDir string) private.Config {
 	return private.Config{Dir: dir, BinDir: binDir, Stock: true}
 }
 
-// fastServer is a server that trades every safety against crashes for speed.
+// fastServer trades all crash safety for speed.
 func fastServer(dir, binDir string) private.Config {
 	return private.Config{Dir: dir, BinDir: binDir, Settings: map[string]string{
 		"fsync":              "off",
 		"synchronous_commit": "off",
 		"full_page_writes":   "off",
-		// All test runs of a user share the server, and each of their servers opens up to twenty connections.
+		// All test runs of a user share the server, and each of their servers opens up to postgres.ServerConnections connections.
 		"max_connections": "2000",
 		"shared_buffers":  "128MB",
 		"jit":             "off",
 		"wal_level":       "minimal",
 		"max_wal_senders": "0",
 		"max_wal_size":    "256MB",
-		// Tests cause errors on purpose; the log is for the server's own.
+		// Tests cause errors on purpose, which need not be in the log.
 		"log_min_messages": "fatal",
 	}}
 }
 
-// release gives up the share, and stops the server if it was the last one.
+// release releases the share, and stops the server if it was the last one.
 func (a *attachment) release() error {
 	if a.dir == "" {
 		return nil
@@ -197,8 +196,8 @@ func (a *attachment) release() error {
 	return private.Shutdown(ctx, a.dir)
 }
 
-// alone turns the shared lock into an exclusive one, if nobody else has a share. That
-// takes two steps for the kernel; the start lock keeps others from coming in between.
+// alone converts the shared lock to an exclusive one if no other process has a share. The kernel does that in two steps; the
+// start lock keeps others out in between.
 func alone(users *os.File) bool {
 	return relock(users, unix.LOCK_EX|unix.LOCK_NB) == nil
 }
@@ -215,8 +214,8 @@ func lockFile(path string, how int) (*os.File, error) {
 	return file, nil
 }
 
-// unlock unlocks before it closes: a child that is just being started has a copy of the
-// file until it runs its program, and closing alone would leave the lock with that copy.
+// unlock unlocks before it closes: a child process that is being started has a copy of the file until it executes its program,
+// and closing alone would leave the lock with that copy.
 func unlock(file *os.File) {
 	_ = relock(file, unix.LOCK_UN)
 	_ = file.Close()

@@ -11,22 +11,22 @@ import (
 
 const (
 	templatePrefix = "tarsy_tmpl_"
-	// templateLock is held by whoever looks at, builds or drops templates.
+	// templateLock is held while templates are inspected, built or dropped.
 	templateLock int64 = 0x7461727379_74
-	// keepTemplates is how long a template that nobody uses is kept: branches come back.
+	// keepTemplates is how long an unused template is kept: branches come back.
 	keepTemplates = 7 * 24 * time.Hour
 )
 
-// schema is what a template holds: a name for it, and how to make it in an empty database.
+// schema is what a template contains: a name for it, and how to create it in an empty database.
 type schema struct {
 	hash    string
 	migrate func(ctx context.Context, url string) error
-	// icu sorts by ICU's rules for English, where the server can: other databases than ours do not sort by bytes.
+	// icu sorts by ICU's rules for English if the server can: databases that are not ours do not sort by bytes.
 	icu bool
 }
 
-// ensureTemplate builds the template if it is not there, and drops those that have not
-// been used for a while. When it was used last is kept as the database's comment.
+// ensureTemplate builds the template if it does not exist, and drops those that have not been used for a while. The time of the
+// last use is stored as the database's comment.
 func (r *run) ensureTemplate(ctx context.Context, wanted schema) error {
 	if _, err := r.connection.Exec(ctx, "SELECT pg_advisory_lock($1)", templateLock); err != nil {
 		return fmt.Errorf("wait for the lock of the templates: %w", err)
@@ -75,9 +75,9 @@ func (r *run) renewTemplates(ctx context.Context, wanted schema) error {
 	return err
 }
 
-// buildTemplate works under a name of this run, so that a template has its name only
-// when it is whole, and one cut off on the way is a leftover like others. Nobody can
-// connect to it afterwards: PostgreSQL does not clone a database that is in use.
+// buildTemplate builds under a name of this run, so that a template gets its name only when it is complete, and an interrupted
+// one is a leftover like others. Connections to it are disabled afterwards, because PostgreSQL does not clone a database that is
+// in use.
 func (r *run) buildTemplate(ctx context.Context, wanted schema) error {
 	temporary := r.database("template")
 	if _, err := r.connection.Exec(ctx, "CREATE DATABASE "+quote(temporary)+" TEMPLATE template0"+r.locale); err != nil {

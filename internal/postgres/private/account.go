@@ -9,16 +9,16 @@ import (
 	"syscall"
 )
 
-// account is the operating system's user that the server runs under. PostgreSQL
-// refuses to run as root, so a root tarsy lends it another one.
+// account is the operating system user that the server runs as. PostgreSQL refuses to run as root, so a tarsy that runs as root
+// uses another one.
 type account struct {
 	name     string
 	uid, gid int
-	// switched is set when the account is not the one of this process.
+	// switched means that the account is not that of this process.
 	switched bool
 }
 
-// currentAccount is for a server that has no files yet.
+// currentAccount returns the account for a server that has no files yet.
 func currentAccount() (account, error) {
 	if euid := os.Geteuid(); euid != 0 {
 		return account{name: "uid " + strconv.Itoa(euid), uid: euid, gid: os.Getegid()}, nil
@@ -38,7 +38,7 @@ func currentAccount() (account, error) {
 		"create one (useradd --system postgres) or start tarsy as an ordinary user")
 }
 
-// ownerAccount is for a server whose files exist: it must run as their owner.
+// ownerAccount returns the account for a server whose files exist: it must run as their owner.
 func ownerAccount(cluster string) (account, error) {
 	info, err := os.Stat(cluster)
 	if err != nil {
@@ -64,8 +64,8 @@ func ownerAccount(cluster string) (account, error) {
 	}
 }
 
-// attributes make a process of the account, in a process group of its own: Ctrl-C in
-// a terminal goes to the foreground group and would stop the server before tarsy.
+// attributes are those of a process that runs as the account, in its own process group: Ctrl-C in a terminal goes to the
+// foreground group and would stop the server before tarsy.
 func (a account) attributes() *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{Setpgid: true}
 	if a.switched {
@@ -74,7 +74,7 @@ func (a account) attributes() *syscall.SysProcAttr {
 	return attributes
 }
 
-// own gives a file to the account, if it is not ours anyway.
+// own gives a file to the account, if that is not the one of this process.
 func (a account) own(path string) error {
 	if !a.switched {
 		return nil
@@ -82,8 +82,7 @@ func (a account) own(path string) error {
 	return os.Lchown(path, a.uid, a.gid)
 }
 
-// reaches says whether the account may pass through every directory down to path.
-// It reads the permission bits only: an access list that says otherwise is not seen.
+// reaches reports whether the account can enter every directory down to path. It reads only the permission bits, not access lists.
 func (a account) reaches(path string) bool {
 	if !a.switched {
 		return true

@@ -32,7 +32,7 @@ func startBystander(t *testing.T, runner account, directory, name string) int {
 	return command.Process.Pid
 }
 
-// fakeInstallations makes <dir>/<version>/bin with programs that only know their version.
+// fakeInstallations creates <dir>/<version>/bin with programs that only print their version.
 func fakeInstallations(t *testing.T, versions ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -71,7 +71,7 @@ func TestDirectoryUnreachableForServerUser(t *testing.T) {
 	require.Equal(t, "still here", queryText(t, again.URL(), "SELECT word FROM kept"))
 	stop(t, again)
 
-	// A data directory that was deleted takes its password along; its database is kept and is in nobody's way.
+	// Deleting a data directory deletes its password too; its database is kept and does not get in the way.
 	require.NoError(t, os.RemoveAll(dir))
 	var said []string
 	afresh, err := Open(t.Context(), Config{

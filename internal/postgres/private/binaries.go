@@ -16,7 +16,7 @@ import (
 
 // Binaries are the server programs of one PostgreSQL installation.
 type Binaries struct {
-	Dir     string // holds postgres and initdb
+	Dir     string // contains postgres and initdb
 	Version string // such as "17.2"
 	Major   int
 	Source  string // how they were found, for people
@@ -28,8 +28,8 @@ func (b Binaries) String() string {
 	return fmt.Sprintf("PostgreSQL %s in %s (%s)", b.Version, b.Dir, b.Source)
 }
 
-// Find tells which server binaries a new cluster would get: those in binDir if that is
-// not empty, else the first of the usual places that has them.
+// Find returns the server binaries that a new cluster would get: those in binDir if that is not empty, otherwise those of the
+// first of the usual places that has them.
 func Find(binDir string) (Binaries, error) {
 	runner, err := currentAccount()
 	if err != nil {
@@ -38,7 +38,7 @@ func Find(binDir string) (Binaries, error) {
 	return systemFinder(runner).find(binDir)
 }
 
-// Installed returns every version that is found, the lowest first.
+// Installed returns every version found, lowest first.
 func Installed() ([]Binaries, error) {
 	runner, err := currentAccount()
 	if err != nil {
@@ -51,7 +51,7 @@ func Installed() ([]Binaries, error) {
 	return slices.SortedStableFunc(search.all(), func(a, b Binaries) int { return compareVersions(a.Version, b.Version) }), nil
 }
 
-// finder is the list of places to look at, in order.
+// finder is the list of places to search, in order.
 type finder struct {
 	account account
 	path    string   // as in $PATH
@@ -69,7 +69,7 @@ func systemFinder(runner account) finder {
 		{"Homebrew", "/home/linuxbrew/.linuxbrew/opt/postgresql*/bin"},
 		{"Postgres.app", "/Applications/Postgres.app/Contents/Versions/*/bin"},
 	}}
-	// scripts/install-postgres.sh unpacks into the same places.
+	// scripts/install-postgres.sh installs into these places.
 	if cache, err := os.UserCacheDir(); err == nil {
 		search.globs = append(search.globs, source{"tarsy's cache", filepath.Join(cache, "tarsy/postgresql/*/native/bin")})
 	}
@@ -88,7 +88,7 @@ func (f finder) find(binDir string) (Binaries, error) {
 		"or scripts/install-postgres.sh for a copy of tarsy's own), or name the directory that holds postgres and initdb in TARSY_PG_BIN")
 }
 
-// highest looks for the newest binaries, for a database that is upgraded.
+// highest finds the newest binaries, for an upgrade.
 func (f finder) highest(binDir string) (Binaries, error) {
 	newest, err := f.find(binDir)
 	if err != nil || binDir != "" {
@@ -102,8 +102,8 @@ func (f finder) highest(binDir string) (Binaries, error) {
 	return newest, nil
 }
 
-// findMajor looks for the binaries that can read an existing cluster; others than its own
-// major version cannot. What was found instead is in the second result.
+// findMajor finds the binaries that can read an existing cluster: only those of its major version. The second result is what was
+// found instead.
 func (f finder) findMajor(binDir string, major int) (Binaries, []Binaries, error) {
 	if binDir != "" {
 		found, err := f.inspect(binDir, "as configured")
@@ -119,7 +119,7 @@ func (f finder) findMajor(binDir string, major int) (Binaries, []Binaries, error
 	return Binaries{}, others, nil
 }
 
-// all goes through the installations that work, each once.
+// all yields the installations that work, each once.
 func (f finder) all() iter.Seq[Binaries] {
 	return func(yield func(Binaries) bool) {
 		seen := map[string]bool{}
@@ -137,11 +137,11 @@ func (f finder) all() iter.Seq[Binaries] {
 	}
 }
 
-// directories goes through the candidates with the name of where each comes from.
+// directories yields the candidates, each with the name of its origin.
 func (f finder) directories() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for _, entry := range filepath.SplitList(f.path) {
-			// A link in PATH leads to the directory where the programs of one version are together.
+			// A link in PATH leads to the directory that contains all programs of one version.
 			for _, name := range []string{"postgres", "initdb", "pg_ctl"} {
 				program, err := filepath.EvalSymlinks(filepath.Join(entry, name))
 				if err == nil && !yield(filepath.Dir(program), "PATH") {
@@ -155,7 +155,7 @@ func (f finder) directories() iter.Seq2[string, string] {
 			}
 		}
 		for _, place := range f.globs {
-			// The pattern is a constant of ours, so the only error there is cannot happen.
+			// The pattern is a constant, so the only possible error cannot happen.
 			matches, _ := filepath.Glob(place.pattern)
 			slices.SortFunc(matches, func(a, b string) int { return compareVersions(b, a) })
 			for _, match := range matches {
@@ -175,7 +175,7 @@ func askConfig(program string) (string, bool) {
 	return output, err == nil && output != ""
 }
 
-// ask runs a program that answers at once. A wedged one must not hang the start.
+// ask runs a program that answers immediately. A hanging one must not block the start.
 func ask(program string, arguments ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -190,7 +190,7 @@ var (
 	numberPattern  = regexp.MustCompile(`\d+`)
 )
 
-// inspect reports the binaries in a directory, if they are complete, run, and can be reached.
+// inspect returns the binaries in a directory, if they are complete, run, and can be reached.
 func (f finder) inspect(directory, name string) (Binaries, error) {
 	found := Binaries{Dir: directory, Source: name}
 	for _, program := range []string{"postgres", "initdb"} {
@@ -224,7 +224,7 @@ func isProgram(path string) bool {
 // compareVersions orders paths by the numbers in them, so that 9 comes before 17.
 func compareVersions(a, b string) int {
 	number := func(text string) int {
-		// Anything too long for a number is no version.
+		// A number that is too long to parse is no version.
 		value, _ := strconv.Atoi(text)
 		return value
 	}
@@ -232,8 +232,7 @@ func compareVersions(a, b string) int {
 		func(x, y string) int { return number(x) - number(y) })
 }
 
-// environment is what the programs of PostgreSQL get to see: no PG… variables that would
-// change what they do, and messages in English.
+// environment is the environment of PostgreSQL's programs: no PG… variables that would change what they do, and messages in English.
 func environment() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
 }

@@ -16,18 +16,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The wanted locale sorts by bytes and knows the letters of all scripts. Where the
-// system does not have it, C sorts the same way and knows the letters of ASCII only.
+// The wanted locale sorts by bytes and knows the letters of all scripts. If the system does not have it, C sorts the same way but
+// knows only the letters of ASCII.
 const (
 	wantedLocale   = "C.UTF-8"
 	fallbackLocale = "C"
 )
 
-// unfinished begins the names of clusters that are being made.
+// unfinished is the prefix of the names of clusters that are being created.
 const unfinished = "postgres.new-"
 
-// create makes the cluster under another name and renames it when it is whole, so that
-// a tarsy killed on the way leaves nothing that looks like a database.
+// create creates the cluster under another name and renames it when it is complete, so that a tarsy killed on the way leaves
+// nothing that looks like a database.
 func (s *Server) create(ctx context.Context, binaries Binaries) error {
 	s.cfg.Progress(fmt.Sprintf("creating a database cluster in %s with PostgreSQL %s…", s.place.cluster, binaries.Version))
 	if err := s.place.makeRoot(); err != nil {
@@ -56,7 +56,7 @@ func (s *Server) create(ctx context.Context, binaries Binaries) error {
 	return syncDir(s.place.root)
 }
 
-// makeRoot makes the place outside of the data directory, which the server's user must be able to enter.
+// makeRoot creates the root outside of the data directory, which the server's user must be able to enter.
 func (p place) makeRoot() error {
 	if p.root == p.dir {
 		return nil
@@ -64,7 +64,7 @@ func (p place) makeRoot() error {
 	for _, directory := range []string{unreachableRoot, p.root} {
 		err := os.MkdirAll(directory, 0o755)
 		if err == nil {
-			err = os.Chmod(directory, 0o755) // whatever the umask says
+			err = os.Chmod(directory, 0o755) // regardless of the umask
 		}
 		if err != nil {
 			return fmt.Errorf("make a place for the database that %s can reach: %w", p.account.name, err)
@@ -73,8 +73,8 @@ func (p place) makeRoot() error {
 	return nil
 }
 
-// removeLeftovers deletes unfinished clusters. An initdb that outlived its tarsy may still
-// write into one; what cannot be deleted now is deleted by a later start.
+// removeLeftovers deletes unfinished clusters. An initdb that outlived its tarsy may still write to one; a later start deletes
+// what cannot be deleted now.
 func (p place) removeLeftovers() {
 	for _, leftover := range p.leftovers() {
 		_ = os.RemoveAll(leftover)
@@ -86,7 +86,7 @@ func (p place) leftovers() []string {
 	return found
 }
 
-// initdb fills the directory and returns the locale that it took.
+// initdb fills the directory and returns the locale that it used.
 func (s *Server) initdb(ctx context.Context, binaries Binaries, directory, password string) (string, error) {
 	locale := wantedLocale
 	output, err := s.initdbWith(ctx, binaries, directory, password, locale)
@@ -99,7 +99,7 @@ func (s *Server) initdb(ctx context.Context, binaries Binaries, directory, passw
 	return locale, err
 }
 
-// initdbWith fills the directory, with this locale or not at all, and returns what initdb prints.
+// initdbWith fills the directory with exactly this locale, and returns what initdb prints.
 func (s *Server) initdbWith(ctx context.Context, binaries Binaries, directory, password, locale string) (string, error) {
 	verifier, err := newVerifier(password)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Server) initdbWith(ctx context.Context, binaries Binaries, directory, p
 		"--encoding=UTF8", "--text-search-config=english",
 	}
 	if binaries.Major >= 18 && !s.cfg.Stock {
-		arguments = append(arguments, "--no-data-checksums") // off was the default before
+		arguments = append(arguments, "--no-data-checksums") // the default before 18
 	}
 	if s.cfg.Settings["fsync"] == "off" {
 		arguments = append(arguments, "--no-sync")
@@ -140,13 +140,13 @@ func (s *Server) runInitdb(ctx context.Context, binaries Binaries, arguments []s
 	command.Env, command.Dir, command.SysProcAttr = environment(), "/", s.place.account.attributes()
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
-	// A grandchild that keeps the pipe open must not keep us.
+	// A grandchild that keeps the pipe open must not block us.
 	command.WaitDelay = 5 * time.Second
 	err := command.Run()
 	return output.String(), err
 }
 
-// major is the version of PostgreSQL that made the cluster.
+// major returns the version of PostgreSQL that created the cluster.
 func (p place) major() (int, error) {
 	content, err := os.ReadFile(filepath.Join(p.cluster, "PG_VERSION"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,7 +163,7 @@ func (p place) major() (int, error) {
 	return major, nil
 }
 
-// binariesFor finds the programs that fit the cluster that is there.
+// binariesFor finds the programs that match the existing cluster.
 func (s *Server) binariesFor() (Binaries, error) {
 	major, err := s.place.major()
 	if err != nil {
@@ -193,14 +193,13 @@ func (p place) mismatch(major int, others []Binaries) error {
 		p.cluster, major, there, major, howToInstall(major), p.dir)
 }
 
-// howToInstall says where the programs of a version come from.
+// howToInstall returns how to install the programs of a version.
 func howToInstall(major int) string {
 	return fmt.Sprintf("apt install postgresql-%[1]d, brew install postgresql@%[1]d, or scripts/install-postgres.sh --major %[1]d", major)
 }
 
-// check asks the running server what it is, creates tarsy's database if it is not there
-// yet, and refuses one that was made with another locale than recorded: its indexes
-// and comparisons would not mean what they meant.
+// check reads the properties of the running server, creates tarsy's database if it does not exist yet, and rejects one with
+// another locale than recorded: its indexes and comparisons would have another meaning.
 func (s *Server) check(ctx context.Context) error {
 	connection, err := pgx.Connect(ctx, s.url("postgres"))
 	if err != nil {
@@ -247,7 +246,7 @@ func checkLocale(recorded, collate, ctype, encoding string) error {
 		"move the directory aside, and restore into a new one (tarsy database restore FILE)", collate, ctype, encoding, strings.Join(expected, " or "))
 }
 
-// sameLocale knows that systems spell C.UTF-8 as C.utf8 too.
+// sameLocale compares the names of locales: some systems spell C.UTF-8 as C.utf8.
 func sameLocale(a, b string) bool {
 	plain := func(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "") }
 	return plain(a) == plain(b)

@@ -86,14 +86,14 @@ func TestBinariesAreFoundThroughPgConfig(t *testing.T) {
 	require.Equal(t, "pg_config", found.Source)
 }
 
-// This one comes last: it leaves the database as it refused it.
+// This case runs last: it leaves the database in the state that was refused.
 func testDatabaseOfAnotherLocaleIsRefused(t *testing.T, dir string) {
 	t.Helper()
 	server := open(t, dir)
 	execSQL(t, server, "postgres", "DROP DATABASE tarsy")
 	execSQL(t, server, "postgres", "CREATE DATABASE tarsy TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
 	stop(t, server)
-	// On a system without C.UTF-8 the cluster is C itself; then it is the record that says otherwise.
+	// On a system without C.UTF-8 the cluster itself is C; then only the record differs.
 	require.NoError(t, server.place.writeRecord(wantedLocale))
 
 	message := openError(t, Config{Dir: dir, Settings: fastSettings()})
@@ -124,7 +124,7 @@ exec "$real" "$@"
 
 func TestInterruptedInitdbLeavesNoPartialDatabase(t *testing.T) {
 	t.Parallel()
-	// This initdb does its work and then never ends; it leaves its pid beside the directory it filled.
+	// This initdb does its work and then never exits; it leaves its pid in the directory that it filled.
 	binDir := wrappedBinaries(t, `"$real" "$@" >/dev/null || exit 1
 for argument in "$@"; do case "$argument" in --pgdata=*) echo $$ > "${argument#--pgdata=}/pid.tmp"
 mv "${argument#--pgdata=}/pid.tmp" "${argument#--pgdata=}/initdb.pid";; esac; done

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock keeps a data directory for one process. The kernel drops it when that process
-// dies, however it dies; the pid in the file is only for the error message.
+// lock reserves a data directory for one process. The kernel releases it however that process dies; the pid in the file is only
+// for the error message.
 type lock struct {
 	file *os.File
 }
 
-// errHeld says that another process has the data directory.
+// errHeld means that another process holds the data directory.
 var errHeld = errors.New("is in use by another tarsy")
 
 func acquire(dir string) (*lock, error) {
@@ -61,9 +61,9 @@ func readHolder(file *os.File) string {
 	return "pid " + pid
 }
 
-// release leaves the file: deleting it would let two processes hold locks on two files of one name.
-// It unlocks before it closes, because a child that is just being started has a copy of the file until it runs
-// its program, and closing alone would leave the lock with that copy.
+// release keeps the file: deleting it would let two processes hold locks on two files of the same name. It unlocks before it
+// closes, because a child process that is being started has a copy of the file until it executes its program, and closing alone
+// would leave the lock with that copy.
 func (l *lock) release() error {
 	err := unix.Flock(int(l.file.Fd()), unix.LOCK_UN)
 	if closeErr := l.file.Close(); err == nil {

@@ -18,8 +18,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// helperVariable holds the Config of a helper process: this test binary, started again
-// to be a tarsy that can be killed.
+// helperVariable has the Config of a helper process: this test binary, started again as a tarsy that can be killed.
 const helperVariable = "TARSY_PRIVATE_TEST_HELPER"
 
 func TestMain(m *testing.M) {
@@ -29,10 +28,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// helperConfig says what a helper opens or, if StopAt is set, upgrades until then.
+// helperConfig is what a helper opens or, if StopAt is set, upgrades until that step.
 type helperConfig struct{ Dir, BinDir, OldBinDir, StopAt string }
 
-// runHelper opens the server, says so, and waits for its end.
+// runHelper opens the server, prints a line, and waits for its end.
 func runHelper(encoded string) int {
 	var config helperConfig
 	if err := json.Unmarshal([]byte(encoded), &config); err != nil {
@@ -90,8 +89,7 @@ func fastSettings() map[string]string {
 	return map[string]string{"fsync": "off", "shared_buffers": "16MB", "max_connections": "20"}
 }
 
-// testDir is a data directory that the server's user can reach, whoever runs the test;
-// whatever server is left in it at the end is stopped.
+// testDir returns a data directory that the server's user can reach, whoever runs the test; any server left in it at the end is stopped.
 func testDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tarsy-private-")
@@ -154,21 +152,21 @@ func queryText(t *testing.T, url, sql string) string {
 	return text
 }
 
-// realBinaries skips where there is no PostgreSQL to test with.
+// realBinaries skips the test if there is no PostgreSQL to test with.
 func realBinaries(t *testing.T) Binaries {
 	t.Helper()
 	found, err := Find("")
 	if err != nil {
 		t.Skipf("needs PostgreSQL server binaries: %v", err)
 	}
-	// As pgtest does: a run of the tests on several versions must not test the same one several times.
+	// As in pgtest: a run of the tests on several versions must not test the same one several times.
 	if major := os.Getenv("TARSY_TEST_POSTGRES_MAJOR"); major != "" {
 		require.Equal(t, major, strconv.Itoa(found.Major), "%s is not the version that TARSY_TEST_POSTGRES_MAJOR asks for", found)
 	}
 	return found
 }
 
-// wrappedBinaries is a directory whose postgres is the real one and whose initdb is a script.
+// wrappedBinaries returns a directory whose postgres is the real one and whose initdb is a script.
 func wrappedBinaries(t *testing.T, script string) string {
 	t.Helper()
 	found := realBinaries(t)

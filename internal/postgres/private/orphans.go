@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// How long the processes of a server that was killed may take to exit. Most exit at once; in PostgreSQL 14 the autovacuum
-// launcher waits up to 20 s for a statistics collector that no longer exists, and one that writes to a busy disk waits for it.
+// How long the processes of a killed server may take to exit. Most exit immediately; in PostgreSQL 14 the autovacuum launcher
+// waits up to 20 s for a statistics collector that no longer exists, and a process that writes to a busy disk waits for it.
 const (
 	orphansMayTake    = time.Second
 	orphansExitWithin = time.Minute
@@ -29,8 +29,8 @@ func newOrphans(cluster string, progress func(string)) *orphans {
 	return &orphans{cluster: cluster, since: time.Now(), talk: newSlowNotice(progress)}
 }
 
-// hurry kills those that had their time: without a postmaster they cannot finish anything that the next start does not
-// recover. It returns an error when even that did not help within a minute.
+// hurry kills processes that have had enough time: without a postmaster they cannot finish anything that the next start does not
+// recover. It returns an error if they have still not exited within a minute.
 func (o *orphans) hurry() error {
 	waited := time.Since(o.since)
 	if waited < orphansMayTake {
@@ -42,14 +42,14 @@ func (o *orphans) hurry() error {
 			"they probably wait for a disk that does not answer", orphansExitWithin, pidList(left))
 	}
 	for _, pid := range left {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have exited just now
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have just exited
 	}
 	o.talk.report(fmt.Sprintf("waiting for processes of the previous PostgreSQL server to exit (pids: %s)…", pidList(left)))
 	return nil
 }
 
-// findOrphans returns the server processes that work in the cluster's directory. The caller holds the lock of the data
-// directory and found no postmaster. Where processes cannot be looked at, it finds none.
+// findOrphans returns the server processes that work in the cluster's directory. The caller holds the lock of the data directory
+// and has found no postmaster. Where processes cannot be inspected, it finds none.
 func findOrphans(cluster string) []int {
 	if runtime.GOOS != "linux" {
 		return nil
@@ -71,7 +71,7 @@ func findOrphans(cluster string) []int {
 	return found
 }
 
-// hasTitle tells a process that a postmaster started from a postmaster or a single-user server.
+// hasTitle distinguishes a process that a postmaster started from a postmaster or a single-user server.
 func (p *process) hasTitle() bool {
 	title, err := os.ReadFile(p.proc("cmdline"))
 	return err == nil && bytes.HasPrefix(title, []byte("postgres: "))

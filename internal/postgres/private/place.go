@@ -17,15 +17,14 @@ import (
 	"time"
 )
 
-// unreachableRoot is where clusters go whose data directory the server's user cannot
-// reach, such as one in root's home. It does not depend on the environment, so that the
-// next start finds it whoever makes it.
+// unreachableRoot is where clusters go whose data directory the server's user cannot reach, such as one in root's home. It does
+// not depend on the environment, so that the next start finds it, whoever starts it.
 const unreachableRoot = "/var/lib/tarsy"
 
 // maxSocketPath is the shortest limit among the systems we run on (macOS: 104 bytes with the final zero).
 const maxSocketPath = 103
 
-// place is where the parts of one data directory's server lie.
+// place is the locations of the parts of one data directory's server.
 type place struct { //nolint:recvcheck // a value, but for the two methods that settle where it is
 	dir     string // tarsy's data directory: lock, record, password, log
 	root    string // parent of the cluster and, if the path is short enough, of the socket directory
@@ -33,9 +32,9 @@ type place struct { //nolint:recvcheck // a value, but for the two methods that 
 	account account
 }
 
-// record is what Dir/postgres.json remembers of the cluster's creation.
+// record is what Dir/postgres.json records about the cluster's creation.
 type record struct {
-	// Root is empty when the cluster lies in the data directory itself, so that the directory can be moved.
+	// Root is empty if the cluster is in the data directory itself, so that the directory can be moved.
 	Root   string `json:"root,omitempty"`
 	Locale string `json:"locale"`
 }
@@ -44,13 +43,13 @@ func (p place) recordPath() string   { return filepath.Join(p.dir, "postgres.jso
 func (p place) passwordPath() string { return filepath.Join(p.dir, "postgres.password") }
 func (p place) logPath() string      { return filepath.Join(p.dir, "postgres.log") }
 
-// exists tells a complete cluster: it gets its name only when initdb is done.
+// exists reports whether there is a complete cluster: it gets its name only when initdb is done.
 func (p place) exists() bool {
 	_, err := os.Stat(p.cluster)
 	return err == nil
 }
 
-// find returns where the cluster of a data directory is, and whether it is there. It changes nothing.
+// find returns where the cluster of a data directory is, and whether it exists. It changes nothing.
 func find(dir string) (place, bool, error) {
 	p := place{dir: dir}
 	known, err := p.readRecord()
@@ -64,7 +63,7 @@ func find(dir string) (place, bool, error) {
 	return p, p.exists(), nil
 }
 
-// Existing returns the cluster of a data directory and its major version, 0 if there is none that can be read.
+// Existing returns the cluster of a data directory and its major version; 0 if there is none that can be read.
 func Existing(dir string) (cluster string, major int) {
 	p, found, err := find(dir)
 	if err != nil || !found {
@@ -76,7 +75,7 @@ func Existing(dir string) (cluster string, major int) {
 	return p.cluster, major
 }
 
-// locate finds the cluster of a data directory, or says where to create it. The caller holds the directory.
+// locate finds the cluster of a data directory, or decides where to create it. The caller holds the directory.
 func locate(ctx context.Context, dir string, progress func(string)) (place, error) {
 	p, found, err := find(dir)
 	if err != nil {
@@ -106,8 +105,8 @@ func (p *place) setRoot(root string) {
 	p.cluster = filepath.Join(root, "postgres")
 }
 
-// setAside keeps a cluster whose data directory was deleted together with its password:
-// nobody can use it now, and nobody but its owner may decide to delete it.
+// setAside moves away a cluster whose data directory was deleted together with its password: nobody can use it now, and only its
+// owner may decide to delete it.
 func (p *place) setAside(progress func(string)) error {
 	if !p.exists() {
 		return nil
@@ -168,8 +167,7 @@ func (p place) readPassword() (string, error) {
 	return strings.TrimSpace(string(content)), nil
 }
 
-// socketDir makes the directory of the server's socket: beside the cluster, or a short
-// one where that path is too long for a socket.
+// socketDir creates the directory of the server's socket: beside the cluster, or a short one if that path is too long for a socket.
 func (p place) socketDir() (string, error) {
 	directory := filepath.Join(p.root, "socket")
 	if len(filepath.Join(directory, ".s.PGSQL.65535")) > maxSocketPath {
@@ -183,7 +181,7 @@ func (p place) socketDir() (string, error) {
 	} else if err := p.account.own(directory); err != nil {
 		return "", fmt.Errorf("give the directory of the database's socket to %s: %w", p.account.name, err)
 	}
-	// Anybody may create a directory in /tmp, and whoever owns it could pose as our server.
+	// Anybody can create a directory in /tmp, and its owner could impersonate our server.
 	info, err := os.Lstat(directory)
 	if err != nil {
 		return "", fmt.Errorf("look at the directory of the database's socket: %w", err)
@@ -195,8 +193,7 @@ func (p place) socketDir() (string, error) {
 	return directory, nil
 }
 
-// remove deletes everything but the lock file, the cluster first: without its record
-// and password it would be of no use.
+// remove deletes everything but the lock file, the cluster first: without its record and password it would be useless.
 func (p place) remove() error {
 	socket := filepath.Join(p.root, "socket")
 	for _, path := range []string{p.cluster, socket, p.recordPath(), p.passwordPath(), p.logPath(), p.logPath() + ".1"} {
@@ -218,7 +215,7 @@ func (p place) remove() error {
 	return nil
 }
 
-// writeFile replaces a file whole, readable by its owner only.
+// writeFile replaces a file atomically, readable by its owner only.
 func writeFile(path string, content []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

@@ -1,9 +1,7 @@
-// Package private runs the PostgreSQL server that tarsy starts for itself when
-// nobody gave it a database: it finds server binaries, creates a cluster in the
-// data directory, starts the server on a Unix socket and stops it again.
+// Package private runs the PostgreSQL server that tarsy starts for itself if it is given no database: it finds server binaries,
+// creates a cluster in the data directory, starts the server on a Unix socket and stops it again.
 //
-// It knows processes, files and users of the operating system. It must not know
-// tarsy's schema, its migrations or who uses the database.
+// It knows processes, files and users of the operating system. It must not know tarsy's schema, its migrations or who uses the database.
 package private
 
 import (
@@ -17,28 +15,28 @@ import (
 	"sync"
 )
 
-// userName and databaseName are the role and the database that tarsy works with.
+// userName and databaseName are the role and the database that tarsy uses.
 const (
 	userName     = "tarsy"
 	databaseName = "tarsy"
 )
 
-// Config says where the server lives and how it is run.
+// Config configures where the server's files are and how it is run.
 type Config struct {
-	// Dir is tarsy's data directory. The cluster lives in Dir/postgres, or, when tarsy
-	// runs as root and the server's user cannot reach Dir, in a place recorded in Dir.
+	// Dir is tarsy's data directory. The cluster is in Dir/postgres or, if tarsy runs as root and the server's user cannot reach
+	// Dir, in a place recorded in Dir.
 	Dir string
-	// BinDir names the directory of the server binaries; empty means to look for them.
+	// BinDir is the directory of the server binaries; empty means to search for them.
 	BinDir string
-	// Settings are server settings on top of (and stronger than) the defaults. They
-	// hold from a start on: a server that is adopted keeps what it was started with.
+	// Settings are server settings that override the defaults. They apply from a start on: an adopted server keeps those that it
+	// was started with.
 	Settings map[string]string
-	// Stock leaves out the default settings: the server has the ones that initdb and PostgreSQL choose, except for where it
-	// listens. Tests use it, because a database that is not ours has these.
+	// Stock omits the default settings: the server has those that initdb and PostgreSQL choose, except for where it listens.
+	// Tests use it, because databases that are not ours have these.
 	Stock bool
-	// Progress is told one line about whatever may take longer than a moment; nil is silence.
+	// Progress receives a line about each operation that may take longer than a moment; nil discards it.
 	Progress func(string)
-	// Logger gets what is of use to an operator; nil discards it.
+	// Logger receives what is of use to an operator; nil discards it.
 	Logger *slog.Logger
 }
 
@@ -53,15 +51,14 @@ type Server struct {
 
 	mu         sync.Mutex
 	process    *process
-	supervisor *supervisor // nil if nobody asked for one
+	supervisor *supervisor // nil unless Supervise was called
 
 	closing sync.Once
 	closed  error
 }
 
-// Open locks the data directory and returns when its server accepts connections: the
-// one still running from a tarsy that was killed, or one started now, on a cluster
-// created now if there was none.
+// Open locks the data directory and returns when its server accepts connections: one left running by a killed tarsy, or one
+// started now, on a new cluster if there was none.
 func Open(ctx context.Context, cfg Config) (*Server, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -79,7 +76,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	return server, nil
 }
 
-// complete fills in what was left out and makes the data directory.
+// complete fills in defaults and creates the data directory.
 func (c Config) complete() (Config, error) {
 	if c.Dir == "" {
 		return c, fmt.Errorf("no data directory was given for the private PostgreSQL server")
@@ -88,7 +85,7 @@ func (c Config) complete() (Config, error) {
 	if err != nil {
 		return c, fmt.Errorf("find the data directory %s: %w", c.Dir, err)
 	}
-	// Root makes a directory that the server's user can pass through; the secrets in it are 0600 files.
+	// As root, create a directory that the server's user can enter; the secrets in it are 0600 files.
 	mode := os.FileMode(0o700)
 	if os.Geteuid() == 0 {
 		mode = 0o755
@@ -96,7 +93,7 @@ func (c Config) complete() (Config, error) {
 	if err := os.MkdirAll(dir, mode); err != nil {
 		return c, fmt.Errorf("create the data directory: %w", err)
 	}
-	// One directory has one name, so that two spellings of it meet the same lock and the same cluster.
+	// Resolve links, so that all spellings of a directory lead to the same lock and the same cluster.
 	if c.Dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return c, fmt.Errorf("find the data directory %s: %w", dir, err)
 	}
@@ -130,7 +127,7 @@ func (s *Server) open(ctx context.Context) error {
 		return err
 	}
 	if err := s.check(ctx); err != nil {
-		// A server that was running before stays as it was found.
+		// Leave a server that was already running as it was found.
 		if !s.adopted {
 			_ = s.process.abandon(ctx)
 		}
@@ -141,7 +138,7 @@ func (s *Server) open(ctx context.Context) error {
 	return nil
 }
 
-// bringUp returns the server that runs already, or else starts one.
+// bringUp returns the server that is already running, or else starts one.
 func (s *Server) bringUp(ctx context.Context) (running *process, adopted bool, err error) {
 	if running, err = s.adopt(ctx); running != nil || err != nil {
 		return running, true, err
@@ -150,7 +147,7 @@ func (s *Server) bringUp(ctx context.Context) (running *process, adopted bool, e
 	return running, false, err
 }
 
-// current is the process that runs, or the one that ended last.
+// current returns the running process, or the one that ended last.
 func (s *Server) current() *process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,15 +166,15 @@ func (s *Server) url(database string) string {
 	return location.String()
 }
 
-// Adopted says whether the server was already running when Open came.
+// Adopted reports whether the server was already running when Open was called.
 func (s *Server) Adopted() bool { return s.adopted }
 
 // Version is the version of the running server, such as "17.2".
 func (s *Server) Version() string { return s.version }
 
-// Stop shuts the server down, waits until it has, and gives the data directory free.
-// Only the first call of Stop or Detach has an effect; later ones return its result.
-// When ctx ends first, the server is left to finish on its own and Stop returns an error.
+// Stop shuts the server down, waits until it has stopped, and releases the data directory. Only the first call of Stop or Detach
+// has an effect; later ones return its result. If ctx ends first, the server is left to finish on its own and Stop returns an
+// error.
 func (s *Server) Stop(ctx context.Context) error {
 	s.closing.Do(func() {
 		s.supervisor.stop()
@@ -189,7 +186,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	return s.closed
 }
 
-// Detach gives the data directory free and leaves the server running; the next Open adopts it.
+// Detach releases the data directory and leaves the server running; the next Open adopts it.
 func (s *Server) Detach() error {
 	s.closing.Do(func() {
 		s.supervisor.stop()
@@ -198,13 +195,13 @@ func (s *Server) Detach() error {
 	return s.closed
 }
 
-// Shutdown stops the server of a data directory, if one runs, without starting or
-// adopting it first. It refuses while a tarsy holds the directory.
+// Shutdown stops the server of a data directory, if one is running, without starting or adopting it first. It fails while a tarsy
+// holds the directory.
 func Shutdown(ctx context.Context, dir string) error {
 	return withPlace(ctx, dir, func(home place) error { return home.shutdown(ctx) })
 }
 
-// Remove is Shutdown, and then deletes the cluster, its password and its log.
+// Remove is Shutdown, followed by the deletion of the cluster, its password and its log.
 func Remove(ctx context.Context, dir string) error {
 	return withPlace(ctx, dir, func(home place) error {
 		if err := home.shutdown(ctx); err != nil {

@@ -16,9 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDataDirectoryLifecycle goes through what may happen to a data directory, one after
-// another on the same one: creating a cluster is the most of what such a test costs.
-// Each case begins with a stopped, whole cluster and leaves one.
+// TestDataDirectoryLifecycle runs through what can happen to a data directory, one case after another on the same one, because
+// creating a cluster is most of the cost of such a test. Each case begins with a stopped, complete cluster and leaves one.
 func TestDataDirectoryLifecycle(t *testing.T) {
 	t.Parallel()
 	realBinaries(t)
@@ -151,7 +150,7 @@ func testServerKilledWithTarsyIsStartedAgain(t *testing.T, dir string) {
 	require.False(t, second.Adopted())
 }
 
-// In PostgreSQL 14 the autovacuum launcher may take 20 s to exit by itself. One that is stopped never does.
+// In PostgreSQL 14 the autovacuum launcher may take 20 s to exit by itself. A stopped process never does.
 func testProcessesOfAKilledServerThatDoNotExitAreKilled(t *testing.T, dir string) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -163,7 +162,7 @@ func testProcessesOfAKilledServerThatDoNotExitAreKilled(t *testing.T, dir string
 	require.NotEmpty(t, held, "the background processes of the server")
 	require.NotContains(t, held, first.process.pid, "the postmaster is none of them")
 	require.NotContains(t, held, bystander, "nor is another program called postgres")
-	// Some live for a moment only, an autovacuum worker for example: those that exit before they are stopped do not count.
+	// Some are short-lived, such as autovacuum workers: those that exit before they are stopped do not count.
 	held = slices.DeleteFunc(held, func(pid int) bool { return syscall.Kill(pid, syscall.SIGSTOP) != nil })
 	t.Cleanup(func() {
 		for _, pid := range held {
@@ -251,7 +250,7 @@ func testFailedStartShowsTheEndOfTheLog(t *testing.T, dir string) {
 	require.Contains(t, message, "PostgreSQL did not start")
 	require.Contains(t, message, filepath.Join(dir, "postgres.log"))
 	require.Contains(t, message, `invalid value for parameter "shared_buffers": "many"`)
-	// The failure keeps nobody out.
+	// The failed start has released the directory.
 	open(t, dir)
 }
 
@@ -272,7 +271,7 @@ func TestInvalidSettingIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "is not a setting of PostgreSQL")
 }
 
-// A process of the server that hangs would keep it from stopping for ever: it is made to stop, and nothing is lost.
+// A hanging process would keep the server from stopping forever: the server is forced to stop, and nothing is lost.
 func TestServerWithHangingProcessIsStopped(t *testing.T) {
 	t.Parallel()
 	realBinaries(t)

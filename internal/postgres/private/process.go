@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// The pace of looking at a process that starts or stops, and when to begin talking about it.
+// How often to check a process that starts or stops, and when to begin reporting it.
 const (
 	lookEvery   = 5 * time.Millisecond
 	noticeAfter = 2 * time.Second
 
 	abandonWithin = 30 * time.Second
 
-	// escalateAfter is how long a server may take to stop before it is made to.
+	// escalateAfter is how long a server may take to stop before it is forced to.
 	escalateAfter = 20 * time.Second
 )
 
@@ -32,19 +32,19 @@ type process struct {
 	socketDir string
 	port      int
 	status    string        // "starting", "ready", "stopping"
-	child     bool          // started by this process, which then has to collect it
-	patience  time.Duration // how long it may take to stop, before it is made to; hurryAfter if zero
+	child     bool          // started by this process, which has to reap it
+	patience  time.Duration // how long it may take to stop before it is forced to; escalateAfter if zero
 }
 
-// findProcess reads postmaster.pid and reports the process in it, if it is alive and
-// really the server of this cluster: after a crash the number may be somebody else's.
+// findProcess returns the process in postmaster.pid, if it is alive and really the server of this cluster: after a crash the pid
+// may be that of another process.
 func findProcess(cluster string) (*process, bool) {
 	found, ok := readProcess(cluster)
 	return found, ok && found.alive() && found.serves()
 }
 
-// readProcess reads postmaster.pid: pid, data directory, start time, port, socket directory, address, shared
-// memory, status, a line each. The later ones appear while the server starts.
+// readProcess reads postmaster.pid, which has a line each for pid, data directory, start time, port, socket directory, address,
+// shared memory and status. The later ones appear while the server starts.
 func readProcess(cluster string) (*process, bool) {
 	content, err := os.ReadFile(pidFile(cluster))
 	if err != nil {
@@ -61,7 +61,7 @@ func readProcess(cluster string) (*process, bool) {
 	if err != nil || pid <= 0 {
 		return nil, false
 	}
-	port, _ := strconv.Atoi(line(4)) // not there yet while the server starts
+	port, _ := strconv.Atoi(line(4)) // missing while the server starts
 	return &process{pid: pid, cluster: cluster, socketDir: line(5), port: port, status: line(8)}, true
 }
 
@@ -73,8 +73,8 @@ func (p *process) alive() bool {
 }
 
 // serves reports whether the process is the postmaster of the cluster: a program called postgres, of the user who owns the
-// cluster, that works in the cluster's directory. A pid file outlives a crash, and its number may be of any process by now.
-// Where processes cannot be looked at, the pid file is believed, but for a process of another user.
+// cluster, that works in the cluster's directory. A pid file outlives a crash, and its pid may be that of any process by now.
+// Where processes cannot be inspected, the pid file is trusted, except for a process of another user.
 func (p *process) serves() bool {
 	if errors.Is(syscall.Kill(p.pid, 0), syscall.EPERM) {
 		return false // PostgreSQL runs as the owner of its files, and so do we, or we are root
@@ -100,7 +100,7 @@ func (p *process) serves() bool {
 
 func (p *process) proc(file string) string { return filepath.Join("/proc", strconv.Itoa(p.pid), file) }
 
-// uid is the effective user of the process.
+// uid returns the effective user of the process.
 func (p *process) uid() (int, bool) {
 	content, err := os.ReadFile(p.proc("status"))
 	if err != nil {
@@ -115,9 +115,9 @@ func (p *process) uid() (int, bool) {
 	return uid, err == nil
 }
 
-// disownPID helps PostgreSQL to see that a pid file is stale when its number now belongs
-// to somebody else. (In a container, pids repeat.) The file is not removed, since the server also
-// takes from it the shared memory to look at; our own number in it is one that the server knows not to believe.
+// disownPID helps PostgreSQL to see that a pid file is stale when its pid now belongs to another process. (In a container, pids
+// repeat.) The file is not removed, because the server also takes from it the shared memory to check; instead it gets our own
+// pid, which the server ignores because it is its parent's.
 func disownPID(cluster string) error {
 	found, ok := readProcess(cluster)
 	if !ok || !found.alive() || found.serves() {
@@ -143,8 +143,8 @@ func disownPID(cluster string) error {
 	return nil
 }
 
-// ended says whether the process is gone. A stopped server has removed its pid file at
-// the very end, which also holds for one that nobody collects.
+// ended reports whether the process is gone. A stopping server removes its pid file at the very end, which also shows the end of
+// one that nobody reaps.
 func (p *process) ended() bool {
 	if p.child {
 		var status syscall.WaitStatus
@@ -155,8 +155,7 @@ func (p *process) ended() bool {
 	return !ok || current.pid != p.pid || !p.alive()
 }
 
-// stop asks for a fast shutdown (open transactions are rolled back, everything is
-// written to disk) and waits until it is done.
+// stop requests a fast shutdown (open transactions are rolled back, everything is written to disk) and waits until it is done.
 func (p *process) stop(ctx context.Context, progress func(string)) error {
 	if p.ended() {
 		return nil
@@ -176,14 +175,14 @@ func (p *process) stop(ctx context.Context, progress func(string)) error {
 	return nil
 }
 
-// abandon stops a server that turned out to be of no use, also when ctx is why.
+// abandon stops a server that turned out to be unusable, even if ctx has ended.
 func (p *process) abandon(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonWithin)
 	defer cancel()
 	return p.stop(ctx, func(string) {})
 }
 
-// await looks until done says so or fails, or ctx ends.
+// await polls until done returns true or an error, or ctx ends.
 func await(ctx context.Context, done func() (bool, error)) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -199,8 +198,8 @@ func await(ctx context.Context, done func() (bool, error)) error {
 	}
 }
 
-// stopTimer forces a server to stop that takes too long: one hanging process would keep it, and the next start, waiting
-// forever. Nothing that was committed is lost; the next start recovers it.
+// stopTimer forces a server to stop that takes too long: one hanging process would keep it, and the next start, waiting forever.
+// Nothing that was committed is lost; the next start recovers it.
 type stopTimer struct {
 	since     time.Time
 	escalated bool
@@ -211,11 +210,11 @@ func newStopTimer() *stopTimer { return &stopTimer{since: time.Now()} }
 func (h *stopTimer) escalate(p *process) {
 	if !h.escalated && time.Since(h.since) >= cmp.Or(p.patience, escalateAfter) {
 		h.escalated = true
-		_ = syscall.Kill(p.pid, syscall.SIGQUIT) // it may have ended just now
+		_ = syscall.Kill(p.pid, syscall.SIGQUIT) // it may have just ended
 	}
 }
 
-// slowNotice prints a line once when an operation takes long.
+// slowNotice reports once that an operation takes long.
 type slowNotice struct {
 	progress func(string)
 	since    time.Time

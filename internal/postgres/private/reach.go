@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Reached is the server of a data directory that exists, for a program that only wants to connect to it.
+// Reached is the server of an existing data directory, for a program that only wants to connect to it.
 type Reached struct {
 	// URL is the connection string of tarsy's database. It contains the password.
 	URL    string
-	server *Server // nil if the server belongs to a tarsy that runs
+	server *Server // nil if the server belongs to a running tarsy
 }
 
-// Reach connects to the server of a data directory: the one that a running tarsy uses, without its lock, or else one that
-// is started for as long as it is needed. It creates nothing, and it accepts a database of any locale.
+// Reach connects to the server of a data directory: that of a running tarsy, without its lock, or else one that it starts and
+// that runs until Close. It creates nothing, and it accepts a database of any locale.
 func Reach(ctx context.Context, cfg Config) (*Reached, error) {
 	if _, err := os.Stat(cfg.Dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, noDatabase(cfg.Dir)
@@ -28,7 +28,7 @@ func Reach(ctx context.Context, cfg Config) (*Reached, error) {
 	}
 	var reached *Reached
 	talk := newSlowNotice(cfg.Progress)
-	// A tarsy that is starting holds the lock before its server answers, and one that is stopping holds it longer.
+	// A starting tarsy holds the lock before its server answers, and a stopping one holds it for longer.
 	err = await(ctx, func() (bool, error) {
 		held, lockErr := acquire(cfg.Dir)
 		if lockErr == nil {
@@ -51,7 +51,7 @@ func Reach(ctx context.Context, cfg Config) (*Reached, error) {
 	return reached, err
 }
 
-// reachStopped opens the server of a directory that nobody holds.
+// reachStopped opens the server of a directory that no other process holds.
 func reachStopped(ctx context.Context, cfg Config, held *lock) (*Reached, error) {
 	server := &Server{cfg: cfg, lock: held}
 	err := server.openExisting(ctx)
@@ -62,7 +62,7 @@ func reachStopped(ctx context.Context, cfg Config, held *lock) (*Reached, error)
 	return &Reached{URL: server.URL(), server: server}, nil
 }
 
-// openExisting is open for a database that must be there.
+// openExisting is open for a database that must exist.
 func (s *Server) openExisting(ctx context.Context) error {
 	var (
 		found bool
@@ -87,7 +87,7 @@ func (s *Server) openExisting(ctx context.Context) error {
 	return err
 }
 
-// reachRunning connects to the server of a tarsy that runs.
+// reachRunning connects to the server of a running tarsy.
 func reachRunning(ctx context.Context, cfg Config) (*Reached, error) {
 	home, found, err := find(cfg.Dir)
 	if err != nil {
@@ -111,10 +111,10 @@ func reachRunning(ctx context.Context, cfg Config) (*Reached, error) {
 	return &Reached{URL: server.URL()}, nil
 }
 
-// Running reports whether the server belongs to a tarsy that runs.
+// Running reports whether the server belongs to a running tarsy.
 func (r *Reached) Running() bool { return r.server == nil }
 
-// Close stops a server that was started by Reach. One that ran before goes on.
+// Close stops a server that Reach started. One that was already running keeps running.
 func (r *Reached) Close(ctx context.Context) error {
 	switch {
 	case r.server == nil:

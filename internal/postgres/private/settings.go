@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// defaultSettings are small, durable and local: socket only, every commit on disk.
+// defaultSettings are those of a small, durable and local server: socket only, every commit on disk.
 func defaultSettings(socketDir string) map[string]string {
 	return map[string]string{
 		"listen_addresses":        "",
-		"port":                    "5432", // only a part of the socket's name
+		"port":                    "5432", // only part of the socket's name
 		"unix_socket_directories": socketDir,
 		"password_encryption":     "scram-sha-256",
 		"shared_buffers":          "128MB",
@@ -27,12 +27,12 @@ func defaultSettings(socketDir string) map[string]string {
 		"timezone":                "UTC",
 		"log_timezone":            "UTC",
 		"log_min_messages":        "warning",
-		"logging_collector":       "off", // what the server says goes to the file we opened for it
+		"logging_collector":       "off", // the server's output goes to the file that we opened for it
 		"log_line_prefix":         "%m [%p] ",
 	}
 }
 
-// settings are what the server is started with.
+// settings are those that the server is started with.
 func (s *Server) settings(ctx context.Context, binaries Binaries, socketDir string) map[string]string {
 	settings := defaultSettings(socketDir)
 	if s.cfg.Stock {
@@ -47,8 +47,8 @@ func (s *Server) settings(ctx context.Context, binaries Binaries, socketDir stri
 	return settings
 }
 
-// compressWAL chooses the cheap compression of write-ahead log pages, which not every build has:
-// the server is asked whether it would take it.
+// compressWAL enables lz4, a cheap compression of write-ahead log pages, which not every build has: it asks the server whether it
+// accepts the setting.
 func (s *Server) compressWAL(ctx context.Context, binaries Binaries, settings map[string]string) {
 	if _, chosen := settings["wal_compression"]; chosen || binaries.Major < 15 || settings["full_page_writes"] == "off" {
 		return
@@ -63,7 +63,7 @@ func (s *Server) compressWAL(ctx context.Context, binaries Binaries, settings ma
 
 var settingPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 
-// flags turns settings into arguments of the server.
+// flags converts settings to arguments of the server.
 func flags(settings map[string]string) ([]string, error) {
 	arguments := make([]string, 0, 2*len(settings))
 	for _, name := range slices.Sorted(maps.Keys(settings)) {

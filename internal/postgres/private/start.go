@@ -14,11 +14,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// answerWithin is how long a server that calls itself ready may fail to answer before
-// we ask a person to look at it.
+// answerWithin is how long a server that reports itself ready may fail to answer before we ask a person to look at it.
 const answerWithin = 10 * time.Second
 
-// maxLog is the size from which a start begins a new log file and keeps one old one.
+// maxLog is the size above which a start begins a new log file, keeping one old one.
 const maxLog = 10 << 20
 
 // adopt returns the server that a killed tarsy left running, or nil if there is none.
@@ -58,7 +57,7 @@ func (s *Server) adopt(ctx context.Context) (*process, error) {
 	return adopted, nil
 }
 
-// answers connects and makes sure that the answer comes from the server of our cluster.
+// answers connects and verifies that the server is that of our cluster.
 func (s *Server) answers(ctx context.Context, candidate *process) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -78,11 +77,11 @@ func (s *Server) answers(ctx context.Context, candidate *process) error {
 	return nil
 }
 
-// errStillInUse says that processes of a killed server have not ended yet.
+// errStillInUse means that processes of a killed server have not ended yet.
 var errStillInUse = errors.New("processes of the previous server are still exiting")
 
-// start runs the server and returns when it accepts connections. The processes of a server that was killed take a
-// moment to notice, and PostgreSQL refuses to start meanwhile: they are waited for, and killed if they take long.
+// start runs the server and returns when it accepts connections. The processes of a killed server take a moment to notice, and
+// PostgreSQL refuses to start until they have exited: start waits for them, and kills them if they take long.
 func (s *Server) start(ctx context.Context) (*process, error) {
 	const again = 100 * time.Millisecond
 	left := newOrphans(s.place.cluster, s.cfg.Progress)
@@ -124,8 +123,7 @@ func (s *Server) startOnce(ctx context.Context) (*process, error) {
 		return nil, fmt.Errorf("start %s as %s: %w", command.Path, s.place.account.name, err)
 	}
 	started := &process{pid: command.Process.Pid, cluster: s.place.cluster, child: true}
-	// From here on the pid is waited for with the system's own call: no goroutine is needed
-	// for that, and so none is left behind by Detach.
+	// From here on we wait for the pid with wait4, which needs no goroutine, so Detach leaves none behind.
 	if err := command.Process.Release(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", command.Path, err)
 	}
@@ -176,7 +174,7 @@ func (s *Server) awaitReady(ctx context.Context, started *process, logBegin int6
 	return nil
 }
 
-// openLog opens the server's log for appending and returns where this start's part begins.
+// openLog opens the server's log for appending and returns the offset at which this start's part begins.
 func (s *Server) openLog() (*os.File, int64, error) {
 	path := s.place.logPath()
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
@@ -213,7 +211,7 @@ func (s *Server) logTail(begin int64) string {
 	return lastLines(string(content))
 }
 
-// lastLines keeps an error message on one screen.
+// lastLines limits an error message to one screen.
 func lastLines(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if keep := 15; len(lines) > keep {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The limits of restarting: a server that is killed by hand or by the kernel is back in a moment, a full disk has about two
-// minutes to get room, and a server that cannot run is given up.
+// The limits of restarting: a server that is killed by hand or by the kernel is back in a moment, a full disk can be freed within
+// about two minutes, and a server that cannot run is given up.
 const (
 	superviseEvery = 500 * time.Millisecond
 	maxRestarts    = 10
@@ -18,12 +18,11 @@ const (
 	longestPause   = 30 * time.Second
 )
 
-// supervisor starts the server again when it ends without having been asked to. Of a Server only the supervisor writes the
-// process after Open.
+// supervisor restarts the server when it ends unexpectedly. After Open, only the supervisor writes the process of a Server.
 type supervisor struct {
 	server *Server
 	failed func(error)
-	// limit is maxRestarts, but for tests.
+	// limit is maxRestarts, except in tests.
 	limit int
 
 	attempts []time.Time
@@ -31,8 +30,8 @@ type supervisor struct {
 	running  sync.WaitGroup
 }
 
-// Supervise watches the server until Stop or Detach and starts it again when it ends, with growing pauses. When it has ended
-// too often, failed is called once, with the end of the server's log, and nothing more is tried.
+// Supervise watches the server until Stop or Detach and restarts it when it ends, with growing pauses. If it has ended too often,
+// failed is called once, with the end of the server's log, and nothing more is tried.
 func (s *Server) Supervise(failed func(error)) { s.supervise(failed, maxRestarts) }
 
 func (s *Server) supervise(failed func(error), limit int) {
@@ -41,7 +40,7 @@ func (s *Server) supervise(failed func(error), limit int) {
 	s.supervisor.running.Go(func() { s.supervisor.run(ctx) })
 }
 
-// stop returns when nothing is started any more. It is safe on nil.
+// stop ends the supervision and waits for it, so that nothing is started afterwards. It is safe on nil.
 func (v *supervisor) stop() {
 	if v == nil {
 		return
@@ -84,7 +83,7 @@ func (v *supervisor) awaitEnd(ctx context.Context) bool {
 	return true
 }
 
-// allowRestart counts the attempts of the last while.
+// allowRestart counts an attempt and reports whether there were few enough within restartWindow.
 func (v *supervisor) allowRestart() bool {
 	now := time.Now()
 	for len(v.attempts) > 0 && now.Sub(v.attempts[0]) > restartWindow {
@@ -98,7 +97,7 @@ func (v *supervisor) pause() time.Duration {
 	return min(firstPause*time.Duration(math.Exp2(float64(len(v.attempts)-1))), longestPause)
 }
 
-// restart brings a server up: one that somebody started meanwhile, or a new one.
+// restart brings a server up: one that was started in the meantime, or a new one.
 func (v *supervisor) restart(ctx context.Context) error {
 	s := v.server
 	running, _, err := s.bringUp(ctx)
@@ -112,7 +111,7 @@ func (v *supervisor) restart(ctx context.Context) error {
 	return nil
 }
 
-// pause waits, and returns false when ctx ends first.
+// pause waits, and returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

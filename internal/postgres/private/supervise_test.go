@@ -32,7 +32,7 @@ func testSupervisedServerIsStartedAgainAfterItWasKilled(t *testing.T, dir string
 	require.NoFileExists(t, pidFile(server.place.cluster), "the server that was started last is the one that is stopped")
 }
 
-// awaitAnswer waits until another process than the killed one answers.
+// awaitAnswer waits until a process other than the killed one answers.
 func awaitAnswer(t *testing.T, server *Server, killed int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), slowness.Scale(time.Minute))
@@ -55,7 +55,7 @@ func testSupervisedServerThatCannotStartIsGivenUpWithAReason(t *testing.T, dir s
 	failed := make(chan error, 1)
 	server.supervise(func(err error) { failed <- err }, 2)
 
-	// A cluster without its control file does not start, as one whose disk is full does not.
+	// A cluster without its control file does not start, like one whose disk is full.
 	control := filepath.Join(server.place.cluster, "global", "pg_control")
 	require.NoError(t, os.Rename(control, control+".away"))
 	require.NoError(t, syscall.Kill(server.current().pid, syscall.SIGKILL))

@@ -10,19 +10,19 @@ import (
 	"strconv"
 )
 
-// The directories of a database beside its cluster, and what a start does with them:
+// The directories of a database, and what a start does with them:
 //
-//	postgres           the cluster that is used
-//	postgres.new-…     a cluster or a file that is being made: deleted
-//	postgres.upgraded  a whole copy of the cluster for another version, not used yet. Beside a cluster it is deleted: an upgrade was killed
-//	                   before the first of its two renames, and the cluster may get new data at any time. Without one it becomes
-//	                   the cluster: the upgrade was killed between them
+//	postgres           the cluster in use
+//	postgres.new-…     a cluster or a file that is being created: deleted
+//	postgres.upgraded  a complete copy of the cluster for another version, not in use yet. Beside a cluster it is deleted: an upgrade was
+//	                   killed before the first of its two renames, and the cluster may get new data at any time. Without one it
+//	                   becomes the cluster: the upgrade was killed between the renames
 //	postgres-15        the previous cluster, which an upgrade keeps
 const upgraded = "postgres.upgraded"
 
 func (p place) upgradedPath() string { return filepath.Join(p.root, upgraded) }
 
-// settle finishes or undoes an upgrade that was killed, and reports whether there is a cluster. The caller holds the data directory.
+// settle finishes or undoes a killed upgrade, and reports whether there is a cluster. The caller holds the data directory.
 func (p place) settle(ctx context.Context, progress func(string), found bool) (bool, error) {
 	if !found {
 		if _, err := os.Stat(p.upgradedPath()); err != nil {
@@ -34,7 +34,7 @@ func (p place) settle(ctx context.Context, progress func(string), found bool) (b
 		}
 	}
 	if _, err := os.Stat(p.upgradedPath()); err == nil {
-		// Half of it must never look like a whole one.
+		// A half-deleted copy must never look like a complete one.
 		if err := os.Rename(p.upgradedPath(), filepath.Join(p.root, unfinished+"upgraded")); err != nil {
 			return true, fmt.Errorf("remove the copy of an upgrade that was interrupted: %w", err)
 		}
@@ -42,7 +42,7 @@ func (p place) settle(ctx context.Context, progress func(string), found bool) (b
 	return true, p.stopLeftovers(ctx)
 }
 
-// stopLeftovers ends the server of an upgrade that was killed, and deletes what it left.
+// stopLeftovers stops the server of a killed upgrade, and deletes what it left behind.
 func (p place) stopLeftovers(ctx context.Context) error {
 	for _, leftover := range p.leftovers() {
 		if running, ok := findProcess(leftover); ok {
@@ -55,8 +55,8 @@ func (p place) stopLeftovers(ctx context.Context) error {
 	return nil
 }
 
-// switchClusters puts a finished copy into the place of the cluster and returns where the previous one is now. No server runs on either. A kill
-// at any moment leaves one of them to be found by settle; each rename is on disk before the next.
+// switchClusters replaces the cluster with a finished copy and returns the path of the previous one. No server runs on either. If
+// it is killed at any moment, settle finds one of them; each rename is on disk before the next.
 func (p place) switchClusters(copied string, major int, step func(string)) (string, error) {
 	if err := rename(copied, p.upgradedPath()); err != nil {
 		return "", err
@@ -79,7 +79,7 @@ func rename(from, to string) error {
 	return syncDir(filepath.Dir(to))
 }
 
-// keptPath is a free name for a cluster that is set aside.
+// keptPath returns an unused path for a cluster that is set aside.
 func (p place) keptPath(major int) string {
 	path := filepath.Join(p.root, "postgres-"+strconv.Itoa(major))
 	for n := 2; ; n++ {
@@ -92,7 +92,7 @@ func (p place) keptPath(major int) string {
 
 var keptPattern = regexp.MustCompile(`^postgres-\d+(-\d+)?$`)
 
-// keptClusters are the clusters that upgrades have set aside.
+// keptClusters returns the clusters that upgrades have set aside.
 func (p place) keptClusters() []string {
 	found, _ := filepath.Glob(filepath.Join(p.root, "postgres-*"))
 	return slices.DeleteFunc(found, func(path string) bool { return !keptPattern.MatchString(filepath.Base(path)) })

@@ -14,36 +14,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// upgradePort is only a part of the name of a socket: two servers run while one database is copied to the other.
+// upgradePort is only part of the name of a socket: two servers run while one database is copied to the other.
 const upgradePort = "5433"
 
-// stopPatience is how long a server may take to write everything to disk: more than usual, because it has just been filled.
+// stopPatience is how long a server may take to write everything to disk: longer than usual, because it has just been filled.
 const stopPatience = 5 * time.Minute
 
-// UpgradeConfig says which database to move to which version of PostgreSQL.
+// UpgradeConfig configures an upgrade.
 type UpgradeConfig struct {
-	// Config is of the data directory. Its BinDir names the new binaries; empty means the highest version that is found.
+	// Config is that of the data directory. Its BinDir is the directory of the new binaries; empty means the highest version found.
 	Config
-	// OldBinDir names the binaries of the version that the cluster has; empty means to look for them.
+	// OldBinDir is the directory of binaries of the cluster's version; empty means to search for them.
 	OldBinDir string
-	// Move copies the database at one address to the empty one at the other, and verifies the copy. It may use the file at
+	// Move copies the database at one address to the empty one at the other, and verifies the copy. It may create a file at
 	// scratch, which does not exist.
 	Move func(ctx context.Context, from, to, scratch string) error
 
-	// step is told what is done, for tests; free is how much space a disk has.
+	// step is called with each step that is done, for tests; free returns how much space a disk has.
 	step func(string)
 	free func(dir string) (uint64, error)
 }
 
-// Upgraded is what an upgrade did.
+// Upgraded is the result of an upgrade.
 type Upgraded struct {
-	// From and To are the versions. To has the same major version if there was nothing to do.
+	// From and To are the versions. They have the same major version if there was nothing to do.
 	From, To Binaries
 	// Cluster is the directory of the database, Kept that of the previous one, and KeptBytes its size.
 	Cluster   string
 	Kept      string
 	KeptBytes uint64
-	// Databases are others than tarsy's in the previous cluster. They are not moved.
+	// Databases are the other databases in the previous cluster. They are not moved.
 	Databases []string
 }
 
@@ -57,8 +57,8 @@ type upgrade struct {
 	others   []string
 }
 
-// Upgrade moves the database of a data directory to another major version of PostgreSQL. Until the copy is verified, the
-// old cluster stays what it is, and a start uses it. A start after a kill between the renames finishes them.
+// Upgrade moves the database of a data directory to another major version of PostgreSQL. Until the copy is verified, the old
+// cluster is unchanged, and a start uses it. If Upgrade is killed between the renames, the next start finishes them.
 func Upgrade(ctx context.Context, cfg UpgradeConfig) (*Upgraded, error) {
 	if _, err := os.Stat(cfg.Dir); err != nil {
 		return nil, noDatabase(cfg.Dir)
@@ -161,7 +161,7 @@ func (u *upgrade) run(ctx context.Context) (*Upgraded, error) {
 	return &Upgraded{From: u.from, To: u.to, Cluster: u.place.cluster, Kept: kept, KeptBytes: size, Databases: u.others}, nil
 }
 
-// copy makes a cluster of the new version with the data of the old one. When it returns, no server runs.
+// copy creates a cluster of the new version with the data of the old one. When it returns, no server runs.
 func (u *upgrade) copy(ctx context.Context) (directory string, err error) {
 	u.cfg.Progress(fmt.Sprintf("starting the database with PostgreSQL %s…", u.from.Version))
 	old := &Server{cfg: u.cfg.Config, place: u.place, password: u.password}
@@ -240,7 +240,7 @@ func (u *upgrade) newServer(ctx context.Context) (*Server, error) {
 	return fresh, nil
 }
 
-// stop ends a server, also when ctx has ended. One that does not stop is a failure of its own.
+// stop stops a server, even after ctx has ended. A server that does not stop is an error too.
 func (u *upgrade) stop(ctx context.Context, running *process, err error) error {
 	running.patience = stopPatience
 	if stopErr := running.stop(context.WithoutCancel(ctx), u.cfg.Progress); err == nil {
@@ -252,8 +252,8 @@ func (u *upgrade) stop(ctx context.Context, running *process, err error) error {
 	return err
 }
 
-// checkSpace refuses an upgrade for which the disk is too small, and returns the size of the cluster. The copy is about as large as the data, the file
-// that it goes through is compressed, and both servers write a log of at most 1 GB.
+// checkSpace rejects an upgrade if the disk is too small for it, and returns the size of the cluster. The copy is about as large
+// as the data, the file that it goes through is compressed, and both servers write a log of at most 1 GB.
 func (u *upgrade) checkSpace() (uint64, error) {
 	const gigabyte = 1 << 30
 	data, log := treeSize(u.place.cluster)
@@ -268,7 +268,7 @@ func (u *upgrade) checkSpace() (uint64, error) {
 	return data + log, nil
 }
 
-// treeSize is the size of the files of a cluster, those of the write-ahead log apart.
+// treeSize returns the size of the files of a cluster, with those of the write-ahead log counted separately.
 func treeSize(cluster string) (data, log uint64) {
 	_ = filepath.WalkDir(cluster, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {

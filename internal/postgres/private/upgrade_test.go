@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// twoVersions are the binaries of the lowest and of the highest major version that are installed.
+// twoVersions returns the binaries of the lowest and the highest installed major version.
 func twoVersions(t *testing.T) (lowest, highest Binaries) {
 	t.Helper()
 	realBinaries(t)
@@ -28,7 +28,7 @@ func twoVersions(t *testing.T) (lowest, highest Binaries) {
 	return lowest, highest
 }
 
-// moveWords copies the only table that the tests have.
+// moveWords copies the only table of these tests.
 func moveWords(ctx context.Context, from, to, scratch string) error {
 	source, err := pgx.Connect(ctx, from)
 	if err != nil {
@@ -58,7 +58,7 @@ func moveWords(ctx context.Context, from, to, scratch string) error {
 	return err
 }
 
-// helpUpgrade upgrades until a step and waits there to be killed.
+// helpUpgrade upgrades up to a step and waits there to be killed.
 func helpUpgrade(config helperConfig) int {
 	_, err := Upgrade(context.Background(), UpgradeConfig{
 		Config: Config{Dir: config.Dir, BinDir: config.BinDir, Settings: fastSettings()}, OldBinDir: config.OldBinDir, Move: moveWords,
@@ -73,7 +73,7 @@ func helpUpgrade(config helperConfig) int {
 	return 1
 }
 
-// oldDatabase is a stopped database of a version, with one word in it.
+// oldDatabase creates a stopped database of a version, with one word in it.
 func oldDatabase(t *testing.T, version Binaries) string {
 	t.Helper()
 	dir := testDir(t)
@@ -94,7 +94,7 @@ func TestUpgradeMovesDatabaseAndKeepsTheOldOne(t *testing.T) {
 	require.NoError(t, err)
 	execSQL(t, server, "postgres", "CREATE DATABASE theirs")
 	stop(t, server)
-	// Somebody has upgraded from this version before.
+	// An earlier upgrade from this version.
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "postgres-"+strconv.Itoa(old.Major)), 0o700))
 
 	cfg := UpgradeConfig{
@@ -129,7 +129,7 @@ func TestUpgradeMovesDatabaseAndKeepsTheOldOne(t *testing.T) {
 	require.Empty(t, again.Kept, "there is nothing to do")
 	require.Equal(t, latest.Major, again.From.Major)
 
-	// The way back that the command prints.
+	// The rollback that the command prints.
 	require.NoError(t, os.Rename(result.Cluster, result.Cluster+".aside"))
 	require.NoError(t, os.Rename(result.Kept, result.Cluster))
 	server = open(t, dir)
@@ -137,8 +137,8 @@ func TestUpgradeMovesDatabaseAndKeepsTheOldOne(t *testing.T) {
 	require.Equal(t, "first", queryText(t, server.URL(), allWords))
 }
 
-// An upgrade is killed at each of its steps. The next start must find all data: in the old cluster, to which words are added meanwhile, until the
-// old one is set aside, and then in the new one. It never begins with an empty database.
+// An upgrade is killed at each of its steps. The next start must find all data: in the old cluster, to which words are added in
+// between, until the old one is set aside, and then in the new one. It never begins with an empty database.
 func TestKilledUpgradeLosesNothing(t *testing.T) {
 	t.Parallel()
 	old, latest := twoVersions(t)

@@ -9,11 +9,11 @@ import (
 	"fmt"
 )
 
-// iterations is how often a password is hashed. More of them slow down guessing, and a password of 192 random bits cannot
-// be guessed. With PostgreSQL's default of 4096, most of the time of a new connection was spent on hashing.
+// iterations is how often a password is hashed. More iterations slow down guessing, but a password of 192 random bits cannot be
+// guessed. With PostgreSQL's default of 4096, hashing took most of the time of a new connection.
 const iterations = 1
 
-// newVerifier returns what the server stores of a password, in PostgreSQL's format for SCRAM-SHA-256. The server takes it in
+// newVerifier returns what the server stores for a password, in PostgreSQL's format for SCRAM-SHA-256. The server accepts it in
 // place of the password. It must not be used for passwords that people choose.
 func newVerifier(password string) (string, error) {
 	salt := make([]byte, 16)

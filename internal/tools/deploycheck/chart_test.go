@@ -32,7 +32,7 @@ const (
 
 const minimal = "database: {existingSecret: tarsy-database}\n"
 
-// everything sets each value that has no default.
+// everything sets every value that has no default.
 const everything = minimal + `
 replicas: 3
 image: {repository: registry.example/tarsy, tag: "1.2.3"}
@@ -62,7 +62,7 @@ extraVolumes: [{name: runbooks, emptyDir: {}}]
 extraVolumeMounts: [{name: runbooks, mountPath: /runbooks}]
 `
 
-// rendered is what a release consists of, decoded strictly: a field that Kubernetes does not know is an error.
+// rendered contains the objects of a release, decoded strictly: a field unknown to Kubernetes is an error.
 type rendered struct {
 	deployment     appsv1.Deployment
 	service        corev1.Service
@@ -252,7 +252,7 @@ func TestChartSchemaRefusesMistakes(t *testing.T) {
 	}
 }
 
-// The chart and the manifest give an MCP server the same rights; internal/config checks that they only read.
+// The chart and the manifest give an MCP server the same rights; internal/config checks that they are read-only.
 func TestChartRoleIsThatOfTheManifest(t *testing.T) {
 	t.Parallel()
 
@@ -271,7 +271,7 @@ func TestChartRoleIsThatOfTheManifest(t *testing.T) {
 	require.Equal(t, manifest.Rules, mustRender(t, everything).role.Rules)
 }
 
-// Each value of the chart is in its schema, and each one is set by the values of these tests or has a default.
+// Every value of the chart is in its schema, and is either set by the values of these tests or has a default.
 func TestChartSchemaNamesEveryValue(t *testing.T) {
 	t.Parallel()
 

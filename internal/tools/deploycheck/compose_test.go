@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// composed loads the compose file as docker compose would, in a copy that has the file of keys.
+// composed loads the compose file like docker compose, from a copy that includes the file of keys.
 func composed(t *testing.T, environment map[string]string) (*types.Project, error) {
 	t.Helper()
 

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// root is the directory of the repository.
+	// root is the root directory of the repository.
 	root = "../../.."
 	// licences is the file with the licences of everything that the binary contains.
 	licences = "THIRD_PARTY_LICENSES.txt"

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Loading is strict: a key that GoReleaser does not know is an error.
+// Loading is strict: a key unknown to GoReleaser is an error.
 func TestReleaseIsStaticForEachPlatformWithChecksumsAndSBOM(t *testing.T) {
 	t.Parallel()
 

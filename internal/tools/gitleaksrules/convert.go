@@ -12,8 +12,8 @@ import (
 	"tarsy.dev/tarsy/internal/mask/gitleaks"
 )
 
-// source is gitleaks' own file. Every key of it is named here: one that a later release adds is an error, for it may
-// change what the rules mean.
+// source is the format of gitleaks' own file. It lists every key: a key added by a later release is an error, because
+// it may change what the rules mean.
 type source struct {
 	Title      string `toml:"title"`
 	MinVersion string `toml:"minVersion"`
@@ -39,11 +39,11 @@ type list struct {
 	StopWords   []string `toml:"stopwords"`
 }
 
-// replaced are the rules that patterns of our own stand in for. Their matches span lines, and finding them takes a thousand times
-// longer than finding others.
+// replaced are the rules that our own patterns replace. Their matches span lines, and finding them takes a thousand
+// times longer than finding others.
 var replaced = []string{"private-key", "curl-auth-header", "curl-auth-user"}
 
-// convert keeps the rules that apply to any text, and of them what the masker uses.
+// convert keeps the rules that apply to any text, reduced to what the masker uses.
 func convert(text []byte) (gitleaks.File, error) {
 	var from source
 
@@ -61,7 +61,7 @@ func convert(text []byte) (gitleaks.File, error) {
 	to := gitleaks.File{Allowlist: from.Allowlist.convert()}
 
 	for _, r := range from.Rules {
-		// A rule with a path is for files of that name, one without keywords would have to be tried everywhere.
+		// A rule with a path applies only to files of that name, and one without keywords would have to be tried everywhere.
 		if r.Path != "" || r.Regex == "" || len(r.Keywords) == 0 || slices.Contains(replaced, r.ID) {
 			continue
 		}
@@ -69,7 +69,7 @@ func convert(text []byte) (gitleaks.File, error) {
 		rule := gitleaks.Rule{ID: r.ID, Keywords: lowered(r.Keywords), Regex: r.Regex, SecretGroup: r.SecretGroup, Entropy: r.Entropy}
 
 		for _, l := range r.Allowlists {
-			// A list that requires a path never applies to a text that has none.
+			// A list that requires a path never applies to text without one.
 			if l.all() && len(l.Paths) > 0 || len(l.Regexes)+len(l.StopWords) == 0 {
 				continue
 			}

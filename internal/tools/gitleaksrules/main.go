@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, out, problems io.Writer) int {
 	return 0
 }
 
-// errDownload means that the module proxy cannot be reached, and not that the rules are wrong.
+// errDownload reports that the module proxy cannot be reached, as opposed to invalid rules.
 var errDownload = errors.New("download " + module + "@" + version)
 
 // generate returns the content of the data file.
@@ -75,7 +75,7 @@ func generate(ctx context.Context) ([]byte, error) {
 	return encode(file)
 }
 
-// download returns the directory of the module's source. It runs outside of any module, so that no go.mod is changed or needed.
+// download returns the directory of the module's source. It runs outside of any module, so that no go.mod is needed or changed.
 func download(ctx context.Context) (string, error) {
 	var problems bytes.Buffer
 

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// and joins identifiers that hold together, as in SPDX expressions.
+// and joins the identifiers of licences that apply together, as in SPDX expressions.
 const and = " AND "
 
-// unknown stands for a text that classify does not recognize. It is never allowed.
+// unknown identifies a text that classify does not recognize. It is never allowed.
 const unknown = "unknown"
 
-// allowed lists licences under which others may put their work into an Apache-2.0 program that is given away as a binary. Their
-// conditions are to keep notices and texts, which the generated file does; for MPL-2.0, that the sources of an unchanged
-// module can be had, which its public address ensures; for OFL-1.1, that a font is not sold by itself.
+// allowed lists the licences under which third-party code can be part of an Apache-2.0 program that is distributed as a binary. Their
+// conditions are to keep notices and texts, which the generated file does; for MPL-2.0, that the sources of an unchanged module are
+// available, which its public address ensures; for OFL-1.1, that a font is not sold by itself.
 var allowed = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "CC0-1.0", "ISC", "MIT", "MPL-2.0", "OFL-1.1", "Unlicense"}
 
-// marks are phrases by which a licence is recognized, in lower case and with single spaces. A text can have several licences.
+// marks are phrases that identify a licence, in lower case and with single spaces. A text can contain several licences.
 var marks = []struct{ id, phrase string }{
 	{"Apache-2.0", "apache license version 2.0"},
 	{"MPL-2.0", "mozilla public license version 2.0"},
@@ -39,7 +39,7 @@ var (
 	blanks      = regexp.MustCompile(`[\s*#/]+`)
 	punctuation = strings.NewReplacer(", version", " version")
 
-	// secondary is the definition in the MPL that names other licences.
+	// secondary matches the definition in the MPL that names other licences.
 	secondary = regexp.MustCompile(`[“"]secondary license[”"] means either [^;]*?or any later versions of those licenses`)
 
 	licenceFile = regexp.MustCompile(`(?i)^(un)?licen[cs]es?([.-].*)?$|^copying([.-].*)?$`)
@@ -82,7 +82,7 @@ func classify(text string) []string {
 	return ids
 }
 
-// read returns the licences and notices in a directory, and the identifiers of the licences.
+// read returns the licences and notices in a directory, and the licences' identifiers.
 func read(directory string) (texts, ids []string, err error) {
 	entries, err := os.ReadDir(directory)
 	if err != nil {
@@ -100,7 +100,7 @@ func read(directory string) (texts, ids []string, err error) {
 			return nil, nil, err
 		}
 
-		// Vite adds the licences of what its own program contains, which the page does not.
+		// Vite appends the licences of code bundled into Vite itself, which the page does not contain.
 		own, _, _ := strings.Cut(string(raw), "\n# Licenses of bundled dependencies")
 		text := tidy(own)
 		texts = append(texts, text)
@@ -113,7 +113,7 @@ func read(directory string) (texts, ids []string, err error) {
 	return texts, ids, nil
 }
 
-// tidy makes texts equal that differ in what nobody sees.
+// tidy removes invisible differences between texts.
 func tidy(text string) string {
 	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), "\n")
 	for i := range lines {
@@ -123,7 +123,7 @@ func tidy(text string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// expression joins identifiers, each once.
+// expression joins identifiers without duplicates.
 func expression(ids []string) string {
 	if len(ids) == 0 {
 		return unknown

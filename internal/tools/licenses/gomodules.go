@@ -15,13 +15,13 @@ import (
 	"tarsy.dev/tarsy/internal/licenses"
 )
 
-// standardLibrary is linked like a module. Its version is that of the toolchain that built the program, which tarsy version prints.
+// standardLibrary is listed like a module. Its version is that of the toolchain that built the program, which tarsy version prints.
 const standardLibrary = "Go standard library"
 
-// platforms are those of .goreleaser.yaml.
+// platforms are the platforms in .goreleaser.yaml.
 var platforms = [][2]string{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
 
-// goModule is a module and the directories of its packages that the program links.
+// goModule is a module with the directories of its linked packages.
 type goModule struct {
 	path, version, directory string
 	packages                 []string
@@ -56,7 +56,7 @@ func goModules(ctx context.Context, root string) ([]*goModule, error) {
 	return found, nil
 }
 
-// addPackages reads what go list printed about packages.
+// addPackages reads the output of go list.
 func addPackages(modules map[string]*goModule, out string) error {
 	for decoder := json.NewDecoder(strings.NewReader(out)); ; {
 		var p struct {
@@ -139,7 +139,8 @@ func goParts(ctx context.Context, root string) ([]licenses.Part, error) {
 	return parts, nil
 }
 
-// directories are the root of the module and everything between it and its linked packages: copied code has its licence beside it.
+// directories returns the root of the module and all directories between it and its linked packages: copied code has
+// its licence next to it.
 func (m *goModule) directories() []string {
 	found := []string{m.directory}
 

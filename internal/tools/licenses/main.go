@@ -1,6 +1,6 @@
-// Command licenses writes the licences of everything that the program contains: of the Go modules that it links on any
-// platform of a release, of the packages in the dashboard (web/bundled.json, which building it writes), and of embedded data.
-// It refuses a licence that is not in the list of allowed ones.
+// Command licenses writes the licences of everything that the program contains: the Go modules that it links on any platform of a release,
+// the packages in the dashboard (web/bundled.json, which the dashboard's build writes), and embedded data. It rejects licences that are not
+// in the list of allowed ones.
 package main
 
 import (
@@ -86,7 +86,7 @@ func sorted(parts []licenses.Part) []licenses.Part {
 	return parts
 }
 
-// notAllowed names the parts that have a licence which is not allowed, or none.
+// notAllowed names the parts with a licence that is not allowed, or without one.
 func notAllowed(parts []licenses.Part) []string {
 	var refused []string
 

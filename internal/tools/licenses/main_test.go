@@ -55,7 +55,7 @@ func TestLicencesOfLinkedModulesAreUpToDate(t *testing.T) {
 
 	for i := range linked {
 		if linked[i].Name == standardLibrary {
-			continue // the text comes from the toolchain here
+			continue // its text comes from this machine's toolchain
 		}
 
 		require.Equal(t, written[i], linked[i], "run make licenses")
@@ -174,7 +174,7 @@ func TestMissingRepositoryIsReported(t *testing.T) {
 	require.Contains(t, problems.String(), "licenses: go list")
 }
 
-// split makes parts of name@version.
+// split makes parts from name@version.
 func split(bundled []string) []licenses.Part {
 	var parts []licenses.Part
 

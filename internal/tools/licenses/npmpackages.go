@@ -18,7 +18,7 @@ func bundledPackages(root string) ([]string, error) {
 	return names, readJSON(filepath.Join(root, "web", "bundled.json"), &names)
 }
 
-// lockedDirectories returns where each package is installed, by name@version.
+// lockedDirectories returns the install directory of each package, by name@version.
 func lockedDirectories(root string) (map[string]string, error) {
 	var lock struct {
 		Packages map[string]struct{ Version string }
@@ -39,7 +39,7 @@ func lockedDirectories(root string) (map[string]string, error) {
 	return directories, nil
 }
 
-// npmParts returns the packages that have a part in the dashboard.
+// npmParts returns the packages that the dashboard contains parts of.
 func npmParts(root string) ([]licenses.Part, error) {
 	names, err := bundledPackages(root)
 	if err != nil {
@@ -74,7 +74,7 @@ func npmParts(root string) ([]licenses.Part, error) {
 	return parts, nil
 }
 
-// statedMIT is the text for a package without a file that has its licence.
+// statedMIT is the text for a package that states the MIT licence but has no licence file.
 const statedMIT = `The package.json of %s states the license MIT, and its author is %s.
 
 Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation
@@ -121,7 +121,7 @@ func author(value any) string {
 	return fmt.Sprint(value)
 }
 
-// dataParts returns what is embedded and comes from others.
+// dataParts returns the embedded third-party data.
 func dataParts(root string) ([]licenses.Part, error) {
 	rules, err := gitleaks.Load()
 	if err != nil {

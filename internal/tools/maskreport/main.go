@@ -1,5 +1,5 @@
-// Command maskreport says how well the masker does on its corpus: recall and precision, overall and by kind of secret. It
-// fails if they are under what is promised.
+// Command maskreport reports the masker's recall and precision on its corpus, overall and by kind of secret. It fails
+// if they are below what is promised.
 package main
 
 import (
@@ -45,7 +45,7 @@ func run(args []string, out, problems io.Writer) int {
 	return report(samples(*seed), func(text string) (string, error) { return m.Result("any", text) }, *verbose, out, problems)
 }
 
-// report judges a masker by samples, and returns the exit code.
+// report measures a masker with samples and returns the exit code.
 func report(samples []corpus.Sample, masker func(string) (string, error), verbose bool, out, problems io.Writer) int {
 	var failure error
 

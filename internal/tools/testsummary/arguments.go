@@ -6,24 +6,24 @@ import (
 	"strings"
 )
 
-// arguments are those of go test, taken apart.
+// arguments are the parsed arguments of go test.
 type arguments struct {
-	// flags are in the order in which they were given, each with its value as -name=value, or -name.
+	// flags are in their original order, each as -name=value or -name.
 	flags []string
 	// packages are import paths or patterns.
 	packages []string
-	// rest is what the test binaries get: everything from -args on.
+	// rest is passed to the test binaries: everything from -args on.
 	rest []string
 }
 
-// withValue are the flags of go test that take a value, which may be the next argument. All others are switches.
+// withValue are the flags of go test that take a value, which can be the next argument. All others are switches.
 var withValue = strings.Fields(`
 	C p covermode coverpkg asmflags buildmode compiler gccgoflags gcflags installsuffix ldflags mod modfile overlay pgo pkgdir tags
 	toolexec debug-actiongraph debug-trace exec o vet bench benchtime blockprofile blockprofilerate count coverprofile cpu cpuprofile
 	fuzz fuzztime fuzzminimizetime list memprofile memprofilerate mutexprofile mutexprofilefraction outputdir parallel run shuffle
 	skip timeout trace`)
 
-// flagName is the name of a flag without its value, or empty if it is no flag.
+// flagName returns the name of a flag without its value, or an empty string for other arguments.
 func flagName(argument string) string {
 	if !strings.HasPrefix(argument, "-") {
 		return ""
@@ -61,23 +61,23 @@ func (a arguments) has(names ...string) bool {
 	return slices.ContainsFunc(a.flags, func(flag string) bool { return slices.Contains(names, flagName(flag)) })
 }
 
-// without returns the flags but these.
+// without returns all flags except these.
 func (a arguments) without(names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(a.flags), func(flag string) bool { return slices.Contains(names, flagName(flag)) })
 }
 
-// only returns the flags that are among these.
+// only returns only these flags.
 func (a arguments) only(names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(a.flags), func(flag string) bool { return !slices.Contains(names, flagName(flag)) })
 }
 
-// command is what go is run with.
+// command returns the arguments for go.
 func (a arguments) command(flags ...string) []string {
 	return slices.Concat([]string{"test", "-json"}, flags, a.flags, a.packages, a.rest)
 }
 
-// atOnce adds how many tests of a package run at once, if that is not given: more than a small machine has cores, which go test takes
-// instead. Tests wait for processes, leases and each other's locks, and left two cores idle for a fifth of the time.
+// atOnce sets how many tests of a package run in parallel, unless that is given: more than the number of cores of a small machine, which is
+// go test's default. Tests wait for processes, leases and each other's locks, and left two cores idle for a fifth of the time.
 func (a arguments) atOnce(cores int) arguments {
 	const least = 4
 

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// buildTime is the CPU time that the go command spent on building.
+// buildTime is the CPU time that the go command spent building.
 type buildTime struct{ compile, link time.Duration }
 
-// readBuildTime reads the graph of actions that go writes with -debug-actiongraph. It has the exact times of the programs that
-// go started, on every system; the flag is not documented, so without the file there are no times.
+// readBuildTime reads the action graph that go writes with -debug-actiongraph. It contains the exact times of the programs that go started,
+// on every system. The flag is undocumented, so without the file there are no times.
 func readBuildTime(file string) (buildTime, bool) {
 	var (
 		b       buildTime

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// coverageLine is what go test -cover prints for a package with statements.
+// coverageLine matches what go test -cover prints for a package with statements.
 var coverageLine = regexp.MustCompile(`coverage: (\d+(?:\.\d+)?)% of statements`)
 
-// readCoverage finds the coverage in the output of a package, -1 if it has none.
+// readCoverage returns the coverage in the output of a package, or -1 if there is none.
 func readCoverage(output string) float64 {
 	found := coverageLine.FindStringSubmatch(output)
 	if found == nil {
@@ -26,7 +26,7 @@ func readCoverage(output string) float64 {
 	return percent
 }
 
-// printCoverage prints the coverage of each package, the lowest first and several on a line; nothing if none was measured.
+// printCoverage prints the coverage of each package, lowest first and several per line, or nothing if none was measured.
 func (s *summary) printCoverage() {
 	const perLine = 3
 

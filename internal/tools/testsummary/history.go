@@ -13,20 +13,20 @@ const (
 	keptResults   = 10
 )
 
-// history is what earlier runs on this machine took and how they ended, by package. It decides about order only, so it may be
-// deleted at any time, and of two runs at once the later one wins.
+// history is how long earlier runs on this machine took and how they ended, by package. It only affects the order, so it can be deleted at
+// any time, and the later of two concurrent runs wins.
 type history map[string]record
 
-// record is the history of a package, the latest last.
+// record is the history of a package, latest last.
 type record struct {
 	Seconds []float64 `json:"seconds,omitempty"`
 	Failed  []bool    `json:"failed,omitempty"`
 }
 
-// historyFile is the file of a module's history.
+// historyFile returns the history file of a module.
 func historyFile(root string) string { return filepath.Join(root, ".cache", "test-history.json") }
 
-// readHistory returns an empty history if there is none that can be read.
+// readHistory returns an empty history if none can be read.
 func readHistory(root string) history {
 	h := history{}
 
@@ -37,7 +37,7 @@ func readHistory(root string) history {
 	return h
 }
 
-// write replaces the file at once, because another run may be reading it.
+// write replaces the file atomically, because another run may be reading it.
 func (h history) write(root string) error {
 	raw, err := json.MarshalIndent(h, "", "\t")
 	if err != nil {
@@ -60,14 +60,14 @@ func (h history) write(root string) error {
 	}
 
 	if err != nil {
-		_ = os.Remove(file.Name()) // the error of writing is the one to report
+		_ = os.Remove(file.Name()) // report the write error
 	}
 
 	return err
 }
 
-// add records how the tests of a package ended. Their duration counts only if the run was usual: of all tests of the package,
-// once, and without the race detector.
+// add records how the tests of a package ended. Their duration counts only if the run was usual: all tests of the package, once, and
+// without the race detector.
 func (h history) add(p packageResult, usual bool) {
 	if p.empty || p.cached {
 		return
@@ -85,7 +85,7 @@ func (h history) add(p packageResult, usual bool) {
 
 func last[T any](values []T, most int) []T { return values[max(0, len(values)-most):] }
 
-// seconds is how long the tests of a package take: the median, because one run on a busy machine says little.
+// seconds returns how long the tests of a package take: the median, because one run on a busy machine is not representative.
 func (h history) seconds(pkg string) float64 {
 	values := slices.Sorted(slices.Values(h[pkg].Seconds))
 	if len(values) == 0 {
@@ -95,7 +95,7 @@ func (h history) seconds(pkg string) float64 {
 	return values[len(values)/2]
 }
 
-// failures is how many of the latest runs of a package failed.
+// failures returns how many of the latest runs of a package failed.
 func (h history) failures(pkg string) int {
 	count := 0
 
@@ -108,8 +108,8 @@ func (h history) failures(pkg string) int {
 	return count
 }
 
-// order sorts packages: those that failed most often first, whose result is awaited, then the slowest, so that no core is
-// idle at the end. Unknown ones keep their order at the end. go test starts packages in the order of its arguments.
+// order sorts packages: the most frequently failing first, because their results are awaited, then the slowest, so that no core is idle at
+// the end. Unknown ones come last, in their order. go test starts packages in the order of its arguments.
 func (h history) order(packages []string) []string {
 	packages = slices.Clone(packages)
 	slices.SortStableFunc(packages, func(a, b string) int {
@@ -119,7 +119,7 @@ func (h history) order(packages []string) []string {
 	return packages
 }
 
-// usual reports whether durations of runs with these arguments may be compared with each other.
+// usual reports whether durations of runs with these arguments can be compared.
 func (a arguments) usual() bool {
 	return !a.has("run", "skip", "short", "race", "count", "bench", "fuzz", "list", "cover", "coverprofile", "msan", "asan")
 }

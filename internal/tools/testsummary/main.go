@@ -1,17 +1,16 @@
-// Command testsummary runs go test and summarizes the result. Its arguments are those of go test. It prints failures as
-// they happen and one line of progress; at the end the tests that were skipped, by reason, the slowest tests, where the
-// time went, and a last line "N passed, M failed, K skipped". Tests that failed are run once more by themselves: those that
-// pass then are listed as flaky, and still fail the run. With -cover it prints the coverage of each package. The packages that failed recently run first, then the slowest
+// Command testsummary runs go test and summarizes the result. Its arguments are those of go test. It prints failures as they happen and one
+// line of progress; at the end the skipped tests by reason, the slowest tests, where the time went, and a last line
+// "N passed, M failed, K skipped". Failed tests run once more on their own: those that then pass are listed as flaky, and still fail the
+// run. With -cover it prints the coverage of each package. The packages that failed recently run first, then the slowest
 // (.cache/test-history.json).
 //
-// With -times before the arguments it also prints where CPU time went, and the slowest tests of the slowest packages. With
-// -times -vitest REPORT before a command it does the same for that command, which writes a JSON report of vitest.
+// With -times before the arguments it also prints where CPU time went, and the slowest tests of the slowest packages. With -times -vitest
+// REPORT before a command it does the same for that command, which must write a vitest JSON report.
 //
-// With -quick as its only argument it vets and tests the packages that the latest changes affect and that take less than a
-// minute, and lists the others.
+// With -quick as its only argument it vets and tests the packages that the latest changes affect and that take less
+// than a minute, and lists the others.
 //
-// With -read as its only argument it runs nothing and summarizes the output of go test -json or of test2json on its
-// standard input.
+// With -read as its only argument it runs nothing and summarizes the output of go test -json or of test2json on its standard input.
 package main
 
 import (
@@ -28,7 +27,7 @@ import (
 func main() { os.Exit(run(os.Args[1:])) }
 
 func run(arguments []string) int {
-	// Ctrl-C reaches go test too, which is in the same group; what it prints then is wanted.
+	// Ctrl-C also reaches go test, which is in the same process group; its last output is wanted.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 

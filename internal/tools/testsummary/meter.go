@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// meter measures a run if there is a /proc.
+// meter measures a run, if there is a /proc.
 type meter struct {
 	sampler *sampler
 	begin   time.Time

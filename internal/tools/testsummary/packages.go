@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// goPackage is what go list knows of a package.
+// goPackage is the output of go list for a package.
 type goPackage struct {
 	ImportPath      string   `json:"ImportPath"`
 	Dir             string   `json:"Dir"`
@@ -25,12 +25,12 @@ type goPackage struct {
 	XTestGoFiles    []string `json:"XTestGoFiles"`
 }
 
-// listedFields are the fields of goPackage: go list is quicker without the others.
+// listedFields are the fields of goPackage: go list is faster without the others.
 const listedFields = "ImportPath,Dir,Imports,TestImports,XTestImports,EmbedFiles,TestEmbedFiles,XTestEmbedFiles,TestGoFiles,XTestGoFiles"
 
 func (p goPackage) hasTests() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
 
-// module is the packages of a module by their directory relative to its root, with slashes; the root is ".".
+// module maps directories to the packages of a module, relative to its root and with slashes; the root is ".".
 type module map[string]goPackage
 
 // parseModule reads the output of go list -json.
@@ -54,8 +54,8 @@ func parseModule(root string, output io.Reader) (module, error) {
 	}
 }
 
-// changed is the packages with a changed file, by directory; the value is whether packages that import it are affected too.
-// A file that no package contains, such as a document or the Makefile, is read by the tests of docs.
+// changed returns the packages with a changed file, by directory. The value is whether packages that import it are affected too. A file
+// that belongs to no package, such as a document or the Makefile, is read by the tests of docs.
 func (m module) changed(files []string) map[string]bool {
 	changed := map[string]bool{}
 
@@ -72,7 +72,7 @@ func (m module) changed(files []string) map[string]bool {
 				changed[directory] = changed[directory] || !strings.HasSuffix(name, "_test.go")
 			}
 		case inDashboard(file):
-			// Go embeds what is built from it.
+			// Go embeds only what is built from it.
 		default:
 			owner, embedded := m.owner(file)
 			if _, exists := m[owner]; exists {
@@ -84,7 +84,7 @@ func (m module) changed(files []string) map[string]bool {
 	return changed
 }
 
-// owner is the package that a file which is not Go code belongs to, and whether it embeds it.
+// owner returns the package that a file other than Go code belongs to, and whether the package embeds it.
 func (m module) owner(file string) (directory string, embedded bool) {
 	for directory = path.Dir(file); ; directory = path.Dir(directory) {
 		p, exists := m[directory]
@@ -104,13 +104,13 @@ func (m module) owner(file string) (directory string, embedded bool) {
 
 func isTestdata(file string) bool { return slices.Contains(strings.Split(file, "/"), "testdata") }
 
-// inDashboard reports whether a file is source of the dashboard, which tests in Go do not read.
+// inDashboard reports whether a file is a source of the dashboard, which Go tests do not read.
 func inDashboard(file string) bool {
 	return strings.HasPrefix(file, "web/src/") || strings.HasPrefix(file, "web/test/")
 }
 
-// affected is the packages whose tests a change affects, by directory, with their distance from it: 0 is a changed package, 1
-// one that imports it, and so on. Packages without tests are left out.
+// affected returns the packages whose tests a change affects, by directory, with their distance from it: 0 for a changed package, 1 for one
+// that imports it, and so on. Packages without tests are omitted.
 func (m module) affected(changed map[string]bool) map[string]int {
 	importers, testers := map[string][]string{}, map[string][]string{}
 
@@ -127,7 +127,7 @@ func (m module) affected(changed map[string]bool) map[string]int {
 	distance := map[string]int{}  // of packages whose tests are affected
 	reaching := map[string]bool{} // packages whose importers are affected too
 
-	var queue []reached // the nearest first
+	var queue []reached // nearest first
 
 	for directory, exported := range changed {
 		distance[directory] = 0
@@ -158,7 +158,7 @@ func (m module) affected(changed map[string]bool) map[string]int {
 		}
 
 		for _, tester := range testers[m[from.directory].ImportPath] {
-			affect(tester, from.distance+1) // who imports it does not see its tests
+			affect(tester, from.distance+1) // importers of tester do not see its tests
 		}
 	}
 
@@ -171,7 +171,7 @@ func (m module) affected(changed map[string]bool) map[string]int {
 	return distance
 }
 
-// reached is a package that a change affects, at its distance.
+// reached is an affected package with its distance.
 type reached struct {
 	directory string
 	distance  int

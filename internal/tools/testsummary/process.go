@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// tick is the unit of CPU times in /proc, on every architecture of Linux.
+// tick is the unit of CPU times in /proc, on all Linux architectures.
 const tick = 10 * time.Millisecond
 
 var errFormat = errors.New("unexpected format")
@@ -22,12 +22,12 @@ type processTable string
 type processStat struct {
 	pid, parent int
 	name        string
-	// started tells processes apart that had the same PID one after the other.
+	// started distinguishes processes that had the same PID in succession.
 	started string
 	cpu     time.Duration
 }
 
-// all are the processes that run now. One that ends meanwhile is left out.
+// all returns the running processes. Processes that end in the meantime are omitted.
 func (p processTable) all() ([]processStat, error) {
 	entries, err := os.ReadDir(string(p))
 	if err != nil {
@@ -54,7 +54,7 @@ func (p processTable) all() ([]processStat, error) {
 	return all, nil
 }
 
-// parseStat takes a line apart. The name is in parentheses and may contain spaces and parentheses.
+// parseStat parses a line. The name is in parentheses and can contain spaces and parentheses.
 func parseStat(raw []byte) (processStat, error) {
 	const (
 		parent  = 1 // counted from the field after the name
@@ -83,7 +83,7 @@ func parseStat(raw []byte) (processStat, error) {
 	}, errors.Join(err1, err2, err3, err4)
 }
 
-// arguments are those of a process, its program first.
+// arguments returns the arguments of a process, starting with its program.
 func (p processTable) arguments(pid int) []string {
 	raw, err := os.ReadFile(filepath.Join(string(p), strconv.Itoa(pid), "cmdline"))
 	if err != nil || len(raw) == 0 {
@@ -93,16 +93,16 @@ func (p processTable) arguments(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(raw), "\x00"), "\x00")
 }
 
-// directory is the working directory of a process.
+// directory returns the working directory of a process.
 func (p processTable) directory(pid int) string {
-	directory, _ := os.Readlink(filepath.Join(string(p), strconv.Itoa(pid), "cwd")) // a process that has ended has none
+	directory, _ := os.Readlink(filepath.Join(string(p), strconv.Itoa(pid), "cwd")) // empty for a process that has ended
 
 	return directory
 }
 
-// busy is the CPU time that all processes of the machine have used since it was started, and cores how many there are.
+// busy returns the CPU time of all processes on the machine since boot, and the number of cores.
 func (p processTable) busy() (used time.Duration, cores int, err error) {
-	const idle, waiting, last = 3, 4, 7 // columns after the name; the later ones are contained in the first two
+	const idle, waiting, last = 3, 4, 7 // columns after the name; the first two include the later ones
 
 	raw, err := os.ReadFile(filepath.Join(string(p), "stat"))
 	if err != nil {

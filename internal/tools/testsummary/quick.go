@@ -15,31 +15,31 @@ import (
 	"time"
 )
 
-// quick vets and tests what a change affects, as far as that takes less than a minute.
+// quick vets and tests what a change affects, as much of it as fits into a minute.
 type quick struct {
 	out    *screen
 	stderr io.Writer
 	root   string // of the module and of the repository
-	// parallel is how many packages are tested at once.
+	// parallel is how many packages are tested concurrently.
 	parallel int
-	// homes is where PostgreSQL servers of runs may be.
+	// homes is where PostgreSQL servers of runs can be.
 	homes []string
 }
 
 const (
-	// quickBudget is how long the tests may take by the history; go list, go vet and the first build come on top of it.
+	// quickBudget limits the duration of the tests according to the history; go list, go vet and the first build come on top of it.
 	quickBudget = 40 * time.Second
-	// quickLimit is when the run is to be over. Packages that would then still be tested are not begun: compiling may have taken longer than thought.
+	// quickLimit is when the run should end. Packages whose tests would take longer are not started, because
+	// compiling may have taken longer than expected.
 	quickLimit = 55 * time.Second
-	// buildCost is the wall time that compiling and linking the tests of a package takes after a change, on two cores.
+	// buildCost is the wall time for compiling and linking the tests of a package after a change, on two cores.
 	buildCost = 1500 * time.Millisecond
 )
 
 // minutes are the packages whose tests start programs and always take minutes.
 var minutes = []string{"e2e", "bench", "examples"}
 
-// guesses is how many seconds the tests of a package take that the history does not know, by what they import; the first that fits
-// counts.
+// guesses are the durations in seconds for packages without history, by what they import. The first match counts.
 var guesses = []struct {
 	imported string // without the module
 	seconds  float64
@@ -47,7 +47,7 @@ var guesses = []struct {
 	{"tarsytest", 60}, {"internal/app", 60}, {"internal/postgres/private", 60}, {"internal/postgres/pgtest", 20},
 }
 
-// guess is how long the tests of an unknown package take.
+// guess returns the estimated duration of the tests of an unknown package.
 func (p goPackage) guess() float64 {
 	for _, g := range guesses {
 		for _, imported := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
@@ -60,24 +60,24 @@ func (p goPackage) guess() float64 {
 	return 1
 }
 
-// seconds is how long the tests of a package take, by the history or a guess.
+// seconds returns the duration of the tests of a package, from the history or a guess.
 func (m module) seconds(directory string, past history) float64 {
 	return cmp.Or(past.seconds(m[directory].ImportPath), m[directory].guess())
 }
 
-// cost is the wall time that testing a package takes beside others.
+// cost returns the wall time of testing a package in parallel with others.
 func (m module) cost(directory string, past history, parallel int) time.Duration {
 	return buildCost + time.Duration(m.seconds(directory, past)*float64(time.Second))/time.Duration(parallel)
 }
 
-// plan is what runs and what does not, as directories.
+// plan lists the directories whose tests run, and those left out.
 type plan struct {
 	run      []string
 	left     []string // with the reason
 	estimate time.Duration
 }
 
-// choose takes the nearest packages first, of equally near ones the quickest, as long as they fit into the budget.
+// choose selects packages that fit the budget, the nearest first, and the quickest first among equally near ones.
 func choose(affected map[string]int, m module, past history, parallel int) plan {
 	var p plan
 
@@ -107,7 +107,7 @@ func choose(affected map[string]int, m module, past history, parallel int) plan 
 	return p
 }
 
-// run reports whether everything that it ran passed.
+// run reports whether everything that it ran has passed.
 func (q *quick) run(ctx context.Context) (bool, error) {
 	until := time.Now().Add(quickLimit)
 
@@ -157,8 +157,8 @@ func (q *quick) run(ctx context.Context) (bool, error) {
 	return vetted && good && dashboard, errors.Join(err, dashboardErr)
 }
 
-// changes is the files that differ from where this branch left origin/main. Without origin/main it is those that differ from
-// the last commit or, if there are none, those of the last commit.
+// changes returns the files that differ from the point where this branch left origin/main. Without origin/main, it returns those that
+// differ from the last commit or, if there are none, those of the last commit.
 func (q *quick) changes(ctx context.Context) (base string, files []string, err error) {
 	base = "HEAD"
 	if fork, err := q.output(ctx, "git", "merge-base", "origin/main", "HEAD"); err == nil {
@@ -196,7 +196,7 @@ func (q *quick) exists(ctx context.Context, commit string) bool {
 	return err == nil
 }
 
-// vet also looks at changed packages without tests.
+// vet also vets changed packages without tests.
 func (q *quick) vet(ctx context.Context, directories []string) bool {
 	begin := time.Now()
 	vet := exec.CommandContext(ctx, "go", append([]string{"vet"}, patterns(directories)...)...)
@@ -217,7 +217,7 @@ func patterns(directories []string) []string {
 	return packages
 }
 
-// expected is how long some packages are tested that are tested together: at least as long as the slowest of them.
+// expected returns a function that estimates the duration of testing packages together: at least that of the slowest one.
 func (m module) expected(past history, parallel int) func(packages []string) time.Duration {
 	return func(packages []string) time.Duration {
 		var all, longest time.Duration
@@ -232,8 +232,8 @@ func (m module) expected(past history, parallel int) func(packages []string) tim
 	}
 }
 
-// test tests packages, the nearest first. Without -shuffle go remembers what passed and did not change. What does not begin in time
-// is printed: cutting off what runs would leave servers behind that its tests started.
+// test tests packages, the nearest first. Without -shuffle, go caches passed tests that did not change. Packages that do not start in time
+// are printed: cutting off running ones would leave behind servers that their tests started.
 func (q *quick) test(ctx context.Context, directories []string, until time.Time, expected func([]string) time.Duration) (bool, error) {
 	r := &runner{out: q.out, stderr: q.stderr, directory: q.root, homes: q.homes, until: until, expected: expected, arguments: arguments{
 		flags: []string{"-vet=off", fmt.Sprintf("-p=%d", q.parallel)}, packages: patterns(directories),
@@ -284,7 +284,7 @@ func isThere(file string) bool {
 	return err == nil
 }
 
-// output is what a program prints; if it fails, the error has what it printed about that.
+// output returns the output of a program. If it fails, the error contains what it printed to stderr.
 func (q *quick) output(ctx context.Context, program string, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, program, arguments...)
 	command.Dir = q.root
@@ -299,7 +299,7 @@ func (q *quick) output(ctx context.Context, program string, arguments ...string)
 
 func (q *quick) printf(format string, args ...any) { fmt.Fprintf(q.out, format, args...) }
 
-// listOr is names with commas, or another word if there are none.
+// listOr joins names with commas, or returns none if there are no names.
 func listOr(names []string, none string) string {
 	return cmp.Or(strings.Join(names, ", "), none)
 }

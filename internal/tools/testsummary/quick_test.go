@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sample is a module in which b imports a, the tests of c import b, d imports c, and nothing imports docs.
+// sample returns a module in which b imports a, the tests of c import b, d imports c, and nothing imports docs.
 func sample() module {
 	with := func(name string, imports, testImports []string) goPackage {
 		return goPackage{ImportPath: "m/" + name, Imports: imports, TestImports: testImports, TestGoFiles: []string{"x_test.go"}}
@@ -126,7 +126,7 @@ func TestQuickBeginsNoPackagesWhenTheTimeIsUp(t *testing.T) {
 	require.Contains(t, out.String(), "not run:  d, because the time was up; make test-go runs them\n")
 	require.Contains(t, out.String(), "5 passed, 0 failed")
 
-	// However late it is, one is tested.
+	// Even if it is too late, one package is tested.
 	out.Reset()
 
 	_, err = q.test(t.Context(), []string{"f", "d"}, time.Now(), expected)

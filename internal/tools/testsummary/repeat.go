@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// mostRepeated is how many failed tests are run again at most. If more failed, the build or the database is broken, and
-// repeating them would only take time.
+// mostRepeated limits how many failed tests are run again. If more failed, the build or the database is broken, and
+// repeating them would only waste time.
 const mostRepeated = 20
 
-// repeat runs the failed tests once more, each package's by themselves, and prints which of them passed then. Both kinds fail
-// the run: a flaky test is a bug.
+// repeat runs the failed tests once more, separately for each package, and prints which of them passed. Either way
+// they fail the run: a flaky test is a bug.
 func (r *runner) repeat(ctx context.Context, s *summary) {
 	if len(s.failures) > mostRepeated {
 		s.printf("\n%d tests failed: too many to run them again\n", len(s.failures))
@@ -36,7 +36,7 @@ func (r *runner) repeat(ctx context.Context, s *summary) {
 		}
 
 		again := newSummary(io.Discard)
-		_, _ = r.test(ctx, again, r.repetition(pkg, tests), nil) // it fails if a test fails, which again knows
+		_, _ = r.test(ctx, again, r.repetition(pkg, tests), nil) // it fails if a test fails, which again has recorded
 
 		for _, test := range tests {
 			verdict := "failed"
@@ -49,7 +49,7 @@ func (r *runner) repeat(ctx context.Context, s *summary) {
 	}
 }
 
-// failedPackages are the packages of failed tests, in the order of their first failure.
+// failedPackages returns the packages of failed tests, in the order of their first failure.
 func failedPackages(failures []testName) []string {
 	var packages []string
 
@@ -62,11 +62,11 @@ func failedPackages(failures []testName) []string {
 	return packages
 }
 
-// repetition is the arguments of go that run only these tests of a package, with the flags of the first run but its order.
+// repetition returns the arguments of go that run only these tests of a package, with the flags of the first run except for the order.
 func (r *runner) repetition(pkg string, tests []string) []string {
 	flags := append(r.arguments.without("shuffle", "run", "debug-actiongraph"), "-run=^("+strings.Join(tests, "|")+")$")
 	if !r.arguments.has("count") {
-		flags = append(flags, "-count=1") // otherwise go may print the result of an earlier repetition
+		flags = append(flags, "-count=1") // otherwise go may print the cached result of an earlier repetition
 	}
 
 	return arguments{flags: flags, packages: []string{pkg}, rest: r.arguments.rest}.command()

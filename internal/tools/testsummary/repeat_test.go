@@ -13,7 +13,7 @@ import (
 func TestTestThatPassesOnTheSecondRunIsFlakyAndFailsTheRun(t *testing.T) {
 	t.Parallel()
 
-	// Each test appends its name to a file, so that the file has what ran.
+	// Each test appends its name to a file, which then lists the tests that ran.
 	module := newModule(t, map[string]string{"a/a_test.go": `package a
 
 import (

@@ -22,22 +22,22 @@ type runner struct {
 	out       *screen
 	stderr    io.Writer
 	arguments arguments
-	// directory is where go runs; empty means the current one.
+	// directory is where go runs; empty means the current directory.
 	directory string
-	// homes is where PostgreSQL servers of runs may be.
+	// homes is where PostgreSQL servers of runs can be.
 	homes []string
 	// times prints where CPU time went and the slowest tests of each of the slowest packages.
 	times bool
-	// until, if it is set, is when the tests are to be over. A few packages are tested at a time then, in the order of the arguments, and none
-	// that by expected would take longer.
+	// until, if set, is when the tests should end. Packages are then tested a few at a time, in the order of the arguments, except for
+	// those that, according to expected, would take longer.
 	until    time.Time
 	expected func(packages []string) time.Duration
 }
 
-// fewPackages is how many packages are tested at a time before runner.until is looked at.
+// fewPackages is how many packages are tested at a time before runner.until is checked.
 const fewPackages = 4
 
-// run tests and prints the results. It reports whether all tests passed.
+// run runs the tests and prints the results. It reports whether all tests passed.
 func (r *runner) run(ctx context.Context) (good bool, err error) {
 	work, err := os.MkdirTemp("", "testsummary-")
 	if err != nil {
@@ -88,7 +88,7 @@ func (r *runner) run(ctx context.Context) (good bool, err error) {
 	s.printTotal()
 
 	if s.failed > 0 {
-		err = nil // go test fails because of what is printed already
+		err = nil // go test fails because of failures that are already printed
 	}
 
 	if root != "" && ctx.Err() == nil {
@@ -102,7 +102,7 @@ func (r *runner) run(ctx context.Context) (good bool, err error) {
 	return s.failed == 0, err
 }
 
-// testUntil tests all packages at once, or a few at a time until it is too late for more.
+// testUntil tests all packages together, or a few at a time until it is too late for more.
 func (r *runner) testUntil(ctx context.Context, s *summary, all arguments, flag string, progress func()) (ended *os.ProcessState, err error) {
 	if r.until.IsZero() {
 		return r.test(ctx, s, all.command(flag), progress)
@@ -114,7 +114,7 @@ func (r *runner) testUntil(ctx context.Context, s *summary, all arguments, flag 
 		some := all
 		some.packages, remaining = remaining[:min(fewPackages, len(remaining))], remaining[min(fewPackages, len(remaining)):]
 
-		// Those that take longest make room for the others. One is tested in any case.
+		// Drop the slowest ones in favour of the others. One package is tested in any case.
 		least := 1
 		if ended != nil {
 			least = 0
@@ -147,9 +147,9 @@ func (r *runner) testUntil(ctx context.Context, s *summary, all arguments, flag 
 	return ended, err
 }
 
-// test runs go with these arguments and takes its events. It returns what the process used, nil if it did not start.
+// test runs go with these arguments and reads its events. It returns what the process used, or nil if it did not start.
 func (r *runner) test(ctx context.Context, s *summary, arguments []string, progress func()) (*os.ProcessState, error) {
-	// After Ctrl-C go test ends by itself, and reports what was cut off.
+	// After Ctrl-C, go test ends on its own and reports what was cut off.
 	command := exec.CommandContext(context.WithoutCancel(ctx), "go", arguments...)
 	command.Stderr = r.stderr
 	command.Dir = r.directory
@@ -172,8 +172,8 @@ func (r *runner) test(ctx context.Context, s *summary, arguments []string, progr
 	return command.ProcessState, err
 }
 
-// testEnvironment is the environment of tests. By default collecting garbage takes up to a quarter of the CPU time of tests; as seldom as in a
-// server (app.Tune), the tests of a package had 3 GB.
+// testEnvironment returns the environment of tests. By default, garbage collection takes up to a quarter of the CPU time of tests; with
+// collections as rare as in a server (app.Tune), the tests of a package used 3 GB.
 func testEnvironment() []string {
 	environment := os.Environ()
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
@@ -183,8 +183,8 @@ func testEnvironment() []string {
 	return environment
 }
 
-// list is the packages that are tested and the root of their module. Without packages go list cannot tell, and go test prints
-// the reason; without a root there is none.
+// list returns the packages to test and the root of their module. It returns no packages if go list fails, for which go test prints the
+// reason, and no root without a module.
 func (r *runner) list(ctx context.Context) (packages []string, root string) {
 	if r.arguments.has("C") || slices.ContainsFunc(r.arguments.packages, func(name string) bool { return strings.HasSuffix(name, ".go") }) {
 		return nil, ""
@@ -204,7 +204,7 @@ func (r *runner) list(ctx context.Context) (packages []string, root string) {
 	return strings.Fields(listed), root
 }
 
-// goOutput is what the go command prints.
+// goOutput returns the output of the go command.
 func (r *runner) goOutput(ctx context.Context, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Dir = r.directory
@@ -214,7 +214,7 @@ func (r *runner) goOutput(ctx context.Context, arguments ...string) (string, err
 	return strings.TrimSpace(string(out)), err
 }
 
-// worthTelling is the share of CPU time from which on a run is noticeably slower than this machine.
+// worthTelling is the stolen share of CPU time from which a run is noticeably slower.
 const worthTelling = 0.1
 
 // printPhases prints where the time of the run went.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// newModule writes a module without dependencies, with these files besides go.mod, and returns its directory.
+// newModule creates a module without dependencies from these files and a go.mod, and returns its directory.
 func newModule(t *testing.T, files map[string]string) string {
 	t.Helper()
 
@@ -27,7 +27,7 @@ func newModule(t *testing.T, files map[string]string) string {
 	return directory
 }
 
-// runIn runs the tests of a module and returns what is printed.
+// runIn runs the tests of a module and returns the output.
 func runIn(t *testing.T, directory string, arguments ...string) (good bool, text string) {
 	t.Helper()
 

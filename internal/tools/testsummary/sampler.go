@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The kinds of processes whose CPU time is counted. A test process has its package too.
+// The kinds of processes whose CPU time is counted. Test processes are also counted by package.
 const (
 	kindTest     = "test processes"
 	kindPostgres = "PostgreSQL"
@@ -20,18 +20,18 @@ const (
 	kindOther    = "other"
 )
 
-// class is what the CPU time of a process is counted as.
+// class is how the CPU time of a process is counted.
 type class struct{ kind, pkg string }
 
 const (
 	// sampleEvery is short enough for most compilations. A process that ends between two samples is not seen.
 	sampleEvery = 100 * time.Millisecond
-	// settled is the age at which a process surely is the program that it was started to be.
+	// settled is the age, in samples, after which a process has certainly executed its program.
 	settled = 20
 )
 
-// sampler adds up the CPU time of this process's descendants, and of all PostgreSQL servers on the machine: the one of the
-// tests outlives the process that started it. Only sample changes it, in one goroutine.
+// sampler adds up the CPU time of this process's descendants, and of all PostgreSQL servers on the machine: the tests' server outlives the
+// process that started it. Only sample changes it, in one goroutine.
 type sampler struct {
 	table processTable
 	self  int
@@ -51,7 +51,7 @@ type processID struct {
 	started string
 }
 
-// sampled is a process that was seen.
+// sampled is a process that has been seen.
 type sampled struct {
 	ours    bool
 	class   class
@@ -59,7 +59,7 @@ type sampled struct {
 	samples int
 }
 
-// newSampler begins with what has happened so far, which is not counted. It fails where there is no /proc.
+// newSampler returns a sampler that does not count the past. It fails if there is no /proc.
 func newSampler(table processTable, self int, root string) (*sampler, error) {
 	s := &sampler{
 		table: table, self: self, root: root, seen: map[processID]*sampled{}, total: map[class]time.Duration{},
@@ -99,12 +99,12 @@ func (s *sampler) start() {
 	}()
 }
 
-// stop takes the last sample and returns the result.
+// stop takes the last sample and returns the result. The sampler must have been started.
 func (s *sampler) stop() usage {
 	s.stopOnce.Do(func() { close(s.ending) })
 	<-s.stopped
 
-	_ = s.sample() // what was counted so far is still right
+	_ = s.sample() // if it fails, the counts so far are still correct
 	u := usage{total: s.total, wall: time.Since(s.begin)}
 
 	busy, cores, err := s.table.busy()
@@ -151,8 +151,8 @@ func (s *sampler) sample() error {
 	return nil
 }
 
-// isOurs reports whether a process descends from this one. A parent that was ours and has ended has left its children
-// to another process, so that is remembered.
+// isOurs reports whether a process descends from this one. When one of our processes ends, its children get another
+// parent, so the result is remembered.
 func (s *sampler) isOurs(p processStat, parents map[int]processStat) bool {
 	for range len(parents) {
 		if p.parent == s.self {
@@ -174,7 +174,7 @@ func (s *sampler) isOurs(p processStat, parents map[int]processStat) bool {
 	return false
 }
 
-// kinds are the kinds by the name of the program.
+// kinds maps program names to kinds.
 var kinds = map[string]string{
 	"compile": kindCompile, "asm": kindCompile, "cgo": kindCompile, "vet": kindCompile, "cc1": kindCompile, "as": kindCompile, "gcc": kindCompile,
 	"link": kindLink, "ld": kindLink, "collect2": kindLink,
@@ -187,7 +187,7 @@ func (s *sampler) classify(p processStat) class {
 	arguments := s.table.arguments(p.pid)
 	program := p.name
 
-	// The kernel cuts names off, and threads may have others; a process of PostgreSQL changes its arguments instead.
+	// The kernel truncates names, and threads can have others; PostgreSQL processes, however, change their arguments.
 	if len(arguments) > 0 && p.name != "postgres" {
 		program = filepath.Base(arguments[0])
 	}
@@ -198,7 +198,7 @@ func (s *sampler) classify(p processStat) class {
 	case strings.HasPrefix(program, "chrom"), strings.HasPrefix(program, "headless"):
 		return class{kind: kindBrowser}
 	case strings.HasSuffix(program, ".test"):
-		// Only go test gives this flag. Tests start their own binary without it to be a server.
+		// Only go test sets this flag. Tests that start their own binary as a server do not.
 		if !slices.ContainsFunc(arguments, func(a string) bool { return strings.HasPrefix(a, "-test.paniconexit0") }) {
 			return class{kind: kindProduct}
 		}

@@ -18,7 +18,7 @@ type fakeProc struct {
 	dir string
 }
 
-// set writes a process with its CPU time in hundredths of a second, or changes it.
+// set writes or changes a process, with its CPU time in hundredths of a second.
 func (f fakeProc) set(pid, parent int, name string, ticks int, cwd string, arguments ...string) {
 	f.t.Helper()
 
@@ -61,9 +61,9 @@ func TestSamplerCountsProcessesByWhatTheyDo(t *testing.T) {
 	f.set(11, self, "go", 20, "/src", "go", "test")
 	f.set(12, 11, "compile", 100, "/src", "/go/pkg/tool/compile", "-o", "x")
 	f.set(13, 11, "e2e.test", 300, "/src/e2e", goTest...)
-	f.set(14, 13, "e2e.test", 5, "/src/e2e", goTest...) // a server that has not executed its program yet
+	f.set(14, 13, "e2e.test", 5, "/src/e2e", goTest...) // a server that has not yet executed its program
 	f.set(50, 1, "postgres", 260, "/data", "postgres: checkpointer")
-	f.set(60, 1, "compile", 400, "/elsewhere", "compile") // of somebody else
+	f.set(60, 1, "compile", 400, "/elsewhere", "compile") // another user's process
 	require.NoError(t, s.sample())
 
 	f.set(14, 13, "e2e.test", 45, "/src/e2e", "/tmp/b1/e2e.test")

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// On a pipe, progress is a line after half a minute and then each time the run has taken twice as long, but at least one in
-// five minutes: a log stays short, and CI sees that something happens.
+// On a pipe, a progress line is printed after half a minute, and then each time the duration has doubled, but at least every five minutes:
+// the log stays short, and CI sees activity.
 const (
 	firstLine  = 30 * time.Second
 	longestGap = 5 * time.Minute
 )
 
-// screen is where results and progress are printed. On a terminal the progress is the last line, which is rewritten; what
-// is printed meanwhile goes above it. It is used by one goroutine.
+// screen prints results and progress. On a terminal the progress is the last line, which is rewritten; other output
+// goes above it. Only one goroutine may use it.
 type screen struct {
 	out      io.Writer
 	terminal bool
@@ -34,7 +34,7 @@ func (s *screen) Write(data []byte) (int, error) {
 	return s.out.Write(data)
 }
 
-// progress shows how far the run is after this time.
+// progress shows the progress of the run after this time.
 func (s *screen) progress(text string, after time.Duration) {
 	switch {
 	case s.terminal:

@@ -10,16 +10,15 @@ import (
 	"time"
 )
 
-// runVariable names a run to package pgtest, which then starts a PostgreSQL server for this run alone: one that runs share
-// would end with whatever kills the run that started it. pgtest leaves the server to us, because no test process knows
+// runVariable names a run for package pgtest, which then starts a PostgreSQL server for this run only: a server shared by runs
+// would die with the run that started it, if that is killed. pgtest leaves stopping the server to us, because no test process knows
 // whether another one follows.
 const runVariable = "TARSY_TEST_RUN"
 
-// runDirectory begins the names of the directories of such servers, which pgtest makes in one of serverHomes. The number of the
-// process follows.
+// runDirectory is the prefix of the directories of such servers, which pgtest creates in one of serverHomes. The process id follows.
 const runDirectory = "run-"
 
-// serverHomes is where pgtest keeps its servers: in memory or in the user's cache.
+// serverHomes returns where pgtest keeps its servers: in memory or in the user's cache.
 func serverHomes() []string {
 	homes := []string{filepath.Join("/dev/shm", "tarsy-"+strconv.Itoa(os.Getuid()))}
 
@@ -30,7 +29,7 @@ func serverHomes() []string {
 	return homes
 }
 
-// removeServers ends the servers of a run and removes their files. Nobody needs them, so nothing is written out in order.
+// removeServers ends the servers of a run and removes their files. Their data is not needed, so they are not shut down cleanly.
 func removeServers(homes []string, run string) error {
 	var failures []error
 
@@ -52,7 +51,7 @@ func removeServers(homes []string, run string) error {
 	return errors.Join(failures...)
 }
 
-// endServer ends the server whose process is in the first line of a file, and waits for its end.
+// endServer ends the server whose process id is in the first line of a file, and waits until it has ended.
 func endServer(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -69,7 +68,7 @@ func endServer(file string) error {
 	const within = 20 * time.Second
 
 	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		// SIGQUIT ends all processes of a server at once.
+		// SIGQUIT ends all processes of a server immediately.
 		if errors.Is(syscall.Kill(pid, syscall.SIGQUIT), syscall.ESRCH) {
 			return nil
 		}
@@ -78,7 +77,7 @@ func endServer(file string) error {
 	return errors.New("the test server " + first + " does not end")
 }
 
-// removeAbandonedServers removes what is left of runs that were killed.
+// removeAbandonedServers removes the servers of runs that were killed.
 func removeAbandonedServers(homes []string) error {
 	var failures []error
 

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// leftServer makes the directory of a run with a process in place of a server.
+// leftServer creates the directory of a run, with a process in place of a server.
 func leftServer(t *testing.T, home, run string) (server *exec.Cmd) {
 	t.Helper()
 
@@ -25,7 +25,7 @@ func leftServer(t *testing.T, home, run string) (server *exec.Cmd) {
 		<-ended
 	})
 
-	go func() { // whoever is signalled would otherwise remain until we wait for it
+	go func() { // reap the process once it is signalled
 		defer close(ended)
 
 		_ = server.Wait()

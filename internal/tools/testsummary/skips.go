@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// skips are the tests that were skipped, by reason.
+// skips are the skipped tests, by reason.
 type skips struct{ groups []skipGroup }
 
 type skipGroup struct {
@@ -16,7 +16,7 @@ type skipGroup struct {
 	tests  []string
 }
 
-// position is where a test gave its reason; tests of different files may have the same one.
+// position is the source position of a reason, which is removed because tests in different files can have the same reason.
 var position = regexp.MustCompile(`^\S+\.go:\d+: `)
 
 func (s *skips) add(reason, test string) {
@@ -31,7 +31,7 @@ func (s *skips) add(reason, test string) {
 	s.groups[i].tests = append(s.groups[i].tests, test)
 }
 
-// String has a line for each reason, with the number of tests and up to two of them; the most frequent reason comes first.
+// String returns a line for each reason, with the number of tests and up to two of them, the most frequent reason first.
 func (s *skips) String() string {
 	const named = 2
 
@@ -56,7 +56,7 @@ func (s *skips) String() string {
 	return b.String()
 }
 
-// reason is the first line that a test printed before it was skipped.
+// reason returns the first line that a test printed before it was skipped.
 func reason(output string) string {
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)

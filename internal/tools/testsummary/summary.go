@@ -23,23 +23,23 @@ type event struct {
 	FailedBuild string  `json:"FailedBuild"`
 }
 
-// summary counts what happened and prints failures as they happen. A package that fails without a failed test, because it
-// does not build or was killed, counts as one failure.
+// summary counts results and prints failures as they happen. A package that fails without a failed test, because it does not build or was
+// killed, counts as one failure.
 type summary struct {
 	out     io.Writer
 	passed  int
 	failed  int
 	skipped int
 
-	outputs map[string]*strings.Builder // by package and test, until it is known how it ended
+	outputs map[string]*strings.Builder // by package and test, until the test has ended
 	skips   skips
 	tests   []tested // the top-level tests that passed or failed
 	parts   map[testName]*parts
-	// packages are the ones that have ended, those without tests included.
+	// packages are those that have ended, including those without tests.
 	packages []packageResult
-	// failures are the failed top-level tests in the order of their failures; subtests count as their test.
+	// failures are the failed top-level tests, in order; a failed subtest counts as its top-level test.
 	failures []testName
-	// began is when the first test ran; zero before.
+	// began is when the first test started; zero before that.
 	began time.Time
 	now   func() time.Time
 }
@@ -49,15 +49,15 @@ type testName struct{ pkg, test string }
 
 // parts are the subtests of a top-level test.
 type parts struct {
-	// seconds is what those took together that have no subtests themselves.
+	// seconds is the total duration of the subtests that have no subtests themselves.
 	seconds float64
 	// parents are the subtests that have subtests.
 	parents map[string]bool
-	// queued tells that some run in parallel: the test then also takes as long as they wait for their turn among all tests.
+	// queued means that some run in parallel: the duration of the test then includes their time in the queue.
 	queued bool
 }
 
-// tested is a top-level test and how long it took.
+// tested is a top-level test with its duration.
 type tested struct {
 	testName
 
@@ -71,7 +71,7 @@ type packageResult struct {
 	cached  bool
 	empty   bool // no tests
 	seconds float64
-	// coverage is how many percent of its statements its tests run; negative if that was not measured.
+	// coverage is the percentage of statements that the tests run; negative if it was not measured.
 	coverage float64
 }
 
@@ -79,7 +79,7 @@ func newSummary(out io.Writer) *summary {
 	return &summary{out: out, outputs: map[string]*strings.Builder{}, parts: map[testName]*parts{}, now: time.Now}
 }
 
-// read takes the lines of go test -json to their end. It calls progress, if given, four times a second.
+// read reads the output of go test -json to its end. It calls progress, if given, four times a second.
 func (s *summary) read(output io.Reader, progress func()) error {
 	const (
 		longestLine = 16 << 20
@@ -121,7 +121,7 @@ func (s *summary) read(output io.Reader, progress func()) error {
 func (s *summary) take(line []byte) {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil {
-		// Not of go test: a tool that it ran, or go itself.
+		// Not from go test, but from a tool that it ran, or from go itself.
 		s.printf("%s\n", line)
 
 		return
@@ -206,7 +206,7 @@ func (s *summary) partsOf(name testName) *parts {
 	return s.parts[name]
 }
 
-// add counts a subtest that has ended. Its own subtests have ended before.
+// add counts a subtest that has ended. Its own subtests have already ended.
 func (p *parts) add(e event) {
 	if !p.parents[e.Test] {
 		p.seconds += e.Elapsed
@@ -237,7 +237,7 @@ func (s *summary) pkg(e event) {
 	s.printf("FAIL  %-40s %6.1f s\n", short(e.Package), e.Elapsed)
 }
 
-// unfinished is the output of tests that were cut off.
+// unfinished returns the output of tests that were cut off.
 func (s *summary) unfinished(pkg string) string {
 	var text strings.Builder
 
@@ -250,7 +250,7 @@ func (s *summary) unfinished(pkg string) string {
 	return text.String()
 }
 
-// progress is the state of the run in a line; of all packages only if their number is known.
+// progress describes the state of the run in a line, with the total number of packages if it is known.
 func (s *summary) progress(all int, after time.Duration) string {
 	packages := fmt.Sprintf("%d", len(s.packages))
 	if all > 0 {
@@ -277,11 +277,11 @@ func (s *summary) printTotal() {
 }
 
 func (s *summary) printf(format string, args ...any) {
-	// If nobody can read it, the exit code is still right.
+	// If the output cannot be written, the exit code is still correct.
 	_, _ = fmt.Fprintf(s.out, format, args...)
 }
 
-// slowest are the tests that took longest, the slowest first.
+// slowest returns the slowest tests, slowest first.
 func slowest(tests []tested, most int) []tested {
 	tests = slices.Clone(tests)
 	slices.SortStableFunc(tests, func(a, b tested) int { return cmp.Compare(b.seconds, a.seconds) })
@@ -289,7 +289,7 @@ func slowest(tests []tested, most int) []tested {
 	return tests[:min(most, len(tests))]
 }
 
-// short leaves out of a package's name what all have in common.
+// short removes the module path from a package's name.
 func short(pkg string) string {
 	const module = "tarsy.dev/tarsy"
 
@@ -300,5 +300,5 @@ func short(pkg string) string {
 	return strings.TrimPrefix(pkg, module+"/")
 }
 
-// errFailed is returned when go test failed and no test did.
+// errFailed reports that go test failed. runner.run drops it if tests failed, since those are already printed.
 var errFailed = errors.New("go test failed")

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// summaryOf is what is printed of these events, from the first failure to the last line.
+// summaryOf returns what is printed for these events, from the first failure to the last line.
 func summaryOf(t *testing.T, events ...string) (*summary, string) {
 	t.Helper()
 

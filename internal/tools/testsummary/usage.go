@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// usage is where the CPU time of a run went.
+// usage describes where the CPU time of a run went.
 type usage struct {
 	total map[class]time.Duration
 	wall  time.Duration
@@ -20,7 +20,7 @@ type usage struct {
 	unseen time.Duration
 }
 
-// addCommand compares the samples with what the system says that a command and its children took.
+// addCommand compares the samples with the CPU time that the system reports for a command and its children.
 func (u *usage) addCommand(used time.Duration) {
 	sampled := time.Duration(0)
 
@@ -51,7 +51,7 @@ func (u *usage) print(out io.Writer, title string) {
 
 	capacity := time.Duration(u.cores) * u.wall
 	row := func(name string, cpu time.Duration) {
-		if cpu >= 5*tick { // what is shown as 0.0 is left out
+		if cpu >= 5*tick { // omit what would be shown as 0.0
 			fmt.Fprintf(out, "  %-44s %8.1f s %5.1f %%\n", name, cpu.Seconds(), 100*cpu.Seconds()/max(capacity.Seconds(), 1e-9))
 		}
 	}
@@ -83,14 +83,14 @@ func (u *usage) print(out io.Writer, title string) {
 	row("waiting", max(0, capacity-u.busy))
 }
 
-// byDuration is the names, those with the longest duration first.
+// byDuration returns the names, sorted by descending duration.
 func byDuration(durations map[string]time.Duration) []string {
 	return slices.SortedFunc(maps.Keys(durations), func(a, b string) int {
 		return cmp.Or(cmp.Compare(durations[b], durations[a]), cmp.Compare(a, b))
 	})
 }
 
-// printSlowestByGroup prints the slowest tests of the slowest packages or files, those whose tests took longest in all.
+// printSlowestByGroup prints the slowest tests of the packages or files whose tests took longest in total.
 func printSlowestByGroup(out io.Writer, tests []tested) {
 	const mostGroups, mostTests = 5, 5
 

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// runVitest runs a command that writes vitest's JSON report to a file, and prints where its time went.
+// runVitest runs a command that writes a vitest JSON report to a file, and prints where its time went.
 func runVitest(ctx context.Context, out io.Writer, report string, command []string) (bool, error) {
 	root, err := os.Getwd()
 	if err != nil {
@@ -39,7 +39,7 @@ func runVitest(ctx context.Context, out io.Writer, report string, command []stri
 	return err == nil, readErr
 }
 
-// readVitest reads the tests of a report; their files are relative to a directory.
+// readVitest reads the tests of a report. It makes their files relative to directory.
 func readVitest(file, directory string) ([]tested, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {

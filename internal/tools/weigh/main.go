@@ -1,5 +1,5 @@
-// Command weigh prints how much there is to read and to ship: lines by package, methods by type, what the program links and how large it is,
-// beside the figures of the last release in docs/weigh.txt. With -update it writes the figures of now there.
+// Command weigh prints how much there is to read and to ship: lines by package, methods by type, what the program links and how large it
+// is, next to the figures of the last release in docs/weigh.txt. With -update it writes the current figures there.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 
 const released = "docs/weigh.txt"
 
-// kit are the directories of the test kit and of what only tests and examples use. The rest is the product.
+// kit lists the directories of the test kit and of what only tests and examples use. Everything else is the product.
 var kit = []string{"internal/kit", "internal/tools", "llm/llmtest", "tarsytest", "examples", "e2e", "bench", "flow/flowtest"}
 
 // figure is one line of the table.
@@ -130,7 +130,7 @@ func isKit(dir string) bool {
 	return slices.ContainsFunc(kit, func(k string) bool { return dir == k || strings.HasPrefix(dir, k+"/") })
 }
 
-// receiver is the name of the type that a method belongs to.
+// receiver returns the name of the type that a method belongs to.
 func receiver(of ast.Expr) string {
 	switch t := of.(type) {
 	case *ast.StarExpr:
@@ -146,7 +146,7 @@ func receiver(of ast.Expr) string {
 	}
 }
 
-// largest are the ten largest values.
+// largest returns the ten largest values.
 func largest(prefix string, values map[string]int) []figure {
 	const most = 10
 

@@ -20,28 +20,28 @@ type Group struct {
 	WindowStart time.Time `json:"window_start"`
 	// StormSessionID is the session of the current storm; nil if there is none.
 	StormSessionID *string `json:"storm_session_id"`
-	// LastAt is when an alert of the group was received last.
+	// LastAt is when an alert of the group was last received.
 	LastAt time.Time `json:"last_at"`
 }
 
-// Alert is what became of the alert of a session.
+// Alert is the state of the alert of a session.
 type Alert struct {
 	SessionID   string `json:"session_id"`
 	Fingerprint string `json:"fingerprint"`
 	GroupKey    string `json:"group_key"`
 	tarsy.AlertState
 
-	// Changes are the latest times at which the alert began to fire again or was resolved.
+	// Changes are the latest times at which the alert fired again or was resolved.
 	Changes []time.Time `json:"changes"`
 }
 
-// Investigation is an alert with what matters of its session.
+// Investigation is an alert with the relevant columns of its session.
 type Investigation struct {
 	Alert
 
-	// CompletedAt is nil while the session is not over.
+	// CompletedAt is nil until the session ends.
 	CompletedAt *time.Time
-	// Version is the number of the last event of the session's journal.
+	// Version is the number of the last event in the session's journal.
 	Version int64
 }
 
@@ -54,10 +54,11 @@ type Kept struct {
 	Firing      bool
 }
 
-// Known is what is stored about the alerts of a delivery.
+// Known is the stored state of the alerts of a delivery.
 type Known struct {
 	Groups []Group
-	// Investigations are the last session of each alert, the current storm of each group, and the storms that alerts were members of.
+	// Investigations are the last session of each alert, the current storm of each group, and the storms that alerts were
+	// members of.
 	Investigations []Investigation
 	Kept           []Kept
 	Silences       []tarsy.Silence
@@ -66,14 +67,14 @@ type Known struct {
 var alertColumns = postgres.ColumnList[Alert]("")
 
 var (
-	// lockGroupsSQL locks groups in one order, also those that are new.
+	// lockGroupsSQL locks groups in a fixed order, including new ones.
 	lockGroupsSQL = `
 INSERT INTO alert_groups AS g (key, window_start, last_at)
 SELECT key, $2, $2 FROM unnest($1::text[]) AS k (key) ORDER BY key COLLATE "C"
 ON CONFLICT (key) DO UPDATE SET key = excluded.key
 RETURNING ` + postgres.ColumnList[Group]("g")
 
-	// keptSQL finds the storms that each alert was a member of, and the rows that say that it fires, latest first.
+	// keptSQL finds the storms that each alert was a member of, and the rows of firing alerts, latest first.
 	keptSQL = `
 SELECT k.id, k.reason, k.session_id, k.fingerprint, k.firing
 FROM unnest($1::text[]) AS f (fingerprint) CROSS JOIN LATERAL (
@@ -81,7 +82,7 @@ FROM unnest($1::text[]) AS f (fingerprint) CROSS JOIN LATERAL (
     WHERE s.fingerprint = f.fingerprint AND (s.firing OR s.reason = 'storm')
     ORDER BY s.last_at DESC, s.id DESC LIMIT 8) k`
 
-	// investigationsSQL locks what it finds: alerts of different groups may have the same fingerprint.
+	// investigationsSQL locks what it finds: alerts of different groups can have the same fingerprint.
 	investigationsSQL = `
 SELECT ` + postgres.ColumnList[Alert]("a") + `, s.completed_at, s.last_seq AS version
 FROM session_alerts a JOIN sessions s ON s.id = a.session_id
@@ -105,18 +106,19 @@ UPDATE alert_groups g SET created = n.created, window_start = n.window_start, st
 FROM jsonb_populate_recordset(NULL::alert_groups, $1) n WHERE g.key = n.key`
 )
 
-// Lock locks the groups of alerts, in one order, and returns what is stored about them. Groups that had no alert since forgetBefore are
-// removed along the way. While intake is paused the error has CodeIntakePaused; otherwise no pause is acknowledged before the transaction ends.
+// Lock locks the groups of alerts in a fixed order, and returns their stored state. It also removes some groups that had no
+// alert since forgetBefore. While intake is paused, the error has CodeIntakePaused; otherwise no pause is acknowledged before
+// the transaction ends.
 func Lock(ctx context.Context, tx pgx.Tx, groups, fingerprints []string, now, forgetBefore time.Time) (Known, error) {
 	var (
 		known Known
 		batch pgx.Batch
 	)
 
-	// Before the groups: a delivery that waits for a pause must not let others wait.
+	// Before locking the groups: a delivery that waits for a pause must not block others.
 	paused := postgres.QueueIntakeCheck(&batch, now)
 	queueRows(&batch, &known.Groups, lockGroupsSQL, groups, now)
-	// Each statement sees what was committed while the one before waited.
+	// Each statement sees what was committed while the previous one waited.
 	queueRows(&batch, &known.Investigations, investigationsSQL, fingerprints, groups)
 	queueRows(&batch, &known.Kept, keptSQL, fingerprints)
 	queueRows(&batch, &known.Silences, activeSilencesSQL, now)
@@ -129,16 +131,16 @@ func Lock(ctx context.Context, tx pgx.Tx, groups, fingerprints []string, now, fo
 	return known, paused()
 }
 
-// Change is what triage decided about a delivery, besides the sessions.
+// Change is the decision of triage about a delivery, except for the sessions.
 type Change struct {
 	Groups     []Group
 	Alerts     []Alert
 	Suppressed []Suppressed
-	// Over are suppressed alerts that do not fire any more, unless they are in Suppressed too.
+	// Over are suppressed alerts that no longer fire, unless they are also in Suppressed.
 	Over []string
 }
 
-// Write stores a change and returns the ids of its suppressed alerts, in their order.
+// Write stores a change and returns the IDs of its suppressed alerts, in order.
 func Write(ctx context.Context, tx pgx.Tx, c Change) ([]string, error) {
 	var (
 		batch pgx.Batch

@@ -11,12 +11,13 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// KeepDeliveries is for how long a repeated delivery is recognized. docs/api.md states it.
+// KeepDeliveries is how long a repeated delivery is recognized. It is documented in docs/api.md.
 const KeepDeliveries = 10 * time.Minute
 
 const (
-	// addDeliverySQL changes nothing if the delivery is known. It waits for a transaction that is storing the same one. A delivery is
-	// new too if it reports one of the alerts $6 in another state ($7: firing) than the alert is in.
+	// addDeliverySQL changes nothing if the delivery is known. It waits for a concurrent transaction that stores the same
+	// delivery. A delivery also counts as new if it reports one of the alerts $6 with another state ($7: firing) than the
+	// stored one.
 	addDeliverySQL = `
 INSERT INTO deliveries AS d (key, source, receiver, result, received_at) VALUES ($1, $2, $3, '{}', $4)
 ON CONFLICT (key) DO UPDATE SET received_at = excluded.received_at, result = excluded.result
@@ -26,7 +27,7 @@ WHERE d.received_at <= $5 OR EXISTS (
         (SELECT s.firing FROM suppressed_alerts s WHERE s.fingerprint = n.fingerprint ORDER BY s.last_at DESC LIMIT 1),
         n.firing))`
 
-	// forgetDeliveriesSQL removes old ones along with storing new ones, more than are stored, so that they never pile up.
+	// forgetDeliveriesSQL removes up to two old deliveries for each new one, so that they never accumulate.
 	forgetDeliveriesSQL = `
 DELETE FROM deliveries WHERE key IN (
     SELECT key FROM deliveries WHERE received_at <= $1 ORDER BY received_at LIMIT 2 FOR UPDATE SKIP LOCKED)`
@@ -37,7 +38,7 @@ DELETE FROM alert_groups WHERE key IN (
     SELECT key FROM alert_groups WHERE last_at <= $1 AND key <> ALL ($2::text[]) ORDER BY last_at LIMIT 4 FOR UPDATE SKIP LOCKED)`
 )
 
-// AddDelivery begins a delivery. If it was received before, it returns what was answered then.
+// AddDelivery starts a delivery. If it was received before, it returns the stored result.
 func AddDelivery(ctx context.Context, tx pgx.Tx, d tarsy.Delivery, now time.Time) (*tarsy.DeliveryResult, error) {
 	if d.Key == nil {
 		return nil, nil //nolint:nilnil // it cannot be recognized
@@ -68,8 +69,8 @@ func AddDelivery(ctx context.Context, tx pgx.Tx, d tarsy.Delivery, now time.Time
 	return &result, nil
 }
 
-// undated returns the alerts without a time of generic senders, and whether they fire. Their bodies are the same each time that such an
-// alert fires, so an equal body is a repetition only as long as the alert has not changed.
+// undated returns the alerts of generic senders that have no time, and whether they fire. Their bodies are identical each time
+// such an alert fires, so an identical body is a repetition only if the alert has not changed since.
 func undated(d tarsy.Delivery) (fingerprints []string, firing []bool) {
 	for _, a := range d.Alerts {
 		if d.Source == tarsy.SourceGeneric && a.Facts.StartsAt == nil {
@@ -80,7 +81,7 @@ func undated(d tarsy.Delivery) (fingerprints []string, firing []bool) {
 	return fingerprints, firing
 }
 
-// SetResult stores what is answered to a delivery.
+// SetResult stores the result of a delivery.
 func SetResult(ctx context.Context, tx pgx.Tx, key []byte, result tarsy.DeliveryResult) error {
 	if key == nil {
 		return nil

@@ -19,15 +19,16 @@ var (
 
 	activeSilencesSQL = `SELECT ` + silenceColumns + ` FROM silences WHERE ends_at > $1 AND starts_at <= $1 ORDER BY created_at, id`
 
-	// endSilenceSQL ends one at once. One that has not begun never holds then; one that is over stays as it is.
+	// endSilenceSQL ends a silence immediately. A silence that has not started then never becomes active; one that has ended is
+	// not changed.
 	endSilenceSQL = `
 UPDATE silences SET ends_at = greatest(starts_at, $2), ended_by = $3 WHERE id = $1 AND ends_at > $2 AND ends_at > starts_at`
 )
 
-// maxSilences bounds a list of silences.
+// maxSilences limits a list of silences.
 const maxSilences = "1000"
 
-// Silences returns those that hold or will, or all, the ones that end last first.
+// Silences returns the active and future silences, or all, in descending order of their end.
 func (db *DB) Silences(ctx context.Context, all bool, now time.Time) ([]tarsy.Silence, error) {
 	found, err := collect[tarsy.Silence](ctx, db.read, `SELECT `+silenceColumns+` FROM silences WHERE $1 OR ends_at > $2 AND ends_at > starts_at
 ORDER BY ends_at DESC, id DESC LIMIT `+maxSilences, all, now)
@@ -56,7 +57,7 @@ SELECT `+silenceColumns+` FROM jsonb_populate_record(NULL::silences, to_jsonb($1
 	return nil
 }
 
-// EndSilence ends a silence before its time and returns it.
+// EndSilence ends a silence early and returns it.
 func (db *DB) EndSilence(ctx context.Context, id, author string, now time.Time) (tarsy.Silence, error) {
 	missing := tarsy.Errorf(tarsy.CodeNotFound, "There is no silence %q.", plaintext.Cut(id, 40))
 

@@ -1,5 +1,5 @@
-// Package store reads and writes the rows of triage: deliveries, groups of alerts, what became of the alerts of sessions, suppressed
-// alerts and silences. It knows the tables and nothing of why they change: that is for its parent. Sessions are created by
+// Package store reads and writes the rows of triage: deliveries, groups of alerts, the states of alerts of sessions, suppressed
+// alerts and silences. It knows the tables but not the decisions, which are up to its parent package. Sessions are created by
 // internal/postgres, in the same transaction.
 package store
 
@@ -15,20 +15,20 @@ import (
 	"tarsy.dev/tarsy/internal/audit"
 )
 
-// DB is the rows of triage.
+// DB provides access to the rows of triage.
 type DB struct {
 	write, read *pgxpool.Pool
 }
 
-// New returns the rows behind two pools: one for changes, one for lists.
+// New returns a DB on two pools: one for changes, one for lists.
 func New(write, read *pgxpool.Pool) *DB { return &DB{write: write, read: read} }
 
-// attempts is how often a change is tried that waited for another one while that waited for it.
+// attempts is how often a change is tried in case of deadlocks.
 const attempts = 5
 
-// Change runs a change in one transaction. An error of change rolls it back and is returned as it is. Groups are locked in one order,
-// but alerts of different groups may have the same fingerprint: if two changes wait for each other, PostgreSQL ends one of them, which
-// then runs again from its beginning.
+// Change runs a change in one transaction. An error of change rolls the transaction back and is returned unchanged. Groups are
+// locked in a fixed order, but alerts of different groups can have the same fingerprint: in case of a deadlock, PostgreSQL
+// aborts one of the transactions, which then runs again from the start.
 func (db *DB) Change(ctx context.Context, change func(pgx.Tx) error) error {
 	for range attempts {
 		if err := audit.Change(ctx, db.write, change); !isDeadlock(err) {
@@ -39,7 +39,7 @@ func (db *DB) Change(ctx context.Context, change func(pgx.Tx) error) error {
 	return tarsy.Errorf(tarsy.CodeUnavailable, "Other deliveries change the same alerts right now. Try again.")
 }
 
-// isDeadlock reports whether PostgreSQL ended a transaction because two waited for each other.
+// isDeadlock reports whether PostgreSQL aborted a transaction because of a deadlock.
 func isDeadlock(err error) bool {
 	const deadlock = "40P01"
 
@@ -53,7 +53,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// collect runs a query and returns its rows as structs, columns matched to fields by name.
+// collect runs a query and returns its rows as structs, matching columns to fields by name.
 func collect[T any](ctx context.Context, q querier, sql string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
@@ -63,7 +63,7 @@ func collect[T any](ctx context.Context, q querier, sql string, args ...any) ([]
 	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
 }
 
-// queueRows adds a query to a batch whose rows are put into a slice.
+// queueRows adds a query to a batch and collects its rows in a slice.
 func queueRows[T any](batch *pgx.Batch, into *[]T, sql string, args ...any) {
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 		*into, err = pgx.CollectRows(rows, pgx.RowToStructByName[T])
@@ -72,7 +72,7 @@ func queueRows[T any](batch *pgx.Batch, into *[]T, sql string, args ...any) {
 	})
 }
 
-// latest keeps the latest times of an array, as many as tarsy.MaxAlertTimes.
+// latest limits an array to the latest times, at most tarsy.MaxAlertTimes.
 func latest(array string) string {
 	return "(" + array + ")[greatest(1, cardinality(" + array + ") - 19):]"
 }

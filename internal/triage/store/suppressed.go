@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// Stored is an alert as it can be submitted later. Its facts are in the row, and everything is masked.
+// Stored is an alert in a form that can be submitted later. Its facts are in the row, and everything is masked.
 type Stored struct {
 	AlertType               string              `json:"alert_type"`
 	Data                    string              `json:"data"`
@@ -26,11 +26,11 @@ type Stored struct {
 	ChainID                 string              `json:"chain_id,omitempty"`
 }
 
-// Suppressed is a suppressed alert with what people do not see of it.
+// Suppressed is a suppressed alert with its internal fields.
 type Suppressed struct {
 	tarsy.SuppressedAlert
 
-	// Owner is the session or the silence that the alert is counted by: repetitions with the same owner and reason are one row.
+	// Owner is the session or silence that counts the alert: repetitions with the same owner and reason share a row.
 	Owner string `json:"owner"`
 	Alert Stored `json:"alert"`
 }
@@ -49,7 +49,7 @@ func (s Suppressed) key() suppressedKey {
 var (
 	suppressedColumns = postgres.ColumnList[Suppressed]("")
 
-	// suppressSQL adds up repetitions. The alert that was stored first stays.
+	// suppressSQL adds up repetitions. The first stored alert is kept.
 	suppressSQL = `
 INSERT INTO suppressed_alerts AS s (` + suppressedColumns + `)
 SELECT ` + suppressedColumns + ` FROM jsonb_populate_recordset(NULL::suppressed_alerts, $1) ORDER BY owner, fingerprint, reason
@@ -58,7 +58,7 @@ ON CONFLICT (owner, fingerprint, reason) DO UPDATE SET occurrences = s.occurrenc
 RETURNING s.id, s.owner, s.fingerprint, s.reason`
 )
 
-// idsOf returns the ids that alerts have after they were stored.
+// idsOf returns the IDs of alerts after they were stored.
 func idsOf(alerts []Suppressed, stored []suppressedKey) []string {
 	found := make(map[suppressedKey]string, len(stored))
 	for _, s := range stored {
@@ -108,7 +108,7 @@ ORDER BY last_at DESC, id DESC LIMIT `+strconv.Itoa(f.Limit), args)
 	return alerts, nil
 }
 
-// SuppressedAlert returns one with its alert.
+// SuppressedAlert returns one suppressed alert with its stored form.
 func (db *DB) SuppressedAlert(ctx context.Context, id string) (Suppressed, error) {
 	return suppressedAlert(ctx, db.read, id, "")
 }
@@ -118,7 +118,7 @@ func LockSuppressed(ctx context.Context, tx pgx.Tx, id string) (Suppressed, erro
 	return suppressedAlert(ctx, tx, id, " FOR UPDATE")
 }
 
-// NoSuppressedAlert is the error of an id that no suppressed alert has.
+// NoSuppressedAlert returns the error for an ID without a suppressed alert.
 func NoSuppressedAlert(id string) error {
 	return tarsy.Errorf(tarsy.CodeNotFound, "There is no suppressed alert %q.", plaintext.Cut(id, 40))
 }

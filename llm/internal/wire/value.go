@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Text is a text that some servers write as another value, such as a number for an id or an object for the arguments of a
-// call: it is then that value's JSON. Null is no text.
+// Text is a string that some servers write as another value, such as a number for an id or an object for the arguments of a
+// call: it is then that value's JSON. Null is ignored.
 type Text string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -26,7 +26,7 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	}
 }
 
-// Count is a whole number that some servers write as a fraction, or in quotes. What is no number is none.
+// Count is an integer that some servers write as a fraction, or in quotes. Anything that is not a number is ignored.
 type Count int64
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -44,8 +44,8 @@ func (c *Count) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Unmarshal reads a JSON object as far as it has the form that is expected: a field of another type is left out, as one is
-// that is not known. Compatible servers differ in details that do not matter.
+// Unmarshal decodes a JSON object as far as it has the expected form: a field of another type is ignored, as an unknown one is.
+// Compatible servers differ in details that do not matter.
 func Unmarshal(data []byte, object any) error {
 	err := json.Unmarshal(data, object)
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mismatch.Field != "" {

@@ -1,6 +1,6 @@
-// Package wire is what clients of JSON APIs that stream their answers have in common: a request, the error that may come
-// instead of an answer, and values that servers write in more than one way. It knows no provider. It retries nothing, sets
-// no time limit and reads nothing from the environment but the proxy settings of the HTTP client that it is given.
+// Package wire contains what clients of JSON APIs that stream their answers have in common: a request, the error that may be
+// returned instead of an answer, and values that servers write in more than one way. It knows no provider. It does not retry,
+// sets no time limits and reads nothing from the environment but the proxy settings of the HTTP client that it is given.
 package wire
 
 import (
@@ -17,14 +17,14 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// UserAgent names the program to servers.
+// UserAgent identifies the program to servers.
 const UserAgent = "tarsy"
 
-// StatusError is an answer that is none: its status is 400 or above.
+// StatusError is the error for a response with a status of 400 or above.
 type StatusError struct {
 	Status int
 	Header http.Header
-	// Body is the beginning of what came, Err why no more of it could be read.
+	// Body is the beginning of the response body, Err the error that prevented reading more of it.
 	Body []byte
 	Err  error
 }
@@ -41,8 +41,8 @@ func (e *StatusError) Error() string {
 // Unwrap returns the error of reading the body.
 func (e *StatusError) Unwrap() error { return e.Err }
 
-// Post sends a value as JSON, and returns the answer with its body unread, which is bounded by llm.BoundBody. An answer
-// with the status of an error is a *StatusError. The caller closes the body.
+// Post sends a value as JSON, and returns the response with its body unread and bounded by llm.BoundBody. A response with an
+// error status is a *StatusError. The caller closes the body.
 func Post(ctx context.Context, client *http.Client, address string, header http.Header, value any) (*http.Response, error) {
 	data, err := encode(value)
 	if err != nil {
@@ -74,7 +74,7 @@ func Post(ctx context.Context, client *http.Client, address string, header http.
 	return nil, &StatusError{Status: answer.StatusCode, Header: answer.Header, Body: body, Err: err}
 }
 
-// encode writes a value as JSON. Characters that mean something to HTML are left as they are: models read them too.
+// encode encodes a value as JSON. HTML characters are not escaped: models read them too.
 func encode(value any) ([]byte, error) {
 	var data bytes.Buffer
 
@@ -88,7 +88,7 @@ func encode(value any) ([]byte, error) {
 	return bytes.TrimSuffix(data.Bytes(), []byte("\n")), nil
 }
 
-// Resolve is the address of a path below base, whose own query is left out.
+// Resolve returns the address of a path below base, without base's query.
 func Resolve(base *url.URL, path string) *url.URL {
 	below := *base
 
@@ -105,8 +105,8 @@ func Resolve(base *url.URL, path string) *url.URL {
 
 var errRedirected = errors.New("the server redirects to another address: check the base URL")
 
-// SameOrigin returns a client that makes requests as the given one does, and follows no redirect to another scheme, host
-// or port: the conversation would go there, and keys, because net/http takes only the best-known headers off. Nil is
+// SameOrigin returns a client that makes requests as the given one does, but does not follow redirects to another scheme, host
+// or port: they would receive the conversation, and keys, because net/http removes only the best-known headers. Nil is
 // http.DefaultClient.
 func SameOrigin(client *http.Client) *http.Client {
 	if client == nil {
@@ -136,7 +136,7 @@ func SameOrigin(client *http.Client) *http.Client {
 	return &guarded
 }
 
-// origin is the scheme, host and port of an address.
+// origin returns the scheme, host and port of an address.
 func origin(address *url.URL) string {
 	port := address.Port()
 

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// client has connections of its own.
+// client returns a client with its own connections.
 func client(t *testing.T) *http.Client {
 	t.Helper()
 
@@ -28,7 +28,7 @@ func client(t *testing.T) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// serve answers every request, after it was read, and returns the address.
+// serve answers every request after reading it, and returns the address.
 func serve(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, body string)) string {
 	t.Helper()
 
@@ -185,7 +185,7 @@ func TestRedirectToAnotherOriginIsNotFollowed(t *testing.T) {
 	require.NoError(t, answer.Body.Close())
 	require.Equal(t, "1", string(body))
 
-	// The client's own rule comes first.
+	// The client's own rule is applied first.
 	own := client(t)
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return errOwn }
 	_, err = wire.Post(t.Context(), wire.SameOrigin(own), address+"/far", header, 1)
@@ -200,7 +200,7 @@ func TestNoClientIsTheDefaultOne(t *testing.T) {
 	require.Equal(t, http.DefaultClient.Transport, wire.SameOrigin(nil).Transport)
 }
 
-// closing is a body that tells whether it was closed.
+// closing is a body that records whether it was closed.
 type closing struct {
 	io.Reader
 

@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/demo/cluster"
 )
 
-// roleVariable turns the test binary into the server on its standard streams, as the hidden command does.
+// roleVariable makes the test binary run the server on its standard streams, as the hidden command does.
 const roleVariable = "TARSY_CLUSTER_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -61,7 +61,7 @@ func call(t *testing.T, session *mcpsdk.ClientSession, tool, arguments string) (
 	return content.Text, result.IsError
 }
 
-// The evidence an agent needs for each story, and where it finds it.
+// Each story's evidence, and the tool call that finds it.
 func TestEveryStoryCanBeDiagnosed(t *testing.T) {
 	t.Parallel()
 	s := connect(t)

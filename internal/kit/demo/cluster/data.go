@@ -23,7 +23,7 @@ func read(paths ...string) (string, bool) {
 	return "", false
 }
 
-// rows returns a table whose cells are divided by tabs.
+// rows returns the cells of a tab-separated table.
 func rows(path string) [][]string {
 	text, _ := read(path)
 	var result [][]string
@@ -34,7 +34,7 @@ func rows(path string) [][]string {
 	return result
 }
 
-// notFound is what kubectl says.
+// notFound returns kubectl's error for a missing object.
 func notFound(resource, name string) error {
 	return fmt.Errorf("Error from server (NotFound): %s %q not found", resource, name) //nolint:staticcheck // kubectl's words
 }
@@ -44,7 +44,7 @@ func noPreviousRun(p pod) error {
 		"Error from server (BadRequest): previous terminated container %q in pod %q not found", p.family(), p.name)
 }
 
-// checkNamespace says which part of a name is wrong, as the API server does not: it saves a turn.
+// checkNamespace reports a wrong namespace as such, which the API server does not do: it saves a turn.
 func checkNamespace(namespace string) error {
 	text, _ := read("namespaces.txt")
 	for line := range strings.Lines(text) {
@@ -79,7 +79,7 @@ const (
 // pod is a row of pods.tsv.
 type pod struct {
 	namespace, name, ready, status, restarts, age, ip, node string
-	// kind and owner are what made the pod.
+	// kind and owner identify what created the pod.
 	kind, owner string
 }
 
@@ -108,7 +108,7 @@ func findPod(namespace, name string) (pod, error) {
 	return pod{}, notFound("pods", name)
 }
 
-// unreachable is what kubectl says when it asks for the log of a pod that is on no node, or on one that does not answer.
+// unreachable returns kubectl's error for the log of a pod that is on no node, or on a node that does not respond.
 func (p pod) unreachable() error {
 	switch p.status {
 	case pending:
@@ -121,7 +121,7 @@ func (p pod) unreachable() error {
 	}
 }
 
-// family is the owner without the number that a CronJob gives its jobs.
+// family returns the owner, without the number that a CronJob gives its jobs.
 func (p pod) family() string {
 	if i := strings.LastIndexByte(p.owner, '-'); p.kind == "Job" && i > 0 {
 		return p.owner[:i]

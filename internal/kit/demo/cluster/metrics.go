@@ -11,7 +11,7 @@ type metricQuery struct {
 	Metric    string `json:"metric"    jsonschema:"cpu or memory"`
 }
 
-// series is one measured value over time.
+// series is a metric over time.
 type series struct {
 	unit    string
 	limit   float64
@@ -30,7 +30,7 @@ const (
 	cpu    = "cpu"
 )
 
-// measured returns the series that tell a story; every other workload is quiet.
+// measured returns the series that belong to a story; every other workload is quiet.
 func measured(workload, metric string) (series, bool) {
 	switch workload + " " + metric {
 	case "shop/checkout memory":

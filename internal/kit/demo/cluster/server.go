@@ -7,7 +7,7 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Now is the moment at which the cluster stands still.
+// Now is the moment at which the cluster is frozen.
 const Now = "2026-03-17T09:42:00Z"
 
 // Instructions tell agents how to use the server.
@@ -18,7 +18,7 @@ const Instructions = `This server shows one Kubernetes cluster, as it stood at `
 - Name the evidence for each conclusion. If everything works as configured, say that the alert was false.
 - All tools only read, except rollout_restart: propose it, and do not call it unless you were asked to.`
 
-// NewServer makes the MCP server. It holds no state; rollout_restart changes nothing either.
+// NewServer creates the MCP server. It is stateless: rollout_restart changes nothing either.
 func NewServer() *mcpsdk.Server {
 	server := mcpsdk.NewServer(
 		&mcpsdk.Implementation{Name: "demo-cluster", Title: "Simulated Kubernetes cluster", Version: "1"},
@@ -54,7 +54,7 @@ func NewServer() *mcpsdk.Server {
 	return server
 }
 
-// Serve answers one client over transport until the client goes or ctx ends.
+// Serve serves one client over transport until the client disconnects or ctx ends.
 func Serve(ctx context.Context, transport mcpsdk.Transport) error {
 	if err := NewServer().Run(ctx, transport); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("serve demo cluster: %w", err)
@@ -63,7 +63,7 @@ func Serve(ctx context.Context, transport mcpsdk.Transport) error {
 	return nil
 }
 
-// reads adds a tool that changes nothing.
+// reads adds a read-only tool.
 func reads[In any](server *mcpsdk.Server, name, description string, answer func(In) (string, error)) {
 	add(server, &mcpsdk.Tool{
 		Name:        name,
@@ -72,7 +72,7 @@ func reads[In any](server *mcpsdk.Server, name, description string, answer func(
 	}, answer)
 }
 
-// add adds a tool. The error of answer becomes content with isError, as the SDK does it.
+// add adds a tool. The SDK turns an error of answer into content with isError.
 func add[In any](server *mcpsdk.Server, tool *mcpsdk.Tool, answer func(In) (string, error)) {
 	mcpsdk.AddTool(server, tool, func(_ context.Context, _ *mcpsdk.CallToolRequest, in In) (*mcpsdk.CallToolResult, any, error) {
 		text, err := answer(in)

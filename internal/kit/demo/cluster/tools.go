@@ -177,7 +177,7 @@ func getConfigMap(in named) (string, error) {
 	return object(in.Namespace, "configmap", "configmaps", in.Name)
 }
 
-// getSecret shows a Secret with all that is in it, as a careless tool does: what hides it is not this server's business.
+// getSecret returns a Secret with all its data, as a careless tool does: masking it is not this server's job.
 func getSecret(in named) (string, error) {
 	return object(in.Namespace, "secret", "secrets", in.Name)
 }
@@ -214,7 +214,7 @@ func render(table [][]string) string {
 	const padding = 3
 	writer := tabwriter.NewWriter(&text, 0, 0, padding, ' ', 0)
 	for _, row := range table {
-		// A strings.Builder takes everything.
+		// Writing to a strings.Builder never fails.
 		_, _ = fmt.Fprintln(writer, strings.Join(row, "\t"))
 	}
 	_ = writer.Flush()

@@ -13,16 +13,16 @@ import (
 const (
 	// Receiver is the name of the Alertmanager receiver in the demo's configuration.
 	Receiver = "demo"
-	// ClusterPrefix is what the label cluster begins with; a number follows. Alerts with another number are other alerts, so alerts that
-	// are sent again are not counted as repetitions.
+	// ClusterPrefix is the prefix of the cluster label; a number follows. Alerts with different numbers are different
+	// alerts, so alerts that are sent again do not count as repetitions.
 	ClusterPrefix = "demo-eu-"
 )
 
 // Delivery is one webhook call of the demo's Alertmanager.
 type Delivery struct {
-	// Story is the name of the story that the delivery begins or goes on with.
+	// Story is the name of the story that the delivery starts or continues.
 	Story string
-	// Body is in version 4 of Alertmanager's format.
+	// Body is in Alertmanager's webhook format, version 4.
 	Body []byte
 }
 
@@ -59,13 +59,14 @@ type firing struct {
 	GeneratorURL string    `yaml:"generator_url"`
 }
 
-// group is what Alertmanager groups by.
+// group returns the labels that Alertmanager groups by.
 func (f firing) group() map[string]string {
 	return map[string]string{"alertname": f.Labels["alertname"], "namespace": f.Labels["namespace"]}
 }
 
-// Deliveries returns what the demo's Alertmanager posts for one cluster, in order, at the one moment in which the demo's cluster
-// stands still. As from a real one, each delivery has all alerts of its group, also those that an earlier one had.
+// Deliveries returns what the demo's Alertmanager posts for one cluster, in order, at the moment at which the demo's
+// cluster is frozen. As with a real Alertmanager, each delivery contains all alerts of its group, including those of
+// earlier deliveries.
 func Deliveries(cluster string) []Delivery {
 	var (
 		all  []Delivery
@@ -96,7 +97,7 @@ func Deliveries(cluster string) []Delivery {
 	return all
 }
 
-// webhook is the body of Alertmanager's webhook.
+// webhook is the body of an Alertmanager webhook.
 type webhook struct {
 	Version           string            `json:"version"`
 	GroupKey          string            `json:"groupKey"`
@@ -120,7 +121,8 @@ type webhookAlert struct {
 	Fingerprint  string            `json:"fingerprint"`
 }
 
-// body is what one Alertmanager of the demo posts for a group. Several of them post the same alerts under their own addresses.
+// body returns what one of the demo's Alertmanagers posts for a group. Replicas post the same alerts under their own
+// addresses.
 func body(replica int, group []firing, resolved bool) []byte {
 	status := "firing"
 	if resolved {
@@ -162,7 +164,7 @@ func fingerprint(labels map[string]string) string {
 	hash := fnv.New64a()
 
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		_, _ = fmt.Fprintf(hash, "%s\xff%s\xff", name, labels[name]) // a hash takes everything
+		_, _ = fmt.Fprintf(hash, "%s\xff%s\xff", name, labels[name]) // writing to a hash never fails
 	}
 
 	return fmt.Sprintf("%016x", hash.Sum64())

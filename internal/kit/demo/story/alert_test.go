@@ -18,9 +18,9 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// example is an alert of the demo as the agents get it.
+// example is an alert of the demo as the agents see it.
 type example struct {
-	// Name is that of the story.
+	// Name is the name of the story.
 	Name      string
 	AlertType string
 	Data      string
@@ -39,7 +39,7 @@ func demoConfig(t *testing.T) *config.Config {
 	return loaded
 }
 
-// read reads the deliveries for a cluster as the server does, and applies the routes.
+// read parses the deliveries for a cluster as the server does, and applies the routes.
 func read(t *testing.T, cluster string) (deliveries []tarsy.Delivery, stories []string) {
 	t.Helper()
 
@@ -136,7 +136,7 @@ func TestDeliveriesShowRepetitionsResolvedAlertAndGrowingGroup(t *testing.T) {
 	t.Parallel()
 
 	deliveries, stories := read(t, eu)
-	sent := map[string][]string{} // what came of each story: how many alerts of which kind
+	sent := map[string][]string{} // the deliveries of each story: number of alerts and kind
 	keys := map[string]bool{}
 
 	for i, d := range deliveries {

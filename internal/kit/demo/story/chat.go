@@ -12,14 +12,14 @@ import (
 // chatAgent is the agent that answers questions.
 const chatAgent = "ChatAgent"
 
-// chat is the questions that a story can answer.
+// chat has the answers to the questions that a story covers.
 type chat struct {
 	Why   followUp `yaml:"why"`
 	Todo  followUp `yaml:"todo"`
 	Still followUp `yaml:"still"`
 }
 
-// followUp is the answer to one question: a tool call that looks at the cluster as it is now, and the text after it.
+// followUp is the answer to one question: a tool call that checks the current state of the cluster, and the text after it.
 type followUp struct {
 	Tool      string         `yaml:"tool"`
 	Arguments map[string]any `yaml:"arguments"`
@@ -33,7 +33,7 @@ var (
 	asksTodo  = regexp.MustCompile(`(?i)\b(should|shall|must|can|do|could) (i|we)\b|what (to do|next|now)|next steps?|\bfix\b|how (do|can|to)\b|actions?\b|mitigate`)
 )
 
-// topic is the answer to a question, nil if there is none.
+// topic returns the answer to a question, or nil if there is none.
 func (c *chat) topic(question string) *followUp {
 	switch {
 	case asksWhy.MatchString(question):
@@ -47,10 +47,10 @@ func (c *chat) topic(question string) *followUp {
 	}
 }
 
-// questionMark stands before the question in the engine's prompt.
+// questionMark precedes the question in the engine's prompt.
 const questionMark = "Question:\n\n"
 
-// question is what was asked last.
+// question returns the question that was asked last.
 func question(req *llm.Request) string {
 	for _, message := range req.Messages {
 		if i := strings.LastIndex(message.Content, questionMark); message.Role == llm.RoleUser && i >= 0 {
@@ -61,7 +61,7 @@ func question(req *llm.Request) string {
 	return ""
 }
 
-// answer answers a question about a session. The story is nil if the session's alert is in none.
+// answer answers a question about a session. The story is nil if the session's alert is not part of any story.
 func (s *story) answer(req *llm.Request) script.Reply {
 	if s == nil {
 		return script.Reply{Text: "Nothing was investigated here, so there is nothing that I could tell about it. " + whatIAm}

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// asking is a conversation as the agent is given it that answers questions.
+// asking returns the prompt of the agent that answers questions.
 func asking(about example, analysis, question string) string {
 	return prompt(about, "## What happened\n\n"+analysis) + "\n\nQuestion:\n\n" + question
 }

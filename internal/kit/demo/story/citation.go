@@ -8,11 +8,11 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// thisCall is how a scripted answer cites the call that it has just made: which number that has depends on how many
-// questions came before.
+// thisCall is how a scripted answer cites the call that it just made. The call's number depends on how many questions came
+// before.
 const thisCall = " [this call]"
 
-// citing gives an answer the mark of the last call in the conversation, or none if there was no call.
+// citing replaces thisCall with the mark of the last call in the conversation, or removes it if there was no call.
 func citing(text string, req *llm.Request) string {
 	mark := ""
 

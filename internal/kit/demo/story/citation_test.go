@@ -15,8 +15,8 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// requireRightMarks checks that every mark names a call, and that the calls of a line have shown what the line claims,
-// unless the alert has. It returns how many marks there are.
+// requireRightMarks checks that every mark refers to a call, and that the calls cited on a line have shown what the line
+// claims, unless the alert has. It returns the number of lines with marks.
 func requireRightMarks(t *testing.T, text, user string, calls map[string]string) int {
 	t.Helper()
 
@@ -37,7 +37,7 @@ func requireRightMarks(t *testing.T, text, user string, calls map[string]string)
 			shown.WriteString(calls[call])
 		}
 
-		// What a line says of the alert needs no call.
+		// A claim that is taken from the alert needs no call.
 		for _, claim := range append(details(line), quotes(line)...) {
 			require.Contains(t, shown.String()+user, claim, "the calls have not shown %q: %s", claim, line)
 		}
@@ -46,7 +46,7 @@ func requireRightMarks(t *testing.T, text, user string, calls map[string]string)
 	return marks
 }
 
-// quotes are the words of a line that are set apart as a program's own, where they are not names of tools or parts of one name.
+// quotes returns the code spans of a line that quote data, not tool names or single words.
 func quotes(line string) []string {
 	var found []string
 

@@ -10,9 +10,9 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// Client returns the demo's model. It keeps nothing between calls: which story a call belongs to is read from the
-// alert in its messages, and how far the story is from the answers that are already there. So it goes on properly
-// after a restart, and plays any number of sessions at once.
+// Client returns the demo's model. It keeps no state between calls: the alert in the messages determines the story, and the
+// answers already in the conversation the position in it. So it continues correctly after a restart, and plays any number
+// of sessions concurrently.
 func Client(pace script.Pace) llm.Client {
 	b := book{stories: load()}
 	s := script.New(script.Options{Pace: pace, Forget: true})
@@ -24,7 +24,7 @@ func Client(pace script.Pace) llm.Client {
 	return s
 }
 
-// book is all stories; it finds the one that a request is about.
+// book contains all stories and finds the one that a request is about.
 type book struct{ stories []story }
 
 func (b *book) reply(req *llm.Request) script.Reply {
@@ -58,7 +58,7 @@ func (b *book) reply(req *llm.Request) script.Reply {
 	}
 }
 
-// reply is the stage's next turn after those that the conversation already holds.
+// reply returns the stage's next turn after those already in the conversation.
 func (s *stage) reply(req *llm.Request) script.Reply {
 	done := answers(req)
 	last := len(s.Turns) - 1
@@ -90,10 +90,10 @@ func (s *stage) reply(req *llm.Request) script.Reply {
 	return reply
 }
 
-// earlyMark begins a result that misses steps.
+// earlyMark starts a result for which steps were skipped.
 const earlyMark = "> Concluded early"
 
-// conclude ends the stage now, after done answers, when it may ask for no more tools.
+// conclude ends the stage after done answers, when it cannot call any more tools.
 func (s *stage) conclude(done int) script.Reply {
 	steps := len(s.Turns) - 1
 	if done >= steps && s.Turns[steps].Error == "" {
@@ -107,8 +107,8 @@ func (s *stage) conclude(done int) script.Reply {
 	}
 }
 
-// find returns the story that the conversation is about, nil if it is none of them. Of several it is the one with the most markers:
-// the text of a storm quotes alerts that have stories of their own.
+// find returns the story that the conversation is about, or nil. If several match, the one with the most markers wins: the
+// text of an alert storm quotes alerts that have stories of their own.
 func (b *book) find(req *llm.Request) *story {
 	var found *story
 
@@ -121,7 +121,7 @@ func (b *book) find(req *llm.Request) *story {
 	return found
 }
 
-// concerns reports whether a message of the user holds the story's alert, or the result of one of its stages.
+// concerns reports whether a user message contains the story's alert or the result of one of its stages.
 func (s *story) concerns(req *llm.Request) bool {
 	for _, message := range req.Messages {
 		if message.Role == llm.RoleUser && (containsAll(message.Content, s.Markers) || s.resultIn(message.Content)) {
@@ -142,7 +142,7 @@ func (s *story) resultIn(content string) bool {
 	return false
 }
 
-// summary is the executive summary of the story that the analysis in the request belongs to.
+// summary returns the executive summary of the story that the analysis in the request belongs to.
 func (b *book) summary(req *llm.Request) string {
 	if s := b.find(req); s != nil {
 		return strings.TrimSpace(s.ExecutiveSummary)
@@ -164,7 +164,7 @@ func answers(req *llm.Request) int {
 	return n
 }
 
-// containsAll reports whether a text holds every marker, in one of its alternatives.
+// containsAll reports whether a text contains every marker, in one of its alternatives.
 func containsAll(text string, markers []string) bool {
 	for _, marker := range markers {
 		if !slices.ContainsFunc(strings.Split(marker, "|"), func(word string) bool { return strings.Contains(text, word) }) {

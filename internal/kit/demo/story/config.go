@@ -9,14 +9,14 @@ import (
 //go:embed config.yaml
 var config string
 
-// Config returns the demo's configuration. Command and arguments start the cluster's MCP server on stdio.
+// Config returns the demo's configuration. command and arguments start the cluster's MCP server on stdio.
 func Config(command string, arguments ...string) []byte {
 	quoted := make([]string, len(arguments))
 	for i, argument := range arguments {
 		quoted[i] = strconv.Quote(argument)
 	}
 
-	// What Go quotes, YAML reads as the same text.
+	// YAML reads Go's quoted strings as the same text.
 	replacer := strings.NewReplacer(
 		"CLUSTER_COMMAND", strconv.Quote(command),
 		"CLUSTER_ARGUMENTS", "["+strings.Join(quoted, ", ")+"]",

@@ -14,14 +14,14 @@ const (
 	resultBegin = "<!-- TOOL_RESULT_START -->\n"
 	resultEnd   = "\n<!-- TOOL_RESULT_END -->"
 
-	// mostKinds is how many kinds of lines a digest names, mostSingles how many lines that are like no other, lineRunes
-	// how much it quotes of a line.
+	// mostKinds limits how many kinds of lines a digest lists, mostSingles how many unique lines, and lineRunes how much of
+	// a line it quotes.
 	mostKinds   = 6
 	mostSingles = 6
 	lineRunes   = 220
 )
 
-// resultIn is the result that is to be summarised.
+// resultIn returns the result to be summarised.
 func resultIn(req *llm.Request) string {
 	if len(req.Messages) == 0 {
 		return ""
@@ -41,10 +41,10 @@ var (
 	hasLevel = regexp.MustCompile(`^(DEBUG|INFO|WARN|ERROR|FATAL)\b`)
 )
 
-// lineKind is lines that differ only in numbers and quoted text.
+// lineKind is a group of lines that differ only in numbers and quoted text.
 type lineKind struct {
 	count       int
-	first, last string // when
+	first, last string // timestamps
 	example     string
 }
 
@@ -53,11 +53,11 @@ type tally struct {
 	lines  []string
 	levels map[string]int
 	kinds  map[string]*lineKind
-	order  []string // the kinds as they came
+	order  []string // kinds in order of appearance
 }
 
-// digest shortens a text as a script can: it does not understand the lines, it counts them. What it says is right,
-// whatever the text is.
+// digest shortens a text as far as a script can: it counts the lines without understanding them. Its output is correct for
+// any text.
 func digest(text string) string {
 	t := newTally(strings.Split(strings.TrimSpace(text), "\n"))
 
@@ -94,7 +94,7 @@ func newTally(lines []string) *tally {
 	return t
 }
 
-// writeTotal says how many lines there are, from when to when, and of which levels.
+// writeTotal writes the number of lines, their time range and their levels.
 func (t *tally) writeTotal(out *strings.Builder) {
 	if len(t.lines) == 1 {
 		out.WriteString("1 line")
@@ -116,7 +116,7 @@ func (t *tally) writeTotal(out *strings.Builder) {
 	out.WriteString(".\n")
 }
 
-// writeRepeated names the kinds that have more than one line, the most frequent first.
+// writeRepeated lists the kinds with more than one line, most frequent first.
 func (t *tally) writeRepeated(out *strings.Builder) {
 	repeated := t.where(func(k *lineKind) bool { return k.count > 1 })
 	slices.SortStableFunc(repeated, func(a, b *lineKind) int { return cmp.Compare(b.count, a.count) })
@@ -141,7 +141,7 @@ func (t *tally) writeRepeated(out *strings.Builder) {
 	}
 }
 
-// writeSingles tells the lines that are like no other, in order.
+// writeSingles lists the unique lines, in order.
 func (t *tally) writeSingles(out *strings.Builder) {
 	singles := t.where(func(k *lineKind) bool { return k.count == 1 })
 	if len(singles) > 0 {
@@ -159,7 +159,7 @@ func (t *tally) writeSingles(out *strings.Builder) {
 	}
 }
 
-// where returns the kinds that fit, in order.
+// where returns the matching kinds, in order.
 func (t *tally) where(fits func(*lineKind) bool) []*lineKind {
 	var some []*lineKind
 
@@ -172,7 +172,7 @@ func (t *tally) where(fits func(*lineKind) bool) []*lineKind {
 	return some
 }
 
-// short cuts a line, and takes from it what would end its quotation.
+// short truncates a line and replaces characters that would end its quotation.
 func short(line string) string {
 	runes := []rune(strings.ReplaceAll(line, "`", "'"))
 	if len(runes) > lineRunes {

@@ -21,8 +21,8 @@ func isNote(req *llm.Request) bool {
 	return req.Purpose == infer.PurposeExtract || req.Purpose == infer.PurposeOrganize
 }
 
-// noteReply answers a call about a note. Any note works: a few regular expressions stand in for the model, which is enough for notes
-// that are written in plain sentences.
+// noteReply answers a call about a note. Any note works: a few regular expressions stand in for the model, which is enough
+// for notes in plain sentences.
 func noteReply(req *llm.Request) script.Reply {
 	if len(req.Messages) == 0 {
 		return script.Reply{}
@@ -61,7 +61,7 @@ var (
 	topic      = regexp.MustCompile(`\b[a-z][a-z0-9]*(?:-[a-z0-9]+)+\b`)
 )
 
-// extract finds the sentences of a note that say what they are.
+// extract returns an entity for each sentence of a note whose type is recognizable.
 func extract(prompt string) infer.ExtractAnswer {
 	answer := infer.ExtractAnswer{Entities: []infer.EntityAnswer{}}
 	captured, _ := calendar.ParseDate(promptDate.FindString(prompt))
@@ -92,7 +92,7 @@ const (
 	sure, unsure           = 0.92, 0.48
 	mostEntities, mostTags = 12, 3
 	longestTitle           = 120
-	// sameWords is which part of its words a title shares with that of a duplicate.
+	// sameWords is the share of a candidate's title words that an entity's title must contain to be its duplicate.
 	sameWords = 0.6
 )
 
@@ -113,7 +113,7 @@ func kindOf(sentence string) (notebook.EntityType, bool) {
 	}
 }
 
-// sentences splits a text. Each sentence is exactly as in the text, with its line breaks; headings, tables and code are left out.
+// sentences splits a text into sentences, which keep their line breaks. Headings, tables and code are left out.
 func sentences(text string) []string {
 	var (
 		found  []string
@@ -143,7 +143,7 @@ func sentences(text string) []string {
 		fence := strings.HasPrefix(trimmed, "```")
 		fenced = fenced != fence
 
-		// A list item, an empty line and everything that is not prose end what was before.
+		// A list item, an empty line and anything that is not prose end the previous sentence.
 		other := fenced || fence || trimmed == "" || strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, "|")
 		if marked := bullet.MatchString(line); other || marked {
 			split()
@@ -161,12 +161,12 @@ func sentences(text string) []string {
 	return found
 }
 
-// plainText removes Markdown's emphasis.
+// plainText removes Markdown emphasis and TODO markers.
 func plainText(sentence string) string {
 	return strings.NewReplacer("**", "", "`", "", "TODO: ", "", "TODO ", "").Replace(sentence)
 }
 
-// title makes one line of a sentence: a capital letter at its start and no full stop at its end.
+// title turns a sentence into a single line with an initial capital and no full stop at the end.
 func title(sentence string) string {
 	line := strings.TrimRight(strings.Join(strings.Fields(plainText(sentence)), " "), ".! ")
 	if runes := []rune(line); len(runes) > longestTitle {
@@ -192,7 +192,7 @@ func owner(sentence string) string {
 	return ""
 }
 
-// dueDate resolves a date of a sentence from the day of the note.
+// dueDate resolves a date in a sentence relative to the day of the note.
 func dueDate(sentence string, captured calendar.Date) string {
 	if day := writtenDay.FindStringSubmatch(sentence); day != nil {
 		if _, err := calendar.ParseDate(day[1]); err == nil {
@@ -214,7 +214,7 @@ func dueDate(sentence string, captured calendar.Date) string {
 	}
 }
 
-// The lines of the prompt that asks where entities belong.
+// Lines of the prompt that asks where to file entities.
 type (
 	projectLine struct {
 		ID          string `json:"project_id"`
@@ -239,7 +239,7 @@ type (
 	}
 )
 
-// organize files an entity where most of its words are found.
+// organize files each entity under the project or epic with which it shares the most words.
 func organize(prompt string) infer.OrganizeAnswer {
 	answer := infer.OrganizeAnswer{Entities: []infer.PlaceAnswer{}}
 	projects := lines[projectLine](block(prompt, "PROJECTS"))
@@ -282,7 +282,7 @@ func organize(prompt string) infer.OrganizeAnswer {
 	return answer
 }
 
-// block returns what a prompt marks as data.
+// block returns the named data block of a prompt.
 func block(prompt, name string) string {
 	_, after, _ := strings.Cut(prompt, "<!-- "+name+"_START -->\n")
 	text, _, _ := strings.Cut(after, "\n<!-- "+name+"_END -->")
@@ -306,7 +306,7 @@ func lines[T any](text string) []T {
 	return found
 }
 
-// wordsOf returns the words of a text that carry meaning, shortened so that singular and plural are the same.
+// wordsOf returns the significant words of a text, shortened so that singular and plural are equal.
 func wordsOf(text string) map[string]bool {
 	const shortest, longest = 4, 6
 

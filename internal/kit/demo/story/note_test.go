@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// notePrompt is a prompt like that of the pipeline, on a Monday.
+// notePrompt returns a prompt like the pipeline's, for a note written on a Monday.
 func notePrompt(note string) string {
 	return "The note was written on Monday, 2026-11-16 (UTC).\n\n" + quote.Block("NOTE", note) + "\n\nExtract the entities of the note."
 }

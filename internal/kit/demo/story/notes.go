@@ -9,7 +9,7 @@ import (
 //go:embed notes.yaml
 var notesFile []byte
 
-// Notes is what the demo's team has written down.
+// Notes are the projects and notes of the demo's team.
 type Notes struct {
 	Projects []NoteProject `yaml:"projects"`
 	// Session is the name of the story that the first note is about.

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// wirePrefix is what the MCP server's tools are called by in front of their names.
+// wirePrefix precedes the names of the MCP server's tools.
 const wirePrefix = "cluster__"
 
 // connect returns a session with the demo's cluster.
@@ -33,13 +33,13 @@ func connect(t *testing.T) *mcp.ClientSession {
 
 	t.Cleanup(func() {
 		require.NoError(t, session.Close())
-		_ = server.Wait() // It ends because the client is gone, and may say so.
+		_ = server.Wait() // It ends because the client disconnected, and may return an error.
 	})
 
 	return session
 }
 
-// tools are the cluster's tools as a model is given them.
+// tools returns the cluster's tools as a model sees them.
 func tools(t *testing.T, session *mcp.ClientSession) []llm.Tool {
 	t.Helper()
 
@@ -57,7 +57,7 @@ func tools(t *testing.T, session *mcp.ClientSession) []llm.Tool {
 	return tools
 }
 
-// use makes one scripted tool call, which must succeed, and returns what the tool said.
+// use makes one scripted tool call, which must succeed, and returns the tool's output.
 func use(t *testing.T, session *mcp.ClientSession, call llm.ToolCall) string {
 	t.Helper()
 
@@ -84,19 +84,19 @@ func use(t *testing.T, session *mcp.ClientSession, call llm.ToolCall) string {
 	return text.String()
 }
 
-// played is what came of one stage.
+// played is the outcome of one stage.
 type played struct {
 	result string
-	// calls is what each call was given and showed, by its number.
+	// calls maps the number of each call to its arguments and output.
 	calls    map[string]string
 	tools    []string
 	messages []llm.Message
 	turns    []llm.Response
-	// seen is all that the tools said.
+	// seen is the output of all tools.
 	seen string
 }
 
-// maxTurns ends a test whose story does not.
+// maxTurns stops a test whose story does not end.
 const maxTurns = 10
 
 // play runs the loop of the first stage's first agent.
@@ -106,7 +106,7 @@ func play(t *testing.T, client llm.Client, session *mcp.ClientSession, agent, us
 	return playAs(t, client, session, agent, user, 1, 1)
 }
 
-// playAs runs an agent's loop from what the user says to the agent's result. Calls are numbered by the indexes of stage and
+// playAs runs an agent's loop from the user message to the agent's result. Calls are numbered by the indexes of stage and
 // agent, as the engine numbers them.
 func playAs(t *testing.T, client llm.Client, session *mcp.ClientSession, agent, user string, stageIndex, agentIndex int) played {
 	t.Helper()
@@ -156,7 +156,7 @@ func generate(t *testing.T, client llm.Client, req *llm.Request) llm.Response {
 	return response
 }
 
-// prompt is a user message such as an agent is given: runbook, alert, and what earlier stages found.
+// prompt returns a user message like those that agents get: runbook, alert, and what earlier stages found.
 func prompt(about example, earlier string) string {
 	return "## Runbook\n\n" + about.Runbook + "\n\n## Alert\n\n<alert>\n" + about.Data + "\n</alert>\n\n" + earlier
 }

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// isReact reports whether the agent works in the text protocol: its tools are in the instructions, not in the request.
+// isReact reports whether the agent uses the text protocol: its tools are in the instructions, not in the request.
 func isReact(req *llm.Request) bool {
 	return len(req.Tools) == 0 && strings.Contains(instructions(req), "\nFinal Answer:")
 }
@@ -22,10 +22,10 @@ func instructions(req *llm.Request) string {
 	return req.Messages[0].Content
 }
 
-// named finds the tools that the instructions list, as server.tool at the beginning of a line.
+// named matches the tools that the instructions list, as server.tool at the start of a line.
 var named = regexp.MustCompile(`(?m)^([\w-]+\.\w+)(?::|$)`)
 
-// inSteps is the stage with one tool at a time, as the text protocol has it.
+// inSteps returns the stage with one tool call per turn, as the text protocol requires.
 func (s *stage) inSteps() *stage {
 	steps := &stage{Agent: s.Agent, Conclusion: s.Conclusion}
 
@@ -47,7 +47,7 @@ func (s *stage) inSteps() *stage {
 	return steps
 }
 
-// withTools gives a request in the text protocol the tools that its instructions list.
+// withTools adds the tools listed in the instructions to a copy of a text protocol request.
 func withTools(req *llm.Request) *llm.Request {
 	bound := *req
 
@@ -58,7 +58,7 @@ func withTools(req *llm.Request) *llm.Request {
 	return &bound
 }
 
-// inText writes a reply in the text protocol.
+// inText converts a reply to the text protocol.
 func inText(reply script.Reply) script.Reply {
 	if reply.Err != nil {
 		return reply

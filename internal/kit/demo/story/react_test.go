@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// spoken is the instructions of an agent in the text protocol.
+// spoken returns the instructions of an agent that uses the text protocol.
 func spoken(t *testing.T, session *mcp.ClientSession) string {
 	t.Helper()
 
@@ -29,7 +29,7 @@ func spoken(t *testing.T, session *mcp.ClientSession) string {
 
 var action = regexp.MustCompile(`(?s)^Thought: (.+)\nAction: cluster\.(\w+)\nAction Input: (\{.*\})$`)
 
-// playReact runs an agent that speaks the text protocol.
+// playReact runs an agent that uses the text protocol.
 func playReact(t *testing.T, client llm.Client, session *mcp.ClientSession, user string) (result string, used []string) {
 	t.Helper()
 

@@ -1,5 +1,5 @@
-// Package story holds what the demo plays: the alerts, what the model says to them, and the configuration that runs
-// them. It knows the tools of the demo's cluster by name and nothing of how they are reached, nor of the engine.
+// Package story contains what the demo plays: the alerts, the model's answers to them, and the configuration that runs
+// them. It knows the names of the demo cluster's tools, but not how they are reached, and nothing about the engine.
 package story
 
 import (
@@ -25,7 +25,7 @@ func names() []string {
 	}
 }
 
-// Example is an alert that people can submit to the demo by hand, and that its model investigates.
+// Example returns an alert that people can submit to the demo by hand, and that its model investigates.
 func Example() (alertType, text string) {
 	return "pod-oom-killed", "KubePodOOMKilled: checkout in namespace shop was killed again"
 }
@@ -35,25 +35,25 @@ type story struct {
 	Name      string `yaml:"name"`
 	Title     string `yaml:"title"`
 	AlertType string `yaml:"alert_type"`
-	// Markers are words of the alert, with | between alternatives; a conversation that holds all of them in what the user said is
-	// about it.
+	// Markers are words of the alert, with | between alternatives. A conversation is about the story if one of its user
+	// messages contains all of them.
 	Markers []string `yaml:"markers"`
-	// Alerts are what Alertmanager sends, and Replicas is how many Alertmanagers send it; 0 means one.
+	// Alerts are sent by Alertmanager, and Replicas is how many Alertmanagers send them; 0 means one.
 	Alerts   []firing `yaml:"alerts"`
 	Replicas int      `yaml:"replicas"`
-	// Text is an alert that does not come from Alertmanager, and Runbook is submitted with it. The runbooks of the others are in the
-	// routes of the configuration.
+	// Text is an alert that does not come from Alertmanager, and Runbook is submitted with it. The runbooks of the other
+	// alerts are in the routes of the configuration.
 	Text    string  `yaml:"text"`
 	Runbook string  `yaml:"runbook"`
 	Stages  []stage `yaml:"stages"`
-	// ExecutiveSummary is the answer to the call that sums up the last stage's analysis.
+	// ExecutiveSummary answers the call that summarises the last stage's analysis.
 	ExecutiveSummary string `yaml:"executive_summary"`
-	// Verdict is the answer to the call for its verdict.
+	// Verdict answers the call for the verdict.
 	Verdict verdict `yaml:"verdict"`
 	Chat    chat    `yaml:"chat"`
 }
 
-// stage is what one agent says. The last turn has no tools: its text is the stage's result, unless the stage fails.
+// stage is the script of one agent. The last turn has no tools: its text is the stage's result, unless the stage fails.
 type stage struct {
 	Agent string `yaml:"agent"`
 	Turns []turn `yaml:"turns"`
@@ -61,23 +61,23 @@ type stage struct {
 	Conclusion string `yaml:"conclusion"`
 }
 
-// turn is one answer of the model, or why there is none.
+// turn is one response of the model, or its error.
 type turn struct {
-	// Error is what the provider says when it refuses; the stage ends with it.
+	// Error is the provider's message when it refuses; it ends the stage.
 	Error    string    `yaml:"error"`
 	Thinking string    `yaml:"thinking"`
 	Text     string    `yaml:"text"`
 	Tools    []toolUse `yaml:"tools"`
 }
 
-// toolUse is one call of a tool of the cluster, by its name there.
+// toolUse is a call of one of the cluster's tools, by the tool's name there.
 type toolUse struct {
 	Tool      string         `yaml:"tool"`
 	Arguments map[string]any `yaml:"arguments"`
 }
 
-// load reads the embedded stories. They are part of the program: one that cannot be read is a fault of the program,
-// which a test finds, and not an error that a caller could handle.
+// load reads the embedded stories. They are part of the program: a story that cannot be read is a bug, which a test finds,
+// not an error that a caller could handle.
 func load() []story {
 	stories := make([]story, len(names()))
 
@@ -95,24 +95,25 @@ func load() []story {
 	return stories
 }
 
-// stage returns the part of the story that agent plays; an agent that it does not know plays the first.
+// stage returns the part of the story that agent plays; an unknown agent plays the first.
 func (s *story) stage(agent string) *stage {
 	i := slices.IndexFunc(s.Stages, func(st stage) bool { return st.Agent == agent })
 
 	return &s.Stages[max(i, 0)]
 }
 
-// result is the text of the stage's last turn.
+// result returns the text of the stage's last turn.
 func (s *stage) result() string { return s.Turns[len(s.Turns)-1].Text }
 
-// heading is the first line of the stage's result, by which it is known when it is met again; a stage that fails has none.
+// heading returns the first line of the stage's result, which identifies the result in later messages; a failing stage has
+// none.
 func (s *stage) heading() string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s.result()), "\n")
 
 	return line
 }
 
-// call is the request to use a tool under the name that the model was given for it; ok is false if it was given none.
+// call returns a call of the tool under the name that the model knows it by, and false if the model does not have the tool.
 func (u *toolUse) call(tools []llm.Tool) (llm.ToolCall, bool) {
 	i := slices.IndexFunc(tools, func(t llm.Tool) bool {
 		return t.Name == u.Tool || strings.HasSuffix(t.Name, "__"+u.Tool) || strings.HasSuffix(t.Name, "."+u.Tool)

@@ -23,19 +23,19 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// told is how a story is known to be told right.
+// told is what a story must contain.
 type told struct {
 	agents []string
-	// facts are what the analysis claims and the tools showed on the way; conclusions need not be in the tools' words.
+	// facts are claims of the analysis that the tools also showed; conclusions need not be in the tools' words.
 	facts       []string
 	conclusions []string
 	summary     string
 }
 
-// failing is the story whose model refuses in the end.
+// failing is the story in which the model refuses in the end.
 const failing = "leaked-token"
 
-// stories are those that come to an analysis.
+// stories returns the stories that end in an analysis.
 func stories() map[string]told {
 	return map[string]told{
 		"slow-search": {
@@ -85,7 +85,7 @@ func stories() map[string]told {
 	}
 }
 
-// investigated are the alerts whose stories come to an analysis.
+// investigated returns the alerts whose stories end in an analysis.
 func investigated(t *testing.T) []example {
 	t.Helper()
 
@@ -158,7 +158,7 @@ func TestEveryStoryEndsInAnalysisWithRootCause(t *testing.T) {
 	}
 }
 
-// details are the claims of an analysis that cannot be right by chance: times of day, versions, tickets, long numbers.
+// details returns the claims of an analysis that cannot be right by chance: times of day, versions, tickets, long numbers.
 func details(analysis string) []string {
 	analysis = regexp.MustCompile(`(\d),(\d{3})`).ReplaceAllString(analysis, "$1$2")
 
@@ -219,10 +219,10 @@ func TestStoryResumesWithNewClient(t *testing.T) {
 	require.Len(t, whole.turns, turn)
 }
 
-// team is the story that several agents tell at once.
+// team is the story that several agents play in parallel.
 const team = "slow-search"
 
-// playTeam runs agents that know nothing of each other, and the one that makes one analysis of theirs.
+// playTeam runs agents that know nothing of each other, and the agent that merges their analyses.
 func playTeam(t *testing.T, client llm.Client, session *mcp.ClientSession, user string, agents []string) played {
 	t.Helper()
 

@@ -18,7 +18,8 @@ const (
 		"wrote above; with a real LLM provider configured, this is where an answer would be."
 )
 
-// unknownAlert answers an alert that is in no story: it looks around once, and says what it is.
+// unknownAlert answers an alert that is not part of any story: it makes one tool call, then explains that the model is a
+// script.
 func (b *book) unknownAlert(req *llm.Request) script.Reply {
 	look := toolUse{Tool: "list_namespaces"}
 

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// verdict is the answer to the call for a verdict, with the fields that its schema has.
+// verdict is the answer to the call for a verdict, with the fields of its schema.
 type verdict struct {
 	Outcome          tarsy.Outcome    `json:"outcome" yaml:"outcome"`
 	Cause            string           `json:"cause" yaml:"cause"`
@@ -20,7 +20,7 @@ type verdict struct {
 	NotChecked       []string         `json:"not_checked" yaml:"not_checked"`
 }
 
-// step is one of its next steps.
+// step is a next step of a verdict.
 type step struct {
 	Title      string     `json:"title" yaml:"title"`
 	Why        string     `json:"why" yaml:"why"`
@@ -30,7 +30,8 @@ type step struct {
 	Reversible bool       `json:"reversible" yaml:"reversible"`
 }
 
-// verdict is the verdict of the analysis in the request. One that had to conclude early shows less than its story knows.
+// verdict returns the verdict of the analysis in the request. One that concluded early shows less than its story, so it is
+// inconclusive.
 func (b *book) verdict(req *llm.Request) string {
 	found := unknownVerdict()
 

@@ -17,12 +17,12 @@ const question = `{"model":"claude-test","max_tokens":64,"messages":[{"role":"us
 
 const streamed = `{"model":"claude-test","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"Why?"}]}`
 
-// anonymous replaces the ids, which say nothing but are the same at every run.
+// anonymous replaces the IDs, which mean nothing but are the same in every run.
 func anonymous(body string) string {
 	return regexp.MustCompile(`(msg|toolu|srvtoolu|req)_01[1-9A-Za-z]{22}`).ReplaceAllString(body, "${1}_X")
 }
 
-// thinkingSignature proves the thinking of everything.
+// thinkingSignature is the signature of the thinking in everything.
 const thinkingSignature = "dmlydHVhbCB0aGlua2luZzogHln5aOTPkhGBvhBDSDAzV9s2N/LBqAz2sbxuhLuViUE="
 
 func everything() script.Reply {
@@ -260,7 +260,7 @@ func TestNativeToolsAreSeparateBlocks(t *testing.T) {
 	require.Contains(t, stream, `"index":7,"content_block":{"type":"bash_code_execution_tool_result"`)
 	require.Contains(t, stream, `"index":8,"content_block":{"type":"text"`)
 
-	// The API leaves these out, and the Vercel AI SDK refuses a null in their place.
+	// The API omits these, and the Vercel AI SDK rejects null instead.
 	for _, body := range []string{whole, stream} {
 		require.NotContains(t, body, "citations")
 		require.NotContains(t, body, "container")

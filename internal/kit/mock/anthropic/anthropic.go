@@ -1,5 +1,5 @@
-// Package anthropic speaks the form of the Anthropic Messages API: it reads requests and writes a script's answers, in one
-// piece or as a stream. It knows the llm contract and the wire form, and nothing of who asks or of what the script holds.
+// Package anthropic implements the Anthropic Messages API: it parses requests and writes a script's answers, whole or as a
+// stream. It knows the llm contract and the wire format, and nothing about the caller or the content of the script.
 package anthropic
 
 import (
@@ -11,10 +11,10 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// Name is what the journal calls this API.
+// Name is the name of this API in the journal.
 const Name = "anthropic"
 
-// Routes are the operations of the API, with the prefix /v1 and, for SDKs whose base URL is expected to end with it, without.
+// Routes returns the operations of the API, with the prefix /v1 and without it, for SDKs that expect it in the base URL.
 // GET /v1/models is not among them: see Models.
 func Routes() []exchange.Route {
 	var routes []exchange.Route
@@ -29,7 +29,7 @@ func Routes() []exchange.Route {
 	return routes
 }
 
-// messages answers a call of a model.
+// messages answers a model call.
 func messages(x *exchange.Exchange) {
 	r, ok := read(x, false)
 	if !ok {
@@ -43,7 +43,7 @@ func messages(x *exchange.Exchange) {
 	})
 }
 
-// encoder writes the answer to the request.
+// encoder returns the encoder of the answer to the request.
 func (r *request) encoder(x *exchange.Exchange, decoded *llm.Request) *encoder {
 	e := &encoder{exchange: x, id: identify(x), request: decoded, firstCode: r.runsPython(), compacts: r.Compaction != nil}
 	if r.Thread != nil {
@@ -53,7 +53,7 @@ func (r *request) encoder(x *exchange.Exchange, decoded *llm.Request) *encoder {
 	return e
 }
 
-// countTokens answers how long a conversation is. The script is not asked.
+// countTokens answers with the size of a conversation. It does not use the script.
 func countTokens(x *exchange.Exchange) {
 	r, ok := read(x, true)
 	if !ok {
@@ -66,7 +66,7 @@ func countTokens(x *exchange.Exchange) {
 	}{script.InputTokens(r.decode())})
 }
 
-// read reads a request, or answers what is wrong with it.
+// read parses a request, or answers with its error.
 func read(x *exchange.Exchange, counting bool) (*request, bool) {
 	if !admitted(x) {
 		return nil, false
@@ -91,7 +91,8 @@ func read(x *exchange.Exchange, counting bool) (*request, bool) {
 	return r, true
 }
 
-// admitted answers a request that does not say who asks, or which version of the API it speaks. Any key will do.
+// admitted reports whether a request has a key and an API version, and otherwise answers it with an error. Any key is
+// accepted.
 func admitted(x *exchange.Exchange) bool {
 	header := x.Request.Header
 
@@ -113,7 +114,7 @@ func fail(x *exchange.Exchange, err *llm.Error) {
 	x.Fail((&encoder{exchange: x, id: identify(x)}).Error, err)
 }
 
-// invalid is the error of a request that the API does not understand.
+// invalid returns the error of a request that the API rejects.
 func invalid(message string) *llm.Error {
 	return &llm.Error{Class: llm.ClassInvalid, Status: http.StatusBadRequest, Code: "invalid_request_error", Message: message}
 }

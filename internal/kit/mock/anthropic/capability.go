@@ -1,11 +1,11 @@
 package anthropic
 
-// support reports whether a model can do something.
+// support is whether a model supports a feature.
 type support struct {
 	Supported bool `json:"supported"`
 }
 
-// capabilities are what the API tells of a model.
+// capabilities are what the API reports about a model.
 type capabilities struct {
 	Batch             support           `json:"batch"`
 	Citations         support           `json:"citations"`
@@ -51,7 +51,8 @@ type thinkingSupport struct {
 	} `json:"types"`
 }
 
-// capabilitiesOf are those of a model that decides itself how much to think, or of one that is given a budget.
+// capabilitiesOf returns the capabilities of a model that decides itself how much to think, or of one with a thinking
+// budget.
 func capabilitiesOf(adaptive bool) capabilities {
 	yes, newer := support{Supported: true}, support{Supported: adaptive}
 

@@ -12,7 +12,7 @@ import (
 
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 
-// check refuses what the API refuses, as far as it can be told from the request alone.
+// check rejects what the API rejects, as far as the request alone shows it.
 func (r *request) check(counting bool) *llm.Error {
 	switch {
 	case r.Model == "":
@@ -101,7 +101,7 @@ func (r *request) checkTools() *llm.Error {
 	return nil
 }
 
-// custom tells that the caller runs the tool and describes it.
+// custom reports whether the caller describes and runs the tool.
 func (t tool) custom() bool { return t.Type == "" || t.Type == "custom" }
 
 func checkMessage(at int, m *message, last bool) *llm.Error {
@@ -132,7 +132,7 @@ func checkMessage(at int, m *message, last bool) *llm.Error {
 	return checkPrefill(m, last)
 }
 
-// checkPrefill checks the beginning of an answer that the model is to continue.
+// checkPrefill checks the start of an answer that the model is to continue.
 func checkPrefill(m *message, last bool) *llm.Error {
 	n := len(m.Content.blocks)
 	if !last || m.Role != llm.RoleAssistant || n == 0 {
@@ -156,7 +156,7 @@ func (r *request) checkSystem() *llm.Error {
 	return nil
 }
 
-// checkBlock is what is wrong with a block, from its place on; "" if nothing is.
+// checkBlock returns what is wrong with a block, starting with the path of the field, or "".
 func checkBlock(role string, b *block) string {
 	switch b.Type {
 	case "":
@@ -212,7 +212,7 @@ func checkToolUse(role string, b *block) string {
 	}
 }
 
-// checkPairs refuses calls without results in the next message, and results without calls in the one before.
+// checkPairs rejects calls without results in the next message, and results without calls in the previous one.
 func checkPairs(messages []message) *llm.Error {
 	var open []string
 
@@ -239,7 +239,7 @@ func checkPairs(messages []message) *llm.Error {
 						"Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, j, b.ToolUseID))
 				}
 
-				// Results stand first in their message; one that stands behind a text is not seen.
+				// Results come first in their message; the API does not see one after other content.
 				if answered != j {
 					return missing(i-1, open)
 				}
@@ -258,8 +258,8 @@ func checkPairs(messages []message) *llm.Error {
 	return nil
 }
 
-// paused tells that an answer has a call that the API runs itself and has not finished: a caller sends it back as it came, and
-// the model goes on.
+// paused reports whether an answer has an unfinished call that the API runs itself: the caller sends the answer back
+// unchanged, and the model continues.
 func (m *message) paused() bool {
 	finished := map[string]bool{}
 	for _, b := range m.Content.blocks {

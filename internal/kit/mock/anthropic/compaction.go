@@ -6,12 +6,13 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/exchange"
 )
 
-// compaction asks for a summary of the conversation instead of an answer: a tool runner sends it on in place of the messages.
+// compaction requests a summary of the conversation instead of an answer: a tool runner then sends it in place of the
+// messages.
 type compaction struct {
 	Type string `json:"type"`
 }
 
-// appendCompaction appends the block that an answer to a request for compaction consists of: the text of the script is the summary.
+// appendCompaction appends the block that answers a request for compaction. The summary is the script's text.
 func appendCompaction(buf []byte, kind, summary string) []byte {
 	buf = append(append(append(buf, `{"type":"`...), kind...), `","content":`...)
 	buf = exchange.AppendString(buf, summary)
@@ -20,7 +21,7 @@ func appendCompaction(buf []byte, kind, summary string) []byte {
 	return append(buf, '"', '}')
 }
 
-// streamCompaction sends the summary, which comes in one piece.
+// streamCompaction sends the summary, which is not split.
 func (e *encoder) streamCompaction(buf []byte) []byte {
 	buf = e.start(buf, none)
 	buf = append(buf, `{"type":"compaction","content":null,"encrypted_content":null}`+endOfEvent...)
@@ -30,11 +31,11 @@ func (e *encoder) streamCompaction(buf []byte) []byte {
 	return e.stop(buf)
 }
 
-// summaryText is the summary in a block that came back.
+// summaryText returns the summary in a block that the caller sent back.
 func summaryText(raw json.RawMessage) string {
 	var text string
 
-	_ = json.Unmarshal(raw, &text) // one without a text is the failure of a compaction
+	_ = json.Unmarshal(raw, &text) // a block without text is a failed compaction
 
 	return text
 }

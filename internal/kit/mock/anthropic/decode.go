@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// decode turns a request into the one that a script answers.
+// decode converts a request to the one that a script answers.
 func (r *request) decode() *llm.Request {
 	out := &llm.Request{Model: r.Model, Stop: r.StopSequences, ReasoningEffort: r.effort(), ResponseSchema: r.schema()}
 	if r.MaxTokens != nil {
@@ -16,7 +16,7 @@ func (r *request) decode() *llm.Request {
 	}
 
 	for _, t := range r.Tools {
-		// Tools that must not be called are there to explain the conversation.
+		// Tools that must not be called only explain the conversation.
 		if r.ToolChoice != nil && r.ToolChoice.Type == "none" {
 			break
 		}
@@ -29,7 +29,7 @@ func (r *request) decode() *llm.Request {
 		case strings.HasPrefix(t.Type, "code_execution_"):
 			out.NativeTools.CodeExecution = true
 		case t.Name == "":
-			// A set of tools that the API names itself.
+			// A set of tools that the API itself names.
 		default:
 			out.Tools = append(out.Tools, t.declared())
 		}
@@ -59,7 +59,7 @@ func (t tool) declared() llm.Tool {
 	return llm.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema}
 }
 
-// changeTools adds and removes the tools that a message in the middle of the conversation adds and removes.
+// changeTools applies the tools that a message in the middle of the conversation adds and removes.
 func (m *message) changeTools(out *llm.Request) {
 	for _, b := range m.Content.blocks {
 		if b.Tool == nil {
@@ -81,7 +81,7 @@ func (m *message) changeTools(out *llm.Request) {
 	}
 }
 
-// effort is how hard the model is to think. A budget is given back as the effort that usually stands for it.
+// effort returns how hard the model should think. A budget becomes the effort that usually corresponds to it.
 func (r *request) effort() string {
 	const low, medium = 4096, 16384
 
@@ -110,7 +110,7 @@ func (r *request) schema() json.RawMessage {
 	}
 }
 
-// assistant is an answer that was given before; names learns the tools that it calls.
+// assistant converts an earlier answer, and adds the tools that it calls to names.
 func (m *message) assistant(names map[string]string) llm.Message {
 	out := llm.Message{Role: llm.RoleAssistant}
 
@@ -141,7 +141,7 @@ func (m *message) assistant(names map[string]string) llm.Message {
 	return out
 }
 
-// user appends a user's message: the results of tools, which are messages of their own here, then the text.
+// user appends a user message: the tool results, which are separate messages here, then the text.
 func (m *message) user(to []llm.Message, names map[string]string) []llm.Message {
 	var texts []string
 
@@ -164,13 +164,13 @@ func (m *message) user(to []llm.Message, names map[string]string) []llm.Message 
 	return to
 }
 
-// appendText appends what a script sees of a block: its text, or what kind of thing it is.
+// appendText appends what a script sees of a block: its text, or its type.
 func appendText(texts []string, b block) []string {
 	switch b.Type {
 	case "text":
 		return append(texts, b.Text)
 	case "tool_addition", "tool_removal":
-		// The tools of the request tell.
+		// The request's tools already reflect these.
 		return texts
 	default:
 		return append(texts, "["+b.Type+"]")

@@ -15,7 +15,7 @@ func (e *encoder) Error(buf []byte, failure *llm.Error) []byte {
 	return appendError(buf, failure, string(e.id.append(nil, "req_", 0)))
 }
 
-// Error appends the body of an error that is no answer to a request of this API.
+// Error appends the body of an error for a request that this API did not process.
 func Error(buf []byte, e *llm.Error) []byte { return appendError(buf, e, "") }
 
 func appendError(buf []byte, e *llm.Error, request string) []byte {
@@ -24,7 +24,7 @@ func appendError(buf []byte, e *llm.Error, request string) []byte {
 	buf = append(buf, `,"message":`...)
 	buf = exchange.AppendString(buf, errorMessage(e))
 
-	// What is wrong with a thread has a code of its own, by which callers know that they have to send everything.
+	// Thread errors have a code from which callers know that they have to send everything.
 	if strings.HasPrefix(e.Code, "thread_") {
 		buf = append(exchange.AppendString(append(buf, `,"details":{"error_code":`...), e.Code), '}')
 	}
@@ -37,8 +37,8 @@ func appendError(buf []byte, e *llm.Error, request string) []byte {
 	return append(buf, '}')
 }
 
-// errorMessage is what the script says. The API has no type for some classes, which callers tell by the message: there it
-// begins as the API's own does.
+// errorMessage returns the script's message. The API has no type for some classes, which callers recognize by the message:
+// there it starts like the API's own.
 func errorMessage(e *llm.Error) string {
 	sign := ""
 
@@ -60,7 +60,8 @@ func errorMessage(e *llm.Error) string {
 	}
 }
 
-// errorType is the API's own name for an error: the script's, if it is one of them, else by status and class.
+// errorType returns the API's name for an error: the script's code if it is such a name, otherwise derived from status and
+// class.
 func errorType(e *llm.Error) string {
 	switch e.Code {
 	case "invalid_request_error", "authentication_error", "billing_error", "permission_error", "not_found_error",
@@ -68,7 +69,7 @@ func errorType(e *llm.Error) string {
 		return e.Code
 	}
 
-	// Who has nothing left to spend need not come back.
+	// Retrying does not help a caller with nothing left to spend.
 	if e.Class == llm.ClassQuota && !e.Retryable {
 		return "billing_error"
 	}
@@ -95,7 +96,7 @@ func errorType(e *llm.Error) string {
 	return typeOfClass(e)
 }
 
-// statusOverloaded is what the API answers when it has too much to do.
+// statusOverloaded is the API's status when it is overloaded.
 const statusOverloaded = 529
 
 func typeOfClass(e *llm.Error) string {

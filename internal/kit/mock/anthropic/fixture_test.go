@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server answers from a script, on the routes of the API and those that it shares.
+// server answers from a script, on the API's own routes and those that it shares.
 type server struct {
 	*testing.T
 	*script.Script
@@ -54,7 +54,7 @@ func serve(t *testing.T, replies ...script.Reply) *server {
 	return &server{T: t, Script: s, url: listening.URL}
 }
 
-// post sends a body as the API wants it, but for the headers that without names.
+// post sends a body with the headers that the API requires, except those in without.
 func (s *server) post(path, body string, without ...string) (*http.Response, string) {
 	s.Helper()
 

@@ -7,8 +7,8 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/exchange"
 )
 
-// identity makes the ids of one answer. They depend on the request and on which reply of the script answers it, so they
-// are the same whenever a test runs, and differ between two answers to the same request.
+// identity generates the IDs of one answer. They depend on the request and on which reply of the script answers it, so they
+// are the same in every test run, and differ between two answers to the same request.
 type identity struct {
 	body  [sha256.Size]byte
 	entry *exchange.Entry
@@ -18,7 +18,7 @@ func identify(x *exchange.Exchange) identity {
 	return identity{body: sha256.Sum256(x.Body), entry: x.Entry}
 }
 
-// append appends the n-th id with a prefix, in the form of the API's own: a version and 22 letters and digits.
+// append appends the n-th ID with a prefix, in the API's own format: a version and 22 letters and digits.
 func (i identity) append(buf []byte, prefix string, n int) []byte {
 	const (
 		alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"

@@ -8,7 +8,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// blockTypes are the types of content blocks that the API takes.
+// blockTypes are the types of content blocks that the API accepts.
 var blockTypes = []string{
 	"advisor_tool_result", "bash_code_execution_tool_result", "code_execution_tool_result", "compaction", "container_upload", "document",
 	"fallback", "image", "mcp_tool_listing", "mcp_tool_result", "mcp_tool_use", "redacted_thinking", "search_result", "server_tool_use", "text",
@@ -16,10 +16,10 @@ var blockTypes = []string{
 	"tool_use", "web_fetch_tool_result", "web_search_tool_result",
 }
 
-// maxBreakpoints is how many blocks may be marked for the cache.
+// maxBreakpoints is how many blocks can be marked for the cache.
 const maxBreakpoints = 4
 
-// checkLimits refuses values that the API does not take, whatever the model.
+// checkLimits rejects values that the API does not accept, whatever the model.
 func (r *request) checkLimits() *llm.Error {
 	for _, check := range []func() *llm.Error{
 		r.checkNumbers, r.checkWords, r.checkSampling, r.checkToolChoice, r.checkStops, r.checkCache,
@@ -36,11 +36,11 @@ func (r *request) checkNumbers() *llm.Error {
 	for _, n := range []struct {
 		name  string
 		value *float64
-		// most is zero for none.
+		// most is zero if there is no upper limit.
 		most float64
 	}{{"temperature", r.Temperature, 1}, {"top_p", r.TopP, 1}, {"top_k", r.TopK, 0}} {
 		switch {
-		// Older clients say -1 for what is not given.
+		// Older clients send -1 for an unset value.
 		case n.value == nil || *n.value == -1:
 		case *n.value < 0:
 			return invalid(n.name + ": Input should be greater than or equal to 0")
@@ -81,10 +81,10 @@ func (r *request) checkWords() *llm.Error {
 	}
 }
 
-// oneOf reports whether a value is one of several words, or not given.
+// oneOf reports whether a value is empty or one of several words.
 func oneOf(value string, words ...string) bool { return value == "" || slices.Contains(words, value) }
 
-// checkSampling checks what thinking rules out.
+// checkSampling rejects what thinking rules out.
 func (r *request) checkSampling() *llm.Error {
 	const leastTopP = 0.95
 
@@ -145,7 +145,7 @@ func (r *request) checkStops() *llm.Error {
 	return nil
 }
 
-// marks are those for the cache, without those that a thread has from earlier requests.
+// marks returns the cache marks, without those that a thread has from earlier requests.
 func (r *request) marks() []*cacheControl {
 	marks, sent := []*cacheControl{r.CacheControl}, r.Messages
 
@@ -170,7 +170,7 @@ func (r *request) marks() []*cacheControl {
 	return slices.DeleteFunc(marks, func(c *cacheControl) bool { return c == nil })
 }
 
-// checkCache counts the blocks that are marked for the cache.
+// checkCache checks the cache marks and their number.
 func (r *request) checkCache() *llm.Error {
 	marks := r.marks()
 
@@ -190,7 +190,7 @@ func (r *request) checkCache() *llm.Error {
 	return nil
 }
 
-// checkImage is what is wrong with an image, from its place on; "" if nothing is.
+// checkImage returns what is wrong with an image, starting with the path of the field, or "".
 func checkImage(source *imageSource) string {
 	switch {
 	case source == nil:

@@ -13,7 +13,7 @@ import (
 
 const (
 	someTool = `"tools":[{"name":"get","input_schema":{"type":"object"}}]`
-	// marked is a block that is marked for the cache.
+	// marked is a block with a cache mark.
 	marked = `{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}`
 )
 
@@ -87,7 +87,7 @@ func TestValuesThatTheAPIRefusesAreRefused(t *testing.T) {
 	}
 }
 
-// What stands at a limit is accepted, as are the words that the published schema has.
+// Values at a limit are accepted, as are the words in the published schema.
 func TestLimitsThemselvesAreAccepted(t *testing.T) {
 	t.Parallel()
 

@@ -39,10 +39,10 @@ const (
 	smallAnswer = 64_000
 )
 
-// unknownRelease is what the API says of a model whose release it does not know.
+// unknownRelease is the API's date for a model whose release it does not know.
 const unknownRelease = "1970-01-01T00:00:00Z"
 
-// known are the models of the list, the newest first.
+// known returns the listed models, newest first.
 func known() []modelInfo {
 	return []modelInfo{
 		newModel("claude-opus-5-5", "Claude Opus 5.5", "opus", unknownRelease, largeWindow, largeAnswer),
@@ -69,8 +69,8 @@ func newModel(id, name, line, created string, window, answer int) modelInfo {
 	return info
 }
 
-// Models answers GET /v1/models. The path is shared with another API, which hands over the requests that carry the
-// header anthropic-version.
+// Models answers GET /v1/models. Another API shares the path, and hands over the requests that have the anthropic-version
+// header.
 func Models(x *exchange.Exchange) {
 	if !admitted(x) {
 		return
@@ -113,7 +113,7 @@ func modelOf(id string) modelInfo {
 	return newModel(id, id, "", unknownRelease, smallWindow, smallAnswer)
 }
 
-// pageOf is the part of the list that a request asks for by limit, after_id and before_id.
+// pageOf returns the part of the list that a request selects by limit, after_id and before_id.
 func pageOf(models []modelInfo, r *http.Request) (modelPage, *llm.Error) {
 	const usual, most = 20, 1000
 

@@ -10,11 +10,11 @@ import (
 // native is a call of a tool that the API runs itself: two blocks of the answer.
 type native struct {
 	id, name string
-	// input is the JSON of the call's input, result that of the block with its result.
+	// input is the JSON of the call's input, result that of the result block.
 	input, result []byte
 }
 
-// natives are the calls that a chunk tells of.
+// natives returns the calls in a chunk.
 func (e *encoder) natives(chunk llm.Chunk) []native {
 	switch c := chunk.(type) {
 	case llm.CodeExecutionChunk:
@@ -40,12 +40,12 @@ func (e *encoder) newNative(name, argument, value string) native {
 	return n
 }
 
-// begin begins the block of the result; its content follows.
+// begin starts the result block; its content follows.
 func (n *native) begin(kind string) {
 	n.result = append(n.result, `{"type":"`+kind+`","tool_use_id":"`+n.id+`","content":`...)
 }
 
-// searches are one call per query; the pages stand with the last one.
+// searches returns one call per query; the last one has the pages.
 func (e *encoder) searches(c llm.GroundingChunk) []native {
 	queries := c.Queries
 	if len(queries) == 0 {
@@ -90,7 +90,7 @@ func appendPages(buf []byte, sources []llm.Source) []byte {
 	return buf
 }
 
-// fetches are one call per page.
+// fetches returns one call per page.
 func (e *encoder) fetches(c llm.GroundingChunk) []native {
 	calls := make([]native, 0, len(c.Sources))
 
@@ -110,7 +110,7 @@ func (e *encoder) fetches(c llm.GroundingChunk) []native {
 	return calls
 }
 
-// codeExecution is in the form of the tool's version that the caller asked for: the first runs Python, later ones a shell.
+// codeExecution uses the tool version that the caller requested: the first runs Python, later ones a shell.
 func (e *encoder) codeExecution(c llm.CodeExecutionChunk) native {
 	name, argument := "bash_code_execution", "command"
 	if e.firstCode {

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// A runner sends a turn that the provider paused back as it came, with the calls in it that nobody has run.
+// A runner sends a turn that the provider paused back unchanged, with its unfinished calls.
 func TestPausedTurnIsContinued(t *testing.T) {
 	t.Parallel()
 

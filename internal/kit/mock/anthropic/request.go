@@ -10,8 +10,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// request is the body of a call, as far as a script may want to know it. Fields that are not here are ignored: the API
-// gains new ones all the time.
+// request is the body of a call, as far as scripts need it. Other fields are ignored: the API gains new ones all the time.
 type request struct {
 	Model         string        `json:"model"`
 	MaxTokens     *int          `json:"max_tokens"`
@@ -23,7 +22,7 @@ type request struct {
 	Stream        bool          `json:"stream"`
 	Thinking      *thinking     `json:"thinking"`
 	OutputConfig  *outputConfig `json:"output_config"`
-	// OutputFormat is where the format stood while it was a beta.
+	// OutputFormat is where the format was during its beta.
 	OutputFormat *outputFormat `json:"output_format"`
 	Temperature  *float64      `json:"temperature"`
 	TopP         *float64      `json:"top_p"`
@@ -33,9 +32,9 @@ type request struct {
 	Thread       *thread       `json:"thread"`
 	Compaction   *compaction   `json:"compaction"`
 
-	// resumed is the thread that is continued, nil for none.
+	// resumed is the thread that is continued, or nil.
 	resumed *keptThread
-	// interleaved tells that a budget may exceed the limit of tokens.
+	// interleaved means that a budget may exceed max_tokens.
 	interleaved bool
 }
 
@@ -50,7 +49,7 @@ type content struct {
 	blocks []block
 }
 
-// block holds the fields of all kinds of blocks that the API takes.
+// block has the fields of all kinds of blocks that the API accepts.
 type block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
@@ -62,26 +61,26 @@ type block struct {
 	Input     json.RawMessage `json:"input"`
 	ToolUseID string          `json:"tool_use_id"`
 	Source    *imageSource    `json:"source"`
-	// Content is that of a result: its form depends on the tool.
+	// Content is the content of a result; its format depends on the tool.
 	Content json.RawMessage `json:"content"`
-	// Tool is what a tool_addition or tool_removal is about.
+	// Tool is the tool of a tool_addition or tool_removal.
 	Tool         *changedTool  `json:"tool"`
 	CacheControl *cacheControl `json:"cache_control"`
 }
 
-// imageSource is where the data of an image or a document is.
+// imageSource is the source of an image or a document.
 type imageSource struct {
 	Type      string `json:"type"`
 	MediaType string `json:"media_type"`
 }
 
-// changedTool is a tool by its name, or by its definition.
+// changedTool is a tool, by name or by definition.
 type changedTool struct {
 	Name       string `json:"name"`
 	Definition *tool  `json:"definition"`
 }
 
-// cacheControl marks the end of what is to be cached.
+// cacheControl marks the end of the content to be cached.
 type cacheControl struct {
 	Type string `json:"type"`
 	TTL  string `json:"ttl"`
@@ -136,7 +135,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 
 var errNoContent = errors.New("content: Input should be a valid string or list")
 
-// parse reads a body. Errors are what a caller is told.
+// parse parses a body. Its errors are sent to the caller.
 func parse(body []byte) (*request, *llm.Error) {
 	var r request
 
@@ -164,7 +163,7 @@ func or(text, instead string) string {
 	return text
 }
 
-// kindName is what the API calls a type that it expects.
+// kindName returns the API's name for an expected type.
 func kindName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

@@ -9,9 +9,9 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// A signature that the script does not give is derived from the thinking that it proves: base64 of a mark, whose length
-// makes it stand alone in base64, and of a hash of the text. So a caller that loses or changes either is found out,
-// and what the script or another server signed is left alone.
+// Without a signature from the script, one is derived from the thinking that it proves: base64 of a mark and a hash of the
+// text. The mark's length is a multiple of three, so its base64 does not depend on what follows. A caller that loses or
+// changes either is detected, and signatures from the script or another server are left alone.
 const signatureMark = "virtual thinking: "
 
 func derive(thinking string) string {
@@ -20,17 +20,17 @@ func derive(thinking string) string {
 	return base64.StdEncoding.EncodeToString(append([]byte(signatureMark), sum[:]...))
 }
 
-// derived tells that a signature was made by derive, whatever became of it since.
+// derived reports whether a signature was made by derive, even if it has been changed since.
 func derived(signature string) bool {
 	return strings.HasPrefix(signature, base64.StdEncoding.EncodeToString([]byte(signatureMark)))
 }
 
-// forged tells that a signature does not prove the thinking that it came with.
+// forged reports whether a derived signature does not belong to its thinking.
 func forged(thinking, signature string) bool {
 	return derived(signature) && signature != derive(thinking)
 }
 
-// signature is that of the thinking which is over: the first has the one that the script gives, if it gives one.
+// signature returns the signature of the finished thinking: the script's for the first block, if the script has one.
 func (e *encoder) signature() string {
 	if given := e.exchange.Signature; given != "" && !e.signed {
 		e.signed = true
@@ -41,8 +41,8 @@ func (e *encoder) signature() string {
 	return derive(string(e.thought))
 }
 
-// wireSignature is what came back with an answer: a JSON string, or a list of them where there are several. One that a
-// script gave stands for those that were derived beside it.
+// wireSignature returns the signatures sent back with an answer: a JSON string, or a list if there are several. Signatures
+// from the script replace derived ones beside them.
 func wireSignature(signatures []string) *llm.Signature {
 	own := signatures[:0:0]
 

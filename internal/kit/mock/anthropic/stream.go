@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// kind is that of the block which a stream is in.
+// kind is the kind of a stream's current block.
 type kind int
 
 const (
@@ -18,8 +18,8 @@ const (
 	thoughts
 )
 
-// Begin implements exchange.Encoder. The stream begins with the size of the prompt, as scripted or estimated, and with the
-// first token of the answer; the last event has all counts.
+// Begin implements exchange.Encoder. The stream starts with the scripted or estimated size of the prompt and the first
+// token of the answer; the last event has all counts.
 func (e *encoder) Begin(buf []byte) []byte {
 	e.name()
 
@@ -31,8 +31,8 @@ func (e *encoder) Begin(buf []byte) []byte {
 	return append(buf, "}}\n\n"...)
 }
 
-// prompt is the usage of an answer that has come this far: the scripted or estimated size of the prompt, and at most so
-// many tokens of output.
+// prompt returns the usage of an unfinished answer: the scripted or estimated size of the prompt, and at most the given
+// number of output tokens.
 func (e *encoder) prompt(output int) llm.UsageChunk {
 	scripted := e.exchange.Usage
 	if scripted == nil {
@@ -93,8 +93,8 @@ func (e *encoder) Chunk(buf []byte, chunk llm.Chunk) []byte {
 	return buf
 }
 
-// signHidden begins an answer that has a signature but does not begin with thinking by a block that shows none, as the API
-// does when thinking is hidden.
+// signHidden adds an empty thinking block to the start of an answer that has a signature but does not start with thinking,
+// as the API does when thinking is hidden.
 func (e *encoder) signHidden(buf []byte) []byte {
 	if e.blocks > 0 || e.open != none || e.exchange.Signature == "" {
 		return buf
@@ -105,7 +105,7 @@ func (e *encoder) signHidden(buf []byte) []byte {
 	return e.close(e.think(buf))
 }
 
-// think begins a block of thinking.
+// think starts a thinking block.
 func (e *encoder) think(buf []byte) []byte {
 	buf = e.start(buf, thoughts)
 
@@ -129,7 +129,7 @@ func (e *encoder) End(buf []byte, usage llm.UsageChunk, end llm.EndChunk) []byte
 	return append(buf, "}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"...)
 }
 
-// Failure implements exchange.Encoder. An answer that is withheld ends in good order, and says so.
+// Failure implements exchange.Encoder. An answer that is withheld ends normally, with the stop reason refusal.
 func (e *encoder) Failure(buf []byte, failure *llm.Error) []byte {
 	if failure.Class == llm.ClassSafety {
 		buf = e.close(buf)
@@ -152,7 +152,7 @@ const (
 	endOfDelta = "}}\n\n"
 )
 
-// start begins a block of a kind, up to its content.
+// start starts a block of a kind, up to its content.
 func (e *encoder) start(buf []byte, k kind) []byte {
 	e.open = k
 	buf = append(buf, "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":"...)
@@ -170,7 +170,7 @@ func (e *encoder) ping(buf []byte) []byte {
 	return append(buf, "event: ping\ndata: {\"type\":\"ping\"}\n\n"...)
 }
 
-// delta begins a piece of the open block, up to its value.
+// delta starts a piece of the open block, up to its value.
 func (e *encoder) delta(buf []byte, head string) []byte {
 	buf = append(buf, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":"...)
 	buf = strconv.AppendInt(buf, int64(e.blocks), 10)
@@ -191,7 +191,7 @@ func (e *encoder) close(buf []byte) []byte {
 	}
 }
 
-// sign ends a block of thinking.
+// sign ends a thinking block with its signature.
 func (e *encoder) sign(buf []byte) []byte {
 	buf = e.delta(buf, `"signature_delta","signature":`)
 	buf = exchange.AppendString(buf, e.signature())
@@ -210,7 +210,7 @@ func (e *encoder) stop(buf []byte) []byte {
 	return append(buf, endOfEvent...)
 }
 
-// use is a whole block that calls a tool, its input in pieces.
+// use writes a whole block that calls a tool, with its input in pieces.
 func (e *encoder) use(buf []byte, blockType, id, name, input string) []byte {
 	buf = e.start(buf, none)
 	buf = appendUse(buf, blockType, id, name)
@@ -219,7 +219,7 @@ func (e *encoder) use(buf []byte, blockType, id, name, input string) []byte {
 
 	const head = `"input_json_delta","partial_json":`
 
-	// The API begins with an empty piece.
+	// The API starts with an empty piece.
 	buf = append(e.delta(buf, head), `""`+endOfDelta...)
 
 	for input != "" {
@@ -234,7 +234,7 @@ func (e *encoder) use(buf []byte, blockType, id, name, input string) []byte {
 	return e.stop(buf)
 }
 
-// cut takes the first bytes of an input, and no part of a rune.
+// cut cuts off the first bytes of an input, without splitting a rune.
 func cut(input string) (piece, rest string) {
 	const size = 32
 

@@ -11,20 +11,20 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// thread tells that the API keeps the conversation: a request either sends all of it, to be kept, or only what is new since an
-// answer, whose id names what was kept.
+// thread makes the API keep the conversation: a request either sends all of it, to be kept, or only what is new since an
+// answer, whose ID identifies the kept conversation.
 type thread struct {
 	Type              string `json:"type"`
 	PreviousMessageID string `json:"previous_message_id"`
 }
 
-// keptThread is a conversation as it was after an answer. The real API forgets it after minutes, this server at the end of the
-// run or of its lane.
+// keptThread is a conversation as of an answer. The real API forgets it after minutes, this server at the end of the run or
+// of its lane.
 type keptThread struct {
 	system   content
 	tools    []tool
 	messages []message
-	// size is about how many bytes it takes.
+	// size is its approximate size in bytes.
 	size int
 }
 
@@ -33,7 +33,7 @@ const (
 	threadContinue = "continue"
 )
 
-// resume completes a request that continues a thread. Its system text and tools are those of the thread, whatever it says.
+// resume completes a request that continues a thread. The thread's system text and tools replace those of the request.
 func (r *request) resume(x *exchange.Exchange) *llm.Error {
 	switch {
 	case r.Thread == nil || r.Thread.Type == threadCreate:
@@ -60,7 +60,7 @@ func (r *request) resume(x *exchange.Exchange) *llm.Error {
 	return nil
 }
 
-// keep stores the conversation with its answer, before the caller can know the answer's id.
+// keep stores the conversation with its answer before the caller sees the end of the answer.
 func (e *encoder) keep() {
 	r := e.threaded
 	if r == nil {
@@ -85,7 +85,7 @@ func (e *encoder) keep() {
 	e.exchange.Store().Put(e.exchange.Entry.Lane, string(e.id.append(nil, "msg_", 0)), kept, kept.size)
 }
 
-// sealThinking gives thinking the signature that the caller got with it.
+// sealThinking gives thinking the signature that was sent with it.
 func (e *encoder) sealThinking(b *block, first bool) {
 	if b.Type != "thinking" {
 		return
@@ -96,7 +96,7 @@ func (e *encoder) sealThinking(b *block, first bool) {
 	}
 }
 
-// remember takes a piece of the answer down for the thread.
+// remember adds a piece of the answer to the thread.
 func (e *encoder) remember(b block) {
 	if e.threaded == nil {
 		return
@@ -112,7 +112,7 @@ func (e *encoder) remember(b block) {
 	e.reply = append(e.reply, b)
 }
 
-// called takes a call down for the thread, and is its id.
+// called adds a call to the thread and returns its ID.
 func (e *encoder) called(call llm.ToolCall) string {
 	e.calls++
 	id := e.callID(call)
@@ -127,7 +127,7 @@ func (e *encoder) called(call llm.ToolCall) string {
 	return id
 }
 
-// unknownTag is the error of an object whose type is none of those that the API knows.
+// unknownTag returns the error of an object whose type the API does not know.
 func unknownTag(where, tag string, known []string) *llm.Error {
 	return invalid(fmt.Sprintf("%s: Input tag '%s' found using 'type' does not match any of the expected tags: '%s'",
 		where, tag, strings.Join(known, "', '")))

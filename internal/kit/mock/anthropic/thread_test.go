@@ -45,7 +45,7 @@ func TestThreadThatCannotBeContinuedIsRefused(t *testing.T) {
 		require.Equal(t, test.code, failure.Error.Details.Code, name)
 	}
 
-	// An answer that broke off is not kept, and neither is one without a thread.
+	// A truncated answer is not kept, and neither is one without a thread.
 	s = serve(t, script.Reply{Text: "one two", AfterChunks: 1, Err: &llm.Error{Class: llm.ClassTransient, Message: "broke"}}, script.Reply{Text: "one"})
 	_, broken := s.post("/v1/messages", request+`"stream":true,"thread":{"type":"create"}}`)
 	_, single := s.post("/v1/messages", request+`"stream":true}`)

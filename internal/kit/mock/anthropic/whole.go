@@ -13,15 +13,15 @@ type encoder struct {
 	exchange *exchange.Exchange
 	id       identity
 	request  *llm.Request
-	// firstCode tells that code execution is wanted in its first version.
+	// firstCode means that the caller requested the first version of code execution.
 	firstCode bool
-	// compacts tells that the answer is a summary of the conversation.
+	// compacts means that the answer is a summary of the conversation.
 	compacts bool
-	// threaded is the request if the conversation is to be kept, and reply what has been written of the answer then.
+	// threaded is the request if the conversation is to be kept; reply is then the answer as written so far.
 	threaded *request
 	reply    []block
 
-	// What has been written so far: the blocks, the kind of the one that is open, the calls in them.
+	// What has been written so far: the number of blocks, the kind of the open one, and the calls.
 	blocks      int
 	open        kind
 	thought     []byte
@@ -33,7 +33,7 @@ type encoder struct {
 	fetched     int
 }
 
-// Whole implements exchange.Encoder. An answer in one piece has its blocks in the usual order.
+// Whole implements exchange.Encoder. The blocks of a whole answer are in the usual order.
 func (e *encoder) Whole(buf []byte, answer llm.Response) []byte {
 	e.name()
 
@@ -84,12 +84,12 @@ func (e *encoder) Whole(buf []byte, answer llm.Response) []byte {
 	return append(buf, '}')
 }
 
-// name tells the caller how the request is called.
+// name sends the ID of the request to the caller.
 func (e *encoder) name() {
 	e.exchange.Writer.Header()["Request-Id"] = []string{string(e.id.append(nil, "req_", 0))}
 }
 
-// appendHead appends what stands before the content of a message.
+// appendHead appends a message up to its content.
 func (e *encoder) appendHead(buf []byte) []byte {
 	buf = append(buf, `{"id":"`...)
 	buf = e.id.append(buf, "msg_", 0)
@@ -119,7 +119,7 @@ func (e *encoder) appendCall(buf []byte, call llm.ToolCall) []byte {
 	case json.Valid(arguments):
 		buf = append(buf, arguments...)
 	default:
-		// No model that follows the API answers so; what the script wants to be wrong is wrong in a readable way.
+		// The API's models never answer like this; arguments that the script makes invalid stay readable.
 		buf = exchange.AppendString(buf, call.Arguments)
 	}
 
@@ -148,7 +148,7 @@ func appendUse(buf []byte, kind, id, name string) []byte {
 
 const endOfUse = `,"caller":{"type":"direct"}}`
 
-// appendStop appends why the answer ended.
+// appendStop appends the stop reason.
 func (e *encoder) appendStop(buf []byte, end llm.EndChunk) []byte {
 	reason, sequence := "end_turn", ""
 	if e.compacts {
@@ -185,7 +185,7 @@ func (e *encoder) appendStop(buf []byte, end llm.EndChunk) []byte {
 	return append(buf, `,"stop_details":null`...)
 }
 
-// appendUsage appends the counts of tokens. Only the message itself, not its end, tells of the circumstances.
+// appendUsage appends the token counts. The circumstances are only part of the message, not of its end.
 func (e *encoder) appendUsage(buf []byte, usage llm.UsageChunk, message bool) []byte {
 	buf = append(buf, `{"input_tokens":`...)
 	buf = strconv.AppendInt(buf, int64(max(usage.InputTokens-usage.CachedTokens, 0)), 10)
@@ -202,7 +202,7 @@ func (e *encoder) appendUsage(buf []byte, usage llm.UsageChunk, message bool) []
 	buf = strconv.AppendInt(buf, int64(usage.ThinkingTokens), 10)
 	buf = append(buf, '}')
 
-	// The API leaves out what does not apply; strict readers refuse a null in its place.
+	// The API omits what does not apply; strict parsers reject null instead.
 	if e.searched+e.fetched > 0 {
 		buf = append(buf, `,"server_tool_use":{"web_search_requests":`...)
 		buf = strconv.AppendInt(buf, int64(e.searched), 10)

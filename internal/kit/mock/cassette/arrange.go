@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// compact is JSON without white space; what is not JSON is itself.
+// compact removes the white space from JSON; anything else is returned unchanged.
 func compact(body []byte) []byte {
 	tree, err := parseTree(body)
 	if err != nil {
@@ -16,8 +16,8 @@ func compact(body []byte) []byte {
 	return appendTree(nil, tree)
 }
 
-// arrange makes chunks for people of the pieces that came from the network: the events of a stream one by one, an answer
-// that is one JSON object as a whole. Each has the time at which its last byte came.
+// arrange turns the pieces that came from the network into readable chunks: one per event of a stream, or one for an answer
+// that is a single JSON object. Each has the time at which its last byte arrived.
 func arrange(pieces []Chunk, contentType string) []Chunk {
 	if strings.HasPrefix(contentType, "text/event-stream") {
 		return events(pieces)
@@ -29,7 +29,7 @@ func arrange(pieces []Chunk, contentType string) []Chunk {
 		whole.Data = append(whole.Data, piece.Data...)
 	}
 
-	// A list is one API's other form of a stream.
+	// A list is the stream of one API.
 	if list := bytes.HasPrefix(bytes.TrimSpace(whole.Data), []byte("[")); len(pieces) > 0 && !list && json.Valid(whole.Data) {
 		return []Chunk{whole}
 	}
@@ -37,7 +37,7 @@ func arrange(pieces []Chunk, contentType string) []Chunk {
 	return pieces
 }
 
-// events cuts a stream after each empty line.
+// events splits a stream after each empty line.
 func events(pieces []Chunk) []Chunk {
 	var (
 		found []Chunk
@@ -66,7 +66,7 @@ func events(pieces []Chunk) []Chunk {
 	return found
 }
 
-// eventEnd is where the first event of a stream ends, its empty line included; -1 if it does not.
+// eventEnd returns where the first event of a stream ends, including its empty line, or -1.
 func eventEnd(data []byte) int {
 	end := -1
 

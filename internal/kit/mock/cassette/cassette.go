@@ -1,7 +1,7 @@
-// Package cassette records what a real API answers and plays it again: requests and responses as YAML that people can
-// read and review, chunk by chunk, without secrets. It knows HTTP and the exchange of a virtual server, and no API's form.
+// Package cassette records the answers of a real API and replays them: requests and responses as YAML that people can read
+// and review, chunk by chunk, without secrets. It knows HTTP and the exchange of a virtual server, but no API's format.
 //
-// A request that no recording fits is an error that says what is different, never an answer that is nearly right.
+// A request that no recording matches is an error that describes the difference, never an answer that is almost right.
 package cassette
 
 import (
@@ -15,11 +15,11 @@ import (
 
 const version = 1
 
-// Cassette is what a file holds.
+// Cassette is the content of a file.
 type Cassette struct {
-	// Upstream is where it was recorded.
+	// Upstream is the API that was recorded.
 	Upstream string
-	// Ignore are names of fields of requests that may differ, wherever they stand.
+	// Ignore lists fields of requests that may differ, at any depth.
 	Ignore     []string
 	Recordings []Recording
 }
@@ -27,7 +27,7 @@ type Cassette struct {
 // Recording is one request and its answer.
 type Recording struct {
 	Method string
-	// Path has the query, without secrets.
+	// Path includes the query, without secrets.
 	Path   string
 	Body   []byte
 	Status int
@@ -35,13 +35,13 @@ type Recording struct {
 	Chunks []Chunk
 }
 
-// Chunk is a piece of an answer, and how long after the piece before it, or the request, it came.
+// Chunk is a piece of an answer, and the time since the previous piece or the request.
 type Chunk struct {
 	After time.Duration
 	Data  []byte
 }
 
-// The file, as YAML has it.
+// The file in YAML.
 type (
 	fileForm struct {
 		Version    int             `yaml:"version"`

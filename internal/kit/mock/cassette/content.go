@@ -11,23 +11,23 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// content is bytes as people can read them. One of JSON, Event, Text and Base64 is set.
+// content is bytes in a readable form. One of JSON, Event, Text and Base64 is set.
 type content struct {
-	// JSON is written out as YAML. Indent and Newline tell how its bytes were laid out.
+	// JSON is written as YAML. Indent and Newline record how its bytes were laid out.
 	JSON    ast.Node `yaml:"json"`
 	Indent  bool     `yaml:"indent"`
 	Newline bool     `yaml:"newline"`
 	// Event is one event of a stream, without the empty line that ends it.
 	Event *string `yaml:"event"`
 	Text  *string `yaml:"text"`
-	// CRLF tells that lines of Event and Text end with both characters.
+	// CRLF means that lines of Event and Text end with CR LF.
 	CRLF   bool    `yaml:"crlf"`
 	Base64 *string `yaml:"base64"`
 }
 
 var errNoContent = errors.New("content is one of json, event, text and base64")
 
-// bytes are what the content stands for.
+// bytes returns the bytes that the content represents.
 func (c *content) bytes() ([]byte, error) {
 	switch {
 	case c.JSON != nil:
@@ -48,7 +48,7 @@ func (c *content) bytes() ([]byte, error) {
 	}
 }
 
-// layOut gives compact JSON the white space that it came with.
+// layOut restores the white space of compact JSON.
 func layOut(compact []byte, indent, newline bool) []byte {
 	var out bytes.Buffer
 
@@ -66,7 +66,7 @@ func layOut(compact []byte, indent, newline bool) []byte {
 	return out.Bytes()
 }
 
-// describe is the members that stand for data in a cassette. Plain means in a way that nothing can garble.
+// describe returns the members that represent data in a cassette. plain selects base64, which nothing can garble.
 func describe(data []byte, event, plain bool) object {
 	if plain {
 		return object{{"base64", base64.StdEncoding.EncodeToString(data)}}
@@ -95,7 +95,7 @@ func describe(data []byte, event, plain bool) object {
 	return described
 }
 
-// lines gives a text the line ends that it came with.
+// lines restores the line ends of a text.
 func lines(text string, crlf bool) []byte {
 	if crlf {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
@@ -104,7 +104,7 @@ func lines(text string, crlf bool) []byte {
 	return []byte(text)
 }
 
-// describeJSON is for objects and lists whose bytes can be made again from YAML, nil for all else.
+// describeJSON describes objects and lists whose bytes can be restored from YAML; it returns nil for anything else.
 func describeJSON(data []byte) object {
 	tree, err := parseTree(data)
 	if err != nil {

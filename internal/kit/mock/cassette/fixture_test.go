@@ -19,10 +19,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// secret is the key of all callers here; it must be nowhere in a cassette.
+// secret is the key of all callers here; it must not appear in any cassette.
 const secret = "sk-proj-q7T2mZk9LpX4vB8nR3sW6yH1"
 
-// upstream is a virtual server that stands for the real API.
+// upstream starts a virtual server in place of the real API.
 func upstream(t *testing.T, replies ...script.Reply) string {
 	t.Helper()
 
@@ -41,7 +41,7 @@ func listen(t *testing.T, h http.Handler) string {
 	return front.URL
 }
 
-// recording is a server that records an API into a file.
+// recording starts a server that records an API into a file.
 func recording(t *testing.T, api, path string, clock clockwork.Clock) (address string, logged func() string) {
 	t.Helper()
 
@@ -58,7 +58,7 @@ func recording(t *testing.T, api, path string, clock clockwork.Clock) (address s
 	return address, func() string { return <-said }
 }
 
-// replaying is a server that replays a file.
+// replaying starts a server that replays a file.
 func replaying(t *testing.T, path string, clock clockwork.Clock) (string, *mock.Server) {
 	t.Helper()
 
@@ -77,7 +77,7 @@ func replaying(t *testing.T, path string, clock clockwork.Clock) (string, *mock.
 	return listen(t, s), s
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header

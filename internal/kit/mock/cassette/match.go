@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// canonical is a body in a form that is the same for bodies that mean the same: without white space and ignored fields,
-// members in order, numbers in one form. What is not JSON is itself.
+// canonical returns a body in a form that is the same for bodies with the same meaning: without white space and ignored
+// fields, members sorted, numbers in one notation. A body that is not JSON is returned unchanged.
 func canonical(body []byte, ignore []string) string {
 	tree, err := parseTree(body)
 	if err != nil {
@@ -22,7 +22,7 @@ func canonical(body []byte, ignore []string) string {
 	return string(appendTree(nil, sorted(tree, ignore)))
 }
 
-// sorted is a copy of a tree in canonical form.
+// sorted returns a copy of a tree in canonical form.
 func sorted(tree any, ignore []string) any {
 	switch v := tree.(type) {
 	case object:
@@ -51,7 +51,7 @@ func sorted(tree any, ignore []string) any {
 	}
 }
 
-// oneForm writes 1, 1.0 and 1e0 alike; whole numbers that a float does not hold stay as they are.
+// oneForm writes 1, 1.0 and 1e0 alike; numbers too large for a float64 to be exact are unchanged.
 func oneForm(n json.Number) json.Number {
 	const exact = 1 << 53
 
@@ -92,10 +92,10 @@ func flat(body string) map[string]string {
 	return into
 }
 
-// maxDifferences is how many differences are told.
+// maxDifferences is how many differences are reported.
 const maxDifferences = 5
 
-// differences tells how a request differs from a recording, both in canonical form.
+// differences returns how a request differs from a recording, both in canonical form.
 func differences(recorded, asked string) []string {
 	was, is := flat(recorded), flat(asked)
 
@@ -128,7 +128,7 @@ func name(path string) string {
 	return path
 }
 
-// short cuts a value to what fits into a message. It does not cut a character in two.
+// short truncates a value to fit into a message. It does not split a character.
 func short(value string) string {
 	const limit = 80
 	if len(value) <= limit {

@@ -16,28 +16,29 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// CodeStale is the code of the error of a request that no recording fits.
+// CodeStale is the error code of a request that no recording matches.
 const CodeStale = "stale_cassette"
 
-// Player answers requests from a cassette, each recording once. It is safe for concurrent use.
+// Player answers requests from a cassette, using each recording once. It is safe for concurrent use.
 type Player struct {
 	recordings []Recording
 	ignore     []string
 	clean      *cleaner
-	// clock times the chunks as they were recorded; nil sends them at once.
+	// clock times the chunks as they were recorded; nil sends them immediately.
 	clock clockwork.Clock
 
-	// keys are the requests of the recordings, as keyOf.
+	// keys are the requests of the recordings, in the same order.
 	keys []key
 
 	mu   sync.Mutex
 	used []bool
 }
 
-// key is what a request is known by.
+// key identifies a request.
 type key struct{ method, path, body string }
 
-// NewPlayer returns a player that has used no recording yet. With a clock it plays chunks when they came, without at once.
+// NewPlayer returns a player that has used no recording yet. With a clock it plays chunks with their recorded timing,
+// without one immediately.
 func NewPlayer(c *Cassette, clock clockwork.Clock) (*Player, error) {
 	clean, err := newCleaner()
 	if err != nil {
@@ -55,7 +56,7 @@ func NewPlayer(c *Cassette, clock clockwork.Clock) (*Player, error) {
 	return p, nil
 }
 
-// Unused describes each recording that was not asked for.
+// Unused describes each recording that was not requested.
 func (p *Player) Unused() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +72,7 @@ func (p *Player) Unused() []string {
 	return unused
 }
 
-// Answer answers a request with the first recording of it that is not used yet.
+// Answer answers a request with its first unused recording.
 func (p *Player) Answer(x *exchange.Exchange, failure func(buf []byte, e *llm.Error) []byte) {
 	describeCall(x)
 
@@ -87,7 +88,7 @@ func (p *Player) Answer(x *exchange.Exchange, failure func(buf []byte, e *llm.Er
 	i, ok := p.take(asked)
 	if !ok {
 		x.Entry.Unexpected = true
-		// SDKs would try a conflict again.
+		// SDKs would retry a conflict.
 		x.Writer.Header().Set("X-Should-Retry", "false")
 		x.Fail(failure, &llm.Error{
 			Class: llm.ClassInvalid, Status: http.StatusConflict, Code: CodeStale, Message: p.explain(asked),
@@ -146,7 +147,7 @@ func (p *Player) play(x *exchange.Exchange, r *Recording) {
 	}
 }
 
-// wait returns when a chunk is due. It keeps to a schedule, so that slow readers do not stretch it.
+// wait waits until a chunk is due and returns that time. It keeps to a schedule, so that slow readers do not stretch it.
 func (p *Player) wait(ctx context.Context, due time.Time, after time.Duration) (time.Time, error) {
 	if ctx.Err() != nil {
 		return due, context.Cause(ctx)
@@ -178,7 +179,7 @@ func (p *Player) wait(ctx context.Context, due time.Time, after time.Duration) (
 	}
 }
 
-// explain tells why no recording fits a request: what is different in the one that is nearest.
+// explain describes why no recording matches a request: the differences from the nearest one.
 func (p *Player) explain(asked key) string {
 	what := fmt.Sprintf("the cassette is stale: no recording fits %s %s", asked.method, asked.path)
 
@@ -212,7 +213,7 @@ func (p *Player) explain(asked key) string {
 	return fmt.Sprintf("%s; recording %d is nearest: %s", what, nearest+1, strings.Join(least, "; "))
 }
 
-// others names what was recorded instead.
+// others lists what was recorded instead.
 func (p *Player) others() string {
 	var paths []string
 
@@ -229,13 +230,13 @@ func (p *Player) others() string {
 	return "it holds " + strings.Join(paths, ", ")
 }
 
-// describeCall fills in what the journal tells of a call.
+// describeCall fills in the call's fields of the journal entry.
 func describeCall(x *exchange.Exchange) {
 	var call struct {
 		Model  string `json:"model"`
 		Stream bool   `json:"stream"`
 	}
-	// What is not JSON has neither.
+	// A body that is not JSON has neither.
 	_ = json.Unmarshal(x.Body, &call)
 	x.Entry.Model, x.Entry.Stream = call.Model, call.Stream
 
@@ -246,7 +247,7 @@ func describeCall(x *exchange.Exchange) {
 	}
 }
 
-// Fresh returns a player of the same cassette that has used no recording yet.
+// Fresh returns a player for the same cassette that has used no recording yet.
 func (p *Player) Fresh() *Player {
 	return &Player{
 		recordings: p.recordings, ignore: p.ignore, clean: p.clean, clock: p.clock, keys: p.keys, used: make([]bool, len(p.recordings)),

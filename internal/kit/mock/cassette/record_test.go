@@ -38,7 +38,7 @@ func TestRecordingIsReplayedByteForByte(t *testing.T) {
 		{"/v1beta/models/gemini-test:streamGenerateContent?alt=sse&key=" + secret, `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`},
 		{"/v1beta/models/gemini-test:streamGenerateContent?key=" + secret, `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`},
 		{chatPath, chat("three")},
-		{"/v1/images/generations", `{"model":"none"}`}, // what the real API does not know is recorded as well
+		{"/v1/images/generations", `{"model":"none"}`}, // requests that the real API does not know are recorded as well
 	}
 	path := file(t)
 	address, _ := recording(t, upstream(t, replies...), path, nil)
@@ -121,7 +121,7 @@ func TestStreamIsForwardedLiveAndItsTimingStored(t *testing.T) {
 	require.Equal(t, 1500*time.Millisecond, total)
 	require.Greater(t, len(chunks), 3, "each event is a chunk")
 
-	// Replayed with its timing, the second word comes only when its time has come.
+	// Replayed with its timing, the second word only arrives when it is due.
 	replayed, _ := replaying(t, path, clock)
 	response = open(t, replayed, chatPath, chatStream("x"))
 	lines = bufio.NewReader(response.Body)

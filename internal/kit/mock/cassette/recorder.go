@@ -21,18 +21,18 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// RecorderConfig is what a recorder needs.
+// RecorderConfig configures a recorder.
 type RecorderConfig struct {
 	// Upstream is the real API, such as https://api.openai.com.
 	Upstream string
-	// Path is the file to write. What it held before is replaced, except for the fields to ignore.
+	// Path is the file to write. Its previous content is replaced, except for the fields to ignore.
 	Path  string
 	Clock clockwork.Clock
-	// Log is told of what could not be recorded.
+	// Log receives what could not be recorded.
 	Log func(text string)
 }
 
-// Recorder passes requests on to the real API and writes down what it answers. It is safe for concurrent use.
+// Recorder forwards requests to the real API and records its answers. It is safe for concurrent use.
 type Recorder struct {
 	cfg       RecorderConfig
 	upstream  *url.URL
@@ -45,7 +45,7 @@ type Recorder struct {
 	kept  []kept
 }
 
-// kept is a recording in the order in which its request came.
+// kept is a recording and the position of its request.
 type kept struct {
 	order int
 	text  []byte
@@ -53,7 +53,7 @@ type kept struct {
 
 var errUpstream = errors.New("the API to record is a URL such as https://api.openai.com")
 
-// NewRecorder checks that the file can be written.
+// NewRecorder returns a recorder, after checking that the file can be written.
 func NewRecorder(cfg RecorderConfig) (*Recorder, error) {
 	upstream, err := url.Parse(cfg.Upstream)
 	if err != nil || upstream.Host == "" || (upstream.Scheme != "http" && upstream.Scheme != "https") || upstream.User != nil || upstream.RawQuery != "" {
@@ -85,13 +85,13 @@ func NewRecorder(cfg RecorderConfig) (*Recorder, error) {
 	return r, r.save()
 }
 
-// Close ends idle connections.
+// Close closes idle connections.
 func (r *Recorder) Close() { r.transport.CloseIdleConnections() }
 
-// Unused is nothing: what is recorded has been asked.
+// Unused returns nil: everything that is recorded has been requested.
 func (r *Recorder) Unused() []string { return nil }
 
-// Answer passes a request on and its answer back, each piece as it comes.
+// Answer forwards a request and passes its answer back, each piece as it arrives.
 func (r *Recorder) Answer(x *exchange.Exchange, failure func(buf []byte, e *llm.Error) []byte) {
 	describeCall(x)
 
@@ -111,7 +111,7 @@ func (r *Recorder) Answer(x *exchange.Exchange, failure func(buf []byte, e *llm.
 
 		return
 	}
-	// It was read to its end, or is of no more use.
+	// The body was read to its end, or is no longer needed.
 	defer func() { _ = response.Body.Close() }()
 
 	header := x.Writer.Header()
@@ -137,7 +137,7 @@ func (r *Recorder) Answer(x *exchange.Exchange, failure func(buf []byte, e *llm.
 	x.Break(err)
 }
 
-// send makes the request of the real API.
+// send sends the request to the real API.
 func (r *Recorder) send(in *http.Request, body []byte) (*http.Response, error) {
 	address := *r.upstream
 	address.Path = strings.TrimSuffix(r.upstream.Path, "/") + in.URL.Path
@@ -163,7 +163,7 @@ func (r *Recorder) send(in *http.Request, body []byte) (*http.Response, error) {
 	return response, nil
 }
 
-// pass hands an answer on as it comes, and returns its pieces with the times at which they came.
+// pass passes an answer on as it arrives, and returns its pieces with their times.
 func (r *Recorder) pass(x *exchange.Exchange, response *http.Response, last time.Time) ([]Chunk, error) {
 	var (
 		pieces []Chunk
@@ -191,7 +191,7 @@ func (r *Recorder) pass(x *exchange.Exchange, response *http.Response, last time
 	}
 }
 
-// keep writes an exchange down, without secrets.
+// keep records an exchange, without secrets.
 func (r *Recorder) keep(in *http.Request, body []byte, response *http.Response, pieces []Chunk, order int) error {
 	recording := Recording{
 		Method: in.Method, Path: pathOf(in.URL), Status: response.StatusCode, Header: map[string]string{},
@@ -237,7 +237,7 @@ func (r *Recorder) save() error {
 	return replace(r.cfg.Path, text)
 }
 
-// hopHeader reports whether a header is between two programs only.
+// hopHeader reports whether a header is hop-by-hop.
 func hopHeader(name string) bool {
 	switch name {
 	case "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade":

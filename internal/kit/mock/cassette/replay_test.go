@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// taped is a cassette with these chats, answered "first", "second" and so on.
+// taped records a cassette with these chats, answered "first", "second" and so on, and returns its path.
 func taped(t *testing.T, bodies ...string) string {
 	t.Helper()
 

@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/mask"
 )
 
-// cleaner takes secrets out of what is kept. Requests that are replayed are cleaned in the same way, so that they fit.
+// cleaner removes secrets from recordings. Replayed requests are cleaned in the same way, so that they match.
 type cleaner struct{ masker *mask.Masker }
 
 func newCleaner() (*cleaner, error) {
@@ -22,10 +22,10 @@ func newCleaner() (*cleaner, error) {
 	return &cleaner{masker: masker}, nil
 }
 
-// hidden stands for the caller's own keys.
+// hidden replaces the caller's own keys.
 const hidden = "[MASKED_API_KEY]"
 
-// clean hides secrets in a body. JSON stays JSON, in the order and the layout that it had.
+// clean hides secrets in a body. JSON stays valid, with its members in order.
 func (c *cleaner) clean(data []byte, keys []string) ([]byte, error) {
 	text := string(data)
 	for _, key := range keys {
@@ -53,7 +53,7 @@ func (c *cleaner) clean(data []byte, keys []string) ([]byte, error) {
 	return appendTree(nil, tree), nil
 }
 
-// cleanTree hides secrets in each text by itself, where hiding them in the whole would break it.
+// cleanTree hides secrets in each text separately, for JSON that masking as a whole would break.
 func (c *cleaner) cleanTree(tree any) (any, error) {
 	var err error
 
@@ -82,17 +82,17 @@ func (c *cleaner) cleanTree(tree any) (any, error) {
 	return tree, nil
 }
 
-// minKey is how long a key is at least that is looked for in bodies: shorter ones would garble them.
+// minKey is the minimum length of a key that is replaced in bodies: shorter ones would garble them.
 const minKey = 8
 
-// keysOf are the secrets by which a request proves itself.
+// keysOf returns the credentials of a request.
 func keysOf(r *http.Request) []string {
 	candidates := []string{r.URL.Query().Get("key"), r.URL.Query().Get("access_token")}
 	for _, name := range secretHeaders {
 		for _, value := range r.Header.Values(name) {
 			candidates = append(candidates, value)
 
-			// Bearer, Basic and others stand before what is secret.
+			// Bearer, Basic and others precede the secret.
 			if _, secret, ok := strings.Cut(value, " "); ok && strings.HasSuffix(name, "Authorization") {
 				candidates = append(candidates, secret)
 			}
@@ -112,7 +112,7 @@ func keysOf(r *http.Request) []string {
 
 var secretHeaders = []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Proxy-Authorization"}
 
-// pathOf is a request's path with its query, without secrets and in order.
+// pathOf returns a request's path with its query, sorted and without secrets.
 func pathOf(address *url.URL) string {
 	query := address.Query()
 	query.Del("key")
@@ -125,7 +125,7 @@ func pathOf(address *url.URL) string {
 	return address.EscapedPath() + "?" + query.Encode()
 }
 
-// safeHeader reports whether a header of an answer may be kept: what SDKs act on, and nothing that names an account.
+// safeHeader reports whether a response header may be kept: those that SDKs act on, and none that identifies an account.
 func safeHeader(name string) bool {
 	switch name {
 	case "Content-Type", "Content-Encoding", "Retry-After", "Retry-After-Ms", "X-Should-Retry":

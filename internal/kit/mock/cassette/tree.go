@@ -14,7 +14,8 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/exchange"
 )
 
-// A tree is JSON that keeps its order and its numbers as they were written: object, list, string, json.Number, bool or nil.
+// A tree is JSON that keeps the order of members and the notation of numbers: object, list, string, json.Number, bool or
+// nil.
 type (
 	object []pair
 	list   []any
@@ -24,7 +25,7 @@ type (
 	}
 )
 
-// maxDepth bounds trees; a body that is deeper is kept as text.
+// maxDepth limits the depth of trees; a deeper body is kept as text.
 const maxDepth = 64
 
 var (
@@ -99,7 +100,7 @@ func readTree(decoder *json.Decoder, depth int) (any, error) {
 	return items, err
 }
 
-// appendTree writes a tree as compact JSON.
+// appendTree appends a tree as compact JSON.
 func appendTree(buf []byte, tree any) []byte {
 	switch v := tree.(type) {
 	case object:
@@ -138,7 +139,7 @@ func appendTree(buf []byte, tree any) []byte {
 	}
 }
 
-// treeOf is a tree as it stands in YAML.
+// treeOf converts a YAML node to a tree.
 func treeOf(node ast.Node) (any, error) {
 	switch n := node.(type) {
 	case *ast.MappingNode:
@@ -186,7 +187,7 @@ func treeOf(node ast.Node) (any, error) {
 
 func keyText(key ast.MapKeyNode) string { return key.GetToken().Value }
 
-// scalarOf tells numbers from text by how they are written.
+// scalarOf distinguishes numbers from text by their notation.
 func scalarOf(t *token.Token) any {
 	quoted := t.Type == token.DoubleQuoteType || t.Type == token.SingleQuoteType
 	if !quoted && number.MatchString(t.Value) {

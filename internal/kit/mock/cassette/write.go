@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// head is what stands before the recordings.
+// head returns the part of the file before the recordings.
 func (c *Cassette) head() []byte {
 	e := &emitter{}
 	e.text("# Recorded by tarsy mock --record; replayed by tarsy mock --cassette. Fields of requests that may differ belong into ignore.\n")
@@ -31,7 +31,7 @@ func (c *Cassette) head() []byte {
 	return e.out
 }
 
-// encode is one recording as an item of the list. What YAML would not give back as it was is written in a form that it does.
+// encode returns the recording as an item of the list. If the readable form does not read back unchanged, it uses base64.
 func (r *Recording) encode() []byte {
 	readable := r.emit(false)
 
@@ -89,7 +89,7 @@ func (r *Recording) emit(plain bool) []byte {
 	return e.out
 }
 
-// replace writes a file so that whoever reads it finds the old or the new one, whole; only its owner may.
+// replace writes a file atomically: readers find the old or the new one, whole. Only the owner can read it.
 func replace(path string, text []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

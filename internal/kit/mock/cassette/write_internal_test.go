@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tree draws a value of JSON.
+// tree generates a JSON value.
 func tree(depth int) *rapid.Generator[any] {
 	leaf := rapid.OneOf(
 		rapid.Map(text(), func(s string) any { return s }),

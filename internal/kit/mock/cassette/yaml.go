@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/exchange"
 )
 
-// emitter writes a tree as YAML for people: texts of several lines, and texts full of quotes, are blocks.
+// emitter writes a tree as readable YAML: multi-line texts, and texts full of quotes, are blocks.
 type emitter struct{ out []byte }
 
 const step = 2
@@ -18,7 +18,7 @@ func (e *emitter) spaces(n int) { e.out = append(e.out, strings.Repeat(" ", n)..
 
 func (e *emitter) text(s string) { e.out = append(e.out, s...) }
 
-// members writes an object; begun tells that the first line is indented already.
+// members writes an object; begun means that the first line is already indented.
 func (e *emitter) members(of object, indent int, begun bool) {
 	for i, p := range of {
 		if i > 0 || !begun {
@@ -107,7 +107,7 @@ var (
 	reserved   = regexp.MustCompile(`^(?i:true|false|null|yes|no|on|off|y|n)$`)
 )
 
-// longLine is from where a text is easier to read as a block.
+// longLine is the length above which a text is easier to read as a block.
 const longLine = 80
 
 func (e *emitter) string(s string, indent int) {
@@ -146,7 +146,7 @@ func (e *emitter) block(s string, indent int) {
 	}
 }
 
-// blockable reports whether a text can stand in a block as it is.
+// blockable reports whether a text can be written as a block unchanged.
 func blockable(s string) bool {
 	if strings.Trim(s, "\n") == "" || strings.HasPrefix(s, " ") || strings.HasPrefix(s, "\n") || strings.Contains(s, "\t") {
 		return false

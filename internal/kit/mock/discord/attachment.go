@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// attachmentPath is where files are fetched, without a token.
+// attachmentPath is where files are downloaded, without a token.
 const attachmentPath = Path + "/attachments/"
 
 // Attachment is a file of a message.
@@ -20,20 +20,20 @@ type Attachment struct {
 	ContentType string `json:"content_type,omitempty"`
 	Data        []byte `json:"data,omitempty"`
 
-	// field is the name in the form that it was sent with, such as files[0].
+	// field is the name of the form field that it was sent in, such as files[0].
 	field string
 }
 
-// attachmentRequest is what a request tells of a file: of a new one by the number in its form, of one that an edit keeps by its ID.
+// attachmentRequest describes a file in a request: a new one by its number in the form, one that an edit keeps by its ID.
 type attachmentRequest struct {
-	ID          json.RawMessage `json:"id"` // a number or a text
+	ID          json.RawMessage `json:"id"` // a number or a string
 	Filename    string          `json:"filename"`
 	Description string          `json:"description"`
 }
 
 func (r attachmentRequest) id() string { return strings.Trim(string(r.ID), `"`) }
 
-// attachmentObject is a file of a message in a channel.
+// attachmentObject returns a file of a message in a channel.
 func (w *world) attachmentObject(channelID string, a Attachment) object {
 	address := fmt.Sprintf("http://%s%s%s/%s/%s", w.host, attachmentPath, channelID, a.ID, url.PathEscape(a.Name))
 	o := object{"id": a.ID, "filename": a.Name, "size": len(a.Data), "url": address, "proxy_url": address, "content_type": orNull(a.ContentType)}
@@ -45,7 +45,7 @@ func (w *world) attachmentObject(channelID string, a Attachment) object {
 	return o
 }
 
-// newAttachments are the files of the request, with IDs and with what the request tells of them.
+// newAttachments returns the files of the request, with IDs and the request's descriptions.
 func (c *call) newAttachments(described []attachmentRequest) []Attachment {
 	made := slices.Clone(c.files)
 
@@ -65,7 +65,7 @@ func (c *call) newAttachments(described []attachmentRequest) []Attachment {
 	return made
 }
 
-// keptAttachments are those of a message that an edit keeps: all of them unless it lists some.
+// keptAttachments returns the files of a message that an edit keeps: all of them unless it lists some.
 func keptAttachments(m *Message, listed []attachmentRequest) []Attachment {
 	if listed == nil {
 		return m.Attachments
@@ -76,7 +76,7 @@ func keptAttachments(m *Message, listed []attachmentRequest) []Attachment {
 	})
 }
 
-// serveAttachment sends a file of a message that is there.
+// serveAttachment sends a file of an existing message.
 func (s *Server) serveAttachment(w http.ResponseWriter, r *http.Request) {
 	found := s.attachment(r.PathValue("channel"), r.PathValue("attachment"))
 	if found == nil || found.Name != r.PathValue("name") {

@@ -8,20 +8,20 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 )
 
-// Problem is something that is wrong with a setup. Path names the place in it, such as guilds[0].channels[1].name.
+// Problem is an error in a setup. Path is its location, such as guilds[0].channels[1].name.
 type Problem struct{ Path, Message string }
 
-// String is the problem on one line.
+// String returns the problem on one line.
 func (p Problem) String() string { return p.Path + ": " + p.Message }
 
-// Check returns what is wrong beyond the types of the fields.
+// Check returns the errors that the types of the fields do not rule out.
 func (s *Setup) Check() []Problem {
 	_, problems := build(s, time.Time{})
 
 	return problems
 }
 
-// builder makes a world of a setup.
+// builder builds a world from a setup.
 type builder struct {
 	world    *world
 	problems []Problem
@@ -69,7 +69,7 @@ func (b *builder) fail(path, message string, values ...any) {
 	b.problems = append(b.problems, Problem{Path: path, Message: fmt.Sprintf(message, values...)})
 }
 
-// id takes the id that something has in the setup, or makes one.
+// id returns the ID given in the setup, or a new one.
 func (b *builder) id(path, id string) string {
 	if id != "" && !snowflakePattern.MatchString(id) {
 		b.fail(path+".id", "an id has 15 to 20 digits")
@@ -94,7 +94,7 @@ func (b *builder) user(path string, u User) {
 
 func (b *builder) guild(path string, source Guild) {
 	g := &guild{id: b.id(path, source.ID), name: source.Name}
-	// The role of everybody has the id of the guild.
+	// The @everyone role has the ID of the guild.
 	g.roles = append(g.roles, &role{id: g.id, name: "@everyone"})
 
 	for i, r := range source.Roles {
@@ -155,8 +155,8 @@ func (b *builder) channel(path string, g *guild, source Channel) {
 	})
 }
 
-// step checks that a step does one thing, with users and routes that exist. Threads may be created later, so channels are
-// not checked.
+// step checks that a step does exactly one thing, with existing users and routes. Threads can be created later, so channels
+// are not checked.
 func (b *builder) step(path string, step Step) {
 	if n := len(virtual.Given(step)); n != 1 {
 		b.fail(path, "a step does exactly one thing, this one %d", n)

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/discord"
 )
 
-// get fetches an address without a token.
+// get downloads a URL without a token.
 func get(t *testing.T, address string) (int, string) {
 	t.Helper()
 
@@ -35,7 +35,7 @@ func get(t *testing.T, address string) (int, string) {
 	return response.StatusCode, string(text)
 }
 
-// read decodes the body of an answer that must have a status.
+// read decodes the body of a response, whose status must match.
 func read[T any](t *testing.T, a answer, status int) T {
 	t.Helper()
 
@@ -50,7 +50,7 @@ func read[T any](t *testing.T, a answer, status int) T {
 	return value
 }
 
-// events collects what a handler of discordgo is told.
+// events collects the events that a handler of discordgo receives.
 func events[E any](b *goBot) <-chan E {
 	got := make(chan E, 100)
 

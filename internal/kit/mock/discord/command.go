@@ -14,7 +14,7 @@ const (
 	maxCommandsPerScope = 100
 	maxDescription      = 100
 	maxCommandOptions   = 25
-	// chatInput is the type of slash commands; the others appear in the menus of users and messages.
+	// chatInput is the type of slash commands; the other types appear in the menus of users and messages.
 	chatInput = 1
 )
 
@@ -26,10 +26,10 @@ var (
 	commandName = regexp.MustCompile(`^[-_'\p{L}\p{N}\p{Devanagari}\p{Thai}]+$`)
 )
 
-// command is a command that the bot registered: in a guild, or in all if guild is empty.
+// command is a command that the bot registered in a guild, or in all guilds if guild is empty.
 type command struct {
 	id, guild string
-	// fields are what the bot sent.
+	// fields is the command as the bot sent it.
 	fields object
 }
 
@@ -57,7 +57,8 @@ func (w *world) commandObject(m *command) object {
 	return o
 }
 
-// checkCommand returns what Discord refuses; at leads to the command in the request, with a dot at its end, or is empty.
+// checkCommand returns the error with which Discord rejects a command. at is the path of the command in the request, ending
+// with a dot, or empty.
 func checkCommand(at string, m *command) error {
 	description, _ := m.fields["description"].(string)
 	options, _ := m.fields["options"].([]any)
@@ -93,7 +94,7 @@ func (c *call) scope() (string, error) {
 	return id, nil
 }
 
-// commandsIn are the commands of a guild, or the global ones.
+// commandsIn returns the commands of a guild, or the global ones.
 func (w *world) commandsIn(guild string) []*command {
 	return slices.DeleteFunc(slices.Clone(w.commands), func(m *command) bool { return m.guild != guild })
 }
@@ -107,7 +108,7 @@ func (c *call) getCommands() (any, error) {
 	return mapped(c.world.commandsIn(scope), c.world.commandObject), nil
 }
 
-// postCommand registers a command, in the place of the one with its name if there is one.
+// postCommand registers a command, replacing one with the same name.
 func (c *call) postCommand() (any, error) {
 	scope, err := c.scope()
 	if err != nil {
@@ -136,7 +137,7 @@ func (c *call) postCommand() (any, error) {
 	return created{c.world.commandObject(m)}, nil
 }
 
-// register adds a command; it reports whether it replaced one, whose id it gets.
+// register adds a command; it reports whether it replaced one, whose ID it keeps.
 func (w *world) register(m *command) bool {
 	for i, other := range w.commands {
 		if other.guild == m.guild && other.name() == m.name() && other.kind() == m.kind() {
@@ -185,7 +186,7 @@ func (c *call) putCommands() (any, error) {
 	return mapped(all, c.world.commandObject), nil
 }
 
-// command is the one of the path.
+// command returns the command in the path.
 func (c *call) command() (*command, error) {
 	scope, err := c.scope()
 	if err != nil {

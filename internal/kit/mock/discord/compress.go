@@ -7,13 +7,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// encoder turns a payload into what is sent: as it is, or compressed.
+// encoder encodes a payload for sending: as it is, or compressed.
 type encoder interface {
 	// encode returns what to send, and whether it is binary.
 	encode(payload []byte) ([]byte, bool, error)
 }
 
-// newEncoder is the encoder that a client asked for when it connected; ok is false if there is no such compression.
+// newEncoder returns the encoder that a client requested when it connected; it returns false for an unknown compression.
 func newEncoder(compress string) (encoder, bool) {
 	switch compress {
 	case "":
@@ -58,12 +58,12 @@ func (e *streamEncoder) encode(payload []byte) ([]byte, bool, error) {
 	return e.buffer.Bytes(), true, nil
 }
 
-// plainEncoder sends text, or each payload compressed by itself once the client asked for that when it identified.
+// plainEncoder sends text. Payloads are compressed one by one if the client requested that when it identified.
 type plainEncoder struct{}
 
 func (*plainEncoder) encode(payload []byte) ([]byte, bool, error) { return payload, false, nil }
 
-// compressPayload compresses one payload by itself.
+// compressPayload compresses a single payload.
 func compressPayload(payload []byte) ([]byte, error) {
 	var buffer bytes.Buffer
 

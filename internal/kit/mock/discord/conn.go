@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// maxQueue is how many payloads may wait for a client that does not read.
+	// maxQueue is how many payloads can wait for a client that does not read.
 	maxQueue = 10_000
-	// writeTime is how long a client may take to accept one.
+	// writeTime is how long a client may take to accept a payload.
 	writeTime = 10 * time.Second
 )
 
-// closeCode is why a connection is closed.
+// closeCode is the reason for closing a connection.
 type closeCode struct {
 	code   websocket.StatusCode
 	reason string
 }
 
-// The close codes that the gateway uses by itself.
+// The close codes that the gateway uses on its own.
 var (
 	closeUnknownOpcode  = closeCode{4001, "Unknown opcode."}
 	closeDecodeError    = closeCode{4002, "Error while decoding payload."}
@@ -39,14 +39,14 @@ var (
 	closeDisallowed     = closeCode{4014, "Disallowed intent(s)."}
 )
 
-// outgoing is something to send: a payload, or the end.
+// outgoing is something to send: a payload, or the close code.
 type outgoing struct {
 	payload  []byte
 	compress bool
 	end      *closeCode
 }
 
-// conn is a connection to the gateway. One goroutine writes, one reads; anybody may send.
+// conn is a connection to the gateway. One goroutine writes and one reads; any goroutine can send.
 type conn struct {
 	socket  *websocket.Conn
 	encoder encoder
@@ -57,9 +57,9 @@ type conn struct {
 	ended bool
 	wake  chan struct{}
 
-	pace pace // of the goroutine that reads
+	pace pace // only used by the reading goroutine
 
-	// alive ends the connection if no heartbeat comes in time.
+	// alive closes the connection if no heartbeat arrives in time.
 	alive clockwork.Timer
 }
 
@@ -75,7 +75,7 @@ type payload struct {
 	Type     *string         `json:"t"`
 }
 
-// sendOp sends a payload that is no event.
+// sendOp sends a payload that is not an event.
 func (c *conn) sendOp(op int, data any) {
 	raw, err := json.Marshal(data)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *conn) sendOp(op int, data any) {
 	c.put(outgoing{payload: text})
 }
 
-// close ends the connection after what is queued.
+// close closes the connection after sending the queue.
 func (c *conn) close(why closeCode) { c.put(outgoing{end: &why}) }
 
 func (c *conn) put(o outgoing) {
@@ -124,7 +124,7 @@ func (c *conn) take() []outgoing {
 	return taken
 }
 
-// write sends what is queued until the connection ends.
+// write sends the queue until the connection ends.
 func (c *conn) write(ctx context.Context) {
 	for {
 		for _, o := range c.take() {

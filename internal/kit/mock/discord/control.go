@@ -9,10 +9,10 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 )
 
-// ControlPath is where people and tests in other languages see and steer the server.
+// ControlPath is where people, and tests in other languages, inspect and control the server.
 const ControlPath = "/_mock/discord"
 
-// serveControl registers what is below ControlPath.
+// serveControl registers the endpoints below ControlPath.
 func (s *Server) serveControl(logger *slog.Logger) {
 	virtual.Control{
 		Path: ControlPath, Logger: logger, State: s.state, Step: s.postStep,
@@ -20,7 +20,7 @@ func (s *Server) serveControl(logger *slog.Logger) {
 	}.Register(s.mux)
 }
 
-// state is what there is, with ids, and how far the conversation is.
+// state lists what exists, with IDs, and the progress of the conversation.
 type state struct {
 	Bot          string            `json:"bot"`
 	Token        string            `json:"token"`
@@ -68,12 +68,12 @@ func (s *Server) state() any {
 	return st
 }
 
-// result is what a step led to.
+// result is the outcome of a step.
 type result struct {
-	// Message is what was said, Action what was expected and found.
+	// Message is the message of a say step, Action the action that an expectation found.
 	Message *Message `json:"message,omitempty"`
 	Action  *Action  `json:"action,omitempty"`
-	// Interaction is the id of the interaction that a command or a click made.
+	// Interaction is the ID of the interaction that a command or a click created.
 	Interaction string `json:"interaction,omitempty"`
 }
 

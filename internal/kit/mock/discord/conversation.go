@@ -10,8 +10,8 @@ import (
 // defaultWithin is how long an expectation waits.
 const defaultWithin = 30 * time.Second
 
-// Play runs steps one after the other and returns the first failure. Each expectation looks at what the bot did after
-// what the one before found. Last is the number of the action that the last one found.
+// Play runs steps one after another and returns the first failure. Each expectation looks at what the bot did after the
+// action that the previous one found. last is the number of the action that the last one found.
 func (s *Server) Play(ctx context.Context, steps ...Step) (last int, err error) {
 	after := 0
 
@@ -27,7 +27,7 @@ func (s *Server) Play(ctx context.Context, steps ...Step) (last int, err error) 
 	return after, nil
 }
 
-// step runs one step. For an expectation it returns the number of the action that it found.
+// step runs one step. For an expectation it returns the number of the matching action.
 func (s *Server) step(ctx context.Context, after int, step Step) (int, error) {
 	switch {
 	case step.Say != nil:
@@ -143,7 +143,7 @@ func (c *conversation) progress() progress {
 	return p
 }
 
-// unused describes the steps that were not done, the first with what became of it.
+// unused describes the steps that were not completed, the first of them with its error.
 func (c *conversation) unused() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 const allIntents = discordgo.IntentsGuilds | discordgo.IntentsGuildMessages | discordgo.IntentsDirectMessages |
 	discordgo.IntentMessageContent | discordgo.IntentsGuildMessageReactions
 
-// redirect sends requests for discord.com to the virtual one: the addresses of discordgo are variables of the package, which
+// redirect sends requests for discord.com to the virtual Discord: the addresses in discordgo are package variables, which
 // parallel tests cannot share.
 type redirect struct {
 	to   *url.URL
@@ -32,7 +32,7 @@ func (r redirect) RoundTrip(request *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(changed)
 }
 
-// goBot is a discordgo client and what it was told.
+// goBot is a discordgo client and the events it received.
 type goBot struct {
 	*discordgo.Session
 
@@ -95,7 +95,7 @@ func openGoBot(t *testing.T, s *discord.Server, intents discordgo.Intent) *goBot
 	require.NoError(t, b.Open())
 	next(t, b.guilds)
 
-	// Before its first heartbeat discordgo 0.29 cannot lose a connection properly: the heartbeat that then fails closes the
+	// Before its first heartbeat, discordgo 0.29 cannot lose a connection cleanly: the heartbeat that then fails closes the
 	// next connection.
 	_, err := s.WaitConnection(within(t), "the first heartbeat", func(c discord.Connection) bool { return c.Heartbeats > 0 })
 	require.NoError(t, err)

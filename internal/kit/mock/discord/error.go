@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// apiError is an error in the form of Discord.
+// apiError is an error in Discord's format.
 type apiError struct {
 	status  int
 	Message string         `json:"message"`
@@ -17,7 +17,7 @@ type apiError struct {
 // Error implements error.
 func (e *apiError) Error() string { return e.Message }
 
-// The errors that the routes answer with; their codes are those of Discord's documentation.
+// Errors returned by the routes; their codes are from Discord's documentation.
 var (
 	errNotFound       = &apiError{status: http.StatusNotFound, Message: "404: Not Found"}
 	errUnauthorized   = &apiError{status: http.StatusUnauthorized, Message: "401: Unauthorized"}
@@ -37,7 +37,7 @@ var (
 	errThreadExists   = &apiError{status: http.StatusBadRequest, Message: "A thread has already been created for this message", Code: 160004}
 )
 
-// invalidForm is the error of a field; dots in its name lead into nested fields.
+// invalidForm returns the error for a field; dots in its name separate nested fields.
 func invalidForm(field, code, message string) *apiError {
 	errors := map[string]any{"_errors": []map[string]string{{"code": code, "message": message}}}
 

@@ -1,7 +1,7 @@
 package discord
 
-// DropGateway closes all connections to the gateway: without a close code the way a lost network does it. Sessions can be
-// resumed, unless they are forgotten.
+// DropGateway closes all connections to the gateway; without a close code, they break as if the network failed. Sessions
+// can be resumed, unless they are forgotten.
 func (s *Server) DropGateway(d Drop) { s.gateway.drop(d) }
 
 // Reconnect asks all clients to reconnect and resume (op 7).
@@ -10,8 +10,8 @@ func (s *Server) Reconnect() { s.gateway.reconnect() }
 // InvalidSession tells all clients that their session is invalid (op 9).
 func (s *Server) InvalidSession(resumable bool) { s.gateway.invalidate(resumable) }
 
-// StopAcks stops to acknowledge heartbeats, or acknowledges them again.
+// StopAcks stops acknowledging heartbeats, or starts again.
 func (s *Server) StopAcks(stop bool) { s.gateway.setStopAcks(stop) }
 
-// Force429 refuses the next requests.
+// Force429 rejects the next requests.
 func (s *Server) Force429(f Force429) { s.limiter.force(f) }

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
-// token has the form of real ones: its first part is the id of the bot, which some clients read.
+// token has the format of real tokens: its first part is the ID of the bot, which some clients read.
 const token = "MTQ1NjA3NDQ0Mzk4NDk5NDMwNA.mock.mock"
 
 func TestMain(m *testing.M) {
@@ -48,7 +48,7 @@ func start(t *testing.T, change ...func(*discord.Config)) *discord.Server {
 	return s
 }
 
-// within bounds a wait that must not take long.
+// within returns a context that limits a wait that must not take long.
 func within(t *testing.T) context.Context {
 	t.Helper()
 
@@ -64,7 +64,7 @@ func id(t *testing.T, s *discord.Server, ref string) string {
 	return found
 }
 
-// next receives from a channel, or fails.
+// next receives from a channel, or fails the test.
 func next[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
 

@@ -31,7 +31,7 @@ const (
 	opHeartbeatAck        = 11
 )
 
-// gateway holds connections and sessions. What it tells of guilds and users it is given.
+// gateway has the connections and sessions. Its description of guilds and users comes from functions.
 type gateway struct {
 	setup    *Setup
 	clock    clockwork.Clock
@@ -61,7 +61,7 @@ type Connection struct {
 	// How is "identify" or "resume", "" if the client did neither.
 	How     string `json:"how"`
 	Session string `json:"session,omitempty"`
-	// ResumeURL reports that the client used the address that it was given for resuming.
+	// ResumeURL means that the client used the address that it was given for resuming.
 	ResumeURL  bool `json:"resume_url"`
 	Heartbeats int  `json:"heartbeats"`
 	Open       bool `json:"open"`
@@ -83,14 +83,14 @@ func newGateway(setup *Setup, clock clockwork.Clock) *gateway {
 	return g
 }
 
-// stop breaks all connections and waits until they are gone.
+// stop breaks all connections and waits for them to end.
 func (g *gateway) stop() {
 	g.cancel()
 	g.drop(Drop{})
 	g.running.Wait()
 }
 
-// ServeHTTP is a connection, from its beginning to its end.
+// ServeHTTP serves a connection from its start to its end.
 func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	values := r.URL.Query()
 
@@ -155,7 +155,7 @@ func (g *gateway) open(socket *websocket.Conn, encoder encoder, resumeURL bool) 
 
 	g.opened++
 	c := newConn(socket, encoder, g.opened)
-	// Clients are given half an interval more than they are told.
+	// Clients get half an interval more than they are told.
 	c.alive = g.clock.AfterFunc(g.interval*3/2, func() { g.timeout(c) })
 	g.conns[c] = nil
 	g.log = append(g.log, Connection{Number: c.number, ResumeURL: resumeURL, Open: true})
@@ -172,7 +172,7 @@ func (g *gateway) timeout(c *conn) {
 	g.end(c, closeSessionTimeout, true)
 }
 
-// end closes a connection from this side; forget ends its session too. The lock is held.
+// end closes a connection from the server's side; forget also ends its session. The lock is held.
 func (g *gateway) end(c *conn, why closeCode, forget bool) {
 	if s := g.conns[c]; s != nil {
 		g.detach(c)
@@ -193,7 +193,7 @@ func (g *gateway) end(c *conn, why closeCode, forget bool) {
 	}
 }
 
-// detach parts a connection from its session, which can be resumed. The lock is held.
+// detach separates a connection from its session, which can be resumed. The lock is held.
 func (g *gateway) detach(c *conn) {
 	if s := g.conns[c]; s != nil {
 		s.conn = nil
@@ -203,7 +203,7 @@ func (g *gateway) detach(c *conn) {
 	}
 }
 
-// left is the end of a connection. A client that closes with 1000 or 1001 gives up its session, as in Discord.
+// left handles the end of a connection. A client that closes with 1000 or 1001 gives up its session, as in Discord.
 func (g *gateway) left(c *conn, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -229,7 +229,7 @@ func (g *gateway) left(c *conn, err error) {
 	g.changes.Notify()
 }
 
-// dispatch tells all sessions that want it of an event.
+// dispatch sends an event to all sessions that want it.
 func (g *gateway) dispatch(e event) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -249,7 +249,7 @@ func (g *gateway) dispatch(e event) {
 	}
 }
 
-// order are the ids of the sessions, oldest first. The lock is held.
+// order returns the IDs of the sessions, oldest first. The lock is held.
 func (g *gateway) order() []string {
 	ids := make([]string, 0, len(g.sessions))
 	for id := range g.sessions {
@@ -280,7 +280,7 @@ func (g *gateway) drop(d Drop) {
 	}
 }
 
-// reconnect asks all clients to connect again.
+// reconnect asks all clients to reconnect.
 func (g *gateway) reconnect() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -292,7 +292,7 @@ func (g *gateway) reconnect() {
 	}
 }
 
-// invalidate tells all clients that their session is invalid. They identify or resume on the same connection or on a new one.
+// invalidate tells all clients that their session is invalid. They identify or resume on the same connection or a new one.
 func (g *gateway) invalidate(resumable bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -319,7 +319,7 @@ func (g *gateway) setStopAcks(stop bool) {
 	g.stopAcks = stop
 }
 
-// connections are all that were made.
+// connections returns all connections that were ever made.
 func (g *gateway) connections() []Connection {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -327,7 +327,7 @@ func (g *gateway) connections() []Connection {
 	return slices.Clone(g.log)
 }
 
-// connected is how many sessions have a connection.
+// connected returns how many sessions have a connection.
 func (g *gateway) connected() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

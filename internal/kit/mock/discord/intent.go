@@ -2,10 +2,10 @@ package discord
 
 import "maps"
 
-// intent is a set of kinds of events that a client asks for.
+// intent is a set of event kinds that a client subscribes to.
 type intent int
 
-// The intents that matter here; the others are accepted and bring nothing.
+// The intents that have an effect here; the others are accepted and ignored.
 const (
 	intentGuilds          intent = 1 << 0
 	intentGuildMembers    intent = 1 << 1
@@ -18,11 +18,11 @@ const (
 	intentDirectReactions intent = 1 << 13
 	intentDirectTyping    intent = 1 << 14
 	intentMessageContent  intent = 1 << 15
-	// knownIntents are all that are documented.
+	// knownIntents are all documented intents.
 	knownIntents intent = 1<<17 - 1 | 1<<20 | 1<<21 | 1<<24 | 1<<25
 )
 
-// privileged are the intents that an operator can refuse, by the names in a setup.
+// privileged returns the intents that an operator can disallow, by their names in a setup.
 func privileged(names []string) intent {
 	var all intent
 
@@ -35,7 +35,7 @@ func privileged(names []string) intent {
 	return all
 }
 
-// in picks the intent for a guild or for direct messages.
+// in returns the intent for a guild or for direct messages.
 func in(c *channel, guild, direct intent) intent {
 	if c.guild == nil {
 		return direct
@@ -44,7 +44,7 @@ func in(c *channel, guild, direct intent) intent {
 	return guild
 }
 
-// hideContent removes what a client without the intent for message content does not see.
+// hideContent removes what a client without the message content intent does not see.
 func hideContent(o object) object {
 	hidden := maps.Clone(o)
 	hidden["content"], hidden["embeds"], hidden["attachments"], hidden["components"] = "", []any{}, []any{}, []any{}

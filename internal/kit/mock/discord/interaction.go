@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// The types of interactions that there are.
+// The supported types of interactions.
 const (
 	typeCommand   = 2
 	typeComponent = 3
 )
 
-// The types of callbacks that there are.
+// The supported types of callbacks.
 const (
 	callbackMessage        = 4
 	callbackDeferred       = 5
@@ -26,11 +26,11 @@ const (
 )
 
 const (
-	// acknowledgeTime is how long the bot may take for its first answer.
+	// acknowledgeTime is how long the bot may take for its first response.
 	acknowledgeTime = 3 * time.Second
-	// typeCommandUsed is the type of a message that answers a command.
+	// typeCommandUsed is the type of a message that responds to a command.
 	typeCommandUsed = 20
-	// ephemeral and loading are flags of answers to interactions.
+	// ephemeral and loading are flags of responses to interactions.
 	ephemeral = 1 << 6
 	loading   = 1 << 7
 )
@@ -40,7 +40,7 @@ var (
 	errAcknowledged       = &apiError{status: http.StatusBadRequest, Message: "Interaction has already been acknowledged.", Code: 40060}
 )
 
-// interaction is a command or a component that a person used, and the first answer of the bot.
+// interaction is a command or a component that a user used, and the bot's first response.
 type interaction struct {
 	id, token string
 	kind      int
@@ -61,15 +61,15 @@ func (w *world) interaction(fits func(i *interaction) bool) *interaction {
 	return nil
 }
 
-// limitTo makes an answer one that only the person sees who asked, if the flags say so.
+// limitTo makes a response visible only to the user who asked, if the flags request it.
 func (m *Message) limitTo(asked *interaction, flags *int) {
 	if asked != nil && flags != nil && *flags&ephemeral != 0 {
 		m.Ephemeral, m.Flags = asked.user.id, m.Flags|ephemeral
 	}
 }
 
-// Command uses a command of the bot as a person, in a channel named by its name or id. Options are given as text, by name; users, channels and
-// roles by name or id. A name of several words leads to a subcommand. It returns the id of the interaction.
+// Command runs a command of the bot as a user, in a channel given by name or ID. Options are text, by name; users, channels
+// and roles are given by name or ID. A name of several words selects a subcommand. It returns the ID of the interaction.
 func (s *Server) Command(channel, by, name string, options map[string]string) (string, error) {
 	s.serial.Lock()
 	defer s.serial.Unlock()
@@ -110,7 +110,8 @@ func (s *Server) Command(channel, by, name string, options map[string]string) (s
 	return s.interact(&interaction{kind: typeCommand, command: strings.Join(path, " "), user: u, channel: c}, data), nil
 }
 
-// findCommand is the command that a path leads to, where it is used: one of the guild before a global one.
+// findCommand returns the command that a path selects in a channel: a command of the guild takes precedence over a global
+// one.
 func (w *world) findCommand(path []string, c *channel) *command {
 	if len(path) == 0 {
 		return nil
@@ -127,7 +128,7 @@ func (w *world) findCommand(path []string, c *channel) *command {
 	return nil
 }
 
-// Click uses a button, or another component without values, of a message as a person. It returns the id of the interaction.
+// Click clicks a button, or another component without values, of a message as a user. It returns the ID of the interaction.
 func (s *Server) Click(id, by, customID string) (string, error) {
 	s.serial.Lock()
 	defer s.serial.Unlock()
@@ -144,7 +145,7 @@ func (s *Server) Click(id, by, customID string) (string, error) {
 
 	var components any
 
-	_ = json.Unmarshal(m.Components, &components) // no components are none that fit
+	_ = json.Unmarshal(m.Components, &components) // invalid JSON has no matching component
 
 	kind, ok := componentType(components, customID)
 	if !ok {
@@ -156,7 +157,7 @@ func (s *Server) Click(id, by, customID string) (string, error) {
 	return s.interact(i, object{"custom_id": customID, "component_type": kind}), nil
 }
 
-// componentType finds a component by its id, however deep it is.
+// componentType finds a component by its ID, at any depth.
 func componentType(value any, customID string) (any, bool) {
 	switch v := value.(type) {
 	case []any:
@@ -180,7 +181,7 @@ func componentType(value any, customID string) (any, bool) {
 	return nil, false
 }
 
-// interact tells the bot of an interaction and returns its id.
+// interact sends an interaction to the bot and returns its ID.
 func (s *Server) interact(i *interaction, data object) string {
 	i.id, i.at = s.world.ids.next(), s.clock.Now()
 	i.token = "interaction-" + i.id
@@ -215,10 +216,10 @@ func (s *Server) interact(i *interaction, data object) string {
 	return i.id
 }
 
-// permissions are what everybody may do.
+// permissions are the permissions of every user.
 const permissions = "2248473465835073"
 
-// postCallback is the first answer to an interaction.
+// postCallback handles the first response to an interaction.
 func (c *call) postCallback() (any, error) {
 	i := c.world.interaction(func(i *interaction) bool {
 		return i.id == c.PathValue("interaction") && i.token == c.PathValue("token")
@@ -260,7 +261,7 @@ func (c *call) postCallback() (any, error) {
 	}, nil
 }
 
-// acknowledge does what a callback of a type asks for.
+// acknowledge performs a callback of the given type.
 func (c *call) acknowledge(i *interaction, kind int, request *messageRequest) error {
 	switch {
 	case kind == callbackMessage:
@@ -287,7 +288,7 @@ func (c *call) acknowledge(i *interaction, kind int, request *messageRequest) er
 	return nil
 }
 
-// answerWith posts the first answer to an interaction.
+// answerWith posts the first response to an interaction.
 func (c *call) answerWith(i *interaction, m *Message, flags *int) {
 	m.WebhookID, m.asked = c.world.bot.id, i
 	if i.kind == typeCommand {
@@ -301,14 +302,14 @@ func (c *call) answerWith(i *interaction, m *Message, flags *int) {
 	i.original = m
 }
 
-// interactionObject is what a message tells of the interaction that it answers.
+// interactionObject describes, in a message, the interaction that it responds to.
 func interactionObject(i *interaction) object {
 	return object{
 		"id": i.id, "type": i.kind, "name": i.command, "user": userObject(i.user), "authorizing_integration_owners": object{"0": i.channel.guildID()},
 	}
 }
 
-// givenOptions turns the options that a person gives into those of an interaction.
+// givenOptions converts the options that a user gives to those of an interaction.
 type givenOptions struct {
 	world    *world
 	guild    *guild
@@ -316,7 +317,7 @@ type givenOptions struct {
 	resolved map[string]object
 }
 
-// The types of options that are more than text.
+// The types of options that are not just text.
 const (
 	optionSubcommand = 1
 	optionGroup      = 2
@@ -328,7 +329,7 @@ const (
 	optionNumber     = 10
 )
 
-// fill fills in the options that a command declares, below the subcommands of a path.
+// fill fills in the options that a command declares, under the subcommands of a path.
 func (g *givenOptions) fill(declared any, path []string) ([]object, error) {
 	list, _ := declared.([]any)
 	filled, known := []object{}, map[string]bool{}
@@ -380,7 +381,7 @@ func (g *givenOptions) fill(declared any, path []string) ([]object, error) {
 	return filled, nil
 }
 
-// value is the value of an option of a type. Users, channels and roles are resolved too.
+// value converts an option to its type. It also resolves users, channels and roles.
 func (g *givenOptions) value(kind int, text string) (any, error) {
 	switch kind {
 	case optionInteger:

@@ -50,7 +50,7 @@ func TestCommandsAreRegisteredReplacedAndDeleted(t *testing.T) {
 	require.Contains(t, post(t, s, "GET", "/applications/1/commands", "").body, "20012")
 }
 
-// asked is a bot with the command ask, and the interactions that it is told of.
+// asked returns a bot with the command ask, and the interactions that it receives.
 func asked(t *testing.T, s *discord.Server) (*goBot, <-chan *discordgo.InteractionCreate) {
 	t.Helper()
 
@@ -250,7 +250,7 @@ func TestWebhooksWriteWithTheirTokenOnly(t *testing.T) {
 	_, err = b.WebhookMessage(hook.ID, hook.Token, sent.ID)
 	require.ErrorContains(t, err, "10008")
 
-	// Its token is enough, and the token of the bot is not.
+	// Its own token is enough; the bot's token is not needed.
 	status, body := get(t, s.API()+"/webhooks/"+hook.ID+"/"+hook.Token)
 	require.Equal(t, http.StatusOK, status, body)
 	require.NotContains(t, body, `"user"`)
@@ -258,7 +258,7 @@ func TestWebhooksWriteWithTheirTokenOnly(t *testing.T) {
 	require.Contains(t, post(t, s, "POST", "/webhooks/1/wrong", `{"content":"x"}`).body, "10015")
 	require.Contains(t, post(t, s, "POST", "/channels/"+alerts+"/webhooks", `{"name":"`+strings.Repeat("x", 81)+`"}`).body, "BASE_TYPE_BAD_LENGTH")
 
-	// A reply to a webhook notifies nobody.
+	// A reply to a webhook does not notify anyone.
 	reply := post(t, s, "POST", "/channels/"+thread.ID+"/messages", `{"content":"x","message_reference":{"message_id":"`+inside.ID+`"}}`)
 	require.Equal(t, 200, reply.status, reply.body)
 

@@ -17,21 +17,21 @@ const (
 	KindPin      = "pin"
 )
 
-// Action is one thing that the bot did, over REST.
+// Action is one thing that the bot did through REST.
 type Action struct {
 	Number    int       `json:"number"`
 	Kind      string    `json:"kind"`
 	Channel   string    `json:"channel"`
 	ChannelID string    `json:"channel_id"`
 	At        time.Time `json:"at"`
-	// Message is what the message was right after the action, nil for typing and for threads.
+	// Message is the message right after the action, nil for typing and threads.
 	Message *Message `json:"message,omitempty"`
 	// Thread is the thread that was created or deleted.
 	Thread *Thread `json:"thread,omitempty"`
-	// Emoji is that of a reaction; Removed that a reaction was taken back, or a message unpinned.
+	// Emoji is the emoji of a reaction. Removed means that a reaction was removed, or a message unpinned.
 	Emoji   string `json:"emoji,omitempty"`
 	Removed bool   `json:"removed,omitempty"`
-	// RepliedAuthor is who wrote the message that the message replies to.
+	// RepliedAuthor is the author of the message that the message replies to.
 	RepliedAuthor string `json:"replied_author,omitempty"`
 }
 
@@ -39,12 +39,12 @@ type Action struct {
 type Thread struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// Parent is the name of the channel, Message the id of the message that it was started from, if it was.
+	// Parent is the name of the channel, Message the ID of the message that it was started from, if any.
 	Parent  string `json:"parent"`
 	Message string `json:"message,omitempty"`
 }
 
-// text is what a condition on the content looks at.
+// text returns what a condition on the content applies to.
 func (a Action) text() string {
 	switch {
 	case a.Kind == KindReaction:
@@ -68,7 +68,7 @@ func (a Action) String() string {
 	return line
 }
 
-// describe lists actions, one on a line.
+// describe lists actions, one per line.
 func describe(actions []Action) string {
 	if len(actions) == 0 {
 		return "the bot did nothing"

@@ -20,7 +20,7 @@ const (
 	defaultWindow = time.Second
 )
 
-// limiter counts requests by route and by the channel or guild that they are about, and refuses on demand.
+// limiter counts requests by route and by the channel, guild or webhook in the path, and rejects requests on demand.
 type limiter struct {
 	clock  clockwork.Clock
 	limits map[string]RateLimit
@@ -49,13 +49,13 @@ func newLimiter(clock clockwork.Clock, limits []RateLimit) *limiter {
 	return l
 }
 
-// force refuses the next requests.
+// force rejects the next requests.
 func (l *limiter) force(f Force429) {
 	f.RetryAfter = cmp.Or(f.RetryAfter, time.Second)
 	l.forced.Add(f, f.Times)
 }
 
-// pending is how many requests are still to be refused.
+// pending returns how many requests are still to be rejected.
 func (l *limiter) pending() int {
 	n := 0
 	for _, f := range l.forced.Pending() {
@@ -73,7 +73,7 @@ type tooMany struct {
 	Code       int     `json:"code"`
 }
 
-// take counts a request and sets the headers of its answer. It returns the body of a refusal, nil if there is none.
+// take counts a request and sets the headers of its response. It returns the body of a 429, or nil.
 func (l *limiter) take(h http.Header, route, major string) *tooMany {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,7 +108,7 @@ func (l *limiter) take(h http.Header, route, major string) *tooMany {
 	return nil
 }
 
-// setLimit writes the headers that every answer of a limited route has.
+// setLimit writes the headers that every response of a limited route has.
 func setLimit(h http.Header, route string, limit, remaining int, reset, now time.Time) {
 	sum := sha256.Sum256([]byte(route))
 
@@ -119,7 +119,7 @@ func setLimit(h http.Header, route string, limit, remaining int, reset, now time
 	h.Set("X-Ratelimit-Reset-After", seconds(reset.Sub(now)))
 }
 
-// refuse writes the headers of a 429. The global limit is of no route, so it has no bucket.
+// refuse writes the headers of a 429. The global limit belongs to no route, so it has no bucket.
 func refuse(h http.Header, route string, after time.Duration, global bool, now time.Time) *tooMany {
 	h.Set("Retry-After", strconv.Itoa(int(math.Ceil(after.Seconds()))))
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// AllowedMentions is which mentions of a message notify anybody.
+// AllowedMentions selects which mentions in a message send notifications.
 type AllowedMentions struct {
 	Parse       []string `json:"parse,omitempty"`
 	Roles       []string `json:"roles,omitempty"`
@@ -15,7 +15,7 @@ type AllowedMentions struct {
 
 const maxAllowedMentions = 100
 
-// check refuses what Discord refuses.
+// check returns the error with which Discord rejects the value.
 func (a *AllowedMentions) check() *apiError {
 	if a == nil {
 		return nil
@@ -41,7 +41,7 @@ func (a *AllowedMentions) check() *apiError {
 	return nil
 }
 
-// allows reports whether a mention of this kind, "users" or "roles", and id notifies.
+// allows reports whether a mention of this kind, "users" or "roles", and ID sends a notification.
 func (a *AllowedMentions) allows(kind, id string) bool {
 	if a == nil {
 		return true
@@ -55,7 +55,7 @@ func (a *AllowedMentions) allows(kind, id string) bool {
 	return slices.Contains(a.Parse, kind) || slices.Contains(listed, id)
 }
 
-// allowsReply reports whether the author of the message that is replied to is notified.
+// allowsReply reports whether the author of the message being replied to is notified.
 func (a *AllowedMentions) allowsReply() bool {
 	return a == nil || a.RepliedUser != nil && *a.RepliedUser
 }
@@ -64,11 +64,11 @@ var (
 	userMention     = regexp.MustCompile(`<@!?([0-9]+)>`)
 	roleMention     = regexp.MustCompile(`<@&([0-9]+)>`)
 	everyoneMention = regexp.MustCompile(`@(everyone|here)\b`)
-	// named are mentions by name, which only those who write scripts use.
+	// named matches mentions by name, which only authors of scripts use.
 	named = regexp.MustCompile(`<(@&|@|#)([^<>\s0-9][^<>]*)>`)
 )
 
-// notify works out whom a message notifies.
+// notify sets who is notified by a message.
 func (w *world) notify(m *Message, c *channel) {
 	m.Notified, m.NotifiedRoles, m.NotifiedEveryone = nil, nil, false
 
@@ -97,7 +97,7 @@ func (w *world) notify(m *Message, c *channel) {
 	m.NotifiedEveryone = everyoneMention.MatchString(m.Content) && m.AllowedMentions.allows("everyone", "")
 }
 
-// resolve replaces names in mentions by ids. What names nothing stays as it is.
+// resolve replaces names in mentions with IDs. Unknown names are unchanged.
 func (w *world) resolve(content string, in *channel) string {
 	return named.ReplaceAllStringFunc(content, func(mention string) string {
 		found := named.FindStringSubmatch(mention)

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Message is a message, as it is now.
+// Message is the current state of a message.
 type Message struct {
 	ID        string `json:"id"`
-	Channel   string `json:"channel"` // its name, @NAME for direct messages
+	Channel   string `json:"channel"` // its name, or @NAME for direct messages
 	ChannelID string `json:"channel_id"`
 	GuildID   string `json:"guild_id,omitempty"`
 	Author    string `json:"author"`
@@ -17,9 +17,9 @@ type Message struct {
 	Content   string `json:"content"`
 	// ReplyTo is the id of the message that this one replies to.
 	ReplyTo string `json:"reply_to,omitempty"`
-	// AllowedMentions is what the sender said about mentions, nil if nothing.
+	// AllowedMentions is the sender's choice about mentions, nil if there is none.
 	AllowedMentions *AllowedMentions `json:"allowed_mentions,omitempty"`
-	// Notified, NotifiedRoles and NotifiedEveryone are whom the message notifies: mentions that are allowed.
+	// Notified, NotifiedRoles and NotifiedEveryone are who is notified by the message: the allowed mentions.
 	Notified         []string        `json:"notified,omitempty"`
 	NotifiedRoles    []string        `json:"notified_roles,omitempty"`
 	NotifiedEveryone bool            `json:"notified_everyone,omitempty"`
@@ -33,34 +33,34 @@ type Message struct {
 	Reactions []Reaction `json:"reactions,omitempty"`
 	// Pinned is when it was pinned; zero if it is not.
 	Pinned time.Time `json:"pinned,omitzero"`
-	// Type is 0 for an ordinary message, 19 for a reply, 18 and 21 for what Discord writes about threads.
+	// Type is 0 for an ordinary message, 19 for a reply, 18 and 21 for Discord's messages about threads.
 	Type    int       `json:"type"`
 	Created time.Time `json:"created"`
 	Edited  time.Time `json:"edited,omitzero"`
-	// Earlier is what the content was before each edit, oldest first.
+	// Earlier has the content before each edit, oldest first.
 	Earlier []Version `json:"earlier,omitempty"`
 	Deleted bool      `json:"deleted,omitempty"`
-	// WebhookID is the id of the webhook that wrote it; that of the application for an answer to an interaction.
+	// WebhookID is the ID of the webhook that wrote it; for a response to an interaction, that of the application.
 	WebhookID string `json:"webhook_id,omitempty"`
-	// Ephemeral is the id of the only user who sees it.
+	// Ephemeral is the ID of the only user who sees it.
 	Ephemeral string `json:"ephemeral,omitempty"`
 
-	asked *interaction // what it answers
+	asked *interaction // what it responds to
 }
 
-// Version is what a message was for a time.
+// Version is an earlier content of a message.
 type Version struct {
 	Content string    `json:"content"`
 	Since   time.Time `json:"since"`
 }
 
-// Reaction is an emoji under a message, and who put it there.
+// Reaction is an emoji on a message, and the users who added it.
 type Reaction struct {
 	Emoji string   `json:"emoji"`
 	Users []string `json:"users"`
 }
 
-// The types of messages that there are.
+// The supported types of messages.
 const (
 	typeOrdinary      = 0
 	typeThreadCreated = 18
@@ -68,7 +68,7 @@ const (
 	typeThreadStarter = 21
 )
 
-// clone is a copy that does not change any more.
+// clone returns a copy that no longer changes.
 func (m *Message) clone() Message {
 	copied := *m
 	copied.Notified = slices.Clone(m.Notified)
@@ -84,10 +84,10 @@ func (m *Message) clone() Message {
 	return copied
 }
 
-// isShown reports whether everybody in its channel sees the message.
+// isShown reports whether everyone in the channel sees the message.
 func (m *Message) isShown() bool { return !m.Deleted && m.Ephemeral == "" }
 
-// change replaces the content and remembers what it was.
+// change replaces the content and remembers the previous one.
 func (m *Message) change(content string, now time.Time) {
 	since := m.Created
 	if !m.Edited.IsZero() {

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// object is what Discord's documentation calls an object. Keys are sorted when it is written, so equal objects are equal text.
+// object is what Discord's documentation calls an object. Keys are sorted when it is encoded, so equal objects are equal
+// text.
 type object map[string]any
 
-// timeForm is how Discord writes times.
+// timeForm is Discord's format of times.
 const timeForm = "2006-01-02T15:04:05.000000-07:00"
 
 func timestamp(at time.Time) any {
@@ -20,7 +21,7 @@ func timestamp(at time.Time) any {
 	return at.UTC().Format(timeForm)
 }
 
-// orNull is a text, null if it is empty.
+// orNull returns a text, or null if it is empty.
 func orNull(text string) any {
 	if text == "" {
 		return nil
@@ -29,7 +30,7 @@ func orNull(text string) any {
 	return text
 }
 
-// list is raw JSON of a list, an empty one if there is none.
+// list returns the raw JSON of a list, or an empty list if there is none.
 func list(raw json.RawMessage) any {
 	if len(raw) == 0 || string(raw) == "null" {
 		return []any{}
@@ -66,7 +67,7 @@ func roleObject(r *role) object {
 	}
 }
 
-// memberObject is a member; whole has the user too, which messages leave out.
+// memberObject returns a member; whole includes the user, which messages omit.
 func (w *world) memberObject(m *member, whole bool) object {
 	o := object{
 		"nick": orNull(m.nick), "avatar": nil, "roles": mapped(m.roles, func(r *role) string { return r.id }),
@@ -119,7 +120,7 @@ func threadMemberObject(c *channel, u *user) object {
 	return object{"id": c.id, "user_id": u.id, "join_timestamp": timestamp(c.thread.created), "flags": 1}
 }
 
-// guildObject is a guild as REST shows it; the gateway adds channels, members and more.
+// guildObject returns a guild as REST shows it; the gateway adds channels, members and more.
 func (w *world) guildObject(g *guild) object {
 	return object{
 		"id": g.id, "name": g.name, "icon": nil, "splash": nil, "discovery_splash": nil, "owner_id": g.owner().id, "afk_channel_id": nil,
@@ -131,7 +132,7 @@ func (w *world) guildObject(g *guild) object {
 	}
 }
 
-// owner is the first member that is no bot, or the bot.
+// owner returns the first member that is not a bot, or the bot.
 func (g *guild) owner() *user {
 	if i := slices.IndexFunc(g.members, func(m *member) bool { return !m.user.bot }); i >= 0 {
 		return g.members[i].user
@@ -140,7 +141,7 @@ func (g *guild) owner() *user {
 	return g.members[0].user
 }
 
-// guildCreate is what the gateway tells of a guild.
+// guildCreate returns a guild as the gateway describes it.
 func (w *world) guildCreate(g *guild) object {
 	o := w.guildObject(g)
 	o["joined_at"], o["large"], o["unavailable"], o["member_count"] = timestamp(w.begin), false, false, len(g.members)
@@ -155,7 +156,7 @@ func (w *world) guildCreate(g *guild) object {
 	return o
 }
 
-// messageObject is a message as REST shows it, with the one that it replies to if deep.
+// messageObject returns a message as REST shows it, including the one that it replies to if deep.
 func (w *world) messageObject(m *Message, deep bool) object {
 	c := w.channelByID(m.ChannelID)
 	attachments := mapped(m.Attachments, func(a Attachment) object { return w.attachmentObject(m.ChannelID, a) })
@@ -206,7 +207,7 @@ func (w *world) messageObject(m *Message, deep bool) object {
 	return o
 }
 
-// authorObject is who wrote a message: a user, or a webhook under a name.
+// authorObject returns the author of a message: a user, or a webhook under a name.
 func (w *world) authorObject(m *Message) object {
 	if u := w.userByID(m.AuthorID); u != nil {
 		return userObject(u)
@@ -215,7 +216,7 @@ func (w *world) authorObject(m *Message) object {
 	return object{"id": m.AuthorID, "username": m.Author, "discriminator": "0000", "global_name": nil, "avatar": nil, "public_flags": 0, "bot": true}
 }
 
-// gatewayMessage is a message as the gateway shows it: with the guild and the roles of the author.
+// gatewayMessage returns a message as the gateway shows it: with the guild and the roles of the author.
 func (w *world) gatewayMessage(m *Message) object {
 	o := w.messageObject(m, true)
 	o["channel_type"] = w.channelByID(m.ChannelID).kind

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// publish tells clients of an event.
+// publish sends an event to clients.
 func (s *Server) publish(e event) { s.gateway.dispatch(e) }
 
-// record notes an action of the bot, with copies of what may still change.
+// record adds an action of the bot to the journal, with copies of what can still change.
 func (s *Server) record(a Action, c *channel) {
 	a.Channel, a.ChannelID, a.At = c.label(), c.id, s.clock.Now()
 
@@ -30,7 +30,7 @@ func (s *Server) record(a Action, c *channel) {
 	})
 }
 
-// post puts a message into a channel and tells clients of it.
+// post adds a message to a channel and notifies clients.
 func (s *Server) post(m *Message, c *channel, author *user) {
 	m.ID = s.world.ids.given(m.ID)
 	if m.Created.IsZero() {
@@ -43,7 +43,7 @@ func (s *Server) post(m *Message, c *channel, author *user) {
 	c.messages = append(c.messages, m)
 
 	if t := c.thread; t != nil {
-		// Who writes in a thread joins it and, if it was archived, brings it back.
+		// The author of a message in a thread joins it and unarchives it.
 		if !slices.Contains(t.members, author) && s.world.userByID(author.id) != nil {
 			t.members = append(t.members, author)
 		}
@@ -54,15 +54,15 @@ func (s *Server) post(m *Message, c *channel, author *user) {
 	s.publishMessage("MESSAGE_CREATE", m, c)
 }
 
-// edit changes a message and tells clients of it.
+// edit changes a message and notifies clients.
 func (s *Server) edit(m *Message, content string, c *channel) {
 	m.change(content, s.clock.Now())
 	s.world.notify(m, c)
 	s.publishMessage("MESSAGE_UPDATE", m, c)
 }
 
-// publishMessage tells clients of a message. Those without the intent for message content see it only where the bot is
-// concerned: its own messages, direct ones, and those that mention it.
+// publishMessage sends a message to clients. Those without the message content intent see the content only where the bot is
+// involved: in its own messages, direct messages, and messages that mention it.
 func (s *Server) publishMessage(name string, m *Message, c *channel) {
 	if !c.allowed("view") || m.Ephemeral != "" {
 		return
@@ -80,7 +80,7 @@ func (s *Server) publishMessage(name string, m *Message, c *channel) {
 	s.publish(e)
 }
 
-// startThread starts a thread in a channel, from a message or by itself.
+// startThread starts a thread in a channel, with or without a message to start from.
 func (s *Server) startThread(parent *channel, owner *user, name string, from *Message, request threadRequest) *channel {
 	now := s.clock.Now()
 	t := &thread{parent: parent, owner: owner, duration: dayInMinutes, created: now, changed: now, members: []*user{owner}}
@@ -95,7 +95,7 @@ func (s *Server) startThread(parent *channel, owner *user, name string, from *Me
 	case parent.kind == typeAnnouncement:
 		kind = typeAnnouncementThread
 	case from == nil && (request.Type == nil || *request.Type == typePrivateThread):
-		// What Discord makes of a request that does not say the type.
+		// Discord's default for a request without a type.
 		kind = typePrivateThread
 	}
 
@@ -160,7 +160,7 @@ func (s *Server) memberChunk(r memberRequest) (event, bool) {
 	return event{name: "GUILD_MEMBERS_CHUNK", guild: g.id, data: data}, true
 }
 
-// oneOrMore reads an id or a list of ids.
+// oneOrMore decodes an ID or a list of IDs.
 func oneOrMore(raw json.RawMessage) []string {
 	var (
 		one  string
@@ -171,7 +171,7 @@ func oneOrMore(raw json.RawMessage) []string {
 		return []string{one}
 	}
 
-	_ = json.Unmarshal(raw, &more) // what is neither is nothing
+	_ = json.Unmarshal(raw, &more) // anything else is an empty list
 
 	return more
 }

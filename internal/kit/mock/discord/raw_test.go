@@ -20,7 +20,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/discord"
 )
 
-// rawBot is a connection to the gateway without a library.
+// rawBot is a connection to the gateway that uses no library.
 type rawBot struct {
 	t      *testing.T
 	socket *websocket.Conn
@@ -74,7 +74,7 @@ func (b *rawBot) send(text string) {
 	require.NoError(b.t, b.socket.Write(within(b.t), websocket.MessageText, []byte(text)))
 }
 
-// closed reads until the server closes the connection, and returns the code.
+// closed reads until the server closes the connection, and returns the close code.
 func (b *rawBot) closed() int {
 	b.t.Helper()
 
@@ -161,7 +161,7 @@ func TestGatewayClosesAClientThatStopsItsHeartbeat(t *testing.T) {
 	b := dial(t, s, "v=10&encoding=json")
 	session := b.identify()
 
-	// A heartbeat in time keeps the connection.
+	// A heartbeat in time keeps the connection open.
 	clock.Advance(time.Minute)
 	b.send(`{"op":1,"d":2}`)
 	require.Equal(t, 11, b.read().Op)
@@ -273,7 +273,7 @@ func TestMessageContentNeedsItsIntentUnlessTheBotIsConcerned(t *testing.T) {
 	s := start(t)
 	b := dial(t, s, "v=10")
 	require.Equal(t, 10, b.read().Op)
-	// Guilds, their messages and direct ones.
+	// Guilds, guild messages and direct messages.
 	b.send(`{"op":2,"d":{"token":"` + token + `","intents":4609}}`)
 	b.read()
 	b.read()

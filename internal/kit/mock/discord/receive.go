@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// maxPayload is how long a payload of a client may be, in bytes.
+	// maxPayload is the maximum size of a client's payload, in bytes.
 	maxPayload = 4096
-	// maxCommands is how many a client may send in commandWindow.
+	// maxCommands is how many payloads a client may send in commandWindow.
 	maxCommands   = 120
 	commandWindow = time.Minute
 )
 
-// pace counts what a connection sends.
+// pace counts the payloads of a connection.
 type pace struct {
 	count int
 	since time.Time
@@ -31,7 +31,7 @@ func (p *pace) exceeded(now time.Time) bool {
 	return p.count > maxCommands
 }
 
-// receive handles one payload of a client, which reached this server under the name host.
+// receive handles one payload of a client that connected to this server under the name host.
 func (g *gateway) receive(c *conn, data []byte, host string) {
 	var p payload
 
@@ -68,7 +68,7 @@ func (g *gateway) refuse(c *conn, why closeCode) {
 	g.end(c, why, false)
 }
 
-// heartbeat takes a heartbeat, whose data is the number of the last event that the client got.
+// heartbeat handles a heartbeat. Its data is the number of the last event that the client received.
 func (g *gateway) heartbeat(c *conn, data json.RawMessage) {
 	var last int64
 
@@ -90,7 +90,7 @@ func (g *gateway) heartbeat(c *conn, data json.RawMessage) {
 	}
 }
 
-// accepts reports whether a token is that of the bot.
+// accepts reports whether a token is the bot's.
 func (g *gateway) accepts(token string) bool {
 	token = strings.TrimPrefix(token, "Bot ")
 
@@ -105,7 +105,7 @@ type identification struct {
 	Shard    []int  `json:"shard"`
 }
 
-// check returns why a client is not let in.
+// check returns the reason for rejecting a client, and whether it is accepted.
 func (g *gateway) check(i identification) (closeCode, bool) {
 	switch {
 	case !g.accepts(i.Token):
@@ -175,7 +175,7 @@ func (g *gateway) identify(c *conn, data json.RawMessage, host string) {
 	g.changes.Notify()
 }
 
-// attach joins a connection and a session. The lock is held.
+// attach connects a connection and a session. The lock is held.
 func (g *gateway) attach(c *conn, s *session, how string) {
 	g.conns[c], s.conn = s, c
 
@@ -224,7 +224,7 @@ func (g *gateway) resume(c *conn, data json.RawMessage) {
 	}
 
 	if old := s.conn; old != nil {
-		// A client resumes before its lost connection is noticed here.
+		// A client may resume before the loss of its connection is noticed here.
 		g.end(old, closeSessionTimeout, false)
 	}
 
@@ -244,14 +244,14 @@ func (g *gateway) resume(c *conn, data json.RawMessage) {
 
 // memberRequest is the data of a request for members.
 type memberRequest struct {
-	Guild   json.RawMessage `json:"guild_id"` // an id, or a list of one
+	Guild   json.RawMessage `json:"guild_id"` // an ID, or a list with one
 	Query   *string         `json:"query"`
 	Limit   int             `json:"limit"`
-	UserIDs json.RawMessage `json:"user_ids"` // an id, or a list of some
+	UserIDs json.RawMessage `json:"user_ids"` // an ID, or a list
 	Nonce   string          `json:"nonce"`
 }
 
-// command handles what only identified clients may send.
+// command handles payloads that only identified clients may send.
 func (g *gateway) command(c *conn, p payload) {
 	var (
 		r     memberRequest

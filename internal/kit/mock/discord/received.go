@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// WaitReceived waits until the clients have got every event that there was until now. It asks them for a heartbeat, which
-// reports the last event that a client got. A client that is not connected is waited for; one whose session ends gets no more.
+// WaitReceived waits until the clients have received every event sent so far. It asks them for a heartbeat, which reports
+// the last event that a client received. It waits for clients that are not connected; one whose session ends receives no
+// more.
 func (s *Server) WaitReceived(ctx context.Context) error {
 	targets := s.gateway.sent()
 	asked := map[*conn]bool{}
@@ -19,7 +20,7 @@ func (s *Server) WaitReceived(ctx context.Context) error {
 	return nil
 }
 
-// sent is the number of the last event of each session.
+// sent returns the number of the last event of each session.
 func (g *gateway) sent() map[*session]int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -32,8 +33,8 @@ func (g *gateway) sent() map[*session]int64 {
 	return last
 }
 
-// received reports whether the sessions have got their events. It asks each connection of those that have not once, after
-// what was sent to it before.
+// received reports whether the sessions have received their events. It asks each connection of the others once, after the
+// events already sent to it.
 func (g *gateway) received(targets map[*session]int64, asked map[*conn]bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

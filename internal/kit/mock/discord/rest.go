@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// Path is where a server has everything that clients use.
+	// Path is the root of everything that clients use.
 	Path        = "/discord"
 	apiPath     = Path + "/api"
 	gatewayPath = Path + "/gateway"
 	resumePath  = "/resume"
 
-	// maxBody bounds requests: Discord allows 25 MiB of files.
+	// maxBody limits requests: Discord allows 25 MiB of files.
 	maxBody = 26 << 20
 )
 
@@ -32,25 +32,26 @@ type call struct {
 	world   *world
 	body    []byte
 	files   []Attachment
-	channel *channel // where the path names one
+	channel *channel // if the path names one
 }
 
-// route is an operation of the REST API. It runs alone: no other route and no step of a conversation changes the world meanwhile.
+// route is an operation of the REST API. It runs alone: no other route and no step of a conversation changes the world at
+// the same time.
 type route struct {
 	name   string // method and path
 	handle func(c *call) (any, error)
 }
 
-// public reports that the route needs no token of the bot: the address of the gateway, and paths that have a token of their own.
+// public reports whether the route needs no bot token: the address of the gateway, and paths that contain their own token.
 func (r route) public() bool { return r.name == "GET /gateway" || strings.Contains(r.name, "{token}") }
 
-// The paths of these two fit the same requests, which http.ServeMux does not allow.
+// These two patterns match the same requests, which http.ServeMux does not allow.
 const (
 	pinOf       = "DELETE /channels/{channel}/messages/pins/{message}"
 	reactionsOf = "DELETE /channels/{channel}/messages/{message}/reactions"
 )
 
-// routes are the operations, by their names in Discord's documentation.
+// routes returns the operations, by their names in Discord's documentation.
 func routes() []route {
 	return []route{
 		{"GET /gateway", (*call).getGateway},
@@ -168,9 +169,9 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	respond(w, nil, errNotFound)
 }
 
-// answer answers a request of a route.
+// answer answers a request to a route.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, to route) {
-	// Clients tell answers of Discord from those of the network in front of it by this header.
+	// By this header clients distinguish Discord's responses from those of the network in front of it.
 	w.Header().Set("Via", "1.1 tarsy-mock")
 
 	if v := r.PathValue("version"); v != "v9" && v != "v10" {
@@ -222,7 +223,7 @@ func (c *call) run(to route) (any, error) {
 	return to.handle(c)
 }
 
-// read takes the body, and the files if it has some.
+// read reads the body, and the files if there are any.
 func (c *call) read(w http.ResponseWriter) error {
 	body := http.MaxBytesReader(w, c.Body, maxBody)
 
@@ -258,7 +259,7 @@ func (c *call) read(w http.ResponseWriter) error {
 	}
 }
 
-// decode reads the body into a value; an empty body changes nothing.
+// decode decodes the body into a value; an empty body changes nothing.
 func (c *call) decode(into any) error {
 	if len(c.body) == 0 {
 		return nil
@@ -271,7 +272,7 @@ func (c *call) decode(into any) error {
 	return nil
 }
 
-// noContent is a result without a body, created one with status 201.
+// noContent is a result without a body; created is a result with status 201.
 type (
 	noContent struct{}
 	created   struct{ value any }
@@ -310,5 +311,5 @@ func write(w http.ResponseWriter, status int, value any) {
 
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a caller that is gone needs no answer
+	_, _ = w.Write(body) // a caller that has left needs no response
 }

@@ -44,7 +44,7 @@ func (c *call) getApplication() (any, error) {
 	}, nil
 }
 
-// postDirectMessages opens the direct messages with a user.
+// postDirectMessages opens the direct message channel with a user.
 func (c *call) postDirectMessages() (any, error) {
 	var request struct {
 		Recipient string `json:"recipient_id"`

@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// maxContent is how long a message may be, in Unicode code points: that is what Discord counts.
+	// maxContent is the maximum length of a message in Unicode code points, which is what Discord counts.
 	maxContent = 2000
 	maxPage    = 100
 	maxNonce   = 25
-	// nonceWindow is how long a nonce is remembered: Discord's documentation calls it a few minutes.
+	// nonceWindow is how long a nonce is remembered: Discord's documentation says a few minutes.
 	nonceWindow = 5 * time.Minute
-	// suppressNotifications and others are flags that a sender may set.
+	// Flags of messages. A sender can set all except hasThread.
 	suppressEmbeds        = 1 << 2
 	hasThread             = 1 << 5
 	suppressNotifications = 1 << 12
 	componentsV2          = 1 << 15
 )
 
-// messageRequest is the body of a message that is sent or edited. A field that is not given is nil.
+// messageRequest is the body of a message that is sent or edited. A missing field is nil.
 type messageRequest struct {
 	Content         *string          `json:"content"`
 	Nonce           json.RawMessage  `json:"nonce"`
@@ -43,7 +43,7 @@ type messageRequest struct {
 // check returns what is wrong with a request, whatever the channel.
 func (r *messageRequest) check() error {
 	if r.Content != nil {
-		// Discord drops white space around a message.
+		// Discord trims white space around a message.
 		trimmed := strings.TrimSpace(*r.Content)
 		r.Content = &trimmed
 
@@ -72,14 +72,14 @@ func (r *messageRequest) check() error {
 	return nil
 }
 
-// isEmpty reports that a message would show nothing.
+// isEmpty reports whether a message would show nothing.
 func isEmpty(m *Message) bool {
 	none := func(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "[]" || string(raw) == "null" }
 
 	return m.Content == "" && none(m.Embeds) && none(m.Components) && len(m.Attachments) == 0
 }
 
-// draft is the message that a request asks for. It is in no channel yet.
+// draft returns the message in a request. It is not in any channel yet.
 func (c *call) draft(request *messageRequest) (*Message, error) {
 	if err := request.check(); err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (c *call) postMessage() (any, error) {
 	return c.world.messageObject(m, true), nil
 }
 
-// message is the one that the path names.
+// message returns the message in the path.
 func (c *call) message() (*Message, error) {
 	m := c.channel.message(c.PathValue("message"))
 	if m == nil {
@@ -179,7 +179,7 @@ func (c *call) patchMessage() (any, error) {
 	return c.revise(m, c.channel, &request)
 }
 
-// revise changes a message as a request asks for.
+// revise changes a message as requested.
 func (c *call) revise(m *Message, in *channel, request *messageRequest) (any, error) {
 	if err := request.check(); err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (c *call) revise(m *Message, in *channel, request *messageRequest) (any, er
 	}
 
 	m.Embeds, m.Components, m.Attachments = changed.Embeds, changed.Components, changed.Attachments
-	// An edit without it applies what Discord does by default, as sending does.
+	// An edit without it applies Discord's default, as sending does.
 	m.AllowedMentions = request.AllowedMentions
 	m.Flags &^= loading
 	c.server.edit(m, changed.Content, in)
@@ -227,7 +227,7 @@ func (c *call) deleteMessage() (any, error) {
 	return noContent{}, nil
 }
 
-// delete deletes a message and tells clients of it.
+// delete deletes a message and notifies clients.
 func (s *Server) delete(m *Message, c *channel) {
 	m.Deleted = true
 

@@ -10,13 +10,13 @@ const (
 	// maxPins is how many messages of a channel can be pinned.
 	maxPins    = 250
 	maxPinPage = 50
-	// typePinned is what Discord writes about a message that was pinned.
+	// typePinned is the type of Discord's message about a pinned message.
 	typePinned = 6
 )
 
 var errTooManyPins = &apiError{status: http.StatusBadRequest, Message: "Maximum number of pins reached (250)", Code: 30003}
 
-// pinned are the pinned messages of the channel, the last one that was pinned first.
+// pinned returns the pinned messages of the channel, most recently pinned first.
 func (c *channel) pinned() []*Message {
 	found := slices.DeleteFunc(slices.Clone(c.messages), func(m *Message) bool { return m.Deleted || m.Pinned.IsZero() })
 	slices.SortStableFunc(found, func(a, b *Message) int { return b.Pinned.Compare(a.Pinned) })
@@ -24,14 +24,14 @@ func (c *channel) pinned() []*Message {
 	return found
 }
 
-// getOldPins lists the pins as the route that is deprecated does: without pages.
+// getOldPins lists the pins for the deprecated route, which has no pages.
 func (c *call) getOldPins() (any, error) {
 	all := c.channel.pinned()
 
 	return mapped(all[:min(len(all), maxPinPage)], func(m *Message) object { return c.world.messageObject(m, true) }), nil
 }
 
-// getPins lists the pins before a time.
+// getPins lists the messages pinned before a time.
 func (c *call) getPins() (any, error) {
 	limit, err := c.limit(maxPinPage, maxPinPage)
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *call) deletePin() (any, error) {
 	return noContent{}, nil
 }
 
-// publishPins tells clients that the pins of the channel changed by a message.
+// publishPins notifies clients that a message was pinned or unpinned.
 func (c *call) publishPins(m *Message) {
 	var last any
 

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// defaultReactions is how many users of a reaction are listed unless the request says how many.
+// defaultReactions is how many users of a reaction are listed without a limit in the request.
 const defaultReactions = 25
 
 var errUnknownEmoji = &apiError{status: http.StatusBadRequest, Message: "Unknown Emoji", Code: 10014}
 
-// emojiObject is an emoji: a character, or NAME:ID for one of a guild.
+// emojiObject returns an emoji: a character, or NAME:ID for one of a guild.
 func emojiObject(emoji string) object {
 	if name, id, custom := strings.Cut(emoji, ":"); custom {
 		return object{"id": id, "name": name}
@@ -22,7 +22,7 @@ func emojiObject(emoji string) object {
 	return object{"id": nil, "name": emoji}
 }
 
-// isEmoji reports whether a text can be an emoji: one of a guild, or a character that is no letter.
+// isEmoji reports whether a text can be an emoji: one of a guild, or a non-ASCII character.
 func isEmoji(text string) bool {
 	return strings.Contains(text, ":") || strings.ContainsFunc(text, func(r rune) bool { return r > 127 })
 }
@@ -31,10 +31,10 @@ func (c *call) putReaction() (any, error) { return c.react(c.world.bot.id, false
 
 func (c *call) deleteReaction() (any, error) { return c.react(c.world.bot.id, true) }
 
-// deleteUserReaction takes back the reaction of anybody.
+// deleteUserReaction removes any user's reaction.
 func (c *call) deleteUserReaction() (any, error) { return c.react(c.PathValue("user"), true) }
 
-// react adds the reaction of a user or takes it back.
+// react adds or removes a reaction of a user.
 func (c *call) react(userID string, remove bool) (any, error) {
 	m, err := c.message()
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *call) react(userID string, remove bool) (any, error) {
 	return noContent{}, nil
 }
 
-// publishReaction tells clients that a user reacted or took that back.
+// publishReaction notifies clients that a user added or removed a reaction.
 func (s *Server) publishReaction(m *Message, c *channel, userID, emoji string, removed bool) {
 	o := object{"user_id": userID, "channel_id": c.id, "message_id": m.ID, "emoji": emojiObject(emoji), "type": 0, "burst": false}
 	name := "MESSAGE_REACTION_REMOVE"
@@ -72,14 +72,14 @@ func (s *Server) publishReaction(m *Message, c *channel, userID, emoji string, r
 	s.publishReactions(name, o, c)
 }
 
-// publishReactions tells clients of an event about reactions.
+// publishReactions sends clients an event about reactions.
 func (s *Server) publishReactions(name string, o object, c *channel) {
 	s.publish(event{
 		name: name, intents: in(c, intentGuildReactions, intentDirectReactions), guild: c.guildID(), data: withGuild(o, c),
 	})
 }
 
-// getReactions lists who reacted with an emoji, by ID.
+// getReactions lists the users who reacted with an emoji, sorted by ID.
 func (c *call) getReactions() (any, error) {
 	m, err := c.message()
 	if err != nil {
@@ -111,7 +111,7 @@ func (c *call) getReactions() (any, error) {
 	return mapped(users[:min(limit, len(users))], userObject), nil
 }
 
-// limit is how many items the request asks for.
+// limit returns the number of items that the request asks for.
 func (c *call) limit(usual, most int) (int, error) {
 	text := c.URL.Query().Get("limit")
 	if text == "" {
@@ -126,12 +126,12 @@ func (c *call) limit(usual, most int) (int, error) {
 	return n, nil
 }
 
-// deleteReactions removes the reactions of everybody.
+// deleteReactions removes all reactions.
 func (c *call) deleteReactions() (any, error) {
 	return c.clearReactions("MESSAGE_REACTION_REMOVE_ALL", func(Reaction) bool { return true })
 }
 
-// deleteEmojiReactions removes the reactions of everybody with one emoji.
+// deleteEmojiReactions removes all reactions with one emoji.
 func (c *call) deleteEmojiReactions() (any, error) {
 	return c.clearReactions("MESSAGE_REACTION_REMOVE_EMOJI", func(r Reaction) bool { return r.Emoji == c.PathValue("emoji") })
 }

@@ -14,7 +14,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/match"
 )
 
-// answer is what a request was answered.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header

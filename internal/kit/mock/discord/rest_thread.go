@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// threadRequest is the body of a thread that is created or changed.
+// threadRequest is the body of a request that creates or changes a thread.
 type threadRequest struct {
 	Name     *string `json:"name"`
 	Duration *int    `json:"auto_archive_duration"`
@@ -31,7 +31,7 @@ func (r *threadRequest) check() error {
 	return nil
 }
 
-// newThread reads and checks a request for a thread of the channel.
+// newThread decodes and checks a request for a thread in the channel.
 func (c *call) newThread() (threadRequest, error) {
 	var request threadRequest
 	if err := c.decode(&request); err != nil {
@@ -87,7 +87,7 @@ func (c *call) postThread() (any, error) {
 	return created{c.world.channelObject(made)}, nil
 }
 
-// patchChannel changes a thread; other channels are not the bot's to change.
+// patchChannel changes a thread; the bot cannot change other channels.
 func (c *call) patchChannel() (any, error) {
 	var request threadRequest
 	if err := c.decode(&request); err != nil {
@@ -126,7 +126,7 @@ func (c *call) patchChannel() (any, error) {
 	return o, nil
 }
 
-// deleteChannel deletes a thread with its messages; other channels are not the bot's to delete. Direct messages are only closed.
+// deleteChannel deletes a thread with its messages; the bot cannot delete other channels. Direct messages are only closed.
 func (c *call) deleteChannel() (any, error) {
 	o := c.world.channelObject(c.channel)
 
@@ -149,7 +149,7 @@ func (c *call) deleteChannel() (any, error) {
 	return o, nil
 }
 
-// removeThread removes a thread, and the mark at the message that it was started from.
+// removeThread removes a thread, and its reference in the message that it was started from.
 func (w *world) removeThread(c *channel) {
 	w.channels = slices.DeleteFunc(w.channels, func(other *channel) bool { return other == c })
 	w.gone = append(w.gone, c)

@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// Options are what a message may have besides its content.
+// Options are the optional parts of a message.
 type Options struct {
-	// ReplyTo is the id of the message that is replied to, or "last" for the last one in the channel.
+	// ReplyTo is the ID of the message to reply to, or "last" for the last one in the channel.
 	ReplyTo string
-	// Thread is the name of a thread of the channel, which is created if it does not exist.
+	// Thread is the name of a thread in the channel, which is created if it does not exist.
 	Thread string
-	// ID is the id of the message; without it, one is made.
+	// ID is the ID of the message; empty means a new one.
 	ID string
-	// Created is when the message was written; without it, now.
+	// Created is when the message was written; zero means now.
 	Created time.Time
 }
 
-// last stands for the last message of a channel.
+// last refers to the last message of a channel.
 const last = "last"
 
-// Say writes a message as a user: in a channel or thread named by its name or id, or, with @NAME, as a direct message to the
-// bot. Mentions may use names: <@NAME>, <@&ROLE>, <#CHANNEL>.
+// Say writes a message as a user: in a channel or thread given by name or ID, or, with @NAME, as a direct message to the
+// bot. Mentions can use names: <@NAME>, <@&ROLE>, <#CHANNEL>.
 func (s *Server) Say(channel, author, content string, o Options) (Message, error) {
 	if o.ID != "" && !snowflakePattern.MatchString(o.ID) {
 		return Message{}, fmt.Errorf("say: %q is not an id: ids have 15 to 20 digits", o.ID)
@@ -73,7 +73,7 @@ func (s *Server) say(what Say, m *Message) (Message, error) {
 	return m.clone(), nil
 }
 
-// place finds where a user writes.
+// place returns the channel or thread in which a user writes.
 func (s *Server) place(what Say, by *user) (*channel, error) {
 	in, err := s.world.findChannel(what.Channel)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Server) Edit(id, content string) error {
 	return nil
 }
 
-// React puts an emoji under a message as a user.
+// React adds a reaction to a message as a user.
 func (s *Server) React(id, by, emoji string) error {
 	s.serial.Lock()
 	defer s.serial.Unlock()
@@ -140,7 +140,7 @@ func (s *Server) React(id, by, emoji string) error {
 	return nil
 }
 
-// findMessage finds a message in any channel, and the channel; nil if there is none.
+// findMessage finds a message in any channel, and its channel; both are nil if there is none.
 func (w *world) findMessage(id string) (*Message, *channel) {
 	for _, c := range w.channels {
 		if m := c.message(id); m != nil {
@@ -151,7 +151,7 @@ func (w *world) findMessage(id string) (*Message, *channel) {
 	return nil, nil
 }
 
-// Messages are the messages of a channel that are there, oldest first: those of people and of the bot.
+// Messages returns the existing messages of a channel, oldest first: those of people and of the bot.
 func (s *Server) Messages(channel string) ([]Message, error) {
 	s.serial.Lock()
 	defer s.serial.Unlock()
@@ -172,7 +172,7 @@ func (s *Server) Messages(channel string) ([]Message, error) {
 	return all, nil
 }
 
-// ID is the id of what a reference names: a channel or thread, a user as @NAME, a role as @&NAME, or a guild.
+// ID returns the ID of a channel or thread, a user as @NAME, a role as @&NAME, or a guild.
 func (s *Server) ID(ref string) (string, error) {
 	s.serial.Lock()
 	defer s.serial.Unlock()

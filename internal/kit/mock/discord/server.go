@@ -15,13 +15,13 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 )
 
-// Config is what a server needs. The zero value is a guild with one channel, general, and a bot that any token fits.
+// Config configures a server. The zero value is a guild with one channel, general, and a bot that accepts any token.
 type Config struct {
 	Setup
 
-	// Clock times heartbeats, rate limits, messages and expectations; nil is the real one.
+	// Clock times heartbeats, rate limits, messages and expectations; nil means the real clock.
 	Clock clockwork.Clock
-	// Logger is told about faults of the server itself; nil is nobody.
+	// Logger receives faults of the server itself; nil discards them.
 	Logger *slog.Logger
 }
 
@@ -34,18 +34,18 @@ type Server struct {
 	limiter *limiter
 	play    *conversation
 
-	// serial lets one request, message or step see and change the world at a time, in one order for all clients.
+	// serial allows one request, message or step at a time to read and change the world, in one order for all clients.
 	serial sync.Mutex
 	world  *world
 
 	host virtual.Host
-	// journal is what the bot did; surprises describe requests that nothing here answers.
+	// journal has the actions of the bot; surprises describes requests to unknown operations.
 	journal   virtual.Journal[Action]
 	surprises virtual.Journal[string]
 }
 
-// New returns a server, or an error with everything that is wrong with its setup. It answers once its Handler is served;
-// Start does that on a port of its own. Stop ends either.
+// New returns a server, or an error with all problems of its setup. The server answers once its Handler is served; Start
+// serves it on its own port. Stop ends either.
 func New(cfg Config) (*Server, error) {
 	s := &Server{setup: cfg.Setup, clock: cmp.Or(cfg.Clock, clockwork.NewRealClock()), mux: http.NewServeMux()}
 
@@ -79,24 +79,24 @@ func (s *Server) Handler() http.Handler { return s.mux }
 // Start serves on a free port of the loopback interface.
 func (s *Server) Start() error { return s.host.Start(s.mux) }
 
-// Stop ends the conversation, breaks all connections and waits for them. It may be called more than once, and before Start.
+// Stop ends the conversation, breaks all connections and waits for them. It can be called more than once, and before Start.
 func (s *Server) Stop() {
 	s.play.stop()
 	s.host.Stop()
 	s.gateway.stop()
 }
 
-// URL is the root for clients, such as http://127.0.0.1:4711/discord: REST is below /api/v10.
+// URL returns the root for clients, such as http://127.0.0.1:4711/discord: REST is below /api/v10.
 func (s *Server) URL() string { return s.host.URL() + Path }
 
-// API is the base URL of the REST API.
+// API returns the base URL of the REST API.
 func (s *Server) API() string { return s.URL() + "/api/v10" }
 
-// Gateway is the address of the gateway.
+// Gateway returns the address of the gateway.
 func (s *Server) Gateway() string { return "ws" + strings.TrimPrefix(s.URL(), "http") + "/gateway" }
 
-// Token is a token that is accepted. Without one in the setup it is made from the id of the bot, as real ones are: some clients
-// read the id from it.
+// Token returns an accepted token. Without one in the setup it is derived from the ID of the bot, like real ones: some
+// clients read the ID from it.
 func (s *Server) Token() string {
 	if s.setup.Token != "" {
 		return s.setup.Token
@@ -105,7 +105,7 @@ func (s *Server) Token() string {
 	return base64.RawStdEncoding.EncodeToString([]byte(s.world.bot.id)) + ".mock.mock"
 }
 
-// snapshot is what a client is told when it identifies.
+// snapshot returns what a client receives when it identifies.
 func (s *Server) snapshot() (object, []event) {
 	s.serial.Lock()
 	defer s.serial.Unlock()
@@ -120,7 +120,7 @@ func (s *Server) snapshot() (object, []event) {
 // Unexpected describes each request to an operation that does not exist.
 func (s *Server) Unexpected() []string { return s.surprises.List() }
 
-// Unused describes the steps of the conversation that were not reached, and 429s that were not used.
+// Unused describes the steps of the conversation that were not completed, and the forced 429s that were not used.
 func (s *Server) Unused() []string {
 	unused := s.play.unused()
 	if n := s.limiter.pending(); n > 0 {

@@ -7,7 +7,7 @@ import (
 // maxReplay is how many events of a session can be replayed.
 const maxReplay = 10_000
 
-// session is what a client identified for; it outlives its connection. The gateway's lock guards it.
+// session is created when a client identifies, and outlives its connection. The gateway's lock guards it.
 type session struct {
 	id       string
 	intents  intent
@@ -15,10 +15,10 @@ type session struct {
 	shards   int
 	compress bool
 	sequence int64
-	received int64 // the last event of which a heartbeat reported that the client got it
-	// events are the last ones that were sent or would have been.
+	received int64 // the last event that the client confirmed with a heartbeat
+	// events are the last ones that were sent, or would have been with a connection.
 	events []sentEvent
-	conn   *conn // nil while there is none
+	conn   *conn // nil without a connection
 }
 
 type sentEvent struct {
@@ -26,14 +26,14 @@ type sentEvent struct {
 	payload  []byte
 }
 
-// event is something that clients are told.
+// event is an event for clients.
 type event struct {
 	name string
-	// intents are those of which a session needs one; 0 means that every session gets the event.
+	// intents are the intents of which a session needs at least one; 0 sends the event to every session.
 	intents intent
 	guild   string
 	data    object
-	// hidden is what sessions without the intent for message content get, nil if there is no difference.
+	// hidden is the data for sessions without the message content intent, nil if it is the same.
 	hidden object
 }
 
@@ -42,7 +42,7 @@ func (s *session) wants(e event) bool {
 	return (e.intents == 0 || s.intents&e.intents != 0) && shardOf(e.guild, s.shards) == s.shard
 }
 
-// dispatch numbers an event, keeps it for a replay and sends it if there is a connection.
+// dispatch numbers an event, keeps it for replay, and sends it if there is a connection.
 func (s *session) dispatch(name string, data object) {
 	s.sequence++
 
@@ -70,7 +70,7 @@ func (s *session) send(text []byte) {
 	}
 }
 
-// replay sends again what came after a number. It reports false if that is no longer known.
+// replay resends the events after a number. It returns false if they are no longer known.
 func (s *session) replay(after int64) bool {
 	if len(s.events) > 0 && s.events[0].sequence > after+1 {
 		return false

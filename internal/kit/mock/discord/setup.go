@@ -1,12 +1,12 @@
-// Package discord is a virtual Discord on the wire: the REST API (v9 and v10) and the gateway, well enough that the usual
-// client libraries run against it unmodified. Tests and scripts say what people write, read what the bot sent, and break
-// connections, sessions and rate limits on purpose. There is one bot; voice, forums and permissions beyond
-// Channel.Deny are not simulated. The package knows nothing of models, of TARSy, or of where its script comes from.
+// Package discord is a virtual Discord on the wire: the REST API (v9 and v10) and the gateway, complete enough for the
+// usual client libraries to run against it unmodified. Tests and scripts determine what people write, read what the bot
+// sent, and break connections, sessions and rate limits on purpose. There is one bot; voice, forums and permissions beyond
+// Channel.Deny are not simulated. The package knows nothing about models, TARSy, or where its script comes from.
 package discord
 
 import "time"
 
-// Setup is the section discord of a script: who and what exists at the start, and the conversation.
+// Setup is the discord section of a script: who and what exists at the start, and the conversation.
 type Setup struct {
 	Token      string        `yaml:"token" doc:"The bot token that is accepted; without it, any token is."`
 	Bot        string        `yaml:"bot" doc:"The name of the bot." default:"tarsy"`
@@ -15,7 +15,7 @@ type Setup struct {
 	RateLimits []RateLimit   `yaml:"rate_limits" doc:"Limits on REST routes; routes without one allow 1000 requests a second."`
 	Users      []User        `yaml:"users" doc:"The people, and other bots."`
 	Guilds     []Guild       `yaml:"guilds" doc:"The guilds that the bot is in. Without any there is one, named guild, with the channel general."`
-	// Conversation is played from the moment the bot is ready.
+	// Conversation is played once the bot is ready.
 	Conversation []Step `yaml:"conversation" doc:"What happens once the bot is connected, step by step."`
 }
 
@@ -27,7 +27,7 @@ type User struct {
 	Bot         bool   `yaml:"bot" doc:"The user is another bot."`
 }
 
-// Guild is a server of Discord.
+// Guild is a Discord server.
 type Guild struct {
 	Name     string    `yaml:"name" doc:"The name of the guild." required:"true" short:"true"`
 	ID       string    `yaml:"id" doc:"The id; without it, one is made."`

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// firstMillisecond is 2026-01-01 in milliseconds since Discord's epoch, the first second of 2015. Ids begin there and do
-// not follow the clock, so that a run has the same ids as the one before.
+// firstMillisecond is 2026-01-01 in milliseconds since Discord's epoch, the first second of 2015. IDs start there and do
+// not follow the clock, so every run has the same IDs.
 const (
 	firstMillisecond = 1767225600000 - 1420070400000
 	timeShift        = 22
@@ -16,7 +16,7 @@ const (
 
 var snowflakePattern = regexp.MustCompile(`^[0-9]{15,20}$`)
 
-// ids makes ids: each is a millisecond later than the one before.
+// ids generates IDs, each a millisecond later than the previous one.
 type ids struct {
 	mu    sync.Mutex
 	count uint64
@@ -31,7 +31,7 @@ func (i *ids) next() string {
 	return strconv.FormatUint((firstMillisecond+i.count)<<timeShift, 10)
 }
 
-// given is the id that the setup has, or a new one.
+// given returns the given ID, or a new one if it is empty.
 func (i *ids) given(id string) string {
 	if id != "" {
 		return id
@@ -40,17 +40,17 @@ func (i *ids) given(id string) string {
 	return i.next()
 }
 
-// sessionID is the id of a gateway session.
+// sessionID returns the ID of a gateway session.
 func sessionID(number int) string { return fmt.Sprintf("%032x", number) }
 
-// number is what an id is worth; 0 if it is none.
+// number returns the numeric value of an ID, or 0 if it is invalid.
 func number(id string) uint64 {
 	n, _ := strconv.ParseUint(id, 10, 64)
 
 	return n
 }
 
-// shardOf is the shard that gets the events of a guild. Direct messages go to the first one.
+// shardOf returns the shard that receives the events of a guild. Direct messages go to the first one.
 func shardOf(guild string, shards int) int {
 	if guild == "" || shards < 1 {
 		return 0

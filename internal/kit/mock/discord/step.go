@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 )
 
-// Step is one thing that happens in a conversation: exactly one of its fields is given.
+// Step is one thing that happens in a conversation: exactly one of its fields is set.
 type Step struct {
 	Say            *Say            `yaml:"say" doc:"A user writes a message."`
 	Edit           *Edit           `yaml:"edit" doc:"A user changes a message."`
@@ -25,7 +25,7 @@ type Step struct {
 	WaitReady      bool            `yaml:"wait_ready" doc:"Waits until a client is connected and identified or resumed."`
 }
 
-// Say is a message that a user writes. In its content <@NAME>, <@&ROLE> and <#CHANNEL> may use names instead of ids.
+// Say is a message from a user. In its content, <@NAME>, <@&ROLE> and <#CHANNEL> can use names instead of IDs.
 type Say struct {
 	Channel string `yaml:"channel" doc:"Where: the name or id of a channel or thread, or @NAME for a direct message to the bot." required:"true"`
 	Author  string `yaml:"author" doc:"Who: the name or id of a user." required:"true"`
@@ -34,7 +34,7 @@ type Say struct {
 	Thread  string `yaml:"thread" doc:"The name of a thread of the channel; it is created if it does not exist."`
 }
 
-// Edit is a change of a message by its author.
+// Edit is an edit of a message by its author.
 type Edit struct {
 	Message string `yaml:"message" doc:"The id of the message." required:"true"`
 	Content string `yaml:"content" doc:"The new content." required:"true"`
@@ -47,7 +47,7 @@ type React struct {
 	Emoji   string `yaml:"emoji" doc:"The emoji: a character, or NAME:ID." required:"true"`
 }
 
-// UseCommand is a command that a user uses.
+// UseCommand is a user running a command.
 type UseCommand struct {
 	Channel string            `yaml:"channel" doc:"Where: the name or id of a channel or thread, or @NAME for direct messages." required:"true"`
 	User    string            `yaml:"user" doc:"Who: the name or id of a user." required:"true"`
@@ -62,7 +62,7 @@ type Click struct {
 	Component string `yaml:"component" doc:"The custom_id of the component." required:"true"`
 }
 
-// Expect is something that the bot does: the first action that fits, after the one that the previous expectation found.
+// Expect waits for an action of the bot: the first match after the action that the previous expectation found.
 type Expect struct {
 	Kind    string        `yaml:"kind" doc:"What the bot does; without it, it sends or edits a message." enum:"message,edit,delete,typing,thread,reaction,pin"`
 	Channel string        `yaml:"channel" doc:"Where: the name or id of a channel or thread, or @NAME for a direct message."`
@@ -71,7 +71,7 @@ type Expect struct {
 	Within  time.Duration `yaml:"within" doc:"How long to wait." default:"30s" min:"1ms"`
 }
 
-// Drop is how connections are closed.
+// Drop is a way to close connections.
 type Drop struct {
 	Code   int  `yaml:"code" doc:"The close code, such as 4000; without it the connection breaks without one." min:"0" max:"4999"`
 	Forget bool `yaml:"forget" doc:"Forgets the sessions too, so that they cannot be resumed."`
@@ -82,7 +82,7 @@ type InvalidSession struct {
 	Resumable bool `yaml:"resumable" doc:"The session may still be resumed."`
 }
 
-// Force429 is answers of 429 to the next requests.
+// Force429 answers the next requests with 429.
 type Force429 struct {
 	Route      string        `yaml:"route" doc:"Only requests of this route, such as POST /channels/{channel}/messages; without it, of any."`
 	RetryAfter time.Duration `yaml:"retry_after" doc:"When to try again." default:"1s" min:"1ms"`
@@ -102,7 +102,7 @@ func (s Step) String() string {
 	}
 }
 
-// String describes what is expected.
+// String describes the expectation.
 func (e Expect) String() string {
 	kind := e.Kind
 	if kind == "" {
@@ -124,7 +124,7 @@ func (e Expect) String() string {
 	return kind
 }
 
-// quote is the beginning of a text, on one line.
+// quote returns the beginning of a text, quoted on one line.
 func quote(text string) string {
 	const most = 200
 

@@ -11,12 +11,13 @@ import (
 
 // Sent is what the bot did so far.
 type Sent struct {
-	// Messages are those that the bot sent, in that order, as they are now: with their edits, and those it deleted.
+	// Messages are the messages that the bot sent, in order, in their current state: with edits, and including deleted
+	// ones.
 	Messages []Message `json:"messages"`
-	// Threads are those that the bot created, Typing the channels in which it showed that it types.
+	// Threads are the threads that the bot created, Typing the channels in which it indicated typing.
 	Threads []Thread `json:"threads"`
 	Typing  []string `json:"typing"`
-	// Actions are all of it, and reactions, in order.
+	// Actions are all of these and the others, such as reactions, in order.
 	Actions []Action `json:"actions"`
 }
 
@@ -41,18 +42,19 @@ func (s *Server) Sent() Sent {
 	return sent
 }
 
-// Wait waits until the bot has done something that fits, now or before, and returns the first of it. Reason says what it
-// is waited for; the error has it, and lists what the bot did. Expect.Within is not used: ctx bounds the wait.
+// Wait waits until the bot has done something that matches, now or earlier, and returns the first match. reason describes
+// the purpose of the wait; it is part of the error, which also lists what the bot did. Expect.Within is not used: ctx
+// limits the wait.
 func (s *Server) Wait(ctx context.Context, reason string, e Expect) (Action, error) {
 	return s.waitAfter(ctx, 0, reason, e)
 }
 
-// WaitAction is Wait for an action that a function accepts. Its error is the cause of the context.
+// WaitAction is like Wait, for an action that a function accepts. Its error is the cause of the context.
 func (s *Server) WaitAction(ctx context.Context, accepts func(Action) bool) (Action, error) {
 	return s.journal.Wait(ctx, 0, accepts)
 }
 
-// WaitMessage is Wait for a message, or an edit of one, whose content contains a text.
+// WaitMessage is like Wait, for a message, or an edit of one, whose content contains a text.
 func (s *Server) WaitMessage(ctx context.Context, reason, channel, contains string) (Message, error) {
 	a, err := s.Wait(ctx, reason, Expect{Channel: channel, Content: &match.Text{Contains: contains}})
 	if err != nil {
@@ -71,7 +73,7 @@ func (s *Server) waitAfter(ctx context.Context, after int, reason string, e Expe
 	return a, nil
 }
 
-// fits reports whether an action is what is expected.
+// fits reports whether an action matches an expectation.
 func (s *Server) fits(e Expect, a Action) bool {
 	if e.Kind != a.Kind && (e.Kind != "" || a.Kind != KindMessage && a.Kind != KindEdit) {
 		return false
@@ -88,13 +90,13 @@ func (s *Server) fits(e Expect, a Action) bool {
 	return e.Content == nil || e.Content.Fits(a.text())
 }
 
-// Connected is how many clients are identified and connected now.
+// Connected returns how many clients are identified and connected.
 func (s *Server) Connected() int { return s.gateway.connected() }
 
-// Connections are all connections that were made to the gateway, oldest first.
+// Connections returns all connections that were ever made to the gateway, oldest first.
 func (s *Server) Connections() []Connection { return s.gateway.connections() }
 
-// WaitReady waits until a client is identified or has resumed.
+// WaitReady waits until a client has identified or resumed.
 func (s *Server) WaitReady(ctx context.Context) error {
 	err := s.gateway.changes.Wait(ctx, func() bool { return s.Connected() > 0 })
 	if err != nil {
@@ -104,7 +106,7 @@ func (s *Server) WaitReady(ctx context.Context) error {
 	return nil
 }
 
-// WaitConnection waits until a connection fits, such as one that resumed, and returns it.
+// WaitConnection waits until a connection matches, such as one that resumed, and returns it.
 func (s *Server) WaitConnection(ctx context.Context, reason string, fits func(Connection) bool) (found Connection, err error) {
 	err = s.gateway.changes.Wait(ctx, func() bool {
 		all := s.Connections()

@@ -23,14 +23,15 @@ var (
 	errMaxWebhooks    = &apiError{status: http.StatusBadRequest, Message: "Maximum number of webhooks reached (15)", Code: 30007}
 )
 
-// webhook lets whoever has its token write in a channel. The answers to an interaction are written by one as well, with the id of the application.
+// webhook lets anyone who has its token write in a channel. Responses to an interaction also use one, with the ID of the
+// application.
 type webhook struct {
 	id, token, name string
 	channel         *channel
-	asked           *interaction // nil for a webhook that was created
+	asked           *interaction // nil for a webhook that a client created
 }
 
-// webhookRequest is the body of a webhook that is created or changed.
+// webhookRequest is the body of a request that creates or changes a webhook.
 type webhookRequest struct {
 	Name    *string `json:"name"`
 	Channel string  `json:"channel_id"`
@@ -53,7 +54,7 @@ func (r webhookRequest) check() error {
 	return nil
 }
 
-// webhookObject is a webhook; those who only have its token do not see who made it.
+// webhookObject returns a webhook; callers that only have its token do not see its creator.
 func (w *world) webhookObject(h *webhook, whole bool) object {
 	o := object{
 		"id": h.id, "type": webhookType, "guild_id": h.channel.guildID(), "channel_id": h.channel.id, "name": h.name, "avatar": nil, "token": h.token,
@@ -94,12 +95,12 @@ func (c *call) postWebhook() (any, error) {
 	return c.wholeWebhook(h), nil
 }
 
-// webhooksOf are the webhooks that fit.
+// webhooksOf returns the matching webhooks.
 func (w *world) webhooksOf(fits func(h *webhook) bool) []*webhook {
 	return slices.DeleteFunc(slices.Clone(w.webhooks), func(h *webhook) bool { return !fits(h) })
 }
 
-// publishWebhooks tells clients that the webhooks of a channel changed.
+// publishWebhooks notifies clients that the webhooks of a channel changed.
 func (s *Server) publishWebhooks(c *channel) {
 	s.publish(event{name: "WEBHOOKS_UPDATE", intents: intentWebhooks, guild: c.guildID(), data: withGuild(object{"channel_id": c.id}, c)})
 }
@@ -117,7 +118,7 @@ func (c *call) getGuildWebhooks() (any, error) {
 	return mapped(c.world.webhooksOf(func(h *webhook) bool { return h.channel.guild == g }), c.wholeWebhook), nil
 }
 
-// hook is the webhook of the path, whose token must be right if the path has one.
+// hook returns the webhook in the path. If the path has a token, it must be correct.
 func (c *call) hook() (*webhook, error) {
 	id, token := c.PathValue("webhook"), c.PathValue("token")
 	if id == c.world.bot.id && token != "" {
@@ -136,7 +137,7 @@ func (c *call) hook() (*webhook, error) {
 	return found[0], nil
 }
 
-// answering is the webhook that writes the answers to an interaction, once it was acknowledged.
+// answering returns the webhook for responses to an interaction that has been acknowledged.
 func (c *call) answering(token string) (*webhook, error) {
 	i := c.world.interaction(func(i *interaction) bool { return i.token == token })
 
@@ -199,7 +200,7 @@ func (c *call) deleteWebhook() (any, error) {
 	return noContent{}, nil
 }
 
-// place is where the webhook writes: in its channel, or in the thread of it that the request names.
+// place returns where the webhook writes: its channel, or the thread in it that the request names.
 func (c *call) place(h *webhook) (*channel, error) {
 	id := c.URL.Query().Get("thread_id")
 	if id == "" {
@@ -214,7 +215,7 @@ func (c *call) place(h *webhook) (*channel, error) {
 	return t, nil
 }
 
-// author is who a message of the webhook is from.
+// author returns the author of the webhook's messages.
 func (c *call) author(h *webhook, name string) *user {
 	if h.asked != nil {
 		return c.world.bot
@@ -227,7 +228,7 @@ func (c *call) author(h *webhook, name string) *user {
 	return &user{id: h.id, name: name, bot: true}
 }
 
-// executeWebhook writes a message, or a further answer to an interaction.
+// executeWebhook writes a message, or a follow-up response to an interaction.
 func (c *call) executeWebhook() (any, error) {
 	h, err := c.hook()
 	if err != nil {
@@ -248,7 +249,7 @@ func (c *call) executeWebhook() (any, error) {
 		return nil, err
 	}
 
-	// The first further answer replaces the one that Discord shows as loading.
+	// The first follow-up response replaces the one that Discord shows as loading.
 	if h.asked != nil && h.asked.original != nil && h.asked.original.Flags&loading != 0 {
 		return c.revise(h.asked.original, in, &request.messageRequest)
 	}
@@ -270,7 +271,7 @@ func (c *call) executeWebhook() (any, error) {
 	return c.world.messageObject(m, true), nil
 }
 
-// hookMessage is the message of the path, which the webhook must have written, and its channel.
+// hookMessage returns the message in the path, which the webhook must have written, and its channel.
 func (c *call) hookMessage() (*Message, *channel, error) {
 	h, err := c.hook()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/internal/nearest"
 )
 
-// world is who and what exists. It does not lock: the Server lets one change or request at a time see it.
+// world is who and what exists. It has no lock: the Server allows one change or request at a time to access it.
 type world struct {
 	ids          *ids
 	bot          *user
@@ -21,11 +21,11 @@ type world struct {
 	webhooks     []*webhook
 	commands     []*command
 	interactions []*interaction
-	// gone are threads that were deleted, with the messages that the bot sent there.
+	// gone are the deleted threads, with the messages that the bot sent there.
 	gone []*channel
-	// host is the name under which the last request reached the server, for the addresses of files.
+	// host is the host name of the last request, for the URLs of files.
 	host string
-	// begin is when guilds, roles and memberships came to be.
+	// begin is the creation time of guilds, roles and memberships.
 	begin time.Time
 }
 
@@ -48,7 +48,7 @@ type member struct {
 	roles []*role
 }
 
-// The types of channels that there are.
+// The supported types of channels.
 const (
 	typeText               = 0
 	typeDM                 = 1
@@ -69,11 +69,11 @@ type channel struct {
 	messages        []*Message
 }
 
-// thread is what a channel has that is a thread.
+// thread has the additional fields of a channel that is a thread.
 type thread struct {
 	parent   *channel
 	owner    *user
-	starter  string // the id of the message that it was started from
+	starter  string // the ID of the message that it was started from
 	archived bool
 	locked   bool
 	duration int // minutes of inactivity until it is hidden
@@ -84,7 +84,7 @@ type thread struct {
 
 func (c *channel) isThread() bool { return c.thread != nil }
 
-// allowed reports whether the bot may do something here. Threads inherit from their channel.
+// allowed reports whether the bot may do something here. Threads inherit the permissions of their channel.
 func (c *channel) allowed(what string) bool {
 	if c.isThread() {
 		return c.thread.parent.allowed(what)
@@ -101,7 +101,7 @@ func (c *channel) guildID() string {
 	return c.guild.id
 }
 
-// label is how people name the channel.
+// label returns the name by which people refer to the channel.
 func (c *channel) label() string {
 	if c.recipient != nil {
 		return "@" + c.recipient.name
@@ -118,7 +118,7 @@ func (c *channel) message(id string) *Message {
 	return nil
 }
 
-// last is the last message that is there, nil if none.
+// last returns the last visible message, or nil.
 func (c *channel) last() *Message {
 	for _, m := range slices.Backward(c.messages) {
 		if m.isShown() {
@@ -129,7 +129,7 @@ func (c *channel) last() *Message {
 	return nil
 }
 
-// sentWith is the message of the bot with a nonce since a time, nil if none. Only messages of the bot have one.
+// sentWith returns the bot's message with a nonce since a time, or nil. Only the bot's messages have nonces.
 func (c *channel) sentWith(nonce json.RawMessage, since time.Time) *Message {
 	for _, m := range slices.Backward(c.messages) {
 		if bytes.Equal(m.Nonce, nonce) && !m.Created.Before(since) {
@@ -156,7 +156,7 @@ func (g *guild) role(ref string) *role {
 	return nil
 }
 
-// userByID finds a user; nil if there is none.
+// userByID finds a user, or returns nil.
 func (w *world) userByID(id string) *user {
 	if i := slices.IndexFunc(w.users, func(u *user) bool { return u.id == id }); i >= 0 {
 		return w.users[i]
@@ -189,7 +189,8 @@ func (w *world) channelByID(id string) *channel {
 	return nil
 }
 
-// everSent is a message that was sent, also if it or its thread was deleted. A thread has the id of its message, so that a later one may have it too.
+// everSent returns a message, even if it or its thread was deleted. A thread has the ID of its message, so a later thread
+// may have the same ID.
 func (w *world) everSent(channelID, id string) *Message {
 	for _, c := range append(slices.Clone(w.channels), w.gone...) {
 		if i := slices.IndexFunc(c.messages, func(m *Message) bool { return c.id == channelID && m.ID == id }); i >= 0 {
@@ -208,8 +209,8 @@ func (w *world) guildByID(id string) *guild {
 	return nil
 }
 
-// findChannel finds a channel or thread by name or id, or the direct messages of a user by @NAME. Of several threads of one
-// name it is the newest.
+// findChannel finds a channel or thread by name or ID, or the direct messages of a user by @NAME. If several threads have
+// the same name, it returns the newest.
 func (w *world) findChannel(ref string) (*channel, error) {
 	if strings.HasPrefix(ref, "@") {
 		u, err := w.findUser(ref)
@@ -237,7 +238,7 @@ func (w *world) findChannel(ref string) (*channel, error) {
 	return nil, fmt.Errorf("there is no channel %q; %s", ref, nearest.HintWithList(ref, names, "channels"))
 }
 
-// directMessages is the channel between the bot and a user.
+// directMessages returns the channel between the bot and a user, creating it if necessary.
 func (w *world) directMessages(u *user) *channel {
 	if i := slices.IndexFunc(w.channels, func(c *channel) bool { return c.recipient == u }); i >= 0 {
 		return w.channels[i]
@@ -249,7 +250,7 @@ func (w *world) directMessages(u *user) *channel {
 	return c
 }
 
-// channelsOf are the channels of a guild, without or with only the threads.
+// channelsOf returns the channels of a guild, either without threads or only the threads.
 func (w *world) channelsOf(g *guild, threads bool) []*channel {
 	return slices.DeleteFunc(slices.Clone(w.channels), func(c *channel) bool {
 		return c.guild != g || c.isThread() != threads || !c.allowed("view")

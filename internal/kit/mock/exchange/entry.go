@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Entry is one request in the journal. It is the exchange's own until the exchange is over, and used again after that:
-// whoever keeps an entry copies it.
+// Entry is one request in the journal. It belongs to its exchange, which reuses it for another request once it is over:
+// copy an entry to keep it.
 type Entry struct {
 	// Number counts the exchanges of a server from one, in the order in which they ended.
 	Number int64  `json:"number"`
@@ -16,28 +16,28 @@ type Entry struct {
 	API    string `json:"api"`
 	Method string `json:"method"`
 	Path   string `json:"path"`
-	// Header and Body are the request's, without keys. While the exchange lasts they are in the Exchange instead.
+	// Header and Body are the request's, without keys. During the exchange they are in the Exchange instead.
 	Header map[string]string `json:"header"`
-	// Body is JSON: what is none is a JSON string of it.
+	// Body is JSON; a body that is not JSON becomes a JSON string.
 	Body   json.RawMessage `json:"body,omitempty"`
 	Model  string          `json:"model"`
 	Stream bool            `json:"stream"`
-	// Route and Reply tell which part of the script answered; "" and -1 if none did.
+	// Route and Reply identify the part of the script that answered; "" and -1 if none did.
 	Route string `json:"route"`
 	Reply int    `json:"reply"`
-	// Status is that of the answer, zero if there was none; Chunks counts what the script passed on.
+	// Status is the status of the answer, zero if there was none; Chunks counts the chunks from the script.
 	Status int    `json:"status"`
 	Chunks int    `json:"chunks"`
 	Error  string `json:"error"`
-	// Unexpected tells that nothing was planned for the request, or something else.
+	// Unexpected means that no reply was planned for the request, or that another request was expected.
 	Unexpected bool `json:"unexpected"`
-	// Cancelled tells that the caller left before the end.
+	// Cancelled means that the caller left before the end.
 	Cancelled bool      `json:"cancelled"`
 	Start     time.Time `json:"start"`
-	// FirstByte and Duration count from Start.
+	// FirstByte and Duration are relative to Start.
 	FirstByte time.Duration `json:"first_byte_ns"`
 	Duration  time.Duration `json:"duration_ns"`
 }
 
-// seconds is a wait as Retry-After says it: whole seconds, none too few.
+// seconds formats a wait for Retry-After: whole seconds, rounded up.
 func seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }

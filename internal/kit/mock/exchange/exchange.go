@@ -1,6 +1,6 @@
-// Package exchange is what the virtual APIs have in common: one HTTP request that a script answers, in one piece or as
-// a stream, with the faults that the script plans. It knows no API's form; the packages beside it do, and hand in an
-// Encoder. What was exchanged is an Entry of the server's journal.
+// Package exchange is what the virtual APIs have in common: one HTTP request that a script answers, whole or as a stream,
+// with the faults that the script plans. It knows no API's format; the packages beside it do, and provide an Encoder. Each
+// exchange has an Entry in the server's journal.
 package exchange
 
 import (
@@ -13,26 +13,26 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// Route is one operation of an API: a pattern of http.ServeMux and what answers it.
+// Route is one operation of an API: a pattern of http.ServeMux and its handler.
 type Route struct {
 	Pattern string
 	Handle  func(x *Exchange)
 }
 
-// Exchange is one request under way. It belongs to the goroutine of its request, and with all its buffers to another
-// request after that.
+// Exchange is one request in progress. It belongs to the goroutine of its request, and is then reused with all its buffers
+// for another request.
 type Exchange struct {
 	Writer  http.ResponseWriter
 	Request *http.Request
-	// Body is all of the request's body.
+	// Body is the whole body of the request.
 	Body []byte
-	// Script answers calls of models.
+	// Script answers model calls.
 	Script *script.Script
-	// Models are the models that there are; if it is empty, an API names those that people know.
+	// Models are the available models; if it is empty, an API lists well-known ones.
 	Models []string
-	// Entry is what the journal keeps of the exchange.
+	// Entry is the exchange's entry in the journal.
 	Entry *Entry
-	// Signature is what the script's answer wants back, known before its first chunk; "" for none.
+	// Signature is what the script's answer expects to be sent back, known before its first chunk; "" for none.
 	Signature string
 	// Usage is the scripted usage of the answer, known before its first chunk; nil if it is not scripted.
 	Usage *llm.UsageChunk
@@ -41,36 +41,36 @@ type Exchange struct {
 	entry     Entry
 	buf       []byte
 	collector llm.Collector
-	// sent tells that some of the answer is in flight, over that the exchange is written down.
+	// sent means that part of the answer has been sent, over that the exchange has been recorded.
 	sent, over bool
 }
 
-// Encoder puts one answer into an API's form. Its methods append to buf and return it.
+// Encoder encodes one answer in an API's format. Its methods append to buf and return it.
 type Encoder interface {
-	// Whole is the answer in one piece.
+	// Whole encodes the answer in one piece.
 	Whole(buf []byte, answer llm.Response) []byte
-	// Begin, Chunk and End are the answer as a stream, framing included. Usage and end, which are chunks too, are handed
-	// to End.
+	// Begin, Chunk and End encode the answer as a stream, including framing. Usage and end, which are chunks too, are
+	// passed to End.
 	Begin(buf []byte) []byte
 	Chunk(buf []byte, chunk llm.Chunk) []byte
 	End(buf []byte, usage llm.UsageChunk, end llm.EndChunk) []byte
-	// Failure is an error in the middle of a stream, Error the body of one instead of an answer.
+	// Failure encodes an error in the middle of a stream, Error the body of an error instead of an answer.
 	Failure(buf []byte, e *llm.Error) []byte
 	Error(buf []byte, e *llm.Error) []byte
 }
 
-// Call is a call of a model, read from the request.
+// Call is a model call, parsed from the request.
 type Call struct {
 	Request *llm.Request
-	// Stream tells that the caller wants a stream, of this content type.
+	// Stream means that the caller wants a stream, with this content type.
 	Stream      bool
 	ContentType string
-	// Event names malformed events, for APIs whose clients skip events without a name.
+	// Event is the name of malformed events, for APIs whose clients skip events without a name.
 	Event   string
 	Encoder Encoder
 }
 
-// Store is what the API keeps between exchanges.
+// Store returns what the API keeps between exchanges.
 func (x *Exchange) Store() *Store { return &x.cfg.Store }
 
 // Answer lets the script answer a call.
@@ -128,10 +128,10 @@ func (x *Exchange) whole(call Call, response llm.Response, err error) {
 	x.end(http.StatusOK)
 }
 
-// malformed is no JSON, wherever it stands.
+// malformed is not JSON, wherever it is inserted.
 const malformed = "{\"oops\": <not json>"
 
-// stream sends an answer as it comes. What does not wait is sent in one piece.
+// stream sends an answer as it is produced. Chunks without a wait between them are sent in one piece.
 func (x *Exchange) stream(call Call, answer func(yield func(llm.Chunk, error) bool)) {
 	const enough = 32 << 10
 
@@ -229,7 +229,7 @@ func (x *Exchange) breakOff(call Call, begun bool, begin func(), err error) {
 	x.end(http.StatusOK)
 }
 
-// fail answers with an error instead of an answer.
+// fail sends an error instead of an answer.
 func (x *Exchange) fail(encoder Encoder, err error) {
 	x.checkLeft()
 
@@ -237,15 +237,16 @@ func (x *Exchange) fail(encoder Encoder, err error) {
 	x.Fail(encoder.Error, wireError(err))
 }
 
-// checkLeft breaks the exchange off if the caller left, or the server is being stopped: what is not whole must not look so.
+// checkLeft aborts the exchange if the caller left or the server is being stopped: an incomplete answer must not look
+// complete.
 func (x *Exchange) checkLeft() {
 	if ctx := x.Request.Context(); ctx.Err() != nil {
 		x.abort(context.Cause(ctx))
 	}
 }
 
-// wireError is what a caller is told of an error. One that a script did not plan is the caller's to mend, and SDKs do
-// not try again what is a bad request.
+// wireError returns the error that is sent to the caller. An error that the script did not plan is for the caller to fix,
+// so it is a bad request, which SDKs do not retry.
 func wireError(err error) *llm.Error {
 	e := *llm.AsError(err)
 

@@ -12,28 +12,29 @@ import (
 )
 
 const (
-	// maxBody bounds what a caller may send.
+	// maxBody limits the body of a request.
 	maxBody = 64 << 20
-	// maxKept bounds the buffers that wait for the next exchange.
+	// maxKept limits the buffers kept for the next exchange.
 	maxKept = 256 << 10
 )
 
-// API is a provider's form: its operations, and how it says that something went wrong.
+// API is a provider's API: its operations and its error format.
 type API struct {
 	Name   string
 	Routes []Route
 	Error  func(buf []byte, e *llm.Error) []byte
 }
 
-// Config is what Handler needs to make exchanges of requests.
+// Config configures a Handler.
 type Config struct {
-	// Lane tells whose a request is, and which script answers it.
+	// Lane returns the lane of a request, and the script that answers it.
 	Lane func(r *http.Request) (name string, s *script.Script, err *llm.Error)
-	// Models, where it is not nil, returns what the exchanges tell of models.
+	// Models, if not nil, returns the models of the exchanges.
 	Models func() []string
 	// Store is what the APIs keep between exchanges.
 	Store Store
-	// Done is given each exchange that is over, before its last byte is sent: who has an answer finds it in the journal.
+	// Done receives each finished exchange before its last byte is sent: a caller that has an answer finds it in the
+	// journal.
 	Done func(x *Exchange)
 	Now  func() time.Time
 }
@@ -48,7 +49,7 @@ func (c *Config) Handler(api API, handle func(x *Exchange)) http.Handler {
 
 		returned := false
 
-		// What a panic leaves behind is written down and not used again; anything else may be somebody else's by now.
+		// After a panic, the exchange is recorded and not reused; otherwise it may already belong to another request.
 		defer func() {
 			if !returned {
 				x.finish()
@@ -86,7 +87,7 @@ func (c *Config) serve(x *Exchange, api API, handle func(x *Exchange)) {
 	handle(x)
 }
 
-// begin makes an exchange ready for a request, whatever it was used for before.
+// begin prepares an exchange for a request, whatever it was used for before.
 func (x *Exchange) begin(c *Config, api string, w http.ResponseWriter, r *http.Request) {
 	x.entry = Entry{API: api, Method: r.Method, Path: r.URL.Path, Reply: -1, Start: c.Now()}
 	x.Writer, x.Request, x.Script, x.Models, x.Entry, x.Signature, x.Usage = w, r, nil, nil, &x.entry, "", nil
@@ -98,7 +99,7 @@ func (x *Exchange) begin(c *Config, api string, w http.ResponseWriter, r *http.R
 	x.cfg, x.sent, x.over = c, false, false
 }
 
-// finish writes the exchange down, once.
+// finish records the exchange, once.
 func (x *Exchange) finish() {
 	if x.over {
 		return
@@ -113,7 +114,7 @@ func (x *Exchange) finish() {
 // read reads the request's body.
 func (x *Exchange) read() *llm.Error {
 	if size := x.Request.ContentLength; size > int64(cap(x.Body)) && size <= maxBody {
-		// One byte more, so that the end is met without growing.
+		// One byte more, so that reading the end does not grow the buffer.
 		x.Body = make([]byte, 0, size+1)
 	}
 

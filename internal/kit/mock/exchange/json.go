@@ -2,9 +2,8 @@ package exchange
 
 import "unicode/utf8"
 
-// AppendString appends s as a JSON string, quotes included, byte for byte as encoding/json writes it without escaping
-// HTML: invalid UTF-8 becomes U+FFFD. It is what encoders use for every text, because most texts need no escape and
-// then cost one copy.
+// AppendString appends s as a JSON string, quotes included, byte for byte as encoding/json writes it without escaping HTML:
+// invalid UTF-8 becomes U+FFFD. Encoders use it for every text, because most texts need no escaping and then cost one copy.
 func AppendString(buf []byte, s string) []byte {
 	buf = append(buf, '"')
 	start := 0
@@ -28,7 +27,7 @@ func AppendString(buf []byte, s string) []byte {
 		}
 
 		r, size := utf8.DecodeRuneInString(s[i:])
-		// The two separators of lines are line ends to some readers of event streams.
+		// Some readers of event streams treat the two Unicode line separators as line ends.
 		if (r == utf8.RuneError && size == 1) || r == '\u2028' || r == '\u2029' {
 			buf = append(buf, s[start:i]...)
 			buf = appendUnicode(buf, r)

@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Fail answers with an error; body puts it into the API's form.
+// Fail sends an error; body encodes it in the API's format.
 func (x *Exchange) Fail(body func(buf []byte, e *llm.Error) []byte, e *llm.Error) {
 	x.Entry.Error = e.Message
 
@@ -20,7 +20,7 @@ func (x *Exchange) Fail(body func(buf []byte, e *llm.Error) []byte, e *llm.Error
 	x.end(e.Status)
 }
 
-// JSON answers with a value.
+// JSON sends a value.
 func (x *Exchange) JSON(value any) {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -32,13 +32,13 @@ func (x *Exchange) JSON(value any) {
 	x.end(http.StatusOK)
 }
 
-// Values of headers that every answer shares; nobody changes them.
+// Header values that all answers share; they must not be modified.
 var (
 	jsonType = []string{"application/json"}
 	noCache  = []string{"no-cache"}
 )
 
-// Pass sends a piece of an answer that is not the script's, at once. The first piece sends the status and the headers.
+// Pass immediately sends a piece of an answer that is not the script's. The first piece sends the status and the headers.
 func (x *Exchange) Pass(status int, piece []byte) {
 	x.buf = append(x.buf[:0], piece...)
 	x.send(status)
@@ -51,10 +51,10 @@ func (x *Exchange) Last(status int, piece []byte) {
 	x.end(status)
 }
 
-// Break closes the connection without an end.
+// Break closes the connection without ending the answer.
 func (x *Exchange) Break(err error) { x.abort(err) }
 
-// flush sends what has been put together so far.
+// flush sends the part of the answer that is in the buffer.
 func (x *Exchange) flush() {
 	if len(x.buf) == 0 {
 		return
@@ -64,7 +64,7 @@ func (x *Exchange) flush() {
 	x.push()
 }
 
-// push hands what was sent to the network. A caller that is gone is met by the next read of the request's context.
+// push flushes what was sent to the network. A caller that has left is noticed at the next check of the request's context.
 func (x *Exchange) push() {
 	if flusher, ok := x.Writer.(http.Flusher); ok {
 		flusher.Flush()
@@ -78,7 +78,7 @@ func (x *Exchange) send(status int) {
 	x.buf = x.buf[:0]
 }
 
-// end is send for the last piece of an answer.
+// end records the exchange and sends the last piece of the answer.
 func (x *Exchange) end(status int) {
 	x.note(status)
 	x.finish()
@@ -94,21 +94,21 @@ func (x *Exchange) answered(status int) {
 	}
 }
 
-// note writes down when the first piece came, and with which status.
+// note records the time and the status of the first piece.
 func (x *Exchange) note(status int) {
 	if x.Entry.Status == 0 {
 		x.Entry.Status, x.Entry.FirstByte = status, x.cfg.Now().Sub(x.Entry.Start)
 	}
 }
 
-// abort closes the connection without an end.
+// abort closes the connection without ending the answer.
 func (x *Exchange) abort(err error) {
 	x.Entry.Error = err.Error()
 
 	panic(http.ErrAbortHandler)
 }
 
-// Problem answers with a body of its own that says what is wrong.
+// Problem answers with problem details.
 func (x *Exchange) Problem(status int, body any) {
 	x.Writer.Header().Set("Content-Type", "application/problem+json")
 

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// maxStored bounds what a Store holds, in bytes as its users count them.
+// maxStored limits the size of a Store, in bytes as its users count them.
 const maxStored = 64 << 20
 
-// Store is what an API keeps between the exchanges of a lane, by id. When it is full, the oldest values are dropped. It is
-// safe for concurrent use; the zero Store is empty and ready.
+// Store is what an API keeps between the exchanges of a lane, by ID. When it is full, the oldest values are dropped. It is
+// safe for concurrent use; the zero Store is empty and ready to use.
 type Store struct {
 	mu     sync.Mutex
 	byID   map[storeID]*list.Element
@@ -25,7 +25,7 @@ type stored struct {
 	size  int
 }
 
-// Put keeps a value, which nobody may change from then on, instead of one of the same id.
+// Put stores a value, replacing one with the same ID. The value must not be modified afterwards.
 func (s *Store) Put(lane, id string, value any, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +44,7 @@ func (s *Store) Put(lane, id string, value any, size int) {
 	}
 }
 
-// Get is a value of a lane, nil if there is none of that id.
+// Get returns a value of a lane, or nil if there is none with that ID.
 func (s *Store) Get(lane, id string) any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +71,7 @@ func (s *Store) Clear(lane *string) {
 	}
 }
 
-// drop removes an element, if there is one; the caller has the lock.
+// drop removes an element, if there is one; the caller holds the lock.
 func (s *Store) drop(element *list.Element) {
 	if element == nil {
 		return

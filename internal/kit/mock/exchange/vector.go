@@ -2,7 +2,7 @@ package exchange
 
 import "math"
 
-// Vector is the embedding of a text: a vector of length one whose direction depends on nothing but the text, so it is the
+// Vector returns the embedding of a text: a vector of length one whose direction depends only on the text, so it is the
 // same in every run, on every machine and in every API. A shorter vector is the beginning of a longer one, scaled to length
 // one, as with real models that can shorten theirs. Vectors of different texts are close to orthogonal.
 func Vector(text string, dimensions int) []float32 {
@@ -10,7 +10,7 @@ func Vector(text string, dimensions int) []float32 {
 		offset = 14695981039346656037
 		prime  = 1099511628211
 		golden = 0x9e3779b97f4a7c15
-		// mantissa is how many bits of a random number a float64 holds.
+		// mantissa is how many bits of a random number fit into a float64.
 		mantissa = 53
 	)
 
@@ -28,7 +28,7 @@ func Vector(text string, dimensions int) []float32 {
 		mixed = (mixed ^ mixed>>27) * 0x94d049bb133111eb
 		mixed ^= mixed >> 31
 
-		// Evenly from -1 to 1. The conversions keep compilers from fusing operations, which would round differently.
+		// Uniform from -1 to 1. The conversions keep compilers from fusing operations, which would round differently.
 		values[i] = float64(float64(mixed>>(64-mantissa))/(1<<(mantissa-1))) - 1
 		squares += float64(values[i] * values[i])
 	}

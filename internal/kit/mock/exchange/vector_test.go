@@ -31,7 +31,7 @@ func TestVectorHasUnitLengthAndDependsOnlyOnText(t *testing.T) {
 	}
 
 	require.InDelta(t, 0, dot(exchange.Vector("disk full", 1536), exchange.Vector("disk fuln", 1536)), 0.15)
-	// The very values: what a test stored once must be found again by another release.
+	// The exact values: what a test stored once must be found again by another release.
 	require.Equal(t, []float32{-0.29897776, -0.9416837, 0.15441526}, exchange.Vector("disk full", 3))
 }
 

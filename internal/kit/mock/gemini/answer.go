@@ -11,9 +11,9 @@ import (
 type form int
 
 const (
-	// formArray is a JSON array that comes element by element.
+	// formArray is a JSON array that is sent element by element.
 	formArray form = iota
-	// formEvents are server-sent events, with the line ends that Google sends.
+	// formEvents are server-sent events, with Google's line ends.
 	formEvents
 )
 
@@ -22,20 +22,20 @@ type encoder struct {
 	model    string
 	exchange *exchange.Exchange
 	form     form
-	// thoughts tells that the caller wants to see them.
+	// thoughts means that the caller wants to see them.
 	thoughts bool
 
-	// tail is what every answer and every event of it ends with.
+	// tail ends every answer and every event.
 	tail   string
 	events int
 	signer signer
-	// signed tells that the signature is in flight.
+	// signed means that the signature has been sent.
 	signed bool
 }
 
 var _ exchange.Encoder = (*encoder)(nil)
 
-// Whole implements exchange.Encoder. Thoughts come first and calls last, as the API orders them.
+// Whole implements exchange.Encoder. Thoughts come first and calls last, as in the API.
 func (e *encoder) Whole(buf []byte, answer llm.Response) []byte {
 	e.signer.think(answer.Thinking)
 	signature := e.signer.signature(e.exchange.Signature)
@@ -122,7 +122,7 @@ func (e *encoder) Chunk(buf []byte, chunk llm.Chunk) []byte {
 	}
 }
 
-// event writes an event of one candidate, which goes on.
+// event writes an event of one candidate, which continues.
 func (e *encoder) event(buf []byte, parts func(buf []byte) []byte, groundings []llm.GroundingChunk) []byte {
 	buf = append(e.open(buf), `{"candidates":[{"content":{"parts":[`...)
 	buf = append(parts(buf), `],"role":"model"},"index":0`...)
@@ -131,8 +131,8 @@ func (e *encoder) event(buf []byte, parts func(buf []byte) []byte, groundings []
 	return e.close(append(buf, e.ending()...))
 }
 
-// End implements exchange.Encoder. The signature of an answer without calls comes with a last part that says nothing, as the
-// API sends it too.
+// End implements exchange.Encoder. The signature of an answer without calls is sent with an empty last part, as the API
+// does.
 func (e *encoder) End(buf []byte, usage llm.UsageChunk, end llm.EndChunk) []byte {
 	signature := ""
 	if !e.signed {
@@ -149,7 +149,7 @@ func (e *encoder) End(buf []byte, usage llm.UsageChunk, end llm.EndChunk) []byte
 	return e.finish(e.close(append(buf, e.ending()...)))
 }
 
-// Failure implements exchange.Encoder. An answer that is withheld ends like one that came to its end, for another reason.
+// Failure implements exchange.Encoder. An answer that is withheld ends like a complete one, with another reason.
 func (e *encoder) Failure(buf []byte, err *llm.Error) []byte {
 	buf = e.open(buf)
 
@@ -198,7 +198,7 @@ func (e *encoder) finish(buf []byte) []byte {
 	return buf
 }
 
-// ending closes an answer or an event with the model and an id that the same request and reply always have.
+// ending ends an answer or an event with the model and an ID that is always the same for a request and reply.
 func (e *encoder) ending() string {
 	if e.tail == "" {
 		buf := append(make([]byte, 0, 96), `"modelVersion":`...)

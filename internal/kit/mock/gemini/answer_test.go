@@ -42,7 +42,7 @@ const (
 		`"promptTokensDetails":[{"modality":"TEXT","tokenCount":1}]}`
 	usageThinking = `"usageMetadata":{"promptTokenCount":10,"cachedContentTokenCount":6,"candidatesTokenCount":3,` +
 		`"totalTokenCount":17,"promptTokensDetails":[{"modality":"TEXT","tokenCount":10}],"thoughtsTokenCount":4}`
-	// signature is that of the thought "hm": "thought_" and the first 24 digits of its SHA-256, in base64.
+	// signature is the signature of the thought "hm": "thought_" and the first 24 digits of its SHA-256, in base64.
 	signature = "dGhvdWdodF9iODJlMjE3OGVjZjRkMGM1ODU5ZGMyZTE="
 )
 
@@ -85,7 +85,7 @@ const (
 	fetching = `"urlContextMetadata":{"urlMetadata":[{"retrievedUrl":"https://c.example","urlRetrievalStatus":"URL_RETRIEVAL_STATUS_SUCCESS"}]}`
 )
 
-// streams are what replies look like as elements of a stream.
+// streams returns replies with the elements of their streams.
 func streams() map[string]struct {
 	reply script.Reply
 	want  []string

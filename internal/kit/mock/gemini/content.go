@@ -57,16 +57,16 @@ type blob struct {
 	MIMEType2 string `json:"mime_type"`
 }
 
-// signedBy is the author of signatures that came over the wire.
+// signedBy is the author of signatures that callers sent.
 const signedBy = "wire"
 
-// conversation puts turns together to messages.
+// conversation combines turns into messages.
 type conversation struct {
 	messages []llm.Message
-	// calls counts the calls of the whole conversation; open are those of the last turn that have no result yet.
+	// calls counts the calls of the whole conversation; open has those of the last turn without a result.
 	calls int
 	open  []llm.ToolCall
-	// answered tells that one of the last turn's calls has its result.
+	// answered means that one of the last turn's calls has its result.
 	answered bool
 }
 
@@ -111,14 +111,14 @@ func (c *conversation) add(i int, turn *content) error {
 	case "model":
 		return c.model(i, turn)
 	case "", "user", "function", "tool":
-		// The last two are how some clients send the results of functions.
+		// Some clients send the results of functions with the last two.
 		return c.user(i, turn)
 	default:
 		return fmt.Errorf("contents[%d].role: Please use a valid role: user, model.", i) //nolint:staticcheck // as the API says it
 	}
 }
 
-// model reads an answer that the model gave. Several in a row are one: SDKs send the events of a stream back one by one.
+// model reads an answer of the model. Consecutive ones are one message: SDKs send the events of a stream back one by one.
 func (c *conversation) model(i int, turn *content) error {
 	last := len(c.messages) - 1
 	if last < 0 || c.messages[last].Role != llm.RoleAssistant {
@@ -189,7 +189,7 @@ func (c *conversation) call(asked *functionCall) (llm.ToolCall, error) {
 	return call, nil
 }
 
-// user reads what came from the caller: text, and the results of the calls in the turn before.
+// user reads a turn of the caller: text, or the results of the calls in the previous turn.
 func (c *conversation) user(i int, turn *content) error {
 	results := 0
 
@@ -222,7 +222,7 @@ func (c *conversation) user(i int, turn *content) error {
 	return nil
 }
 
-// result finds the call that a result belongs to: by its id, or by its name.
+// result finds the call that a result belongs to, by name and, if there is one, by ID.
 func (c *conversation) result(answer *result) (llm.Message, error) {
 	at := slices.IndexFunc(c.open, func(call llm.ToolCall) bool {
 		return call.Name == answer.Name && (answer.ID == "" || call.ID == answer.ID)
@@ -240,7 +240,7 @@ func (c *conversation) result(answer *result) (llm.Message, error) {
 	return llm.Message{Role: llm.RoleTool, Content: content, ToolCallID: id, ToolName: answer.Name}, err
 }
 
-// content is what the tool said: the documented field of the response, or all of it.
+// content returns the tool's output: the documented field of the response, or all of it.
 func (a *result) content() (string, error) {
 	raw := present(a.Response)
 	if raw == nil {
@@ -262,7 +262,7 @@ func (a *result) content() (string, error) {
 	return compact(raw), nil
 }
 
-// text is all that a turn says in words; data is named, since the script knows words only.
+// text returns the text of a turn; data is represented by its type, since scripts only know text.
 func (t *content) text() string {
 	var pieces []string
 

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// maxEmbeds is the API's own limit for a batch; maxDimensions bounds models that this server does not know.
+	// maxEmbeds is the API's own limit for a batch; maxDimensions limits models that this server does not know.
 	maxEmbeds     = 100
 	maxDimensions = 4096
 )
 
-// embedRequest is the body of embedContent, and one of those in the body of batchEmbedContents.
+// embedRequest is the body of embedContent, and an element of the body of batchEmbedContents.
 type embedRequest struct {
 	Model       string       `json:"model"`
 	Content     *content     `json:"content"`
@@ -24,7 +24,7 @@ type embedRequest struct {
 	Config2     *embedConfig `json:"embed_content_config"`
 }
 
-// embedConfig is where newer callers write the settings.
+// embedConfig is where newer clients put the settings.
 type embedConfig struct {
 	Dimensions  *int `json:"outputDimensionality"`
 	Dimensions2 *int `json:"output_dimensionality"`
@@ -38,7 +38,7 @@ type embedding struct {
 	Values []float32 `json:"values"`
 }
 
-// embed answers embedContent: the script is not asked, the vector depends on the text only.
+// embed answers embedContent without the script: the vector depends only on the text.
 func embed(x *exchange.Exchange, model string) {
 	var request embedRequest
 
@@ -122,7 +122,7 @@ func (r *embedRequest) embed(model, where string) (embedding, error) {
 	return embedding{Values: exchange.Vector(r.Content.text(), dimensions)}, nil
 }
 
-// wanted is the length that the caller wants, nil for the model's own.
+// wanted returns the length that the caller requests, or nil for the model's own.
 func (r *embedRequest) wanted() *int {
 	if wanted := either(r.Dimensions, r.Dimensions2); wanted != nil {
 		return wanted
@@ -135,7 +135,7 @@ func (r *embedRequest) wanted() *int {
 	return nil
 }
 
-// naturalDimensions is how long the vectors of a model are unless the caller wants another length.
+// naturalDimensions returns the length of a model's vectors unless the caller requests another.
 func naturalDimensions(model string) int {
 	const small, large = 768, 3072
 

@@ -10,8 +10,8 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Error writes an error in the API's form. Its status is Code where that is one of Google's own; any other Code is told as
-// the reason, and RetryAfter as a detail, which is where Google says it.
+// Error writes an error in the API's format. Its status is Code if that is one of Google's own; any other Code becomes the
+// reason. RetryAfter becomes a detail, as in Google's errors.
 func Error(buf []byte, e *llm.Error) []byte {
 	status := e.Code
 	reason := ""
@@ -58,7 +58,7 @@ func code(status int) int {
 	return min(status, math.MaxInt16)
 }
 
-// canonical reports whether a code is one of Google's names for what went wrong.
+// canonical reports whether a code is one of Google's status codes.
 func canonical(code string) bool {
 	switch code {
 	case "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED",
@@ -97,7 +97,7 @@ func statusOf(status int) string {
 	return "INVALID_ARGUMENT"
 }
 
-// withheld is the reason for which an answer ends without its end, if the API has one for the error.
+// withheld returns the finish reason with which the API withholds an answer, or "" if it has none for the error.
 func withheld(e *llm.Error) string {
 	switch code := strings.ToUpper(e.Code); code {
 	case "SAFETY", "RECITATION", "LANGUAGE", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL",

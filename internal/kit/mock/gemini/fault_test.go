@@ -14,7 +14,7 @@ import (
 
 const brokenText = "one two three four"
 
-// finish asks with Google's client, whole or streamed, and tells why the answer says that it finished: "" if it does not.
+// finish sends a request with Google's client, whole or streamed, and returns the finish reason, or "" if there is none.
 func finish(t *testing.T, s *server, stream bool) (genai.FinishReason, error) {
 	t.Helper()
 
@@ -114,7 +114,7 @@ func TestOfficialSDKReportsEveryError(t *testing.T) {
 	}
 }
 
-// An answer that the provider withholds ends in good order, and says so.
+// An answer that the provider withholds ends normally, with the finish reason.
 func TestOfficialSDKReportsWithheldAnswer(t *testing.T) {
 	t.Parallel()
 

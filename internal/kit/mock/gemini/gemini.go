@@ -1,9 +1,9 @@
-// Package gemini speaks the form of the Gemini API, and of the same API on Vertex AI: it reads requests of the
-// generateContent family and writes a script's answers. It knows nothing of the client that TARSy calls the real API
-// with; the two agree on what Google documents, and on nothing else.
+// Package gemini implements the Gemini API, and the same API on Vertex AI: it parses requests of the generateContent family
+// and writes a script's answers. It knows nothing about the client with which TARSy calls the real API: the two share only
+// Google's documentation.
 //
-// What differs from the real API: usage stands in the last event of a stream only, fields that are not known are
-// ignored instead of refused, and no key is asked for.
+// Differences from the real API: usage is only in the last event of a stream, unknown fields are ignored instead of
+// rejected, and no key is required.
 package gemini
 
 import (
@@ -15,10 +15,10 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Name is what the journal calls this API.
+// Name is the name of this API in the journal.
 const Name = "gemini"
 
-// Routes are the operations of the API. SDKs whose base URL is expected to end with the version may leave it out.
+// Routes returns the operations of the API. The version can be left out, for SDKs that expect it in the base URL.
 func Routes() []exchange.Route {
 	const publisher = "/publishers/google/models/{call}"
 
@@ -34,7 +34,7 @@ func Routes() []exchange.Route {
 	}
 }
 
-// call does what the last part of the path names after its colon.
+// call runs the method that the last part of the path names after its colon.
 func call(x *exchange.Exchange) {
 	model, method, _ := strings.Cut(x.Request.PathValue("call"), ":")
 	x.Entry.Model = model
@@ -88,7 +88,7 @@ func generate(x *exchange.Exchange, model string, stream bool) {
 	})
 }
 
-// invalid is the error of a request that the API does not understand.
+// invalid returns the error of a request that the API rejects.
 func invalid(err error) *llm.Error {
 	return &llm.Error{Status: http.StatusBadRequest, Message: err.Error()}
 }

@@ -21,12 +21,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server is the API on a port of its own.
+// server is the API on its own port.
 type server struct {
 	*httptest.Server
 	script *script.Script
 	mu     sync.Mutex
-	// seen are the requests that the script was asked.
+	// seen are the requests that the script has received.
 	seen []llm.Request
 }
 
@@ -67,7 +67,7 @@ func serve(t *testing.T, replies ...script.Reply) *server {
 	return s
 }
 
-// post sends body and returns the answer.
+// post sends body and returns the response.
 func (s *server) post(t *testing.T, path, body string) (*http.Response, string) {
 	t.Helper()
 
@@ -82,7 +82,7 @@ func (s *server) post(t *testing.T, path, body string) (*http.Response, string) 
 	return resp, string(text)
 }
 
-// asked is the only request that the script has seen.
+// asked returns the only request that the script has received.
 func (s *server) asked(t *testing.T) llm.Request {
 	t.Helper()
 
@@ -96,7 +96,7 @@ func (s *server) asked(t *testing.T) llm.Request {
 
 var responseID = regexp.MustCompile(`"responseId":"([A-Za-z0-9_-]{23})"`)
 
-// noID replaces the ids of answers, which are derived from the request, and checks that there is one of them.
+// noID replaces the IDs of answers, which are derived from the request, and checks that there is only one.
 func noID(t *testing.T, text string) string {
 	t.Helper()
 

@@ -5,7 +5,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// model is what the API tells of a model.
+// model is what the API reports about a model.
 type model struct {
 	Name             string   `json:"name"`
 	Version          string   `json:"version"`
@@ -21,7 +21,7 @@ type model struct {
 	Thinking         bool     `json:"thinking"`
 }
 
-// newModel describes any model: all of them answer here.
+// newModel describes any model: all of them exist here.
 func newModel(id string) model {
 	return model{
 		Name: "models/" + id, Version: "001", DisplayName: id, Description: "Answers from a script.",
@@ -59,7 +59,7 @@ type tokenCount struct {
 	Details []modality `json:"promptTokensDetails"`
 }
 
-// countTokens counts a prompt, or all of a request, as people guess tokens.
+// countTokens estimates the tokens of a prompt, or of a whole request.
 func countTokens(x *exchange.Exchange) {
 	request, err := readRequest(x.Body)
 	if err != nil {

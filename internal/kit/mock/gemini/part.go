@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// comma separates a part from those before it, of which the first begins at start.
+// comma separates a part from the previous ones, the first of which begins at start.
 func comma(buf []byte, start int) []byte {
 	if len(buf) > start {
 		return append(buf, ',')
@@ -39,7 +39,8 @@ func appendCall(buf []byte, call llm.ToolCall, signature string) []byte {
 	return append(appendSignature(append(buf, '}'), signature), '}')
 }
 
-// arguments are what a script gives to a call. The API has no form for anything but an object.
+// arguments returns the arguments that a script gives to a call. The API allows only objects, so other text is wrapped in
+// one.
 func arguments(text string) string {
 	var object map[string]json.RawMessage
 	if text == "" || text == "{}" {
@@ -70,7 +71,7 @@ func appendSignature(buf []byte, signature string) []byte {
 	return append(append(buf, signature...), '"')
 }
 
-// appendGroundings writes what was searched and what was fetched as two fields of a candidate.
+// appendGroundings writes searches and fetches as two fields of a candidate.
 func appendGroundings(buf []byte, groundings []llm.GroundingChunk) []byte {
 	var searched, fetched bool
 
@@ -112,7 +113,7 @@ func appendGroundings(buf []byte, groundings []llm.GroundingChunk) []byte {
 	return buf
 }
 
-// kindFetch is the grounding that fetched pages; every other kind searched.
+// kindFetch is the kind of groundings that fetched pages; every other kind searched.
 const kindFetch = "url_context"
 
 func eachSource(buf []byte, groundings []llm.GroundingChunk, fetched bool, add func([]byte, llm.Source) []byte) []byte {

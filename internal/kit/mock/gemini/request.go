@@ -11,8 +11,8 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// request is the body of a call. The API reads each name in two ways, as in JSON and as in the protocol's definition,
-// and so do the types here: the second field of each pair is the other spelling.
+// request is the body of a call. The API accepts two spellings of each name, that of JSON and that of the protocol's
+// definition, and so do the types here: the second field of each pair is the other spelling.
 type request struct {
 	Contents           []content `json:"contents"`
 	SystemInstruction  *content  `json:"systemInstruction"`
@@ -66,7 +66,7 @@ type thinking struct {
 	Level2   string `json:"thinking_level"`
 }
 
-// either is the first of two spellings that says something.
+// either returns the first of two spellings that has a value.
 func either[T comparable](a, b T) T {
 	var none T
 	if a != none {
@@ -84,7 +84,7 @@ func eitherList[T any](a, b []T) []T {
 	return b
 }
 
-// kindOf names a type as the API's own error messages do, and not as Go does.
+// kindOf returns the API's name for a type, as used in its error messages.
 func kindOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Slice, reflect.Array:
@@ -98,7 +98,7 @@ func kindOf(t reflect.Type) string {
 	}
 }
 
-// decodeBody reads a body; its error says where it went wrong.
+// decodeBody decodes a body; its error contains the position.
 func decodeBody(body []byte, into any) error {
 	err := json.Unmarshal(body, into)
 	if err == nil {
@@ -117,14 +117,14 @@ func decodeBody(body []byte, into any) error {
 	return fmt.Errorf("Invalid JSON payload received. %w", err) //nolint:staticcheck // as the API says it
 }
 
-// readRequest reads a body.
+// readRequest decodes a request.
 func readRequest(body []byte) (*request, error) {
 	r := &request{}
 
 	return r, decodeBody(body, r)
 }
 
-// decode is the request as the script sees it.
+// decode returns the request as the script sees it.
 func (r *request) decode(model string) (*llm.Request, error) {
 	if model == "" {
 		return nil, errors.New("* GenerateContentRequest.model: model is not specified")
@@ -150,7 +150,7 @@ func (r *request) decode(model string) (*llm.Request, error) {
 	return decoded, nil
 }
 
-// bind reads the tools.
+// bind adds the tools to decoded.
 func (r *request) bind(decoded *llm.Request) error {
 	for i, t := range r.Tools {
 		for j, f := range eitherList(t.Functions, t.Functions2) {
@@ -172,7 +172,7 @@ func (r *request) bind(decoded *llm.Request) error {
 	return nil
 }
 
-// present is the first of several values that is there and not null.
+// present returns the first value that is neither missing nor null.
 func present(values ...json.RawMessage) json.RawMessage {
 	for _, value := range values {
 		if value = bytes.TrimSpace(value); len(value) > 0 && string(value) != "null" {
@@ -183,7 +183,7 @@ func present(values ...json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// wantsThoughts reports whether thoughts are part of the answer: the API keeps them to itself unless asked.
+// wantsThoughts reports whether thoughts are part of the answer: the API only returns them on request.
 func (r *request) wantsThoughts() bool {
 	s := either(r.GenerationConfig, r.GenerationConfig2)
 	if s == nil {
@@ -195,7 +195,7 @@ func (r *request) wantsThoughts() bool {
 	return t != nil && (t.Include || t.Include2)
 }
 
-// effort is how hard the model should think, in words.
+// effort returns how hard the model should think, in words.
 func (s *settings) effort() string {
 	t := either(s.Thinking, s.Thinking2)
 	if t == nil {

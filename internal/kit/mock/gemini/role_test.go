@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Clients send the results of functions as the user, or with a role of their own.
+// Clients send the results of functions as the user, or in a separate role.
 func TestFunctionResponsesHaveAnyOfTheirRoles(t *testing.T) {
 	t.Parallel()
 

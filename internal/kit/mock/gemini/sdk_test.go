@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// sdk is Google's own client, of the Gemini API or of Vertex AI.
+// sdk returns Google's own client, for the Gemini API or for Vertex AI.
 func sdk(t *testing.T, s *server, backend genai.Backend) *genai.Client {
 	t.Helper()
 

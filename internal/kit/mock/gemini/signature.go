@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/exchange"
 )
 
-// signer makes the signature of what was thought.
+// signer derives a signature from the thoughts.
 type signer struct {
 	thoughts hash.Hash
 }
@@ -29,7 +29,7 @@ func (s *signer) think(text string) {
 	_, _ = s.thoughts.Write([]byte(text))
 }
 
-// signature is what the script gives, or proof of what was thought so far; nothing if nothing was.
+// signature returns the script's signature, or proof of the thoughts so far, or "" if there were none.
 func (s *signer) signature(given string) string {
 	const size = 12
 
@@ -43,8 +43,8 @@ func (s *signer) signature(given string) string {
 	}
 }
 
-// responseID is derived from the request and from the number of the reply, so that two answers to the same request differ
-// and every playing of a script has the same ids.
+// responseID is derived from the request and from the number of the reply, so two answers to the same request differ and
+// every run of a script has the same IDs.
 func responseID(x *exchange.Exchange) string {
 	const size = 17
 
@@ -56,10 +56,10 @@ func responseID(x *exchange.Exchange) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:size])
 }
 
-// textMark tells a signature that a script gave as text from one that is bytes.
+// textMark marks a signature that a script gave as text, not as base64.
 const textMark = "text:"
 
-// writeSignature is a signature as the API has it, bytes in base64: what is that already stays as it is.
+// writeSignature returns a signature in the API's format, bytes in base64: a signature that is already base64 is unchanged.
 func writeSignature(text string) string {
 	if _, err := base64.StdEncoding.DecodeString(text); err == nil {
 		return text
@@ -68,7 +68,7 @@ func writeSignature(text string) string {
 	return base64.StdEncoding.EncodeToString([]byte(textMark + text))
 }
 
-// readSignature is the signature that writeSignature was given, as JSON.
+// readSignature returns the signature that was passed to writeSignature, as JSON.
 func readSignature(signature string) json.RawMessage {
 	text := signature
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// page is where people choose who they are. What it is given is escaped.
+// page is where people choose an identity. Its values are escaped.
 var page = template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Mock issuer</title><meta name="viewport" content="width=device-width"></head>
 <body><main><h1>Mock issuer</h1><p>Choose who logs in to {{.Client}}. There are no passwords.</p>
@@ -20,12 +20,13 @@ var page = template.Must(template.New("page").Parse(`<!doctype html>
 </form></main></body></html>
 `))
 
-// carried are the parameters of an authorization request that the form repeats.
+// carried returns the parameters of an authorization request that the form repeats.
 func carried() []string {
 	return []string{"client_id", "redirect_uri", "response_type", "scope", "state", "nonce", "code_challenge", "code_challenge_method"}
 }
 
-// check finds what is wrong with an authorization request; empty means nothing. The browser is not sent to an address that is not the client's.
+// check returns what is wrong with an authorization request, or "". The browser is never sent to an address that is not the
+// client's.
 func (s *Server) check(form url.Values) (problem string) {
 	switch {
 	case form.Get("client_id") != s.cfg.ClientID:
@@ -104,7 +105,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, form.Get("redirect_uri")+"?"+answer.Encode(), http.StatusSeeOther) //nolint:gosec // the client's, as checked
 }
 
-// grant returns a code. If nobody exchanges codes, those that there are become invalid.
+// grant returns a code. If too many codes are not exchanged, the existing ones become invalid.
 func (s *Server) grant(g grant) string {
 	code := rand.Text()
 

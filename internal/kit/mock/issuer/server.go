@@ -1,5 +1,6 @@
-// Package issuer is an OpenID Connect issuer for tests and for people who try logins without an identity provider. It enforces what a real one
-// does: registered clients and redirect URIs, PKCE, codes that are valid once. On request it misbehaves. It knows nothing of TARSy.
+// Package issuer is an OpenID Connect issuer for tests and for people who try logins without an identity provider. It
+// enforces what a real one does: registered clients and redirect URIs, PKCE, single-use codes. On request it misbehaves. It
+// knows nothing about TARSy.
 package issuer
 
 import (
@@ -21,34 +22,34 @@ const (
 	codeLife  = time.Minute
 	tokenLife = 5 * time.Minute
 	keyBits   = 2048
-	// maxCodes bounds the codes that nobody exchanges.
+	// maxCodes limits the codes that have not been exchanged.
 	maxCodes = 1000
 )
 
-// Path is where the issuer of the mock server is.
+// Path is where the mock server serves the issuer.
 const Path = "/oidc"
 
-// Config is a client and how the issuer treats it.
+// Config configures an issuer and its client.
 type Config struct {
-	// Path is what the paths of the issuer begin with; empty means nothing.
+	// Path is the prefix of the issuer's paths; it can be empty.
 	Path string
 	// ClientID and ClientSecret are the client's. Without a secret the client is public.
 	ClientID, ClientSecret string
-	// RedirectURIs are where the issuer returns to; none means any loopback address.
+	// RedirectURIs are the registered redirect URIs; none means any loopback address.
 	RedirectURIs []string
-	// People are the users that the page offers; none means a few.
+	// People are the users that the page offers; none means a few examples.
 	People []Person
 	Clock  clockwork.Clock
 }
 
-// Person is somebody who can log in.
+// Person is a user who can log in.
 type Person struct {
 	Subject string
-	// Claims are added to the ID token, and win. UserInfo are the claims of the userinfo endpoint.
+	// Claims are added to the ID token, and take precedence. UserInfo are the claims of the userinfo endpoint.
 	Claims, UserInfo map[string]any
 }
 
-// Server is an issuer. Its URL is that of the request, so it can be moved. It is safe for concurrent use.
+// Server is an issuer. It takes its URL from the request, so it can be moved. It is safe for concurrent use.
 type Server struct {
 	cfg Config
 	mux *http.ServeMux
@@ -57,13 +58,13 @@ type Server struct {
 	keys  []signingKey
 	codes map[string]grant
 	fault Fault
-	// tokens are the access tokens.
+	// tokens maps access tokens to their users.
 	tokens map[string]Person
-	// exchanges counts the requests to the token endpoint, discoveries those of the discovery document.
+	// exchanges counts the requests to the token endpoint, discoveries those for the discovery document.
 	exchanges, discoveries int
 }
 
-// grant is what a code stands for.
+// grant is the login that a code belongs to.
 type grant struct {
 	redirectURI, challenge, nonce string
 	person                        Person
@@ -117,7 +118,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Handler returns the server itself, which is what the mock server mounts.
 func (s *Server) Handler() http.Handler { return s }
 
-// Rotate signs with a new key from now on. The previous one is no longer published.
+// Rotate replaces the signing key. The previous one is no longer published.
 func (s *Server) Rotate() {
 	key, err := rsa.GenerateKey(rand.Reader, keyBits)
 	if err != nil {
@@ -130,7 +131,7 @@ func (s *Server) Rotate() {
 	s.keys = []signingKey{{id: rand.Text(), key: key}}
 }
 
-// Exchanges is how many codes a client tried to exchange, Discoveries how often the discovery document was read.
+// Exchanges returns how often a client tried to exchange a code.
 func (s *Server) Exchanges() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +139,7 @@ func (s *Server) Exchanges() int {
 	return s.exchanges
 }
 
-// Discoveries is how often the discovery document was read.
+// Discoveries returns how often the discovery document was read.
 func (s *Server) Discoveries() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +147,7 @@ func (s *Server) Discoveries() int {
 	return s.discoveries
 }
 
-// url is the issuer's own address, as the client of a request sees it.
+// url returns the issuer's own address, as the client of a request sees it.
 func (s *Server) url(r *http.Request) string { return "http://" + r.Host + s.cfg.Path }
 
 func (s *Server) discovery(w http.ResponseWriter, r *http.Request) {
@@ -165,7 +166,7 @@ func (s *Server) discovery(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// knows reports whether the client may be returned to at an address.
+// knows reports whether the issuer may redirect to an address.
 func (s *Server) knows(redirectURI string) bool {
 	if len(s.cfg.RedirectURIs) > 0 {
 		return slices.Contains(s.cfg.RedirectURIs, redirectURI)

@@ -18,7 +18,7 @@ import (
 
 const algorithm = "RS256"
 
-// signingKey is a key and its name in the key set.
+// signingKey is a key and its ID in the key set.
 type signingKey struct {
 	id  string
 	key *rsa.PrivateKey
@@ -69,7 +69,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// access makes an access token for the userinfo endpoint.
+// access returns a new access token for the userinfo endpoint.
 func (s *Server) access(person Person) string {
 	token := rand.Text()
 
@@ -81,7 +81,7 @@ func (s *Server) access(person Person) string {
 	return token
 }
 
-// userinfo tells about the person of an access token.
+// userinfo returns the claims of the user of an access token.
 func (s *Server) userinfo(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	person, ok := s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
@@ -103,7 +103,8 @@ func (s *Server) userinfo(w http.ResponseWriter, r *http.Request) {
 	send(w, http.StatusOK, claims)
 }
 
-// isClient checks who exchanges a code: a public client by its name, another one by its secret, in the header or in the form.
+// isClient authenticates the client that exchanges a code: a public client by its ID, any other by its secret, in the
+// header or in the form.
 func (s *Server) isClient(r *http.Request) bool {
 	if s.cfg.ClientSecret == "" {
 		return r.PostForm.Get("client_id") == s.cfg.ClientID
@@ -119,7 +120,7 @@ func (s *Server) isClient(r *http.Request) bool {
 	return name == s.cfg.ClientID && subtle.ConstantTimeCompare([]byte(plain), []byte(s.cfg.ClientSecret)) == 1
 }
 
-// redeem takes a code, which is gone afterwards, and checks that the one who exchanges it asked for it.
+// redeem removes a code, and checks that the client that exchanges it also requested it.
 func (s *Server) redeem(form url.Values) (grant, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,13 +155,13 @@ func (s *Server) claims(r *http.Request, g grant) map[string]any {
 		claims["exp"] = now.Add(-time.Second).Unix()
 	case NoSubject:
 		delete(claims, "sub")
-	default: // not of claims
+	default: // the other faults do not change claims
 	}
 
 	return claims
 }
 
-// sign makes a JWT of the claims.
+// sign returns a JWT with the claims.
 func (s *Server) sign(claims map[string]any) string {
 	fault := s.currentFault()
 
@@ -169,7 +170,7 @@ func (s *Server) sign(claims map[string]any) string {
 	s.mu.Unlock()
 
 	if fault == OtherKey {
-		// Under the name of the published key.
+		// The foreign key has the ID of the published key.
 		foreign, err := rsa.GenerateKey(rand.Reader, keyBits)
 		if err != nil {
 			panic(err)
@@ -203,7 +204,7 @@ func encode(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw
 func toJSON(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // a person's claims that are not JSON
+		panic(err) // the claims of a person are not valid JSON
 	}
 
 	return raw

@@ -1,5 +1,5 @@
 // Package match is the condition on a text that script files use everywhere: for requests to a model and for what a bot
-// sends. It knows nothing of what the text is.
+// sends. It knows nothing about the meaning of the text.
 package match
 
 import (
@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Text is a condition on a text. All keys that are given must hold.
+// Text is a condition on a text. All given keys must match.
 type Text struct {
 	Equals   string `yaml:"equals" doc:"The whole text." nonempty:"true"`
 	Contains string `yaml:"contains" doc:"A substring of the text." nonempty:"true" short:"true"`
 	Matches  string `yaml:"matches" doc:"A regular expression (RE2) that matches some part of the text." nonempty:"true" format:"regexp"`
 }
 
-// Fits reports whether a text fulfils the condition. A regular expression that does not compile fits nothing.
+// Fits reports whether a text meets the condition. A regular expression that does not compile matches nothing.
 func (t Text) Fits(text string) bool {
 	if t.Equals != "" && text != t.Equals || t.Contains != "" && !strings.Contains(text, t.Contains) {
 		return false
@@ -30,7 +30,7 @@ func (t Text) Fits(text string) bool {
 	return err == nil && pattern.MatchString(text)
 }
 
-// String describes the condition; "" if it has none.
+// String describes the condition, or returns "" if there is none.
 func (t Text) String() string {
 	var parts []string
 

@@ -11,7 +11,7 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// notice puts calls of tools that are not there into the journal; the SDK answers them by itself.
+// notice adds calls of unknown tools to the journal; the SDK answers them itself.
 func (s *server) notice(next mcpsdk.MethodHandler) mcpsdk.MethodHandler {
 	return func(ctx context.Context, method string, request mcpsdk.Request) (mcpsdk.Result, error) {
 		if call, ok := request.(*mcpsdk.CallToolRequest); ok && s.tools[call.Params.Name] == nil {
@@ -25,7 +25,7 @@ func (s *server) notice(next mcpsdk.MethodHandler) mcpsdk.MethodHandler {
 	}
 }
 
-// answer makes the SDK's handler of a tool.
+// answer returns the SDK's handler of a tool.
 func (s *server) answer(t *tool) mcpsdk.ToolHandler {
 	return func(ctx context.Context, request *mcpsdk.CallToolRequest) (*mcpsdk.CallToolResult, error) {
 		line := lineOf(ctx)
@@ -72,7 +72,7 @@ func (s *server) answer(t *tool) mcpsdk.ToolHandler {
 	}
 }
 
-// choose finds the result of a call that nobody else sees yet, and writes it down.
+// choose finds the result of a call and records it in call, which is not shared yet.
 func (s *server) choose(t *tool, raw json.RawMessage, call *Call) (map[string]any, *result, error) {
 	arguments, err := t.arguments(raw)
 	if err != nil {
@@ -106,7 +106,7 @@ func (r *result) outcome() string {
 	}
 }
 
-// make is the answer of a result that is no fault.
+// make returns the answer of a result that is not a fault.
 func (r *result) make(arguments map[string]any) (*mcpsdk.CallToolResult, error) {
 	if r.source.JSON != nil {
 		raw, err := json.Marshal(r.json)
@@ -160,7 +160,7 @@ func (s *server) wait(ctx context.Context, delay time.Duration) error {
 	}
 }
 
-// breakDown makes a fault happen.
+// breakDown triggers a fault.
 func (s *server) breakDown(ctx context.Context, line line, fault Fault, call *Call) error {
 	switch fault {
 	case FaultHang:
@@ -177,7 +177,7 @@ func (s *server) breakDown(ctx context.Context, line line, fault Fault, call *Ca
 	}
 }
 
-// kept is what the journal keeps of arguments.
+// kept returns what the journal keeps of arguments.
 func kept(raw json.RawMessage) any {
 	if len(raw) > maxArguments {
 		return cut(string(raw), maxArguments)

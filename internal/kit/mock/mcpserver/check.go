@@ -11,30 +11,30 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Problem is something that is wrong with a script. Path names the place below mcp_servers, such as
+// Problem is an error in a script. Path is its location below mcp_servers, such as
 // kubernetes.tools[0].results[1].when.namespace.
 type Problem struct {
 	Path    string
 	Message string
 }
 
-// String is the problem on one line.
+// String returns the problem on one line.
 func (p Problem) String() string { return p.Path + ": " + p.Message }
 
-// Check returns what is wrong beyond the types of the fields, in the order of the names of the servers.
+// Check returns the errors that the types of the fields do not rule out, sorted by server name.
 func (s Servers) Check() []Problem {
 	_, problems := compile(s)
 
 	return problems
 }
 
-// The names that can stand in a path of a URL, and that the protocol wants.
+// Names that can be part of a URL path and that the protocol allows.
 var (
 	serverName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$`)
 	toolName   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 )
 
-// compiler makes of a script what answers calls.
+// compiler converts a script to servers that answer calls.
 type compiler struct{ problems []Problem }
 
 func (c *compiler) fail(path, message string, values ...any) {
@@ -99,7 +99,7 @@ func (c *compiler) tool(path string, source Tool) *tool {
 	return t
 }
 
-// validator reads a schema. The SDK has rules of its own, at the breach of which it panics.
+// validator compiles a schema. The SDK has additional rules, and panics if they are violated.
 func validator(source map[string]any) (made *jsonschema.Resolved, err error) {
 	raw, err := json.Marshal(source)
 	if err != nil {

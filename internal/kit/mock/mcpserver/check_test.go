@@ -121,7 +121,7 @@ func TestHostileArgumentsAreHarmless(t *testing.T) {
 	_, failed = ask(t, session, "look", `{"`+strings.Repeat("k", 1<<20)+`":"`+strings.Repeat("\xff", 10)+`"}`)
 	require.True(t, failed)
 
-	// What the SDK's client would not send.
+	// Arguments that the SDK's client would not send.
 	for _, arguments := range []string{
 		`[]`, `"text"`, `7`, `[{"a":1}]`, `{"grow":1e999999999}`, `{"a":"` + "\xff\xfe" + `"}`, `{"n":` + strings.Repeat(`[`, 1<<16) + `}`,
 	} {

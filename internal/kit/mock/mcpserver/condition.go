@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// condition is one thing that must hold of the argument at a path.
+// condition is a condition on the argument at a path.
 type condition struct {
 	path  string
-	wants string // for people
+	wants string // for error messages
 	holds func(value any, there bool) bool
 }
 
-// operators are the keys of a condition that is more than equality.
+// operators are the keys of a condition other than plain equality.
 var operators = map[string]func(operand any) (condition, error){
 	"equals":   equals,
 	"contains": contains,
@@ -26,7 +26,7 @@ var operators = map[string]func(operand any) (condition, error){
 	"exists":   exists,
 }
 
-// conditions reads a map of conditions. fail is told what is wrong with the one at a path.
+// conditions converts a map to conditions. fail receives the error in the condition at a path.
 func conditions(when map[string]any, fail func(path, message string)) []condition {
 	var list []condition
 
@@ -137,7 +137,7 @@ func exists(operand any) (condition, error) {
 	return condition{wants: wants, holds: func(_ any, there bool) bool { return there == wanted }}, nil
 }
 
-// lookup finds the argument at a path: a name, or names and places in lists with dots between them.
+// lookup finds the argument at a path: a name, or names and list indexes separated by dots.
 func lookup(value any, path string) (any, bool) {
 	if found, ok := child(value, path); ok {
 		return found, true
@@ -176,7 +176,7 @@ func child(value any, name string) (any, bool) {
 	}
 }
 
-// same compares values of JSON. Numbers are what they are worth: 1 is 1.0, and large whole numbers keep their digits.
+// same compares JSON values. Numbers are compared by value: 1 equals 1.0, and large integers keep all digits.
 func same(a, b any) bool {
 	switch x := a.(type) {
 	case map[string]any:
@@ -211,7 +211,7 @@ func sameNumber(a, b json.Number) bool {
 	return errA == nil && errB == nil && x == y
 }
 
-// plain is a value as JSON has it, with its numbers as they are written.
+// plain returns the value as decoded from JSON, with its numbers as they are written.
 func plain(value any) (any, error) {
 	raw, err := json.Marshal(value)
 	if err != nil {
@@ -234,7 +234,7 @@ func decode(raw []byte) (any, error) {
 	return value, nil
 }
 
-// show is a value for people, on one line and not long.
+// show returns a value on one short line, for people.
 func show(value any) string {
 	const most = 200
 
@@ -246,7 +246,7 @@ func show(value any) string {
 	return cut(string(raw), most)
 }
 
-// cut shortens a text without cutting a rune.
+// cut truncates a text without splitting a rune.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

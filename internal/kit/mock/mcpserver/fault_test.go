@@ -30,7 +30,7 @@ const brokenTools = `
           - {text: whole}
 `
 
-// raw calls a tool over a connection of its own, and returns all that came before its end.
+// raw calls a tool over a new connection, and returns everything received before its end.
 func (w *world) raw(t *testing.T, tool, arguments string) (*http.Response, string, error) {
 	t.Helper()
 
@@ -111,7 +111,7 @@ func TestClientSeesFaultsAsErrors(t *testing.T) {
 	}
 }
 
-// A caller that leaves ends what it waited for, in the journal and in the server.
+// When a caller leaves, its call ends in the journal and in the server.
 func TestDisconnectedCallerIsDetected(t *testing.T) {
 	t.Parallel()
 
@@ -200,7 +200,7 @@ func TestFaultsBreakProcess(t *testing.T) {
 	})
 }
 
-// Without the SDK's client, which ends a session at the first line that it cannot read.
+// This test does without the SDK's client, which ends a session at the first line that it cannot parse.
 func TestMalformedLineIsWholeAnswer(t *testing.T) {
 	t.Parallel()
 
@@ -237,7 +237,7 @@ func TestNonReadingClientDoesNotBlockServer(t *testing.T) {
 	require.NoError(t, <-p.served)
 }
 
-// Its parent still holds the streams, and a call is under way.
+// Its parent still holds the streams, and a call is in progress.
 func TestProcessStopsOnRequest(t *testing.T) {
 	t.Parallel()
 
@@ -264,7 +264,7 @@ func TestProcessStopsOnRequest(t *testing.T) {
 	require.NoError(t, command.Wait())
 }
 
-// piped is a server at a pair of pipes, and the client's ends of them.
+// piped is a server on a pair of pipes, and the client's ends of them.
 type piped struct {
 	host     *mcpserver.Host
 	requests io.WriteCloser
@@ -319,7 +319,7 @@ func (p *piped) hear(t *testing.T) string {
 	return line
 }
 
-// waitFor waits for what another goroutine does; the test's own time-out bounds it.
+// waitFor waits for a condition that another goroutine fulfils.
 func waitFor(t *testing.T, holds func() bool) {
 	t.Helper()
 	wait.Until(t, "what another goroutine does", holds)

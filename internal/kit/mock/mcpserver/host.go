@@ -18,17 +18,17 @@ import (
 
 // Options are the settings of a Host.
 type Options struct {
-	// Clock times delays and the journal; nil is the real one.
+	// Clock times delays and the journal; nil means the real clock.
 	Clock clockwork.Clock
 }
 
-// Host runs scripted servers: it holds what they have used up and their journals. It is safe for concurrent use.
+// Host runs scripted servers: it keeps track of their used results and their journals. It is safe for concurrent use.
 type Host struct {
 	clock   clockwork.Clock
 	servers map[string]*server
 }
 
-// server is a server that is ready for calls. The SDK's part of it serves any number of connections.
+// server is a server that is ready for calls. The SDK's server serves any number of connections.
 type server struct {
 	name    string
 	source  Server
@@ -40,7 +40,7 @@ type server struct {
 	journal journal
 }
 
-// NewHost returns a host of the servers, or an error with all that is wrong with their script.
+// NewHost returns a host for the servers, or an error with all problems of their script.
 func NewHost(servers Servers, options Options) (*Host, error) {
 	made, problems := compile(servers)
 	if len(problems) > 0 {
@@ -65,7 +65,7 @@ func NewHost(servers Servers, options Options) (*Host, error) {
 	return h, nil
 }
 
-// build makes the SDK's part of the server.
+// build creates the SDK's server.
 func (s *server) build() {
 	version := s.source.Version
 	if version == "" {
@@ -86,12 +86,12 @@ func (s *server) build() {
 		}, s.answer(t))
 	}
 
-	// Without sessions a client goes on undisturbed when the script is reloaded.
+	// Without sessions, clients are not disturbed when the script is reloaded.
 	s.handler = mcpsdk.NewStreamableHTTPHandler(
 		func(*http.Request) *mcpsdk.Server { return s.sdk }, &mcpsdk.StreamableHTTPOptions{Stateless: true})
 }
 
-// Handler serves each server at /mcp/{name}, and its journal at /mcp/{name}/_calls. The only server of a script is at /mcp too.
+// Handler serves each server at /mcp/{name}, and its journal at /mcp/{name}/_calls. A script's only server is also at /mcp.
 func (h *Host) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /mcp/{name}/_calls", func(w http.ResponseWriter, r *http.Request) {
@@ -111,7 +111,7 @@ func (h *Host) Handler() http.Handler {
 	return mux
 }
 
-// find is the server that a path names, or the only one if it names none. It answers 404 if there is no such server.
+// find returns the server that a path names, or the only one if it names none. It answers 404 if there is no such server.
 func (h *Host) find(w http.ResponseWriter, r *http.Request) *server {
 	name := r.PathValue("name")
 
@@ -152,10 +152,10 @@ func respond(w http.ResponseWriter, status int, value any) {
 
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a caller that is gone needs no answer
+	_, _ = w.Write(body) // a caller that has left needs no response
 }
 
-// Serve lets one client call a server over a pair of streams, until the client goes or ctx ends. It closes both.
+// Serve serves one client over a pair of streams, until the client disconnects or ctx ends. It closes both streams.
 func (h *Host) Serve(ctx context.Context, name string, in io.ReadCloser, out io.WriteCloser) error {
 	s, ok := h.servers[name]
 	if !ok {
@@ -165,14 +165,14 @@ func (h *Host) Serve(ctx context.Context, name string, in io.ReadCloser, out io.
 	line := newStreams(ctx, in, out)
 	defer line.breakRun(nil)
 
-	// What still waits then, for a client that does not read or for a tool, would keep the SDK from ending.
+	// Anything still waiting then, for a client that does not read or for a tool, would keep the SDK from returning.
 	defer context.AfterFunc(line.run, func() { _ = line.Close() })()
 
 	err := s.sdk.Run(line.run, &mcpsdk.IOTransport{Reader: line, Writer: line})
 
 	switch {
 	case ctx.Err() != nil:
-		return nil // told to stop
+		return nil // stopped on request
 	case line.run.Err() != nil:
 		err = context.Cause(line.run)
 	}
@@ -184,7 +184,7 @@ func (h *Host) Serve(ctx context.Context, name string, in io.ReadCloser, out io.
 	return nil
 }
 
-// Calls are the last calls of a server, in the order in which they came.
+// Calls returns the last calls of a server, in the order in which they arrived.
 func (h *Host) Calls(name string) []Call {
 	s, ok := h.servers[name]
 	if !ok {
@@ -194,7 +194,7 @@ func (h *Host) Calls(name string) []Call {
 	return s.journal.list()
 }
 
-// Unused describes each result with a number of times that was not used so often.
+// Unused describes each result with a number of times that was used less often.
 func (h *Host) Unused() []string {
 	var unused []string
 
@@ -208,7 +208,7 @@ func (h *Host) Unused() []string {
 	return unused
 }
 
-// Unexpected describes each call in the journals for which the script had no result.
+// Unexpected describes each call in the journals that the script had no result for.
 func (h *Host) Unexpected() []string {
 	var unexpected []string
 
@@ -223,7 +223,8 @@ func (h *Host) Unexpected() []string {
 	return unexpected
 }
 
-// Handler is that of a new Host. A script that is wrong is answered with what is wrong: check it before.
+// Handler returns the handler of a new Host. If the script is invalid, it answers every request with the problems: call
+// Check before.
 func (s Servers) Handler() http.Handler {
 	host, err := NewHost(s, Options{})
 	if err != nil {
@@ -235,7 +236,7 @@ func (s Servers) Handler() http.Handler {
 	return host.Handler()
 }
 
-// ServeStdio lets the parent process call a server over the standard streams, until it goes or ctx ends.
+// ServeStdio serves the parent process over the standard streams, until it disconnects or ctx ends.
 func (s Servers) ServeStdio(ctx context.Context, name string) error {
 	host, err := NewHost(s, Options{})
 	if err != nil {

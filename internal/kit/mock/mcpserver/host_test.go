@@ -250,7 +250,7 @@ func TestDelayFollowsClock(t *testing.T) {
 	require.Equal(t, 200*time.Millisecond, w.host.Calls("shop")[0].Duration)
 }
 
-// The product's own client over both transports.
+// The product's own client, over both transports.
 func TestOwnClientCallsScriptedServers(t *testing.T) {
 	t.Parallel()
 
@@ -299,7 +299,7 @@ func TestProcessServesItsParent(t *testing.T) {
 	require.Zero(t, exited().ExitCode())
 }
 
-// process is a scripted server in a process of its own, and what tells how it ended.
+// process starts a scripted server in a separate process, and returns a function that waits for its end.
 func process(t *testing.T, tools string) (*mcpsdk.ClientSession, func() *os.ProcessState) {
 	t.Helper()
 

@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	// maxCalls is how many calls of a server are remembered: the last ones.
+	// maxCalls is how many of a server's latest calls are kept.
 	maxCalls = 1000
-	// maxArguments is how much of a call's arguments is.
+	// maxArguments is how many bytes of a call's arguments are kept.
 	maxArguments = 64 << 10
 )
 
-// Outcomes beside those that are named as the field of the result is, or as its fault.
+// Outcomes named after the field of the result. The outcome of a fault is the name of the fault.
 const (
 	OutcomeText  = "text"
 	OutcomeJSON  = "json"
 	OutcomeError = "error"
-	// OutcomeUnexpected is that of a call for which the script has no result.
+	// OutcomeUnexpected is the outcome of a call that the script has no result for.
 	OutcomeUnexpected = "unexpected"
 )
 
@@ -27,21 +27,21 @@ type Call struct {
 	Number int64  `json:"number"`
 	Server string `json:"server"`
 	Tool   string `json:"tool"`
-	// Arguments are those of the call; where they are very long, the beginning of their text.
+	// Arguments are the arguments of the call; if they are very long, the beginning of their text.
 	Arguments any `json:"arguments"`
-	// Result is the place of the result in the tool's list, -1 if none fits.
+	// Result is the index of the result in the tool's list, -1 if none matches.
 	Result  int    `json:"result"`
 	Outcome string `json:"outcome"`
-	// Message is what the caller was told of an error.
+	// Message is the error message that the caller received.
 	Message string `json:"message,omitempty"`
-	// Done tells that the call is over, Cancelled that its caller left before.
+	// Done means that the call is over, Cancelled that its caller left before.
 	Done      bool          `json:"done"`
 	Cancelled bool          `json:"cancelled"`
 	Start     time.Time     `json:"start"`
 	Duration  time.Duration `json:"duration_ns"`
 }
 
-// journal holds the last calls of a server, in the order in which they came.
+// journal has the last calls of a server, in the order in which they arrived.
 type journal struct {
 	mu    sync.Mutex
 	count int64
@@ -62,7 +62,7 @@ func (j *journal) begin(call *Call) {
 	j.calls = append(j.calls, call)
 }
 
-// change changes a call that others may be reading.
+// change modifies a call that other goroutines may be reading.
 func (j *journal) change(by func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -8,17 +8,17 @@ import (
 	"sync"
 )
 
-// line is the connection that a call came by. Faults of a connection are beneath the SDK, which knows whole messages only.
+// line is the connection of a call. Connection faults happen below the SDK, which only handles whole messages.
 type line interface {
-	// bind makes a context end also when the caller is gone, which the SDK does not tell.
+	// bind returns a context that also ends when the caller leaves, which the SDK does not report.
 	bind(ctx context.Context) (context.Context, context.CancelFunc)
-	// breakDown makes the fault happen; the call is not answered after it.
+	// breakDown triggers the fault; the call is not answered afterwards.
 	breakDown(ctx context.Context, fault Fault)
 }
 
 type lineKey struct{}
 
-// lineOf finds the line of a call: the SDK hands on the values of the context of a request, or of a run.
+// lineOf finds the line of a call: the SDK passes on the values of a request's or a run's context.
 func lineOf(ctx context.Context) line {
 	found, ok := ctx.Value(lineKey{}).(line)
 	if !ok {
@@ -28,13 +28,13 @@ func lineOf(ctx context.Context) line {
 	return found
 }
 
-// errGone is the cause of calls that end because their caller left.
+// errGone is the cause for calls that end because their caller left.
 var errGone = errors.New("the caller is gone")
 
-// garbage is no JSON, wherever it stands.
+// garbage is not JSON, wherever it is inserted.
 const garbage = `{"jsonrpc": <not json>`
 
-// exchange is the line of one HTTP request. What the SDK writes passes through it.
+// exchange is the line of one HTTP request. The SDK writes its response through it.
 type exchange struct {
 	http.ResponseWriter
 
@@ -45,7 +45,7 @@ type exchange struct {
 	fault Fault
 }
 
-// serveBreakable lets the SDK answer a request, in a way that a tool can break.
+// serveBreakable lets the SDK answer a request in a way that a tool can break.
 func serveBreakable(sdk http.Handler, w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w, request: r.Context()}
 
@@ -61,7 +61,7 @@ func serveBreakable(sdk http.Handler, w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	case FaultMalformed:
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, "event: message\ndata: "+garbage+"\n\n") // a caller that is gone needs no answer
+		_, _ = io.WriteString(w, "event: message\ndata: "+garbage+"\n\n") // a caller that has left needs no response
 	default:
 	}
 }
@@ -70,7 +70,7 @@ func (x *exchange) bind(ctx context.Context) (context.Context, context.CancelFun
 	return bindTo(ctx, x.request)
 }
 
-// bindTo makes a context that ends with another one, too.
+// bindTo returns a context that also ends when another one does.
 func bindTo(ctx, other context.Context) (context.Context, context.CancelFunc) {
 	bound, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(other, func() { cancel(errGone) })
@@ -81,7 +81,7 @@ func bindTo(ctx, other context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// breakDown lets the SDK's handler return; what it says in flight is not sent.
+// breakDown makes the SDK's handler return; whatever it still writes is discarded.
 func (x *exchange) breakDown(_ context.Context, fault Fault) {
 	x.mu.Lock()
 	x.fault = fault
@@ -115,11 +115,11 @@ func (x *exchange) WriteHeader(status int) {
 // Flush implements http.Flusher.
 func (x *exchange) Flush() {
 	if x.broken() == "" {
-		_ = http.NewResponseController(x.ResponseWriter).Flush() // a caller that is gone is met by the next write
+		_ = http.NewResponseController(x.ResponseWriter).Flush() // a caller that has left is noticed at the next write
 	}
 }
 
-// streams is the line of a client at a pair of streams. The SDK reads and writes through it.
+// streams is the line of a client on a pair of streams. The SDK reads and writes through it.
 type streams struct {
 	in  io.Reader
 	out io.Writer
@@ -136,14 +136,14 @@ func newStreams(ctx context.Context, in io.ReadCloser, out io.WriteCloser) *stre
 	return s
 }
 
-// bind adds the end of the run, for which the SDK would wait; that of a client who is gone it tells itself.
+// bind also ends the context with the run, for which the SDK would wait; it reports a client that left itself.
 func (s *streams) bind(ctx context.Context) (context.Context, context.CancelFunc) {
 	return bindTo(ctx, s.run)
 }
 
 func (s *streams) breakDown(ctx context.Context, fault Fault) {
 	if fault == FaultMalformed {
-		_, _ = s.Write([]byte(garbage + "\n")) // a caller that is gone needs no answer
+		_, _ = s.Write([]byte(garbage + "\n")) // a caller that has left needs no response
 		<-ctx.Done()
 
 		return
@@ -164,5 +164,5 @@ func (s *streams) Write(data []byte) (int, error) {
 	return s.out.Write(data)
 }
 
-// Close implements io.Closer. It ends also a read or write that waits.
+// Close implements io.Closer. It also ends a pending read or write.
 func (s *streams) Close() error { return s.close() }

@@ -19,7 +19,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/mcpserver"
 )
 
-// roleVariable turns the test binary into a scripted server on its standard streams; its value is the script.
+// roleVariable makes the test binary run a scripted server on its standard streams; its value is the script.
 const roleVariable = "TARSY_MCPSERVER_TEST_SCRIPT"
 
 func TestMain(m *testing.M) {
@@ -47,7 +47,7 @@ func serveProcess(text string) error {
 	return servers.ServeStdio(ctx, "shop")
 }
 
-// parse reads the section mcp_servers of a script.
+// parse parses the section mcp_servers of a script.
 func parse(text string) (mcpserver.Servers, error) {
 	var file struct {
 		Version int               `yaml:"version"`
@@ -66,7 +66,7 @@ type world struct {
 	clock *clockwork.FakeClock
 }
 
-// open hosts the tools, given as YAML below `tools:`, of a server that is called shop.
+// open hosts a server named shop with the tools, given as YAML below `tools:`.
 func open(t *testing.T, tools string) *world {
 	t.Helper()
 
@@ -88,7 +88,7 @@ func script(tools string) string {
 	return "mcp_servers:\n  shop:\n    version: 1.2.3\n    instructions: Ask first.\n    tools:\n" + tools
 }
 
-// connect is a client of the server over HTTP.
+// connect returns a client connected to the server over HTTP.
 func (w *world) connect(t *testing.T) *mcpsdk.ClientSession {
 	t.Helper()
 
@@ -110,7 +110,7 @@ func connect(t *testing.T, transport mcpsdk.Transport) *mcpsdk.ClientSession {
 	return session
 }
 
-// ask calls a tool and returns the text of its answer, and whether it is an error of the tool.
+// ask calls a tool and returns the text of its result, and whether it is a tool error.
 func ask(t *testing.T, session *mcpsdk.ClientSession, tool, arguments string) (string, bool) {
 	t.Helper()
 

@@ -1,12 +1,12 @@
-// Package mcpserver is scripted MCP servers: tools with schemas whose results, errors, delays and faults stand in a
-// file. They are reached over streamable HTTP or over standard streams, and keep a journal of what they were asked. The
-// package knows nothing of models and sessions, nor of where the script stands; a call that the script does not foresee
-// is answered with an error that says so, never with a default.
+// Package mcpserver runs scripted MCP servers: tools with schemas whose results, errors, delays and faults are defined in a
+// file. They are available over streamable HTTP or standard streams, and keep a journal of their calls. The package knows
+// nothing about models and sessions, or where the script comes from. A call that the script does not cover is answered with
+// an error that says so, never with a default.
 package mcpserver
 
 import "time"
 
-// Servers are scripted MCP servers by name: the section mcp_servers of a script.
+// Servers are scripted MCP servers by name: the mcp_servers section of a script.
 type Servers map[string]Server
 
 // Server is one scripted MCP server.
@@ -21,14 +21,14 @@ type Tool struct {
 	Name        string `yaml:"name" doc:"The name of the tool: letters, digits, _, - and ." required:"true"`
 	Description string `yaml:"description" doc:"What the tool does, for the model."`
 	ReadOnly    bool   `yaml:"read_only" doc:"Declares the tool read-only."`
-	// Schema is checked before a result is looked for, as real servers do it.
+	// Schema is checked before a result is selected, as in real servers.
 	Schema  map[string]any `yaml:"schema" doc:"JSON Schema of the arguments, of type object; by default any arguments are accepted."`
 	Results []Result       `yaml:"results" doc:"The results of the tool: the first one that matches and is not used up is returned."`
 }
 
 // Result is one scripted answer of a tool: exactly one of Text, JSON, Error and Fault.
 type Result struct {
-	// When holds conditions by the path of an argument; see docs/mcp-mock.md.
+	// When maps the paths of arguments to conditions; see docs/mcp-mock.md.
 	When  map[string]any `yaml:"when" doc:"Conditions on arguments, all of which must match: a value, or {equals, contains, matches, exists}. Nested arguments are written with dots."`
 	Text  *string        `yaml:"text" doc:"A text, with the arguments in {{.name}}."`
 	JSON  any            `yaml:"json" doc:"A value, sent as JSON text and, if it is an object, as structured content."`
@@ -38,7 +38,7 @@ type Result struct {
 	Times int            `yaml:"times" doc:"How often the result can be used; by default without limit."`
 }
 
-// Fault is what goes wrong with a call.
+// Fault is a failure of a call.
 type Fault string
 
 // The faults.
@@ -47,8 +47,8 @@ const (
 	FaultDrop Fault = "drop"
 	// FaultHang never answers.
 	FaultHang Fault = "hang"
-	// FaultMalformed answers with what is no message.
+	// FaultMalformed answers with something that is not a message.
 	FaultMalformed Fault = "malformed"
-	// FaultProtocolError answers with an error of the protocol, which is not one of the tool.
+	// FaultProtocolError answers with a protocol error, as opposed to a tool error.
 	FaultProtocolError Fault = "protocol_error"
 )

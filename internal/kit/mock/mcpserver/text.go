@@ -8,12 +8,13 @@ import (
 	"text/template"
 )
 
-// maxText bounds what a template may make of its arguments.
+// maxText limits the output of a template.
 const maxText = 8 << 20
 
 var errTooLong = errors.New("the text is longer than 8 MiB")
 
-// text is a scripted text in which arguments stand. Arguments are data: what looks like a template in them stays as it is.
+// text is a scripted text with placeholders for arguments. Arguments are data: anything in them that looks like a template
+// is kept as it is.
 type text struct {
 	plain    string
 	template *template.Template
@@ -32,10 +33,10 @@ func parseText(source string) (text, error) {
 	return text{template: parsed}, nil
 }
 
-// functions are those that templates have beside those of text/template.
+// functions returns the functions that templates have in addition to those of text/template.
 func functions(arguments map[string]any) template.FuncMap {
 	return template.FuncMap{
-		// arg is the argument at a path, and empty if there is none.
+		// arg returns the argument at a path, or "" if there is none.
 		"arg": func(path string) any {
 			if value, ok := lookup(arguments, path); ok && value != nil {
 				return value
@@ -56,7 +57,7 @@ func (t text) render(arguments map[string]any) (string, error) {
 		return t.plain, nil
 	}
 
-	// A clone has functions of its own: calls run at once.
+	// A clone has its own functions: calls run concurrently.
 	own, err := t.template.Clone()
 	if err != nil {
 		return "", fmt.Errorf("clone the template: %w", err)
@@ -71,7 +72,7 @@ func (t text) render(arguments map[string]any) (string, error) {
 	return out.String(), nil
 }
 
-// bounded is a text that does not grow for ever.
+// bounded is a text with a maximum length.
 type bounded struct{ strings.Builder }
 
 // Write implements io.Writer.

@@ -25,16 +25,16 @@ type result struct {
 	conditions []condition
 	text       text
 	json       any
-	// used is how often it answered; under the tool's lock.
+	// used is how often it was used; the tool's lock guards it.
 	used int
 }
 
-// refusal is why a call has no result; it is told to the caller.
+// refusal is the reason why a call has no result; it is sent to the caller.
 type refusal struct{ message string }
 
 func (r *refusal) Error() string { return r.message }
 
-// arguments reads what a call was given.
+// arguments decodes and validates the arguments of a call.
 func (t *tool) arguments(raw json.RawMessage) (map[string]any, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
@@ -62,7 +62,7 @@ func (t *tool) arguments(raw json.RawMessage) (map[string]any, error) {
 	return object, nil
 }
 
-// choose takes the first result that fits.
+// choose takes the first matching result.
 func (t *tool) choose(arguments map[string]any) (int, *result, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,7 +86,7 @@ func (t *tool) choose(arguments map[string]any) (int, *result, error) {
 		t.source.Name, show(arguments), strings.Join(why, "; "))}
 }
 
-// misses tells why a result does not fit; it is empty if it does.
+// misses returns why a result does not match, or "" if it does.
 func (r *result) misses(arguments map[string]any) string {
 	var why []string
 
@@ -111,7 +111,7 @@ func (r *result) misses(arguments map[string]any) string {
 	return strings.Join(why, ", ")
 }
 
-// unused describes the results that were meant to be used up and are not.
+// unused describes the results that should have been used up and are not.
 func (t *tool) unused(server string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

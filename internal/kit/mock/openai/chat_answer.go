@@ -12,19 +12,19 @@ import (
 type chatEncoder struct {
 	exchange *exchange.Exchange
 	model    string
-	// usage tells that the caller wants the usage at the end of the stream.
+	// usage means that the caller wants the usage at the end of the stream.
 	usage bool
-	// custom are the names of the tools whose input is text.
+	// custom has the names of the tools whose input is text.
 	custom map[string]bool
 
-	// prefix is what every chunk of the stream begins with, up to the choices.
+	// prefix starts every chunk of the stream, up to the choices.
 	prefix []byte
 	role   bool
 	calls  int
 	text   int
 }
 
-// head appends what answers and chunks have in common.
+// head appends the fields that answers and chunks have in common.
 func (e *chatEncoder) head(buf []byte, object string) []byte {
 	buf = append(buf, `{"id":"`...)
 	buf = seedOf(e.exchange).appendID(buf, "chatcmpl-", 0)
@@ -183,7 +183,7 @@ func (e *chatEncoder) Failure(buf []byte, failure *llm.Error) []byte {
 // Error implements exchange.Encoder.
 func (e *chatEncoder) Error(buf []byte, failure *llm.Error) []byte { return Error(buf, failure) }
 
-// open sends the chunk that names the role, which comes first and once.
+// open sends the chunk with the role, which comes first and only once.
 func (e *chatEncoder) open(buf []byte, calls bool) []byte {
 	if e.role {
 		return buf
@@ -232,7 +232,7 @@ func (e *chatEncoder) finish(end llm.EndChunk) string {
 	}
 }
 
-// argumentsHead is what stands before a piece of a call's arguments.
+// argumentsHead returns what precedes a piece of a call's arguments.
 func (e *chatEncoder) argumentsHead(tool string) string {
 	if e.custom[tool] {
 		return `,"custom":{"input":`
@@ -241,7 +241,7 @@ func (e *chatEncoder) argumentsHead(tool string) string {
 	return `,"function":{"arguments":`
 }
 
-// appendCall appends the id of a call, a JSON string, and all that follows it.
+// appendCall appends the ID of a call, as a JSON string, and everything after it.
 func (e *chatEncoder) appendCall(buf []byte, call llm.ToolCall, arguments string) []byte {
 	head, field := `,"type":"function","function":{"name":`, `,"arguments":`
 	if e.custom[call.Name] {
@@ -257,7 +257,7 @@ func (e *chatEncoder) appendCall(buf []byte, call llm.ToolCall, arguments string
 	return append(buf, '}')
 }
 
-// appendChatCitations appends sources as annotations of all the text so far; n counts them.
+// appendChatCitations appends sources as annotations of the text so far; n counts them.
 func appendChatCitations(buf []byte, sources []llm.Source, n *int, end int) []byte {
 	for _, source := range sources {
 		buf = append(buf, separator(*n, "")...)
@@ -296,7 +296,7 @@ func appendChatUsage(buf []byte, usage llm.UsageChunk) []byte {
 	return append(buf, `,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}`...)
 }
 
-// separator is what stands before the i-th element of an array: first before the first, a comma before the others.
+// separator returns what precedes the i-th element of an array: first for the first element, a comma for the others.
 func separator(i int, first string) string {
 	if i == 0 {
 		return first
@@ -305,7 +305,7 @@ func separator(i int, first string) string {
 	return ","
 }
 
-// firstPiece is the beginning of arguments that models write in one go. No rune is cut.
+// firstPiece returns the part of the arguments that models write in one piece, without splitting a rune.
 func firstPiece(text string) string {
 	const size = 24
 

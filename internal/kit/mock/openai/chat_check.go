@@ -9,10 +9,10 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// participant is what the name of a message's author may be.
+// participant matches valid names of a message's author.
 var participant = regexp.MustCompile(`^[^\s<|\\/>]+$`)
 
-// check looks at everything but messages and tools.
+// check checks everything except messages and tools.
 func (r *chatRequest) check() *problem {
 	switch {
 	case r.Model == "":
@@ -49,7 +49,7 @@ func (r *chatRequest) checkNumbers() *problem {
 	return r.checkBias()
 }
 
-// checkBias checks how much more or less likely tokens are made.
+// checkBias checks the biases of tokens.
 func (r *chatRequest) checkBias() *problem {
 	var bias map[string]float64
 	if p := readAs(r.LogitBias, "logit_bias", &bias); p != nil {
@@ -123,7 +123,7 @@ func (r *chatRequest) checkFormat() *problem {
 
 func mentionsJSON(text string) bool { return strings.Contains(strings.ToLower(text), "json") }
 
-// checkServed refuses what only this server does not do.
+// checkServed rejects what the API supports and this server does not.
 func (r *chatRequest) checkServed() *problem {
 	switch {
 	case r.N != nil && *r.N > 1:
@@ -135,7 +135,7 @@ func (r *chatRequest) checkServed() *problem {
 	}
 }
 
-// described is the tool as the caller describes it.
+// described returns the caller's description of the tool.
 func (t *chatTool) described() function {
 	if t.Type == "custom" {
 		return t.Custom
@@ -161,7 +161,7 @@ func (r *chatRequest) toolNames() []string {
 	return names
 }
 
-// custom are the names of the tools whose input is text.
+// custom returns the names of the tools whose input is text.
 func (r *chatRequest) custom() map[string]bool {
 	var names map[string]bool
 
@@ -178,7 +178,7 @@ func (r *chatRequest) custom() map[string]bool {
 	return names
 }
 
-// whole is a number that was checked to be an integer; zero if it is not given.
+// whole converts a number that is known to be an integer; nil becomes zero.
 func whole(n *float64) int {
 	if n == nil {
 		return 0

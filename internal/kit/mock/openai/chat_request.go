@@ -11,7 +11,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// chatRequest is what is read of a request for a chat completion.
+// chatRequest has the supported fields of a request for a chat completion.
 type chatRequest struct {
 	Model               string          `json:"model"`
 	Messages            []chatMessage   `json:"messages"`
@@ -153,10 +153,10 @@ func (r *chatRequest) request() (*llm.Request, *problem) {
 	return asked, nil
 }
 
-// calls are the tool calls of the last assistant message that have no result yet: names by id.
+// calls are the tool calls of the last assistant message without a result: names by ID.
 type calls map[string]string
 
-// check tells which calls were left without a result.
+// check reports the calls without a result.
 func (c calls) check(param string) *problem {
 	if len(c) == 0 {
 		return nil
@@ -173,15 +173,15 @@ func (c calls) check(param string) *problem {
 		"'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(ids, ", "))
 }
 
-// place is that of a message in the request. It is spelled out only where something is wrong.
+// place is the position of a message in the request. It is only formatted for errors.
 type place int
 
 func (p place) String() string { return "messages[" + strconv.Itoa(int(p)) + "]" }
 
-// role is how the API spells the place of a message that is out of order.
+// role returns the API's spelling of the position of a message that is out of order.
 func (p place) role() string { return "messages.[" + strconv.Itoa(int(p)) + "].role" }
 
-// add turns the i-th message into one of the request.
+// add converts the i-th message and adds it to the request.
 func (m *chatMessage) add(asked *llm.Request, open calls, i int) *problem {
 	where := place(i)
 

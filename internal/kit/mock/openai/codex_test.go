@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// codexTools are the tools that Codex sends, and the others that the API has.
+// codexTools returns the tools that Codex sends, and the other tools of the API.
 func codexTools(t *testing.T) string {
 	t.Helper()
 
@@ -57,7 +57,7 @@ func TestUnknownToolsAreJournaledAndNotRefused(t *testing.T) {
 	require.Len(t, s.script.Calls()[0].Request.Tools, 1)
 }
 
-// codexInput is a conversation with items of every kind that Codex and the libraries send back.
+// codexInput is a conversation with every kind of item that Codex and the libraries send back.
 const codexInput = `{"model":"gpt-5","input":[
 	{"type":"additional_tools","role":"developer","tools":[{"type":"custom","name":"late","description":"Late.","format":{"type":"text"}}]},
 	{"type":"message","role":"user","content":[{"type":"input_text","text":"Fix it."}]},

@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// content is the text of a message: a string, null, or an array of parts. What is wrong is remembered, because
-// only whoever knows where the content stands can say so.
+// content is the text of a message: a string, null, or an array of parts. An error is kept for check, because only the
+// caller knows where the content is in the request.
 type content struct {
 	text  string
 	set   bool
 	wrong string
 }
 
-// part is a part of a content, of either form of the API.
+// part is a part of a content, in either API.
 type part struct {
 	Type    string `json:"type"`
 	Text    string `json:"text"`
@@ -32,7 +32,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	case data[0] == '"':
 		c.set = true
 
-		// Most texts stand for themselves, and a second reading of what was found to be right costs as much as the first.
+		// Most texts have no escapes, and a second pass over validated JSON costs as much as the first.
 		if text := data[1 : len(data)-1]; bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
 			c.text = string(text)
 
@@ -65,7 +65,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 		case "refusal":
 			text.WriteString(p.Refusal)
 		case "image_url", "input_image", "input_audio", "file", "input_file", "computer_screenshot", "encrypted_content":
-			// A script sees what kind of thing it is, as with the other APIs.
+			// A script sees the type, as with the other APIs.
 			text.WriteString("[" + p.Type + "]")
 		default:
 			c.wrong = fmt.Sprintf("part %d is of type '%s', which this server does not know", i, p.Type)
@@ -79,7 +79,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// check tells what is wrong with the content of a parameter.
+// check returns what is wrong with the content of a parameter.
 func (c *content) check(param string) *problem {
 	if c.wrong == "" {
 		return nil

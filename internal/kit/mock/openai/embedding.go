@@ -18,12 +18,12 @@ const (
 	formatFloat  = "float"
 	formatBase64 = "base64"
 
-	// maxInputs is the API's own limit; maxDimensions bounds models that this server does not know.
+	// maxInputs is the API's own limit; maxDimensions limits models that this server does not know.
 	maxInputs     = 2048
 	maxDimensions = 4096
 )
 
-// embeddingRequest is what is read of a request for embeddings.
+// embeddingRequest has the supported fields of a request for embeddings.
 type embeddingRequest struct {
 	Model          string         `json:"model"`
 	Input          embeddingInput `json:"input"`
@@ -31,8 +31,8 @@ type embeddingRequest struct {
 	EncodingFormat string         `json:"encoding_format"`
 }
 
-// embeddingInput is a text, a list of texts, a list of tokens, or a list of lists of tokens. Tokens are embedded as the text
-// of their list: this server has no tokenizer.
+// embeddingInput is a text, a list of texts, a list of tokens, or a list of lists of tokens. A list of tokens is embedded
+// as its text: this server has no tokenizer.
 type embeddingInput struct {
 	texts []string
 	set   bool
@@ -90,7 +90,7 @@ func tokenText(list []byte) string {
 	return text.String()
 }
 
-// embed answers a request for embeddings: the script is not asked, the vectors depend on the texts only.
+// embed answers a request for embeddings without the script: the vectors depend only on the texts.
 func embed(x *exchange.Exchange) {
 	name(x)
 
@@ -154,7 +154,8 @@ func (r *embeddingRequest) checkDimensions() *problem {
 	}
 }
 
-// naturalDimensions is how long the vectors of a model are unless the caller wants shorter ones, and whether the model is known.
+// naturalDimensions returns the length of a model's vectors unless the caller requests shorter ones, and whether the model
+// is known.
 func naturalDimensions(model string) (int, bool) {
 	const small, large = 1536, 3072
 
@@ -168,7 +169,7 @@ func naturalDimensions(model string) (int, bool) {
 	}
 }
 
-// embedding is one vector of an answer; Embedding is a list of numbers or base64.
+// embedding is one vector of an answer; Embedding is a list of numbers, or base64.
 type embedding struct {
 	Object    string `json:"object"`
 	Index     int    `json:"index"`
@@ -214,7 +215,7 @@ func (r *embeddingRequest) answer() embeddingList {
 	return list
 }
 
-// packed is a vector as the base64 of its little-endian float32 values.
+// packed returns the base64 of a vector's little-endian float32 values.
 func packed(vector []float32) string {
 	const size = 4
 

@@ -18,7 +18,7 @@ func appendError(buf []byte, e *llm.Error, param string) []byte {
 	return append(buf, '}')
 }
 
-// appendErrorObject appends what stands under "error".
+// appendErrorObject appends the value of "error".
 func appendErrorObject(buf []byte, e *llm.Error, param string) []byte {
 	code := errorCode(e)
 
@@ -34,7 +34,7 @@ func appendErrorObject(buf []byte, e *llm.Error, param string) []byte {
 	return append(buf, '}')
 }
 
-// errorCode is the API's own name for an error; a script that gives one is believed.
+// errorCode returns the API's code for an error; a code from the script takes precedence.
 func errorCode(e *llm.Error) string {
 	switch {
 	case e.Code != "":
@@ -77,7 +77,7 @@ func appendNullable(buf []byte, text string) []byte {
 	return exchange.AppendString(buf, text)
 }
 
-// kindOf names a type as JSON does.
+// kindOf returns the JSON name of a type.
 func kindOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server is the API behind a script, at a time that stands still.
+// server is the API behind a script, with a fixed clock.
 type server struct {
 	*httptest.Server
 	script *script.Script
@@ -34,7 +34,7 @@ type server struct {
 	entries []exchange.Entry
 }
 
-// done is what the journal keeps of an exchange.
+// done records the journal entry of an exchange.
 func (s *server) done(x *exchange.Exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func serve(t *testing.T, replies ...script.Reply) *server {
 	return s
 }
 
-// post sends a body as it is, and returns the answer.
+// post sends a body unchanged and returns the response.
 func (s *server) post(t *testing.T, path, body string) (status int, header http.Header, answer []byte) {
 	t.Helper()
 
@@ -90,7 +90,7 @@ func (s *server) do(t *testing.T, request *http.Request) (status int, header htt
 	return response.StatusCode, response.Header, answer
 }
 
-// golden compares with a file, byte for byte.
+// golden compares data with a file, byte for byte.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 

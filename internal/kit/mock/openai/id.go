@@ -4,8 +4,8 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/exchange"
 )
 
-// seed is what the ids of one answer are made from: the request and the part of the script that answers it. The same call
-// of the same script has the same ids whenever it is made.
+// seed is derived from the request and the part of the script that answers it; the IDs of an answer are derived from it.
+// The same call of the same script always has the same IDs.
 type seed uint64
 
 const (
@@ -13,7 +13,7 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// seedOf is the seed of an exchange that has been matched.
+// seedOf returns the seed of an exchange that has been matched.
 func seedOf(x *exchange.Exchange) seed {
 	sum := uint64(fnvOffset)
 
@@ -28,7 +28,7 @@ func seedOf(x *exchange.Exchange) seed {
 	return seed((sum ^ uint64(x.Entry.Reply)) * fnvPrime)
 }
 
-// appendID appends the n-th id of the answer: a prefix and 32 digits.
+// appendID appends the n-th ID of the answer: a prefix and 32 digits.
 func (s seed) appendID(buf []byte, prefix string, n int) []byte {
 	const (
 		hex    = "0123456789abcdef"

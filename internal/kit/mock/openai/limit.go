@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// The limits that the API's published schema has for names and metadata.
+// Limits for names and metadata from the API's published schema.
 const (
 	maxFunctionName = 64
 	maxToolName     = 128
@@ -22,16 +22,16 @@ const (
 
 var namePattern = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
-// number is a parameter that is a number, nil if it is not given.
+// number is a numeric parameter; value is nil if it is not given.
 type number struct {
 	param       string
 	value       *float64
 	least, most float64
-	// whole tells that the API expects an integer.
+	// whole means that the API expects an integer.
 	whole bool
 }
 
-// unlimited is the bound of a number that has none.
+// unlimited is the bound of a number without one.
 const unlimited = 1 << 62
 
 func (n number) check() *problem {
@@ -56,7 +56,7 @@ func (n number) check() *problem {
 	}
 }
 
-// choice is a parameter that is one of several words, "" if it is not given.
+// choice is a parameter with a fixed set of words; value is "" if it is not given.
 type choice struct {
 	param, value string
 	words        []string
@@ -70,7 +70,7 @@ func (c choice) check() *problem {
 	return invalid(c.param, "invalid_value", "Invalid value: '%s'. Supported values are: %s.", c.value, enumerate(c.words))
 }
 
-// enumerate writes words as the API lists them.
+// enumerate formats words like the lists in the API's messages.
 func enumerate(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -84,7 +84,7 @@ func enumerate(words []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// The words of parameters that both operations have.
+// Words of parameters that both operations have.
 var (
 	efforts     = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
 	verbosities = []string{"low", "medium", "high"}
@@ -107,7 +107,7 @@ func checkName(name, param string, most int) *problem {
 	}
 }
 
-// tooLong is the problem of a text with more characters than it may have.
+// tooLong returns the problem of a text with too many characters.
 func tooLong(param, text string, most int) *problem {
 	return invalid(param, "string_above_max_length",
 		"Invalid '%s': string too long. Expected a string with maximum length %d, but got a string with length %d instead.",
@@ -122,7 +122,7 @@ func checkLength(param, text string, most int) *problem {
 	return tooLong(param, text, most)
 }
 
-// checkMetadata checks what a caller attaches to a request.
+// checkMetadata checks the metadata that a caller attaches to a request.
 func checkMetadata(raw json.RawMessage) *problem {
 	var metadata map[string]string
 	if p := readAs(raw, "metadata", &metadata); p != nil {
@@ -148,7 +148,7 @@ func checkMetadata(raw json.RawMessage) *problem {
 	return nil
 }
 
-// toolChoice is which tool the model must call: a word, or an object.
+// toolChoice selects the tool that the model must call: a word, or an object.
 type toolChoice struct {
 	Type     string `json:"type"`
 	Name     string `json:"name"`
@@ -160,7 +160,7 @@ type toolChoice struct {
 	} `json:"custom"`
 }
 
-// checkToolChoice checks a choice of tools; names are the tools that can be named.
+// checkToolChoice checks a choice of tools; names are the tools that it can name.
 func checkToolChoice(raw json.RawMessage, names []string, anyTools bool) *problem {
 	const param = "tool_choice"
 
@@ -210,7 +210,7 @@ func (c *toolChoice) check(names []string) *problem {
 	}
 }
 
-// firstProblem is the first problem that there is.
+// firstProblem returns the first problem that a check finds, or nil.
 func firstProblem(checks ...func() *problem) *problem {
 	for _, check := range checks {
 		if p := check(); p != nil {

@@ -13,12 +13,12 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// refused are parameters of a request, and the error that the API answers them with.
+// refused has parameters of a request, and the error that the API returns for them.
 type refused struct{ fields, param, code, message string }
 
 const someTool = `"tools":[{"type":"function","function":{"name":"get"}}]`
 
-// many is an object with so many fields.
+// many returns an object with n fields.
 func many(n int) string {
 	fields := make([]string, n)
 	for i := range fields {
@@ -28,7 +28,7 @@ func many(n int) string {
 	return "{" + strings.Join(fields, ",") + "}"
 }
 
-// bothRefuse are refused by chat completions and by responses.
+// bothRefuse returns parameters that both chat completions and responses reject.
 func bothRefuse() map[string]refused {
 	return map[string]refused{
 		"temperature low":   {`"temperature":-0.1`, "temperature", "decimal_below_min_value", "Invalid 'temperature': decimal below minimum value. Expected a value >= 0, but got -0.1 instead."},
@@ -110,7 +110,7 @@ func TestResponsesRefuseWhatTheAPIRefuses(t *testing.T) {
 	requireRefused(t, "/v1/responses", `{"model":"m","input":"x",`, tests)
 }
 
-// requireRefused checks that each of the parameters makes a request be refused, and that the script is not asked.
+// requireRefused checks that each of the parameters makes a request fail, and that the script is not called.
 func requireRefused(t *testing.T, path, request string, tests map[string]refused) {
 	t.Helper()
 
@@ -132,7 +132,7 @@ func requireRefused(t *testing.T, path, request string, tests map[string]refused
 	}
 }
 
-// What stands at a limit is accepted, as are the words that the published schema has.
+// Values at a limit are accepted, as are the words in the published schema.
 func TestLimitsThemselvesAreAccepted(t *testing.T) {
 	t.Parallel()
 

@@ -5,7 +5,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/exchange"
 )
 
-// modelObject is what the API tells of a model.
+// modelObject is what the API reports about a model.
 type modelObject struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
@@ -18,12 +18,12 @@ type modelList struct {
 	Data   []modelObject `json:"data"`
 }
 
-// wellKnown are the models that are listed. Every other model is answered too.
+// wellKnown returns the models that are listed. Every other model works too.
 func wellKnown() []string {
 	return []string{"gpt-5.1", "gpt-5", "gpt-5-mini", "gpt-4.1", "gpt-4o", "o4-mini"}
 }
 
-// models lists the models. Another API has the same path, and callers that name its version.
+// models lists the models. Another API has the same path, and clients that send its version.
 func models(x *exchange.Exchange) {
 	if forAnthropic(x) {
 		anthropic.Models(x)
@@ -44,7 +44,7 @@ func models(x *exchange.Exchange) {
 	x.JSON(list)
 }
 
-// model tells of one model; every model exists.
+// model describes one model; every model exists.
 func model(x *exchange.Exchange) {
 	id := x.Request.PathValue("model")
 

@@ -6,7 +6,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/exchange"
 )
 
-// moderationRequest is what is read of a request for a moderation.
+// moderationRequest has the supported fields of a request for a moderation.
 type moderationRequest struct {
 	Model string          `json:"model"`
 	Input moderationInput `json:"input"`
@@ -14,7 +14,7 @@ type moderationRequest struct {
 
 // moderationInput is a text, a list of texts, or the parts of one content.
 type moderationInput struct {
-	// results is how many of them there are.
+	// results is the number of results in the answer.
 	results int
 	images  bool
 	set     bool
@@ -43,7 +43,7 @@ func (in *moderationInput) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// readParts reads a content that is moderated as a whole.
+// readParts decodes a content that is moderated as a whole.
 func (in *moderationInput) readParts(data []byte) {
 	var parts []part
 
@@ -56,7 +56,7 @@ func (in *moderationInput) readParts(data []byte) {
 	}
 }
 
-// moderation is the answer.
+// moderation is the body of the answer.
 type moderation struct {
 	ID      string             `json:"id"`
 	Model   string             `json:"model"`
@@ -70,14 +70,14 @@ type moderationResult struct {
 	InputTypes map[string][]string `json:"category_applied_input_types"`
 }
 
-// categories are those of the API, with whether images are looked at for them.
+// categories maps the API's categories to whether they apply to images.
 var categories = map[string]bool{
 	"harassment": false, "harassment/threatening": false, "hate": false, "hate/threatening": false, "illicit": false,
 	"illicit/violent": false, "self-harm": true, "self-harm/intent": true, "self-harm/instructions": true, "sexual": true,
 	"sexual/minors": false, "violence": true, "violence/graphic": true,
 }
 
-// moderate answers that nothing is wrong with an input. The script is not asked.
+// moderate answers that nothing is wrong with the input, without the script.
 func moderate(x *exchange.Exchange) {
 	name(x)
 
@@ -111,7 +111,7 @@ func moderate(x *exchange.Exchange) {
 	x.JSON(answer)
 }
 
-// newModerationResult is that of an input that nothing is wrong with.
+// newModerationResult returns the result for harmless input.
 func newModerationResult(images bool) moderationResult {
 	const harmless = 1e-6
 

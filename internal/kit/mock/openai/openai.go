@@ -1,11 +1,11 @@
-// Package openai speaks the form of the API of that name, Chat Completions and Responses: it reads requests and writes a
-// script's answers. It knows the form of the documented API and the llm contract, and nothing of the client in llm/openai:
-// the official SDKs are what holds the two together.
+// Package openai implements the OpenAI API, Chat Completions and Responses: it parses requests and writes a script's
+// answers. It knows the format of the documented API and the llm contract, and nothing about the client in llm/openai: the
+// official SDKs verify both.
 //
-// Where it differs from the real API: it keeps responses for as long as the run lasts, for previous_response_id and item
-// references only (they cannot be retrieved; conversations and background work are refused), looks into nothing but text, answers one choice, sends no log probabilities and no obfuscation, and shows
-// thinking in Chat Completions as reasoning_content, as compatible servers do. Code that a script's answer ran has no place in
-// Chat Completions and is left out there.
+// Differences from the real API: it keeps responses until the run ends, only for previous_response_id and item references
+// (they cannot be retrieved; conversations and background work are rejected), reads nothing but text, answers with one
+// choice, sends no log probabilities and no obfuscation, and shows thinking in Chat Completions as reasoning_content, as
+// compatible servers do. Code that a script's answer ran cannot be represented in Chat Completions and is left out there.
 package openai
 
 import (
@@ -18,13 +18,13 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// Name is what the journal calls this API.
+// Name is the name of this API in the journal.
 const Name = "openai"
 
 // eventStream is the content type of streams.
 const eventStream = "text/event-stream; charset=utf-8"
 
-// Routes are the operations of the API, with the prefix /v1 and, for callers whose base URL has none, without.
+// Routes returns the operations of the API, with the prefix /v1 and without it, for clients whose base URL has none.
 func Routes() []exchange.Route {
 	var routes []exchange.Route
 
@@ -43,7 +43,7 @@ func Routes() []exchange.Route {
 	return routes
 }
 
-// problem is what is wrong with a request, and where.
+// problem is an error in a request, and its location.
 type problem struct {
 	param   string
 	code    string
@@ -60,21 +60,21 @@ func missing(param string) *problem {
 	return invalid(param, "missing_required_parameter", "Missing required parameter: '%s'.", param)
 }
 
-// refuse answers a request that cannot be answered.
+// refuse answers a request with its problem.
 func refuse(x *exchange.Exchange, p *problem) {
 	e := &llm.Error{Class: llm.ClassInvalid, Status: http.StatusBadRequest, Code: p.code, Message: p.message}
 
 	x.Fail(func(buf []byte, e *llm.Error) []byte { return appendError(buf, e, p.param) }, e)
 }
 
-// name gives an answer its request id, which SDKs show.
+// name sets the request ID of an answer, which SDKs show.
 func name(x *exchange.Exchange) {
 	var id [64]byte
 
 	x.Writer.Header()["X-Request-Id"] = []string{string(seedOf(x).appendID(id[:0], "req_", 0))}
 }
 
-// decode reads a request's body.
+// decode decodes a request's body.
 func decode(body []byte, request any) *problem {
 	err := json.Unmarshal(body, request)
 	if err == nil {

@@ -24,19 +24,19 @@ type responseEncoder struct {
 	show     include
 
 	seed seed
-	// id is the response's.
+	// id is the ID of the response.
 	id []byte
-	// tail is what every object of the response ends with, up to the usage: the settings that the caller gave.
+	// tail ends every object of the response, up to the usage: the caller's settings.
 	tail []byte
 	// number counts the events.
 	number int64
 	items  []item
-	// open is the item that is being written, -1 for none, and text what has been written of it.
+	// open is the index of the item that is being written, or -1; text is what has been written of it.
 	open int
 	text strings.Builder
-	// cited are sources for which no text has come yet.
+	// cited are sources that no text has cited yet.
 	cited []llm.Source
-	// signed tells that the script's signature is in flight: it is that of the first reasoning.
+	// signed means that the script's signature has been sent: it belongs to the first reasoning item.
 	signed bool
 }
 
@@ -48,14 +48,14 @@ func newResponseEncoder(x *exchange.Exchange, request *responseRequest) *respons
 	}}
 }
 
-// begin makes what needs the answering part of the script to be known.
+// begin sets what depends on the part of the script that answers.
 func (e *responseEncoder) begin() {
 	e.seed = seedOf(e.exchange)
 	e.id = e.seed.appendID(e.id[:0], "resp_", -1)
 	e.tail = e.request.appendSettings(e.tail[:0])
 }
 
-// Whole implements exchange.Encoder. The order of what came is lost, so it is the one that models keep.
+// Whole implements exchange.Encoder. The original order is not known, so the items are in the order that models use.
 func (e *responseEncoder) Whole(buf []byte, answer llm.Response) []byte {
 	e.begin()
 
@@ -99,7 +99,7 @@ func (e *responseEncoder) Whole(buf []byte, answer llm.Response) []byte {
 	return e.appendResponse(buf, status, reason, nil, &answer.Usage)
 }
 
-// add begins an item.
+// add starts an item.
 func (e *responseEncoder) add(k kind) *item { return e.addItem(item{kind: k}) }
 
 func (e *responseEncoder) addItem(begun item) *item {
@@ -110,7 +110,7 @@ func (e *responseEncoder) addItem(begun item) *item {
 	return &e.items[n]
 }
 
-// sign gives reasoning its encrypted content: the first has what the script wants back, if it wants something.
+// sign sets the encrypted content of reasoning: for the first item the script's signature, if there is one.
 func (e *responseEncoder) sign(i *item) {
 	if i.kind != kindReasoning {
 		return
@@ -126,7 +126,7 @@ func (e *responseEncoder) sign(i *item) {
 	i.derive()
 }
 
-// appendResponse appends the object of the response.
+// appendResponse appends the response object.
 func (e *responseEncoder) appendResponse(buf []byte, status, reason string, failure *llm.Error, usage *llm.UsageChunk) []byte {
 	created := e.exchange.Entry.Start.Unix()
 
@@ -171,7 +171,7 @@ func (e *responseEncoder) appendResponse(buf []byte, status, reason string, fail
 	return append(buf, '}')
 }
 
-// statusOf is the status of an item of a response: one that was cut or failed cuts its last item.
+// statusOf returns the status of an item: the last item of a truncated or failed response is incomplete.
 func (e *responseEncoder) statusOf(n int, status string) string {
 	if status != statusCompleted && n == len(e.items)-1 && (e.items[n].kind == kindMessage || e.items[n].kind.isCall()) {
 		return statusIncomplete
@@ -224,7 +224,7 @@ func appendResponseUsage(buf []byte, usage *llm.UsageChunk) []byte {
 	return append(buf, '}')
 }
 
-// appendSettings appends all of a response from the end of its output to its usage.
+// appendSettings appends the response from the end of its output up to its usage.
 func (r *responseRequest) appendSettings(buf []byte) []byte {
 	buf = append(buf, `],"instructions":`...)
 
@@ -276,7 +276,7 @@ func (r *responseRequest) appendSettings(buf []byte) []byte {
 	return append(buf, `,"usage":`...)
 }
 
-// appendRaw appends a setting as it came, on one line, or what stands for one that did not come.
+// appendRaw appends a setting as it was sent, on one line, or a default if it was not sent.
 func appendRaw(buf []byte, name string, raw json.RawMessage, otherwise string) []byte {
 	buf = append(buf, `,"`...)
 	buf = append(buf, name...)

@@ -7,10 +7,10 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// isCall reports whether the caller runs what the item asks for.
+// isCall reports whether the item is a call that the caller runs.
 func (k kind) isCall() bool { return k == kindCall || k == kindCustom || k == kindRun }
 
-// appendCall appends all of a call behind its id.
+// appendCall appends a call from the end of its ID on.
 func (i *item) appendCall(buf []byte, status string) []byte {
 	done := status != statusInProgress
 
@@ -46,8 +46,8 @@ func (i *item) appendCall(buf []byte, status string) []byte {
 	return append(buf, '}')
 }
 
-// appendObject appends arguments that are JSON on the wire, and others as a string: what a script wants to be wrong is wrong in
-// a readable way.
+// appendObject appends arguments that are JSON on the wire. Arguments that the script makes invalid become a string, which
+// stays readable.
 func appendObject(buf []byte, arguments string) []byte {
 	switch {
 	case arguments == "":
@@ -59,7 +59,7 @@ func appendObject(buf []byte, arguments string) []byte {
 	}
 }
 
-// streamCall sends a call: its arguments piece by piece where the API does so.
+// streamCall sends a call, with its arguments piece by piece where the API does so.
 func (e *responseEncoder) streamCall(buf []byte, call llm.ToolCall) []byte {
 	begun := e.request.newCall(call)
 	buf = e.startItem(buf, begun)

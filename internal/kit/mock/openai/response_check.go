@@ -8,16 +8,16 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// leastOutput is the smallest limit of output tokens that the API takes.
+// leastOutput is the lowest limit of output tokens that the API accepts.
 const leastOutput = 16
 
-// includable are the extras that a caller can ask for.
+// includable are the extras that a caller can request.
 var includable = []string{
 	"file_search_call.results", "web_search_call.results", "web_search_call.action.sources", "message.input_image.image_url",
 	"computer_call_output.output.image_url", "code_interpreter_call.outputs", "reasoning.encrypted_content", "message.output_text.logprobs",
 }
 
-// check looks at everything but input, tools and what is nested.
+// check checks everything except input, tools and nested values.
 func (r *responseRequest) check() *problem {
 	return firstProblem(r.checkNumbers, r.checkWords,
 		func() *problem { return checkMetadata(r.Metadata) },
@@ -65,7 +65,7 @@ func (r *responseRequest) checkWords() *problem {
 	return nil
 }
 
-// checkRead checks what can be told when all of the request has been read.
+// checkRead checks what requires the whole request to be decoded.
 func (r *responseRequest) checkRead(asked *llm.Request) *problem {
 	if r.anyJSON && !slices.ContainsFunc(asked.Messages, func(m llm.Message) bool { return mentionsJSON(m.Content) }) {
 		return invalid("input", "", "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.")
@@ -73,7 +73,7 @@ func (r *responseRequest) checkRead(asked *llm.Request) *problem {
 
 	var tools []json.RawMessage
 
-	_ = json.Unmarshal(r.Tools, &tools) // it was read before
+	_ = json.Unmarshal(r.Tools, &tools) // it has already been decoded
 
 	names := make([]string, 0, len(r.tools))
 	for name := range r.tools {

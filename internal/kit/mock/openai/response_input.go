@@ -7,7 +7,7 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// input is what a model is given: a text, or items.
+// input is the input of a model: a text, or items.
 type input struct {
 	text  string
 	items []inputItem
@@ -29,7 +29,7 @@ func (in *input) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &in.items)
 }
 
-// inputItem is one item, of whatever type.
+// inputItem is one item of any type.
 type inputItem struct {
 	Type             string  `json:"type"`
 	ID               string  `json:"id"`
@@ -38,18 +38,18 @@ type inputItem struct {
 	CallID           string  `json:"call_id"`
 	Name             string  `json:"name"`
 	EncryptedContent string  `json:"encrypted_content"`
-	// Arguments, Input, Action and Operation are what a tool is called with: which of them there is depends on the tool.
+	// Arguments, Input, Action and Operation are the arguments of a call; which one is set depends on the tool.
 	Arguments argument `json:"arguments"`
 	Input     argument `json:"input"`
 	Action    argument `json:"action"`
 	Operation argument `json:"operation"`
-	// Output is what a tool returned, in a form of its own for some.
+	// Output is the output of a tool, in a special format for some tools.
 	Output json.RawMessage `json:"output"`
-	// Tools are those that become available.
+	// Tools are the tools that become available.
 	Tools json.RawMessage `json:"tools"`
 }
 
-// argument is a text, or the text of some other JSON.
+// argument is a text, or any other JSON as text.
 type argument string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -66,19 +66,20 @@ func (a *argument) UnmarshalJSON(data []byte) error {
 	}
 }
 
-// conversation puts items together to messages: what the assistant thought, said and called in one go is one message.
+// conversation combines items into messages: consecutive reasoning, text and calls of the assistant are one message.
 type conversation struct {
 	request *responseRequest
 	asked   *llm.Request
-	// open are the calls that have no result yet.
+	// open are the calls without a result.
 	open calls
-	// turn tells that the last message is the assistant's and goes on.
+	// turn means that the last message is the assistant's and can be continued.
 	turn bool
-	// thought is the id of the reasoning that still waits for what it belongs to.
+	// thought is the ID of reasoning whose following item is still missing.
 	thought string
 }
 
-// readInput reads the conversation: what a previous response kept of it, then the input. Instructions are of one request only.
+// readInput reads the conversation: the history of a previous response, then the input. Instructions apply to one request
+// only.
 func (r *responseRequest) readInput(asked *llm.Request, history []inputItem) *problem {
 	if r.Instructions != nil && *r.Instructions != "" {
 		asked.Messages = append(asked.Messages, llm.Message{Role: llm.RoleSystem, Content: *r.Instructions})
@@ -132,7 +133,7 @@ func (c *conversation) add(item *inputItem, where string) *problem {
 	case roleOutput:
 		return c.addResult(item, where)
 	case roleProvider:
-		// What the provider did itself is told by the text that followed.
+		// The text that followed reflects what the provider did itself.
 		c.assistant()
 		c.thought = ""
 	case roleTools:
@@ -150,7 +151,7 @@ func (c *conversation) addReasoning(item *inputItem) {
 	message := c.assistant()
 	c.thought = item.ID
 
-	// Of several the first has what the script gave.
+	// If there are several, the first has the script's signature.
 	if item.EncryptedContent != "" && message.Signature == nil {
 		data, _ := json.Marshal(item.EncryptedContent) //nolint:errchkjson // a string
 		message.Signature = &llm.Signature{By: "wire", Data: data}
@@ -240,7 +241,7 @@ func (c *conversation) addResult(item *inputItem, where string) *problem {
 	return c.endTurn()
 }
 
-// assistant is the assistant's message that goes on, or a new one.
+// assistant returns the assistant's message that is being continued, or a new one.
 func (c *conversation) assistant() *llm.Message {
 	if !c.turn {
 		c.turn = true

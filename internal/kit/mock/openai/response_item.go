@@ -17,40 +17,40 @@ const (
 	kindCall
 	kindSearch
 	kindCode
-	// kindCustom is a call whose input is text, kindRun one of a tool that the provider describes.
+	// kindCustom is a call whose input is text, kindRun a call of a tool that the provider describes.
 	kindCustom
 	kindRun
 )
 
-// item is one output item: a message, reasoning, a call of a tool, a search, or code that was run.
+// item is one output item: a message, reasoning, a tool call, a search, or code that was run.
 type item struct {
 	kind kind
 	id   []byte
-	// text is the message's, the reasoning's, the call's arguments, or the code.
+	// text is the text of a message or of reasoning, the arguments of a call, or the code.
 	text string
 	call llm.ToolCall
-	// namespace is that of the called tool, run the form of a call of kindRun.
+	// namespace is the namespace of the called tool, run the format of a kindRun call.
 	namespace string
 	run       runForm
-	// sources annotate a message, and are what a search found.
+	// sources are the annotations of a message, or the results of a search.
 	sources []llm.Source
 	queries []string
 	result  string
-	// secret is the reasoning's encrypted content, a JSON string.
+	// secret is the encrypted content of reasoning, as a JSON string.
 	secret []byte
 }
 
-// prefix is what the item's id begins with.
+// prefix returns the prefix of the item's ID.
 func (i *item) prefix() string {
 	return [...]string{"msg_", "rs_", "fc_", "ws_", "ci_", "ctc_", i.run.prefix}[i.kind]
 }
 
-// include is what of an item is shown only to callers that ask for it.
+// include selects the parts of items that are shown only on request.
 type include struct {
 	secrets, outputs, sources bool
 }
 
-// append appends the item as it is when it is begun (status in_progress, and empty) or over.
+// append appends the item, either just started (status in_progress, and empty) or finished.
 func (i *item) append(buf []byte, show include, status string) []byte {
 	done := status != statusInProgress
 
@@ -79,7 +79,7 @@ func (i *item) append(buf []byte, show include, status string) []byte {
 	}
 }
 
-// appendPart appends the one part of a message's content.
+// appendPart appends the only part of a message's content.
 func (i *item) appendPart(buf []byte) []byte {
 	buf = append(buf, `{"type":"output_text","annotations":[`...)
 
@@ -173,7 +173,7 @@ func (i *item) appendCode(buf []byte, show include, status string) []byte {
 	return append(buf, "}]}"...)
 }
 
-// derive gives reasoning an encrypted content that its text decides.
+// derive sets an encrypted content of reasoning that depends only on its text.
 func (i *item) derive() {
 	sum := uint64(fnvOffset)
 	for n := range len(i.text) {

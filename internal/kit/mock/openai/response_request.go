@@ -12,7 +12,8 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// responseRequest is what is read of a request for a response. What is only told back to the caller stays as it came.
+// responseRequest has the supported fields of a request for a response. Values that are only echoed to the caller stay
+// undecoded.
 type responseRequest struct {
 	Model              string          `json:"model"`
 	Input              input           `json:"input"`
@@ -40,11 +41,11 @@ type responseRequest struct {
 	PromptCacheKey     string          `json:"prompt_cache_key"`
 	SafetyIdentifier   string          `json:"safety_identifier"`
 
-	// tools are those that the caller declared and runs, by the names that scripts call them by.
+	// tools are the tools that the caller declares and runs, by the names that scripts use.
 	tools map[string]declaredTool
 	// unknown are the tools that this server does not know.
 	unknown []string
-	// anyJSON tells that the answer is to be JSON without a schema.
+	// anyJSON means that the answer must be JSON, without a schema.
 	anyJSON bool
 }
 
@@ -71,7 +72,7 @@ func respond(x *exchange.Exchange) {
 	})
 }
 
-// countTokens counts as people guess: four bytes are a token.
+// countTokens answers with the estimated number of tokens: four bytes are a token.
 func countTokens(x *exchange.Exchange) {
 	_, asked, p := readResponse(x)
 	if p != nil {
@@ -87,7 +88,7 @@ func countTokens(x *exchange.Exchange) {
 	}{"response.input_tokens", script.InputTokens(asked)})
 }
 
-// readResponse reads a request as far as asking for a response and counting its tokens have it in common.
+// readResponse decodes and checks a request, for a response or for counting its tokens.
 func readResponse(x *exchange.Exchange) (*responseRequest, *llm.Request, *problem) {
 	request := &responseRequest{}
 	if p := decode(x.Body, request); p != nil {
@@ -129,7 +130,7 @@ func readResponse(x *exchange.Exchange) (*responseRequest, *llm.Request, *proble
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, []byte("null")) }
 
-// readAs decodes a part of the request that was kept as it came.
+// readAs decodes a part of the request that was kept undecoded.
 func readAs(raw json.RawMessage, param string, into any) *problem {
 	if !given(raw) {
 		return nil
@@ -189,5 +190,5 @@ func (r *responseRequest) readFormat(asked *llm.Request) *problem {
 	return nil
 }
 
-// includes reports whether the caller asks for something that is left out otherwise.
+// includes reports whether the caller requests something that is otherwise left out.
 func (r *responseRequest) includes(what string) bool { return slices.Contains(r.Include, what) }

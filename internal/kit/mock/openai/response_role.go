@@ -7,22 +7,22 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// itemRole is what an item of the input is to the conversation.
+// itemRole is the role of an input item in the conversation.
 type itemRole byte
 
 const (
 	roleMessage itemRole = iota + 1
 	roleReasoning
-	// roleCall is a call that waits for the item with its output, roleProvider what the provider did itself.
+	// roleCall is a call that requires an item with its output; roleProvider is the provider's own work.
 	roleCall
 	roleOutput
 	roleProvider
-	// roleTools makes tools available, roleControl tells the provider something that a script does not see.
+	// roleTools makes tools available; roleControl is for the provider, and scripts do not see it.
 	roleTools
 	roleControl
 )
 
-// itemRoles are by type of the item. An item without a type is a message.
+// itemRoles maps the types of items to roles. An item without a type is a message.
 var itemRoles = map[string]itemRole{
 	"": roleMessage, "message": roleMessage, "agent_message": roleMessage,
 	"reasoning": roleReasoning,
@@ -44,10 +44,10 @@ var itemRoles = map[string]itemRole{
 	"context_compaction": roleControl, "compaction_trigger": roleControl, "configuration_update": roleControl,
 }
 
-// noun is the item's type in words.
+// noun returns the item's type in words.
 func (i *inputItem) noun() string { return strings.ReplaceAll(i.Type, "_", " ") }
 
-// call is the call that an item makes. Tools that the provider describes go by the type of their calls.
+// call returns the call that an item makes. Tools that the provider describes are named after the type of their calls.
 func (i *inputItem) call() llm.ToolCall {
 	call := llm.ToolCall{ID: i.CallID, Name: i.Name}
 
@@ -70,7 +70,7 @@ func (i *inputItem) call() llm.ToolCall {
 	return call
 }
 
-// result is what a script sees of a tool's output: its text, or the JSON of one that has another form.
+// result returns a tool's output as scripts see it: its text, or JSON if it has another format.
 func (i *inputItem) result(where string) (string, *problem) {
 	optional := i.Type == "apply_patch_call_output" || i.Type == "tool_search_output"
 

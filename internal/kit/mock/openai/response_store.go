@@ -8,16 +8,16 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/exchange"
 )
 
-// keptResponse is what is kept of a response that the caller did not forbid to store: its conversation can be continued by
+// keptResponse is a response that the caller allows to be stored: its conversation can be continued by
 // previous_response_id, and its output items can be referenced.
 type keptResponse struct {
-	// previous is the id of the response that this one continues; "" for none.
+	// previous is the ID of the response that this one continues, or "".
 	previous string
-	// items are its input and its output.
+	// items are its input and output.
 	items []inputItem
 }
 
-// history is the conversation that a request continues.
+// history returns the conversation that a request continues.
 func (r *responseRequest) history(x *exchange.Exchange) ([]inputItem, *problem) {
 	var chain []*keptResponse
 
@@ -40,7 +40,7 @@ func (r *responseRequest) history(x *exchange.Exchange) ([]inputItem, *problem) 
 	return items, nil
 }
 
-// resolve replaces references to items by the items.
+// resolve replaces item references with the items.
 func resolve(x *exchange.Exchange, items []inputItem) *problem {
 	for i := range items {
 		if !items[i].refers() {
@@ -59,12 +59,12 @@ func resolve(x *exchange.Exchange, items []inputItem) *problem {
 	return nil
 }
 
-// refers reports whether an item only names one that was sent before. Its type may be left out.
+// refers reports whether an item is only a reference to one that was sent before. Its type can be omitted.
 func (i *inputItem) refers() bool {
 	return i.Type == "item_reference" || (i.Type == "" && i.Role == "" && i.ID != "")
 }
 
-// keep stores a response that is over, before the caller can know its id.
+// keep stores a finished response before the caller sees its end.
 func (e *responseEncoder) keep() {
 	if e.request.Store != nil && !*e.request.Store {
 		return
@@ -87,7 +87,7 @@ func (e *responseEncoder) keep() {
 	x.Store().Put(lane, string(e.id), kept, size)
 }
 
-// all are the items of an input; a text is a message of the user.
+// all returns the items of an input; a text is a user message.
 func (in *input) all() []inputItem {
 	if in.items == nil {
 		return []inputItem{{Type: "message", Role: "user", Content: content{text: in.text, set: true}}}
@@ -96,7 +96,7 @@ func (in *input) all() []inputItem {
 	return append([]inputItem(nil), in.items...)
 }
 
-// input is an output item as the input of a later request.
+// input converts an output item to an input item of a later request.
 func (i *item) input() inputItem {
 	in := inputItem{Type: "message", ID: string(i.id)}
 
@@ -121,7 +121,7 @@ func (i *item) input() inputItem {
 	return in
 }
 
-// size is about how many bytes an item takes.
+// size returns the approximate size of an item in bytes.
 func (i *inputItem) size() int {
 	const fixed = 256
 

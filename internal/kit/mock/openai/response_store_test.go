@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// madeResponse is what a later request needs to know of a response.
+// madeResponse has the fields of a response that a later request needs.
 type madeResponse struct {
 	ID                 string `json:"id"`
 	PreviousResponseID string `json:"previous_response_id"`
@@ -23,7 +23,7 @@ type madeResponse struct {
 	} `json:"output"`
 }
 
-// make asks for a response, in one piece or streamed.
+// make requests a response, whole or streamed.
 func (s *server) make(t *testing.T, stream bool, fields string) madeResponse {
 	t.Helper()
 
@@ -50,7 +50,7 @@ func callReply() script.Reply {
 	return script.Reply{Thinking: "Hm.", Text: "I look.", Signature: "sealed", ToolCalls: []llm.ToolCall{{ID: "call_1", Name: "get_pods", Arguments: `{"namespace":"shop"}`}}}
 }
 
-// The conversation as the script sees it when the call of callReply has its result.
+// requireConversation checks the conversation that the script sees when the call of callReply has its result.
 func requireConversation(t *testing.T, messages []llm.Message) {
 	t.Helper()
 
@@ -99,7 +99,7 @@ func TestItemReferencesResolveWithinRun(t *testing.T) {
 			references = append(references, fmt.Sprintf(`{"type":"item_reference","id":%q}`, item.ID))
 		}
 
-		// The type may be left out.
+		// The type can be omitted.
 		references[1] = fmt.Sprintf(`{"id":%q}`, first.Output[0].ID)
 
 		s.make(t, stream, `"input":[`+strings.Join(append(references, callResult), ",")+`]`)

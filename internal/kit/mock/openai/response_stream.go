@@ -51,8 +51,8 @@ func (e *responseEncoder) Chunk(buf []byte, chunk llm.Chunk) []byte {
 	return buf
 }
 
-// signHidden begins an answer that has a signature but does not begin with thinking by reasoning that shows none, as the API
-// does when no summary is asked for.
+// signHidden adds an empty reasoning item to the start of an answer that has a signature but does not start with thinking,
+// as the API does when no summary is requested.
 func (e *responseEncoder) signHidden(buf []byte) []byte {
 	if len(e.items) > 0 || e.exchange.Signature == "" {
 		return buf
@@ -66,7 +66,7 @@ func (e *responseEncoder) signHidden(buf []byte) []byte {
 	return buf
 }
 
-// search sends a search, and cites what it found: in the text that is being written, else in the text to come.
+// search sends a search and cites its sources: in the text that is being written, or else in the next text.
 func (e *responseEncoder) search(buf []byte, c llm.GroundingChunk) []byte {
 	e.cited = append(e.cited, c.Sources...)
 	buf = e.startItem(buf, item{kind: kindSearch, queries: c.Queries, sources: c.Sources})
@@ -77,7 +77,7 @@ func (e *responseEncoder) search(buf []byte, c llm.GroundingChunk) []byte {
 	return e.finishItem(buf, statusCompleted)
 }
 
-// write makes sure that the item that is being written is of a kind that goes on: a message, or reasoning.
+// write makes sure that the open item is of the given kind: a message, or reasoning.
 func (e *responseEncoder) write(buf []byte, k kind) []byte {
 	if e.open >= 0 && e.items[e.open].kind == k {
 		return buf
@@ -98,7 +98,7 @@ func (e *responseEncoder) write(buf []byte, k kind) []byte {
 	return end(append(buf, `,"part":{"type":"summary_text","text":""}`...))
 }
 
-// startItem ends the item that was being written and begins another.
+// startItem ends the open item and starts another.
 func (e *responseEncoder) startItem(buf []byte, begun item) []byte {
 	buf = e.finishItem(buf, statusCompleted)
 	e.open = len(e.items)
@@ -111,7 +111,7 @@ func (e *responseEncoder) startItem(buf []byte, begun item) []byte {
 	return e.wholeItem(buf, "response.output_item.added", statusInProgress)
 }
 
-// finishItem ends the item that is being written, if there is one. Status is the response's.
+// finishItem ends the open item, if there is one. status is the status of the response.
 func (e *responseEncoder) finishItem(buf []byte, status string) []byte {
 	if e.open < 0 {
 		return buf
@@ -149,7 +149,7 @@ func (e *responseEncoder) finishItem(buf []byte, status string) []byte {
 	return buf
 }
 
-// cite annotates a message with what was found for it.
+// cite annotates a message with the sources found for it.
 func (e *responseEncoder) cite(buf []byte, i *item) []byte {
 	for n, source := range e.cited {
 		buf = e.itemEvent(buf, "response.output_text.annotation.added", `,"content_index":0`)
@@ -185,7 +185,7 @@ func (e *responseEncoder) Failure(buf []byte, failure *llm.Error) []byte {
 		return e.last(buf, "response.incomplete", statusIncomplete, "content_filter", nil, nil)
 	}
 
-	// What was begun stays without its end.
+	// The open item gets no end.
 	if e.open >= 0 {
 		e.items[e.open].text, e.open = e.text.String(), -1
 	}
@@ -210,7 +210,7 @@ func (e *responseEncoder) last(buf []byte, name, status, reason string, failure 
 	return end(e.appendResponse(buf, status, reason, failure, usage))
 }
 
-// event appends the beginning of an event, with all that every event has.
+// event appends the start of an event, with the fields that all events have.
 func (e *responseEncoder) event(buf []byte, name string) []byte {
 	buf = append(buf, "event: "...)
 	buf = append(buf, name...)
@@ -223,7 +223,7 @@ func (e *responseEncoder) event(buf []byte, name string) []byte {
 	return buf
 }
 
-// itemEvent appends the beginning of an event of the item that is being written.
+// itemEvent appends the start of an event of the open item.
 func (e *responseEncoder) itemEvent(buf []byte, name, index string) []byte {
 	buf = e.event(buf, name)
 	buf = append(buf, `,"item_id":"`...)
@@ -249,7 +249,7 @@ func (e *responseEncoder) textDelta(buf []byte, name, index, text, rest string) 
 	return end(append(buf, rest...))
 }
 
-// textDone sends all of the item's text once more.
+// textDone sends the whole text of the item again.
 func (e *responseEncoder) textDone(buf []byte, name, index, field, rest string) []byte {
 	buf = e.itemEvent(buf, name, index)
 	buf = append(buf, `,"`...)

@@ -82,7 +82,7 @@ func TestSignatureBelongsToItsReasoning(t *testing.T) {
 
 	_, _, stream := s.post(t, "/v1/responses", secrets+`,"stream":true}`)
 	require.Contains(t, string(stream), `"output_index":0,"item":{"id":"`+reasoningID(t, stream)+`","type":"reasoning","encrypted_content":"sealed",`)
-	// Once in its own event, once in the response as a whole.
+	// Once in its own event, once in the whole response.
 	require.Equal(t, 2, strings.Count(string(stream), `"sealed"`))
 
 	_, _, whole := s.post(t, "/v1/responses", secrets+`}`)
@@ -95,7 +95,7 @@ func TestSignatureBelongsToItsReasoning(t *testing.T) {
 	}
 }
 
-// reasoningID is the id of the first reasoning in a stream.
+// reasoningID returns the ID of the first reasoning item in a stream.
 func reasoningID(t *testing.T, stream []byte) string {
 	t.Helper()
 

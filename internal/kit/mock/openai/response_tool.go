@@ -8,33 +8,33 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// responseTool is a tool of a response: one that the caller runs, a namespace of those, or one that the provider runs.
+// responseTool is a tool of a response: one that the caller runs, a namespace of such tools, or one that the provider runs.
 type responseTool struct {
 	function
 
 	Type string `json:"type"`
 	// Execution is who runs a tool search.
 	Execution string `json:"execution"`
-	// Tools are those of a namespace.
+	// Tools are the tools of a namespace.
 	Tools json.RawMessage `json:"tools"`
 }
 
-// declaredTool is how calls of a tool are written: the kind of item, and the name in it.
+// declaredTool defines how calls of a tool are written: the kind of item, and the name in it.
 type declaredTool struct {
 	kind            kind
 	name, namespace string
 	run             runForm
 }
 
-// runForm is the item of a call of a tool that the caller runs and the provider describes. A script's arguments are the value
-// of its field.
+// runForm is the item for calls of a tool that the caller runs and the provider describes. A script's arguments are the
+// value of field.
 type runForm struct {
 	item, prefix, field string
-	// rest are fields that such items always have.
+	// rest has the fields that all such items have.
 	rest string
 }
 
-// runForms are by type of the tool, which is also the name that scripts call it by.
+// runForms maps the types of tools, which are also the names that scripts use.
 var runForms = map[string]runForm{
 	"shell":                {item: "shell_call", prefix: "sh_", field: "action"},
 	"local_shell":          {item: "local_shell_call", prefix: "lsh_", field: "action"},
@@ -44,7 +44,7 @@ var runForms = map[string]runForm{
 	"computer_use_preview": {item: "computer_call", prefix: "cu_", field: "action", rest: `,"pending_safety_checks":[]`},
 }
 
-// readTools reads a list of tools. What the provider runs is taken note of as far as scripts can tell of it.
+// readTools reads a list of tools. Tools that the provider runs are only noted as far as scripts can use them.
 func (r *responseRequest) readTools(asked *llm.Request, raw json.RawMessage, where string) *problem {
 	var tools []responseTool
 	if p := readAs(raw, where, &tools); p != nil {
@@ -80,8 +80,8 @@ func (r *responseRequest) readTool(asked *llm.Request, tool *responseTool, where
 	return nil
 }
 
-// readOther reads a tool that goes by its type. The API gains new ones all the time: one that this server does not know is
-// left to the journal.
+// readOther reads a tool that is identified by its type. The API gains new ones all the time: an unknown one is noted in
+// the journal.
 func (r *responseRequest) readOther(asked *llm.Request, tool *responseTool, where string) {
 	run, ok := runForms[tool.Type]
 
@@ -127,8 +127,8 @@ func (r *responseRequest) readNamespace(asked *llm.Request, namespace *responseT
 	return nil
 }
 
-// declare takes note of a tool that the caller describes. Scripts call one of a namespace by its name, or by both names with a
-// dot between them.
+// declare registers a tool that the caller describes. Scripts call a tool of a namespace by its name, or by both names with
+// a dot between them.
 func (r *responseRequest) declare(asked *llm.Request, tool *responseTool, where, namespace string, k kind) *problem {
 	if p := checkName(tool.Name, where+".name", maxToolName); p != nil {
 		return p
@@ -146,7 +146,7 @@ func (r *responseRequest) declare(asked *llm.Request, tool *responseTool, where,
 	return nil
 }
 
-// declareAs keeps the first tool of a name.
+// declareAs keeps the first tool of each name.
 func (r *responseRequest) declareAs(name string, tool declaredTool) {
 	if r.tools == nil {
 		r.tools = map[string]declaredTool{}
@@ -157,7 +157,7 @@ func (r *responseRequest) declareAs(name string, tool declaredTool) {
 	}
 }
 
-// newCall is the item of a call, in the form of the tool that is called.
+// newCall returns the item of a call, in the format of the called tool.
 func (r *responseRequest) newCall(call llm.ToolCall) item {
 	declared, ok := r.tools[call.Name]
 	if !ok {

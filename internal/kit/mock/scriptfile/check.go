@@ -9,16 +9,16 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// exclusive are keys of a reply that say two things at once.
+// exclusive are pairs of keys of a reply that contradict each other.
 var exclusive = [][2]string{
 	{"chunks", "text"}, {"chunks", "thinking"}, {"chunks", "tool_calls"},
 	{"error", "fault"}, {"error", "hang"}, {"fault", "hang"},
 }
 
-// content are the keys of a reply that an answer is made of.
+// content are the keys of a reply that make up an answer.
 var content = []string{"thinking", "text", "chunks", "tool_calls"}
 
-// checker finds what is wrong with a file beyond the kinds of its values.
+// checker finds the errors in a file that its value types do not rule out.
 type checker struct {
 	name     string
 	file     *File
@@ -26,8 +26,8 @@ type checker struct {
 	problems []Problem
 }
 
-// check returns all problems, those that were known before first. What could not be read is not also reported as missing, and of
-// several problems with one value the first is enough.
+// check returns all problems, those already known first. A value that could not be read is not also reported as missing,
+// and only the first of several problems with a value is reported.
 func (c *checker) check() []Problem {
 	known := len(c.problems)
 
@@ -62,7 +62,7 @@ func (c *checker) check() []Problem {
 	return all
 }
 
-// touches reports whether two paths are one, or one is part of the other.
+// touches reports whether two paths are equal or one contains the other.
 func touches(a, b string) bool {
 	long, short := a, b
 	if len(short) > len(long) {
@@ -85,7 +85,7 @@ func (c *checker) fail(path, message, hint string) {
 	})
 }
 
-// set reports whether a key was written.
+// set reports whether a key is present in the file.
 func (c *checker) set(path, key string) bool {
 	_, ok := c.marks[schema.Join(path, key)]
 
@@ -142,7 +142,7 @@ func (c *checker) reply(path string, reply *Reply) {
 	c.gate(path, reply.Gate)
 }
 
-// order finds what comes after the end of an answer.
+// order finds content and gates after the end of an answer.
 func (c *checker) order(path string, reply *Reply) {
 	after, by := -1, ""
 

@@ -1,6 +1,6 @@
-// Package scriptfile reads the YAML files that script a virtual model: which calls there are, and what each is answered.
-// It turns a file into a script.Script, or says everything that is wrong with it at once, each with its place. It does not
-// know who serves the script, nor how.
+// Package scriptfile reads the YAML files that script a virtual model: which calls there are, and how each is answered. It
+// converts a file to a script.Script, or reports all its problems at once, each with its position. It does not know who
+// serves the script, or how.
 package scriptfile
 
 import (
@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/mcpserver"
 )
 
-// File is what a script file says. It does not change once it is read, so it may be shared.
+// File is the content of a script file. It does not change after it is read, so it can be shared.
 type File struct {
 	Version    int               `yaml:"version" doc:"The version of this format: 1." required:"true" min:"1" max:"1"`
 	Isolate    string            `yaml:"isolate" doc:"How parallel tests are isolated, each with its own copy of the script: not at all, by the header X-Tarsy-Lane, or by API key." enum:"none,header,key" default:"none"`
@@ -28,7 +28,7 @@ type File struct {
 	stamp stamp
 }
 
-// Profile is how fast an answer streams.
+// Profile is the speed at which an answer streams.
 type Profile struct {
 	TTFT   time.Duration `yaml:"ttft" doc:"Time to the first token." min:"0s"`
 	TPS    float64       `yaml:"tps" doc:"Tokens per second; 0 means without delay." min:"0"`
@@ -37,14 +37,14 @@ type Profile struct {
 	Speed  float64       `yaml:"speed" doc:"Divides every delay: 2 is twice as fast." min:"0.001" default:"1"`
 }
 
-// Faults befall calls at random.
+// Faults make calls fail at random.
 type Faults struct {
 	Seed  uint64   `yaml:"seed" doc:"The same conversation with the same seed gets the same faults."`
 	Rate  float64  `yaml:"rate" doc:"The fraction of calls that fail." min:"0" max:"1"`
 	Kinds []string `yaml:"kinds" doc:"The kinds of faults; by default all of them." enum:"drop,malformed,truncate,429,500"`
 }
 
-// Route is replies for some calls.
+// Route has the replies for some calls.
 type Route struct {
 	Name    string  `yaml:"name" doc:"The name of the route in errors and in the journal; by default its conditions."`
 	When    When    `yaml:"when" doc:"Conditions, all of which must match; without any, the route matches every call."`
@@ -101,24 +101,24 @@ type ToolCall struct {
 	Arguments json.RawMessage `yaml:"arguments" doc:"The arguments, or text that is sent unchanged, JSON or not." kinds:"object,string"`
 }
 
-// CodeExecution is code that the provider ran, and what came out.
+// CodeExecution is code that the provider ran, and its output.
 type CodeExecution struct {
 	Code   string `yaml:"code" doc:"The code."`
 	Result string `yaml:"result" doc:"The output."`
 }
 
-// GoogleSearch is what the provider searched for.
+// GoogleSearch is a search by the provider.
 type GoogleSearch struct {
 	Queries []string `yaml:"queries" doc:"The search queries."`
 	Sources []Source `yaml:"sources" doc:"The pages found."`
 }
 
-// URLContext is what the provider fetched.
+// URLContext is the pages that the provider fetched.
 type URLContext struct {
 	Sources []Source `yaml:"sources" doc:"The pages fetched."`
 }
 
-// Source is a page that an answer rests on.
+// Source is a page that an answer is based on.
 type Source struct {
 	Title string `yaml:"title" doc:"The title of the page."`
 	URL   string `yaml:"url" doc:"The URL of the page." required:"true"`
@@ -132,7 +132,7 @@ type Usage struct {
 	Cached   int `yaml:"cached" doc:"Tokens of the request that were cached." min:"0"`
 }
 
-// Error is an error that a provider answers with.
+// Error is an error response of a provider.
 type Error struct {
 	Status      int           `yaml:"status" doc:"The HTTP status." min:"400" max:"599"`
 	Code        string        `yaml:"code" doc:"The provider's error code."`
@@ -142,7 +142,7 @@ type Error struct {
 	AfterChunks int           `yaml:"after_chunks" doc:"The number of chunks before it." min:"0"`
 }
 
-// Fault is something that breaks on the way.
+// Fault is a failure of the connection or the response.
 type Fault struct {
 	Kind        string `yaml:"kind" doc:"The connection is dropped, the response is malformed or truncated, or the response is an error." enum:"drop,malformed,truncate,429,500" short:"true" required:"true"`
 	AfterChunks int    `yaml:"after_chunks" doc:"The number of chunks before it." min:"0"`

@@ -11,15 +11,15 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// Problem is one fault in a file, with the place to look at.
+// Problem is an error in a file, with its position.
 type Problem = schema.Problem
 
-// FileError is the error of a file in which something is wrong: all of it, in the order of the file.
+// FileError is the error of an invalid file: all its problems, in file order.
 type FileError struct {
 	Problems []Problem
 }
 
-// Error lists the problems, one on a line.
+// Error lists the problems, one per line.
 func (e *FileError) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, problem := range e.Problems {
@@ -29,7 +29,7 @@ func (e *FileError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// line is a problem as compilers and editors write it: file:line:column: path: what is wrong; what would be right.
+// line formats a problem like compilers and editors do: file:line:column: path: what is wrong; what would be right.
 func line(p Problem) string {
 	var text strings.Builder
 
@@ -52,16 +52,16 @@ func line(p Problem) string {
 	return text.String()
 }
 
-// stamp is by what a file is known to have changed.
+// stamp identifies a version of a file.
 type stamp struct {
 	path     string
 	modified time.Time
 	size     int64
 }
 
-// Load reads a file. The error of one that is wrong is a *FileError.
+// Load reads a file. If the file is invalid, the error is a *FileError.
 func Load(path string) (*File, error) {
-	// Looked at before it is read: a change in between is found by Watch.
+	// Take the stamp before reading, so that Watch notices a change in between.
 	at, err := stampOf(path)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func stampOf(path string) (stamp, error) {
 	return stamp{path: path, modified: info.ModTime(), size: info.Size()}, nil
 }
 
-// Parse reads what a file holds; problems are blamed on name.
+// Parse parses the content of a file; problems are reported for name.
 func Parse(name string, data []byte) (*File, error) {
 	file := &File{}
 	schema.ApplyDefaults(reflect.ValueOf(file).Elem())

@@ -97,7 +97,7 @@ func TestParsingNeverPanicsAndAcceptedScriptsPlay(t *testing.T) {
 	})
 }
 
-// examples are the YAML blocks of the documentation.
+// examples returns the YAML blocks of the documentation.
 func examples(t *testing.T) []string {
 	t.Helper()
 

@@ -77,7 +77,7 @@ func table(out *strings.Builder, name string, def node) {
 	}
 }
 
-// shortKey finds the key that the short form stands for.
+// shortKey finds the key that the short form sets.
 func shortKey(def node, description any) string {
 	for key, property := range def["properties"].(node) {
 		if property.(node)["description"] == description {
@@ -88,7 +88,7 @@ func shortKey(def node, description any) string {
 	return "?"
 }
 
-// kind names what a key takes.
+// kind returns the type of a key's value.
 func kind(property node) string {
 	if ref, ok := property["$ref"].(string); ok {
 		return strings.TrimPrefix(ref, "#/$defs/")

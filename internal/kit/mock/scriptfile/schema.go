@@ -9,8 +9,8 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// Schema returns the JSON Schema of the format, which docs/script.schema.json publishes. It accepts what Parse does, but
-// for what a schema cannot say: names of gates, regular expressions, replies that nothing can reach.
+// Schema returns the JSON Schema of the format, which docs/script.schema.json publishes. It accepts what Parse accepts,
+// except for what a schema cannot express: names of gates, regular expressions, unreachable replies.
 func Schema() []byte {
 	rules := map[reflect.Type]func(*jsonschema.Schema){
 		reflect.TypeFor[Text]():         func(s *jsonschema.Schema) { s.MinProperties = new(1) },
@@ -29,7 +29,7 @@ func oneKey(s *jsonschema.Schema) {
 	s.MinProperties, s.MaxProperties = new(1), new(1)
 }
 
-// replyRules refuse keys that say two things at once.
+// replyRules rejects keys that contradict each other.
 func replyRules(s *jsonschema.Schema) {
 	for _, pair := range exclusive {
 		s.AllOf = append(s.AllOf, &jsonschema.Schema{Not: requires(pair[0], pair[1])})
@@ -40,7 +40,7 @@ func replyRules(s *jsonschema.Schema) {
 
 func requires(keys ...string) *jsonschema.Schema { return &jsonschema.Schema{Required: keys} }
 
-// beforeContent refuses content that would come after the end of the answer.
+// beforeContent rejects content after the end of the answer.
 func beforeContent(by string) *jsonschema.Schema {
 	later := requires("after_chunks")
 	later.Type, later.Properties = "object", map[string]*jsonschema.Schema{"after_chunks": {Minimum: new(1.0)}}

@@ -20,7 +20,7 @@ func TestPublishedSchemaIsCurrent(t *testing.T) {
 	golden(t, filepath.Join("..", "..", "..", "..", "docs", "script.schema.json"), string(scriptfile.Schema()))
 }
 
-// validate reads YAML as an editor does and holds it against the schema.
+// validate decodes YAML as an editor does and validates it against the schema.
 func validate(t *testing.T, text string) error {
 	t.Helper()
 
@@ -43,7 +43,7 @@ func validate(t *testing.T, text string) error {
 	return resolved.Validate(value)
 }
 
-// samples are files, in testdata one after the other with --- between them.
+// samples returns the documents of a file in testdata, which are separated by ---.
 func samples(t *testing.T, name string) []string {
 	t.Helper()
 

@@ -13,15 +13,15 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// remembered is how many calls a script keeps, so that a server that runs for long stays small.
+// remembered is how many calls a script keeps, so that a long-running server does not grow.
 const remembered = 1000
 
-// Script returns a new script that plays the file. Gates are the script's own: it knows them by name.
+// Script returns a new script that plays the file. Each script has its own gates, which it knows by name.
 func (f *File) Script(clock clockwork.Clock) *script.Script {
 	return f.script(script.Options{Clock: clock, Keep: remembered})
 }
 
-// ServerScript is Script for a server: it remembers no calls, because the server's journal has them.
+// ServerScript is like Script, for a server: it keeps no calls, because the server's journal does.
 func (f *File) ServerScript(clock clockwork.Clock) *script.Script {
 	return f.script(script.Options{Clock: clock, Forget: true})
 }
@@ -50,7 +50,7 @@ func (f *File) script(options script.Options) *script.Script {
 	return s
 }
 
-// GateNames are the names of the gates that there are, sorted.
+// GateNames returns the names of all gates, sorted.
 func (f *File) GateNames() []string {
 	names := map[string]bool{}
 	for _, name := range f.Gates {
@@ -189,7 +189,7 @@ func sources(written []Source) []llm.Source {
 	return made
 }
 
-// err is the error as a client of the provider would see it.
+// err returns the error as a client of the provider would see it.
 func (e *Error) err() *llm.Error {
 	made := &llm.Error{Class: llm.ClassUnknown, Code: e.Code, Message: e.Message}
 	if e.Status != 0 {

@@ -27,7 +27,7 @@ func parse(t *testing.T, text string) *scriptfile.File {
 	return file
 }
 
-// play makes a call and returns what came.
+// play makes a call and returns its chunks.
 func play(t *testing.T, s *script.Script, in script.Incoming) ([]llm.Chunk, error) {
 	t.Helper()
 
@@ -253,7 +253,7 @@ func TestChangedFileIsReloadedAndBrokenOneReported(t *testing.T) {
 
 	t.Cleanup(func() { <-done })
 
-	// next lets Watch look until it tells of a change.
+	// next lets Watch check until it reports a change.
 	next := func() change {
 		for {
 			select {
@@ -295,7 +295,8 @@ func TestChangedFileIsReloadedAndBrokenOneReported(t *testing.T) {
 	require.Empty(t, changes)
 }
 
-// ticks is a clock whose tickers tick when the test says so, and whoever waits for them has heard it then.
+// ticks is a clock whose tickers tick when the test sends to now; the send returns when the waiting goroutine has received
+// the tick.
 type ticks struct {
 	clockwork.Clock
 

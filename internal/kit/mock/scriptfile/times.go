@@ -17,7 +17,7 @@ const (
 
 var errTimes = errors.New("expected a whole number of at least 1, or forever")
 
-// UnmarshalText reads a number or the word forever.
+// UnmarshalText parses a number or the word forever.
 func (t *Times) UnmarshalText(text []byte) error {
 	if string(text) == forever {
 		*t = -1
@@ -35,7 +35,7 @@ func (t *Times) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// JSONSchema describes what UnmarshalText reads.
+// JSONSchema describes what UnmarshalText accepts.
 func (*Times) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
 		{Type: "integer", Minimum: new(1.0), Maximum: new(float64(maxTimes))},

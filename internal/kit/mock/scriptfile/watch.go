@@ -7,10 +7,9 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// Watch looks every so often whether the file that was loaded has changed, and returns when ctx is over. It tells changed of
-// what the file holds then, or what is wrong with it: whoever is told of an error keeps what it has. A file is known to
-// have changed by its time of modification and its size, and is read when it stayed the same from one look to the next: whoever writes
-// it may be in the middle.
+// Watch checks periodically whether the loaded file has changed, and returns when ctx ends. It calls changed with the new
+// content, or with an error, in which case the caller keeps what it has. A change is detected by modification time and
+// size. The file is read once these are the same in two consecutive checks, because it may still be being written.
 func Watch(ctx context.Context, loaded *File, clock clockwork.Clock, every time.Duration, changed func(*File, error)) {
 	ticker := clock.NewTicker(every)
 	defer ticker.Stop()

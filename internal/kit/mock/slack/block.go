@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The limits of blocks, in characters and items.
+// Limits of blocks, in characters and items.
 const (
 	maxBlocks     = 50
 	maxViewBlocks = 100
@@ -28,7 +28,7 @@ const (
 	maxOption     = 75
 )
 
-// blockCheck collects what Slack does not accept in blocks. Places are JSON pointers.
+// blockCheck collects what Slack rejects in blocks. Locations are JSON pointers.
 type blockCheck struct {
 	problems []string
 	seen     map[string]bool
@@ -38,7 +38,7 @@ func (k *blockCheck) addf(at, format string, args ...any) {
 	k.problems = append(k.problems, fmt.Sprintf(format, args...)+" [json-pointer:"+at+"]")
 }
 
-// checkBlocks returns what is wrong with the blocks at a place, and the blocks.
+// checkBlocks returns the blocks at a location, and their problems.
 func checkBlocks(raw json.RawMessage, at string, most int) ([]map[string]any, []string) {
 	var blocks []map[string]any
 
@@ -61,7 +61,8 @@ func checkBlocks(raw json.RawMessage, at string, most int) ([]map[string]any, []
 	return blocks, k.problems
 }
 
-// messageBlocks checks the blocks of a message and returns them with IDs, nil if there are none; the lock of the server is held.
+// messageBlocks checks the blocks of a message and returns them with IDs, or nil if there are none; the server's lock is
+// held.
 func messageBlocks(s *Server, raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -83,7 +84,7 @@ func messageBlocks(s *Server, raw json.RawMessage) (json.RawMessage, error) {
 	return s.nameBlocks(raw, blocks), nil
 }
 
-// nameBlocks gives IDs to blocks and to the elements that people use, where they have none; the lock is held.
+// nameBlocks gives IDs to blocks and buttons without one; the lock is held.
 func (s *Server) nameBlocks(raw json.RawMessage, blocks []map[string]any) json.RawMessage {
 	changed := false
 	name := func(o map[string]any, key string) {
@@ -114,7 +115,7 @@ func (s *Server) nameBlocks(raw json.RawMessage, blocks []map[string]any) json.R
 	return named
 }
 
-// elements are the elements of a block: in a list, beside its text, or as its input.
+// elements returns the elements of a block: those in its list, the one beside its text, or its input.
 func elements(block map[string]any) []map[string]any {
 	var found []map[string]any
 
@@ -128,7 +129,7 @@ func elements(block map[string]any) []map[string]any {
 	return found
 }
 
-// button finds a button in blocks, and the ID of its block.
+// button finds a button in blocks, and returns it with the ID of its block.
 func button(raw json.RawMessage, actionID string) (map[string]any, string) {
 	var blocks []map[string]any
 
@@ -239,7 +240,7 @@ func (k *blockCheck) input(at string, b map[string]any) {
 
 func (k *blockCheck) markdown(at string, b map[string]any) { k.length(at, b, "text", maxMarkdown) }
 
-// elements checks the elements of a block that people use.
+// elements checks the interactive elements of a block.
 func (k *blockCheck) elements(at string, b map[string]any) {
 	seen := map[string]bool{}
 	list, _ := b["elements"].([]any)
@@ -307,14 +308,14 @@ func (k *blockCheck) text(at string, value any, most int, kinds ...string) {
 	k.length(at, o, "text", most)
 }
 
-// length checks how long a text is.
+// length checks the length of a text.
 func (k *blockCheck) length(at string, o map[string]any, name string, most int) {
 	if text, _ := o[name].(string); len([]rune(text)) > most {
 		k.addf(at+"/"+name, "must be less than %d characters", most+1)
 	}
 }
 
-// items is a list that must not be empty nor too long.
+// items returns a list, which must be neither empty nor too long.
 func (k *blockCheck) items(at string, o map[string]any, name string, most int) []any {
 	list, _ := o[name].([]any)
 

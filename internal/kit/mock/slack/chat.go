@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// maxText is how much of a text is kept; Slack cuts the rest off.
+	// maxText is how much of a text is kept; Slack truncates longer texts.
 	maxText = 40_000
-	// maxUpdate is how long the text of an update may be, which is refused instead.
+	// maxUpdate is the maximum length of an updated text; Slack rejects longer ones.
 	maxUpdate = 4000
 )
 
-// content checks what a message shows, and puts it there. It reports whether the text was cut.
+// content checks the content of a message and sets it in m. It reports whether the text was truncated.
 func (c *call) content(m *Message) (bool, error) {
 	text, cut := cutText(c.args["text"])
 
@@ -39,7 +39,7 @@ func (c *call) content(m *Message) (bool, error) {
 	return cut, nil
 }
 
-// cutText cuts a text that is too long, and reports whether it did.
+// cutText truncates a text that is too long, and reports whether it did.
 func cutText(text string) (string, bool) {
 	runes := []rune(text)
 	if len(runes) <= maxText {
@@ -58,7 +58,7 @@ func validMetadata(metadata json.RawMessage) bool {
 	return json.Unmarshal(metadata, &read) == nil && read.EventType != "" && read.EventPayload != nil
 }
 
-// warned adds the warning about a text that was cut.
+// warned adds the warning about a truncated text.
 func warned(o object, cut bool) object {
 	if cut {
 		o["warning"] = "message_truncated"
@@ -70,7 +70,7 @@ func warned(o object, cut bool) object {
 	return o
 }
 
-// add puts a message into its channel; the lock is held.
+// add adds a message to its channel; the lock is held.
 func (s *Server) add(m *Message) {
 	m.TS = s.nextTS()
 	s.messages = append(s.messages, m)
@@ -120,7 +120,7 @@ func (c *call) postEphemeral() (object, error) {
 	return warned(object{"message_ts": m.TS}, cut), nil
 }
 
-// named is the message that an argument names by its timestamp.
+// named returns the message that an argument identifies by its timestamp.
 func (c *call) named(argument string) (*conversation, *Message, error) {
 	in, err := c.in()
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *call) update() (object, error) {
 	return object{"channel": in.ID, "ts": m.TS, "text": m.Text, "message": c.server.object(m, true)}, nil
 }
 
-// replace changes a message and notes when; the lock is held.
+// replace changes a message and records the time; the lock is held.
 func (s *Server) replace(m *Message, by Message) {
 	by.Updates = append(slices.Clone(m.Updates), s.clock.Now())
 	*m = by
@@ -192,7 +192,7 @@ func (c *call) getPermalink() (object, error) {
 	return object{"channel": in.ID, "permalink": permalink(m)}, nil
 }
 
-// permalink is the address of a message.
+// permalink returns the URL of a message.
 func permalink(m *Message) string {
 	link := "https://mock.slack.com/archives/" + m.Channel + "/p" + strings.ReplaceAll(m.TS, ".", "")
 	if m.ThreadTS != "" && m.ThreadTS != m.TS {

@@ -11,10 +11,10 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/virtual"
 )
 
-// ControlPath is where people and tests in other languages see and steer the server.
+// ControlPath is where people, and tests in other languages, inspect and control the server.
 const ControlPath = "/_mock/slack"
 
-// Step is one thing that happens: exactly one of its fields is given.
+// Step is one thing that happens: exactly one of its fields is set.
 type Step struct {
 	Say        *Say        `yaml:"say" doc:"A person writes a message."`
 	Click      *Click      `yaml:"click" doc:"A person clicks a button."`
@@ -51,25 +51,25 @@ type React struct {
 	Name    string `yaml:"name" doc:"The name of the emoji, without colons." required:"true"`
 }
 
-// Submit is a modal that is submitted.
+// Submit is the submission of a modal.
 type Submit struct {
 	User   string            `yaml:"user" doc:"The name or ID of the person." required:"true"`
 	Values map[string]string `yaml:"values" doc:"What is entered, by the block_id of the input."`
 }
 
-// Expect is a message of the bot.
+// Expect waits for a message of the bot.
 type Expect struct {
 	Channel string        `yaml:"channel" doc:"The name or ID of the channel; without it, any."`
 	Text    string        `yaml:"text" doc:"What the message contains." required:"true"`
 	Within  time.Duration `yaml:"within" doc:"How long to wait." default:"30s" min:"1ms"`
 }
 
-// Disconnect is how connections end.
+// Disconnect is a way to end connections.
 type Disconnect struct {
 	Graceful bool `yaml:"graceful" doc:"With a disconnect message, as before a restart of Slack; without, as a broken network."`
 }
 
-// serveControl registers what is below ControlPath.
+// serveControl registers the endpoints below ControlPath.
 func (s *Server) serveControl(logger *slog.Logger) {
 	virtual.Control{
 		Path: ControlPath, Logger: logger, State: s.state, Step: s.postStep,
@@ -82,7 +82,7 @@ func (s *Server) serveControl(logger *slog.Logger) {
 	}.Register(s.mux)
 }
 
-// state is who and what there is.
+// state returns the existing channels and users, and the state of the connections.
 func (s *Server) state() any {
 	channels, users := map[string]string{}, map[string]string{}
 	for _, c := range s.setup.Channels {
@@ -114,7 +114,7 @@ func (s *Server) postStep(r *http.Request) (any, error) {
 	return result, nil
 }
 
-// step runs a step and returns what it led to.
+// step runs a step and returns its outcome.
 func (s *Server) step(ctx context.Context, step Step) (any, error) {
 	done := object{}
 
@@ -153,7 +153,7 @@ func (s *Server) step(ctx context.Context, step Step) (any, error) {
 	return done, nil
 }
 
-// click clicks a button of a message or, if none is named, of a modal.
+// click clicks a button of a message or, without one, of a modal.
 func (s *Server) click(c Click) (string, error) {
 	if c.Channel == "" && c.TS == "" {
 		return s.ClickModal(c.User, c.Action)

@@ -11,14 +11,14 @@ import (
 type conversation struct {
 	Channel
 
-	// people are those of direct messages, without the bot; nil for a channel.
+	// people has the members of direct messages, without the bot; nil for a channel.
 	people []string
 }
 
-// maxPeople is with how many people direct messages can be opened.
+// maxPeople is the maximum number of people in direct messages.
 const maxPeople = 8
 
-// kind is what Slack calls the type of a conversation.
+// kind returns Slack's type of the conversation.
 func (v *conversation) kind() string {
 	switch {
 	case len(v.people) > 1:
@@ -30,7 +30,7 @@ func (v *conversation) kind() string {
 	}
 }
 
-// eventKind is the channel_type of events.
+// eventKind returns the channel_type in events.
 func (v *conversation) eventKind() string { return strings.TrimPrefix(v.kind(), "public_") }
 
 func (v *conversation) object() object {
@@ -49,7 +49,7 @@ func (v *conversation) object() object {
 	return o
 }
 
-// payloadName is the name of the conversation in payloads of interactions.
+// payloadName returns the name of the conversation in interaction payloads.
 func (v *conversation) payloadName() string {
 	if v.people != nil {
 		return "directmessage"
@@ -70,7 +70,7 @@ func (s *Server) channel(ref string) (*conversation, error) {
 	return nil, fmt.Errorf("there is no channel %q", ref)
 }
 
-// members are the IDs of those in a conversation. All people are in all channels.
+// members returns the IDs of the members of a conversation. All people are in all channels.
 func (s *Server) members(v *conversation) []string {
 	ids := slices.Clone(v.people)
 
@@ -87,7 +87,8 @@ func (s *Server) members(v *conversation) []string {
 	return append([]string{s.self.ID}, ids...)
 }
 
-// direct is the conversation with some people, which is made if there is none; the lock is held.
+// direct returns the conversation with some people, which it creates if necessary, and whether it existed; the lock is
+// held.
 func (s *Server) direct(people []string) (*conversation, bool) {
 	slices.Sort(people)
 	people = slices.Compact(people)
@@ -107,7 +108,7 @@ func (s *Server) direct(people []string) (*conversation, bool) {
 	return v, false
 }
 
-// in is the conversation that is named. The ID of a person stands for the direct messages with them.
+// in returns the conversation in the arguments. The ID of a person means the direct messages with them.
 func (c *call) in() (*conversation, error) {
 	ref := c.args["channel"]
 	if u, err := c.server.user(ref); err == nil && u.ID == ref && u != c.server.self {
@@ -124,7 +125,7 @@ func (c *call) in() (*conversation, error) {
 	return found, nil
 }
 
-// joined is the conversation that is named, if the bot is in it.
+// joined returns the conversation in the arguments, if the bot is in it.
 func (c *call) joined() (*conversation, error) {
 	v, err := c.in()
 	if err == nil && v.NotJoined {
@@ -196,7 +197,7 @@ func (c *call) joinChannel() (object, error) {
 	}, nil
 }
 
-// openDirect opens the direct messages with people.
+// openDirect opens direct messages with people.
 func (c *call) openDirect() (object, error) {
 	if c.args["channel"] != "" {
 		v, err := c.in()
@@ -226,7 +227,7 @@ func (c *call) openDirect() (object, error) {
 	return o, nil
 }
 
-// people are the IDs in the argument users.
+// people returns the IDs in the argument users.
 func (c *call) people() ([]string, error) {
 	if c.args["users"] == "" {
 		return nil, refusal("users_list_not_supplied")
@@ -275,7 +276,8 @@ func (c *call) replies() (object, error) {
 	}, false)
 }
 
-// messages returns a page of messages, newest first or oldest first, within oldest and latest. The first message of a thread is always there.
+// messages returns a page of messages, newest first or oldest first, between oldest and latest. The first message of a
+// thread is always included.
 func (c *call) messages(fits func(m *Message) bool, newestFirst bool) (object, error) {
 	var found []object
 

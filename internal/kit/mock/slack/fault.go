@@ -5,24 +5,25 @@ import (
 	"time"
 )
 
-// Fault breaks requests to the Web API.
+// Fault makes requests to the Web API fail.
 type Fault struct {
-	// Method is the method; empty means any.
+	// Method is the affected method; empty means any.
 	Method string `yaml:"method" doc:"The method, such as chat.postMessage; without it, any."`
-	// Status is the status of HTTP that is answered instead, such as 429 or 503.
+	// Status is the HTTP status of the response, such as 429 or 503.
 	Status int `yaml:"status" doc:"The status that is answered instead, such as 429 or 503." min:"400" max:"599" default:"429"`
-	// RetryAfter is the header of a 429, in whole seconds.
+	// RetryAfter is the Retry-After header of a 429, in whole seconds.
 	RetryAfter time.Duration `yaml:"retry_after" doc:"The header Retry-After of a 429." default:"1s" min:"1s"`
-	// Unknown means that the request has its effect, and the connection is closed without an answer.
+	// Unknown means that the request takes effect, but the connection is closed without a response.
 	Unknown bool `yaml:"unknown" doc:"The request has its effect, but the connection is closed without an answer."`
-	// Times is how many requests it breaks.
+	// Times is how many requests it affects.
 	Times int `yaml:"times" doc:"How many requests." default:"1" min:"1"`
 }
 
-// Break breaks the next requests.
+// Break adds a fault for the next requests.
 func (s *Server) Break(f Fault) { s.faults.Add(f, f.Times) }
 
-// Disconnect ends all connections: with a message first, as Slack does before it restarts a server, or without, as a broken network.
+// Disconnect ends all connections: after a message, as Slack does before it restarts a server, or without one, like a
+// broken network.
 func (s *Server) Disconnect(graceful bool) {
 	m := s.socket
 
@@ -39,8 +40,8 @@ func (s *Server) Disconnect(graceful bool) {
 	}
 }
 
-// LoseAcks ignores the next acknowledgements of what is sent from now on, so that it is sent again. An acknowledgement of something earlier that is still in
-// flight is not ignored.
+// LoseAcks ignores the next acknowledgements of envelopes sent from now on, so that they are sent again. An acknowledgement
+// of an earlier envelope that is still in flight is not ignored.
 func (s *Server) LoseAcks(n int) {
 	s.socket.mu.Lock()
 	defer s.socket.mu.Unlock()
@@ -49,7 +50,7 @@ func (s *Server) LoseAcks(n int) {
 	s.socket.ignoreFrom = len(s.socket.envelopes)
 }
 
-// Redeliver sends an envelope again, whether it was acknowledged or not.
+// Redeliver resends an envelope, whether or not it was acknowledged.
 func (s *Server) Redeliver(id string) {
 	m := s.socket
 

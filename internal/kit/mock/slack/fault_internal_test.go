@@ -24,7 +24,7 @@ func TestLostAcknowledgementIsOneOfWhatIsSentLater(t *testing.T) {
 		return list
 	}
 
-	s.socket.acknowledge([]byte(`{"envelope_id":"earlier"}`)) // it was in flight
+	s.socket.acknowledge([]byte(`{"envelope_id":"earlier"}`)) // sent before LoseAcks
 	require.Equal(t, []bool{true, false}, acked())
 	s.socket.acknowledge([]byte(`{"envelope_id":"later"}`))
 	require.Equal(t, []bool{true, false}, acked(), "it is lost")

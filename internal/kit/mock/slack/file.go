@@ -17,7 +17,7 @@ import (
 const (
 	uploadPath   = Path + "/upload/"
 	downloadPath = Path + "/files/"
-	// maxFile bounds uploads.
+	// maxFile limits uploads.
 	maxFile = 32 << 20
 )
 
@@ -26,10 +26,10 @@ type File struct {
 	ID    string `json:"id"`
 	Name  string `json:"name"`
 	Title string `json:"title"`
-	// Length is how long the app said it is, Data what it uploaded.
+	// Length is the size that the app announced, Data what it uploaded.
 	Length int    `json:"length"`
 	Data   []byte `json:"data,omitempty"`
-	// Complete means that the upload was completed. Channels are the IDs of those in which it was shared.
+	// Complete means that the upload was completed. Channels are the IDs of the channels in which the file was shared.
 	Complete bool     `json:"complete"`
 	Channels []string `json:"channels,omitempty"`
 
@@ -62,7 +62,7 @@ func (s *Server) fileObjects(ids []string) []object {
 	return found
 }
 
-// Files are the files that were uploaded, by ID.
+// Files returns the uploaded files by ID.
 func (s *Server) Files() map[string]File {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +75,7 @@ func (s *Server) Files() map[string]File {
 	return all
 }
 
-// startUpload returns the address to which a file is uploaded.
+// startUpload returns the URL for uploading a file.
 func (c *call) startUpload() (object, error) {
 	length, err := strconv.Atoi(c.args["length"])
 	if err != nil || length < 1 || c.args["filename"] == "" {
@@ -86,7 +86,7 @@ func (c *call) startUpload() (object, error) {
 		return nil, refusal("file_upload_size_restricted")
 	}
 
-	// The name becomes a part of addresses.
+	// The name becomes part of URLs.
 	name := path.Base("/" + c.args["filename"])
 	f := &File{ID: c.server.makeID("F"), Name: name, Title: name, Length: length}
 	c.server.files[f.ID] = f
@@ -94,7 +94,7 @@ func (c *call) startUpload() (object, error) {
 	return object{"upload_url": c.server.address() + uploadPath + f.ID, "file_id": f.ID}, nil
 }
 
-// serveUpload takes the content of a file, as the body or as the first part of a form.
+// serveUpload receives the content of a file, as the body or as a file in a form.
 func (s *Server) serveUpload(w http.ResponseWriter, r *http.Request) {
 	data, err := uploaded(w, r)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Server) serveUpload(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// uploaded is the content of a file in a request.
+// uploaded returns the content of the file in a request.
 func uploaded(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	body := http.MaxBytesReader(w, r.Body, maxFile+maxBody)
 
@@ -140,7 +140,7 @@ func uploaded(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 }
 
-// completeUpload ends uploads and shares the files in a channel, if one is named.
+// completeUpload completes uploads and shares the files in the given channels, if any.
 func (c *call) completeUpload() (object, error) {
 	var wanted []struct {
 		ID    string `json:"id"`
@@ -174,7 +174,7 @@ func (c *call) completeUpload() (object, error) {
 	return object{"files": c.server.fileObjects(ids)}, nil
 }
 
-// share posts a message with files in each channel that is named.
+// share posts a message with files in each of the given channels.
 func (c *call) share(ids []string) error {
 	names := strings.FieldsFunc(c.args["channels"]+","+c.args["channel_id"], func(r rune) bool { return r == ',' })
 	posts := []*Message{}
@@ -208,7 +208,7 @@ func (c *call) share(ids []string) error {
 	return nil
 }
 
-// file is the file that is named.
+// file returns the file in the arguments.
 func (c *call) file() (*File, error) {
 	f := c.server.files[c.args["file"]]
 	if f == nil || !f.Complete {
@@ -238,7 +238,7 @@ func (c *call) deleteFile() (object, error) {
 	return object{}, nil
 }
 
-// serveDownload sends a file to those who have the token. Slack sends others to its login page.
+// serveDownload sends a file to clients with the token. Slack redirects others to its login page.
 func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if token == "" || s.setup.Token != "" && token != s.setup.Token {

@@ -9,31 +9,32 @@ import (
 	"time"
 )
 
-// Message is a message in a channel or thread, as it is now.
+// Message is the current state of a message in a channel or thread.
 type Message struct {
 	Channel  string `json:"channel"`
 	TS       string `json:"ts"`
 	ThreadTS string `json:"thread_ts,omitempty"`
-	// User is who wrote it. Bot means that the app did.
+	// User is the author. Bot means that the app wrote it.
 	User string `json:"user"`
 	Bot  bool   `json:"bot"`
 	Text string `json:"text"`
-	// Blocks are as they were sent, with IDs for those that had none. Metadata is as it was sent.
+	// Blocks are as sent, with IDs added where they were missing. Metadata is as sent.
 	Blocks   json.RawMessage `json:"blocks,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
-	// Broadcast means that the reply is shown in the channel too, Ephemeral that only this user sees it.
+	// Broadcast means that the reply is also shown in the channel; Ephemeral is the only user who sees the message.
 	Broadcast bool   `json:"broadcast,omitempty"`
 	Ephemeral string `json:"ephemeral,omitempty"`
-	// Updates are when it was updated.
+	// Updates are the times of its updates.
 	Updates []time.Time `json:"updates,omitempty"`
-	// Mentions are what it notifies: <!channel>, <@U1> and the like, in its text and in the markup of its blocks.
+	// Mentions are the mentions that notify: <!channel>, <@U1> and the like, in its text and in the markup of its blocks.
 	Mentions []string `json:"mentions,omitempty"`
-	// Reactions are the emoji under it, Files the IDs of files that were shared with it.
+	// Reactions are the emoji on it, Files the IDs of the files shared with it.
 	Reactions []Reaction `json:"reactions,omitempty"`
 	Files     []string   `json:"files,omitempty"`
 }
 
-// Shown is all that people read of the message: the texts of its blocks, or its text if it has none. Entities are resolved.
+// Shown returns what people read of the message: the texts of its blocks, or its text if it has none. Entities are
+// resolved.
 func (m Message) Shown() string {
 	parts := texts(m.Blocks)
 	if len(parts) == 0 {
@@ -43,7 +44,7 @@ func (m Message) Shown() string {
 	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(strings.Join(parts, "\n"))
 }
 
-// Buttons are the action IDs of its buttons.
+// Buttons returns the action IDs of its buttons.
 func (m Message) Buttons() []string {
 	var found []string
 
@@ -56,7 +57,7 @@ func (m Message) Buttons() []string {
 	return found
 }
 
-// texts are the texts of blocks, in order.
+// texts returns the texts of blocks, in order.
 func texts(blocks json.RawMessage) []string {
 	var found []string
 
@@ -69,7 +70,7 @@ func texts(blocks json.RawMessage) []string {
 	return found
 }
 
-// eachObject visits the objects in JSON, outer ones first, the members of each in the order of their names.
+// eachObject visits the objects in JSON, outer ones first, and the members of each sorted by name.
 func eachObject(raw json.RawMessage, visit func(o map[string]any)) {
 	var value any
 	if len(raw) == 0 || json.Unmarshal(raw, &value) != nil {
@@ -103,10 +104,10 @@ func eachObject(raw json.RawMessage, visit func(o map[string]any)) {
 	walk(value)
 }
 
-// mention is what notifies people: users, user groups, and everybody in a channel.
+// mention matches mentions that notify people: of users, user groups, and everyone in a channel.
 var mention = regexp.MustCompile(`<(?:@[UW][A-Z0-9]+|!(?:channel|here|everyone|subteam\^[A-Z0-9]+))(?:\|[^>]*)?>`)
 
-// mentions finds what a message notifies. Plain text notifies nobody.
+// mentions returns the mentions in a message that notify. Plain text notifies nobody.
 func mentions(text string, blocks json.RawMessage) []string {
 	found := mention.FindAllString(text, -1)
 
@@ -119,7 +120,7 @@ func mentions(text string, blocks json.RawMessage) []string {
 	return found
 }
 
-// nextTS is a timestamp that no message has; the lock is held.
+// nextTS returns a timestamp that no message has; the lock is held.
 func (s *Server) nextTS() string {
 	s.lastTS = max(s.lastTS+1, s.clock.Now().UnixMicro())
 
@@ -136,7 +137,7 @@ func (s *Server) find(channelID, ts string) *Message {
 	return s.messages[i]
 }
 
-// seen returns a message that a person sees: also one that only they see; the lock is held.
+// seen returns a message that a person sees, including one that only they see; the lock is held.
 func (s *Server) seen(channelID, ts, userID string) *Message {
 	i := slices.IndexFunc(s.messages, func(m *Message) bool {
 		return m.Channel == channelID && m.TS == ts && (m.Ephemeral == "" || m.Ephemeral == userID)
@@ -148,7 +149,7 @@ func (s *Server) seen(channelID, ts, userID string) *Message {
 	return s.messages[i]
 }
 
-// Messages are all messages of the bot and of people, oldest first. With a channel, only those in it.
+// Messages returns all messages of the bot and of people, oldest first; with a channel, only those in it.
 func (s *Server) Messages(channel string) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,7 +165,7 @@ func (s *Server) Messages(channel string) []Message {
 	return found
 }
 
-// clone is a copy that does not change any more.
+// clone returns a copy that no longer changes.
 func clone(m *Message) Message {
 	copied := *m
 	copied.Reactions = make([]Reaction, len(m.Reactions))
@@ -176,7 +177,7 @@ func clone(m *Message) Message {
 	return copied
 }
 
-// Sent are the messages of the bot that everybody sees, oldest first.
+// Sent returns the messages of the bot that everyone sees, oldest first.
 func (s *Server) Sent(channel string) []Message {
 	return slices.DeleteFunc(s.Messages(channel), func(m Message) bool { return !m.Bot || m.Ephemeral != "" })
 }
@@ -202,7 +203,7 @@ func (s *Server) Delete(channel, ts string) error {
 	return nil
 }
 
-// object is a message as Slack writes it; the lock is held.
+// object returns a message in Slack's format; the lock is held.
 func (s *Server) object(m *Message, metadata bool) object {
 	o := object{"type": "message", "user": m.User, "text": m.Text, "ts": m.TS, "team": teamID}
 	if m.Bot {
@@ -238,7 +239,8 @@ func (s *Server) object(m *Message, metadata bool) object {
 	return o
 }
 
-// addThread adds what a message tells of its thread: a parent how many replied and when, a reply whose message it is under; the lock is held.
+// addThread adds the thread's fields to a message: replies and their authors to a parent, the parent's author to a reply;
+// the lock is held.
 func (s *Server) addThread(o object, m *Message) {
 	if m.ThreadTS != "" && m.ThreadTS != m.TS {
 		o["thread_ts"] = m.ThreadTS

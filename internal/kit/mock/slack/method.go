@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// maxBody bounds requests.
+// maxBody limits the size of a request.
 const maxBody = 4 << 20
 
 // object is a JSON object.
 type object = map[string]any
 
-// apiError is an error of the Web API, which Slack answers with status 200. Messages are what is wrong in detail.
+// apiError is an error of the Web API, which Slack returns with status 200. Messages are the details.
 type apiError struct {
 	Code     string
 	Messages []string
@@ -28,7 +28,7 @@ type apiError struct {
 
 func (e *apiError) Error() string { return e.Code }
 
-// object is the answer with the error. Each message is there twice, as in Slack.
+// object returns the response with the error. It contains each message twice, as in Slack.
 func (e *apiError) object() object {
 	o := object{"ok": false, "error": e.Code}
 	if len(e.Messages) == 0 {
@@ -52,10 +52,10 @@ type Request struct {
 	Number int       `json:"number"`
 	Method string    `json:"method"`
 	At     time.Time `json:"at"`
-	// Status is that of HTTP; 0 means that the connection was closed without an answer. Error is Slack's.
+	// Status is the HTTP status; 0 means that the connection was closed without a response. Error is Slack's error code.
 	Status int    `json:"status"`
 	Error  string `json:"error,omitempty"`
-	// Arguments are what was sent.
+	// Arguments are the arguments as sent.
 	Arguments map[string]string `json:"arguments"`
 }
 
@@ -66,7 +66,7 @@ type call struct {
 	args   map[string]string
 }
 
-// methods are the methods of the Web API by name. apps.connections.open wants the app-level token.
+// methods returns the methods of the Web API by name. apps.connections.open requires the app-level token.
 func methods() map[string]func(c *call) (object, error) {
 	return map[string]func(c *call) (object, error){
 		"api.test":                     func(*call) (object, error) { return object{}, nil },
@@ -185,7 +185,7 @@ func (s *Server) run(method, token string, c *call) (object, error) {
 	return handle(c)
 }
 
-// arguments reads a form, a query or JSON. Values of JSON that are no texts stay JSON.
+// arguments reads a form, a query or JSON. JSON values that are not strings stay JSON.
 func arguments(r *http.Request) (map[string]string, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {
@@ -264,7 +264,7 @@ func (c *call) openConnection() (object, error) {
 	return object{"url": "ws://" + c.host + socketPath + "?ticket=" + c.server.makeID("t")}, nil
 }
 
-// raw is an argument that is JSON.
+// raw returns an argument that is JSON.
 func (c *call) raw(name string) json.RawMessage {
 	if c.args[name] == "" {
 		return nil
@@ -273,10 +273,11 @@ func (c *call) raw(name string) json.RawMessage {
 	return json.RawMessage(c.args[name])
 }
 
-// flag is an argument that is true or false.
+// flag returns a boolean argument.
 func (c *call) flag(name string) bool { return c.args[name] == "1" || c.args[name] == "true" }
 
-// page is the part of a list that limit and cursor ask for, and the cursor of the next one, empty at the end. Cursors are opaque to clients.
+// page returns the part of a list selected by limit and cursor, and the cursor of the next page, which is empty at the end.
+// Cursors are opaque to clients.
 func page[T any](c *call, all []T) ([]T, string, error) {
 	limit, err := strconv.Atoi(cmp.Or(c.args["limit"], "100"))
 	if err != nil || limit < 1 || limit > 1000 {
@@ -298,7 +299,7 @@ func page[T any](c *call, all []T) ([]T, string, error) {
 
 const cursorPrefix = "from:"
 
-// readCursor is the position that a cursor stands for.
+// readCursor returns the position that a cursor refers to.
 func readCursor(cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil
@@ -314,7 +315,7 @@ func readCursor(cursor string) (int, error) {
 	return int(from), err
 }
 
-// listed is the answer with a page of a list.
+// listed returns the response with a page of a list.
 func listed[T any](c *call, name string, all []T) (object, error) {
 	found, next, err := page(c, all)
 	if err != nil {

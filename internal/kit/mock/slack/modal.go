@@ -9,19 +9,19 @@ import (
 const (
 	// triggerTime is how long a trigger can be used.
 	triggerTime = 3 * time.Second
-	// maxStack is how many modals can be on top of each other.
+	// maxStack is how many modals can be stacked.
 	maxStack = 3
 	maxTitle = 24
 )
 
-// trigger lets an app open a modal for the person who clicked.
+// trigger allows an app to open a modal for the person who clicked.
 type trigger struct {
 	user string
 	at   time.Time
 	used bool
 }
 
-// makeTrigger makes a trigger of a person; the lock is held.
+// makeTrigger returns a new trigger for a person; the lock is held.
 func (s *Server) makeTrigger(userID string) string {
 	id := s.makeID("trigger-")
 	s.triggers[id] = &trigger{user: userID, at: s.clock.Now()}
@@ -35,17 +35,17 @@ type Modal struct {
 	User string `json:"user"`
 	// Type is modal or home.
 	Type string `json:"type"`
-	// View is what the app sent, with IDs for blocks that had none. Hash changes with it.
+	// View is the view that the app sent, with IDs added to blocks without one. Hash changes with it.
 	View json.RawMessage `json:"view"`
 	Hash string          `json:"hash"`
 	// Previous is the ID of the modal below it.
 	Previous string `json:"previous,omitempty"`
-	// Open is false after it was submitted successfully. Errors are what the app found wrong with what was submitted, by block.
+	// Open is false once it has been submitted or cleared. Errors are the app's errors in the submission, by block.
 	Open   bool              `json:"open"`
 	Errors map[string]string `json:"errors,omitempty"`
 }
 
-// view is what is read of a view.
+// view has the supported fields of a view.
 type view struct {
 	Type            string          `json:"type"`
 	CallbackID      string          `json:"callback_id"`
@@ -55,7 +55,7 @@ type view struct {
 	Blocks          json.RawMessage `json:"blocks"`
 }
 
-// read is what is read of the view.
+// read decodes the view.
 func (m *Modal) read() view {
 	var v view
 
@@ -64,7 +64,7 @@ func (m *Modal) read() view {
 	return v
 }
 
-// object is a view as Slack writes it: what was sent, and what Slack adds to it.
+// viewObject returns a view in Slack's format: as sent, with the fields that Slack adds.
 func (s *Server) viewObject(m *Modal) object {
 	o := object{"callback_id": "", "private_metadata": "", "external_id": "", "clear_on_close": false, "notify_on_close": false, "close": nil, "submit": nil}
 	_ = json.Unmarshal(m.View, &o) // as in read
@@ -80,7 +80,7 @@ func (s *Server) viewObject(m *Modal) object {
 	return o
 }
 
-// root is the ID of the lowest modal below one.
+// root returns the ID of the bottom modal of a stack.
 func (s *Server) root(m *Modal) string {
 	for m.Previous != "" {
 		m = s.modalByID(m.Previous)
@@ -97,7 +97,7 @@ func (s *Server) modalByID(id string) *Modal {
 	return nil
 }
 
-// checkView checks a view of a type and returns it with IDs; the lock is held.
+// checkView checks a view of the given type and returns it with IDs; the lock is held.
 func (s *Server) checkView(raw json.RawMessage, kind string) (json.RawMessage, error) {
 	var (
 		v view
@@ -128,7 +128,7 @@ func (s *Server) checkView(raw json.RawMessage, kind string) (json.RawMessage, e
 	return named, err
 }
 
-// takeTrigger uses the trigger that is named.
+// takeTrigger uses up the trigger in the arguments.
 func (c *call) takeTrigger() (*trigger, error) {
 	t := c.server.triggers[c.args["trigger_id"]]
 
@@ -177,7 +177,7 @@ func (c *call) showView(push bool) (object, error) {
 	return object{"view": c.server.viewObject(c.server.show(t.user, "modal", checked, below))}, nil
 }
 
-// depth is how many modals are there from the lowest one to this.
+// depth returns the number of modals from the bottom of the stack to this one.
 func (s *Server) depth(m *Modal) int {
 	n := 1
 	for ; m.Previous != ""; n++ {
@@ -187,7 +187,7 @@ func (s *Server) depth(m *Modal) int {
 	return n
 }
 
-// show shows a person a view that was checked; the lock is held.
+// show shows a checked view to a person; the lock is held.
 func (s *Server) show(userID, kind string, checked json.RawMessage, below *Modal) *Modal {
 	m := &Modal{ID: s.makeID("V"), User: userID, Type: kind, View: checked, Hash: s.makeID("hash-"), Open: true}
 	if below != nil {
@@ -199,12 +199,12 @@ func (s *Server) show(userID, kind string, checked json.RawMessage, below *Modal
 	return m
 }
 
-// change gives a modal another view; the lock is held.
+// change replaces the view of a modal; the lock is held.
 func (s *Server) change(m *Modal, checked json.RawMessage) {
 	m.View, m.Hash, m.Errors = checked, s.makeID("hash-"), nil
 }
 
-// updateView changes the view that is named by its ID or by the ID that the app gave it.
+// updateView changes the view with the given ID, or with the ID that the app assigned to it.
 func (c *call) updateView() (object, error) {
 	m := c.server.modalByID(c.args["view_id"])
 
@@ -233,7 +233,7 @@ func (c *call) updateView() (object, error) {
 	return object{"view": c.server.viewObject(m)}, nil
 }
 
-// publishView shows a person the home tab of the app.
+// publishView shows the app's home tab to a person.
 func (c *call) publishView() (object, error) {
 	u, err := c.server.user(c.args["user_id"])
 	if err != nil || u.ID != c.args["user_id"] {
@@ -259,7 +259,7 @@ func (c *call) publishView() (object, error) {
 	return object{"view": c.server.viewObject(home)}, nil
 }
 
-// Modals are the modals and home tabs that were opened, oldest first.
+// Modals returns the modals and home tabs that were opened, oldest first.
 func (s *Server) Modals() []Modal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,10 +272,10 @@ func (s *Server) Modals() []Modal {
 	return all
 }
 
-// modal is the newest open modal of a person; the lock is held.
+// modal returns the newest open modal of a person; the lock is held.
 func (s *Server) modal(userID string) *Modal { return s.newest(userID, "modal") }
 
-// newest is the newest open view of a type that a person sees; the lock is held.
+// newest returns the newest open view of a type that a person sees; the lock is held.
 func (s *Server) newest(userID, kind string) *Modal {
 	for _, m := range slices.Backward(s.modals) {
 		if m.User == userID && m.Open && m.Type == kind {
@@ -286,14 +286,14 @@ func (s *Server) newest(userID, kind string) *Modal {
 	return nil
 }
 
-// submission is what an app replies to a submitted modal.
+// submission is an app's reply to a submitted modal.
 type submission struct {
 	ResponseAction string            `json:"response_action"`
 	Errors         map[string]string `json:"errors"`
 	View           json.RawMessage   `json:"view"`
 }
 
-// settle does what the app replied to a submitted modal. A view that Slack refuses leaves the modal open; the lock is held.
+// settle applies the app's reply to a submitted modal. A view that Slack rejects leaves the modal open; the lock is held.
 func (s *Server) settle(m *Modal, reply submission) {
 	m.Errors, m.Open = nil, false
 

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Say writes a message as a person, in a channel named by its name or ID, or in the thread under a message. <@NAME> mentions by name. It
-// returns the message.
+// Say writes a message as a person, in a channel given by name or ID, or in the thread under a message. <@NAME> mentions by
+// name. It returns the message.
 func (s *Server) Say(channel, user, text, threadTS string) (Message, error) {
 	u, err := s.user(user)
 	if err != nil {
 		return Message{}, fmt.Errorf("say: %w", err)
 	}
 
-	// Slack passes on what people type with these characters escaped; only mentions and links have them.
+	// Slack escapes these characters in what people type; only mentions and links contain them unescaped.
 	text = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 
 	for _, other := range append([]User{s.self}, s.setup.Users...) {
@@ -53,7 +53,7 @@ func (s *Server) Say(channel, user, text, threadTS string) (Message, error) {
 	return *m, nil
 }
 
-// callback is the payload of an event; the lock is held.
+// callback returns the payload of an event; the lock is held.
 func (s *Server) callback(event object) object {
 	return object{
 		"type": "event_callback", "team_id": teamID, "api_app_id": appID, "event": event, "event_id": s.makeID("Ev"), "event_time": s.clock.Now().Unix(),
@@ -61,7 +61,7 @@ func (s *Server) callback(event object) object {
 	}
 }
 
-// send makes an envelope and delivers it; the lock is held.
+// send creates an envelope and delivers it; the lock is held.
 func (s *Server) send(kind string, payload object) string {
 	raw, err := json.Marshal(payload)
 	if err != nil {
@@ -71,12 +71,12 @@ func (s *Server) send(kind string, payload object) string {
 	return s.socket.deliver(s.makeID("envelope-"), kind, raw)
 }
 
-// person is a user in the payload of an interaction.
+// person returns a user in the format of interaction payloads.
 func person(u User) object {
 	return object{"id": u.ID, "username": u.Name, "name": u.Name, "team_id": teamID}
 }
 
-// Click clicks a button of a message that the person sees. It returns the ID of the envelope that tells the app.
+// Click clicks a button of a message that the person sees. It returns the ID of the envelope sent to the app.
 func (s *Server) Click(channel, user, ts, actionID string) (string, error) {
 	u, err := s.user(user)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Server) Click(channel, user, ts, actionID string) (string, error) {
 	payload["container"], payload["channel"] = container, object{"id": c.ID, "name": c.payloadName()}
 	payload["response_url"] = s.makeResponseURL(m, u.ID)
 
-	// Slack does not send what an ephemeral message showed.
+	// Slack does not send the content of an ephemeral message.
 	if m.Ephemeral == "" {
 		payload["message"] = s.object(m, true)
 	}
@@ -117,7 +117,7 @@ func (s *Server) Click(channel, user, ts, actionID string) (string, error) {
 	return s.send("interactive", payload), nil
 }
 
-// ClickModal clicks a button of the modal that a person sees. It returns the ID of the envelope that tells the app.
+// ClickModal clicks a button of the modal that a person sees. It returns the ID of the envelope sent to the app.
 func (s *Server) ClickModal(user, actionID string) (string, error) {
 	u, err := s.user(user)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *Server) ClickModal(user, actionID string) (string, error) {
 	return s.send("interactive", payload), nil
 }
 
-// clicked is what the payloads of all clicks have; the lock is held.
+// clicked returns the payload fields that all clicks have; the lock is held.
 func (s *Server) clicked(u User, blocks json.RawMessage, actionID string) (object, error) {
 	found, blockID := button(blocks, actionID)
 	if found == nil {

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Reaction is an emoji under a message, by its name without colons, and the IDs of those who put it there.
+// Reaction is an emoji on a message, by its name without colons, and the IDs of the users who added it.
 type Reaction struct {
 	Name  string   `json:"name"`
 	Users []string `json:"users"`
 }
 
-// emojiName is a name of an emoji, with a skin tone or without.
+// emojiName matches the name of an emoji, with or without a skin tone.
 var emojiName = regexp.MustCompile(`^[a-z0-9_+'-]+(::skin-tone-[2-6])?$`)
 
 func reactionObjects(m *Message) []object {
@@ -55,7 +55,7 @@ func unreact(m *Message, name, userID string) bool {
 	return true
 }
 
-// reactedTo is the message of a request about reactions.
+// reactedTo returns the message that a request about reactions refers to.
 func (c *call) reactedTo() (*Message, error) {
 	if c.args["channel"] == "" || c.args["timestamp"] == "" {
 		return nil, refusal("no_item_specified")
@@ -107,7 +107,7 @@ func (c *call) getReactions() (object, error) {
 	return object{"type": "message", "channel": m.Channel, "message": o}, nil
 }
 
-// sendReaction tells the app of a reaction; the lock is held.
+// sendReaction sends a reaction event to the app; the lock is held.
 func (s *Server) sendReaction(event string, m *Message, userID, name string) {
 	s.send("events_api", s.callback(object{
 		"type": event, "user": userID, "reaction": name, "item_user": m.User, "event_ts": s.nextTS(),
@@ -115,7 +115,7 @@ func (s *Server) sendReaction(event string, m *Message, userID, name string) {
 	}))
 }
 
-// React puts an emoji under a message as a person.
+// React adds a reaction to a message as a person.
 func (s *Server) React(channel, user, ts, name string) error {
 	u, err := s.user(user)
 	if err != nil {

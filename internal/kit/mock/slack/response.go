@@ -14,7 +14,7 @@ const (
 	responseTime = 30 * time.Minute
 )
 
-// responseURL lets an app answer a click without a token.
+// responseURL lets an app respond to a click without a token.
 type responseURL struct {
 	server  *Server
 	message *Message
@@ -23,7 +23,7 @@ type responseURL struct {
 	used    int
 }
 
-// makeResponseURL makes the response URL of a click on a message; the lock is held.
+// makeResponseURL returns a new response URL for a click on a message; the lock is held.
 func (s *Server) makeResponseURL(m *Message, userID string) string {
 	id := s.makeID("r")
 	s.responses[id] = &responseURL{server: s, message: m, user: userID, at: s.clock.Now()}
@@ -31,7 +31,7 @@ func (s *Server) makeResponseURL(m *Message, userID string) string {
 	return s.address() + responsePath + teamID + "/" + id
 }
 
-// response is what an app posts to a response URL. Slack takes true and "true".
+// response is what an app posts to a response URL. Slack accepts both true and "true".
 type response struct {
 	Text            string          `json:"text"`
 	Blocks          json.RawMessage `json:"blocks"`
@@ -43,7 +43,8 @@ type response struct {
 
 func isTrue(value any) bool { return value == true || value == "true" }
 
-// replaces reports whether the original is replaced: if the app says so, or says neither that nor who is to see a new message.
+// replaces reports whether the original is replaced: if the app requests it, or specifies neither that nor who sees a new
+// message.
 func (r response) replaces() bool {
 	return isTrue(r.ReplaceOriginal) || r.ReplaceOriginal == nil && r.ResponseType == ""
 }
@@ -77,7 +78,7 @@ func (s *Server) serveResponse(w http.ResponseWriter, r *http.Request) {
 	respond(w, object{}, err)
 }
 
-// use does what the app asked for; the lock is held.
+// use does what the app requests; the lock is held.
 func (u *responseURL) use(sent response) error {
 	switch {
 	case u.server.clock.Since(u.at) > responseTime:
@@ -110,7 +111,8 @@ func (u *responseURL) use(sent response) error {
 	return nil
 }
 
-// write replaces the original or posts a message, which only the person who clicked sees unless it is for the channel; the lock is held.
+// write replaces the original or posts a message, which only the person who clicked sees unless it is for the channel; the
+// lock is held.
 func (u *responseURL) write(sent response, text string, blocks json.RawMessage) {
 	if sent.replaces() {
 		changed := *u.message

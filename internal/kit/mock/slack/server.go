@@ -1,7 +1,8 @@
-// Package slack is a virtual Slack on the wire: the methods of the Web API that bots use for messages, files and modals, and Socket Mode, well
-// enough that the usual client libraries run against it unmodified. Tests say what people write, click and submit, read what the bot sent, and
-// break requests and connections on purpose. There is one workspace with one app; slash commands, user groups and permissions are not
-// simulated. The package knows nothing of models or of TARSy.
+// Package slack is a virtual Slack on the wire: the methods of the Web API that bots use for messages, files and modals,
+// and Socket Mode, complete enough for the usual client libraries to run against it unmodified. Tests determine what people
+// write, click and submit, read what the bot sent, and break requests and connections on purpose. There is one workspace
+// with one app; slash commands, user groups and permissions are not simulated. The package knows nothing about models or
+// TARSy.
 package slack
 
 import (
@@ -20,7 +21,7 @@ import (
 )
 
 const (
-	// Path is where a server has everything that clients use.
+	// Path is the root of everything that clients use.
 	Path       = "/slack"
 	apiPath    = Path + "/api/"
 	socketPath = Path + "/socket"
@@ -32,36 +33,36 @@ const (
 
 // Setup is who and what exists at the start.
 type Setup struct {
-	// Token is the bot token and AppToken the app-level token that are accepted; without one, any is.
+	// Token is the accepted bot token and AppToken the accepted app-level token; an empty one accepts any.
 	Token, AppToken string
 	// Bot is the name of the bot; empty means tarsy.
 	Bot string
-	// Users are the people, Channels the channels that the bot is in. Without channels there is one, named general.
+	// Users are the people, Channels the channels that the bot is in. Without channels, there is one named general.
 	Users    []User
 	Channels []Channel
 	// AckWithin is how long a client may take to acknowledge an envelope before it is sent again; 0 means 3 s, as in Slack.
 	AckWithin time.Duration
-	// PingEvery is how often connections are pinged; 0 means 5 s.
+	// PingEvery is the interval of pings; 0 means 5 s.
 	PingEvery time.Duration
 }
 
-// User is a person. Without an ID, one is made; without an address, it is NAME@example.com.
+// User is a person. An empty ID is generated; an empty Email becomes NAME@example.com.
 type User struct{ Name, ID, Email string }
 
-// Channel is a channel. Without an ID, one is made.
+// Channel is a channel. An empty ID is generated.
 type Channel struct {
 	Name, ID string
 	// NotJoined means that the bot is not a member until it joins.
 	NotJoined bool
 }
 
-// Config is what a server needs.
+// Config configures a server.
 type Config struct {
 	Setup
 
-	// Clock times messages, triggers and envelopes; nil is the real one.
+	// Clock times messages, triggers and envelopes; nil means the real clock.
 	Clock clockwork.Clock
-	// Logger is told about faults of the server itself; nil is nobody.
+	// Logger receives faults of the server itself; nil discards them.
 	Logger *slog.Logger
 }
 
@@ -77,7 +78,7 @@ type Server struct {
 	journal  virtual.Journal[Request]
 	strange  virtual.Journal[string]
 	faults   virtual.Faults[Fault]
-	// changes are those of everything below, of the journal and of Socket Mode.
+	// changes covers everything below, the journal and Socket Mode.
 	changes virtual.Changes
 
 	mu            sync.Mutex
@@ -89,11 +90,11 @@ type Server struct {
 	triggers      map[string]*trigger
 	responses     map[string]*responseURL
 	made          int
-	// host is the name under which the last request reached this server, for the addresses that apps are given.
+	// host is the host name of the last request, for URLs sent to apps.
 	host string
 }
 
-// New returns a server. It answers once its Handler is served; Start does that on a port of its own. Stop ends either.
+// New returns a server. It answers once its Handler is served; Start serves it on its own port. Stop ends either.
 func New(cfg Config) (*Server, error) {
 	s := &Server{
 		setup: cfg.Setup, clock: cmp.Or(cfg.Clock, clockwork.NewRealClock()), mux: http.NewServeMux(), triggers: map[string]*trigger{},
@@ -126,7 +127,7 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// name gives IDs to what has none, and checks that names and IDs are unique.
+// name assigns missing IDs, and checks that names and IDs are unique.
 func (s *Server) name() error {
 	taken := map[string]bool{s.self.ID: true, s.self.Name: true}
 
@@ -163,25 +164,25 @@ func (s *Server) Handler() http.Handler { return s.mux }
 // Start serves on a free port of the loopback interface.
 func (s *Server) Start() error { return s.listener.Start(s.mux) }
 
-// Stop breaks all connections and waits for them. It may be called more than once, and before Start.
+// Stop breaks all connections and waits for them. It can be called more than once, and before Start.
 func (s *Server) Stop() {
 	s.listener.Stop()
 	s.socket.stop()
 }
 
-// API is the base URL of the Web API.
+// API returns the base URL of the Web API.
 func (s *Server) API() string { return s.listener.URL() + Path + "/api" }
 
-// Token is a bot token that is accepted, AppToken an app-level token.
+// Token returns an accepted bot token.
 func (s *Server) Token() string { return cmp.Or(s.setup.Token, "xoxb-mock") }
 
-// AppToken is an app-level token that is accepted.
+// AppToken returns an accepted app-level token.
 func (s *Server) AppToken() string { return cmp.Or(s.setup.AppToken, "xapp-mock") }
 
 // Unexpected describes each request to a method that does not exist.
 func (s *Server) Unexpected() []string { return s.strange.List() }
 
-// Unused describes faults that no request met.
+// Unused describes faults that are not used up.
 func (s *Server) Unused() []string {
 	var unused []string
 
@@ -204,10 +205,10 @@ func (s *Server) user(ref string) (User, error) {
 	return User{}, fmt.Errorf("there is no user %q", ref)
 }
 
-// address is the address of this server for apps; the lock is held.
+// address returns the URL of this server for apps; the lock is held.
 func (s *Server) address() string { return "http://" + s.host }
 
-// makeID makes an ID; the lock is held.
+// makeID returns a new ID; the lock is held.
 func (s *Server) makeID(kind string) string {
 	s.made++
 

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// newServer is a Slack with the channel general and the people alice and bob, and a client of it.
+// newServer returns a Slack with the channel general and the people alice and bob, and a client for it.
 func newServer(t *testing.T) (*slack.Server, *api.Client) {
 	t.Helper()
 
@@ -37,7 +37,7 @@ func newServer(t *testing.T) (*slack.Server, *api.Client) {
 	return server, api.New("xoxb-1", api.OptionAPIURL(server.API()+"/"), api.OptionAppLevelToken("xapp-1"), api.OptionHTTPClient(requests))
 }
 
-// connect runs a client of Socket Mode and returns what it receives besides its own events.
+// connect runs a Socket Mode client and returns the events that it receives, without its own.
 func connect(t *testing.T, client *api.Client) (*socketmode.Client, <-chan socketmode.Event) {
 	t.Helper()
 
@@ -186,7 +186,7 @@ func TestFaultsLimitBreakAndHideAnswers(t *testing.T) {
 	require.NotContains(t, journal[0].Arguments, "token")
 }
 
-// An envelope that is not acknowledged is sent again: after a time, and over the next connection.
+// An envelope that is not acknowledged is sent again: after a timeout, and over the next connection.
 func TestEnvelopesAreDeliveredUntilTheyAreAcknowledged(t *testing.T) {
 	t.Parallel()
 
@@ -209,7 +209,7 @@ func TestEnvelopesAreDeliveredUntilTheyAreAcknowledged(t *testing.T) {
 
 	require.NoError(t, server.Wait(t.Context(), "the next connection", func() bool { return server.Opened() == 2 && server.Connected() == 1 }))
 
-	// What was sent over the broken connection is acknowledged too, in vain or not.
+	// Envelopes sent over the broken connection are acknowledged too, whether or not that has an effect.
 	mentioned, acked := false, func() bool {
 		return !slices.ContainsFunc(server.Envelopes(), func(e slack.Envelope) bool { return !e.Acked })
 	}

@@ -13,17 +13,18 @@ import (
 
 const (
 	writeTime = 10 * time.Second
-	// maxAttempts is how often an envelope is sent before it is given up.
+	// maxAttempts is how often an envelope is sent before giving up.
 	maxAttempts = 4
 )
 
-// Envelope is something that Slack tells the app.
+// Envelope is a message from Slack to the app.
 type Envelope struct {
 	ID string `json:"envelope_id"`
 	// Kind is events_api or interactive.
 	Kind    string          `json:"type"`
 	Payload json.RawMessage `json:"payload"`
-	// Attempts is how often it was sent. Acked means that the app acknowledged it; Reply is what it sent with that.
+	// Attempts is how often it was sent. Acked means that the app acknowledged it; Reply is the payload of the
+	// acknowledgement.
 	Attempts int             `json:"attempts"`
 	Acked    bool            `json:"acked"`
 	Reply    json.RawMessage `json:"reply,omitempty"`
@@ -31,8 +32,8 @@ type Envelope struct {
 	LostAcks int `json:"lost_acks,omitempty"`
 }
 
-// socketMode is the WebSocket side. An envelope goes to the newest connection; one that is not acknowledged in time, or whose connection
-// breaks before that, is sent again.
+// socketMode is the WebSocket server. Envelopes are sent to the newest connection. An envelope that is not acknowledged in
+// time, or whose connection breaks before that, is sent again.
 type socketMode struct {
 	server *Server
 	ctx    context.Context //nolint:containedctx // the life of all connections
@@ -44,13 +45,13 @@ type socketMode struct {
 	conns   []*conn
 	opened  int
 	stopped bool
-	// ignoring is how many acknowledgements are still to be ignored, of envelopes from ignoreFrom on.
+	// ignoring is how many acknowledgements of envelopes from ignoreFrom on are still to be ignored.
 	ignoring   int
 	ignoreFrom int
 	envelopes  []*Envelope
 }
 
-// conn is a connection. Whoever holds the lock of write may write.
+// conn is a connection. write must be held to write to it.
 type conn struct {
 	socket *websocket.Conn
 	write  sync.Mutex
@@ -72,7 +73,7 @@ func (m *socketMode) stop() {
 	m.running.Wait()
 }
 
-// begin counts something that runs, unless the server is stopped.
+// begin counts a running task, and returns false if the server is stopped.
 func (m *socketMode) begin() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,9 +87,9 @@ func (m *socketMode) begin() bool {
 	return true
 }
 
-// ServeHTTP is a connection, from its beginning to its end.
+// ServeHTTP serves a connection from its start to its end.
 func (m *socketMode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// Libraries send the origin of Slack; web pages have no business here.
+	// Libraries send Slack's origin; web pages have no business here.
 	if o := r.Header.Get("Origin"); o != "" && o != "https://api.slack.com" || r.URL.Query().Get("ticket") == "" || !m.begin() {
 		http.Error(w, "not for web pages, and only with an address of apps.connections.open", http.StatusForbidden)
 
@@ -152,7 +153,7 @@ func (c *conn) send(ctx context.Context, value any) error {
 	return c.socket.Write(limited, websocket.MessageText, raw)
 }
 
-// ping pings a connection, as Slack does: libraries reconnect if it does not.
+// ping pings a connection periodically, as Slack does: libraries reconnect without pings.
 func (m *socketMode) ping(ctx context.Context, c *conn) {
 	every := m.server.setup.PingEvery
 	if every == 0 {
@@ -175,7 +176,7 @@ func (m *socketMode) ping(ctx context.Context, c *conn) {
 	}
 }
 
-// join makes a connection one that envelopes go to, and sends those that nobody has acknowledged.
+// join makes a connection available for envelopes, and sends the unacknowledged ones.
 func (m *socketMode) join(c *conn) {
 	m.mu.Lock()
 	m.conns = append(m.conns, c)
@@ -222,7 +223,7 @@ func (m *socketMode) deliver(id, kind string, payload json.RawMessage) string {
 	return id
 }
 
-// attempt sends an envelope to the newest connection, and again if it is not acknowledged in time.
+// attempt sends an envelope to the newest connection, and resends it if it is not acknowledged in time.
 func (m *socketMode) attempt(e *Envelope, reason string) {
 	if !m.begin() {
 		return
@@ -279,7 +280,7 @@ func (m *socketMode) attempt(e *Envelope, reason string) {
 	}()
 }
 
-// acknowledge takes what a client sent.
+// acknowledge handles an acknowledgement from a client.
 func (m *socketMode) acknowledge(data []byte) {
 	var ack struct {
 		EnvelopeID string          `json:"envelope_id"`
@@ -319,7 +320,7 @@ func (m *socketMode) acknowledge(data []byte) {
 	m.server.submitted(*e)
 }
 
-// submitted notes what became of a modal.
+// submitted applies the app's reply to a submitted modal.
 func (s *Server) submitted(e Envelope) {
 	var payload struct {
 		Type string `json:"type"`

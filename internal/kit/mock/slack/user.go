@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// email is the address of a person: the one of the setup, or one made from the name.
+// email returns the address of a person, which is derived from the name unless the setup has one.
 func (u User) email() string { return cmp.Or(u.Email, u.Name+"@example.com") }
 
-// userObject is a user as Slack writes it.
+// userObject returns a user in Slack's format.
 func (s *Server) userObject(u User) object {
 	profile := object{"display_name": u.Name, "display_name_normalized": u.Name, "real_name": u.Name, "real_name_normalized": u.Name, "team": teamID}
 	if u == s.self {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Connected is how many connections of Socket Mode there are, Opened how many there were.
+// Connected returns how many Socket Mode connections are open.
 func (s *Server) Connected() int {
 	s.socket.mu.Lock()
 	defer s.socket.mu.Unlock()
@@ -15,7 +15,7 @@ func (s *Server) Connected() int {
 	return len(s.socket.conns)
 }
 
-// Opened is how many connections of Socket Mode were opened so far.
+// Opened returns how many Socket Mode connections have been opened so far.
 func (s *Server) Opened() int {
 	s.socket.mu.Lock()
 	defer s.socket.mu.Unlock()
@@ -23,7 +23,7 @@ func (s *Server) Opened() int {
 	return s.socket.opened
 }
 
-// Envelopes are what the app was told, oldest first.
+// Envelopes returns the envelopes for the app, oldest first.
 func (s *Server) Envelopes() []Envelope {
 	s.socket.mu.Lock()
 	defer s.socket.mu.Unlock()
@@ -36,12 +36,12 @@ func (s *Server) Envelopes() []Envelope {
 	return all
 }
 
-// Journal are the requests so far; with a method, only those to it.
+// Journal returns the requests so far; with a method, only those to it.
 func (s *Server) Journal(method string) []Request {
 	return slices.DeleteFunc(s.journal.List(), func(r Request) bool { return method != "" && r.Method != method })
 }
 
-// Wait waits until a condition holds, which is looked at after every change. what describes it for the error.
+// Wait waits until a condition holds, checking it after every change. what describes the condition for the error.
 func (s *Server) Wait(ctx context.Context, what string, holds func() bool) error {
 	err := s.changes.Wait(ctx, holds)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Server) Wait(ctx context.Context, what string, holds func() bool) error
 	return nil
 }
 
-// WaitMessage waits for a message of the bot that shows a text, in a channel or in any.
+// WaitMessage waits for a message of the bot that shows a text, in the given channel or in any.
 func (s *Server) WaitMessage(ctx context.Context, channel, text string) (Message, error) {
 	var found Message
 
@@ -91,7 +91,7 @@ func (s *Server) WaitAck(ctx context.Context, id string) (Envelope, error) {
 	return found, err
 }
 
-// describe lists what the bot wrote.
+// describe lists the bot's messages.
 func (s *Server) describe() string {
 	var lines strings.Builder
 

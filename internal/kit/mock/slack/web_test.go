@@ -17,7 +17,7 @@ import (
 	"tarsy.dev/tarsy/internal/kit/mock/slack"
 )
 
-// workspace is a server and requests to it, without an SDK.
+// workspace is a server and makes requests to it without an SDK.
 type workspace struct {
 	*slack.Server
 
@@ -25,7 +25,8 @@ type workspace struct {
 	clock *clockwork.FakeClock
 }
 
-// newWorkspace is a Slack with the channels general and secret, which the bot has not joined, and the people alice and bob.
+// newWorkspace returns a Slack with the channels general and secret, which the bot has not joined, and the people alice and
+// bob.
 func newWorkspace(t *testing.T) *workspace {
 	t.Helper()
 
@@ -48,7 +49,7 @@ const (
 
 type args map[string]string
 
-// send sends a request and returns the status and the body of the answer.
+// send sends a request and returns the status and body of the response.
 func (w *workspace) send(method, address, contentType, body string) (int, string) {
 	w.t.Helper()
 
@@ -103,7 +104,7 @@ func decoded(t *testing.T, text string) map[string]any {
 	return result
 }
 
-// at is what is at a path in JSON; numbers are indexes.
+// at returns the value at a path in JSON; numbers are indexes.
 func at(value any, path ...any) any {
 	for _, step := range path {
 		switch key := step.(type) {
@@ -132,7 +133,7 @@ func textAt(value any, path ...any) string {
 const goButton = `[{"type":"section","text":{"type":"mrkdwn","text":"Restart?"}},
 	{"type":"actions","block_id":"choice","elements":[{"type":"button","action_id":"go","value":"42","style":"primary","text":{"type":"plain_text","text":"Go"}}]}]`
 
-// clicked is the payload of the last click.
+// clicked returns the payload of the last click.
 func (w *workspace) clicked() map[string]any {
 	w.t.Helper()
 
@@ -163,7 +164,7 @@ func TestClickNamesItsBlockMessageAndPlace(t *testing.T) {
 	require.Equal(t, "choice", at(payload, "message", "blocks", 1, "block_id"))
 	require.NotEmpty(t, at(payload, "message", "blocks", 0, "block_id"), "a block without an ID gets one")
 
-	// A block without an ID is named by the one that it got.
+	// A block without an ID is identified by the one that it was given.
 	unnamed := strings.Replace(goButton, `"block_id":"choice",`, "", 1)
 	sent := w.ok("chat.postMessage", args{"channel": "general", "text": "x", "blocks": unnamed})
 	_, err = w.Click("general", "alice", textAt(sent, "ts"), "go")
@@ -424,7 +425,7 @@ func TestFilesAreUploadedSharedAndDownloaded(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, status)
 }
 
-// modalView is a modal with a button.
+// modalView returns a modal with a button.
 func modalView(title string) string {
 	return `{"type":"modal","callback_id":"c","title":{"type":"plain_text","text":"` + title + `"},"blocks":` + goButton + `}`
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// maxMail bounds a message.
+// maxMail limits the size of a message.
 const maxMail = 32 << 20
 
 // dialogue is one connection. Its goroutine owns it.
@@ -23,7 +23,7 @@ type dialogue struct {
 	mail      *Mail
 }
 
-// faulty reports whether a command is not to be done, and whether the connection goes on.
+// faulty reports whether to skip a command because of a fault, and whether the connection continues.
 func (d *dialogue) faulty(command, argument string) (faulty, goesOn bool) {
 	if d.server.cfg.Fault == nil {
 		return false, true
@@ -39,7 +39,7 @@ func (d *dialogue) faulty(command, argument string) (faulty, goesOn bool) {
 	}
 }
 
-// command does what a client asks; false ends the connection.
+// command executes a client's command; false ends the connection.
 func (d *dialogue) command(command, argument string) bool {
 	if faulty, goesOn := d.faulty(command, argument); faulty {
 		return goesOn
@@ -117,7 +117,7 @@ func (d *dialogue) startTLS() bool {
 	return true
 }
 
-// login understands PLAIN with its initial response, and LOGIN.
+// login supports PLAIN with an initial response, and LOGIN.
 func (d *dialogue) login(argument string) bool {
 	mechanism, initial, _ := strings.Cut(argument, " ")
 
@@ -202,7 +202,7 @@ func (d *dialogue) data() bool {
 	return !faulty && d.reply("250 2.0.0 accepted")
 }
 
-// address is the address in the argument of MAIL and RCPT.
+// address returns the address in the argument of MAIL or RCPT.
 func address(argument string) string {
 	_, rest, _ := strings.Cut(argument, "<")
 	found, _, _ := strings.Cut(rest, ">")

@@ -1,5 +1,5 @@
-// Package smtp is an SMTP server for tests and for trying things out: it accepts mail, keeps it and delivers nothing. Faults are scripted: any command
-// can get another reply, no reply, or a closed connection.
+// Package smtp is an SMTP server for tests and experiments: it accepts mail, keeps it and delivers nothing. Faults are
+// scripted: any command can get another reply, no reply, or a closed connection.
 package smtp
 
 import (
@@ -15,34 +15,34 @@ import (
 
 // Mail is a message that a client sent.
 type Mail struct {
-	// From and To are the envelope.
+	// From and To are the envelope addresses.
 	From string
 	To   []string
 	// Data is the message with its headers. Lines end with LF.
 	Data string
-	// User is who logged in; empty if nobody did.
+	// User is the user who logged in; empty without a login.
 	User string
-	// Encrypted reports whether the connection was.
+	// Encrypted reports whether the connection was encrypted.
 	Encrypted bool
 }
 
 // Close is a reply that closes the connection instead.
 const Close = "close"
 
-// Config is what a server does. All of it is optional.
+// Config configures a server. All of it is optional.
 type Config struct {
-	// TLS offers STARTTLS. With Implicit, connections begin encrypted.
+	// TLS offers STARTTLS. With Implicit, connections are encrypted from the start.
 	TLS      *tls.Config
 	Implicit bool
-	// Users are passwords by name. Without any, the server offers no login.
+	// Users maps user names to passwords. Without any, the server offers no login.
 	Users map[string]string
-	// Mechanisms are the offered logins; the default is PLAIN and LOGIN.
+	// Mechanisms are the login mechanisms offered; the default is PLAIN and LOGIN.
 	Mechanisms []string
-	// Fault returns what to reply to a command instead of doing what it asks: a line such as "451 try again", Close, or empty for no fault. "connect" is the
-	// greeting, and "." the end of a message: with Close the message is accepted and the client does not learn it. It may block, and connections
-	// call it concurrently.
+	// Fault returns a reply to send instead of executing a command: a line such as "451 try again", Close, or "" for no fault.
+	// The command "connect" is the greeting, and "." the end of a message: with Close, the message is accepted but the client
+	// does not learn it. Fault may block, and connections call it concurrently.
 	Fault func(command, argument string) string
-	// Accepted is called with each message, which Mails has by then, before the client learns of it.
+	// Accepted is called with each message, after it is in Mails and before the client learns of it.
 	Accepted func(mail Mail)
 }
 
@@ -58,7 +58,7 @@ type Server struct {
 	over bool
 }
 
-// Serve begins to accept connections.
+// Serve starts accepting connections.
 func Serve(listener net.Listener, cfg Config) *Server {
 	if len(cfg.Mechanisms) == 0 {
 		cfg.Mechanisms = []string{"PLAIN", "LOGIN"}
@@ -70,7 +70,7 @@ func Serve(listener net.Listener, cfg Config) *Server {
 	return s
 }
 
-// Addr is where the server listens.
+// Addr returns the address that the server listens on.
 func (s *Server) Addr() *net.TCPAddr { return s.listener.Addr().(*net.TCPAddr) } //nolint:forcetypeassert // it listens on TCP
 
 // Mails returns the messages so far.
@@ -84,7 +84,7 @@ func (s *Server) keepMail(mail Mail) {
 	}
 }
 
-// Close ends all connections and waits for them.
+// Close closes all connections and waits for them.
 func (s *Server) Close() error {
 	err := s.listener.Close()
 
@@ -122,7 +122,7 @@ func (s *Server) accept() {
 	}
 }
 
-// keep reports false if the server has ended.
+// keep registers a connection; it reports false if the server has been closed.
 func (s *Server) keep(conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +172,7 @@ func (s *Server) talk(conn net.Conn) {
 	}
 }
 
-// use begins to talk over a connection, which may be the encrypted form of the one before.
+// use starts using a connection, which may be the previous one with encryption.
 func (d *dialogue) use(conn net.Conn) {
 	d.conn = conn
 	d.text = textproto.NewConn(conn)

@@ -13,22 +13,22 @@ import (
 	"tarsy.dev/tarsy/internal/schema"
 )
 
-// maxStep is how long a step may be.
+// maxStep is the maximum size of a step.
 const maxStep = 1 << 20
 
-// Control is what people and tests in other languages see and steer.
+// Control is the interface through which people, and tests in other languages, inspect and control a server.
 type Control struct {
-	// Path is where the state is, and below which everything else is.
+	// Path is the path of the state; everything else is below it.
 	Path   string
 	Logger *slog.Logger
 	State  func() any
-	// Lists are what can be read below the path, by name.
+	// Lists are the lists that can be read below the path.
 	Lists []List
 	// Step runs the step in a request, see ReadStep.
 	Step func(r *http.Request) (any, error)
 }
 
-// List is something that can be read.
+// List is a named list that can be read.
 type List struct {
 	Name string
 	Read func(r *http.Request) any
@@ -73,7 +73,8 @@ func (c Control) handle(mux *http.ServeMux, pattern string, handle func(r *http.
 	})
 }
 
-// RefuseWebPages returns an error for requests of web pages: they have no business in a test, and the browser of a developer would let them in.
+// RefuseWebPages returns an error for requests from web pages: they have no business in a test, and a developer's browser
+// would send them.
 func RefuseWebPages(r *http.Request) error {
 	if r.Header.Get("Origin") != "" {
 		return tarsy.Errorf(tarsy.CodeForbiddenOrigin, "Web pages may not control this server.")
@@ -82,8 +83,8 @@ func RefuseWebPages(r *http.Request) error {
 	return nil
 }
 
-// ReadStep reads a step from a request, or returns everything that is wrong with it. It is written as in a script: YAML, of which JSON is a part.
-// Exactly one field of the step is given, as in the example.
+// ReadStep reads a step from a request, or returns all its problems. The step is written as in a script: in YAML, which
+// includes JSON. Exactly one of its fields must be set, as in the example.
 func ReadStep[T any](r *http.Request, example string) (T, error) {
 	var step T
 
@@ -104,7 +105,7 @@ func ReadStep[T any](r *http.Request, example string) (T, error) {
 	return step, nil
 }
 
-// Given are the keys of a step that are given.
+// Given returns the keys of a step that are set.
 func Given(step any) []string {
 	var given []string
 

@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// Faults break the next requests. The zero value breaks none.
+// Faults make the next requests fail. The zero value has no faults.
 type Faults[F any] struct {
 	mu      sync.Mutex
 	pending []Pending[F]
 }
 
-// Pending is a fault, and how many requests it still breaks.
+// Pending is a fault, and the number of requests that it will still affect.
 type Pending[F any] struct {
 	Fault F
 	Times int
 }
 
-// Add breaks a number of requests, at least one.
+// Add adds a fault for a number of requests, at least one.
 func (f *Faults[F]) Add(fault F, times int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -25,7 +25,7 @@ func (f *Faults[F]) Add(fault F, times int) {
 	f.pending = append(f.pending, Pending[F]{fault, max(times, 1)})
 }
 
-// Take returns the fault of a request, nil if there is none.
+// Take returns the fault for a request, or nil if there is none.
 func (f *Faults[F]) Take(meets func(fault F) bool) *F {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -43,7 +43,7 @@ func (f *Faults[F]) Take(meets func(fault F) bool) *F {
 	return &fault
 }
 
-// Pending are the faults that no request met.
+// Pending returns the faults that are not used up.
 func (f *Faults[F]) Pending() []Pending[F] {
 	f.mu.Lock()
 	defer f.mu.Unlock()

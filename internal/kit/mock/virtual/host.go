@@ -1,4 +1,4 @@
-// Package virtual is what the virtual servers share: serving on a port of their own, the list of what happened and waiting for more of it,
+// Package virtual is what the virtual servers share: serving on their own port, a list of events and waiting for more,
 // faults for the next requests, and steps over HTTP. It knows no protocol.
 package virtual
 
@@ -21,7 +21,7 @@ type Host struct {
 	serving sync.WaitGroup
 }
 
-// Start begins to serve.
+// Start starts serving.
 func (h *Host) Start(handler http.Handler) error {
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -39,7 +39,7 @@ func (h *Host) Start(handler http.Handler) error {
 	return nil
 }
 
-// Stop closes the port and breaks all connections but those that were hijacked. It may be called more than once, and before Start.
+// Stop closes the port and all connections except hijacked ones. It can be called more than once, and before Start.
 func (h *Host) Stop() {
 	h.mu.Lock()
 	if h.server != nil {
@@ -50,7 +50,7 @@ func (h *Host) Stop() {
 	h.serving.Wait()
 }
 
-// URL is the root, such as http://127.0.0.1:4711; empty before Start.
+// URL returns the root, such as http://127.0.0.1:4711, or "" before Start.
 func (h *Host) URL() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// Changes wakes everybody who waits for a change. The zero value is ready.
+// Changes wakes all goroutines that wait for a change. The zero value is ready to use.
 type Changes struct {
 	mu   sync.Mutex
 	next chan struct{}
 }
 
-// Notify is called after every change.
+// Notify must be called after every change.
 func (c *Changes) Notify() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -23,7 +23,7 @@ func (c *Changes) Notify() {
 	}
 }
 
-// Wait waits until a condition holds, which is looked at after every change. Its error is the cause of the context.
+// Wait waits until a condition holds, checking it after every change. Its error is the cause of the context.
 func (c *Changes) Wait(ctx context.Context, holds func() bool) error {
 	for {
 		c.mu.Lock()
@@ -46,7 +46,7 @@ func (c *Changes) Wait(ctx context.Context, holds func() bool) error {
 	}
 }
 
-// Journal is what happened, in order. The zero value is empty.
+// Journal is a list of events, in order. The zero value is empty.
 type Journal[T any] struct {
 	changes Changes
 
@@ -57,7 +57,7 @@ type Journal[T any] struct {
 // Add adds an entry.
 func (j *Journal[T]) Add(entry T) { j.AddNumbered(func(int) T { return entry }) }
 
-// AddNumbered adds an entry that has its number; the first one is 1.
+// AddNumbered adds an entry that contains its number; the first one is 1.
 func (j *Journal[T]) AddNumbered(entry func(number int) T) {
 	j.mu.Lock()
 	j.entries = append(j.entries, entry(len(j.entries)+1))
@@ -66,7 +66,7 @@ func (j *Journal[T]) AddNumbered(entry func(number int) T) {
 	j.changes.Notify()
 }
 
-// List is everything so far.
+// List returns all entries so far.
 func (j *Journal[T]) List() []T { return j.after(0) }
 
 func (j *Journal[T]) after(number int) []T {
@@ -76,7 +76,7 @@ func (j *Journal[T]) after(number int) []T {
 	return slices.Clone(j.entries[min(number, len(j.entries)):])
 }
 
-// Wait returns the first entry after a number that fits, and waits for it. Its error is the cause of the context.
+// Wait waits for the first matching entry after a number, and returns it. Its error is the cause of the context.
 func (j *Journal[T]) Wait(ctx context.Context, number int, fits func(T) bool) (found T, err error) {
 	err = j.changes.Wait(ctx, func() bool {
 		for _, entry := range j.after(number) {

@@ -15,7 +15,7 @@ import (
 
 const brokenText = "one two three four"
 
-// why asks with the official client, whole or streamed, and tells why the answer says that it stopped: "" if it does not.
+// why sends a request with the official client, whole or streamed, and returns the stop reason, or "" without an answer.
 func why(t *testing.T, client sdk.Client, stream bool) (sdk.BetaStopReason, error) {
 	t.Helper()
 
@@ -56,7 +56,7 @@ func TestOfficialClientReportsEveryFault(t *testing.T) {
 	}
 }
 
-// requireFailure checks an error of the API. One in the middle of a stream has the status of the stream.
+// requireFailure checks an API error. An error in the middle of a stream has the status of the stream.
 func requireFailure(t *testing.T, err error, status int, kind sdk.ErrorType, message string) {
 	t.Helper()
 
@@ -108,7 +108,7 @@ func TestOfficialClientReportsEveryError(t *testing.T) {
 	}
 }
 
-// An answer that the provider withholds ends in good order, and says so.
+// An answer that the provider withholds ends normally, with the stop reason refusal.
 func TestOfficialClientReportsWithheldAnswer(t *testing.T) {
 	t.Parallel()
 

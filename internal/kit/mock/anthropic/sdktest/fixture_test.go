@@ -1,5 +1,5 @@
-// Package sdktest_test checks the mock of Anthropic's API with Anthropic's own library. It holds nothing else: the library
-// takes long to compile, and no other package links it.
+// Package sdktest_test checks the mock of Anthropic's API with Anthropic's own library. It contains nothing else: the
+// library takes long to compile, and no other package links it.
 package sdktest_test
 
 import (
@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server answers from a script, on the routes of the API and those that it shares.
+// server answers from a script, on the API's own routes and those that it shares.
 type server struct {
 	*testing.T
 	*script.Script
@@ -53,7 +53,7 @@ func serve(t *testing.T, replies ...script.Reply) *server {
 	return &server{T: t, Script: s, url: listening.URL}
 }
 
-// thinkingSignature proves the thinking of everything.
+// thinkingSignature is the signature of the thinking in everything.
 const thinkingSignature = "dmlydHVhbCB0aGlua2luZzogHln5aOTPkhGBvhBDSDAzV9s2N/LBqAz2sbxuhLuViUE="
 
 func everything() script.Reply {

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// official is the official client of the server.
+// official returns the official client for the server.
 func (s *server) official() sdk.Client {
 	transport := &http.Transport{}
 	s.Cleanup(transport.CloseIdleConnections)
@@ -26,7 +26,7 @@ func params(messages ...sdk.MessageParam) sdk.MessageNewParams {
 	return sdk.MessageNewParams{Model: "claude-test", MaxTokens: 64, Messages: messages}
 }
 
-// check is what the official client must have made of everything.
+// check checks what the official client made of everything.
 func check(t *testing.T, message sdk.Message) {
 	t.Helper()
 

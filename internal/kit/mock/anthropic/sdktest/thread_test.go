@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// send makes a request of the beta API, whole or streamed, and puts the stream together.
+// send makes a request of the beta API, whole or streamed, and assembles the stream.
 func send(t *testing.T, client sdk.Client, stream bool, params sdk.BetaMessageNewParams, options ...option.RequestOption) (*sdk.BetaMessage, error) {
 	t.Helper()
 
@@ -64,7 +64,7 @@ func TestThreadIsCreatedAndContinued(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEqual(t, first.ID, second.ID)
 
-		// The thread has its system text, whatever a later request says.
+		// The thread keeps its system text, whatever a later request contains.
 		params = betaParams(sdk.NewBetaUserMessage(sdk.NewBetaTextBlock("Sure?")))
 		params.System = []sdk.BetaTextBlockParam{{Text: "Be long."}}
 		_, err = send(t, client, stream, params, threadContinue(second.ID))
@@ -106,7 +106,7 @@ func TestThreadForks(t *testing.T) {
 	require.Equal(t, "c", messages[2].Content)
 }
 
-// Each request may mark as many blocks for the cache as one without a thread.
+// Each request can mark as many blocks for the cache as one without a thread.
 func TestThreadCountsMarksForTheCachePerRequest(t *testing.T) {
 	t.Parallel()
 

@@ -16,7 +16,7 @@ type podArguments struct {
 	Namespace string `json:"namespace" jsonschema:"required"`
 }
 
-// podTool is a tool that a runner runs; it says what it was asked.
+// podTool returns a tool for a runner; its result contains its arguments.
 func podTool(t *testing.T, name string) sdk.BetaTool {
 	t.Helper()
 

@@ -13,7 +13,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// calledTools calls tools of every kind that a caller runs.
+// calledTools returns calls of every kind of tool that a caller runs.
 func calledTools() script.Reply {
 	return script.Reply{ToolCalls: []llm.ToolCall{
 		{ID: "c1", Name: "exec_command", Arguments: `{"cmd":"ls"}`},
@@ -48,7 +48,7 @@ func requireCalls(t *testing.T, output []responses.ResponseOutputItemUnion) {
 	require.Equal(t, map[string]any{"query": "pods"}, output[6].AsToolSearchCall().Arguments)
 }
 
-// codexParams has the tools that Codex sends, and the others that the API has.
+// codexParams returns parameters with the tools that Codex sends, and the other tools of the API.
 func codexParams(t *testing.T) responses.ResponseNewParams {
 	t.Helper()
 

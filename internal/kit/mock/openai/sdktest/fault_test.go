@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// ask makes a call with the official library, and tells how the answer says that it ended: "" if it does not.
+// ask makes a call with the official library, and returns how the answer ended, or "" if it did not.
 type ask func(t *testing.T, client sdk.Client) (end string, err error)
 
 func askChat(t *testing.T, client sdk.Client) (string, error) {
@@ -68,7 +68,7 @@ func askResponseStream(t *testing.T, client sdk.Client) (string, error) {
 		case responses.ResponseIncompleteEvent:
 			end = string(e.Response.Status) + " " + e.Response.IncompleteDetails.Reason
 		case responses.ResponseFailedEvent:
-			// This is how the API reports it; the library leaves it to the caller.
+			// The API reports it like this; the library leaves it to the caller.
 			return "", fmt.Errorf("%s %s: %s", e.Response.Status, e.Response.Error.Code, e.Response.Error.Message)
 		}
 	}
@@ -76,7 +76,7 @@ func askResponseStream(t *testing.T, client sdk.Client) (string, error) {
 	return end, stream.Err()
 }
 
-// asks are the operations, whole and streamed.
+// asks returns the operations, whole and streamed.
 func asks() map[string]ask {
 	return map[string]ask{"chat": askChat, "chat stream": askChatStream, "response": askResponse, "response stream": askResponseStream}
 }
@@ -115,7 +115,7 @@ func TestOfficialLibraryReportsEveryFault(t *testing.T) {
 	}
 }
 
-// requireFailure checks an error of the API: instead of an answer it has a status, in the middle of one it has not.
+// requireFailure checks an API error: instead of an answer it has a status, in the middle of one it does not.
 func requireFailure(t *testing.T, err error, instead bool, status int, code, message string) {
 	t.Helper()
 	require.Error(t, err)
@@ -174,7 +174,7 @@ func TestOfficialLibraryReportsEveryError(t *testing.T) {
 	}
 }
 
-// An answer that the provider withholds ends in the words of each API.
+// An answer that the provider withholds ends with the reason that each API uses.
 func TestOfficialLibraryReportsWithheldAnswers(t *testing.T) {
 	t.Parallel()
 

@@ -1,5 +1,5 @@
-// Package sdktest_test checks the mock of OpenAI's API with OpenAI's own library. It holds nothing else: the library takes
-// long to compile, and no other package links it.
+// Package sdktest_test checks the mock of OpenAI's API with OpenAI's own library. It contains nothing else: the library
+// takes long to compile, and no other package links it.
 package sdktest_test
 
 import (

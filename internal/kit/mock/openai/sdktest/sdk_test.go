@@ -16,7 +16,7 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// sdk is the official library as its users have it.
+// sdk returns the official library's client.
 func (s *server) sdk() sdk.Client {
 	return sdk.NewClient(option.WithBaseURL(s.URL+"/v1"), option.WithAPIKey("key"), option.WithMaxRetries(0), option.WithHTTPClient(s.Client()))
 }
@@ -27,7 +27,7 @@ func chatParams() sdk.ChatCompletionNewParams {
 	}
 }
 
-// streamParams are chatParams of a stream that ends with the usage.
+// streamParams returns chatParams for a stream that ends with the usage.
 func streamParams() sdk.ChatCompletionNewParams {
 	params := chatParams()
 	params.StreamOptions.IncludeUsage = sdk.Bool(true)
