@@ -28,7 +28,7 @@ func entry(t *rapid.T, label string) tarsy.AuditEntry {
 	}
 }
 
-// chain draws a log of at least least rows.
+// chain draws a log with a minimum number of rows.
 func chain(t *rapid.T, least int) []tarsy.AuditEntry {
 	rows := make([]tarsy.AuditEntry, rapid.IntRange(least, least+6).Draw(t, "rows"))
 	lastID, lastHash := int64(0), audit.FirstHash()

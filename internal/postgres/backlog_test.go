@@ -12,7 +12,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// limited starts a server that lets at most most sessions wait and counts them at the interval every.
+// limited starts a server with a limit of waiting sessions, which it counts at the interval every.
 func (f *fixture) limited(t *testing.T, most int, every time.Duration) *postgres.DB {
 	t.Helper()
 

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// drops drops databases in the background, so that no test waits for it.
+// drops removes databases in the background, so that no test waits for it.
 type drops struct {
 	connection *pgx.Conn // used only by work
 
