@@ -12,21 +12,21 @@ import { Reporter } from './test/kit/reporter';
 
 const src = path.resolve(import.meta.dirname, 'src');
 
-// `npm run dev` serves the page from source and passes everything else to a running server.
+// `npm run dev` serves the dashboard from source and proxies API requests to a running server.
 const server = process.env.TARSY_SERVER ?? 'http://127.0.0.1:8080';
 
-/** Starts what fails and what takes long first. */
+/** Starts failing and slow test files first. */
 class ByHistory extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return inOrder(files, ({ moduleId }) => path.relative(import.meta.dirname, moduleId), readHistory());
   }
 }
 
-// Building the page takes no measurements.
+// A build needs no measurement.
 if (process.env.VITEST) measureSlowness();
 const { test: testTimeout, hook: hookTimeout, step } = limits();
 
-/** Writes a compressed twin of every text file of the page, which the server sends to browsers that take it. */
+/** Writes a compressed copy of every text file, which the server sends to browsers that accept it. */
 function brotli(): Plugin {
   return {
     name: 'brotli',
@@ -43,13 +43,13 @@ function brotli(): Plugin {
   };
 }
 
-/** Code of build tools that ends up in the page. */
+/** Code of build tools that is bundled. */
 const helpers = ['vite', 'rolldown'];
 
-/** The directories of the packages that have a part in the page. Workers are built on their own, before the page. */
+/** The directories of the bundled packages. Workers are built separately, before the page. */
 const used = new Set<string>();
 
-/** Notes the package that a module or an asset comes from, unless it is ours. */
+/** Records the package of a module or an asset, unless it is ours. */
 function use(id: string) {
   const helper = helpers.find((name) => id.startsWith(`\0${name}/`));
   const directory = helper
@@ -58,13 +58,13 @@ function use(id: string) {
   if (directory) used.add(directory);
 }
 
-/** Notes which packages have a part in the page or in a worker. */
+/** Records which packages are bundled into the page or a worker. */
 function usedPackages(): Plugin {
   return {
     name: 'used-packages',
     apply: 'build',
     transform(_, id) {
-      // Tailwind resolves imports of styles itself, so they are no modules.
+      // Tailwind resolves CSS imports itself, so they are not modules.
       if (!id.startsWith(src) || !id.endsWith('.css')) return;
       for (const [, name] of readFileSync(id, 'utf8').matchAll(/^@import "((?:@[^/"]+\/)?[^/".]+)/gm)) {
         use(path.join(import.meta.dirname, 'node_modules', name ?? ''));
@@ -83,8 +83,8 @@ function usedPackages(): Plugin {
 }
 
 /**
- * Writes bundled.json, the packages whose licences the binary has to contain (make licenses). It is beside this file and not
- * in dist, because the server serves all of dist.
+ * Writes bundled.json, the packages whose licences the binary must contain (make licenses). It is next to this file and
+ * not in dist, because the server serves all of dist.
  */
 function bundled(): Plugin {
   const file = path.join(import.meta.dirname, 'bundled.json');
@@ -105,14 +105,14 @@ function bundled(): Plugin {
 
 const packages = (...names: string[]) => new RegExp(`/node_modules/(?:${names.join('|')})/`);
 
-/** Parts of the page that are not for all pages: pages themselves, what lies over them, charts. */
+/** Code that not every page needs: the pages themselves, overlays and charts. */
 const aside =
   /\/src\/(pages\/([^/]+\/(page|note)|session\/(claim|rating|steps|ticks|verdict|verdict-text|timeline\/look)\.)|alert\/silence-dialog|app\/(help|menus|palette|pause-dialog|shell)|ui\/(overlay|tabs|confirm|sheet|plot|day-chart|trend)|result)/;
 
 /**
- * Few files: on a connection with a long way each one costs more than its bytes. What is shown first is one, what every page
- * needs is two, what lies over a page another, and each page has one of its own. A group takes along what its modules import,
- * unless a group of a higher priority has it.
+ * Groups the code into few files: on a high-latency connection each file costs more than its bytes. The first view is
+ * one file, the code of every page two, the overlays another, and each page has its own. A group includes what its
+ * modules import, unless a group of higher priority has it.
  */
 const groups = [
   { name: 'first', priority: 5, test: /\/src\/first\/|vite\/(preload-helper|modulepreload)|rolldown\/runtime/ },
@@ -138,7 +138,7 @@ const groups = [
     name: 'shared',
     priority: 3,
     minShareCount: 2,
-    // Whatever imports what lies over a page, or charts, would take it along.
+    // Without `aside`: a module that imports overlays or charts would pull them into this group.
     test: (id: string) => (/\/src\//.test(id) && !aside.test(id)) || /\/node_modules\/lucide-react\//.test(id),
   },
   {
@@ -149,7 +149,7 @@ const groups = [
   { name: 'result', priority: 1, minShareCount: 2, test: /\/src\/result\/(?!series-chart)/ },
 ];
 
-/** Unit tests that need a document. */
+/** Unit tests that need a DOM. */
 const documents = ['src/**/*.dom.test.{ts,tsx}'];
 
 export default defineConfig({
@@ -158,11 +158,11 @@ export default defineConfig({
   resolve: { alias: { '@': src } },
   build: {
     target: 'es2023',
-    // A data: URL in a script or a style is what the page's Content-Security-Policy forbids.
+    // The page's Content-Security-Policy forbids data: URLs in scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     manifest: 'manifest.json',
-    // Streamed Markdown is the largest part, and only the pages that show some load it.
+    // The Markdown renderer is the largest file, and only pages that show Markdown load it.
     chunkSizeWarningLimit: 600,
     rolldownOptions: { output: { codeSplitting: { groups } } },
   },
@@ -176,7 +176,7 @@ export default defineConfig({
     reporters: [new Reporter()],
     testTimeout,
     hookTimeout,
-    // What a scenario waits for takes milliseconds, and many times that on a machine that is busy. By default expect.poll waits a second.
+    // Each wait takes milliseconds, and many times that on a busy machine. By default expect.poll waits one second.
     expect: { poll: { timeout: step } },
     projects: [
       {
@@ -186,7 +186,7 @@ export default defineConfig({
           include: ['src/**/*.test.{ts,tsx}', 'test/kit/**/*.test.ts'],
           exclude: documents,
           environment: 'node',
-          // The files of a worker share its modules: to load them for each file took most of the time of all tests.
+          // The files of a worker share its modules: loading them for each file took most of the time of all tests.
           isolate: false,
         },
       },
@@ -195,7 +195,7 @@ export default defineConfig({
         test: {
           name: 'dom',
           include: documents,
-          // React keeps the document that it has found first, so each file loads its own.
+          // React keeps the first document that it finds, so each file loads its own.
           environment: 'jsdom',
         },
       },
@@ -206,11 +206,11 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           environment: 'node',
           globalSetup: 'test/kit/setup.ts',
-          // A scenario that passes only the second time is flaky, and the reporter fails the run with its name.
+          // A scenario that passes only on the second try is flaky, and the reporter lists it and fails the run.
           retry: 1,
           // The files of a worker share its modules and its browser, which take longer to load than most scenarios.
           isolate: false,
-          // One more than the cores of a small machine: scenarios also wait for servers and leases.
+          // One more than the cores of a small machine, because scenarios also wait for servers and leases.
           maxWorkers: 3,
         },
       },

@@ -1,17 +1,17 @@
-// Writes src/live/schema.d.ts, the types of live messages, from docs/events.schema.json. With --check it writes nothing and
-// fails if the file is not up to date.
+// Writes src/live/schema.d.ts, the types of live messages, from docs/events.schema.json. With --check it writes nothing
+// and fails if the file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import openapiTS, { astToString, NEVER } from 'openapi-typescript';
 
 const source = new URL('../../docs/events.schema.json', import.meta.url);
 const target = new URL('../src/live/schema.d.ts', import.meta.url);
 
-/** Marks a property that is never there. */
+/** Marks a property that is never present. */
 const absent = 'x-absent';
 
 /**
- * The rules "if this field has this value, that field has that schema" become one variant for each value: TypeScript knows
- * unions, and no conditions.
+ * Expands the rules "if this field has this value, that field has that schema" into one variant per value: TypeScript
+ * has unions but no conditions.
  */
 function variants({ allOf: rules, oneOf: _, ...schema }) {
   if (rules === undefined) return schema;
@@ -30,7 +30,9 @@ function variants({ allOf: rules, oneOf: _, ...schema }) {
   };
 }
 
-/** openapi-typescript reads OpenAPI, whose schemas are JSON Schema. */
+/**
+ * Wraps the schemas in an OpenAPI document, the input that openapi-typescript reads; OpenAPI schemas are JSON Schema.
+ */
 function document() {
   const { $defs } = JSON.parse(readFileSync(source, 'utf8').replaceAll('#/$defs/', '#/components/schemas/'));
   const schemas = Object.fromEntries(Object.entries($defs).map(([name, schema]) => [name, variants(schema)]));

@@ -9,7 +9,8 @@ import { leaveAndReturn } from '@/app/leave';
 import { followTheme } from '@/app/theme';
 import { createAppRouter } from './router';
 
-// Parts that lock the page's scroll add a style of their own, which the Content-Security-Policy allows with this only.
+// Components that lock the page's scrolling add a style element, which the Content-Security-Policy allows only with
+// this nonce.
 setNonce(document.querySelector('meta[property="csp-nonce"]')?.getAttribute('content') ?? '');
 
 followTheme();
@@ -19,21 +20,21 @@ const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // What the caller got wrong does not get better by asking again, and a query that was too slow stays slow.
+      // Retrying does not help against a mistake in the request, and a query that timed out stays slow.
       retry: (failures, error) =>
         failures < 3 && (!(error instanceof Problem) || (error.passing && error.code !== 'query_timeout')),
     },
   },
 });
 
-/** Puts the page in the place of what was shown first, when it has all that it needs. `takeOver` is called before it is drawn. */
+/** Replaces the first view with the app once its data is loaded. Calls `takeOver` before rendering. */
 export async function start(takeOver: () => void): Promise<void> {
   const root = document.getElementById('root');
   if (root === null) throw new Error('index.html has no #root');
   const router = createAppRouter(queryClient);
   await router.load();
   takeOver();
-  // From here on nothing waits for the font, which is as large as half of the program.
+  // Enables the web font only now: it is half the size of the app's code and would compete with it for the connection.
   document.documentElement.dataset.started = '';
   createRoot(root).render(
     <StrictMode>

@@ -1,4 +1,4 @@
-/** The addresses of the page. Each page is loaded when it is first visited; what a page shows is in its address. */
+/** The routes of the dashboard. Each page is loaded on its first visit, and its state is in its address. */
 import type { QueryClient } from '@tanstack/react-query';
 import {
   createRootRouteWithContext,
@@ -42,14 +42,14 @@ const loginRoute = createRoute({
   component: lazyRouteComponent(() => import('@/pages/login/page').catch(explainMissing), 'LoginPage'),
 });
 
-/** A shared session, for readers without a login. Its secret is behind the # of the address. */
+/** A shared session, for readers without a login. Its secret is in the fragment of the address. */
 const sharedRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/shared',
   component: lazyRouteComponent(() => import('@/pages/shared/page').catch(explainMissing), 'SharedPage'),
 });
 
-/** Everything behind the login. */
+/** The pages behind the login. */
 const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',
@@ -68,8 +68,8 @@ const sessionsRoute = createRoute({
 });
 
 /**
- * `event` opens and shows that event: the deep link of a timeline row. `call` shows a tool call by its number, beside the claim that
- * cites it. `chat` opens the chat on a narrow screen.
+ * `event` opens and shows that event: the deep link of a timeline row. `call` shows a tool call by its number, next to
+ * the claim that cites it. `chat` opens the chat on a narrow screen.
  */
 interface SessionPageSearch {
   event?: string;
@@ -77,10 +77,16 @@ interface SessionPageSearch {
   chat?: boolean;
 }
 
-/** How long the server's first answer takes, in milliseconds, on a connection on which Markdown takes seconds. */
+/**
+ * The server's first response takes this long, in milliseconds, on a connection where the Markdown renderer takes
+ * seconds.
+ */
 const slowAnswer = 300;
 
-/** A page together with what renders its texts, so that they do not change under the reader; on a slow connection, without. */
+/**
+ * Loads a page together with the Markdown renderer, so that texts do not change under the reader; on a slow connection,
+ * without.
+ */
 async function withMarkdown<T>(page: Promise<T>): Promise<T> {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   const slow = navigation !== undefined && navigation.responseStart - navigation.requestStart > slowAnswer;
@@ -109,7 +115,7 @@ const traceRoute = createRoute({
   component: lazyRouteComponent(() => import('@/pages/trace/page').catch(explainMissing), 'TracePage'),
 });
 
-/** `from` is a session whose alert fills the form. */
+/** `from` is the id of a session whose alert fills the form. */
 const submitRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/submit',
@@ -165,7 +171,7 @@ const systemRoute = createRoute({
   component: lazyRouteComponent(() => import('@/pages/system/page').catch(explainMissing), 'SystemPage'),
 });
 
-/** Any other address. It is a page like the others, so that the navigation stays. */
+/** Unknown addresses. The page is inside the shell, so that the navigation stays. */
 const strangeRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFound });
 
 const routeTree = rootRoute.addChildren([

@@ -1,11 +1,11 @@
-/** What an alert is about: its name, and what it concerns. */
+/** The name of an alert and its facts: service, namespace, cluster, team. */
 import { Fragment } from 'react';
 import type { SessionItem } from '@/api/types';
 
 type Named = Pick<SessionItem, 'title' | 'alert_type'>;
 type Concerned = Named & Pick<SessionItem, 'service' | 'namespace' | 'cluster' | 'team'>;
 
-/** The name of an alert for people. Sessions of old releases have the alert type only. */
+/** Returns the display name of an alert. Sessions of old releases have only an alert type. */
 export function titleOf({ title, alert_type }: Named): string {
   return title || alert_type;
 }
@@ -15,7 +15,7 @@ interface Fact {
   value: string;
 }
 
-/** What is known, the alert type first unless it is the title already. */
+/** Returns the facts that are set, the alert type first unless it is already the title. */
 export function factsOf(alert: Concerned): Fact[] {
   return [
     { name: 'Alert type', value: alert.alert_type === titleOf(alert) ? '' : alert.alert_type },
@@ -26,7 +26,7 @@ export function factsOf(alert: Concerned): Fact[] {
   ].filter(({ value }) => value !== '');
 }
 
-/** The facts in one line. Each tells its name to a screen reader and in a tooltip. */
+/** The facts in one line. A screen reader and a tooltip name each fact. */
 export function FactLine({ alert, className }: { alert: Concerned; className?: string }) {
   const facts = factsOf(alert);
   if (facts.length === 0) return null;

@@ -1,4 +1,4 @@
-/** Starts an investigation of a suppressed alert, or leads to the one that somebody started. */
+/** Starts an investigation of a suppressed alert, or links to the one already started. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ArrowRight, Microscope } from 'lucide-react';
@@ -16,7 +16,7 @@ export function Investigate({ alert }: { alert: SuppressedAlert }) {
   const may = useScope('write');
   const investigate = useMutation({
     mutationFn: () => body(api.POST('/api/v1/suppressed/{id}/investigate', { params: { path: { id: alert.id } } })),
-    // Also after a refusal: somebody else may have started it, and the list says who.
+    // Also after an error: another person may have started it, and the list shows who.
     onSettled: () => void client.invalidateQueries({ queryKey: keys.suppressed }),
     onSuccess: ({ session_id }) => void navigate({ to: '/sessions/$sessionId', params: { sessionId: session_id } }),
   });

@@ -1,4 +1,4 @@
-/** The pages about an alert that its sender named. */
+/** Links about an alert, as given by its sender. */
 import type { AlertLink } from '@/api/types';
 import { SafeLink } from '@/text/link';
 
@@ -11,7 +11,7 @@ const kinds: Record<AlertLink['kind'], string> = {
   incident: 'Incident',
 };
 
-/** The links with a name each; of several of a kind, the second has a number. */
+/** Names each link; the second and later ones of a kind are numbered. */
 export function namedLinks(links: readonly AlertLink[]): { name: string; url: string }[] {
   const seen = new Map<string, number>();
   return links.map(({ kind, url }) => {

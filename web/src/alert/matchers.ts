@@ -1,4 +1,4 @@
-/** Matchers of a silence, as people write them: one in a line. */
+/** The matchers of a silence as text, one per line. */
 import type { SessionDetail } from '@/api/types';
 
 type Labelled = Pick<SessionDetail, 'labels' | 'alert_type' | 'title' | 'service' | 'namespace' | 'cluster'>;
@@ -7,15 +7,18 @@ function quoted(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
 }
 
-/** A matcher for exactly this value. A name that is no plain word is quoted too. */
+/** Returns a matcher for exactly this value. Quotes the name too if it is not a plain word. */
 export function exactly(name: string, value: string): string {
   return `${/[\s=!~"'`{},\\]/.test(name) ? quoted(name) : name}=${quoted(value)}`;
 }
 
-/** Labels of one of many equal things: the next alert about the same has other values, so a silence with them silences nothing. */
+/**
+ * Labels that differ between replicas: the next similar alert has other values, so a silence on them would match
+ * nothing.
+ */
 const passing = /^(pod|pod_?name|pod_?ip|pod_?uid|instance|replica|container_?id|uid|id|host_?ip)$/i;
 
-/** Matchers for this alert and its like: its labels that last, or what it is about if it has none. */
+/** Returns matchers for this alert and similar ones: its lasting labels or, if it has no labels, its main fields. */
 export function matchersOf(alert: Labelled): string[] {
   const all = Object.entries(alert.labels).toSorted(([a], [b]) => a.localeCompare(b));
   const lasting = all.filter(([name]) => !passing.test(name));
@@ -27,7 +30,7 @@ export function matchersOf(alert: Labelled): string[] {
     .map(([name, value]) => exactly(name, value));
 }
 
-/** The lines of the field that are not empty. */
+/** Returns the non-empty lines of the field. */
 export function readMatchers(text: string): string[] {
   return text
     .split('\n')

@@ -1,6 +1,6 @@
 import type { Severity } from '@/api/types';
 
-/** How bad an alert says that it is. */
+/** The severity that the sender reports. */
 export type KnownSeverity = Exclude<Severity, ''>;
 
 /** Worst first. */

@@ -15,7 +15,7 @@ export function severityLabel(severity: KnownSeverity): string {
   return looks[severity].label;
 }
 
-/** How bad an alert is; nothing if it does not say. */
+/** The severity of an alert; renders nothing if it has none. */
 export function SeverityBadge({ severity }: { severity: Severity }) {
   if (severity === '') return null;
   const { label, className, ...look } = looks[severity];

@@ -1,4 +1,4 @@
-/** Adds a silence. What matches is listed as suppressed until it ends. */
+/** Adds a silence. Matching alerts are listed as suppressed until it ends. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { keys } from '@/api/alerts';
@@ -27,7 +27,7 @@ export function SilenceDialog({
   onClose,
   onAdded,
 }: {
-  /** What the field contains at first. */
+  /** The initial content of the field. */
   matchers?: readonly string[];
   onClose: () => void;
   onAdded?: () => void;
@@ -56,7 +56,7 @@ function Form({ matchers, onAdded }: { matchers: readonly string[]; onAdded: () 
   const [reason, setReason] = useState('');
   const [duration, setDuration] = useState('2h');
   const zone = useZone();
-  /** The moment, not the text of the field: it stays the same in another zone. */
+  /** The instant, not the text of the field: it stays the same if the zone changes. */
   const [end, setEnd] = useState<string>();
   const add = useMutation({
     mutationFn: () =>
@@ -121,7 +121,7 @@ function Form({ matchers, onAdded }: { matchers: readonly string[]; onAdded: () 
             value={duration}
             onChange={(event) => {
               setDuration(event.target.value);
-              // To the minute, as the field has it.
+              // Rounded to the minute, like the field.
               if (end === undefined) setEnd(fromField(toField(new Date(Date.now() + 2 * 3_600_000), zone), zone));
             }}
             data-testid="silence-duration"

@@ -1,4 +1,4 @@
-/** What became of an alert after it came in: repeated, resolved, flapping, part of a storm. */
+/** What happened to an alert after it was received: repeated, resolved, flapping, part of a storm. */
 import { ArrowDownUp, CircleCheckBig, CloudLightning } from 'lucide-react';
 import type { AlertState } from '@/api/types';
 import { ago, counted, dateTime } from '@/text/format';
@@ -6,7 +6,7 @@ import { useZone } from '@/text/zone';
 import { Badge } from '@/ui/badge';
 import { useNow } from '@/ui/now';
 
-/** How often an alert was received, for the eye and in words; undefined if only once. */
+/** Describes how often an alert was received, in short form and in words; undefined if only once. */
 export function repeats(
   { occurrences, last_at }: Pick<AlertState, 'occurrences' | 'last_at'>,
   now: Date,
@@ -19,7 +19,7 @@ export function repeats(
   };
 }
 
-/** Whether the alert came again; each member of a storm counts as an occurrence the first time too. */
+/** Reports whether the alert was received again. In a storm, the first alert of each member is an occurrence too. */
 export function isRepeated({
   occurrences,
   storm,
@@ -28,7 +28,7 @@ export function isRepeated({
   return occurrences > (storm ? members : 1);
 }
 
-/** Updates itself; the row around it is not rendered again. */
+/** Re-renders on its own clock, without the surrounding row. */
 export function Repeats({ alert }: { alert: Pick<AlertState, 'occurrences' | 'last_at'> }) {
   const said = repeats(alert, useNow(10_000));
   const zone = useZone();
@@ -45,7 +45,7 @@ export function Repeats({ alert }: { alert: Pick<AlertState, 'occurrences' | 'la
   );
 }
 
-/** Badges for what is not the usual course of an alert; nothing for one that fires and came once. */
+/** Badges for everything unusual about an alert; none for one that fires and was received once. */
 export function AlertMarks({ alert }: { alert: AlertState | null }) {
   const zone = useZone();
   if (alert === null) return null;

@@ -1,4 +1,4 @@
-/** The alerts of a storm, which one session investigates together. */
+/** The alerts of a storm. One session investigates all of them. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useId } from 'react';
@@ -35,12 +35,15 @@ export function StormMembers({ sessionId, className }: { sessionId: string; clas
   );
 }
 
-/** How large a storm is and how much of it still goes on. */
+/** Describes how large a storm is and how much of it still fires. */
 export function stormSize({ members, firing_members }: Pick<AlertState, 'members' | 'firing_members'>): string {
   return `${counted(members, 'alert')} in this storm, ${firing_members} firing`;
 }
 
-/** The members under the row of their session, shown on request. Whether they are is known above: the row may leave the page. */
+/**
+ * The members below the row of their session, shown on request. The parent holds the open state because the row can
+ * unmount.
+ */
 export function StormFold({
   sessionId,
   alert,

@@ -1,4 +1,4 @@
-/** One alert that was not investigated by itself, with the way to do it anyway. */
+/** One alert that was not investigated automatically, with a button to investigate it. */
 import { CircleCheckBig } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { SuppressedAlert } from '@/api/types';

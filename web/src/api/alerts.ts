@@ -1,9 +1,9 @@
-/** The queries of alerts that were not investigated, and of silences. See queries.ts. */
+/** Queries for suppressed alerts and silences. See queries.ts. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, body } from './client';
 import type { Severity, SuppressionReason } from './types';
 
-/** The filter of suppressed alerts, as the server takes it. */
+/** The server's filter for suppressed alerts. */
 export interface SuppressedFilter {
   reason?: SuppressionReason;
   session_id?: string;
@@ -12,7 +12,7 @@ export interface SuppressedFilter {
 }
 
 const pageLength = 50;
-/** How often the lists are asked for again: no live message comes for an alert that no session counts. */
+/** The polling interval of the lists: no live message reports an alert that no session counts. */
 const refresh = 10_000;
 
 export const keys = {

@@ -1,10 +1,10 @@
-/** Approvals of tool calls: what waits, and the decisions. Arguments are kept as the text that they are written in. */
+/** Approvals of tool calls: pending calls and decisions. Arguments are kept as their original JSON text. */
 import { queryOptions } from '@tanstack/react-query';
 import { memberText } from '@/text/json-text';
 import { api, body } from './client';
 import type { ApprovalRequest } from './types';
 
-/** The longest reason that the server takes. */
+/** The longest reason that the server accepts. */
 export const longestReason = 2_000;
 
 /** A call that needs an approval, with the exact text of its arguments. */
@@ -15,11 +15,11 @@ export interface ApprovalCall {
   tool: string;
   /** As the model wrote them. */
   argumentsText: string;
-  /** As a person set them; undefined if they are unchanged. */
+  /** As edited by a person; undefined if unchanged. */
   editedText: string | undefined;
 }
 
-/** Reads the response as text: the numbers of arguments must stay as they are. */
+/** Parses the response from text, so that numbers in the arguments keep their exact form. */
 export function readApproval(json: string): ApprovalCall {
   const request: ApprovalRequest = JSON.parse(json);
   return {
@@ -34,7 +34,10 @@ export function readApproval(json: string): ApprovalCall {
 
 export const approvalKey = (id: string) => ['approval', id] as const;
 
-/** A decision changes it once: the status is part of the key, so that the state before is not shown for the one after. */
+/**
+ * The status is part of the key: a decision changes the call once, and the data of the old status is not shown for the
+ * new one.
+ */
 export const approvalCall = (id: string, status: string) =>
   queryOptions({
     queryKey: [...approvalKey(id), status] as const,
@@ -49,7 +52,7 @@ export type Decision =
   | { status: 'approved'; argumentsText?: string; reason?: string }
   | { status: 'rejected'; reason: string };
 
-/** The body of a decision. Edited arguments go out as they were typed. */
+/** Builds the body of a decision. Edited arguments are sent exactly as typed. */
 export function decisionText(decision: Decision): string {
   const members = [];
   if (decision.status === 'approved' && decision.argumentsText !== undefined) {

@@ -3,7 +3,7 @@ import { fetchOrTake } from '@/first/answers';
 import { Problem, problemOf } from './problem';
 import type { paths } from './schema';
 
-/** The browser session's token against forged requests; `me` and `login` return it. */
+/** The CSRF token of the browser session; `me` and `login` return it. */
 let csrfToken = '';
 
 export function rememberToken(token: string): void {
@@ -17,7 +17,7 @@ export function whenLoggedOut(listener: () => void): void {
   onLoggedOut = listener;
 }
 
-/** For other parts of the page that learn that the login is no longer valid. */
+/** For other parts of the dashboard that learn that the login is no longer valid. */
 export function loggedOut(): void {
   onLoggedOut();
 }
@@ -35,11 +35,11 @@ const guard: Middleware = {
   },
 };
 
-/** Every request of the page goes through here: typed by the server's own document, failing with a Problem. */
+/** The client for every request of the dashboard: typed by the server's OpenAPI document; failures throw a Problem. */
 export const api = createClient<paths>({ baseUrl: globalThis.location?.origin ?? '', fetch: fetchOrTake });
 api.use(guard);
 
-/** Takes the body out of an answer; failures were thrown before. */
+/** Returns the body of a response. Failed responses have already thrown. */
 export async function body<T>(answer: Promise<{ data?: T; response: Response }>): Promise<T> {
   const { data, response } = await answer;
   if (data === undefined) {

@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { fieldsRead } from '../../test/kit/fields';
 
 const list = path.resolve(import.meta.dirname, '../../fields.json');
-/** The type checker reads the whole page, which takes its time where much else runs. */
+/** The type checker reads the whole dashboard, which is slow on a busy machine. */
 const patience = 600_000;
 
-// The server's contract tests read the list: a field that the page begins to read fails them until they check it.
-// `UPDATE_FIELDS=1 npm run fields` rewrites it.
+// The server's contract tests read the list: they fail on a field that the dashboard starts to read until they cover
+// it. `UPDATE_FIELDS=1 npm run fields` rewrites it.
 test('fields.json lists every field that the page reads', { timeout: patience }, () => {
   const fields = fieldsRead();
   if (process.env.UPDATE_FIELDS) writeFileSync(list, `${JSON.stringify(fields, null, 2)}\n`);

@@ -1,9 +1,9 @@
-/** The queries of notes, review, board and background jobs. See queries.ts. */
+/** Queries for notes, review, the board and background jobs. See queries.ts. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, body } from './client';
 import type { Entity, Job, Note, ReviewItem } from './types';
 
-/** The filter of the list of notes, as the server takes it. */
+/** The server's filter for the list of notes. */
 export interface NoteFilter {
   status?: Note['status'];
   source?: Note['source'];
@@ -34,7 +34,7 @@ export interface JobFilter {
 }
 
 const pageLength = 50;
-/** How often what is still being processed is asked for again where no live message comes. */
+/** The polling interval of items still being processed, where no live message reports progress. */
 const refresh = 10_000;
 
 export const keys = {
@@ -46,7 +46,7 @@ export const keys = {
   jobs: ['jobs'] as const,
 };
 
-/** The header that says which version of a row a change is based on. */
+/** Returns the header that names the version of a row that a change is based on. */
 export function ifMatch(version: number): { 'If-Match': string } {
   return { 'If-Match': `"${version}"` };
 }
@@ -66,7 +66,7 @@ export const notes = (filter: NoteFilter) =>
     refetchInterval: ({ state }) => (state.data?.pages.some((page) => page.notes.some(isUnderway)) ? refresh : false),
   });
 
-/** Whether the pipeline will still change the note. */
+/** Reports whether the pipeline will still change the note. */
 export function isUnderway(note: Pick<Note, 'status'>): boolean {
   return note.status === 'queued' || note.status === 'extracted';
 }
@@ -108,7 +108,7 @@ export const entity = (id: string) =>
     queryFn: ({ signal }) => body(api.GET('/api/v1/entities/{id}', { signal, params: { path: { id } } })),
   });
 
-/** What became of a session's notes. */
+/** The accepted entities of a session. */
 export const sessionEntities = (sessionId: string) =>
   queryOptions({
     queryKey: [...keys.entities, 'session', sessionId] as const,
@@ -167,7 +167,7 @@ export const decidedReviews = () =>
       ),
   });
 
-/** How many items wait for a decision: the number in the navigation. */
+/** The number of open review items, shown in the navigation. */
 export const reviewCount = () =>
   queryOptions({
     queryKey: [...keys.review, 'count'] as const,
@@ -178,7 +178,7 @@ export const reviewCount = () =>
     select: (page) => page.open_count,
   });
 
-/** Queues, and jobs with the newest first. */
+/** The queues and the jobs, newest first. */
 export const jobs = (filter: JobFilter) =>
   infiniteQueryOptions({
     queryKey: [...keys.jobs, 'list', filter] as const,

@@ -1,4 +1,4 @@
-/** What people on call do: pauses of all servers, and links that share one session. */
+/** Queries and requests of people on call: pauses of all servers, and links that share one session. */
 import { queryOptions } from '@tanstack/react-query';
 import { api, body } from './client';
 import { keys } from './queries';
@@ -12,7 +12,7 @@ export type BulkCancel = Schemas['BulkCancel'];
 export type Share = Schemas['Share'];
 export type Shared = Schemas['Shared'];
 
-/** How often pauses are read again, in milliseconds. */
+/** The polling interval of pauses and shared sessions, in milliseconds. */
 const refresh = 10_000;
 
 export const pauses = () =>
@@ -40,7 +40,7 @@ export const shares = (id: string) =>
     queryFn: ({ signal }) => body(api.GET('/api/v1/sessions/{id}/shares', { signal, params: { path: { id } } })),
   });
 
-/** One page of the shared session. The secret is in a header, which no proxy logs. */
+/** Loads one page of the shared session. The secret is in a header, which proxies do not log. */
 const sharedPage = (secret: string, cursor: string | undefined, signal: AbortSignal) =>
   body(
     api.GET('/api/v1/shared', {
@@ -60,7 +60,7 @@ async function wholeShared(secret: string, signal: AbortSignal): Promise<Shared>
   return whole;
 }
 
-/** The session of a share with its whole timeline. While the session runs the reader follows it, in steps. */
+/** The shared session with its whole timeline. It is polled while the session runs. */
 export const shared = (secret: string) =>
   queryOptions({
     queryKey: ['shared', secret] as const,

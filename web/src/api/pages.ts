@@ -1,11 +1,11 @@
-/** Answers that come in pages, put together. */
+/** Joins paginated responses. */
 import type { Timeline, Trace } from './types';
 
 interface Page {
   next_cursor?: string;
 }
 
-/** Reads pages until one names no next, and joins them. */
+/** Reads pages until one has no next cursor, and joins them. */
 export async function joinPages<P extends Page>(
   read: (cursor: string | undefined) => Promise<P>,
   join: (whole: P, page: P) => P,
@@ -19,12 +19,14 @@ export async function joinPages<P extends Page>(
   return whole;
 }
 
-/** The version stays that of the first page: the journal reports what happened while the others were read. */
+/**
+ * Keeps the version of the first page: the journal reports everything that happened while the other pages were read.
+ */
 export function joinTimeline(whole: Timeline, page: Timeline): Timeline {
   return { ...whole, events: [...whole.events, ...page.events] };
 }
 
-/** Stages, executions and usage are whole on every page; only the calls are those of the page. */
+/** Every page repeats the stages, executions and usage in full; only the calls differ. */
 export function joinTrace(whole: Trace, page: Trace): Trace {
   const executions = new Map(page.stages.flatMap((s) => s.executions.map((e) => [e.execution_id, e] as const)));
   return {

@@ -1,15 +1,18 @@
-/** What is the caller's own. Names are for reading: others may have the same. */
+/** Decides what belongs to the caller. Names are for display and are not unique. */
 import type { Feedback, Me } from './types';
 
 type Who = Pick<Me, 'name' | 'id'>;
 
-/** Whether a name with its identity is the caller. The name decides only where one of both has no identity. */
+/** Reports whether a name and its identity are the caller's. Names are compared only if either side has no identity. */
 export function isMe(who: Who | undefined, name: string, id: string): boolean {
   if (!who) return false;
   return who.id && id ? who.id === id : who.name === name;
 }
 
-/** The caller's feedback, as the server finds it: by identity, else the one of their name that has none. */
+/**
+ * Returns the caller's feedback as the server would: matched by identity, else by name among entries without an
+ * identity.
+ */
 export function ownFeedback<F extends Pick<Feedback, 'author' | 'author_id'>>(
   who: Who | undefined,
   all: readonly F[] = [],

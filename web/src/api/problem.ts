@@ -1,6 +1,6 @@
 import type { components } from './schema';
 
-/** What went wrong with a request, in the server's own words: the body of an RFC 9457 problem, or why there is none. */
+/** A failed request in the server's words: the body of an RFC 9457 problem, or why there is none. */
 export class Problem extends Error {
   readonly status: number;
   readonly code: string;
@@ -25,13 +25,13 @@ export class Problem extends Error {
     this.instance = parts.instance ?? '';
   }
 
-  /** Whether asking again later may help. */
+  /** Whether retrying later may help. */
   get passing(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
 }
 
-/** Reads the problem out of an answer that is not a success. */
+/** Reads the problem from an unsuccessful response. */
 export async function problemOf(response: Response): Promise<Problem> {
   const fallback = {
     status: response.status,
@@ -57,12 +57,12 @@ export async function problemOf(response: Response): Promise<Problem> {
   }
 }
 
-/** A request that got no answer at all. Browsers have no code for it, only a sentence. */
+/** Reports whether a request got no response at all. Browsers have no error code for it, only a message. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof TypeError && /failed to fetch|networkerror|load failed/i.test(error.message);
 }
 
-/** Makes a Problem of whatever was thrown. */
+/** Converts anything thrown to a Problem. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isUnreachable(error)) {

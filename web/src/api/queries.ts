@@ -1,10 +1,10 @@
-/** Every query of the page, each under one key: components that need the same data share one response. */
+/** Every query of the dashboard, each under one key: components that need the same data share one response. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, body, rememberToken } from './client';
 import { joinPages, joinTimeline, joinTrace } from './pages';
 import type { HandlingState, SessionStatus, Severity } from './types';
 
-/** The filter of the list of sessions, as the address of the page carries it. */
+/** The filter of the session list, as in the page's address. */
 export interface SessionSearch {
   status?: SessionStatus[];
   outcome?: string[];
@@ -19,12 +19,12 @@ export interface SessionSearch {
   /** Each as name=value; all must match. */
   label?: string[];
   handling?: HandlingState[];
-  /** A name, or me for the caller. */
+  /** A name, or `me` for the caller. */
   assignee?: string;
-  /** All must be there, in any case. */
+  /** All must match; case-insensitive. */
   tag?: string[];
   search?: string;
-  /** Only sessions with calls that wait for an approval. */
+  /** Only sessions with calls waiting for an approval. */
   approvals?: 'waiting';
   created_after?: string;
   created_before?: string;
@@ -36,7 +36,7 @@ export const previewLength = 400;
 
 const pageLength = 50;
 
-/** How many rows of a session's timeline or trace are loaded at once; they hold no long texts. */
+/** How many rows of a session's timeline or trace are loaded per request; the rows have no long texts. */
 const longPage = 5_000;
 
 export const keys = {
@@ -99,14 +99,14 @@ export const session = (id: string) =>
     queryFn: ({ signal }) => body(api.GET('/api/v1/sessions/{id}', { signal, params: { path: { id } } })),
   });
 
-/** What people say about the conclusion of a session. */
+/** People's feedback on the conclusion of a session. */
 export const feedback = (id: string) =>
   queryOptions({
     queryKey: [...keys.session(id), 'feedback'] as const,
     queryFn: ({ signal }) => body(api.GET('/api/v1/sessions/{id}/feedback', { signal, params: { path: { id } } })),
   });
 
-/** What people did with a session. */
+/** How people handled a session. */
 export const handling = (id: string) =>
   queryOptions({
     queryKey: [...keys.session(id), 'handling'] as const,
@@ -137,7 +137,7 @@ export const timeline = (id: string) =>
       ),
   });
 
-/** One timeline event in full: what its row shows when it is opened. */
+/** One timeline event in full, for an opened row. */
 export const timelineEvent = (id: string, eventId: string) =>
   queryOptions({
     queryKey: [...keys.session(id), 'event', eventId] as const,
@@ -195,10 +195,10 @@ export const alertTypes = () =>
     queryFn: ({ signal }) => body(api.GET('/api/v1/alert-types', { signal })),
   });
 
-/** How often pages that show the state of the system ask again. */
+/** The polling interval of pages that show the state of the system. */
 const refresh = 10_000;
 
-/** The tools that the chain of an alert type allows, or a chain that is named. */
+/** The tools that the chain allows: the named chain, or that of the alert type. */
 export const defaultTools = (alertType: string, chainId?: string) =>
   queryOptions({
     queryKey: [...keys.system, 'default-tools', alertType, chainId] as const,
@@ -233,7 +233,7 @@ export const providers = () =>
     queryFn: ({ signal }) => body(api.GET('/api/v1/system/providers', { signal })),
   });
 
-/** The providers that a re-run can choose: also those that no chain uses. */
+/** The providers available for a re-run, including those that no chain uses. */
 export const rerunProviders = () =>
   queryOptions({
     queryKey: [...keys.system, 'providers', 'reruns'] as const,

@@ -1,4 +1,4 @@
-/** The vocabulary of the page: names for what the server's document describes. */
+/** Short names for the schemas of the server's OpenAPI document. */
 import type { components, paths } from './schema';
 
 type Schemas = components['schemas'];

@@ -1,6 +1,6 @@
 /**
- * How the search part of an address is written: plain text, lists with commas. People who type one, or read it in a
- * chat, see `status=failed,timed_out` rather than JSON. Everything read is text; each page checks its own.
+ * The search part of an address is plain text, with commas in lists. People who type an address, or read it in a chat,
+ * see `status=failed,timed_out` rather than JSON. Parsed values are text; each page validates its own.
  */
 export function parseSearch(search: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(search));

@@ -1,4 +1,4 @@
-/** What is left of today's budget, where the configuration has one. */
+/** The rest of today's budget, if the configuration sets one. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Wallet } from 'lucide-react';
@@ -9,16 +9,16 @@ import { cn } from '@/ui/cn';
 import { useMedia } from '@/ui/media';
 import { useNow } from '@/ui/now';
 
-/** How often the sum is read again, where there is a budget. */
+/** How often the total is reloaded if there is a budget. */
 const every = 30_000;
 
-/** What sessions cost since midnight in UTC. Notes do not count towards the budget. */
+/** Returns the cost of sessions since midnight UTC. Notes do not count towards the budget. */
 export function spentBySessions(usage: Pick<UsageSummary, 'by_kind'>): number {
   return usage.by_kind.find(({ name }) => name === 'sessions')?.usage.cost_usd ?? 0;
 }
 
 export function BudgetLeft() {
-  // On a phone there is no room for it.
+  // There is no space for it on a phone.
   const room = useMedia('(min-width: 64rem)');
   const midnight = `${useNow(60_000).toISOString().slice(0, 10)}T00:00:00.000Z`;
   const usage = useQuery({

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { searchFor } from '@/text/words';
 
-/** One line of the palette. */
+/** One entry of the palette. */
 export interface Choice {
   id: string;
   label: string;
@@ -9,12 +9,12 @@ export interface Choice {
   icon?: ReactNode;
   /** The shortcut that does the same. */
   keys?: string;
-  /** Whether the palette stays open, so that its effect is seen and undone at once. */
+  /** Keeps the palette open, so that people see the effect and can undo it immediately. */
   stay?: boolean;
   run: () => void;
 }
 
-/** The choices that have every typed word somewhere in their name or keywords. */
+/** Returns the choices whose label or keywords contain every typed word. */
 export function matching(choices: readonly Choice[], typed: string): Choice[] {
   const found = searchFor(typed);
   return choices.filter((choice) => found(choice.label, ...(choice.keywords ?? [])));

@@ -1,4 +1,4 @@
-/** What can be done on the present page, for the palette. */
+/** The commands that the current page offers in the palette. */
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
 import { Registry, useOffer } from './registry';
 
@@ -7,7 +7,7 @@ interface PageCommand {
   id: string;
   label: string;
   icon?: ReactNode;
-  /** Other words that people may type for it. */
+  /** Other words that people may type to find it. */
   keywords?: string[];
   run: () => void;
 }
@@ -19,7 +19,7 @@ export function usePageCommands(commands: readonly PageCommand[]): void {
   useOffer(useContext(CommandsContext), commands);
 }
 
-/** The commands on offer. */
+/** Returns the commands currently offered. */
 export function useCommands(): readonly PageCommand[] {
   const registry = useContext(CommandsContext);
   return useSyncExternalStore(registry.subscribe, registry.snapshot);

@@ -1,4 +1,7 @@
-/** Says whether the page is live. That it is not must be seen: a still page looks like a quiet system. */
+/**
+ * Shows whether the dashboard is live. A lost connection must be visible: a page without updates looks like a quiet
+ * system.
+ */
 import { useRouterState } from '@tanstack/react-router';
 import { WifiOff } from 'lucide-react';
 import { useConnection, useSessionsFeed } from '@/live/hooks';
@@ -9,7 +12,7 @@ const dots = { open: 'bg-good', connecting: 'bg-idle', lost: 'bg-bad' };
 
 export function ConnectionLight() {
   const connection = useConnection();
-  // Somebody always listens while the frame is there, so that the light is right on pages that show nothing live.
+  // Stays subscribed while the frame is mounted, so that the light is right on pages that show nothing live.
   useSessionsFeed(nothing);
   return (
     <span
@@ -27,7 +30,7 @@ export function ConnectionLight() {
 function nothing() {}
 
 export function ConnectionBanner() {
-  // The page of a session says itself how far it is behind.
+  // The session page itself shows how far it is behind.
   const onSessionPage = useRouterState({ select: (state) => /^\/sessions\/[^/]+$/.test(state.location.pathname) });
   const lost = useConnection() === 'lost' && !onSessionPage;
   return (

@@ -1,4 +1,4 @@
-/** A mark in the bar when a part of the system does not work. It leads to the page that tells which. */
+/** A badge in the top bar if a part of the system does not work. It links to the page with the details. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
@@ -6,7 +6,7 @@ import * as queries from '@/api/queries';
 import type { Health } from '@/api/types';
 import { counted } from '@/text/format';
 
-/** What does not work, each in a few words. */
+/** Describes each problem in a few words. */
 export function troublesOf(health: Pick<Health, 'status' | 'database' | 'mcp_servers' | 'warnings'>): string[] {
   if (health.status === 'healthy') return [];
   const down = health.mcp_servers.filter((server) => server.checked && !server.healthy);

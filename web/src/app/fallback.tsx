@@ -1,4 +1,4 @@
-/** Shown in place of a page that does not exist, failed, or is loading. */
+/** Pages shown if the requested one does not exist, failed, or is loading. */
 import { Link, useRouter } from '@tanstack/react-router';
 import { RotateCw } from 'lucide-react';
 import { useEffect } from 'react';
@@ -49,10 +49,10 @@ export function PageProblem({ error }: { error: unknown }) {
   );
 }
 
-/** How often a page that could not be loaded asks whether the server is back. */
+/** How often a page that failed to load checks whether the server is back. */
 const askMs = 5_000;
 
-/** Reloads the page once the server is back: a part that failed to load once does not load again in the same page. */
+/** Reloads the page once the server is back: a part that failed to load cannot be loaded again without a reload. */
 function Unreachable({ error }: { error: unknown }) {
   useEffect(() => {
     const timer = setInterval(reloadIfAlive, askMs);
@@ -64,7 +64,7 @@ function Unreachable({ error }: { error: unknown }) {
 function reloadIfAlive(): void {
   isAlive().then(
     () => globalThis.location.reload(),
-    () => {}, // Still away; the panel says so.
+    () => {}, // Still unreachable; the panel shows it.
   );
 }
 

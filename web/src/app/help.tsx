@@ -3,7 +3,7 @@ import { Dialog, DialogContent } from '@/ui/overlay';
 import { useStored } from '@/ui/stored';
 import { type Shortcut, singleKeys, useAllShortcuts } from './shortcuts';
 
-/** Every shortcut that works on the present page, and the switch for those of a single key. */
+/** Lists every shortcut of the current page, with the switch for single-key shortcuts. */
 export function KeyboardHelp({ onOpenChange }: { onOpenChange: (open: boolean) => void }) {
   const shortcuts = useAllShortcuts();
   const single = useStored(singleKeys);
@@ -47,7 +47,7 @@ export function KeyboardHelp({ onOpenChange }: { onOpenChange: (open: boolean) =
   );
 }
 
-/** The shortcuts under their headings; of two with the same keys the one that works. */
+/** Groups the shortcuts by heading; of two with the same keys, only the active one is kept. */
 export function groups(shortcuts: readonly Shortcut[]): [string, Shortcut[]][] {
   const byGroup = new Map<string, Shortcut[]>();
   const taken = new Set<string>();

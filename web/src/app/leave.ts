@@ -1,6 +1,6 @@
 /**
- * Goes to the login page with a full reload, so that nothing the last person saw stays in memory: answers,
- * live sessions, the socket.
+ * Goes to the login page with a full reload, so that nothing the previous user saw stays in memory: responses, live
+ * sessions, the socket.
  */
 export function leave(next?: string): void {
   const { pathname } = globalThis.location;
@@ -8,7 +8,7 @@ export function leave(next?: string): void {
   globalThis.location.assign(next === undefined ? '/login' : `/login?next=${encodeURIComponent(next)}`);
 }
 
-/** The same, and back to the present address afterwards. */
+/** Like leave, but returns to the current address after the login. */
 export function leaveAndReturn(): void {
   const { pathname, search, hash } = globalThis.location;
   leave(pathname + search + hash);

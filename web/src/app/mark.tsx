@@ -1,6 +1,6 @@
 import { cn } from '@/ui/cn';
 
-/** The product's mark: the four slabs of favicon.svg, in the colour of the text around it. */
+/** The logo: the four slabs of favicon.svg in the surrounding text colour. */
 export function Mark({ className }: { className?: string }) {
   return (
     <svg viewBox="0 0 20 20" className={cn('size-5 text-accent', className)} aria-hidden="true" fill="currentColor">

@@ -1,4 +1,4 @@
-/** The small menus of the top bar: zone, theme, who is logged in, and the rarer pages. Loaded when the page is there. */
+/** The menus of the top bar: time zone, theme, account, and the less used pages. Loaded after the page. */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { CircleUserRound, Ellipsis, Keyboard, LogOut, Monitor, Moon, Sun } from 'lucide-react';
@@ -60,7 +60,7 @@ export function ThemeMenu() {
 
 const zoneLabels = { local: 'Local time', utc: 'UTC' };
 
-/** In which zone times are shown. Its name is in sight: a time without one is a guess. */
+/** Chooses the time zone. Its name is always visible: a time without a zone is ambiguous. */
 function ZoneMenu() {
   const chosen = useZone();
   const now = useNow(60_000);
@@ -92,7 +92,7 @@ function ZoneMenu() {
   );
 }
 
-/** Nothing where no key is required: there is nobody to name then. */
+/** Renders nothing if no login is required: there is no account to show. */
 function AccountMenu() {
   const { data: who } = useQuery(queries.me());
   const [failure, setFailure] = useState('');
@@ -128,7 +128,7 @@ function AccountMenu() {
             </>
           )}
         </MenuLabel>
-        {/* A user whom a proxy logged in has no session here that could end. */}
+        {/* A user logged in by a proxy has no session here to end. */}
         {who.csrf_token !== '' && (
           <MenuItem onSelect={logOut} data-testid="log-out">
             <LogOut aria-hidden /> Log out
@@ -144,7 +144,7 @@ function AccountMenu() {
   );
 }
 
-/** `here` is the name of the present page if it is one of these. */
+/** `here` is the label of the current page if the menu contains it. */
 export function MorePages({ here }: { here: string | undefined }) {
   const navigate = useNavigate();
   return (

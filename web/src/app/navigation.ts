@@ -1,4 +1,4 @@
-/** The pages that the navigation leads to, in their order: the bar, the palette and the keyboard all read this table. */
+/** The pages of the navigation, in order. The bar, the palette and the keyboard shortcuts all read this table. */
 import {
   Activity,
   BellOff,
@@ -18,9 +18,9 @@ interface NavigationEntry {
   icon: LucideIcon;
   /** The key that follows g. */
   key: string;
-  /** Beginnings of other addresses that belong to it. */
+  /** Prefixes of other addresses that belong to it. */
   also?: string[];
-  /** Behind "More" where there is no room for all. */
+  /** Folded into "More" on a narrow screen. */
   more?: boolean;
 }
 
@@ -35,7 +35,7 @@ export const navigation: readonly NavigationEntry[] = [
   { to: '/system', label: 'System', icon: Activity, key: 'y', more: true },
 ];
 
-/** The entry that an address belongs to. */
+/** Returns the entry that an address belongs to. */
 export function entryOf(pathname: string): NavigationEntry | undefined {
   return navigation.find(
     (entry) =>
@@ -45,7 +45,7 @@ export function entryOf(pathname: string): NavigationEntry | undefined {
   );
 }
 
-/** An entry in the bar; on a narrow screen at the bottom. */
+/** The style of an entry in the bar; on a narrow screen the bar is at the bottom. */
 export const entryLook = cn(
   'relative flex items-center justify-center gap-1.5 border-transparent text-sm font-medium text-ink-soft hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink [&_svg]:size-4',
   'max-md:min-w-0 max-md:flex-1 max-md:flex-col max-md:gap-0.5 max-md:border-t-2 max-md:text-xs md:border-b-2 md:px-2 md:pt-0.5 md:max-2xl:[&_svg]:hidden',

@@ -1,14 +1,16 @@
 /**
- * What the present page lets people do, read from the page itself: each button, field and choice that is in it has a line in
- * the palette, so none can be forgotten. What has a command of its own, or belongs to one row of many, is left out with
- * `data-palette="none"`. What has no room on a narrow screen is marked with `data-palette="folded"` there, and counts though it
- * is hidden.
+ * The actions of the current page, read from its DOM: each button, field and choice has an entry in the palette, so
+ * none can be forgotten. `data-palette="none"` excludes controls that have their own command or belong to one row of
+ * many. `data-palette="folded"` marks controls that are hidden on a narrow screen but are still included.
  */
 import type { Choice } from './choice';
 
 const controls = 'button, a[data-button], input, select, textarea';
 
-/** The actions under `root`, those that `named` has already left out. A name that occurs twice needs its surroundings, and is left out. */
+/**
+ * Returns the actions under `root` except those in `named`. A name that occurs more than once is ambiguous without its
+ * context and is omitted.
+ */
 export function pageActions(root: Element | null, named: readonly string[]): Choice[] {
   const found = [...(root?.querySelectorAll<HTMLElement>(controls) ?? [])]
     .filter((control) => !control.closest('[data-palette=none], [role=treeitem]') && isUsable(control))
@@ -48,7 +50,10 @@ function actionsOf(control: HTMLElement): Action[] {
   return [{ label: name, run: isMenu ? () => inSight(control, () => open(control)) : () => click(control) }];
 }
 
-/** A hidden field takes no focus and a hidden menu has no place: the button that unfolds them is pressed first. */
+/**
+ * Runs `act` with the control visible: a hidden field cannot be focused and a hidden menu has no position, so the
+ * button that unfolds them is clicked first.
+ */
 function inSight(control: HTMLElement, act: () => void): void {
   if (control.checkVisibility()) {
     act();
@@ -65,20 +70,20 @@ function click(control: HTMLElement): void {
   control.click();
 }
 
-/** A menu opens before a click is one; with the keyboard it opens at once. */
+/** Opens a menu by keyboard: menus open on pointer down, which a click() does not send. */
 function open(control: HTMLElement): void {
   control.focus();
   control.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }));
 }
 
-/** Chooses as a person does, so that whoever listens learns of it. */
+/** Changes a select as a person does, so that its listeners run. */
 function choose(select: HTMLSelectElement, value: string): void {
   select.focus();
   select.value = value;
   select.dispatchEvent(new Event('change', { bubbles: true }));
 }
 
-/** The name that a screen reader gives it. */
+/** Returns the accessible name of a control. */
 function nameOf(control: HTMLElement): string {
   const label = control.getAttribute('aria-label');
   if (label) return label.trim();
@@ -90,7 +95,7 @@ function nameOf(control: HTMLElement): string {
   return texts.join(' ').replace(/\s+/g, ' ').trim() || control.getAttribute('title')?.trim() || '';
 }
 
-/** The text without what is hidden from screen readers, such as icons, without keys, and without the fields in it. */
+/** Returns the text without content hidden from screen readers (such as icons), keys, and nested fields. */
 function textOf(element: Element): string {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT, (node) =>
     node.parentElement?.closest('[aria-hidden=true], select, textarea, kbd')
@@ -100,7 +105,7 @@ function textOf(element: Element): string {
   let text = '';
   let parent: Node | null = null;
   while (walker.nextNode()) {
-    // Parts that look apart are words apart, whether or not there is a space between them.
+    // Separates the words of adjacent elements, even if no space is between them.
     text += (walker.currentNode.parentNode === parent ? '' : ' ') + walker.currentNode.textContent;
     parent = walker.currentNode.parentNode;
   }

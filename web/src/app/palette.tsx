@@ -1,4 +1,4 @@
-/** The command palette: what the present page offers, pages, sessions by their text or id, theme. */
+/** The command palette: actions of the current page, pages, sessions by text or id, settings. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
@@ -29,7 +29,7 @@ import { themeChoices, useTheme } from './theme';
 const mostSessions = 8;
 
 interface Props {
-  /** What was typed before the palette was there. */
+  /** Keys typed before the palette was loaded. */
   ahead: Typeahead;
   onOpenChange: (open: boolean) => void;
   onHelp: () => void;
@@ -40,7 +40,7 @@ export function Palette({ ahead, onOpenChange, onHelp }: Props) {
   useEffect(() => setTyped((text) => ahead.take() + text), [ahead]);
   const field = useRef<HTMLInputElement>(null);
   const chosen = useRef<Choice>(undefined);
-  // Otherwise the text of the field would be selected, and the next key would replace what was typed ahead.
+  // Otherwise the dialog selects the text of the field, and the next key replaces what was typed ahead.
   const focusReturn = useFocusReturn(field);
   const before = useLocalChoices(typed);
   const after = useSettingChoices(onHelp);
@@ -61,7 +61,7 @@ export function Palette({ ahead, onOpenChange, onHelp }: Props) {
         <Dialog.Content
           aria-describedby={undefined}
           className="fixed top-[10vh] left-1/2 z-50 w-[calc(100vw-1rem)] max-w-xl -translate-x-1/2 rounded-lg border border-line bg-raised shadow-xl"
-          // What was chosen runs once the palette is gone: it may put the focus somewhere, or open a dialog of its own.
+          // The choice runs after the palette has closed: it may move the focus or open a dialog.
           onOpenAutoFocus={focusReturn.onOpenAutoFocus}
           onCloseAutoFocus={(event) => {
             focusReturn.onCloseAutoFocus(event);
@@ -94,10 +94,10 @@ export function Palette({ ahead, onOpenChange, onHelp }: Props) {
   );
 }
 
-/** What the page offers, and where one can go from it. */
+/** The actions of the current page and the pages to go to. */
 function useLocalChoices(typed: string): Record<string, readonly Choice[]> {
   const commands = useCommands();
-  // Read once: the page stays as it is while the palette is open.
+  // Read once: the page does not change while the palette is open.
   const [here] = useState(() =>
     pageActions(
       document.querySelector('main'),
@@ -163,7 +163,7 @@ function useSettingChoices(onHelp: () => void): Record<string, readonly Choice[]
   };
 }
 
-/** Sessions that contain what was typed, by the server's own search. */
+/** Sessions found by the server's text search. */
 function FoundSessions({ typed, onChoose }: { typed: string; onChoose: (choice: Choice) => void }) {
   const text = useDebounced(typed.trim(), 300);
   const now = useNow(10_000);

@@ -1,4 +1,4 @@
-/** Asks why and for how long something is to be paused. */
+/** Asks for the reason and the duration of a pause. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type PauseKind, pause, pauses } from '@/api/operations';

@@ -1,4 +1,4 @@
-/** What is paused on all servers: a banner on every page, and the commands that pause and resume. */
+/** Pauses of all servers: a banner on every page, and the commands to pause and resume. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { CirclePause, CirclePlay } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
@@ -23,7 +23,7 @@ export const pauseEffects: Record<PauseKind, string> = {
 
 export const pauseKinds = Object.keys(pauseNames) as PauseKind[];
 
-/** Ends a pause and reads again what is paused. */
+/** Ends a pause and reloads the pauses. */
 export function useResume() {
   const client = useQueryClient();
   return useMutation({

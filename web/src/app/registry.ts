@@ -1,6 +1,6 @@
 /**
- * What the mounted parts of the page offer to the frame: commands for the palette, keys for the keyboard. Each part
- * has its own place, which is emptied when the part goes; parts that came later are first in the list.
+ * What mounted components offer to the frame: commands for the palette, keyboard shortcuts. Each component has an
+ * entry, which is removed when it unmounts; later entries come first in the list.
  */
 import { useEffect, useState } from 'react';
 
@@ -18,7 +18,7 @@ export class Registry<T> {
     if (this.offers.delete(owner)) this.changed();
   }
 
-  /** Everything on offer; the same list until something changes. */
+  /** Returns everything on offer. The list keeps its identity until something changes. */
   snapshot = (): readonly T[] => this.all;
 
   subscribe = (listener: () => void): (() => void) => {
@@ -32,10 +32,11 @@ export class Registry<T> {
   }
 }
 
-/** Offers these items while the caller is mounted, always as it last drew them. */
+/** Offers items while the caller is mounted, always those of its latest render. */
 export function useOffer<T>(registry: Registry<T>, items: readonly T[]): void {
   const [owner] = useState(() => ({}));
-  // Without dependencies: an item's function closes over the latest render. Only an open palette renders again for it.
+  // No dependency list: an item's function closes over the latest render. Only an open palette or help dialog
+  // re-renders.
   useEffect(() => registry.put(owner, items));
   useEffect(() => () => registry.remove(owner), [registry, owner]);
 }

@@ -1,16 +1,16 @@
-/** What the API key of the login allows. The server decides; this only keeps people from trying in vain. */
+/** What the login's API key allows. The server enforces it; this only avoids requests that would be rejected. */
 import { useQuery } from '@tanstack/react-query';
 import * as queries from '@/api/queries';
 import type { Me } from '@/api/types';
 
 type Scope = Me['scopes'][number];
 
-/** Whether the login has a scope; true until it is known. */
+/** Reports whether the login has a scope; true until the scopes are loaded. */
 export function useScope(scope: Scope): boolean {
   return useQuery(queries.me()).data?.scopes.includes(scope) ?? true;
 }
 
-/** Says why nothing can be changed on a page; nothing where it can. */
+/** Explains that a page is read-only; renders nothing if it is not. */
 export function ReadOnlyNotice() {
   if (useScope('write')) return null;
   return (

@@ -20,7 +20,7 @@ import { PauseBanner } from './pauses';
 import { Typeahead, useKeyboard, useShortcuts } from './shortcuts';
 
 const loadPalette = () => import('./palette');
-// Menus and dialogs are as large as a page, and nothing in them is needed to read one.
+// The menus and dialogs are as large as a page, and reading a page needs none of them.
 const loadMenus = () => import('./menus');
 const MorePages = lazy(() => loadMenus().then((menus) => ({ default: menus.MorePages }), explainMissing));
 const HeaderMenus = lazy(() => loadMenus().then((menus) => ({ default: menus.HeaderMenus }), explainMissing));
@@ -31,7 +31,7 @@ export function Shell() {
   const [over, setOver] = useState<'palette' | 'help' | 'nothing'>('nothing');
   const [ahead] = useState(() => new Typeahead());
   const openPalette = () => {
-    // What is typed while it loads is meant for its field; single letters are shortcuts otherwise.
+    // Keys typed while the palette loads belong to its field; otherwise single letters would trigger shortcuts.
     ahead.begin();
     setOver('palette');
   };
@@ -124,7 +124,7 @@ export function Shell() {
   );
 }
 
-/** In the bar; on a narrow screen at the bottom, where a thumb reaches, with the rarer pages behind "More". */
+/** In the top bar; on a narrow screen at the bottom, in reach of a thumb, with the less used pages under "More". */
 function Navigation() {
   const here = useRouterState({ select: (state) => entryOf(state.location.pathname) });
   return (
@@ -158,7 +158,7 @@ function Navigation() {
   );
 }
 
-/** How many review items wait for a decision; nothing if none does, or where it is not known. */
+/** The number of open review items; renders nothing if it is zero or unknown. */
 function OpenReviews() {
   const { data: count = 0 } = useQuery(reviewCount());
   if (count === 0) return null;
@@ -173,12 +173,12 @@ function OpenReviews() {
   );
 }
 
-/** How long a page has to set its title before it is announced. */
+/** How long a page has to set its title before a screen reader announces it. */
 const titleMs = 400;
 
 /**
- * After a change of page the focus is at its content, where the keys scroll it, and a screen reader says its title. Not
- * at the heading: many pages render that again when their data arrives, and the focus would be lost.
+ * After a page change, focuses the content, where keys scroll it, and announces the title to screen readers. It does
+ * not focus the heading: many pages re-render it when their data arrives, which would lose the focus.
  */
 function useArrival(main: RefObject<HTMLElement | null>): string {
   const router = useRouter();
@@ -189,7 +189,7 @@ function useArrival(main: RefObject<HTMLElement | null>): string {
       if (!pathChanged || fromLocation === undefined) return;
       clearTimeout(timer);
       timer = setTimeout(() => setArrived(document.title), titleMs);
-      // A page that put the focus somewhere itself, such as into its first field, knows better.
+      // A page that set the focus itself, for example to its first field, keeps it.
       if (!main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true });
     });
     return () => {
@@ -200,7 +200,7 @@ function useArrival(main: RefObject<HTMLElement | null>): string {
   return arrived;
 }
 
-/** Leads to the login when the server answers that nobody is logged in. Failed requests and the socket lead there too. */
+/** Redirects to the login page if nobody is logged in. Failed requests and the socket do the same. */
 function useLoginCheck(): void {
   const { data: who } = useQuery(queries.me());
   const over = who !== undefined && !who.authenticated;

@@ -1,7 +1,7 @@
 /**
- * Keys that work on the whole page. A shortcut is written as people type it: `mod+k` (⌘ on a Mac, Ctrl elsewhere), `?`,
- * or `g s` for one key after the other. Keys without ⌘ or Ctrl are never taken while somebody types, and can be
- * switched off, for those who speak to their computer or strike keys by accident (WCAG 2.1.4).
+ * Keyboard shortcuts of the whole page, written as people type them: `mod+k` (⌘ on a Mac, Ctrl elsewhere), `?`, or
+ * `g s` for one key after another. Keys without ⌘ or Ctrl are ignored while a field has the focus, and people who use
+ * speech input or hit keys by accident can turn them off (WCAG 2.1.4).
  */
 import { createContext, useContext, useEffect, useSyncExternalStore } from 'react';
 import { Stored, useStored } from '@/ui/stored';
@@ -10,9 +10,9 @@ import { Registry, useOffer } from './registry';
 export interface Shortcut {
   keys: string;
   label: string;
-  /** The heading in the help under which it stands. */
+  /** The heading in the help dialog. */
   group: string;
-  /** Whether holding the key down goes on doing it. */
+  /** Whether holding the key down repeats it. */
   repeat?: boolean;
   run: () => void;
 }
@@ -21,7 +21,7 @@ const ShortcutsContext = createContext(new Registry<Shortcut>());
 
 export const singleKeys = new Stored<'on' | 'off'>('tarsy.shortcuts', ['on', 'off']);
 
-/** Takes these keys while the caller is mounted. Of two that want the same, the one that came later has it. */
+/** Handles these keys while the caller is mounted. Of two callers with the same keys, the one mounted later wins. */
 export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   useOffer(useContext(ShortcutsContext), shortcuts);
 }
@@ -31,26 +31,26 @@ export function useAllShortcuts(): readonly Shortcut[] {
   return useSyncExternalStore(registry.subscribe, registry.snapshot);
 }
 
-/** What of a key press matters here. */
+/** The parts of a key press that matter here. */
 export type Press = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>;
 
-/** The name of a pressed key as shortcuts write it; empty for one that no shortcut can have. */
+/** Returns the name of a pressed key as shortcuts write it; empty if no shortcut can use it. */
 export function keyName(press: Press): string {
   if (press.key.length !== 1) return '';
   const letter = /^[a-z]$/i.test(press.key);
   if ((press.metaKey || press.ctrlKey) && !press.altKey && !press.shiftKey) return `mod+${press.key.toLowerCase()}`;
   if (press.metaKey) return '';
-  // Signs such as ? and / need Shift or AltGr on many keyboards, and AltGr is reported as Ctrl and Alt.
+  // Characters such as ? and / need Shift or AltGr on many keyboards, and AltGr is reported as Ctrl and Alt.
   if (letter && (press.ctrlKey || press.altKey || press.shiftKey)) return '';
   return letter ? press.key.toLowerCase() : press.key;
 }
 
-/** Finds the shortcut that a run of key presses means. */
+/** Finds the shortcut for a sequence of key presses. */
 export class Matcher {
   private pending = '';
   private lastAt = 0;
 
-  /** `patience` is how many milliseconds may lie between two keys of one shortcut. */
+  /** `patience` is the longest pause between two keys of one shortcut, in milliseconds. */
   constructor(private readonly patience = 1500) {}
 
   press(key: string, at: number, shortcuts: readonly Shortcut[]): Shortcut | undefined {
@@ -70,23 +70,23 @@ export class Matcher {
   }
 }
 
-/** What somebody types into a field that is not there yet: a dialog whose program is loaded. */
+/** Buffers keys typed for a field that is still loading, such as that of a lazily loaded dialog. */
 export class Typeahead {
   private text: string | undefined;
 
-  /** Keeps what is typed from now on. */
+  /** Starts buffering. */
   begin(): void {
     this.text ??= '';
   }
 
-  /** Ends it, and returns what was typed. */
+  /** Stops buffering and returns the typed text. */
   take(): string {
     const typed = this.text ?? '';
     this.text = undefined;
     return typed;
   }
 
-  /** Takes a key, and reports whether it was meant for the field. */
+  /** Handles a key and reports whether it was meant for the field. */
   press(event: Press): boolean {
     if (this.text === undefined || event.ctrlKey || event.metaKey || event.altKey) return false;
     if (event.key === 'Backspace') this.text = this.text.slice(0, -1);
@@ -98,7 +98,7 @@ export class Typeahead {
 
 const textless = ['button', 'checkbox', 'color', 'file', 'image', 'radio', 'range', 'reset', 'submit'];
 
-/** Whether the keys belong to what has the focus: a field, or a menu in which letters choose. */
+/** Reports whether the focused element handles the keys: a field, or a menu that selects by letter. */
 export function takesKeys(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return !textless.includes(target.type);
@@ -109,14 +109,14 @@ export function takesKeys(target: EventTarget | null): boolean {
   );
 }
 
-/** Listens to the keyboard for everybody; the frame calls it once. What is typed ahead is no shortcut. */
+/** Handles the keyboard for all components; only the frame calls it. Keys typed ahead trigger no shortcut. */
 export function useKeyboard(ahead: Typeahead): void {
   const registry = useContext(ShortcutsContext);
   const single = useStored(singleKeys);
   useEffect(() => {
     const matcher = new Matcher();
     const onKeyDown = (event: KeyboardEvent) => {
-      // A modifier on its own is part of the key that follows, not a key that breaks a run.
+      // A modifier is part of the following key; it does not interrupt a sequence.
       if (
         event.defaultPrevented ||
         event.isComposing ||

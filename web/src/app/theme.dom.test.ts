@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { chooseTheme, followTheme, themeOf } from './theme';
 
-/** The system's own preference, which jsdom does not have. */
+/** The system's colour preference, which jsdom lacks. */
 class System extends EventTarget {
   matches = false;
   set(dark: boolean) {

@@ -1,4 +1,7 @@
-/** Light or dark. The choice is kept as tarsy.theme, which public/assets/theme-1.js reads before the first drawing. */
+/**
+ * The light and dark themes. The choice is stored as tarsy.theme, which public/assets/theme-1.js reads before the first
+ * paint.
+ */
 import { Stored, useStored } from '@/ui/stored';
 
 export const themeChoices = ['system', 'light', 'dark'] as const;
@@ -19,7 +22,7 @@ export function themeOf(chosen: ThemeChoice, systemIsDark: boolean): 'light' | '
   return chosen;
 }
 
-/** Keeps the page in the chosen theme when this tab, another tab or the system changes it. Returns a function that stops it. */
+/** Applies the chosen theme when this tab, another tab or the system changes it. Returns a function that stops it. */
 export function followTheme(): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   const apply = () => {

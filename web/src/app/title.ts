@@ -3,7 +3,7 @@ import { visible } from '@/text/visible';
 
 const product = 'TARSy';
 
-/** Names the tab after the page. */
+/** Sets the title of the tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = title === '' ? product : `${visible(title)} · ${product}`;

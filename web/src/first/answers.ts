@@ -1,15 +1,15 @@
-/** Answers that were asked for before the program of the page was there. The first request for the same address gets one. */
+/** Responses requested before the app has loaded. The first request for the same address takes the response. */
 
 const answers = new Map<string, { at: number; answer: Promise<Response> }>();
 
-/** Older ones are of no use: the page has been somewhere else meanwhile. */
+/** Older responses are discarded: the user has been on other pages since. */
 const longest = 30_000;
 
-/** Asks ahead. The caller gets the answer to read, and the page gets its own copy. */
+/** Requests a path in advance. The caller gets the response, and the app gets a copy. */
 export async function askAhead(path: string): Promise<Response> {
   const address = new URL(path, location.origin).href;
   const answer = fetch(address);
-  // Nobody may ask for it; that it failed is then nobody's concern.
+  // If no request takes the response, its failure does not matter.
   answer.catch(() => {});
   const kept = answer.then((response) => response.clone());
   kept.catch(() => {});
@@ -17,7 +17,7 @@ export async function askAhead(path: string): Promise<Response> {
   return answer;
 }
 
-/** What `fetch` is for requests of the page. */
+/** The `fetch` of the app: takes a response requested in advance if there is a recent one. */
 export function fetchOrTake(request: Request): Promise<Response> {
   const kept = request.method === 'GET' ? answers.get(request.url) : undefined;
   answers.delete(request.url);

@@ -2,7 +2,7 @@ import { visible } from '@/text/visible';
 
 type Child = Element | string | false;
 
-/** Makes an element. Texts are of models and tools: they are texts here, whatever they hold. */
+/** Creates an element. Texts come from models and tools, so they are always added as text, never as markup. */
 export function element(tag: string, attributes: Record<string, string>, ...children: Child[]): HTMLElement {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);

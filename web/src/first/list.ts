@@ -1,11 +1,11 @@
-/** The list of sessions as it is first seen: what each one is about, what came of it, and the link to it. */
+/** The first view of the session list: the title, status, cause and link of each session. */
 import type { SessionItem } from '@/api/types';
 import { age } from '@/text/age';
 import { plainText } from '@/text/plain';
 import { outcomeWord, statusWord } from '@/text/words';
 import { element } from './element';
 
-/** More do not fit the first screen of any phone. */
+/** No phone shows more on its first screen. */
 const most = 12;
 
 export function firstList(sessions: readonly SessionItem[]): HTMLElement {

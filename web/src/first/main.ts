@@ -1,6 +1,6 @@
 /**
- * What the browser runs first: it asks for what the address names while the program of the page still loads, and shows the
- * heart of it. On a slow connection that is seconds earlier. The page then takes over, with the same answers.
+ * The entry point in the browser: requests the data of the current address while the app loads, and shows its most
+ * important part, which is seconds earlier on a slow connection. The app then takes over with the same responses.
  */
 import type { Me, SessionDetail, SessionItem } from '@/api/types';
 import { askAhead } from './answers';
@@ -10,7 +10,10 @@ import '../styles.css';
 
 const stage = { over: false, shown: 0 };
 
-/** The addresses whose answers the page asks for, as it does; test/browser/first.test.ts holds that each is asked for once. */
+/**
+ * The requests that the app will make, character for character; test/browser/first.test.ts checks that each is sent
+ * once.
+ */
 const paths = {
   me: '/api/v1/me',
   sessions: '/api/v1/sessions?order=attention&limit=50',
@@ -25,7 +28,7 @@ async function read<T>(path: string): Promise<T | undefined> {
   return answer.ok ? ((await answer.json()) as T) : undefined;
 }
 
-/** Draws what an answer says, unless the page is there or the reader has gone on. */
+/** Renders a response, unless the app has started or the user has navigated away. */
 async function draw<T>(path: string, drawn: (answer: T) => HTMLElement): Promise<void> {
   stage.shown++;
   const { shown } = stage;
@@ -36,7 +39,7 @@ async function draw<T>(path: string, drawn: (answer: T) => HTMLElement): Promise
   performance.mark('first');
 }
 
-/** Asks for the data of the page at this address and loads its program, in this order: the first is far smaller. */
+/** Requests the data of the current address, then loads the page's code: the data is far smaller. */
 async function show(): Promise<void> {
   const id = sessionAddress.exec(location.pathname)?.[1];
   if (id !== undefined) {
@@ -51,7 +54,7 @@ async function show(): Promise<void> {
   }
 }
 
-/** Links work before the page is there, without starting it over. */
+/** Makes links work before the app has started, without a full page load. */
 function follow(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('#first a[href]') : null;
   if (!link || stage.over || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -62,7 +65,7 @@ function follow(event: MouseEvent): void {
 
 async function begin(): Promise<void> {
   const who = await read<Me>(paths.me).catch(() => undefined);
-  // Who is not logged in is led to the login by the page, which also says what is wrong with a server that does not answer.
+  // If nobody is logged in, the app redirects to the login page; it also reports a server that does not respond.
   if (who?.authenticated) show().catch(() => {});
   const { start } = await import('../main');
   await start(() => {

@@ -1,4 +1,4 @@
-/** A session as it is first seen: what it is about, and the verdict with its next steps. */
+/** The first view of a session: its title, and the verdict with its next steps. */
 import type { NextStep, SessionDetail } from '@/api/types';
 import { plainText } from '@/text/plain';
 import { confidenceWord, riskWord } from '@/text/words';

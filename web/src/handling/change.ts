@@ -1,4 +1,4 @@
-/** Reads and changes what people do with a session. */
+/** Reads and changes how people handle a session. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, body } from '@/api/client';
 import * as queries from '@/api/queries';
@@ -6,7 +6,9 @@ import type { Handling, HandlingRequest, SessionDetail } from '@/api/types';
 import { useSessionFeed } from '@/live/hooks';
 import { unhandled } from './words';
 
-/** The handling of a session, kept up to date: people change it while the session runs and after, outside its journal. */
+/**
+ * Returns the live handling of a session: people change it while the session runs and afterwards, outside its journal.
+ */
 export function useHandling(session: Pick<SessionDetail, 'id' | 'handling'>): Handling {
   const client = useQueryClient();
   const query = queries.handling(session.id);
@@ -21,7 +23,7 @@ export function useHandling(session: Pick<SessionDetail, 'id' | 'handling'>): Ha
   return data ?? session.handling ?? unhandled(session.id);
 }
 
-/** Changes the handling of a session. What the server answers is shown at once. */
+/** Changes the handling of a session. The server's response is shown immediately. */
 export function useHandle(sessionId: string) {
   const client = useQueryClient();
   return useMutation({

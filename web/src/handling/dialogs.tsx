@@ -1,4 +1,4 @@
-/** The dialogs in which people resolve, assign and tag sessions. */
+/** The dialogs for resolving, assigning and tagging sessions. */
 import { useQuery } from '@tanstack/react-query';
 import { Plus, UserRoundPlus, UserRoundX, X } from 'lucide-react';
 import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react';
@@ -72,7 +72,7 @@ function AssignForm(props: Omit<Props, 'open' | 'onOpenChange'> & { assignee: st
   const listId = useId();
   return (
     <Form
-      // The name that it has would replace the person by anybody of that name.
+      // Submitting the unchanged name would replace the assignee with anyone of that name.
       submit={() => (name.trim() === assignee ? close() : change({ assignee: name.trim() }))}
       action="Assign"
       busy={busy}
@@ -124,7 +124,9 @@ export function TagsDialog({ open, onOpenChange, ...props }: Props & { tags: rea
   );
 }
 
-/** Changes are kept until they are saved; what others change meanwhile stays. */
+/**
+ * Edits are local until saved. Saving sends only the difference, so tags that others changed in the meantime are kept.
+ */
 function TagsForm({ busy, error, change, tags }: Omit<Props, 'open' | 'onOpenChange'> & { tags: readonly string[] }) {
   const [before] = useState(tags);
   const [chosen, setChosen] = useState<readonly string[]>(tags);
@@ -199,7 +201,7 @@ function TagsForm({ busy, error, change, tags }: Omit<Props, 'open' | 'onOpenCha
   );
 }
 
-/** A form with its buttons. With `save`, Enter submits and the button saves. */
+/** A form with its buttons. With `save`, Enter calls `submit` and the button calls `save`. */
 function Form(props: {
   submit: () => void;
   save?: () => void;

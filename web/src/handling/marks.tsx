@@ -1,4 +1,4 @@
-/** What people did with a session, in a few marks: its state, who takes care of it, and its tags. */
+/** Badges for how people handled a session: its state, assignee and tags. */
 import { CircleCheck, CircleDashed, Eye, type LucideIcon, UserRound } from 'lucide-react';
 import type { Handling } from '@/api/types';
 import { Badge, type Tone } from '@/ui/badge';
@@ -36,10 +36,10 @@ export function Tag({ tag }: { tag: string }) {
   );
 }
 
-/** How many tags a row of the list has room for. */
+/** How many tags fit in a row of the list. */
 const shown = 2;
 
-/** For a row of the list; nothing for a session that nobody has handled. */
+/** For a row of the list; renders nothing for a session that nobody has handled. */
 export function HandlingMarks({ handling, className }: { handling: Handling | null; className?: string }) {
   if (!handling || (handling.state === 'open' && handling.assignee === '' && handling.tags.length === 0)) {
     return null;

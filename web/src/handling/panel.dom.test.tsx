@@ -27,7 +27,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-/** Draws the panel of a session in a page whose server stores what it is told. */
+/** Renders the panel of a session against a server that stores every change. */
 async function draw(handling: Partial<Handling> = {}, scopes = ['read', 'write']) {
   stored = { ...unhandled('s1'), ...handling };
   vi.stubGlobal('fetch', async (request: Request) => {

@@ -1,4 +1,4 @@
-/** On the page of a session: what people did with it, and the way to do it. */
+/** The handling of a session on its page: what people did, and the actions. */
 import { useQuery } from '@tanstack/react-query';
 import { Check, CircleCheck, Ellipsis, Eye, RotateCcw, Tags, UserRound, UserRoundPlus } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
@@ -22,7 +22,7 @@ type Asked = 'resolve' | 'assign' | 'tags' | 'nothing';
 interface Action {
   id: string;
   label: string;
-  /** The label in the palette, where it stands without the session. */
+  /** The label in the palette, which does not show the session. */
   command: string;
   icon: ReactNode;
   run: () => void;
@@ -90,7 +90,8 @@ function actionsOf(
     if (!busy) change(request);
   };
   const actions: (Action | false)[] = [
-    // First, so that the others keep their places at the end of the line when it appears: a second click hits none of them.
+    // First in the row: the other buttons keep their places at its end when this one appears, so a second click cannot
+    // hit the wrong one.
     handling.state !== 'open' && {
       id: 'reopen',
       label: 'Reopen',
@@ -137,7 +138,7 @@ function actionsOf(
   return actions.filter((action) => action !== false);
 }
 
-/** What people did; readable for everybody. */
+/** What people did; visible without the write scope. */
 function Facts({ handling }: { handling: Handling }) {
   const done = doneBy(handling);
   return (
@@ -188,7 +189,7 @@ function WideActions({ actions, busy }: { actions: readonly Action[]; busy: bool
       key={id}
       size="sm"
       disabled={busy}
-      // The second click of a double click may hit another button than the first.
+      // The second click of a double click may hit a different button.
       onClick={(event) => event.detail < 2 && run()}
       data-palette="none"
       data-testid={`handling-${id}`}
@@ -198,7 +199,7 @@ function WideActions({ actions, busy }: { actions: readonly Action[]; busy: bool
   ));
 }
 
-/** On a phone the buttons would be a third of the screen. */
+/** On a phone the buttons would fill a third of the screen. */
 function NarrowActions({ actions }: { actions: readonly Action[] }) {
   return (
     <Menu>

@@ -1,23 +1,23 @@
-/** The words for what people do with sessions. */
+/** Labels, limits and helpers for the handling of sessions. */
 import type { Handling, HandlingState } from '@/api/types';
 
-/** The states, from the first to the last. */
+/** The states, in order. */
 export const handlingStates = ['open', 'acknowledged', 'resolved'] as const satisfies readonly HandlingState[];
 
 const words: Record<string, string> = { open: 'Open', acknowledged: 'Acknowledged', resolved: 'Resolved' };
 
-/** What people read for a state; one of a newer server is shown as it is. */
+/** Returns the label of a state; one of a newer server is shown as is. */
 export function handlingWord(state: string): string {
   return words[state] ?? state;
 }
 
-/** Limits of the server, in characters and pieces. */
+/** The server's limits: lengths in characters, and the number of tags. */
 export const longestTag = 50;
 export const mostTags = 20;
 export const longestResolution = 2_000;
 export const longestAssignee = 200;
 
-/** Who stands for the caller, for the server. */
+/** The assignee value that the server replaces with the caller. */
 export const me = 'me';
 
 /** The handling of a session that nobody has handled. */
@@ -39,7 +39,7 @@ export function unhandled(sessionId: string): Handling {
   };
 }
 
-/** Who brought a session into its state, and when; nothing while it is open. */
+/** Returns who changed a session to its state, and when; undefined while it is open. */
 export function doneBy(handling: Handling): { by: string; at: string } | undefined {
   if (handling.state === 'resolved' && handling.resolved_at)
     return { by: handling.resolved_by, at: handling.resolved_at };
@@ -51,14 +51,14 @@ export function doneBy(handling: Handling): { by: string; at: string } | undefin
 
 const key = (tag: string) => tag.toLowerCase();
 
-/** Tags with one more, as the server keeps them: trimmed, sorted, and each once, whatever its case. */
+/** Adds a tag the way the server does: trimmed, sorted, and unique regardless of case. */
 export function withTag(tags: readonly string[], typed: string): string[] {
   const tag = typed.trim();
   if (tag === '' || tags.some((other) => key(other) === key(tag))) return [...tags];
   return [...tags, tag].sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-/** What makes one list of tags of another. What others changed meanwhile stays. */
+/** Returns the changes from one list of tags to another. Sending only these keeps concurrent changes by others. */
 export function tagChange(before: readonly string[], after: readonly string[]): { add: string[]; remove: string[] } {
   const has = (tags: readonly string[], tag: string) => tags.some((other) => key(other) === key(tag));
   return { add: after.filter((tag) => !has(before, tag)), remove: before.filter((tag) => !has(after, tag)) };

@@ -1,4 +1,4 @@
-/** The same for development and tests. */
+/** The variant of jsx-runtime.ts for development and tests. */
 import type { ElementType, Key, ReactElement } from 'react';
 import * as react from 'react/jsx-dev-runtime';
 import { type Props, visibleProps } from './props';

@@ -1,4 +1,4 @@
-/** React's JSX runtime, with every text made visible. See props.ts. */
+/** React's JSX runtime, with hidden characters made visible in every text. See props.ts. */
 import type { ElementType, Key, ReactElement } from 'react';
 import * as react from 'react/jsx-runtime';
 import { type Props, visibleProps } from './props';

@@ -1,12 +1,12 @@
 /**
- * What every JSX element of the page goes through (`jsxImportSource` in tsconfig.json). Alerts, tools and models write much
- * of what the page shows; a title that one component forgets to escape is enough to mislead a reader. Here no component can
- * forget it: text children and the attributes that people read or hear are made visible before React gets them. Values of
- * fields stay as they are, because people edit and send them.
+ * Processes the props of every JSX element of the dashboard (`jsxImportSource` in tsconfig.json). Alerts, tools and
+ * models write much of what the dashboard shows, and one title that a component forgets to escape is enough to mislead
+ * a reader. So hidden characters in text children, and in attributes that people read or hear, are made visible here
+ * before React gets them. Field values are not changed, because people edit and send them.
  */
 import { visible } from '@/text/visible';
 
-/** Attributes that are shown as a tooltip or read out. */
+/** Attributes that appear as a tooltip or are read out. */
 const read = ['title', 'alt', 'label', 'placeholder', 'aria-label', 'aria-description', 'aria-valuetext'];
 
 export type Props = Record<string, unknown>;
@@ -23,7 +23,7 @@ export function visibleProps(props: Props): Props {
   return shown;
 }
 
-/** The same value where nothing of it changes: elements keep what React knows about them. */
+/** Returns the same value if nothing changes, so that React's bookkeeping on it is kept. */
 function visibleChildren(children: unknown): unknown {
   if (typeof children === 'string') return visible(children);
   if (!Array.isArray(children)) return children;

@@ -1,15 +1,18 @@
-/** The approval that a tool call needs, as the metadata of its event holds it. */
+/** The approval that a tool call needs, from the metadata of its event. */
 import type { Approval } from './message';
 import type { EventView } from './view';
 
-/** Undefined if the call needs none. */
+/** Returns the approval, or undefined if the call needs none. */
 export function approvalOf(event: EventView | undefined): Approval | undefined {
   const approval: unknown = event?.metadata?.approval;
   if (typeof approval !== 'object' || approval === null || !('status' in approval)) return undefined;
   return approval as Approval;
 }
 
-/** Whether nobody has decided yet on the call of an event. A call that has ended waits for nobody, whatever it holds. */
+/**
+ * Reports whether the call of an event waits for a decision. A call that has ended waits for none, whatever its
+ * metadata says.
+ */
 export function waitsForApproval(event: EventView | undefined): boolean {
   return event?.status === 'streaming' && approvalOf(event)?.status === 'waiting';
 }

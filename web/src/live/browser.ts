@@ -1,4 +1,4 @@
-/** The surroundings of the socket in a browser. */
+/** The environment of the socket in a browser. */
 import { api, body, loggedOut } from '@/api/client';
 import { systemClock } from './clock';
 import type { Surroundings } from './socket';
@@ -23,17 +23,17 @@ export const browser: Surroundings = {
       (who) => {
         if (!who.authenticated) loggedOut();
       },
-      () => {}, // The server is unreachable: the next attempt asks again.
+      () => {}, // Unreachable; the next attempt checks again.
     );
   },
   onWake(listener) {
-    // Those of now: a connection outlives its last subscriber, and in tests also the page.
+    // Captured now: a connection outlives its last subscriber and, in tests, the page.
     const [page, shown] = [window, document];
     const seen = () => {
       if (!shown.hidden) listener();
     };
     page.addEventListener('online', listener);
-    // A wire does not notice that the network is gone; a ping without a response does.
+    // A WebSocket does not notice that the network is gone; an unanswered ping does.
     page.addEventListener('offline', listener);
     shown.addEventListener('visibilitychange', seen);
     return () => {

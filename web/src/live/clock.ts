@@ -1,8 +1,8 @@
-/** Time as the live layer needs it; tests bring their own. */
+/** The clock of the live layer; tests inject their own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls back once after so many milliseconds, unless what it returns is called before. */
+  /** Calls back once after ms milliseconds. Calling the returned function cancels it. */
   after(ms: number, callback: () => void): () => void;
 }
 

@@ -1,4 +1,4 @@
-/** How pages read what is live. A page has one socket, and one store for each session. */
+/** React hooks for live data. The page has one socket, and one store per session. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 import * as queries from '@/api/queries';
@@ -7,7 +7,7 @@ import { invalidate } from './notes';
 import type { ConnectionState } from './socket';
 import type { EventView, SessionState, SessionStore } from './view';
 
-/** Watches a session while the caller is mounted, and a little longer: going back to it shows it at once. */
+/** Watches a session while the caller is mounted and a little longer, so that going back shows it immediately. */
 export function useSession(sessionId: string): { store: SessionStore; state: SessionState } {
   const live = liveOf(useQueryClient());
   const store = live.session(sessionId);
@@ -15,15 +15,15 @@ export function useSession(sessionId: string): { store: SessionStore; state: Ses
   return { store, state: useSyncExternalStore(store.subscribe, store.state) };
 }
 
-/** One event of a session; renders again only when that event changes. */
+/** Returns one event of a session; re-renders only when that event changes. */
 export function useEvent(store: SessionStore, eventId: string): EventView | undefined {
   const subscribe = useCallback((listener: () => void) => store.subscribeEvent(eventId, listener), [store, eventId]);
   return useSyncExternalStore(subscribe, () => store.event(eventId));
 }
 
 /**
- * The whole of an event of which the view has only the beginning; what still streams comes by itself, and an answer now
- * would be old before it is shown. `event` is undefined until the whole is there.
+ * Loads the full event if the view has only its beginning. Not while it streams: the rest arrives anyway, and a
+ * response would be outdated before it is shown. `event` is undefined until the full event is loaded.
  */
 export function useWhole(store: SessionStore, preview: EventView | undefined) {
   const partial = preview?.truncated === true && preview.status !== 'streaming';
@@ -39,20 +39,20 @@ export function useSessionsFeed(onChange: () => void): void {
   useEffect(() => live.feed(() => changed()), [live]);
 }
 
-/** Calls back when something about one session may have changed, also outside its journal; not if there is no id. */
+/** Calls back when anything about one session may have changed, even outside its journal; never without an id. */
 export function useSessionFeed(sessionId: string | undefined, onChange: () => void): void {
   const live = liveOf(useQueryClient());
   const changed = useEffectEvent(onChange);
   useEffect(() => (sessionId === undefined ? undefined : live.feed(() => changed(), sessionId)), [live, sessionId]);
 }
 
-/** Loads again what the page shows of notes, review, board and jobs when it has changed. The frame calls it once. */
+/** Reloads the notes, review items, board and jobs on the page when they change. Only the frame calls it. */
 export function useLiveNotes(): void {
   const client = useQueryClient();
   useEffect(() => liveOf(client).notes((changed) => invalidate(client, changed)), [client]);
 }
 
-/** The state of the one socket of the page. Nothing to watch counts as connecting. */
+/** The state of the page's socket: `connecting` also if nothing is watched. */
 export function useConnection(): ConnectionState {
   const { socket } = liveOf(useQueryClient());
   return useSyncExternalStore(socket.onState, socket.state);

@@ -45,7 +45,7 @@ describe('what is live in a page', () => {
     const began = clock.now();
     const leave = live.feed(() => calls.push(clock.now() - began));
     await clock.advance(10);
-    // What happened before the confirmation was not reported.
+    // Changes before the confirmation were not reported.
     expect(calls).toHaveLength(1);
     for (let n = 0; n < 25; n++) {
       server.change(n);

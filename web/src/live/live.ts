@@ -1,4 +1,4 @@
-/** What is live in this page: its socket, and a store for every session that somebody watches. */
+/** The live data of the page: its socket, and a store for every watched session. */
 import type { QueryClient } from '@tanstack/react-query';
 import * as queries from '@/api/queries';
 import { browser } from './browser';
@@ -9,28 +9,28 @@ import { createSocket, type Socket, type Surroundings } from './socket';
 import { createSessionStore, type WatchedSession } from './store';
 import type { EventView } from './view';
 
-/** How long a session stays watched after the last who did is gone. */
+/** How long a session stays watched after its last watcher is gone. */
 const linger = 30_000;
-/** The shortest time between two reports that the list of sessions changed. */
+/** The shortest time between two reports of a changed session list. */
 const feedEvery = 1_000;
-/** The same for one session: while it runs, almost every report is about its journal, which is followed elsewhere. */
+/** The same for one session: while it runs, almost every report is about its journal, which its store follows. */
 const sessionFeedEvery = 3_000;
 
 export interface Live {
   socket: Socket;
-  /** The store of a session; it does nothing until it is watched. */
+  /** Returns the store of a session; it is idle until watched. */
   session(sessionId: string): WatchedSession;
-  /** Keeps the store going until what it returns is called, and a little longer. */
+  /** Keeps the store running until the returned function is called, and a little longer. */
   watch(store: WatchedSession): () => void;
-  /** Calls back when the list of sessions may have changed, or only what it says about one of them. */
+  /** Calls back when the list of sessions may have changed or, with an id, only when that session may have. */
   feed(onChange: () => void, sessionId?: string): () => void;
-  /** Calls back with what may have changed about notes. */
+  /** Calls back with the topics that may have changed. */
   notes(onChange: (changed: ReadonlySet<Topic>) => void): () => void;
 }
 
 const pages = new WeakMap<QueryClient, Live>();
 
-/** The live part of the page that the query client belongs to. */
+/** Returns the live data of the page that the query client belongs to. */
 export function liveOf(client: QueryClient): Live {
   const known = pages.get(client);
   if (known !== undefined) return known;
@@ -71,7 +71,7 @@ export function createLive(client: QueryClient, around: Surroundings): Live {
     socket,
     session: (sessionId) => entryOf(sessionId, () => storeOf(client, socket, clock, sessionId)).store,
     watch(store) {
-      // The store may have been dropped between its drawing and now.
+      // The store may have been dropped since the caller rendered.
       const entry = entryOf(store.sessionId, () => store);
       entry.cancelDrop();
       entry.watchers++;
@@ -95,11 +95,11 @@ function storeOf(client: QueryClient, socket: Socket, clock: Clock, sessionId: s
     clock,
     previewLength: queries.previewLength,
     detail: () => client.fetchQuery({ ...queries.session(sessionId), staleTime: 0 }),
-    // The store keeps the events itself: the cache need not hold them once more.
+    // The store keeps the events, so the cache needs no second copy.
     timeline: () => client.fetchQuery({ ...queries.timeline(sessionId), staleTime: 0, gcTime: 0 }),
     event: (eventId) => client.fetchQuery({ ...queries.timelineEvent(sessionId, eventId), staleTime: 0 }),
     completed(event: EventView, cut: boolean) {
-      // A row that is open shows the whole, which has just come: it need not be asked for again.
+      // An open row shows the full event, which has just arrived, so it need not be requested.
       if (cut) client.setQueryData(keyOf(event.id), event);
       else void client.invalidateQueries({ queryKey: keyOf(event.id), exact: true });
     },
@@ -120,7 +120,7 @@ function followFeed(socket: Socket, clock: Clock, onChange: () => void, sessionI
   const received = (message: ChannelMessage) => {
     if (sessionId === undefined || (message.type === 'session.changed' && message.session_id === sessionId)) changed();
   };
-  // What happened before the confirmation was not reported.
+  // Changes before the confirmation were not reported.
   const subscription = socket.subscribe('sessions', { received, confirmed: changed, lost: () => {} });
   return () => {
     cancel?.();

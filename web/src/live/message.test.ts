@@ -9,7 +9,7 @@ function read(file: string): unknown {
   return JSON.parse(readFileSync(path.join(web, file), 'utf8'));
 }
 
-// The server's end-to-end tests hold every message that they see to that schema.
+// The server's end-to-end tests validate every message against that schema.
 test('the types of messages are those of docs/events.schema.json', { timeout: 60_000 }, () => {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/events.mjs', '--check'], {
     cwd: web,

@@ -1,4 +1,4 @@
-/** What the server sends on a WebSocket. The types are made from docs/events.schema.json by npm run types. */
+/** The messages of the WebSocket. `npm run types` generates their types from docs/events.schema.json. */
 import type { components } from './schema';
 
 type Messages = components['schemas'];
@@ -6,7 +6,7 @@ type Messages = components['schemas'];
 export type StageStatusMessage = Messages['stage.status'];
 export type ExecutionStatusMessage = Messages['execution.status'];
 
-/** An event of a session's journal: in order, none missed. */
+/** An event of a session's journal: delivered in order, none missing. */
 export type JournalMessage =
   | Messages['session.status']
   | Messages['session.verdict']
@@ -21,17 +21,17 @@ export type JournalMessage =
 /** A person's decision on a tool call, or the request for one. */
 export type Approval = Messages['approval.status']['approval'];
 
-/** A piece of a text that is still streaming. Not in the journal, may be dropped. */
+/** A piece of a streaming text. Not in the journal; may be dropped. */
 export type ChunkMessage = Messages['stream.chunk'];
 
-/** An event of the journal of notes: which rows changed, not what they hold now. */
+/** An event of the notes journal: which rows changed, but not their content. */
 export type NoteMessage = Messages[
   | `note.${'captured' | 'processed' | 'failed' | 'requeued'}`
   | `entity.${'created' | 'updated' | 'organized' | 'deleted'}`
   | `review.${'created' | 'updated' | 'resolved' | 'reopened'}`
   | `${'project' | 'epic' | 'tag'}.changed`];
 
-/** What concerns one channel. */
+/** Messages about one channel. */
 export type ChannelMessage =
   | JournalMessage
   | NoteMessage
@@ -39,7 +39,7 @@ export type ChannelMessage =
   | Messages['catchup.overflow']
   | Messages['session.changed'];
 
-/** What concerns the connection. */
+/** Messages about the connection. */
 export type ConnectionMessage =
   | Messages['connection.established']
   | Messages['subscription.confirmed']
@@ -47,14 +47,14 @@ export type ConnectionMessage =
   | Messages['pong']
   | Messages['error'];
 
-/** What a client sends. */
+/** Messages from the client. */
 export type Command =
   | { action: 'subscribe'; channel: string; last_event_id?: number }
   | { action: 'catchup'; channel: string; last_event_id: number }
   | { action: 'unsubscribe'; channel: string }
   | { action: 'ping' };
 
-/** Reads a frame. The server's own tests hold it to its schema, so only the outline is looked at. */
+/** Parses a frame. The server's own tests check it against the schema, so only its outline is checked here. */
 export function parseMessage(text: string): ChannelMessage | ConnectionMessage | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -65,7 +65,7 @@ export function parseMessage(text: string): ChannelMessage | ConnectionMessage |
   }
 }
 
-/** Whether a message is an event of a journal. Types that this page does not know have a number too. */
+/** Reports whether a message is a journal event. Event types unknown to this page have a number too. */
 export function isRecorded(message: ChannelMessage): message is JournalMessage {
   return 'db_event_id' in message && typeof message.db_event_id === 'number';
 }

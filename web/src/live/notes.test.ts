@@ -4,7 +4,7 @@ import type { ChannelMessage } from './message';
 import { followNotes, type Topic, topicsOf } from './notes';
 import type { Subscriber } from './socket';
 
-/** The channel of notes, driven by hand. */
+/** Follows the notes channel with a test as the server. */
 function follow() {
   const clock = new FakeClock();
   const reports: string[][] = [];
@@ -32,7 +32,7 @@ test('a burst of events is one report of everything that they make old', async (
   receive({ type: 'project.changed', channel: 'notes', db_event_id: 31 });
   await clock.advance(600);
   expect(reports).toEqual([['entities', 'projects', 'review', 'tags']]);
-  // After a lost connection only what follows is asked for.
+  // After a lost connection, only later events are requested.
   expect(made.subscriber?.position?.()).toBe(31);
 });
 

@@ -1,4 +1,6 @@
-/** Which queries an event of the journal of notes makes old. The page loads what it shows again; events carry no rows. */
+/**
+ * The queries that an event of the notes journal invalidates. Events carry no rows, so the page reloads what it shows.
+ */
 import type { QueryClient } from '@tanstack/react-query';
 import { keys } from '@/api/notes';
 import type { Clock } from './clock';
@@ -9,7 +11,10 @@ export type Topic = keyof typeof keys;
 
 const all = Object.keys(keys) as Topic[];
 
-/** By the first word of the event's type. A note's jobs change with it; counts of projects and tags change with entities. */
+/**
+ * By the first word of the event type. A note's jobs change with the note; the counts of projects and tags change with
+ * entities.
+ */
 const topics: Record<string, readonly Topic[]> = {
   note: ['notes', 'jobs', 'review'],
   entity: ['entities', 'notes', 'projects', 'tags', 'review'],
@@ -19,17 +24,17 @@ const topics: Record<string, readonly Topic[]> = {
   tag: ['tags', 'entities'],
 };
 
-/** Everything where the type is unknown: a newer server may have more of them. */
+/** Returns every topic if the type is unknown: a newer server may have more types. */
 export function topicsOf(type: string): readonly Topic[] {
   return topics[type.slice(0, type.indexOf('.'))] ?? all;
 }
 
-/** The shortest time between two reports: a burst of notes is one refresh. */
+/** The shortest time between two reports: a burst of notes causes one refresh. */
 const reportEvery = 500;
 
 /**
- * Calls back with what may have changed, at most twice a second. It asks for the events after the last one it knows. What
- * happened before the first confirmation was not reported, so that counts as a change of everything.
+ * Calls back with the topics that may have changed, at most twice a second. Resumes after the last known event. Earlier
+ * changes were not reported before the first confirmation, so a confirmation counts as a change of every topic.
  */
 export function followNotes(socket: Socket, clock: Clock, onChange: (changed: ReadonlySet<Topic>) => void): () => void {
   let position: number | undefined;
@@ -61,7 +66,7 @@ export function followNotes(socket: Socket, clock: Clock, onChange: (changed: Re
   };
 }
 
-/** Marks what changed as old. In a hidden tab it is loaded when somebody looks. */
+/** Invalidates the changed topics. A hidden tab reloads them when it becomes visible. */
 export function invalidate(client: QueryClient, changed: ReadonlySet<Topic>): void {
   const refetchType = globalThis.document?.hidden ? 'none' : 'active';
   for (const topic of changed) {

@@ -22,7 +22,7 @@ function fold(known: Known, from: number, to: number): Known {
   return settled(known, reduce(known, journal.slice(from, to), length));
 }
 
-/** What the journal reports of a view; usage and the like come from REST. */
+/** The part of a view that the journal reports; usage and similar fields come from REST. */
 function fromJournal({ version, events: all, view }: Known) {
   return {
     version,
@@ -50,7 +50,7 @@ describe('what is known of a session', () => {
   test('is the same from whichever REST answers it began, in whichever pieces the rest came', () => {
     fc.assert(
       fc.property(place, place, fc.array(place), (detail, timeline, cuts) => {
-        // The question of a stage that begins right after REST has answered is in the next SessionDetail.
+        // The question of a stage that starts right after the REST response appears only in the next SessionDetail.
         fc.pre(journal[Math.min(detail, timeline) - 1]?.type !== 'chat.user_message');
         let known = fromRest(detailAt(journal, detail), timelineAt(journal, timeline));
         for (const end of [...cuts.sort((a, b) => a - b), journal.length]) known = fold(known, known.version, end);
@@ -83,7 +83,7 @@ describe('what is known of a session', () => {
     expect(view.stages[0]?.stage.status).toBe('completed');
     expect(view.stages[0]?.executions[0]?.execution.status).toBe('completed');
     expect(view.stages).toHaveLength(3);
-    // What the journal does not report is taken.
+    // Fields that the journal does not report are taken from REST.
     expect(view.session.usage.total_tokens).toBe(4);
     expect(view.stages[0]?.stage.expected_agent_count).toBe(7);
   });

@@ -1,6 +1,7 @@
 /**
- * What is known of a session, made of REST answers, journal events and chunks. Pure: nothing here waits, asks or
- * changes what it was given. The caller keeps the events, because there are many; a step returns those that changed.
+ * Combines REST responses, journal events and chunks into what is known of a session. Pure: nothing here waits, sends
+ * requests or modifies its arguments. There are many events, so the caller keeps them and a step returns only the
+ * changed ones.
  */
 import { isOver } from '@/api/status';
 import type { SessionDetail, Timeline } from '@/api/types';
@@ -12,43 +13,43 @@ import { addChunk, addSaved, isWhole, savedText, type Text } from './text';
 import type { EventView, SessionView, StageView } from './view';
 
 export interface Known {
-  /** The structure. It stays the same object while only texts and statuses of events change. */
+  /** The structure. It keeps its identity while only texts and statuses of events change. */
   view: SessionView;
-  /** The number of the last journal event that is included. */
+  /** The number of the last journal event included. */
   version: number;
   events: ReadonlyMap<string, EventView>;
-  /** The texts that are being written. */
+  /** The texts still streaming. */
   texts: ReadonlyMap<string, Text>;
-  /** Chunks of events that are not there yet. */
+  /** Chunks of events that have not arrived yet. */
   held: readonly ChunkMessage[];
-  /** Up to which journal event the last SessionDetail went. */
+  /** The last journal event included in the last SessionDetail. */
   detailVersion: number;
-  /** Which journal event set the last status of the session, a stage or an execution. */
+  /** The journal event that set the current status of the session, a stage or an execution. */
   statusAt: ReadonlyMap<string, number>;
-  /** Which question a stage answers that has not begun yet. */
+  /** The question that a stage answers, by stage, until the stage starts. */
   questions: ReadonlyMap<string, { chat_id: string; message_id: string }>;
-  /** There are events whose stage or execution is not known yet. */
+  /** Whether there are events whose stage or execution is not known yet. */
   strays: boolean;
 }
 
 export interface Step {
-  /** Without the events of `changed`: the caller adds them. */
+  /** Without the events in `changed`, which the caller adds. */
   known: Known;
   changed: ReadonlyMap<string, EventView>;
-  /** Events that have become final, in full, and whether only a preview of them is kept. */
+  /** Events that have become final, in full, and whether the view keeps only a preview of them. */
   completed: readonly { event: EventView; cut: boolean }[];
-  /** An event is missing: nothing after it was taken. */
+  /** An event is missing; later events were ignored. */
   hole: boolean;
-  /** What REST has to say is wanted at once: the session has ended, or begun to answer. */
+  /** A SessionDetail is needed soon: the session has ended, or a chat or a question has started. */
   urgent: boolean;
 }
 
-/** How many chunks wait for events that are not there yet. */
+/** How many chunks wait for events that have not arrived yet. */
 const mostHeld = 256;
-/** Final contents of more than so many previews are kept as a preview: the memory of the page must not grow with them. */
+/** Final contents longer than this many preview lengths are cut to a preview, to bound the memory of the page. */
 const longContent = 10;
 
-/** Everything again from REST; what is known already and final stays the same object. */
+/** Rebuilds everything from REST; final events that were already known keep their identity. */
 export function fromRest(detail: SessionDetail, timeline: Timeline, before?: Known): Known {
   const events = new Map<string, EventView>();
   const texts = new Map<string, Text>();
@@ -68,7 +69,7 @@ export function fromRest(detail: SessionDetail, timeline: Timeline, before?: Kno
   }
   const find = (id: string) => events.get(id);
   const { stages, events: loose, strays } = regroup(outline(detail), events.values(), find);
-  // The older of the two answers is where the journal goes on: what the newer one knows already changes nothing.
+  // The journal continues from the older of the two responses; events already in the newer one change nothing.
   const version = Math.min(detail.version, timeline.version);
   const calls = callsOf(events.values());
   const waiting = waitingOf(events.values());
@@ -104,14 +105,14 @@ function waitingOf(events: Iterable<EventView>): readonly string[] {
     .map((event) => event.id);
 }
 
-/** An event with the text as far as it has come. */
+/** Returns an event with the text received so far. */
 function shown(event: EventView, text: Text): EventView {
-  // What else was left out, such as arguments, stays left out.
+  // Other parts left out, such as arguments, are still missing.
   const otherwise = event.truncated && event.content.length >= event.content_length;
   return { ...event, content: text.content, content_length: text.length, truncated: !isWhole(text) || otherwise };
 }
 
-/** A newer SessionDetail: usage, cost and times. What the journal has reported since stays. */
+/** Merges a newer SessionDetail: usage, cost and times. Later reports of the journal are kept. */
 export function withDetail(known: Known, detail: SessionDetail): Known {
   if (detail.version < known.detailVersion) return known;
   const newer = (id: string) => (known.statusAt.get(id) ?? 0) > detail.version;
@@ -152,7 +153,7 @@ function pick({ stages, events }: Pick<SessionView, 'stages' | 'events'>) {
   return { stages, events };
 }
 
-/** An event's text as the server has saved it. Undefined if that is no news. */
+/** Merges the saved text of an event. Undefined if it changes nothing. */
 export function withSaved(known: Known, eventId: string, saved: string): Step | undefined {
   const event = known.events.get(eventId);
   const text = known.texts.get(eventId);
@@ -168,12 +169,12 @@ export function withSaved(known: Known, eventId: string, saved: string): Step | 
   };
 }
 
-/** The events whose text has a gap. */
+/** Returns the events whose text has a gap. */
 export function gaps(known: Known): string[] {
   return [...known.texts].filter(([, text]) => !isWhole(text)).map(([id]) => id);
 }
 
-/** Takes messages in, in their order. */
+/** Applies messages in order. */
 export function reduce(
   known: Known,
   messages: readonly (JournalMessage | ChunkMessage)[],
@@ -187,7 +188,7 @@ export function reduce(
   return draft.step();
 }
 
-/** A step while it is being made. It copies what it changes. */
+/** A step under construction. It copies what it changes. */
 class Draft {
   private readonly changed = new Map<string, EventView>();
   private readonly added: EventView[] = [];
@@ -240,7 +241,7 @@ class Draft {
         this.urgent = true;
         break;
       default:
-        // What the last SessionDetail knew already would set the clock back.
+        // An event already included in the last SessionDetail would undo newer state.
         if (message.db_event_id > this.before.detailVersion) this.restructure(message);
     }
   }
@@ -262,7 +263,7 @@ class Draft {
         break;
       }
       case 'session.verdict':
-        // The last status follows, and asks for the whole verdict.
+        // The final status follows and triggers a request for the full verdict.
         this.session = { ...this.session, outcome: message.outcome, cause: message.cause };
         break;
       case 'stage.status':
@@ -345,7 +346,7 @@ class Draft {
     });
   }
 
-  /** An event is final. Of a long one a preview is kept. */
+  /** Finishes an event. A long one is kept as a preview. */
   private finish(event: EventView) {
     this.texts.delete(event.id);
     if (this.held.length > 0) this.held = this.held.filter((chunk) => chunk.event_id !== event.id);
@@ -369,7 +370,9 @@ class Draft {
     if (next.content !== text.content || next.length !== text.length) this.changed.set(event.id, shown(event, next));
   }
 
-  /** What is decided stays so, and what has ended has its last state already: REST may be ahead of the journal. */
+  /**
+   * A decided approval stays decided, and an event that has ended keeps its state: REST may be ahead of the journal.
+   */
   private approve(message: JournalMessage & { type: 'approval.status' }) {
     const event = this.find(message.event_id);
     if (event === undefined || event.status !== 'streaming') return;
@@ -382,7 +385,7 @@ class Draft {
     });
   }
 
-  /** The same list until a call begins or ceases to wait. */
+  /** Returns the same list unless a call starts or stops waiting. */
   private waiting(): readonly string[] {
     const { waiting } = this.before.view;
     const others = waiting.filter((id) => !this.changed.has(id) || waitsForApproval(this.find(id)));
@@ -422,7 +425,7 @@ class Draft {
   }
 }
 
-/** The event, or its beginning if it is long, as REST gives it when asked for previews. */
+/** Returns the event or, if it is long, its beginning, as REST returns previews. */
 function preview(event: EventView, length: number): EventView {
   const longest = length * longContent;
   const longArguments = JSON.stringify(event.metadata?.arguments ?? null).length > longest;

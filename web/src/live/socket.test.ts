@@ -116,7 +116,7 @@ describe('the socket', () => {
       times.push(clock.now() - began);
       await clock.advance(1);
     }
-    // With a random number of 0.5 a delay is three quarters of its longest.
+    // With a random number of 0.5, each delay is three quarters of its maximum.
     expect(times.slice(0, 4)).toEqual([225, 450, 900, 1800].map((ms) => expect.closeTo(ms, -1)));
     expect(Math.max(...times)).toBeLessThanOrEqual(7500);
     expect(times.at(-1)).toBeGreaterThan(7400);

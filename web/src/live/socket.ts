@@ -5,10 +5,10 @@
 import type { Clock } from './clock';
 import { type ChannelMessage, type Command, type ConnectionMessage, parseMessage } from './message';
 
-/** `connecting` also stands for a page that watches nothing; `lost` lasts until a connection is open again. */
+/** `connecting` also covers a page that watches nothing; `lost` lasts until a connection is open again. */
 export type ConnectionState = 'connecting' | 'open' | 'lost';
 
-/** A connection, as the browser makes one. */
+/** A WebSocket connection, as provided by the browser. */
 export interface Wire {
   send(text: string): void;
   close(): void;
@@ -20,38 +20,44 @@ export interface WireEvents {
   closed(code?: number): void;
 }
 
-/** What lies outside of the page; tests bring their own. */
+/** The environment of the page; tests inject their own. */
 export interface Surroundings {
   clock: Clock;
-  /** A number from 0 up to 1. */
+  /** Returns a number in [0, 1). */
   random(): number;
   connect(events: WireEvents): Wire;
-  /** Called when the server has ended the connection because the login is no longer valid. */
+  /** Called when the server has closed the connection because the login is no longer valid. */
   loggedOut(): void;
   /**
-   * Called after an attempt that never opened. Browsers do not report that the server refused it with 401, so whether the
-   * login is still valid has to be asked.
+   * Called after an attempt that never opened. Browsers do not report a rejection with status 401, so the page has to
+   * check whether the login is still valid.
    */
   checkLogin(): void;
-  /** Calls back when it is worth trying at once: the network is back or gone, or somebody looks at the page again. */
+  /**
+   * Calls back when the connection should be tried or checked immediately: the network is back or gone, or the page is
+   * visible again.
+   */
   onWake(listener: () => void): () => void;
 }
 
 /** A subscriber of a channel. */
 export interface Subscriber {
-  /** The number of the last event that it has, for a journal; read whenever a command carries it. Undefined before the first. */
+  /**
+   * The number of the last journal event that the subscriber has; read for every command that carries it. Undefined
+   * before the first.
+   */
   position?(): number | undefined;
   received(message: ChannelMessage): void;
-  /** The server has agreed; what was missed comes next. */
+  /** The server has confirmed the subscription; missed messages follow. */
   confirmed(): void;
-  /** Nothing comes until it is confirmed again. */
+  /** No messages arrive until the next confirmation. */
   lost(): void;
   /** The server refused the subscription. */
   refused?(code: string): void;
 }
 
 export interface Subscription {
-  /** Asks for everything after the subscriber's position once more. */
+  /** Requests everything after the subscriber's position again. */
   catchUp(): void;
   end(): void;
 }
@@ -68,11 +74,11 @@ const loggedOutCode = 4401;
 const firstDelay = 300;
 const longestDelay = 10_000;
 const pingEvery = 20_000;
-/** How long the answer to a ping, or an opening connection, may take. */
+/** How long a ping may stay unanswered and a connection may take to open. */
 const patience = 10_000;
-/** The same when somebody has just come back and looks at the page. */
+/** The same after a wake-up, when somebody may be looking at the page. */
 const wakePatience = 3_000;
-/** How long a connection that nobody uses stays: a change of the page must not open a new one. */
+/** How long an unused connection stays open: a page change must not open a new one. */
 const linger = 1_000;
 
 interface Channel {
@@ -108,7 +114,7 @@ export function createSocket(around: Surroundings): Socket {
     cancelRetry?.();
     cancelRetry = undefined;
     if (wire !== undefined) return;
-    // A wire that was given up may still report; only the present one is heard.
+    // An abandoned wire may still report events; only the current one counts.
     const mine = around.connect({
       opened: () => wire === mine && opened(),
       received: (text) => wire === mine && received(text),
@@ -168,7 +174,7 @@ export function createSocket(around: Surroundings): Socket {
     cancelRetry = clock.after(delay, connect);
   }
 
-  /** Without a login every further attempt would be refused. */
+  /** Without a valid login, every further attempt would be rejected. */
   function loggedOut() {
     drop();
     around.loggedOut();
@@ -248,7 +254,7 @@ export function createSocket(around: Surroundings): Socket {
     };
   }
 
-  /** Adds a subscriber to a channel that has others. */
+  /** Adds a subscriber to a channel that already has some. */
   function join(name: string, channel: Channel, subscriber: Subscriber) {
     if (!channel.confirmed) {
       ask(name);

@@ -43,7 +43,7 @@ function world(plan: Plan, version = 0, overrides: Partial<StoreConfig> = {}) {
   return { clock, server, store, view, freshness, completed };
 }
 
-/** Every event id of a view, where it stands. */
+/** Returns the event ids of a view by their place. */
 function places(view: SessionView): Record<string, readonly string[]> {
   const lists: [string, readonly string[]][] = [['', view.events]];
   for (const stage of view.stages) {
@@ -53,14 +53,14 @@ function places(view: SessionView): Record<string, readonly string[]> {
   return Object.fromEntries(lists);
 }
 
-/** What must be the same for every reader; how much of a text is loaded is not. */
+/** The part that must be the same for every reader; how much of a text is loaded may differ. */
 function facts(event: EventView | undefined) {
   if (event === undefined) return undefined;
   const { content, truncated: _, metadata, ...rest } = event;
   return { ...rest, beginning: content.slice(0, previewLength - 1), call: metadata?.call };
 }
 
-/** Compares with what the whole journal says. */
+/** Compares the view with the state after the whole journal. */
 function expectUpToDate({ server, store, view }: ReturnType<typeof world>) {
   const { journal } = server;
   const detail = detailAt(journal, journal.length);
@@ -135,7 +135,7 @@ const moves: fc.Arbitrary<Move[]> = fc.array(
   { maxLength: 40 },
 );
 
-/** The text that an event will have, from where its writer is. */
+/** Returns the next piece of an event's final text, after what was already written. */
 function nextPiece(server: FakeServer, id: string, written: Map<string, number>, length: number): string {
   const end = server.journal.find((message) => message.type === 'timeline_event.completed' && message.event_id === id);
   const whole = end?.type === 'timeline_event.completed' ? end.content : '';
@@ -150,7 +150,8 @@ async function play(it: ReturnType<typeof world>, script: readonly Move[]) {
   const written = new Map<string, number>();
   for (const step of script) {
     if (step.move === 'commit') server.commit(step.count);
-    // Only the next event tells that one is missing. A server never loses the last one on an open connection: it reads the journal.
+    // A loss is noticed only with the next event. A server never loses the last event on an open connection: it reads
+    // the journal.
     else if (step.move === 'lose') server.commit(step.count, server.version < server.journal.length - 1 ? 1 : 0);
     else if (step.move === 'repeat') server.repeat(step.count);
     else if (step.move === 'wait') await clock.advance(step.ms);
@@ -189,7 +190,7 @@ describe('a session that is watched', () => {
           }
           const shown = Object.values(places(state.view)).flat();
           const all = timelineAt(it.server.journal, it.server.journal.length).events.map((event) => event.id);
-          // What is shown is a beginning of the timeline: no event before an earlier one.
+          // The shown events are a prefix of the timeline: no event appears before an earlier one.
           if ([...shown].sort().join() !== all.slice(0, shown.length).sort().join())
             broken = `not a beginning: ${shown}`;
         });
@@ -253,7 +254,7 @@ describe('a session that is watched', () => {
     }
     await it.clock.advance(50);
     expect(calls).toMatchObject({ structure: 0, second: 0 });
-    // 200 ms of chunks, taken in every 50 ms.
+    // 200 ms of chunks, applied every 50 ms.
     expect(calls.first).toBeGreaterThanOrEqual(4);
     expect(calls.first).toBeLessThanOrEqual(6);
     expect(state()).toBe(before);
@@ -269,7 +270,7 @@ describe('a session that is watched', () => {
     it.server.commit(10_003);
     await it.clock.advance(60);
     expect(it.view().stages[0]?.executions[0]?.events).toHaveLength(5_000);
-    // The events, and what REST says of the session after them.
+    // The events, and the SessionDetail after them.
     expect(calls).toBeLessThanOrEqual(2);
     expect(it.server.asked.timeline).toBe(1);
   });

@@ -1,6 +1,6 @@
 /**
- * A session that is watched: loads it by REST, follows its journal, loads again where the journal does not reach, and
- * notifies listeners of changes. The reducer interprets the messages; this decides when to request what.
+ * A watched session: loads it by REST, follows its journal, reloads it where the journal does not reach, and notifies
+ * listeners of changes. The reducer interprets the messages; the store decides when to request what.
  */
 import { asProblem } from '@/api/problem';
 import type { SessionDetail, Timeline } from '@/api/types';
@@ -11,9 +11,9 @@ import type { Socket, Subscription } from './socket';
 import type { EventView, Freshness, SessionState, SessionStore } from './view';
 
 export interface WatchedSession extends SessionStore {
-  /** Begins to watch, or tries again what failed. */
+  /** Starts watching, or retries after a failure. */
   start(): void;
-  /** Lets go of everything; what is known stays to be read. */
+  /** Releases everything; the known state stays readable. */
   stop(): void;
 }
 
@@ -25,15 +25,15 @@ export interface StoreConfig {
   detail(): Promise<SessionDetail>;
   timeline(): Promise<Timeline>;
   event(eventId: string): Promise<{ content: string }>;
-  /** Called when an event has become final, with all of it, and whether the store keeps a preview only. */
+  /** Called with the full event when it has become final, and whether the store keeps only a preview. */
   completed(event: EventView, cut: boolean): void;
 }
 
-/** Messages are taken in at most so often: a page that is drawn faster than people read is only slow. */
+/** The shortest time between two batches of messages: drawing faster than people read only slows the page down. */
 const applyEvery = 50;
 const detailEvery = 2_000;
 const detailAtOnce = 100;
-/** Text with a gap: the missing piece may be in flight, so the first question waits a little. */
+/** The missing piece of a text may be in flight, so the first request waits a little. */
 const firstHeal = 300;
 const healEvery = 1_000;
 const catchUpEvery = 2_000;
@@ -41,7 +41,7 @@ const firstRetry = 500;
 const longestRetry = 10_000;
 /** How long the first connection may take before the view counts as behind. */
 const grace = 2_000;
-/** How many messages may wait for a REST answer; what does not fit is asked for again. */
+/** How many messages may wait for a REST response; those beyond it are requested again. */
 const mostWaiting = 5_000;
 
 export function createSessionStore(config: StoreConfig): WatchedSession {
@@ -59,7 +59,7 @@ class Store implements WatchedSession {
   private current: SessionState = { phase: 'loading' };
   private freshness: Freshness = { state: 'live' };
 
-  /** Counts starts and stops: answers to questions of an earlier life are not heard. */
+  /** Counts starts and stops: responses to requests of an earlier life are ignored. */
   private life = 0;
   private running = false;
   private subscription: Subscription | undefined;
@@ -68,11 +68,11 @@ class Store implements WatchedSession {
   private failures = 0;
   private refusals = 0;
   private hole = false;
-  /** The subscription is confirmed. */
+  /** Whether the subscription is confirmed. */
   private linked = false;
-  /** How far the journal went when the subscription was confirmed; undefined until REST has reported it. */
+  /** The journal's end when the subscription was confirmed; undefined until REST has reported it. */
   private target: number | undefined;
-  /** Counts confirmations: a SessionDetail that was asked for before one does not include what was missed. */
+  /** Counts confirmations: a SessionDetail requested before one does not include the missed events. */
   private links = 0;
   private detailBusy = false;
   private detailUrgent = false;
@@ -106,7 +106,7 @@ class Store implements WatchedSession {
 
   start() {
     if (this.running) {
-      // It is watched again: what failed may work now, such as after a login.
+      // Watched again: a failed request may work now, for example after a login.
       if (this.current.phase === 'failed') this.reload();
       return;
     }
@@ -136,7 +136,7 @@ class Store implements WatchedSession {
     this.load();
   };
 
-  /** Calls back later, once, however often it is asked to. */
+  /** Schedules a callback under a name, unless one is already scheduled. */
   private later(name: string, ms: number, callback: () => void) {
     if (this.timers.has(name)) return;
     const cancel = this.clock.after(Math.max(0, ms), () => {
@@ -151,7 +151,7 @@ class Store implements WatchedSession {
     this.timers.delete(name);
   }
 
-  /** Asks, and hears the answer only in this life. */
+  /** Waits for a response and handles it only if the store was not stopped or restarted in the meantime. */
   private async ask<T>(question: Promise<T>, answered: (answer: T) => void, failed: (error: unknown) => void) {
     const { life } = this;
     const hear = await question.then(
@@ -181,7 +181,7 @@ class Store implements WatchedSession {
     this.failures = 0;
     this.lastDetail = this.clock.now();
     const next = fromRest(detail, timeline, this.known);
-    // An answer that is older than what the journal has reported since is of no use.
+    // A response older than what the journal has reported since is useless.
     if (this.known === undefined || this.subscription === undefined || next.version >= this.known.version) {
       this.inbox.unshift(...(this.known?.held ?? []));
       this.known = { ...next, events: this.events };
@@ -196,7 +196,7 @@ class Store implements WatchedSession {
   private loadFailed(error: unknown) {
     this.loading = false;
     const problem = asProblem(error);
-    // What is shown stays while the server cannot be reached; what is gone does not.
+    // The view stays while the server is unreachable, but not if the session is gone.
     if (this.known === undefined || !problem.passing) this.show({ phase: 'failed', problem });
     if (!problem.passing) return;
     const wait = Math.min(longestRetry, firstRetry * 2 ** this.failures);
@@ -228,7 +228,7 @@ class Store implements WatchedSession {
     });
   }
 
-  /** The server does not have the position or the session: REST reports which, and the journal is followed from there. */
+  /** The server does not know the position or the session: REST shows which, and the journal is followed from there. */
   private refused() {
     this.subscription?.end();
     this.subscription = undefined;
@@ -290,7 +290,7 @@ class Store implements WatchedSession {
     this.heal(firstHeal);
   }
 
-  /** An event is missing. What comes until the server starts over is of no use, so one question is enough for a while. */
+  /** Requests the missing event. Messages before the replay are useless, so one request per interval is enough. */
   private catchUp() {
     if (this.timers.has('catchup')) return;
     this.subscription?.catchUp();
@@ -301,7 +301,7 @@ class Store implements WatchedSession {
 
   // Requests for what the journal does not report.
 
-  /** Asks for the SessionDetail, at most once in so many milliseconds. */
+  /** Schedules a request for the SessionDetail, at most one in `every` milliseconds. */
   private refresh(every: number) {
     const urgent = every < detailEvery;
     this.detailUrgent ||= urgent;
@@ -333,7 +333,7 @@ class Store implements WatchedSession {
     );
   }
 
-  /** Asks once more if the answer was not the last word. */
+  /** Requests the SessionDetail again if the last response is behind the journal or the target is still unknown. */
   private refreshAgain() {
     if (this.known === undefined) return;
     const needed = this.linked && this.target === undefined;
@@ -342,7 +342,7 @@ class Store implements WatchedSession {
     }
   }
 
-  /** Asks for texts that have a gap. */
+  /** Requests texts that have a gap. */
   private heal(wait: number) {
     if (this.known === undefined || gaps(this.known).length === 0) return;
     this.later('heal', wait, () => {
@@ -362,9 +362,9 @@ class Store implements WatchedSession {
     if (step !== undefined) this.take({ ...step, hole: this.hole });
   }
 
-  // Telling.
+  // Notifying.
 
-  /** Finds out how fresh the view is. */
+  /** Updates the freshness of the view. */
   private assess() {
     const version = this.known?.version ?? 0;
     const caughtUp = this.target !== undefined && version >= this.target;

@@ -1,6 +1,6 @@
 /**
- * The structure of a session: which stages, executions and events there are, in which order. Pure functions that make
- * new structures of old ones and share what has not changed.
+ * The structure of a session: its stages, executions and events, and their order. Pure functions that derive new
+ * structures from old ones and share the unchanged parts.
  */
 import type { ExecutionDetail, SessionDetail, StageDetail, Usage } from '@/api/types';
 import type { ExecutionStatusMessage, StageStatusMessage } from './message';
@@ -18,7 +18,7 @@ export const nothingUsed: Usage = {
   unpriced_tokens: 0,
 };
 
-/** The structure of a REST response, still without events. */
+/** Returns the structure of a REST response, without events. */
 export function outline(session: SessionDetail): readonly StageView[] {
   return session.stages.map((stage) => ({
     stage,
@@ -27,7 +27,10 @@ export function outline(session: SessionDetail): readonly StageView[] {
   }));
 }
 
-/** A stage or execution that has begun has the status `active`; the journal says `started`. */
+/**
+ * Maps a journal status to the status of the row: a stage or execution that has started is `active` in REST and
+ * `started` in the journal.
+ */
 function rowStatus(status: string): string {
   return status === 'started' ? 'active' : status;
 }
@@ -37,7 +40,7 @@ function times(status: string, timestamp: string, startedAt: string | null) {
   return { started_at: active ? timestamp : startedAt, completed_at: active ? null : timestamp };
 }
 
-/** Puts a stage's new status in. Of a stage that is new, fields that the message lacks stay empty until REST provides them. */
+/** Applies a stage's new status. Fields of a new stage that the message lacks stay empty until REST provides them. */
 export function withStage(
   stages: readonly StageView[],
   message: StageStatusMessage,
@@ -68,7 +71,7 @@ export function withStage(
   return put(stages, { executions: [], events: [], ...known, stage }, stageId, stageOrder);
 }
 
-/** The same for an execution. A stage that is not known is left alone: REST will bring both. */
+/** Applies an execution's new status. Undefined if the stage is not known: REST will provide both. */
 export function withExecution(
   stages: readonly StageView[],
   message: ExecutionStatusMessage,
@@ -105,15 +108,15 @@ const stageOrder = (view: StageView) => view.stage.stage_index;
 const executionId = (view: ExecutionView) => view.execution.id;
 const executionOrder = (view: ExecutionView) => view.execution.agent_index;
 
-/** Replaces the item with the same id, or adds it at its place. */
+/** Replaces the item with the same id, or inserts it in order. */
 function put<T>(items: readonly T[], item: T, id: (item: T) => string, order: (item: T) => number): readonly T[] {
   const others = items.filter((other) => id(other) !== id(item));
   return [...others, item].sort((a, b) => order(a) - order(b));
 }
 
 /**
- * Stages from REST, over what is known. `newer` returns whether the journal has a later status than REST: then the known
- * status stays.
+ * Merges the stages from REST into the known ones. `newer` reports whether the journal has a later status than REST;
+ * then the known status is kept.
  */
 export function mergeStages(
   known: readonly StageView[],
@@ -149,12 +152,12 @@ function mergeRow<T extends Row>(known: T, reported: T, keepStatus: boolean): T 
   return { ...reported, status, error_message, started_at, completed_at };
 }
 
-/** A session whose own lists of stages and executions say the same as the view's. */
+/** Returns the session with the stages of the view. */
 export function withStages(session: SessionDetail, stages: readonly StageView[]): SessionDetail {
   return { ...session, stages: stages.map((view) => view.stage) };
 }
 
-/** Makes the executions that a stage names those of its view. */
+/** Copies the executions of each view into its stage. */
 export function nested(stages: readonly StageView[]): readonly StageView[] {
   const agree = ({ stage, executions }: StageView) =>
     stage.executions.length === executions.length &&
@@ -167,7 +170,7 @@ export function nested(stages: readonly StageView[]): readonly StageView[] {
 
 type Lists = Pick<SessionView, 'stages' | 'events'>;
 
-/** Puts new events where they belong. `strays` are those whose stage or execution is not known yet. */
+/** Adds new events to their stages and executions. `strays` reports whether any stage or execution is not known yet. */
 export function withEvents(lists: Lists, added: readonly EventView[], find: Lookup): Lists & { strays: boolean } {
   if (added.length === 0) return { ...lists, strays: false };
   const groups = new Map<string, string[]>();
@@ -194,7 +197,7 @@ export function withEvents(lists: Lists, added: readonly EventView[], find: Look
   return { stages, events: grown(lists.events, ''), strays };
 }
 
-/** Puts every event where it belongs, from the beginning. */
+/** Assigns all events to their stages and executions again. */
 export function regroup(stages: readonly StageView[], events: Iterable<EventView>, find: Lookup) {
   const empty = stages.map((view) => ({
     ...view,
@@ -204,7 +207,7 @@ export function regroup(stages: readonly StageView[], events: Iterable<EventView
   return withEvents({ stages: empty, events: [] }, [...events], find);
 }
 
-/** Adds ids in the order of the timeline. Mostly they come after all others, and nothing needs sorting. */
+/** Adds ids in timeline order. New ids usually come last, and then nothing is sorted. */
 function inOrder(ids: Ids, added: Ids, find: Lookup): Ids {
   if (added.length === 0) return ids;
   const place = (id: string) => find(id)?.sequence_number ?? 0;

@@ -5,7 +5,7 @@ import { addChunk, addSaved, type Chunk, isWhole, savedText, type Text } from '.
 const empty = savedText('');
 const unit = fc.string({ unit: 'binary', minLength: 0, maxLength: 40 });
 
-/** Cuts a text into chunks as the server does: anywhere but inside a character. */
+/** Cuts a text into chunks like the server: anywhere except inside a character. */
 function cut(text: string, fence: number): Chunk[] {
   let offset = 0;
   return [...text].map((delta) => {
@@ -39,7 +39,7 @@ describe('text in flight', () => {
     );
     fc.assert(
       fc.property(chunks, ({ whole, chunks }) => {
-        // No more pieces may wait than there is room for.
+        // No more pieces than may wait beyond a gap.
         fc.pre([...whole].length <= 16);
         expect(take(empty, chunks).content).toBe(whole);
       }),

@@ -1,6 +1,6 @@
 /**
- * The text of an event while it is being written, put together from chunks, which may be missing, repeated or of a
- * holder that is gone, and from what the server has saved. All lengths are in UTF-16 units.
+ * The text of a streaming event, assembled from chunks, which can be missing, repeated or from a server that has lost
+ * the session, and from the text that the server saved. All lengths are in UTF-16 units.
  */
 
 export interface Chunk {
@@ -15,17 +15,17 @@ interface Piece {
 }
 
 export interface Text {
-  /** The text from its beginning, without a gap. */
+  /** The text from its beginning to the first gap. */
   content: string;
-  /** How long the text is known to be; more than content has means that something is missing. */
+  /** The known length of the text; if content is shorter, a part is missing. */
   length: number;
-  /** Whose text it is. 0 until a chunk has arrived: the server's saved text has no fence. */
+  /** The fence of the server that wrote the text. 0 until a chunk arrives: saved text has no fence. */
   fence: number;
-  /** What came from beyond the gap, in order. */
+  /** Pieces beyond the gap, in order. */
   ahead: readonly Piece[];
 }
 
-/** How many pieces wait beyond a gap; pieces that touch are one. */
+/** How many pieces can wait beyond a gap; adjacent pieces are merged. */
 const mostAhead = 16;
 
 export function savedText(content: string, length = content.length): Text {
@@ -36,7 +36,7 @@ export function isWhole(text: Text): boolean {
   return text.content.length >= text.length;
 }
 
-/** Adds what has come. Returns the same text if that changes nothing. */
+/** Adds a chunk. Returns the same text if it changes nothing. */
 export function addChunk(text: Text, chunk: Chunk): Text {
   if (chunk.fence < text.fence) return text;
   let base = text;
@@ -53,24 +53,24 @@ export function addChunk(text: Text, chunk: Chunk): Text {
 }
 
 /**
- * Adds the text as the server has saved it, about a second ago. It is taken only if it goes on where ours ends and
- * reaches what waits beyond the gap: otherwise it may be that of a holder that is gone, and asking again helps.
+ * Adds the text that the server saved, which is about a second old. It is used only if it continues ours and reaches
+ * the pieces beyond the gap: otherwise it may come from a server that has lost the session, and a later request helps.
  */
 export function addSaved(text: Text, saved: string): Text {
   if (saved.length <= text.content.length || !saved.startsWith(text.content)) return text;
   const [next] = text.ahead;
   if (next !== undefined && (saved.length < next.offset || !agrees(saved, next))) return text;
-  // What is saved is the newest there is, unless something waits beyond it.
+  // The saved text is the newest known, unless pieces wait beyond it.
   return absorb({ ...text, content: saved, length: next === undefined ? saved.length : text.length });
 }
 
-/** Whether the piece says the same as the content where both have something. */
+/** Reports whether a piece and the content are the same where they overlap. */
 function agrees(content: string, piece: Piece): boolean {
   const known = content.slice(piece.offset, piece.offset + piece.delta.length);
   return piece.delta.startsWith(known);
 }
 
-/** Takes in what waited and now joins. */
+/** Appends the waiting pieces that now join the content. */
 function absorb(text: Text): Text {
   let content = text.content;
   let taken = 0;

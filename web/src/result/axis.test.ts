@@ -9,7 +9,7 @@ test('marks are even times, no more than fit', () => {
 
 test('there are never many marks, and ends of a scale always have numbers between them', () => {
   const time = fc.double({ min: 0, max: 1e11, noNaN: true });
-  // As series.ts lets them pass.
+  // Within the limits of series.ts.
   const value = fc.double({ min: -1e30, max: 1e30, noNaN: true }).map((n) => (Math.abs(n) < 1e-20 ? 0 : n));
   fc.assert(
     fc.property(time, time, fc.double({ noNaN: true }), value, value, (a, b, fit, x, y) => {

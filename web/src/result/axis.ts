@@ -1,4 +1,4 @@
-/** Marks and numbers of a chart of untrusted values: how many there are never depends on the values. */
+/** The marks and numbers of a chart of untrusted values: their count never depends on the values. */
 import { timeZone, type Zone } from '@/text/zone';
 
 const minute = 60;
@@ -12,7 +12,7 @@ const steps = [
 ];
 const mostMarks = 12;
 
-/** The times, in seconds, that are named on an axis: even ones of the zone, no more than fit. */
+/** Returns the times to mark on an axis, in seconds: round ones of the zone, at most as many as fit. */
 export function timeMarks(from: number, to: number, fit: number, zone: Zone): number[] {
   const most = Math.max(2, Math.min(mostMarks, Math.floor(fit)));
   const step = steps.find((each) => (to - from) / each <= most) ?? (to - from) / most;
@@ -21,7 +21,7 @@ export function timeMarks(from: number, to: number, fit: number, zone: Zone): nu
   return Array.from({ length: mostMarks + 1 }, (_, n) => first + n * step).filter((time) => time <= to);
 }
 
-/** Times as an axis of that length names them. */
+/** Returns the time format for an axis of this length. */
 export function timeFormat(span: number, zone: Zone): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat(undefined, {
     timeZone: timeZone(zone),
@@ -33,7 +33,7 @@ export function timeFormat(span: number, zone: Zone): Intl.DateTimeFormat {
   });
 }
 
-/** The ends of a scale: never so close to each other that there is no number between them. */
+/** Returns the ends of a scale, far enough apart that there are numbers between them. */
 export function valueRange(least: number | null, most: number | null): [number, number] {
   if (least === null || most === null || !Number.isFinite(least) || !Number.isFinite(most)) return [0, 1];
   const size = Math.max(Math.abs(least), Math.abs(most));
@@ -50,7 +50,7 @@ const units: readonly (readonly [number, string])[] = [
   [1e3, 'k'],
 ];
 
-/** A value in few characters. Not by the browser's language: in some an "m" stands for millions. */
+/** Formats a value in a few characters. Independent of the browser's language: in some, "m" means millions. */
 export function shortNumber(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   const size = Math.abs(value);

@@ -1,6 +1,6 @@
 /**
- * What the server left out of a result. It says so in the text, in a line of its own: internal/mcp/result.go writes it of a
- * result that is too long to take in, internal/agent/quote/quote.go of one that is too long to keep.
+ * Finds what the server left out of a result. A separate line of the text reports it: internal/mcp/result.go writes
+ * that line for a result too long to receive, internal/agent/quote/quote.go for one too long to store.
  */
 import type { ResultRow } from './lines';
 
@@ -27,7 +27,7 @@ function cut(missing: number, whole: number, unit: string | undefined): Cut | un
   return { missing, whole, unit: unit === 'bytes' ? 'bytes' : 'tokens' };
 }
 
-/** The notes of a result, each kind once: a tool may write such lines itself, as often as it likes. */
+/** Returns the notes of a result, one of each unit: a tool may itself write such lines any number of times. */
 export function cutsOf(rows: readonly ResultRow[]): Cut[] {
   const found = new Map<string, Cut>();
   for (const row of rows) {

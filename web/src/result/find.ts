@@ -1,4 +1,4 @@
-/** Finding a text in a result: plain characters, whatever their case. */
+/** Finds a text in a result: literal and case-insensitive. */
 import type { ResultRow } from './lines';
 
 export interface Match {
@@ -9,13 +9,13 @@ export interface Match {
 
 export interface Matches {
   list: readonly Match[];
-  /** Whether there are more than are listed. */
+  /** Whether there are more matches than listed. */
   more: boolean;
   /** The matches of a row, as indices of the list. */
   ofRow: ReadonlyMap<number, readonly number[]>;
 }
 
-/** More than anybody steps through. */
+/** More than anyone steps through. */
 const mostMatches = 5_000;
 export const longestSearch = 200;
 
@@ -30,7 +30,7 @@ export function findIn(rows: readonly ResultRow[], typed: string): Matches {
   for (let row = 0; row < rows.length; row++) {
     const text = rows[row]?.text ?? '';
     const lower = text.toLowerCase();
-    // Some letters have more characters when they are small: then places would be wrong, and the case counts.
+    // Lowercasing changes the length of some letters, which would shift the offsets: then the search is case-sensitive.
     const exact = lower.length !== text.length || small.length !== wanted.length;
     const [where, what] = exact ? [text, wanted] : [lower, small];
     for (let at = where.indexOf(what); at >= 0; at = where.indexOf(what, at + what.length)) {

@@ -39,6 +39,6 @@ test('lines made to be slow are not', () => {
   const lines = [`${'a '.repeat(80)}`, 'x'.repeat(1_000_000), '['.repeat(1_000), 'level=level='.repeat(100)];
   const before = performance.now();
   for (let n = 0; n < 1_000; n++) for (const line of lines) levelOf(line);
-  // Milliseconds, even on a busy machine; a pattern that backtracks would take minutes.
+  // Takes milliseconds, even on a busy machine; a backtracking pattern would take minutes.
   expect(performance.now() - before).toBeLessThan(20_000);
 });

@@ -1,15 +1,17 @@
-/** The level of a line of a log, by the words that log libraries write. Work is bounded: lines are untrusted. */
+/**
+ * Detects the level of a log line by the words that log libraries write. Lines are untrusted, so the work is bounded.
+ */
 
 export type Level = 'error' | 'warn' | 'info' | 'debug';
 
 export interface Found {
   level: Level;
-  /** Where the word of the level stands in the line. */
+  /** The position of the level's word in the line. */
   start: number;
   end: number;
 }
 
-/** The level is at the beginning of a line, behind the time and a name or two. */
+/** The level is near the start of a line, after the time and a name or two. */
 const looked = 160;
 
 const levels: Record<string, Level> = {
@@ -31,11 +33,11 @@ const levels: Record<string, Level> = {
   verbose: 'debug',
 };
 
-/** In capitals, in brackets, or as the value of a field; a word in a sentence is none. */
+/** In capitals, in brackets, or as the value of a field; a word in a sentence does not count. */
 const word =
   /\b(EMERG|ALERT|CRIT|CRITICAL|FATAL|PANIC|SEVERE|ERROR|ERR|WARNING|WARN|NOTICE|INFO|DEBUG|TRACE|VERBOSE)\b|[[<(](emerg|alert|crit|critical|fatal|panic|severe|error|err|warning|warn|notice|info|debug|trace|verbose)[\]>)]|\b(?:level|lvl|severity|loglevel)"?[=:] ?"?(emerg|alert|crit|critical|fatal|panic|severe|error|err|warning|warn|notice|info|debug|trace|verbose)\b/i;
 const capitals = /^[A-Z]+$/;
-/** E0412 10:11:12.000000: the form of Kubernetes' components. */
+/** E0412 10:11:12.000000: the format of Kubernetes components. */
 const klog = /^([EWIF])\d{4} \d\d:/;
 const klogLevels: Record<string, Level> = { E: 'error', F: 'error', W: 'warn', I: 'info' };
 /** The type column of `kubectl get events`. */
@@ -52,7 +54,7 @@ export function levelOf(line: string): Found | undefined {
   return start < 0 ? undefined : { level: 'warn', start, end: start + 'Warning'.length };
 }
 
-/** The first word that is written as levels are. A bare one counts in capitals only. */
+/** Returns the first word written like a level. A bare word counts only in capitals. */
 function firstWord(text: string): Found | undefined {
   const search = new RegExp(word, 'gi');
   for (let match = search.exec(text); match; match = search.exec(text)) {

@@ -46,7 +46,7 @@ test('a long result is shown by its head, its tail and what is looked for', () =
     { from: 492, to: 512 },
     { from: 980, to: 1_000 },
   ]);
-  // A gap of a few rows is no gap.
+  // A gap of a few rows is not hidden.
   expect(spansOf(1_000, [52], false)[0]).toEqual({ from: 0, to: 61 });
   expect(spansOf(1_000, [53], false)).toHaveLength(3);
   expect(spansOf(1_000, [500], true)).toEqual([{ from: 0, to: 1_000 }]);

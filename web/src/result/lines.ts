@@ -1,32 +1,35 @@
-/** A tool's result as rows of text, and which of them are drawn. Results are untrusted and may have a million lines, or one. */
+/**
+ * Splits a tool's result into rows of text and selects those to render. Results are untrusted and may have a million
+ * lines, or one.
+ */
 
-/** One row: a line of the result, or a part of one that is too long to be drawn at once. */
+/** One row: a line of the result, or a part of one that is too long for a single row. */
 export interface ResultRow {
   /** The number of the line, from 1. */
   line: number;
   text: string;
-  /** Whether the row goes on with the line of the row before. */
+  /** Whether the row continues the previous row's line. */
   continued: boolean;
 }
 
-/** From `from` up to, not including, `to`. */
+/** From `from` up to but excluding `to`. */
 export interface Span {
   from: number;
   to: number;
 }
 
-/** A row of megabytes makes the page stand still: longer lines are several rows. */
+/** A row of megabytes would freeze the page, so longer lines are split into several rows. */
 const longestRow = 2_000;
 
-/** Results of more rows are shown by their head and their tail. */
+/** Longer results show only their head and tail. */
 const shortResult = 120;
 const headRows = 40;
 const tailRows = 20;
-/** Fewer hidden rows than these are shown: their gap would take as much space. */
+/** Fewer hidden rows than this are shown: a gap would take as much space. */
 const fewestHidden = 5;
-/** Rows shown before and after each one that the reader looks for. */
+/** Rows shown before and after each row of interest. */
 const around = 8;
-/** More rows than these are never in the document; Copy has them all. */
+/** The most rows in the document; Copy includes all. */
 export const mostRows = 20_000;
 
 export function rowsOfText(text: string): ResultRow[] {
@@ -39,7 +42,7 @@ export function rowsOfText(text: string): ResultRow[] {
     pushLine(rows, text.slice(start, end), line);
     start = end + 1;
   }
-  // The line break at the end of a text begins no new line.
+  // A trailing line break does not start a new line.
   if (rows.length > 1 && rows.at(-1)?.text === '') rows.pop();
   return rows;
 }
@@ -49,14 +52,17 @@ function pushLine(rows: ResultRow[], text: string, line: number): void {
   do {
     let end = Math.min(text.length, start + longestRow);
     const last = text.charCodeAt(end - 1);
-    // Never half of a character.
+    // Do not split a surrogate pair.
     if (end < text.length && last >= 0xd800 && last <= 0xdbff) end--;
     rows.push({ line, text: text.slice(start, end), continued: start > 0 });
     start = end;
   } while (start < text.length);
 }
 
-/** The rows to draw: all of a short result, else head, tail and what is around those that are looked for. */
+/**
+ * Returns the rows to render: all of a short result, otherwise the head, the tail, and the surroundings of the wanted
+ * rows.
+ */
 export function spansOf(total: number, wanted: readonly number[], all: boolean): Span[] {
   if (total <= (all ? mostRows : shortResult)) return total === 0 ? [] : [{ from: 0, to: total }];
   const head = all ? mostRows - tailRows : headRows;
@@ -75,11 +81,11 @@ export function spansOf(total: number, wanted: readonly number[], all: boolean):
   return merged;
 }
 
-/** Spans in blocks of so many rows at most: a block is drawn when it comes near to what the reader sees. */
+/** Splits a span into blocks of at most `size` rows: a block is rendered when it comes near the viewport. */
 export function blocksOf(span: Span, size: number): Span[] {
   const blocks: Span[] = [];
   for (let from = span.from; from < span.to; ) {
-    // Aligned, so that a block stays the same while its span grows.
+    // Aligned, so that blocks stay the same while their span grows.
     const to = Math.min(span.to, (Math.floor(from / size) + 1) * size);
     blocks.push({ from, to });
     from = to;

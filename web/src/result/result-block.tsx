@@ -1,4 +1,4 @@
-/** A block of rows of a result. What is far from what the reader sees is not drawn, only as high as it will be. */
+/** A block of rows of a result. Far from the viewport, only a placeholder of the same height is rendered. */
 import { memo, type ReactNode, useEffect, useRef, useState } from 'react';
 import { cn } from '@/ui/cn';
 import { cutNote } from './cut';
@@ -6,7 +6,7 @@ import type { Matches } from './find';
 import { type Found, type Level, levelOf } from './level';
 import type { ResultRow } from './lines';
 
-/** The height of a row in one line; the class leading-[1.125rem] says the same. */
+/** The height of a single-line row, as in the class leading-[1.125rem]. */
 const rowHeight = 18;
 export const blockRows = 100;
 
@@ -14,12 +14,12 @@ interface BlockProps {
   rows: readonly ResultRow[];
   from: number;
   to: number;
-  /** Rows that a claim is about. */
+  /** Rows that a claim is about, highlighted. */
   marked: ReadonlySet<number>;
   matches: Matches;
-  /** The match that the reader is at, if it is in this block. */
+  /** The current match, if it is in this block. */
   current: number | undefined;
-  /** The row that the reader was led to, if it is in this block. */
+  /** The row to scroll to, if it is in this block. */
   target: number | undefined;
   wrap: boolean;
 }
@@ -97,7 +97,7 @@ function RowView({ row, at, marked, target, wrap, ...search }: BlockProps & { ro
   );
 }
 
-/** The text with what was searched for marked, else with the word of its level. */
+/** Returns the text with the matches of the search highlighted or, without matches, the word of its level. */
 function piecesOf(
   { text }: ResultRow,
   at: number,

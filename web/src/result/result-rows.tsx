@@ -1,4 +1,4 @@
-/** The rows of a result that are shown, in blocks, with what is hidden between them. */
+/** The visible rows of a result, in blocks, with gaps for hidden rows. */
 import { useEffect, useMemo, useRef } from 'react';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
@@ -11,7 +11,7 @@ interface ResultRowsProps {
   marked: readonly number[];
   matches: Matches;
   current: number;
-  /** The row that the reader was led to. */
+  /** The row to scroll to. */
   target: number | undefined;
   all: boolean;
   showAll: () => void;
@@ -36,7 +36,7 @@ export function ResultRows({
   useEffect(() => {
     if (target === undefined) return;
     const row = box.current?.querySelector(`[data-row="${target}"]`);
-    // Not scrollIntoView: it would also scroll what is around the result.
+    // Not scrollIntoView, which would also scroll the page around the result.
     const scroller = box.current?.closest('[data-scroller]');
     if (!row || !scroller) return;
     const offset = row.getBoundingClientRect().top - scroller.getBoundingClientRect().top;

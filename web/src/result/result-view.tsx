@@ -1,6 +1,6 @@
 /**
- * What a tool returned, wherever it is shown: numbered lines with their levels, head and tail of a long one, what a claim is
- * about, a search, and metrics as a chart. All of it is untrusted text and is drawn as text.
+ * The result of a tool, wherever it is shown: numbered lines with their levels, head and tail of a long result, the
+ * lines that a claim is about, a search, and metrics as a chart. All of it is untrusted and rendered as text.
  */
 import { ChevronDown, ChevronUp, Scissors, WrapText } from 'lucide-react';
 import { lazy, Suspense, useDeferredValue, useMemo, useState } from 'react';
@@ -25,15 +25,15 @@ const SeriesChart = lazy(() => import('./series-chart').then((module) => ({ defa
 
 const wrapping = new Stored<'on' | 'off'>('tarsy.wrap', ['on', 'off']);
 
-/** Results of fewer rows are read at a glance: they need no tools. */
+/** Shorter results are readable at a glance and need no tools. */
 const needsTools = 6;
 
 interface ResultViewProps {
   text: string;
   label?: string;
-  /** What an analysis says of the result: the lines that it is about are marked. */
+  /** A statement about the result; the lines that it is about are highlighted. */
   claim?: string;
-  /** Whether the result is as high as its lines, because what it is in scrolls (and has data-scroller). */
+  /** Whether the result takes its full height because an ancestor scrolls (and has data-scroller). */
   flow?: boolean;
 }
 
@@ -119,7 +119,7 @@ export function ResultView({ text, label = 'Result', claim, flow = false }: Resu
   );
 }
 
-/** What of the lines stands out, and where the reader is. */
+/** The highlighted lines, the search, and the position of the reader. */
 function useLines(rows: readonly ResultRow[], claim: string | undefined) {
   const marked = useMemo(
     () =>

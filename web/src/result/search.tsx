@@ -1,4 +1,4 @@
-/** The search within a result: a field behind a button, the number of matches, and the way from one to the next. */
+/** The search within a result: a field behind a button, the number of matches, and buttons to step through them. */
 import { ChevronDown, ChevronUp, Search, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { Button } from '@/ui/button';

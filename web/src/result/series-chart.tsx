@@ -1,4 +1,6 @@
-/** Series as lines, small, drawn by uPlot. Loaded when a result has some; the table below the picture has its numbers. */
+/**
+ * A small line chart of series, drawn by uPlot. Loaded when a result has series; the table below shows their numbers.
+ */
 import { useCallback, useEffectEvent, useRef, useState } from 'react';
 import type UPlot from 'uplot';
 import { dateTime } from '@/text/format';
@@ -8,7 +10,7 @@ import { shortNumber, timeFormat, timeMarks, valueRange } from './axis';
 import type { SeriesSet } from './series';
 
 const height = 160;
-/** Colours of styles.css; lines beyond them are dashed. */
+/** Colours from styles.css; further lines are dashed. */
 const colours = ['accent', 'running', 'found', 'warn', 'bad', 'good', 'idle'];
 const colourOf = (index: number) => colours[index % colours.length] ?? 'ink';
 const isDashed = (index: number) => index >= colours.length;

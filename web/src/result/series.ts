@@ -1,11 +1,12 @@
 /**
- * Metrics in a tool's result: the answer of Prometheus' API to a range query, alone as prometheus-mcp returns it or with its
- * status around it. Results are untrusted: what is not exactly that is no series, and what is drawn is bounded.
+ * Parses metrics from a tool's result: the response of Prometheus's API to a range query, either bare as prometheus-mcp
+ * returns it or inside its status envelope. Results are untrusted: anything else is not parsed, and what is drawn is
+ * bounded.
  */
 import { depthOf } from '@/text/payload';
 
 export interface Series {
-  /** The labels that tell it from the others, or all if it is the only one. */
+  /** The labels that distinguish it from the others, or all if it is the only one. */
   name: string;
   last: number | null;
   least: number | null;
@@ -14,27 +15,27 @@ export interface Series {
 
 export interface SeriesSet {
   series: readonly Series[];
-  /** Seconds, ascending. */
+  /** In seconds, ascending. */
   times: readonly number[];
-  /** A list for each series, one value for each time; null where it has none. */
+  /** One list per series, with one value per time; null if there is none. */
   values: readonly (readonly (number | null)[])[];
-  /** How many series are not among these. */
+  /** How many series are left out. */
   more: number;
-  /** Whether only every nth point is among these. */
+  /** Whether only every nth point is kept. */
   thinned: boolean;
-  /** Whether the result was cut, and these are the series before the cut. */
+  /** Whether the result was cut, so that only the series before the cut are here. */
   partial: boolean;
 }
 
 const mostSeries = 10;
-/** As many as Prometheus returns of a series at most. */
+/** The most points that Prometheus returns per series. */
 const mostPoints = 11_000;
 const longestText = 2_000_000;
 const deepest = 12;
 const longestName = 200;
-/** The year 5138: a number beyond it is no time. */
+/** The year 5138; larger numbers are not times. */
 const latest = 1e11;
-/** Beyond these a scale has no marks that a number can hold. */
+/** Outside these limits a scale has no marks that a number can represent. */
 const largest = 1e30;
 const smallest = 1e-20;
 
@@ -60,7 +61,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The series that were stored whole before the server left something out. */
+/** Parses the series that are complete before the server's cut. */
 function beforeCut(text: string): unknown {
   const note = text.search(/\n\[(?:… )?cut: /);
   const end = note < 0 ? -1 : text.lastIndexOf(']]}', note);
@@ -108,7 +109,7 @@ function drawable(raw: readonly Raw[], partial: boolean): SeriesSet | undefined 
   };
 }
 
-/** Values by time. NaN and infinities have no place in a chart: they are gaps. */
+/** Returns values by time. NaN and infinities cannot be drawn: they are gaps. */
 function pointsOf(values: readonly unknown[], step: number): Map<number, number | null> {
   const points = new Map<number, number | null>();
   for (let at = 0; at < values.length; at += step) {
@@ -140,7 +141,7 @@ function extremes(values: readonly (number | null)[]): Omit<Series, 'name'> {
   return { last, least, most };
 }
 
-/** Names as Prometheus writes them, without the labels that are the same in all series. */
+/** Returns names as Prometheus writes them, without the labels common to all series. */
 function namesOf(raw: readonly Raw[]): string[] {
   const labels = raw.map(({ metric }) => Object.entries(metric).slice(0, 50));
   const same = (key: string, value: unknown) => raw.length > 1 && raw.every(({ metric }) => metric[key] === value);

@@ -3,7 +3,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** How long ago: one unit, for lists. */
+/** Returns how long ago something was, in one unit, for lists. */
 export function age(from: string | Date, now: Date): string {
   const span = Math.max(0, now.getTime() - new Date(from).getTime());
   if (span < 10 * second) return 'now';

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { pieces, withoutMarks } from './citation';
 
-/** The calls that a text names, each once, in the order of their appearance. */
+/** Returns the calls that a text cites, each once, in order of appearance. */
 function citedCalls(text: string): string[] {
   return [...new Set(pieces(text).flatMap((piece) => ('calls' in piece ? piece.calls : [])))];
 }
 
-// The rows of the server's citation_test.go that concern the text of one paragraph: both sides must read the same marks.
+// The rows of the server's citation_test.go about the text of one paragraph: both sides must parse the same citations.
 test.each([
   ['one', 'The disk is full [call 1.2.3].', ['1.2.3']],
   ['several in a mark', '[call 1.2.3, 1.2.5]', ['1.2.3', '1.2.5']],

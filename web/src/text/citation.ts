@@ -1,6 +1,6 @@
 /**
- * The marks by which an analysis names the tool calls that it rests on, such as `[call 1.2.3]` or `[calls 1.1.1 and 1.1.2]`.
- * The grammar is that of CitedCalls in the server's citation.go, which checks the same marks when the analysis is stored.
+ * Parses the citations of tool calls in an analysis, such as `[call 1.2.3]` or `[calls 1.1.1 and 1.1.2]`. The grammar
+ * is that of CitedCalls in the server's citation.go, which checks the same citations when the analysis is stored.
  */
 
 const number = String.raw`[1-9]\d{0,5}\.[1-9]\d{0,5}\.[1-9]\d{0,5}`;
@@ -8,10 +8,10 @@ const list = String.raw`${number}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+)${number})*`
 const mark = new RegExp(String.raw`\[\s*calls?\s+(${list})\s*\]`, 'gi');
 const inMark = new RegExp(number, 'g');
 
-/** A piece of text: words, or the calls that one mark names. */
+/** A piece of text: words, or the calls of one citation. */
 type Piece = { words: string } | { calls: string[] };
 
-/** Parts a text at its marks. The words of all pieces and the marks between them are the whole text. */
+/** Splits a text at its citations. The words of all pieces and the citations between them are the whole text. */
 export function pieces(text: string): Piece[] {
   const found: Piece[] = [];
   let end = 0;
@@ -24,7 +24,7 @@ export function pieces(text: string): Piece[] {
   return found;
 }
 
-/** The words without the marks, for places in which these lead nowhere. */
+/** Returns the words without the citations, for places where these cannot be links. */
 export function withoutMarks(text: string): string {
   return pieces(text)
     .map((piece) => ('words' in piece ? piece.words : ''))

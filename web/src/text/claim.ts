@@ -1,4 +1,4 @@
-/** The sentence that a mark stands in or behind, of the text of its paragraph before and after the mark. */
+/** Returns the sentence that a citation is in or follows, given the text of its paragraph before and after it. */
 export function claimAt(before: string, after: string): string {
   const sentences = (text: string) => text.split(/(?<=[.!?])\s+/).filter((part) => part.trim() !== '');
   const own = sentences(before.trimEnd()).at(-1) ?? '';

@@ -1,4 +1,4 @@
-/** Opens the tool call of a mark beside the text: the address names the call, the history entry has the claim. */
+/** Opens the cited tool call next to the text: the address names the call, and the history entry contains the claim. */
 import type { AnyRouter } from '@tanstack/react-router';
 import type { MouseEvent } from 'react';
 import { claimAt } from './claim';
@@ -7,17 +7,17 @@ declare module '@tanstack/react-router' {
   interface HistoryState {
     /** The sentence whose evidence is shown. */
     claim?: string;
-    /** Whether going back closes what the entry opened. */
+    /** Whether going back closes the panel that the entry opened. */
     fromCitation?: boolean;
   }
 }
 
-/** Handles a plain click on a mark; others, such as those that open a tab, follow the link. */
+/** Handles a plain click on a citation; other clicks, such as those that open a tab, follow the link. */
 export function openEvidence(event: MouseEvent<HTMLElement>, router: AnyRouter, sessionId: string, call: string): void {
   if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault();
   const { search, state } = router.state.location;
-  // From one mark to the next the panel stays, and one step back closes it.
+  // The panel stays open between citations, and one step back closes it.
   const open = search.call !== undefined;
   void router.navigate({
     to: '/sessions/$sessionId',
@@ -29,7 +29,7 @@ export function openEvidence(event: MouseEvent<HTMLElement>, router: AnyRouter, 
   });
 }
 
-/** The sentence around a mark, of the paragraph or cell that it is in. */
+/** Returns the sentence around a citation, from its paragraph or cell. */
 function claimOf(mark: HTMLElement): string {
   const block = mark.closest('p, li, td, th, h3, blockquote') ?? mark.parentElement;
   if (!block) return '';

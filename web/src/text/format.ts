@@ -1,4 +1,4 @@
-/** Numbers and times as people read them; one place, so that the same value looks the same on every page. */
+/** Formats numbers and times for people. In one place, so that a value looks the same on every page. */
 import type { Usage } from '@/api/types';
 import { age } from './age';
 import { withoutMarkdown } from './plain';
@@ -11,7 +11,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** A span of time in at most two units: 240 ms, 4.2 s, 3 m 05 s, 2 h 10 m. */
+/** Formats a duration in at most two units: 240 ms, 4.2 s, 3 m 05 s, 2 h 10 m. */
 export function duration(ms: number): string {
   const span = Math.max(0, ms);
   if (span < second) return `${Math.round(span)} ms`;
@@ -23,35 +23,35 @@ export function duration(ms: number): string {
   return `${Math.floor(span / day)} d ${Math.floor((span % day) / hour)} h`;
 }
 
-/** The same where no heading says that it is about the past. */
+/** Formats an age with "ago", where no heading makes clear that it is in the past. */
 export function ago(from: string | Date, now: Date): string {
   const span = age(from, now);
   return span === 'now' ? 'just now' : `${span} ago`;
 }
 
-/** How long something ran, or has been running. */
+/** Returns how long something ran, or has been running. */
 export function elapsed(started: string | null | undefined, ended: string | null | undefined, now: Date): number {
   if (!started) return 0;
   return (ended ? new Date(ended) : now).getTime() - new Date(started).getTime();
 }
 
-/** Dollars and cents. What costs less than a cent is not free: ui/cost.tsx shows the exact value in a tooltip. */
+/** Formats dollars and cents. A cost below a cent is not zero: ui/cost.tsx shows the exact value in a tooltip. */
 export function cost(dollars: number): string {
   if (dollars > 0 && dollars < 0.01) return '<$0.01';
   return `$${dollars.toFixed(2)}`;
 }
 
-/** The same to a millionth of a dollar, without trailing zeros beyond the cents. */
+/** Formats a cost to a millionth of a dollar, without trailing zeros after the cents. */
 export function exactCost(dollars: number): string {
   return `$${dollars.toFixed(6).replace(/(\.\d\d\d*?)0+$/, '$1')}`;
 }
 
-/** A mark of an axis: two of them may be less than a cent apart. */
+/** Formats a cost on an axis, where two marks may be less than a cent apart. */
 export function axisCost(dollars: number): string {
   return dollars > 0 && dollars < 0.01 ? exactCost(dollars) : cost(dollars);
 }
 
-/** The cost of what was used. Tokens without a known price are not free: "$0.56+" where some have none. */
+/** Formats the cost of some usage. Tokens without a known price are not free: "$0.56+" if some have none. */
 export function spent(usage: Pick<Usage, 'cost_usd' | 'unpriced_tokens'>): string {
   if (usage.unpriced_tokens <= 0) return cost(usage.cost_usd);
   return usage.cost_usd > 0 ? `${cost(usage.cost_usd)}+` : 'no price';
@@ -64,12 +64,12 @@ export function tokens(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
 
-/** A number of things: 1 call, 2 calls. */
+/** Formats a count: 1 call, 2 calls. */
 export function counted(count: number, one: string): string {
   return `${count} ${count === 1 ? one : `${one}s`}`;
 }
 
-/** A part of the whole, from 0 to 1. */
+/** Formats a share from 0 to 1 as a percentage. */
 export function percent(part: number): string {
   if (part > 0 && part < 0.01) return '<1%';
   return `${Math.round(part * 100)}%`;
@@ -81,7 +81,7 @@ export function bytes(count: number): string {
   return `${(count / 1024 / 1024).toFixed(2)} MiB`;
 }
 
-/** The end of an id, as the command line shows it: ids of one minute begin alike. */
+/** Returns the end of an id, as the CLI shows it: ids of the same minute start alike. */
 export function shortId(id: string): string {
   return id.slice(-12);
 }
@@ -95,7 +95,7 @@ const time = {
 } as const satisfies Intl.DateTimeFormatOptions;
 const date = { year: 'numeric', month: 'short', day: 'numeric' } as const satisfies Intl.DateTimeFormatOptions;
 
-/** Made once for each zone: making one for every row of a long list is what would take the time. */
+/** Created once per zone: creating a formatter for every row of a long list would be slow. */
 function formats(options: Intl.DateTimeFormatOptions): Record<Zone, Intl.DateTimeFormat> {
   const formatIn = (chosen: Zone) => new Intl.DateTimeFormat(undefined, { ...options, timeZone: timeZone(chosen) });
   return { local: formatIn('local'), utc: formatIn('utc') };
@@ -104,7 +104,10 @@ const clock = formats(time);
 const calendar = formats({ ...date, ...time });
 const monthDay = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
-/** 14:05:09 UTC. The zone is that of useZone: whoever passes it is told when it changes. ui/time.tsx has components. */
+/**
+ * Formats a time as 14:05:09 UTC. Pass the zone of useZone, so that the caller re-renders when it changes. ui/time.tsx
+ * has components.
+ */
 export function clockTime(at: string | Date, zone: Zone): string {
   return clock[zone].format(new Date(at));
 }
@@ -113,19 +116,19 @@ export function dateTime(at: string | Date, zone: Zone): string {
   return calendar[zone].format(new Date(at));
 }
 
-/** "Nov 15" for the name of a day in UTC, 2026-11-15; a name that is no day stays as it is. */
+/** Returns "Nov 15" for the UTC day 2026-11-15; a name that is not a day is returned unchanged. */
 export function dayLabel(name: string): string {
   const at = Date.parse(`${name}T00:00:00Z`);
   return Number.isNaN(at) ? name : monthDay.format(at);
 }
 
-/** The same with the year, unless it is this one: a date that is long over must not look like a coming one. */
+/** Adds the year unless it is the current one: a date long past must not look like an upcoming one. */
 export function dueLabel(name: string, now = new Date()): string {
   const year = name.slice(0, 4);
   return year === String(now.getFullYear()) ? dayLabel(name) : `${dayLabel(name)} ${year}`;
 }
 
-/** The first part of a text, never half of a character. */
+/** Returns the beginning of a text without splitting a surrogate pair. */
 export function beginning(text: string, length: number): string {
   if (text.length <= length) return text;
   const last = text.charCodeAt(length - 1);
@@ -133,8 +136,8 @@ export function beginning(text: string, length: number): string {
 }
 
 /**
- * What a text says first, without the marks of Markdown, for a row of one line. Lines that only wrap are one: models break
- * their sentences where they like.
+ * Returns the first line of a text, without Markdown syntax, for a one-line row. Wrapped lines are joined: models wrap
+ * their sentences anywhere.
  */
 export function firstLine(text: string, longest = 240): string {
   const joined = text.slice(0, 4000).replace(/^(?![\s#|>-])(.*\S)[ \t]*\n(?=[\p{L}\p{N}(`])/gmu, '$1 ');

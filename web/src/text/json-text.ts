@@ -1,6 +1,6 @@
 /**
- * JSON as text. JSON.parse rounds long numbers and forgets how they were written; what a person approves must be what is sent,
- * digit by digit. Nothing here changes a string or a number.
+ * Handles JSON as text. JSON.parse rounds long numbers and loses how they were written; what a person approves must be
+ * what is sent, digit by digit. Nothing here changes a string or a number.
  */
 import { depthOf } from './payload';
 
@@ -9,7 +9,7 @@ const deepest = 64;
 
 const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs;
 
-/** Sets JSON out in lines. What is too long or too deep for that stays as it is. */
+/** Indents JSON. JSON that is too long or too deep is returned unchanged. */
 export function indented(json: string): string {
   if (json.length > longest || depthOf(json) > deepest) return json;
   const parts = json.match(token) ?? [];
@@ -50,7 +50,10 @@ export function indented(json: string): string {
   return text;
 }
 
-/** The value of a member of a JSON object, as it is written; undefined if there is none. Of several the last counts, as everywhere. */
+/**
+ * Returns the text of a member of a JSON object; undefined if there is none. Of duplicates the last one wins, as in
+ * JSON.parse.
+ */
 export function memberText(json: string, name: string): string | undefined {
   let depth = 0;
   let key: string | undefined;

@@ -1,10 +1,12 @@
-/** What two texts have in common, line by line. */
+/** A line-by-line diff of two texts. */
 export interface DiffLine {
   kind: 'same' | 'removed' | 'added';
   text: string;
 }
 
-/** More pairs of lines are not compared: what lies between the common beginning and end counts as replaced. */
+/**
+ * Limits the comparison of line pairs: beyond it, everything between the common beginning and end counts as replaced.
+ */
 const mostPairs = 1_000_000;
 
 export function lineDiff(before: string, after: string): DiffLine[] {
@@ -32,7 +34,7 @@ function middle(left: readonly string[], right: readonly string[]): DiffLine[] {
   const removed = (text: string): DiffLine => ({ kind: 'removed', text });
   const added = (text: string): DiffLine => ({ kind: 'added', text });
   if (left.length * right.length > mostPairs) return [...left.map(removed), ...right.map(added)];
-  // common[i][j]: how many lines the rests of both have in common, in order.
+  // common[i][j] is the length of the longest common subsequence of the rests from i and j.
   const common = Array.from({ length: left.length + 1 }, () => new Uint32Array(right.length + 1));
   const at = (i: number, j: number) => common[i]?.[j] ?? 0;
   for (let i = left.length - 1; i >= 0; i--) {

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 
 /**
- * An untrusted address. It is a link only if it is safe to follow, and the target gets no referrer;
- * anything else is what stands there.
+ * An untrusted address. It is a link only if it is safe to follow, and its target gets no referrer; otherwise only the
+ * text is shown.
  */
 export function SafeLink({ href, children }: { href: string | undefined; children: ReactNode }) {
   if (!href || !/^https?:\/\/[^/]/i.test(href)) return <span>{children}</span>;

@@ -1,6 +1,6 @@
 /**
- * Text of models and tools as Markdown. What renders it is the largest part of the page, so it is loaded after what a reader
- * looks for first; until then the text is there as it is.
+ * Renders texts of models and tools as Markdown. The renderer is the largest part of the dashboard, so it is loaded
+ * after the content that a reader looks for first; until then the plain text is shown.
  */
 import { useDeferredValue, useEffect, useSyncExternalStore } from 'react';
 import { cn } from '@/ui/cn';
@@ -8,13 +8,13 @@ import { withoutMarks } from './citation';
 import type { RenderedMarkdown } from './rendered';
 import { visible } from './visible';
 
-/** Where citations lead: the session, and the event of each of its tool calls by the call's number. */
+/** The targets of citations: the session, and the event of each of its tool calls by the call's number. */
 export interface Calls {
   sessionId?: string;
   calls?: ReadonlyMap<string, string>;
 }
 
-/** `streaming` says that more of the text comes. */
+/** `streaming` means that more text follows. */
 export interface MarkdownProps extends Calls {
   text: string;
   streaming?: boolean;
@@ -25,7 +25,10 @@ let renderer: typeof RenderedMarkdown | undefined;
 let loading: Promise<void> | undefined;
 const waiting = new Set<() => void>();
 
-/** Loads the renderer. Without it, as on a connection that broke, the text stays readable, and the next text tries again. */
+/**
+ * Loads the renderer. If that fails, for example because the connection is lost, the text stays readable and the next
+ * text retries.
+ */
 export function loadMarkdown(): Promise<void> {
   if (loading === undefined) {
     loading = import('./rendered').then(
@@ -52,7 +55,8 @@ export function Markdown(props: MarkdownProps) {
     () => renderer,
     () => renderer,
   );
-  // When it comes, all texts of the page wait for it: React draws them in pieces, and the page answers in between.
+  // All texts of the page re-render when the renderer arrives: deferring lets React do it in pieces and keeps the page
+  // responsive.
   const Renderer = useDeferredValue(loaded);
   useEffect(() => {
     void loadMarkdown();

@@ -1,4 +1,4 @@
-/** A text with its evidence marked: plain text, never Markdown, so that every character stands where the offsets say. */
+/** A text with its evidence highlighted: plain text, never Markdown, so that the offsets stay valid. */
 import { useMemo } from 'react';
 import { cn } from '@/ui/cn';
 import { type Passage, piecesOf } from './passages';
@@ -14,13 +14,13 @@ export function MarkedText({
 }: {
   text: string;
   passages: readonly Passage[];
-  /** The one whose passages stand out. */
+  /** The id whose passages are emphasized. */
   active?: string;
-  /** The pointer or the focus came to a passage, or left it. */
+  /** Called when the pointer or the focus enters or leaves a passage. */
   onActive?: (id: string | undefined) => void;
-  /** A passage was chosen: leads to what it is evidence for. */
+  /** Called when a passage is clicked, with what it is evidence for. */
   onChoose?: (id: string) => void;
-  /** What a passage is evidence for, in words. */
+  /** Describes what a passage is evidence for. */
   labelOf?: (id: string) => string;
   className?: string;
 }) {

@@ -1,24 +1,24 @@
-/** A text cut where passages of it begin and end, so that each piece can be marked as part of all passages it is in. */
+/** Splits a text where passages begin and end, so that each piece can be highlighted as part of all its passages. */
 
 export interface Passage {
   /** What the passage is evidence for. */
   id: string;
-  /** The words, exactly as they stand in the text. */
+  /** The exact words of the text. */
   quote: string;
-  /** Where they were found, in UTF-16 units. */
+  /** The position where they were found, in UTF-16 units. */
   start: number;
   end: number;
 }
 
 export interface Piece {
-  /** Where the piece begins in the text; unique, so it serves as a key. */
+  /** The position of the piece in the text; unique, so it serves as a key. */
   start: number;
   text: string;
   /** What the piece is evidence for, in the order of the passages; empty for plain text. */
   ids: readonly string[];
 }
 
-/** The whole text in pieces. Passages may overlap; one whose words are not in the text marks nothing. */
+/** Returns the whole text in pieces. Passages may overlap; one whose words are not in the text is ignored. */
 export function piecesOf(text: string, passages: readonly Passage[]): Piece[] {
   const placed = passages.flatMap((passage) => place(text, passage) ?? []);
   const cuts = new Set([0, text.length]);
@@ -31,7 +31,7 @@ export function piecesOf(text: string, passages: readonly Passage[]): Piece[] {
   });
 }
 
-/** Trusts the offsets only where they lead to the words; otherwise the occurrence that is nearest to them counts. */
+/** Trusts the offsets only if the words are there; otherwise uses the nearest occurrence. */
 function place(
   text: string,
   { id, quote, start, end }: Passage,

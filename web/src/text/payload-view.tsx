@@ -1,11 +1,11 @@
-/** Text of alerts and tools, as it is: JSON set out in lines, long ones in part until somebody asks for all. */
+/** Texts of alerts and tools, unmodified except that JSON is indented. Long ones are shown in part until expanded. */
 import { useMemo, useState } from 'react';
 import { Button } from '@/ui/button';
 import { CopyButton } from '@/ui/copy';
 import { beginning } from './format';
 import { payloadOf } from './payload';
 
-/** A text node of megabytes makes the page stand still: more is drawn when it is asked for. */
+/** A text node of megabytes would freeze the page, so the rest is rendered on request. */
 const shownLength = 20_000;
 
 export function PayloadView({ label, value, empty }: { label: string; value: unknown; empty?: string }) {
@@ -22,9 +22,9 @@ export function PayloadView({ label, value, empty }: { label: string; value: unk
   );
 }
 
-/** The text alone, for a place that names it and copies it itself. */
+/** The text alone, for places with their own label and copy button. */
 export function PayloadText({ text, exact = false }: { text: string; exact?: boolean }) {
-  // JSON that is set out in lines has been read and written again, which rounds long numbers.
+  // Indenting parses and serializes the JSON, which rounds long numbers.
   const shown = useMemo(() => (exact ? text : payloadOf(text).text), [text, exact]);
   return <PlainText text={shown} />;
 }

@@ -1,4 +1,7 @@
-/** Alerts, arguments and results for reading: JSON is indented. They are untrusted and may be huge and deeply nested. */
+/**
+ * Formats alerts, arguments and results for reading: JSON is indented. They are untrusted and may be huge or deeply
+ * nested.
+ */
 
 const longestJSON = 1_000_000;
 const deepestJSON = 64;
@@ -8,7 +11,7 @@ interface Payload {
   json: boolean;
 }
 
-/** Sets JSON out in lines. Anything else, and JSON too long or too deep for that, stays as it is. */
+/** Indents JSON. Other text, and JSON that is too long or too deep, is returned unchanged. */
 export function payloadOf(value: unknown): Payload {
   if (typeof value !== 'string') return valuePayload(value);
   const start = value.slice(0, 200).trimStart()[0];
@@ -24,7 +27,7 @@ export function payloadOf(value: unknown): Payload {
 
 function valuePayload(value: unknown): Payload {
   try {
-    // Written in one line first: indentation of something very deep is longer than a browser can hold.
+    // Serialized in one line first: the indentation of a very deep value can exceed the longest string of a browser.
     const line = JSON.stringify(value) ?? '';
     if (line.length > longestJSON || depthOf(line) > deepestJSON) return { text: line, json: true };
     return { text: JSON.stringify(value, null, 2) ?? '', json: true };
@@ -33,7 +36,7 @@ function valuePayload(value: unknown): Payload {
   }
 }
 
-/** How deep the brackets of a JSON text go, without parsing it. */
+/** Returns the nesting depth of a JSON text without parsing it. */
 export function depthOf(json: string): number {
   let depth = 0;
   let deepest = 0;

@@ -1,7 +1,7 @@
-/** What models write, as plain text: for rows, tooltips and notifications, where Markdown is not rendered. */
+/** Converts texts of models to plain text, for rows, tooltips and notifications, where Markdown is not rendered. */
 import { withoutMarks } from './citation';
 
-/** One line without the marks of Markdown. Names that contain underscores stay whole. */
+/** Removes Markdown syntax from a line. Names that contain underscores stay intact. */
 export function withoutMarkdown(line: string): string {
   return line
     .replace(/^[\s>#*+-]+/, '')
@@ -9,7 +9,7 @@ export function withoutMarkdown(line: string): string {
     .trim();
 }
 
-/** A cause or another short text of a verdict in one paragraph, without the marks of calls and of Markdown. */
+/** Returns a cause or another short text of a verdict as one paragraph, without citations and Markdown syntax. */
 export function plainText(text: string): string {
   return withoutMarks(text).split('\n').map(withoutMarkdown).filter(Boolean).join(' ');
 }

@@ -22,7 +22,7 @@ function testRouter() {
 
 function draw(text: string, props: { streaming?: boolean; withCalls?: boolean } = {}): HTMLElement {
   const html = renderToStaticMarkup(
-    // The page's own router type is registered globally; this one has the one route that citations need.
+    // The app's router type is registered globally; this router has only the route that citations need.
     <RouterContextProvider router={testRouter() as never}>
       <Markdown
         text={text}
@@ -34,7 +34,7 @@ function draw(text: string, props: { streaming?: boolean; withCalls?: boolean } 
   return new DOMParser().parseFromString(html, 'text/html').body;
 }
 
-/** Every element and attribute that any text may bring about. */
+/** The elements and attributes that a text may produce. */
 const harmless = new Set(
   'div p h3 a span s ul ol li pre code button svg path rect table thead tbody tr th td strong em del br hr blockquote'.split(
     ' ',

@@ -1,6 +1,6 @@
 /**
- * Text of models and tools as Markdown. It is untrusted: no HTML, no images, links to http and https only,
- * and nothing is fetched. Headings are all of one level below a card's, so that no text can break the page's outline.
+ * Renders texts of models and tools as Markdown. They are untrusted: no HTML, no images, links only to http and https,
+ * and nothing is fetched. All headings are one level below a card's, so that no text can break the page's outline.
  */
 import { Link, useRouter } from '@tanstack/react-router';
 import { type ComponentProps, createContext, memo, useContext, useMemo } from 'react';
@@ -13,7 +13,7 @@ import type { Calls, MarkdownProps } from './markdown';
 import { citationElement, longest, parseable, tame } from './tree';
 import { visible } from './visible';
 
-// Streamdown keeps parsers by the names of their plugins, so what differs from text to text comes through a context.
+// Streamdown caches parsers by the names of their plugins, so what differs between texts is passed through a context.
 const CallsContext = createContext<Calls>({});
 
 type Props<Name extends keyof React.JSX.IntrinsicElements> = ComponentProps<Name> & ExtraProps;
@@ -30,7 +30,7 @@ function Call({ node }: Props<'cite'>) {
   const router = useRouter();
   const look =
     'mx-0.5 inline-flex h-5 min-w-6 items-center justify-center rounded border px-1 font-mono text-xs no-underline';
-  // Without the session's calls, as in a text that stands alone, a mark is only what it says.
+  // Without the session's calls, for example in a standalone text, a citation is only its number.
   if (!calls) return <span className={cn(look, 'border-line text-ink-soft')}>{call}</span>;
   if (!event || !sessionId) {
     return (
@@ -90,7 +90,7 @@ function ScrollingTable({ children }: Props<'table'>) {
 
 function HeaderCell({ node, children, style }: Props<'th'>) {
   const look = 'border-b border-line bg-sunken px-3 py-1.5 font-semibold';
-  // An empty header names nothing: to a screen reader it is a cell.
+  // An empty header names nothing, so it is an ordinary cell for screen readers.
   if (node?.children.length === 0) return <td className={look} />;
   return (
     <th scope="col" className={look} style={style}>
@@ -99,7 +99,7 @@ function HeaderCell({ node, children, style }: Props<'th'>) {
   );
 }
 
-/** The box of a task list, which cannot be ticked. */
+/** The read-only checkbox of a task list. */
 function TaskBox({ checked }: Props<'input'>) {
   return (
     <span role="img" aria-label={checked ? 'done' : 'not done'} className="mr-1.5">
@@ -118,7 +118,7 @@ const components: Components = {
   p: ({ children }: Props<'p'>) => <p className="my-2">{children}</p>,
   a: ({ href, children }: Props<'a'>) => <SafeLink href={href}>{children}</SafeLink>,
   [citationElement]: Call,
-  // The plugin leaves no image; should one come another way, it is still not fetched.
+  // The plugin removes all images; if one got through anyway, it would not be fetched.
   img: ({ alt }: Props<'img'>) => <span>{alt}</span>,
   pre: CodeBlock,
   code: ({ children }: Props<'code'>) => (
@@ -157,8 +157,8 @@ const remend = { linkMode: 'text-only', images: false, htmlTags: false, katex: f
 const whole = (source: string) => [source];
 
 /**
- * Shows a text. `streaming` says that more of it comes: what is begun and not closed is then drawn as if it were, and
- * only the last block is rendered again with each piece.
+ * Renders a text. With `streaming`, unclosed syntax at the end is rendered as if it were closed, and each new piece
+ * re-renders only the last block.
  */
 export const RenderedMarkdown = memo(function RenderedMarkdown({
   text,
@@ -199,7 +199,7 @@ export const RenderedMarkdown = memo(function RenderedMarkdown({
   );
 });
 
-/** Text that is too long or too tangled to be parsed, as it is. */
+/** A text too long or too complex to parse, unformatted. */
 function PlainText({ text }: { text: string }) {
   const most = 5 * longest;
   return (

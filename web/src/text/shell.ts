@@ -1,4 +1,4 @@
-/** A text as one word of a POSIX shell: bare where nothing in it needs quotes. NUL cannot be in a command; it is left out. */
+/** Quotes a text as one word for a POSIX shell, if it needs quotes. A command cannot contain NUL, so it is removed. */
 export function shellQuote(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text;
   return `'${text.replaceAll('\0', '').replaceAll("'", `'\\''`)}'`;

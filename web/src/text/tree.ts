@@ -1,11 +1,11 @@
 /**
- * What untrusted Markdown may become. A remark plugin that goes over the tree once: HTML and images turn into text,
- * footnotes too (their ids would clash between the many texts of one page), and marks of tool calls into citations.
- * It knows nothing of the session: the component that draws a citation looks up which calls exist.
+ * Restricts what untrusted Markdown can produce. A remark plugin that walks the tree once: it turns HTML, images and
+ * footnotes into text (the ids of footnotes would clash between the texts of a page), and citations of tool calls into
+ * elements. It does not know the session: the component of a citation looks up which calls exist.
  */
 import { pieces } from './citation';
 
-/** The part of mdast's nodes that matters here. */
+/** The relevant part of mdast's nodes. */
 interface Node {
   type: string;
   value?: string;
@@ -18,13 +18,13 @@ interface Node {
   data?: { hName: string; hProperties: Record<string, string> };
 }
 
-/** The element of a citation, which Markdown itself never makes. */
+/** The element of a citation, which Markdown itself never produces. */
 export const citationElement = 'cite';
 
-/** Whose children are blocks: text there needs a paragraph of its own. */
+/** Nodes whose children are blocks: text in them needs its own paragraph. */
 const holdsBlocks = new Set(['root', 'blockquote', 'list', 'listItem', 'footnoteDefinition']);
 
-/** How deep a tree may be: what draws it calls itself for each level. */
+/** The deepest tree allowed: rendering recurses once per level. */
 const deepest = 64;
 
 export function tame() {
@@ -61,7 +61,7 @@ function walk(node: Node, place: Place): void {
   node.children = node.children.flatMap((child) => replace(child, inside, blocks));
 }
 
-/** All words of a tree, without calling itself. */
+/** Returns all words of a tree, without recursion. */
 function words(node: Node): string {
   let found = '';
   const waiting = [node];
@@ -93,7 +93,7 @@ function replace(child: Node, place: Place, block: boolean): Node[] {
         ...(child.children ?? []),
       ];
     case 'linkReference': {
-      // A definition must not turn a mark into a link that leads away.
+      // A definition must not turn a citation into an external link.
       const marked = child.referenceType === 'shortcut' ? cited(`[${child.label ?? ''}]`) : [];
       if (marked.some(isCitation)) return marked;
       break;
@@ -127,21 +127,21 @@ function isCitation(node: Node): boolean {
   return node.type === 'citation';
 }
 
-/** Longer texts are shown as they are: parsing them would hold the page up. */
+/** Longer texts are not parsed, because that would block the page. */
 export const longest = 100_000;
 
 const mostMarks = 1500;
-/** How much of a line may be marks of the quotes and lists that it stands in. */
+/** The longest prefix of quote and list markers in a line. */
 const longestHead = 96;
 const nesting = /^(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])))+/;
 
 /**
- * Whether a text is Markdown that can be parsed in the time of a blink. Parsers take quadratic time for brackets and
- * stars that never match, and fall over quotes within quotes within quotes; nobody writes such a text for a reader.
+ * Reports whether a text can be parsed quickly as Markdown. Parsers take quadratic time for unmatched brackets and
+ * stars, and overflow on deeply nested quotes; no text written for readers looks like that.
  */
 export function parseable(source: string): boolean {
   if (source.length > longest) return false;
-  // Marks pair up within a paragraph, or within a row of a table.
+  // Markers pair up within a paragraph or a table row.
   return source.split(/\n[ \t]*\n|\n(?=\|)/).every((paragraph) => {
     if ((paragraph.match(/[[\]]|[*_~`]+/g)?.length ?? 0) > mostMarks) return false;
     return paragraph.split('\n').every((line) => (nesting.exec(line)?.[0].length ?? 0) <= longestHead);

@@ -1,4 +1,7 @@
-/** Makes a search of what somebody typed: whether every word of it occurs in one of some texts. Nothing typed finds all. */
+/**
+ * Returns a search for typed words: it reports whether every word occurs in one of the given texts. Without words it
+ * matches everything.
+ */
 export function searchFor(typed: string): (...texts: readonly string[]) => boolean {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   return (...texts) => {
@@ -15,17 +18,17 @@ const outcomeWords: Record<string, string> = {
   needs_human: 'Needs a person',
 };
 
-/** The outcomes of verdicts, in the order in which they are offered. */
+/** The outcomes of verdicts, in the order of the menus. */
 export const outcomes: readonly string[] = Object.keys(outcomeWords);
 
-/** What people read for an outcome; one of a newer server is shown as it is. */
+/** Returns the label of an outcome; one of a newer server is shown with spaces for underscores. */
 export function outcomeWord(outcome: string): string {
   return outcomeWords[outcome] ?? outcome.replaceAll('_', ' ');
 }
 
 const ratingWords: Record<string, string> = { right: 'Right', partly: 'Partly right', wrong: 'Wrong' };
 
-/** The ratings that people give to verdicts, the best first. */
+/** People's ratings of verdicts, best first. */
 export const ratings = ['right', 'partly', 'wrong'] as const;
 
 export function ratingWord(rating: string): string {
@@ -45,7 +48,7 @@ const riskWords: Record<string, string> = {
   high: 'High risk',
 };
 
-/** What people read for the risk of a next step. */
+/** Returns the label of a next step's risk. */
 export function riskWord(risk: string): string {
   return riskWords[risk] ?? `Risk: ${risk}`;
 }
@@ -65,7 +68,7 @@ const statusWords: Record<string, string> = {
   unknown: 'Outcome unknown',
 };
 
-/** What people read for a status of sessions, stages, executions, calls and events. */
+/** Returns the label of a status of sessions, stages, executions, calls and events. */
 export function statusWord(status: string): string {
   return statusWords[status] ?? status;
 }

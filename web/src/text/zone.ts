@@ -1,4 +1,4 @@
-/** The time zone in which times are shown and entered: that of the browser, or UTC. The choice is kept in this browser. */
+/** The time zone in which times are shown and entered: the browser's, or UTC. The choice is stored in this browser. */
 import { Stored, useStored } from '@/ui/stored';
 
 export const zones = ['local', 'utc'] as const;
@@ -6,23 +6,26 @@ export type Zone = (typeof zones)[number];
 
 export const zone = new Stored<Zone>('tarsy.zone', zones);
 
-/** Whatever shows a time calls this: it is rendered again, and keeps its state, when the reader chooses another zone. */
+/**
+ * Returns the chosen zone. Every component that shows a time calls this, so that it re-renders, with its state, when
+ * the zone changes.
+ */
 export function useZone(): Zone {
   return useStored(zone);
 }
 
-/** What Intl takes for it; undefined is the browser's own. */
+/** Returns the `timeZone` option of Intl; undefined is the browser's zone. */
 export function timeZone(chosen: Zone): 'UTC' | undefined {
   return chosen === 'utc' ? 'UTC' : undefined;
 }
 
-/** The name that stands behind a time, such as "CET". */
+/** Returns the zone's abbreviation after a time, such as "CET". */
 export function zoneAbbreviation(chosen: Zone, at: Date): string {
   const parts = new Intl.DateTimeFormat(undefined, { timeZone: timeZone(chosen), timeZoneName: 'short' });
   return parts.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';
 }
 
-/** The whole name: "Europe/Berlin". */
+/** Returns the full name, such as "Europe/Berlin". */
 export function zoneName(chosen: Zone): string {
   return timeZone(chosen) ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -2,7 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Loading, ProblemPanel } from './feedback';
 
-/** Draws what was asked for. What is known stays in sight, under the problem, when asking again failed. */
+/** Renders the result of a query. If a refetch fails, the known data stays visible below the error. */
 export function Answer<T>({
   query,
   what,

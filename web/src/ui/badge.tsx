@@ -2,7 +2,7 @@ import { CircleCheck, CircleDashed, CircleX, LoaderCircle, type LucideIcon, Tria
 import type { ComponentProps } from 'react';
 import { cn } from './cn';
 
-/** How something stands; the colours of styles.css have the same names. */
+/** The tone of a status; styles.css has colours of the same names. */
 export type Tone = 'running' | 'good' | 'found' | 'bad' | 'warn' | 'idle';
 
 export const toneText: Record<Tone, string> = {
@@ -23,7 +23,7 @@ const looks: Record<Tone, { icon: LucideIcon; colours: string }> = {
   idle: { icon: CircleDashed, colours: 'bg-idle-soft text-idle' },
 };
 
-/** A state in a word, with an icon: colour alone says nothing to many people. */
+/** A status as a word with an icon: many people cannot tell it by colour alone. */
 export function Badge({
   tone,
   icon: Icon = looks[tone].icon,

@@ -15,7 +15,7 @@ const look = cva(
         link: 'text-accent underline-offset-4 hover:underline',
       },
       size: {
-        // A finger needs 44 px, whatever the size is for the eye.
+        // A touch target needs 44 px, whatever the visual size.
         sm: 'h-7 px-2 text-xs pointer-coarse:min-h-11 pointer-coarse:min-w-11',
         md: 'h-9 px-3 text-sm pointer-coarse:min-h-11 pointer-coarse:min-w-11',
         icon: 'size-8 pointer-coarse:min-h-11 pointer-coarse:min-w-11',
@@ -33,7 +33,7 @@ export function Button({ className, variant, size, asChild = false, type = 'butt
     <Element
       type={asChild ? undefined : type}
       className={cn(look({ variant, size }), className)}
-      // The palette offers what looks like a button, also if it is a link.
+      // The palette includes everything that looks like a button, even links.
       data-button=""
       {...props}
     />

@@ -1,4 +1,4 @@
-/** Numbers by day: as pictures, or as the table that they were drawn from. */
+/** Numbers by day, as charts or as the table behind them. */
 import { useState } from 'react';
 import { dayLabel } from '@/text/format';
 import { Button } from './button';
@@ -17,15 +17,15 @@ export function ByDay<Day extends NamedDay>({
   testId,
 }: {
   title: string;
-  /** What the table is about. */
+  /** The accessible name of the card and of the table. */
   caption: string;
-  /** The earliest first; the table has the latest first. */
+  /** Earliest first; the table shows the latest first. */
   days: readonly Day[];
-  /** What is drawn, each in a picture of its own. */
+  /** The charts. */
   trends: readonly TrendOf<Day>[];
   /** The columns of the table after the day's name. */
   columns: readonly Column<Day>[];
-  /** Of the table's rows; that of the switch is `TESTID-as-table`. */
+  /** The test id of the table's rows; the switch has `TESTID-as-table`. */
   testId: string;
 }) {
   const [asTable, setAsTable] = useState(false);

@@ -1,7 +1,7 @@
 import { type ClassValue, clsx } from 'clsx';
 import { twMerge } from 'tailwind-merge';
 
-/** Joins class names; of two that contradict each other the later one holds. */
+/** Joins class names; of conflicting ones the last wins. */
 export function cn(...classes: ClassValue[]): string {
   return twMerge(clsx(classes));
 }

@@ -1,6 +1,6 @@
 import { cn } from './cn';
 
-/** A command or another short text of a program, as it is typed. */
+/** A command or another short piece of code. */
 export function Code({ text, className }: { text: string; className?: string }) {
   return (
     <pre

@@ -1,4 +1,4 @@
-/** Asks before something is done that cannot be taken back, and shows what the server says if it refuses. */
+/** Asks for confirmation of an irreversible action, and shows the server's error if it is rejected. */
 import type { ReactNode } from 'react';
 import { Button } from './button';
 import { ProblemPanel } from './feedback';
@@ -21,9 +21,9 @@ export function Confirm({
   onOpenChange: (open: boolean) => void;
   title: string;
   children: ReactNode;
-  /** The word on the button that does it. */
+  /** The label of the confirm button. */
   action: string;
-  /** The word on the button that does not. */
+  /** The label of the back button. */
   back?: string;
   danger?: boolean;
   busy: boolean;

@@ -3,13 +3,15 @@ import { asProblem } from '@/api/problem';
 import { Button } from './button';
 import { ProblemPanel } from './feedback';
 
-/** Whether somebody else was faster: the row changed (412), or its state forbids what was asked for (409). */
+/**
+ * Reports whether someone else was faster: the row has changed (412), or its state no longer allows the request (409).
+ */
 export function isConflict(error: unknown): boolean {
   const { status } = asProblem(error);
   return status === 409 || status === 412;
 }
 
-/** A refused change. If somebody else was faster, it says so and offers to load what there is now. */
+/** A rejected change. On a conflict it says so and offers to reload. */
 export function ChangeProblem({
   error,
   reload,

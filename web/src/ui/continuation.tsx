@@ -12,7 +12,9 @@ interface More {
   fetchNextPage: () => unknown;
 }
 
-/** Loads what follows when its end comes near; the button does it where that is not seen or failed. */
+/**
+ * Loads the next page when the end of the list comes near; the button is the fallback if that is not detected or fails.
+ */
 export function Continuation({ found, shown, what }: { found: More; shown: number; what: string }) {
   const end = useRef<HTMLDivElement>(null);
   const near = useInView(end, { before: false, ahead: 600 });

@@ -2,7 +2,7 @@ import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button } from './button';
 
-/** Copies a text, or one that is made when it is asked for, and says that it did. */
+/** Copies a text, which can be computed on demand, and confirms it. */
 export function CopyButton({
   text,
   label,

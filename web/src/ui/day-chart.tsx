@@ -1,10 +1,12 @@
-/** Bars, one a day, drawn by uPlot. Loaded when a page draws one; its numbers are also in the table beside it. */
+/**
+ * A bar chart with one bar per day, drawn by uPlot. Loaded on first use; the table beside it shows the same numbers.
+ */
 import { useCallback, useEffectEvent, useRef } from 'react';
 import UPlot from 'uplot';
 import { dayLabel } from '@/text/format';
 import { type Plot, plotLook, usePlot } from './plot';
 
-/** A day by its name: 2026-11-15. */
+/** A day by name: 2026-11-15. */
 export interface NamedDay {
   name: string;
 }
@@ -12,13 +14,13 @@ export interface NamedDay {
 interface DayChartProps<Day extends NamedDay> {
   days: readonly Day[];
   measure: (day: Day) => number;
-  /** A value on the axis, short. */
+  /** Formats a value on the axis. */
   axisLabel: (value: number) => string;
-  /** The name of a colour of styles.css. */
+  /** The name of a colour in styles.css. */
   colour: string;
-  /** What the picture shows, for those who do not see it. */
+  /** Describes the chart for screen readers. */
   label: string;
-  /** The day under the pointer. */
+  /** Called with the day under the pointer. */
   onHover: (day: Day | null) => void;
 }
 

@@ -1,4 +1,4 @@
-/** What somebody has typed and not sent, kept until the tab is closed. */
+/** Unsent input, kept until the tab is closed. */
 
 export function readDraft(key: string): string {
   try {
@@ -13,6 +13,6 @@ export function keepDraft(key: string, text: string): void {
     if (text === '') sessionStorage.removeItem(key);
     else sessionStorage.setItem(key, text);
   } catch {
-    // Storage is forbidden or full: the draft lives as long as the page.
+    // Storage is unavailable or full: the draft lasts as long as the page.
   }
 }

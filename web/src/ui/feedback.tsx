@@ -1,4 +1,4 @@
-/** What stands where something else should be: it loads, it failed, or there is nothing. */
+/** Placeholders for content that is loading, failed or empty. */
 import { CircleAlert, RotateCw } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { asProblem } from '@/api/problem';
@@ -20,7 +20,7 @@ export function Loading({ what, rows = 4, className }: { what: string; rows?: nu
   );
 }
 
-/** Shows the server's message as it is. `focused` panels take the focus, also for the next error in the same place. */
+/** Shows the server's message unmodified. `focused` panels take the focus, and again for each new error. */
 export function ProblemPanel({
   error,
   retry,

@@ -12,7 +12,7 @@ export function Textarea({ className, ...props }: ComponentProps<'textarea'>) {
   return <textarea className={cn(box, 'min-h-20 py-2', className)} {...props} />;
 }
 
-/** The browser's own select: it works on a phone, with a keyboard and with a screen reader. */
+/** The native select: it works on phones, by keyboard and with screen readers. */
 export function Select({ className, ...props }: ComponentProps<'select'>) {
   return <select className={cn(box, 'h-9 pr-8', className)} {...props} />;
 }

@@ -2,7 +2,10 @@ import { cn } from './cn';
 
 const mac = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? '');
 
-/** A shortcut as it stands on this computer's keys: `mod+k` is ⌘ K or Ctrl K, `mod+enter` ⌘ ↵, `g s` is g, then s. */
+/**
+ * A shortcut as labelled on this computer's keyboard: `mod+k` is ⌘ K or Ctrl K, `mod+enter` is ⌘ ↵ or Ctrl ↵, `g s` is
+ * g, then s.
+ */
 export function Kbd({ keys, className }: { keys: string; className?: string }) {
   return (
     <span className={cn('inline-flex items-center gap-1', className)}>

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react';
 
-/** A field under its label. The field gets the ids that connect it to label, hint and error. */
+/** A field with a label. `children` gets the ids that link the field to its label, hint and error. */
 export function Labelled({
   label,
   hint,

@@ -1,6 +1,6 @@
 /**
- * The page's clock. However many ages are on screen, each pace has one timer, and it stands still while nobody looks:
- * without listeners, and while the tab is hidden.
+ * The clock of the dashboard. Each interval has one timer, however many ages are on screen, and the timer stops while
+ * the tab is hidden or nothing subscribes to it.
  */
 import { useSyncExternalStore } from 'react';
 
@@ -42,7 +42,7 @@ function makeTicker(everyMs: number): Ticker {
     subscribe(listener) {
       listeners.add(listener);
       if (listeners.size === 1) {
-        // It stood still until now. React reads it again after subscribing, so nobody sees the old time.
+        // The clock was stopped until now. React reads it again after subscribing, so the old time is never shown.
         self.now = new Date();
         document.addEventListener('visibilitychange', seen);
         run();
@@ -58,7 +58,7 @@ function makeTicker(everyMs: number): Ticker {
   return self;
 }
 
-/** The present time, renewed every so many milliseconds; 0 lets it stand still. */
+/** Returns the current time, updated every `everyMs` milliseconds; never with 0. */
 export function useNow(everyMs = 1000): Date {
   const clock = ticker(everyMs);
   return useSyncExternalStore(clock.subscribe, () => clock.now);

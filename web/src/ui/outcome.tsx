@@ -4,7 +4,7 @@ import { Badge, type Tone, toneText } from './badge';
 import { cn } from './cn';
 import { StatusBadge, StatusIcon } from './status';
 
-/** Green is for what needs nobody: a session that found an outage has completed, and nothing is well. */
+/** Green means that nobody has to act: a completed session that found an outage is not good news. */
 const looks: Record<string, { tone: Tone; icon: LucideIcon }> = {
   cause_found: { tone: 'found', icon: SearchCheck },
   probable_cause: { tone: 'found', icon: Search },
@@ -17,12 +17,12 @@ function lookOf(outcome: string) {
   return looks[outcome] ?? { tone: 'idle' as const, icon: CircleSlash2 };
 }
 
-/** The colour of an outcome, by the name that styles.css has for it. */
+/** Returns the tone of an outcome. */
 export function outcomeTone(outcome: string): Tone {
   return lookOf(outcome).tone;
 }
 
-/** What kind of conclusion a session has, in a word with its icon. */
+/** The outcome of a session, as a word with an icon. */
 export function OutcomeBadge({ outcome, className }: { outcome: string; className?: string }) {
   return (
     <Badge {...lookOf(outcome)} className={className} data-outcome={outcome}>
@@ -31,7 +31,7 @@ export function OutcomeBadge({ outcome, className }: { outcome: string; classNam
   );
 }
 
-/** The same without its word, which is its accessible name. */
+/** The icon of an outcome; its accessible name is the word. */
 export function OutcomeIcon({ outcome, className }: { outcome: string; className?: string }) {
   const { tone, icon: Icon } = lookOf(outcome);
   return (
@@ -44,7 +44,10 @@ interface Concluded {
   outcome: string;
 }
 
-/** The outcome of a session that has a verdict, else its status: "Completed" does not tell an outage from a false alarm. */
+/**
+ * The outcome of a session with a verdict, otherwise its status: "Completed" does not distinguish an outage from a
+ * false alarm.
+ */
 export function SessionBadge({ session }: { session: Concluded }) {
   if (session.status !== 'completed' || session.outcome === '') return <StatusBadge status={session.status} />;
   return <OutcomeBadge outcome={session.outcome} />;

@@ -1,4 +1,4 @@
-/** What lies over the page: dialogs, menus, tooltips, from Radix' parts. */
+/** Dialogs, menus and tooltips, built on Radix. */
 import { Check, X } from 'lucide-react';
 import { Dialog as DialogParts, DropdownMenu as MenuParts, Tooltip as TooltipParts } from 'radix-ui';
 import { type ComponentProps, type ReactNode, type RefObject, useRef } from 'react';
@@ -10,8 +10,9 @@ export const DialogTrigger = DialogParts.Trigger;
 export const DialogClose = DialogParts.Close;
 
 /**
- * Gives the focus back, when a dialog closes, to what had it before. Radix gives it to the dialog's trigger alone, and a
- * dialog that a key or a menu opened has none. `first` gets the focus when it opens; without it the first part that can have it.
+ * When a dialog closes, returns the focus to the element that had it before. Radix returns it only to the dialog's
+ * trigger, and a dialog opened by a key or a menu has none. `first` gets the focus when the dialog opens; by default,
+ * the first focusable element does.
  */
 export function useFocusReturn(first?: RefObject<HTMLElement | null>) {
   const before = useRef<Element | null>(null);
@@ -24,7 +25,7 @@ export function useFocusReturn(first?: RefObject<HTMLElement | null>) {
     },
     onCloseAutoFocus: (event: Event) => {
       event.preventDefault();
-      // What is gone by now, such as the button that was confirmed, leaves it to the page.
+      // If the element is gone, such as a button that was confirmed, the page gets the focus.
       const target = before.current?.isConnected ? before.current : document.querySelector('main');
       if (target instanceof HTMLElement) target.focus({ preventScroll: true });
     },
@@ -38,7 +39,7 @@ export function DialogContent({
   className,
   first,
 }: {
-  /** What has the focus when the dialog opens. */
+  /** The element to focus when the dialog opens. */
   first?: RefObject<HTMLElement | null>;
   title: string;
   description?: string;
@@ -74,7 +75,10 @@ export function DialogContent({
   );
 }
 
-/** Not modal: the page behind stays readable for a screen reader, and its focusable parts are not hidden while they can be reached. */
+/**
+ * Not modal: the page behind stays readable for screen readers, and its elements are not hidden while they can be
+ * focused.
+ */
 export function Menu(props: ComponentProps<typeof MenuParts.Root>) {
   return <MenuParts.Root modal={false} {...props} />;
 }
@@ -86,7 +90,7 @@ const itemLook =
 
 export function MenuContent({ className, ...props }: ComponentProps<typeof MenuParts.Content>) {
   return (
-    // Without a portal: the menu belongs to the region of the page that its button is in.
+    // Without a portal: the menu belongs to the same region of the page as its button.
     <MenuParts.Content
       sideOffset={4}
       align="end"
@@ -104,7 +108,7 @@ export function MenuItem({ className, ...props }: ComponentProps<typeof MenuPart
   return <MenuParts.Item className={cn(itemLook, className)} {...props} />;
 }
 
-/** One of several that may be chosen together; the menu stays open for the next. */
+/** An item of a multiple choice; the menu stays open. */
 export function MenuCheckboxItem({ className, children, ...props }: ComponentProps<typeof MenuParts.CheckboxItem>) {
   return (
     <MenuParts.CheckboxItem className={cn(itemLook, className)} onSelect={(event) => event.preventDefault()} {...props}>
@@ -120,7 +124,7 @@ export function MenuCheckboxItem({ className, children, ...props }: ComponentPro
 
 export const MenuRadioGroup = MenuParts.RadioGroup;
 
-/** One of several of which one is chosen. */
+/** An item of a single choice. */
 export function MenuRadioItem({ className, children, ...props }: ComponentProps<typeof MenuParts.RadioItem>) {
   return (
     <MenuParts.RadioItem className={cn(itemLook, className)} {...props}>
@@ -132,12 +136,12 @@ export function MenuRadioItem({ className, children, ...props }: ComponentProps<
   );
 }
 
-/** A line that says something and does nothing. */
+/** A line of text that is not an item. */
 export function MenuLabel({ className, ...props }: ComponentProps<typeof MenuParts.Label>) {
   return <MenuParts.Label className={cn('px-2 py-1.5 text-xs text-ink-soft', className)} {...props} />;
 }
 
-/** A tooltip for something that has a name already: never the only place for a piece of information. */
+/** A tooltip for an element that already has a name. It must never be the only place for a piece of information. */
 export function Hint({ text, children }: { text: ReactNode; children: ReactNode }) {
   return (
     <TooltipParts.Provider delayDuration={300}>

@@ -1,4 +1,4 @@
-/** Keeps a chart of uPlot in an element: drawn again for other data and another theme, as wide as the element. */
+/** Keeps a uPlot chart in an element: redrawn for new data or a new theme, and as wide as the element. */
 import { type RefObject, useEffect } from 'react';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -8,7 +8,7 @@ export interface Plot {
   data: UPlot.AlignedData;
 }
 
-/** `make` decides when the chart is drawn again: another function is another chart. */
+/** A new `make` function redraws the chart. */
 export function usePlot(place: RefObject<HTMLElement | null>, make: (width: number) => Plot): void {
   useEffect(() => {
     const element = place.current;
@@ -22,7 +22,7 @@ export function usePlot(place: RefObject<HTMLElement | null>, make: (width: numb
     draw();
     const resized = new ResizeObserver(() => chart?.setSize({ width: element.clientWidth, height: chart.height }));
     resized.observe(element);
-    // A canvas does not follow the variables of the theme by itself.
+    // A canvas does not follow the theme's CSS variables.
     const themed = new MutationObserver(draw);
     themed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     return () => {
@@ -33,7 +33,7 @@ export function usePlot(place: RefObject<HTMLElement | null>, make: (width: numb
   }, [place, make]);
 }
 
-/** The colours of the theme as they are now, and the font of the page. */
+/** Returns the colours of the current theme and the font of the page. */
 export function plotLook(): { colour: (name: string) => string; font: string } {
   const theme = getComputedStyle(document.documentElement);
   return {

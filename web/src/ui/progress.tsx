@@ -3,16 +3,18 @@ import { cn } from './cn';
 
 export interface Progress {
   total: number;
-  /** Finished steps; the one after them is the present one where something runs. */
+  /** Finished steps; while something runs, the next one is the current step. */
   done: number;
   tone: Tone;
   label: string;
 }
 
-/** From how many steps on the bar is one piece: smaller pieces would look the same. */
+/**
+ * The most segments of a bar. More steps are scaled to this many, because smaller segments would be indistinguishable.
+ */
 const mostPieces = 12;
 
-/** How far something with a known number of steps has come. The bar is for the eye, `label` says the same in words. */
+/** The progress through a known number of steps. `label` is the text alternative of the bar. */
 export function Steps({ total, done, tone, label, className }: Progress & { className?: string }) {
   const fill = {
     running: 'bg-running',

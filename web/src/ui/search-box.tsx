@@ -5,7 +5,7 @@ import { useDebounced } from './debounced';
 import { Input } from './input';
 import { Kbd } from './kbd';
 
-/** The field follows the typing at once; `onChange` is called when it has stopped. */
+/** A search field. It updates while typing; `onChange` is called when typing pauses. */
 export function SearchBox({
   label,
   placeholder = label,
@@ -21,7 +21,7 @@ export function SearchBox({
   value: string;
   onChange: (text: string) => void;
   field?: RefObject<HTMLInputElement | null>;
-  /** The key that leads here. */
+  /** The shortcut that focuses the field. */
   shortcut?: string;
   className?: string;
   'data-testid'?: string;
@@ -29,7 +29,7 @@ export function SearchBox({
   const [typed, setTyped] = useState(value);
   const [known, setKnown] = useState(value);
   if (known !== value) {
-    // Changed from elsewhere: the back button, a link, "clear filters".
+    // Changed from outside: by the back button, a link, or "Clear filters".
     setKnown(value);
     setTyped(value);
   }

@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import { cn } from './cn';
 
-/** A choice of a few, all in sight: the browser's own radio buttons in another dress. */
+/** A choice between a few visible options: native radio buttons with a custom look. */
 export function Segmented<T extends string>({
   label,
   value,
@@ -16,7 +16,7 @@ export function Segmented<T extends string>({
   onChange: (value: T) => void;
   className?: string;
   'data-testid'?: string;
-  /** For one whose choices are commands of the page. */
+  /** For choices that are also commands of the page. */
   'data-palette'?: 'none';
 }) {
   const name = useId();

@@ -1,4 +1,7 @@
-/** What lies over the page on a narrow screen, from its lower edge. The page's address opens it, so that Back closes it. */
+/**
+ * A sheet that covers the page from its lower edge, for narrow screens. The page's address opens it, so that Back
+ * closes it.
+ */
 import { X } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import type { ReactNode } from 'react';

@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useState } from 'react';
 
 /**
- * Whether an element is in sight, or `ahead` pixels away from it. `before` holds until the browser has reported, and while
- * there is no such element yet (`there`).
+ * Reports whether an element is in the viewport, or within `ahead` pixels of it. Returns `before` until the browser has
+ * reported, and while the element does not exist (`there`).
  */
 export function useInView(
   element: RefObject<Element | null>,

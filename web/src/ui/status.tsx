@@ -11,7 +11,7 @@ interface Look {
 
 const running: Look = { icon: LoaderCircle, tone: 'running', spin: true };
 
-/** How each status looks; text/words.ts has its word. */
+/** The look of each status; text/words.ts has the labels. */
 const looks: Record<string, Look> = {
   pending: { icon: CircleDashed, tone: 'idle' },
   in_progress: running,
@@ -41,7 +41,7 @@ export function StatusBadge({ status, className }: { status: string; className?:
   );
 }
 
-/** The same without its word, where a row has no room; the word is its accessible name. */
+/** The icon of a status, where a row has no space for the word, which is its accessible name. */
 export function StatusIcon({ status, className }: { status: string; className?: string }) {
   const { icon: Icon, tone, spin } = lookOf(status);
   return (

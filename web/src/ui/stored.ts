@@ -1,14 +1,14 @@
-/** A choice that this browser remembers, shared by all its tabs. */
+/** A setting stored in this browser, shared by all its tabs. */
 import { useSyncExternalStore } from 'react';
 
 export class Stored<T extends string> {
   private readonly key: string;
   private readonly allowed: readonly [T, ...T[]];
   private readonly listeners = new Set<() => void>();
-  /** Holds where storage is forbidden, until the page is closed. */
+  /** Used until the page is closed if storage is not available. */
   private unsaved: T | undefined;
 
-  /** The first of the allowed values holds until another is chosen. */
+  /** The first of the allowed values is the default. */
   constructor(key: string, allowed: readonly [T, ...T[]]) {
     this.key = key;
     this.allowed = allowed;
@@ -52,6 +52,6 @@ export class Stored<T extends string> {
 }
 
 export function useStored<T extends string>(stored: Stored<T>): T {
-  // The third is for tests that render to a string; without storage it is the first of the allowed values.
+  // The third argument is for tests that render to a string; without storage it returns the default.
   return useSyncExternalStore(stored.subscribe, stored.get, stored.get);
 }

@@ -1,13 +1,13 @@
-/** A table that becomes a list where there is no room for columns: each cell then has its column's name before it. */
+/** A table that becomes a list on a narrow screen, where each cell starts with its column's name. */
 import type { ReactNode } from 'react';
 import { cn } from './cn';
 
 export interface Column<T> {
   name: string;
   cell: (row: T) => ReactNode;
-  /** Numbers stand under each other. */
+  /** Right-aligned, with digits of equal width. */
   number?: boolean;
-  /** The column that names the row; on a narrow screen it stands alone, as the heading of its row. */
+  /** The column that names the row; on a narrow screen it is the row's heading. */
   heading?: boolean;
   className?: string;
 }
@@ -19,7 +19,7 @@ export function Table<T>({
   rowKey,
   testId,
 }: {
-  /** For those who do not see what stands above the table. */
+  /** Names the table for screen readers. */
   caption: string;
   columns: readonly Column<T>[];
   rows: readonly T[];

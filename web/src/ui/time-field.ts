@@ -1,6 +1,6 @@
 import type { Zone } from '@/text/zone';
 
-/** A time as the browser's field for date and time has it, in the zone that the reader chose. */
+/** Returns a time as the value of a datetime-local input, in the chosen zone. */
 export function toField(at: string | Date | undefined, zone: Zone): string {
   if (at === undefined) return '';
   const time = new Date(at);
@@ -10,7 +10,7 @@ export function toField(at: string | Date | undefined, zone: Zone): string {
   return `${day}T${two(time.getHours())}:${two(time.getMinutes())}`;
 }
 
-/** The time in the field; undefined while it has none. */
+/** Returns the time in the input; undefined while it is incomplete. */
 export function fromField(value: string, zone: Zone): string | undefined {
   const at = new Date(zone === 'utc' && value !== '' ? `${value}Z` : value);
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();

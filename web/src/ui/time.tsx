@@ -1,4 +1,4 @@
-/** Times that update themselves, also when the reader chooses another zone, without rendering what is around them. */
+/** Times that update themselves, even when the zone changes, without re-rendering the surrounding component. */
 import { ago, clockTime, dateTime, duration, elapsed } from '@/text/format';
 import { useZone } from '@/text/zone';
 import { useNow } from './now';

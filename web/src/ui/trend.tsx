@@ -1,4 +1,4 @@
-/** One number by day: as bars, with the day under the pointer or the highest one in words. */
+/** One number by day: a bar chart, with the hovered or the highest day as text. */
 import { lazy, Suspense, useState } from 'react';
 import { dayLabel } from '@/text/format';
 import type { NamedDay } from './day-chart';
@@ -8,7 +8,7 @@ const DayChart = lazy(() =>
   import('./day-chart').then((module) => ({ default: module.DayChart })),
 ) as typeof import('./day-chart').DayChart;
 
-/** What is drawn of each day. */
+/** The definition of a trend. */
 export interface TrendOf<Day> {
   title: string;
   /** Shown when there is nothing to draw. */
@@ -16,7 +16,7 @@ export interface TrendOf<Day> {
   measure: (day: Day) => number;
   textOf: (day: Day) => string;
   axisLabel: (value: number) => string;
-  /** The name of a colour of styles.css. */
+  /** The name of a colour in styles.css. */
   colour: string;
 }
 

@@ -1,4 +1,7 @@
-/** The longest frame of a session of six stages of eight agents on a wide screen. Nothing is held against the clock: it prints. */
+/**
+ * Measures the longest frame of a session with six stages of eight agents on a wide screen. It only prints results,
+ * without limits.
+ */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { crowd } from '../kit/big';

@@ -1,4 +1,4 @@
-/** Measures the page in a real Chromium against the real server. Nothing is held against the clock: it prints. */
+/** Measures the dashboard in a real Chromium against the real server. It only prints results, without limits. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bigBudget, bigScript } from '../kit/big';
@@ -22,7 +22,7 @@ function browser(): Browser {
   return stage.browser ?? expect.fail('the browser did not start');
 }
 
-/** A server for one measurement, and a tab in which nothing went wrong. */
+/** Runs a measurement with its own server and tab, and fails if anything went wrong in the tab. */
 async function withServer(options: ServerOptions, measure: (server: Server, tab: Tab) => Promise<void>): Promise<void> {
   const server = await Server.start(options);
   const tab = await Tab.open(browser(), server.url);
@@ -107,7 +107,7 @@ test('a session of ten thousand events', async () => {
         Object.assign(window, { most });
         if (count === 0 || drawn) return;
         drawn = true;
-        // The task after the frame in which they are: they are on the screen.
+        // Runs in the task after the frame with the rows, when they are on screen.
         requestAnimationFrame(() => setTimeout(() => performance.mark('rows')));
       };
       new MutationObserver(look).observe(document, { childList: true, subtree: true });
@@ -157,7 +157,7 @@ test('a session of ten thousand events', async () => {
   });
 });
 
-/** Four agents that write at once, each fifty words a second. */
+/** Four agents that stream at the same time, fifty words per second each. */
 const lanes: ServerOptions = {
   script: `
 version: 1
@@ -188,7 +188,7 @@ test('typing while four agents stream', async () => {
     });
     const id = await server.submit();
     await page.goto(`${server.url}/sessions/${id}`);
-    // A question can be typed while the investigation runs, and sent when it is over.
+    // A question can be typed while the investigation runs; sending it has to wait for the end.
     await page.getByTestId('chat-open').click();
     const field = page.getByTestId('chat-input');
     await field.click();

@@ -1,4 +1,4 @@
-/** How long a phone on slow 3G takes until a page can be used. Nothing is held against the clock: it prints. */
+/** Measures how long a phone on slow 3G takes until a page is usable. It only prints results, without limits. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launch } from '../kit/browser';
@@ -22,7 +22,7 @@ afterAll(() => stage.browser?.close());
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
-/** The whole page has taken over, and a button of it reacts. */
+/** Succeeds once the app has taken over and one of its buttons responds. */
 async function pageReacts(page: Page): Promise<void> {
   await page.getByTestId('palette-open').click();
 }

@@ -9,13 +9,13 @@ const { server, visit } = scenario({ config: `${plainChain}alerts: {storm: {thre
 
 const row = (page: Page, id: string) => page.locator(`li:has([data-session-id="${id}"])`);
 
-/** How many times the card of the alert lists; those of one second are one line. */
+/** Returns how many times the alert card lists; those of the same second share a line. */
 async function timesIn(page: Page): Promise<number> {
   const lines = await page.getByTestId('alert-times').locator('li').allInnerTexts();
   return lines.reduce((sum, line) => sum + Number(line.match(/\((\d+) times\)/)?.[1] ?? 1), 0);
 }
 
-/** Delivers an alert that is investigated, and waits for the end. */
+/** Delivers an alert that is investigated, and waits for the end of its session. */
 async function investigated(alert: SentAlert): Promise<string> {
   const [result] = await deliver(server(), alert);
   const id = result?.session_id ?? '';
@@ -159,7 +159,7 @@ test('a storm is one row that unfolds to its members, each of which can be inves
   await eventually(() => members.count()).toBe(alert.members);
   await tab.expectAccessible();
 
-  // Those that come later are counted while the page is open.
+  // Later members are counted while the page is open.
   await deliver(server(), ...podAlerts('PodCrash', 2, 7));
   await eventually(() => members.count()).toBe(alert.members + 2);
   await eventually(() => toggle.innerText()).toContain(`${alert.members + 2} alerts in this storm`);
@@ -264,7 +264,7 @@ test('a silence until a date is added and ended on the page of alerts', async ()
   await end.fill('2999-01-01T00:00');
   await page.getByTestId('silence-add').click();
   await page.getByRole('alert').filter({ hasText: 'a year at most' }).waitFor();
-  // The field has minutes, not seconds.
+  // The field has minutes but no seconds.
   const at = new Date(Math.ceil(Date.now() / 60_000) * 60_000 + 3 * 86_400_000);
   await end.fill(at.toISOString().slice(0, 16));
   await page.getByTestId('silence-add').click();

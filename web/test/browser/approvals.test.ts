@@ -1,4 +1,4 @@
-/** Tool calls that wait for a person: approved, rejected and edited in the timeline, found from the list. */
+/** Tool calls that wait for an approval: approved, rejected and edited in the timeline, found from the list. */
 import { expect, test } from 'vitest';
 import { eventually, still, stored } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
@@ -31,7 +31,7 @@ approvals: {rules: [{tool: get_pods, policy: always}, {server: "*", policy: ask}
 
 const { server, visit } = scenario({ script, config, held: ['get_pods'] });
 
-/** Submits an alert and waits until its call waits. */
+/** Submits an alert and waits until its tool call waits for an approval. */
 async function asking(): Promise<string> {
   const id = await server().submit();
   await eventually(async () => (await waiting(id)).length).toBe(1);
@@ -104,7 +104,7 @@ test('a request that comes while the page is open is announced, and a rejection 
   const other = await visit(`/sessions/${id}`);
   await other.page.getByTestId('approval-approve').waitFor();
 
-  // With the keyboard alone.
+  // By keyboard only.
   await page.getByTestId('approval-reject').focus();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor();

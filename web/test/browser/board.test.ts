@@ -17,7 +17,7 @@ async function expectTitles(page: Page, name: Column, wanted: readonly string[])
   await eventually(() => titles(page, name)).toEqual(wanted);
 }
 
-/** The titles of a project's column as the server has them. */
+/** Returns the titles of a project's column from the server. */
 async function storedTitles(project: string, status: Column): Promise<string[]> {
   const { entities } = await server().ask<{ entities: { title: string }[] }>(
     'GET',
@@ -26,7 +26,7 @@ async function storedTitles(project: string, status: Column): Promise<string[]> 
   return entities.map((entity) => entity.title);
 }
 
-/** A project with tasks in its first column. */
+/** Creates a project with tasks in its first column. */
 async function projectWith(name: string, ...tasks: string[]): Promise<string> {
   const project = await createProject(server(), name);
   for (const title of tasks) await createTask(server(), title, { project_id: project });

@@ -1,4 +1,4 @@
-/** What can be done with a session from its header: cancel it, run it again, take it elsewhere. */
+/** The actions in the header of a session: cancel, re-run, export. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { eventually } from '../kit/expecting';
@@ -44,7 +44,7 @@ test('a running session is cancelled after a confirmation', async () => {
   const statuses = await noteStatuses(page);
   reported.length = 0;
 
-  // Thinking better of it changes nothing.
+  // Backing out changes nothing.
   await page.getByTestId('cancel').click();
   await page.getByRole('dialog').getByRole('button', { name: 'Back' }).click();
   await eventually(() => page.getByRole('dialog').count()).toBe(0);
@@ -56,7 +56,7 @@ test('a running session is cancelled after a confirmation', async () => {
   await page.getByTestId('confirm').click();
 
   await status(page, 'cancelled').waitFor();
-  // Cancelling may last less than a frame: the messages are certain, and their order is fixed.
+  // Cancelling may last less than a frame, but the messages are always sent, in a fixed order.
   expect(reported).toEqual(['cancelling', 'cancelled']);
   await eventually(async () => (await statuses()).filter((each) => each !== 'cancelling')).toEqual([
     'in_progress',
@@ -65,7 +65,7 @@ test('a running session is cancelled after a confirmation', async () => {
   await eventually(() => page.getByRole('dialog').count()).toBe(0);
   await eventually(() => page.getByTestId('outcome').getAttribute('data-status')).toBe('cancelled');
   await eventually(() => page.getByTestId('cancel').count()).toBe(0);
-  // What was written stays; a cancelled session takes no questions, and says so.
+  // The text written so far is kept; a cancelled session takes no questions, and the chat says so.
   await eventually(() => page.getByText('This goes on and on').count()).toBeGreaterThan(0);
   await page.getByTestId('chat-open').click();
   await eventually(() => page.getByTestId('chat-hint').innerText()).toContain('Re-run it to ask');

@@ -1,4 +1,4 @@
-/** Questions about a session that is over, and their answers as they are written. */
+/** Questions about a finished session, and their streaming answers. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { eventually, still } from '../kit/expecting';
@@ -42,7 +42,7 @@ test('an answer streams, can be stopped, and the next question can be asked', as
   const tab = await visit(`/sessions/${id}`);
   const { page } = tab;
 
-  // The chat is closed until somebody opens it, and suggests what to ask.
+  // The chat is closed until opened, and then suggests questions.
   await eventually(() => page.getByTestId('chat').count()).toBe(0);
   await page.getByTestId('chat-open').click();
   await eventually(() => input(page).evaluate((field) => field === document.activeElement)).toBe(true);
@@ -52,7 +52,7 @@ test('an answer streams, can be stopped, and the next question can be asked', as
   expect(await still(() => page.getByTestId('chat-exchange').count())).toBe(0);
   await input(page).fill('');
 
-  // Enter sends, Shift+Enter adds a line.
+  // Enter sends; Shift+Enter adds a line.
   await input(page).click();
   await page.keyboard.type('Why did it');
   await page.keyboard.press('Shift+Enter');
@@ -69,7 +69,7 @@ test('an answer streams, can be stopped, and the next question can be asked', as
   await eventually(() => exchangeStatus(page, 0)).toBe('active');
   await eventually(() => exchange(page, 0).innerText()).toContain('Why did it\ncrash?');
 
-  // What is typed meanwhile is kept, and not sent.
+  // Text typed while an answer streams is kept but not sent.
   await input(page).fill('And in short?');
   await page.keyboard.press('Enter');
   expect(await still(() => input(page).inputValue())).toBe('And in short?');
@@ -79,13 +79,13 @@ test('an answer streams, can be stopped, and the next question can be asked', as
   await mock.open('why');
   await eventually(() => exchangeStatus(page, 0)).toBe('completed');
   await answer.getByText('is too low').waitFor();
-  // The evidence of an answer is a click away, too.
+  // The evidence of an answer is one click away, too.
   await answer.getByRole('link', { name: 'Tool call 1.1.1' }).click();
   await page.getByTestId('evidence-row').click();
   const cited = rowOf(page, (await callOf(server(), id, '1.1.1')).id);
   await eventually(() => inSight(cited)).toBe(true);
 
-  // A long answer is stopped; what was written stays.
+  // A long answer is stopped; the text written so far is kept.
   await input(page).fill('Tell me everything');
   await page.getByTestId('chat-send').click();
   await exchange(page, 1).getByText('Once upon a time').waitFor();

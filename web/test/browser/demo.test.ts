@@ -1,4 +1,4 @@
-/** The demo as anybody would run it: one of its investigations, seen from its first event to its outcome. */
+/** The demo as anyone would run it: one of its investigations, from its first event to its outcome. */
 import { afterAll, beforeAll, test } from 'vitest';
 import { sharedBrowser } from '../kit/browser';
 import { Demo } from '../kit/demo';
@@ -26,22 +26,22 @@ test('a demo investigation runs live to an outcome with working citations', asyn
   await page.goto(stage.url);
   const rows = page.getByTestId('session-row');
   await eventually(() => rows.count()).toBe(9);
-  // Three agents at once look into this one.
+  // Three parallel agents investigate this one.
   const example = rows.filter({ hasText: 'p99 latency of catalog-search' });
   await example.click();
   await status(page, 'completed').waitFor();
 
-  // The same once more, and this time from the beginning.
+  // Re-run it, and watch this time from the start.
   const seen = await noteStatuses(page);
   const before = page.url();
   await page.getByTestId('rerun').click();
   await page.getByTestId('confirm').click();
   await page.waitForURL((url) => url.href !== before && url.pathname.startsWith('/sessions/'));
   await eventually(() => page.getByTestId('pane').count()).toBe(3);
-  // The first is the end of the previous session.
+  // The first status is the end of the previous session.
   await eventually(async () => (await seen()).slice(1).at(-1)).toBe('completed');
 
-  // It was seen at work before it was seen done, without a reload.
+  // It was seen running before it was seen finished, without a reload.
   await eventually(() => seen()).toContain('in_progress');
   const summary = page.getByTestId('executive-summary');
   await summary.waitFor();
@@ -49,7 +49,7 @@ test('a demo investigation runs live to an outcome with working citations', asyn
   await eventually(() => inSight(page.getByTestId('verdict-cause'))).toBe(true);
   await eventually(async () => (await summary.innerText()).length).toBeGreaterThan(40);
 
-  // What it says can be checked: its first mark leads to what a tool answered.
+  // Its statements can be checked: the first citation links to a tool's result.
   await page
     .getByTestId('outcome')
     .getByRole('link', { name: /^Tool call / })

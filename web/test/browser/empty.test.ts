@@ -9,7 +9,7 @@ test('the first visit shows how to submit an alert, then the session', async () 
   const tab = await visit('/');
   const { page } = tab;
   const empty = page.getByTestId('empty-first-visit');
-  // The type of the example comes with an answer of its own.
+  // The alert type in the example comes from a separate response.
   await eventually(() => empty.innerText()).toContain('"alert_type":"kubernetes"');
   const text = () => empty.innerText();
   await eventually(text).toContain(`${server().url}/api/v1/alerts`);

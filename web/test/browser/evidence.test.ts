@@ -1,4 +1,4 @@
-/** A mark of a claim opens the tool call beside it, and the reader comes back to where they were. */
+/** A citation opens the tool call next to the claim, and the reader returns to where they were. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
@@ -27,7 +27,7 @@ test('a mark opens its call beside the claim, with the relevant lines marked, an
   const panel = page.getByTestId('evidence-panel');
   const analysis = page.getByTestId('final-analysis');
   const mark = analysis.getByRole('link', { name: 'Tool call 1.1.2' });
-  // Cards above the analysis load by themselves and move it.
+  // Cards above the analysis load separately and move it.
   await page.waitForLoadState('networkidle');
   await mark.scrollIntoViewIfNeeded();
   const top = (await mark.boundingBox())?.y;
@@ -44,7 +44,7 @@ test('a mark opens its call beside the claim, with the relevant lines marked, an
     true,
   );
   await eventually(() => panel.getByTestId('evidence-matches').innerText()).toBe('1 line of 91 matches the claim');
-  // The claim stays readable: the panel leaves it free.
+  // The panel does not cover the claim.
   await eventually(async () => {
     const [box, claim] = [await panel.boundingBox(), await mark.boundingBox()];
     return (box?.x ?? 0) - (claim?.x ?? 0) - (claim?.width ?? 0);

@@ -1,4 +1,4 @@
-/** What people say about a verdict, on its card. */
+/** Feedback on a verdict, on its card. */
 import { expect, test } from 'vitest';
 import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
 import { eventually, stored } from '../kit/expecting';
@@ -22,14 +22,14 @@ test('feedback is given, changed and withdrawn on the card, and another reader s
   const other = await visit(`/sessions/${id}`);
   const { page } = tab;
 
-  // Right is one click.
+  // Rating a verdict right takes one click.
   await page.getByTestId('rate-right').click();
   await eventually(() => page.getByTestId('opinion').count()).toBe(1);
   await eventually(() => page.getByTestId('rate-right').getAttribute('aria-pressed')).toBe('true');
   expect(await stored(given())).toMatchObject([{ rating: 'right', why: '', real_cause: '' }]);
   await other.page.getByTestId('opinion').getByText('Right').waitFor();
 
-  // Wrong takes the reason and the real cause, with the keyboard as well.
+  // Rating it wrong takes a reason and the real cause; by keyboard too.
   await page.getByTestId('rate-wrong').focus();
   await page.keyboard.press('Enter');
   await page.getByLabel('Why').fill('The pod was fine.');

@@ -1,4 +1,4 @@
-/** What a reader sees before the program of the page is there, and how little it takes to get there. */
+/** The first view, shown before the app has loaded, and how little it has to load. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { sharedBrowser } from '../kit/browser';
@@ -14,10 +14,10 @@ const script = plainScript.replace(
   `routes:\n${verdictRoute('memory', { outcome: 'cause_found', cause: `${cause} \u202e[call 1.1.1]` })}`,
 );
 
-/** Scripts that what is shown first does not need. */
+/** Scripts that the first view does not need. */
 const program = /\/assets\/(?!first-|theme-)[^/]+\.js$/;
 
-/** Holds back the program of the page until it is released. */
+/** Holds back the app's scripts until released. */
 async function holdProgram(page: Page): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
@@ -56,7 +56,7 @@ test('the list and a verdict are there before the program of the page, which tak
     await eventually(() => rows.first().textContent()).toContain(cause);
     await tab.expectAccessible();
 
-    // A link reacts at once.
+    // A link responds immediately.
     const href = await rows.first().getAttribute('href');
     await rows.first().click();
     await page.getByTestId('first-cause').waitFor();
@@ -73,7 +73,7 @@ test('the list and a verdict are there before the program of the page, which tak
     expect(times('/api/v1/sessions?order=attention&limit=50')).toBe(1);
     expect(times(`/api/v1${href}`)).toBe(1);
     expect(times(`/api/v1${href}/timeline?preview=400&limit=5000`)).toBe(1);
-    // Back leads to the list, which is the page's own now.
+    // Back leads to the list, which the app now renders.
     await page.goBack();
     await page.getByTestId('session-row').first().waitFor();
     tab.expectNoTrouble();
@@ -85,7 +85,7 @@ test('the list asks once for what was asked ahead', async () => {
   await withSessions(async (server) => {
     const tab = await Tab.open(await sharedBrowser(), server.url);
     const asked: string[] = [];
-    // The feed asks for the list again when it is connected; here it never is.
+    // The feed requests the list again once it is connected; here it never connects.
     await tab.page.routeWebSocket(/\/api\/v1\/ws/, () => {});
     tab.page.on('request', (request) => asked.push(request.url().slice(server.url.length)));
     await tab.page.goto(server.url);
@@ -118,7 +118,7 @@ test('a phone has the list and a verdict after few files and bytes', async () =>
       const bytes = first.reduce((sum, [, size]) => sum + size, 0);
       const listed = first.map(([name, size]) => `${name} ${size}`).join(', ');
       expect(first.length, listed).toBeLessThanOrEqual(7);
-      // At 400 kbit/s this is half a second.
+      // Half a second at 400 kbit/s.
       expect(bytes, listed).toBeLessThan(25_000);
     }
   });

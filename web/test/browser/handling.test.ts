@@ -1,4 +1,4 @@
-/** What people do with a session: acknowledge, resolve, assign and tag it, seen by others at once. */
+/** Handling a session: acknowledge, resolve, assign and tag it, immediately visible to others. */
 import { describe, expect, test } from 'vitest';
 import { eventually, stored } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
@@ -38,7 +38,7 @@ describe('somebody who may write', () => {
     await seen.getByText('Acknowledged').waitFor();
     await row.getByText('Acknowledged').waitFor();
 
-    // With the keyboard as well: the field has the focus, Enter assigns.
+    // By keyboard too: the field has the focus, and Enter assigns.
     await page.getByTestId('handling-assign').focus();
     await page.keyboard.press('Enter');
     await page.getByTestId('assign-name').waitFor();
@@ -106,7 +106,7 @@ describe('somebody who may write', () => {
 
     await server().ask('PATCH', `/api/v1/sessions/${id}/handling`, { state: 'resolved', assignee: '' });
 
-    // An x between digits is an x.
+    // An x between digits is not a multiplication sign.
     const ligatures = () => page.evaluate(() => getComputedStyle(document.body).fontVariantLigatures);
     await eventually(ligatures).toBe('no-contextual');
   });

@@ -1,11 +1,11 @@
-/** What the bar tells on every page: whether the system works, what is left of the budget, in which zone times are. */
+/** The status in the top bar of every page: the health of the system, the rest of the budget, and the time zone. */
 import { expect, test } from 'vitest';
 import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
 
 const { server, visit } = scenario({
-  // Nothing answers for the second server.
+  // The second server does not respond.
   config: `
 agents:
   Investigator: {mcp_servers: [cluster, kubernetes-server]}
@@ -49,7 +49,7 @@ test('times are shown in UTC on request, with the zone named, also after a reloa
   await eventually(() => received.innerText()).toMatch(/GMT\+9|JST/);
   const zone = page.getByTestId('zone-switch');
   await eventually(() => zone.getAttribute('aria-label')).toBe('Time zone: Asia/Tokyo');
-  // By keyboard: it is a menu of two.
+  // By keyboard: a menu with two items.
   await zone.focus();
   await page.keyboard.press('Enter');
   await page.getByTestId('zone-utc').waitFor();

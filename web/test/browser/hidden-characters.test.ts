@@ -1,10 +1,10 @@
-/** Every name that a configuration, an alert or a model brings contains a character that reverses the text after it. */
+/** Every name from a configuration, an alert or a model contains a character that reverses the following text. */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 
-/** U+202E, as YAML and JSON write it in double quotes. */
+/** U+202E, as an escape in a double-quoted YAML or JSON string. */
 const turn = String.raw`\u202e`;
 const alertType = 'pod\u202ecrash';
 
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await server().ended(id);
 });
 
-/** Where the character itself is in what people read or hear. Fields that people edit hold it. */
+/** Returns where the raw character occurs in text that people read or hear. Fields that people edit may contain it. */
 function hidden(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found = document.title.includes('\u202e') ? [`title: ${document.title}`] : [];
@@ -65,7 +65,7 @@ async function expectEscaped(page: Page): Promise<void> {
 
 const narrow = { viewport: { width: 390, height: 844 } };
 
-/** Each view with its address, and what is there when it has loaded. */
+/** Each view with its address, and an element that exists once it has loaded. */
 const views: [string, () => string, string, BrowserContextOptions][] = [
   ['the list', () => '/', '[data-testid=session-row]', {}],
   ['a search', () => '/?search=memory', '[data-testid=session-match]', {}],

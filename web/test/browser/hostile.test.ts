@@ -1,4 +1,4 @@
-/** Text of alerts, tools and models that wants to be more than text. */
+/** Texts of alerts, tools and models that try to be more than text. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { eventually } from '../kit/expecting';
@@ -26,7 +26,7 @@ const hostile = [
 ].join('\n\n');
 const longLine = `${'x'.repeat(100_000)} and its end`;
 
-/** JSON is YAML. */
+/** JSON is valid YAML. */
 const text = (value: unknown) => JSON.stringify(value);
 
 const scripted = `
@@ -58,7 +58,7 @@ mcp_servers:
 
 const { server, visit } = scenario({ script: scripted, config: plainChain });
 
-/** Nothing of it became a part of the page. */
+/** Expects that none of it became part of the document. */
 async function expectHarmless(page: Page): Promise<void> {
   const found = await page.evaluate(() => ({
     owned: 'owned' in window,
@@ -94,7 +94,7 @@ test('untrusted text is shown as text on every page', async () => {
     void dialog.dismiss();
   });
 
-  // While it streams, a tag is cut off in its middle.
+  // While it streams, a tag is cut in half.
   await mock.reached('half');
   const thinking = page.locator('[data-event-type=llm_thinking]');
   await eventually(() => thinking.innerText()).toContain('evil.example/half');
@@ -110,7 +110,7 @@ test('untrusted text is shown as text on every page', async () => {
   await eventually(() => analysis.innerText()).toContain(script);
   await expectHarmless(page);
 
-  // The runbook, the alert, and every row are opened.
+  // Opens the runbook, the alert, and every row.
   const alert = page.getByTestId('alert');
   for (const closed = alert.locator('button[aria-expanded=false]'); (await closed.count()) > 0; )
     await closed.first().click();
@@ -129,7 +129,7 @@ test('untrusted text is shown as text on every page', async () => {
   for (const words of [script, tag, 'pay\u200Bload', 'window.owned = 20', 'and its end'])
     expect(shown.join('\n')).toContain(words);
 
-  // What looks like a link to a script is none, and a picture is its address.
+  // A link to a script is not a link, and an image is shown as its address.
   await page.getByTestId('show-outcome').click();
   const all = analysis.getByRole('button', { name: 'Show all' });
   if ((await all.count()) > 0) await all.click();
@@ -144,7 +144,7 @@ test('untrusted text is shown as text on every page', async () => {
   await eventually(() => page.getByTestId('chat-exchange').innerText()).toContain(script);
   await expectHarmless(page);
 
-  // Other pages that show the same.
+  // Other pages that show the same texts.
   await page.goto(`${server().url}/sessions/${id}/trace`);
   const calls = page.locator('[data-testid=waterfall] [role=treeitem][data-call]');
   await calls.first().waitFor();

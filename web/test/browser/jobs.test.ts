@@ -5,7 +5,7 @@ import { capture, extracts, organizes, processed, refusesToExtract, scriptOf } f
 import { scenario } from '../kit/scenario';
 import { plainScript } from '../kit/server';
 
-/** The jobs of a note. */
+/** Finds the jobs of a note. */
 const jobOf = (page: Page, note: string) =>
   page.getByTestId('job').filter({ has: page.locator(`a[href="/notes/${note}"]`) });
 
@@ -25,7 +25,7 @@ describe('background jobs', () => {
       scriptOf(
         [
           extracts('an odd note', [{ title: 'Look again', evidence: 'an odd note' }]),
-          // The second one is a candidate for a duplicate.
+          // A second note yields the same entity, a possible duplicate, and the model is asked about it.
           organizes('Look again', [{}]),
         ],
         plainScript,

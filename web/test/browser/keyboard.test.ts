@@ -35,7 +35,7 @@ test('arrow keys move between the rows of a timeline', async () => {
   const { page } = await visit(`/sessions/${sessions.done}`);
   const pane = page.getByTestId('pane').first();
   const rows = pane.locator('[data-stop]');
-  // Verdict and similar sessions stand above it; what is out of sight has no rows.
+  // The verdict and similar sessions are above it, and rows out of view are not mounted.
   await page.getByTestId(/^seen-before(-none)?$/).waitFor();
   await pane.scrollIntoViewIfNeeded();
   await rows.first().waitFor();
@@ -47,7 +47,7 @@ test('arrow keys move between the rows of a timeline', async () => {
   for (const text of texts.slice(1)) {
     await page.keyboard.press('ArrowDown');
     await eventually(focused).toBe(text);
-    // A pane may reach beyond the window: the focused row is visible.
+    // A pane may extend past the window, but the focused row is visible.
     await eventually(() =>
       page.evaluate(() => (document.activeElement?.getBoundingClientRect().bottom ?? 0) <= innerHeight),
     ).toBe(true);

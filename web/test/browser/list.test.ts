@@ -32,7 +32,7 @@ agent_chains:
 `,
 });
 
-/** The sessions that every test finds, from the oldest to the newest. */
+/** The sessions that every test starts with, oldest first. */
 const sessions = { failed: '', running: '', disk: '', memory: '' };
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ beforeAll(async () => {
   await Promise.all([sessions.failed, sessions.disk, sessions.memory].map((id) => one.ended(id)));
 });
 
-/** The ids of the rows, from the top. */
+/** Returns the ids of the rows, from the top. */
 function rowsOf(page: Page): Promise<string[]> {
   return page
     .getByTestId('session-row')
@@ -100,7 +100,7 @@ test('filters and search in the address survive reload, back and saved links', a
   await eventually(() => page.getByTestId('filter-alert_type').inputValue()).toBe('disk-full');
   await eventually(() => page.getByTestId('filter-status').innerText()).toContain('Failed, Completed');
 
-  // What was typed took the place of the entry before it, so that back leads out of the last choice.
+  // The search replaced its history entry, so going back undoes the last filter choice.
   await page.goBack();
   await page.waitForURL((url) => url.search === '?status=failed,completed');
   await expectRows(page, [failed, memory, disk]);
@@ -158,7 +158,7 @@ test('j, k, arrows and Enter select and open rows, and back restores the row', a
   await page.keyboard.press('k');
   await eventually(() => focused(page)).toBe(memory);
 
-  // Letters belong to the field that has the focus.
+  // Letters go to the focused field.
   await page.keyboard.press('/');
   await page.keyboard.type('jk');
   await eventually(() => page.getByTestId('search').inputValue()).toBe('jk');
@@ -168,7 +168,7 @@ test('rows update live, and new sessions do not move the list', async () => {
   const { page } = await visit('/');
   const { running, failed, memory, disk } = sessions;
   await expectRows(page, [running, failed, memory, disk]);
-  // Somebody reads the list: rows are brought up to date in their places.
+  // The list is being read: rows are updated in place.
   await page.keyboard.press('j');
   const fresh = await server().submit('web-2 is out of memory.');
   await server().mock.open('hold');
@@ -183,7 +183,7 @@ test('rows update live, and new sessions do not move the list', async () => {
   await expectRows(page, [failed, fresh, memory, disk, running]);
 });
 
-/** Every row of the list, read by scrolling through it, and the most that were in the page at once. */
+/** Scrolls through the list and returns every row, and the largest number of mounted rows. */
 async function readList(page: Page): Promise<{ ids: string[]; most: number }> {
   return page.evaluate(async () => {
     const main = document.querySelector('main') ?? document.body;
@@ -217,7 +217,7 @@ test('a long list loads the next page near its end, and draws the rows in sight'
   await page.getByTestId('load-more').waitFor();
   await page.keyboard.press('j');
   await page.keyboard.press('End');
-  // The focus stays on the row it is on, which was the last of the first page.
+  // The focus stays on its row, the last one of the first page.
   await eventually(() => focused(page)).toBe(ids[10]);
   await page.getByText('All 65 sessions shown').waitFor();
   expect(await still(() => focused(page))).toBe(ids[10]);
@@ -226,7 +226,7 @@ test('a long list loads the next page near its end, and draws the rows in sight'
   expect(new Set(all).size).toBe(65);
   expect(most).toBeLessThan(45);
 
-  // The row with the focus stays in the page although it is out of sight, and the keys go on from it.
+  // The focused row stays mounted although it is out of view, and the keys continue from it.
   expect(await still(() => focused(page))).toBe(ids[10]);
   await page.keyboard.press('ArrowDown');
   await eventually(() => focused(page)).toBe(ids[9]);
@@ -235,7 +235,7 @@ test('a long list loads the next page near its end, and draws the rows in sight'
   await eventually(() => focused(page)).toBe(ids[59]);
   await eventually(() => inView(page)).toBe(true);
 
-  // Back leads to the row and the place that were left.
+  // Going back returns to the same row and scroll position.
   await page.keyboard.press('End');
   await eventually(() => inView(page)).toBe(true);
   const last = await focused(page);
@@ -250,7 +250,7 @@ test('a long list loads the next page near its end, and draws the rows in sight'
   await eventually(() => focused(page)).toBe(last);
 });
 
-/** Whether the row with the focus is in the window. */
+/** Reports whether the focused row is in the window. */
 function inView(page: Page): Promise<boolean> {
   return page.evaluate(() => {
     const box = document.activeElement?.getBoundingClientRect();

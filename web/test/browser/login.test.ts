@@ -26,14 +26,14 @@ test('login with a key leads to the requested page, and logout ends it', async (
   await page.getByTestId('outcome').waitFor();
   await eventually(() => page.url()).toContain(`/sessions/${id}`);
 
-  // The session in the browser is a cookie that no script can read.
+  // The browser session is a cookie that scripts cannot read.
   const cookies = await tab.context.cookies();
   expect(cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite }))).toEqual([
     { name: 'tarsy_session', httpOnly: true, sameSite: 'Strict' },
   ]);
   expect(await still(() => page.evaluate(() => document.cookie))).toBe('');
 
-  // What changes something carries the token: the same request without it is refused.
+  // Changes need the CSRF token: the same request without it is rejected.
   const refused = await page.evaluate(
     async (session) => (await fetch(`/api/v1/sessions/${session}/rerun`, { method: 'POST' })).status,
     id,
@@ -70,14 +70,14 @@ test('revoking a key ends its logins', async () => {
   await page.getByTestId('login-submit').click();
   await page.getByTestId('sessions-list').waitFor();
 
-  // A read-only key is refused before it tries to write.
+  // With a read-only key, the form is disabled from the start.
   await page.goto(`${server().url}/submit`);
   await page.getByTestId('submit-forbidden').waitFor();
   await tab.expectAccessible();
 
   tab.tolerated = [/401/];
   await server().ask('DELETE', `/api/v1/keys/${made.id}`);
-  // The page leaves by itself: the server ends its socket. Leading it elsewhere before that would compete with it.
+  // The page redirects on its own, because the server closes its socket. Navigating before that would race with it.
   await page.getByTestId('login-key').waitFor();
   await page.goto(`${server().url}/`);
   await page.getByTestId('login-key').waitFor();
@@ -96,7 +96,7 @@ test('a login that ends while the page is disconnected leads to the login page',
 
   await server().crash();
   await page.locator('[data-testid=connection][data-state=lost]').waitFor();
-  // The page makes no request by itself: only its socket tries again, and is refused.
+  // The page sends no requests: only its socket reconnects, and is rejected.
   await tab.context.clearCookies();
   await server().comeBack();
   await page.getByTestId('login-key').waitFor();

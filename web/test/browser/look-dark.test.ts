@@ -13,7 +13,7 @@ test('the chosen theme is stored and applied before the first paint', async () =
   await page.getByRole('menuitemradio', { name: 'Dark' }).click();
   await eventually(() => theme()).toBe('dark');
 
-  // Every theme that the page is given while it loads, and whether there was anything to draw by then.
+  // Records every theme set while the page loads, and whether there was a body to render by then.
   await page.addInitScript(() => {
     const seen: string[] = [];
     Object.assign(window, { seen });
@@ -33,7 +33,7 @@ test('the chosen theme is stored and applied before the first paint', async () =
   ).toEqual([]);
   await eventually(() => theme()).toBe('dark');
 
-  // Other tabs follow, and "System" follows the system.
+  // Other tabs follow the choice, and "System" follows the operating system.
   const other = await tab.context.newPage();
   await other.goto(`${server().url}/system`);
   await other.getByTestId('theme-switch').click();

@@ -7,7 +7,7 @@ const { visit, sessions } = looksRight('light', [360, 1440]);
 test('nothing moves where motion is reduced', async () => {
   const { page } = await visit(`/sessions/${sessions.running}`, { reducedMotion: 'no-preference' });
   await page.getByTestId('now').waitFor();
-  // Nothing would show that motion can be reduced if nothing moved.
+  // Something must move, or the test would not show that motion is reduced.
   await eventually(() => page.evaluate(() => document.getAnimations().length)).toBeGreaterThan(0);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await expectStill(page);

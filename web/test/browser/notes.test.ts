@@ -43,7 +43,7 @@ test('a note is captured with Ctrl+Enter, processed live, and shows its entities
   await page.getByText('No notes yet').waitFor();
   await tab.expectAccessible();
 
-  // The key is taken by the page, then the letters belong to the field.
+  // The page handles the shortcut; the following letters go to the field.
   await page.getByRole('heading', { level: 1, name: 'Notes' }).waitFor();
   await page.keyboard.press('c');
   await page.keyboard.insertText(meeting);
@@ -53,7 +53,7 @@ test('a note is captured with Ctrl+Enter, processed live, and shows its entities
   await eventually(() => page.getByTestId('capture-text').inputValue()).toBe('');
   const id = (await first.getAttribute('data-note-id')) ?? '';
 
-  // The row changes by itself when the model has answered, and the number in the navigation comes.
+  // The row updates on its own when the model has responded, and the navigation shows the number of review items.
   await server().mock.open('extract');
   await page.locator(`[data-note-id="${id}"][data-status=done]`).waitFor();
   await eventually(() => first.innerText()).toContain('3 items');
@@ -76,7 +76,7 @@ test('a note is captured with Ctrl+Enter, processed live, and shows its entities
   await entities.nth(2).getByText('Proposed').waitFor();
   await tab.expectAccessible();
 
-  // An entity marks its passage, and a passage its entity, by pointer and by focus.
+  // An entity highlights its passage and a passage its entity, by pointer and by focus.
   await entities.nth(1).hover();
   await eventually(() => page.locator('[data-lit]').allInnerTexts()).toEqual(['We roll back to 1.4.']);
   await entities.first().getByRole('link').first().focus();
@@ -106,7 +106,7 @@ test('a failed note shows its error, and is processed again on request', async (
     scriptOf([extracts('an odd note', [{ title: 'Look again', evidence: 'an odd note' }]), ...routes], plainScript),
   );
   await row(page, failed.id).getByTestId('note-reprocess').click();
-  // It is no longer one of those that failed.
+  // The note no longer matches the filter for failed ones.
   await row(page, failed.id).waitFor({ state: 'detached' });
   await page.getByText('No notes match these filters').waitFor();
   await page.getByTestId('notes-clear').click();
@@ -136,7 +136,7 @@ test('all notes since a day are processed again', async () => {
   await page.getByTestId('reprocess-day').fill('2020-01-01');
   await page.getByTestId('reprocess-all').click();
   await page.getByText(/Reprocessing \d+ notes?\./).waitFor();
-  // Its version is the next one, and it is done again.
+  // The note has the next version and is done again.
   await eventually(async () => {
     const { status, version } = await server().ask<{ status: string; version: number }>(
       'GET',

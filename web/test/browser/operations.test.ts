@@ -1,4 +1,7 @@
-/** What people on call do: pause and resume, cancel what a filter matches, and share one session with somebody without a login. */
+/**
+ * Operations of people on call: pause and resume, cancel the sessions that match a filter, and share a session with
+ * someone without a login.
+ */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { eventually, still } from '../kit/expecting';
@@ -63,7 +66,7 @@ test('the sessions that a filter matches are cancelled after their number was sh
   await tab.expectAccessible();
   await page.getByTestId('confirm').click();
   await eventually(() => page.getByRole('dialog').count()).toBe(0);
-  // Cancelling works while claiming is paused, and nothing else is taken.
+  // Cancelling works while claiming is paused, and only matching sessions are cancelled.
   await eventually(async () => {
     const { sessions } = await server().ask<{ sessions: { status: string }[] }>(
       'GET',
@@ -91,7 +94,7 @@ test('a shared session is read without a login at 360 and 1280 pixels until it i
 
   for (const width of [360, 1280]) {
     const reader = await visit('/shared', { viewport: { width, height: 800 } });
-    // The console reports every answer that is no success.
+    // The console reports every unsuccessful response.
     reader.tolerated = [/404/];
     const asked: string[] = [];
     reader.page.on('request', (request) => asked.push(new URL(request.url()).pathname));

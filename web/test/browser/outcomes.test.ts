@@ -1,4 +1,4 @@
-/** The list tells what kind of conclusion each session has, and which cause. */
+/** The list shows the outcome and the cause of each session. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { eventually } from '../kit/expecting';
@@ -73,7 +73,7 @@ test('a row has the outcome and the cause; without a verdict it is completed', a
   const plain = () => rowOf(page, sessions.none).innerText();
   await eventually(plain).toContain('Completed');
   await eventually(plain).toContain('A summary of the analysis.');
-  // No outcome looks like another: each has its own icon.
+  // Each outcome has its own icon.
   const icons = await page
     .locator('[data-session-id] [data-outcome] svg')
     .evaluateAll((all) => all.map((svg) => svg.outerHTML));

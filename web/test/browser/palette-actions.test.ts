@@ -1,4 +1,4 @@
-/** Everything that a page lets people do is in the palette. */
+/** The palette contains every action of a page. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { everything, fill, type Place, places, type Sessions } from '../kit/everything';
@@ -13,7 +13,7 @@ beforeAll(async () => {
   Object.assign(sessions, await fill(server()));
 });
 
-/** What has a command in other words than its own. */
+/** Actions whose command has a different name. */
 const otherWords: Record<string, RegExp> = {
   Cancel: /^Cancel this session$/,
   'Re-run': /^Re-run this session$/,
@@ -42,7 +42,7 @@ interface Control {
   name: string;
 }
 
-/** The controls of a part of the page as assistive technology has them, without those that cannot be used now. */
+/** Returns the enabled controls in a part of the page, as assistive technology sees them. */
 async function controls(page: Page, part: string): Promise<Control[]> {
   const found: Control[] = [];
   for (const place of await page.locator(part).all()) {
@@ -78,14 +78,14 @@ function covers(line: string, { role, name }: Control): boolean {
     case 'tab':
       return line.toLowerCase().includes(name.toLowerCase());
     default:
-      // A key that stands on a button is part of its name, and not of what it does.
+      // A key shown on a button is part of its accessible name, but not of the action's name.
       return line === name || `${line} ${name.at(-1)}` === name;
   }
 }
 
 const pages = places.filter(({ name }) => !['chat', 'trace', 'no such page'].includes(name));
 
-/** What the palette of each page has on a wide screen, for the tests that compare others with it. */
+/** The palette entries of each page on a wide screen, for comparison by other tests. */
 const wideLines = new Map<string, string[]>();
 
 async function openWide({ address, ready }: Place): Promise<Page> {
@@ -100,7 +100,7 @@ test.each(pages)('the palette has every action of $name', async (place) => {
   await eventually(async () => {
     const lines = await paletteLines(page);
     const all = await controls(page, 'main');
-    // Rows of the timeline open and fold, cards are moved; a name that several rows have needs its row.
+    // Controls of timeline rows and cards are excluded, and so are names that several rows share.
     const ofRows = await controls(page, '[data-testid=timeline] ul[aria-label=Events], [data-testid=board]');
     const times = (control: Control) => all.filter(({ name }) => name === control.name).length;
     read.lines = lines;
@@ -114,7 +114,7 @@ test.each(pages)('the palette has every action of $name', async (place) => {
 });
 
 const phone = { viewport: { width: 360, height: 740 } };
-/** The chat is beside the page where there is room for it, and opened on request elsewhere. */
+/** The chat is beside the page on a wide screen, and opened on request elsewhere. */
 const onlyWide = ['Close chat'];
 
 test.each(pages)('the palette of $name has on a phone what it has on a wide screen', async (place) => {
@@ -145,7 +145,7 @@ test('what is folded away on a phone is done from the palette', async () => {
   await choose(page, 'severity: high');
   await page.waitForURL(/severity=high/);
   await eventually(() => page.getByTestId('filter-label').isVisible()).toBe(false);
-  // A field takes the focus: the filters unfold for it.
+  // A folded field can be focused: the filters unfold for it.
   await choose(page, 'label, as name');
   await eventually(() => page.getByTestId('filter-label').evaluate((field) => field === document.activeElement)).toBe(
     true,

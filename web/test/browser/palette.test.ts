@@ -52,7 +52,7 @@ test('what is typed while the palette loads is no shortcut', async () => {
   await page.locator(`[data-session-id="${session}"]`).waitFor();
   await page.keyboard.press('Control+k');
   await eventually(() => asked).toBe(true);
-  // Each of these letters does something on this page, and "g s" leads to another.
+  // Each of these letters is a shortcut on this page, and "g s" goes to another page.
   await page.keyboard.type('jx?gsystem');
   load();
   await eventually(() => page.getByRole('combobox').inputValue()).toBe('jx?gsystem');
@@ -154,7 +154,7 @@ test('single-key shortcuts can be turned off, and stay off', async () => {
     await page.keyboard.press('g');
     await page.keyboard.press('n');
     await page.keyboard.press('?');
-    // What has ⌘ or Ctrl still works, and comes after the keys that must not.
+    // Shortcuts with ⌘ or Ctrl still work. This one comes last, so the keys above have had their chance to act.
     await page.keyboard.press('Control+k');
     await page.getByTestId('palette').waitFor();
     await eventually(() => new URL(page.url()).pathname).toBe('/system');

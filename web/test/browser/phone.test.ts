@@ -1,4 +1,4 @@
-/** The page of a session on a phone: actions in words, as large as a finger, sheets over the page, nothing sideways. */
+/** The session page on a phone: labelled, finger-sized actions, sheets over the page, and no horizontal scrolling. */
 import { expect, test } from 'vitest';
 import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
 import { eventually } from '../kit/expecting';
@@ -28,7 +28,7 @@ test('a session on a phone has actions in words of 44 px, and sheets for evidenc
   for (const name of ['Edit and resubmit', 'Trace']) await header.getByRole('link', { name }).waitFor();
   for (const name of ['Re-run', 'Less', 'Keep as note', 'Export', 'Copy link', 'Chat']) {
     const button = header.getByRole('button', { name, exact: true });
-    // The word is in sight, not only for screen readers.
+    // The label is visible, not only for screen readers.
     await eventually(() => button.getByText(name).or(button).first().innerText()).toContain(name);
   }
   const small = () =>
@@ -50,13 +50,13 @@ test('a session on a phone has actions in words of 44 px, and sheets for evidenc
   await page.getByTestId('more-actions').tap();
   await eventually(() => page.getByTestId('session-actions').isVisible()).toBe(false);
 
-  // The cause is in sight without scrolling.
+  // The cause is visible without scrolling.
   await eventually(async () => {
     const cause = await page.getByTestId('verdict-cause').boundingBox();
     return (cause?.y ?? Number.NaN) + (cause?.height ?? 0);
   }).toBeLessThan(740 - 56);
 
-  // Evidence and chat lie over the page, over its whole width, and close by the back button.
+  // The evidence and the chat cover the full width of the page and close with the back button.
   await page
     .getByTestId('verdict-cause')
     .getByRole('link', { name: /1\.1\.1/ })

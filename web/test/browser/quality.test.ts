@@ -1,4 +1,4 @@
-/** How good the conclusions are: counted from real sessions and what people say about them. */
+/** How good the conclusions are, computed from real sessions and people's feedback. */
 import { expect, test } from 'vitest';
 import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
@@ -78,7 +78,7 @@ test('outcomes, agreement, time and cost are counted by chain, and lead to the s
   await page.getByTestId('quality-as-table').click();
   await page.getByTestId('quality-day').waitFor();
 
-  // Another grouping and period are part of the address.
+  // The grouping and the period are part of the address.
   await page.getByTestId('quality-by').getByText('Model').click();
   await page.waitForURL(/by=model/);
   await eventually(() => rows.allInnerTexts()).toEqual([expect.stringContaining('scripted-model')]);

@@ -1,4 +1,4 @@
-/** More alerts than the server investigates at once, and alerts that come again when their session is over. */
+/** More alerts than the server investigates at a time, and alerts that repeat after their session has ended. */
 import { expect, test } from 'vitest';
 import { deliver, type SentAlert } from '../kit/alerts';
 import { eventually, still } from '../kit/expecting';
@@ -22,7 +22,7 @@ mcp_servers: {cluster: {tools: [{name: get_pods, read_only: true, results: [{tex
 `,
 });
 
-/** An alert of a group of its own. */
+/** Returns an alert with its own group. */
 const alert = (alertname: string, summary: string, labels: Record<string, string> = {}): SentAlert => ({
   labels: { alertname, severity: 'warning', ...labels },
   annotations: { summary },

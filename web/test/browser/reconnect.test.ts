@@ -1,4 +1,7 @@
-/** The server goes away, or the network does: the page says so, comes back by itself, and shows each event once and in order. */
+/**
+ * The server or the network goes away: the page shows it, reconnects on its own, and shows each event once and in
+ * order.
+ */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { eventually, still } from '../kit/expecting';
@@ -8,7 +11,7 @@ import { expectWholeTimeline, status } from '../kit/timeline';
 const calls = (from: number, count: number) =>
   Array.from({ length: count }, (_, n) => `{name: cluster__get_log, arguments: {line: ${from + n}}}`).join(', ');
 
-/** One investigation for each alert type: it stops in the middle of a text, then makes so many calls, and concludes. */
+/** One investigation per alert type: it stops in the middle of a text, then makes `count` calls, and concludes. */
 const investigation = (agent: string, gate: string, count: number) => `
   - when: {agent: ${agent}, turn: 0}
     replies: [{tool_calls: [${calls(1, 10)}], times: forever}]
@@ -41,7 +44,7 @@ const config = [
 ].join('\n');
 
 const { server, visit } = scenario({ script, config });
-/** What the browser itself says of a server that does not answer. */
+/** The browser's own messages about a server that does not respond. */
 const unreachable = [
   /WebSocket connection to .* failed/,
   /net::ERR_(CONNECTION|INTERNET|EMPTY|SOCKET)/,
@@ -50,7 +53,7 @@ const unreachable = [
 
 const freshness = (page: Page, state: string) => page.locator(`[data-testid=freshness][data-state=${state}]`);
 
-/** The types of the messages that came over the sockets of a page. */
+/** Returns the types of the messages received over the sockets of a page. */
 function received(page: Page): string[] {
   const types: string[] = [];
   page.on('websocket', (socket) =>
@@ -75,7 +78,7 @@ test('a killed server that comes back is caught up with', async () => {
   await freshness(page, 'connecting').waitFor();
   await eventually(() => page.getByTestId('freshness').innerText()).toContain('Connection lost');
   await eventually(() => page.getByTestId('connection').getAttribute('data-state')).toBe('lost');
-  // What was known stays to be read.
+  // The known state stays readable.
   await eventually(() => page.getByText('Crashed looks').count()).toBeGreaterThan(0);
   await tab.expectAccessible();
 

@@ -1,4 +1,4 @@
-/** Re-running a session from its page: as it was, or with another chain, model or set of tools. */
+/** Re-running a session from its page, unchanged or with another chain, model or tool selection. */
 import { expect, test } from 'vitest';
 import type { SessionDetail } from '@/api/types';
 import { eventually, still, stored } from '../kit/expecting';
@@ -50,7 +50,7 @@ test('a session is re-run with another chain, model and tools, and leads back to
   expect(await still(() => page.getByTestId('compare-original').count())).toBe(0);
   await page.getByTestId('rerun').click();
   const form = page.getByTestId('rerun-form');
-  // It begins with what the session used.
+  // The form starts with the session's settings.
   await eventually(() => page.getByTestId('rerun-chain').inputValue()).toBe('plain');
   await eventually(() => page.getByTestId('rerun-model').inputValue()).toBe('');
   await form.getByText('2 MCP servers: cluster, logs').waitFor();
@@ -76,7 +76,7 @@ test('a session is re-run with another chain, model and tools, and leads back to
     final_analysis: 'The node ran out of memory.',
   });
 
-  // The next form begins with that, and a plain re-run keeps all of it.
+  // The next form starts with these settings, and a plain re-run keeps all of them.
   await status(page, 'completed').waitFor();
   const compare = page.getByTestId('compare-original');
   await eventually(() => compare.getAttribute('href')).toBe(`/sessions/${again}/trace?compare=${id}`);
@@ -119,7 +119,7 @@ test('an error of a re-run stays in view, and the form stays as it is', async ()
   await page.keyboard.press('Enter');
   const form = page.getByTestId('rerun-form');
   await form.getByRole('radio', { name: 'Selected' }).check();
-  // A selection of nothing is refused by the server.
+  // The server rejects an empty selection.
   await page.getByTestId('confirm').click();
   const problem = form.getByRole('alert');
   await problem.waitFor();

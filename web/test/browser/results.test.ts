@@ -1,4 +1,4 @@
-/** Results of tools: long logs, what the server cut, metrics, and the same call many times. */
+/** Results of tools: long logs, results cut by the server, metrics, and repeated identical calls. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { eventually, still } from '../kit/expecting';
@@ -26,7 +26,7 @@ const tool = (name: string, text: string) => `      - name: ${name}
           - text: |-
               ${text.replaceAll('\n', '\n              ')}`;
 
-/** One agent reads a log, a dump and a metric, then asks the same question 40 times, the last 37 behind a gate. */
+/** An agent reads a log, a dump and a metric, then makes the same call 40 times, the last 37 behind a gate. */
 const script = `
 version: 1
 routes:
@@ -60,7 +60,7 @@ const { server, visit } = scenario({
 });
 
 let done: Promise<string> | undefined;
-/** A session that is over; all tests but one look at the same. */
+/** Returns a finished session, shared by all tests but one. */
 function ended(): Promise<string> {
   done ??= (async () => {
     const id = await server().submit();
@@ -111,7 +111,7 @@ test('identical calls become one row as they arrive, and a citation into it open
   await eventually(() => cited.innerText()).toContain('web-2 Running');
   await tab.expectAccessible();
 
-  // The row of the group folds its calls again, with the keyboard too.
+  // The row of the group collapses its calls again, by keyboard too.
   await page.keyboard.press('Home');
   const head = group(page).getByRole('button');
   await head.focus();
@@ -224,7 +224,7 @@ test('metrics are drawn in the chosen zone, with their numbers in a table, and a
     });
   await eventually(() => inked()).toBe(true);
 
-  // The names of the axis are part of the picture.
+  // The labels of the axis are part of the image.
   const picture = () => chart.locator('canvas').evaluate((node: HTMLCanvasElement) => node.toDataURL());
   const local = await picture();
   await page.getByTestId('zone-switch').click();

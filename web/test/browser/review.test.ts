@@ -7,7 +7,7 @@ import { plainScript } from '../kit/server';
 
 const { server, visit } = scenario();
 
-/** The projects, and the number of the next set of items. */
+/** The project and epic, and the number of item sets created. */
 const made = { project: '', epic: '', sets: 0 };
 
 beforeAll(async () => {
@@ -20,12 +20,12 @@ interface Items {
   assignment: string;
   duplicate: string;
   epic: string;
-  /** The entities of the duplicate. */
+  /** The two entities of the duplicate. */
   first: string;
   second: string;
 }
 
-/** Makes one open item of each kind, all with a word of their own. */
+/** Creates one open item of each kind, all with a unique word. */
 async function makeItems(): Promise<Items> {
   const word = `set${++made.sets}`;
   const known = `Bound the cache of ${word}`;
@@ -91,7 +91,7 @@ const itemOf = (id: string) =>
 
 const shown = (page: Page, id: string) => page.locator(`[data-testid=review-item][data-item-id="${id}"]`);
 
-/** The rows of the diff, as [field, the rest]. */
+/** Returns the rows of the diff as field and remaining cells. */
 async function diffOf(page: Page): Promise<Record<string, string>> {
   const rows = await page.getByTestId('diff-row').all();
   const pairs = await Promise.all(
@@ -118,7 +118,7 @@ test('each kind of item is decided with its key, and the next one follows', asyn
   );
   await tab.expectAccessible();
 
-  // The keys stand in the help.
+  // The help lists the keys.
   await page.keyboard.press('?');
   const help = () => page.getByTestId('keyboard-help').innerText();
   for (const line of ['Accept', 'Edit', 'Reject', 'Next item']) await eventually(help).toContain(line);
@@ -131,7 +131,7 @@ test('each kind of item is decided with its key, and the next one follows', asyn
   await shown(page, items.entity).waitFor({ state: 'detached' });
   expect(await stored(entityOf(entity))).toMatchObject({ state: 'accepted' });
 
-  // The next one came by itself; the others are looked for by their address.
+  // The next item opened automatically; the others are opened by address.
   await page.getByTestId('review-item').waitFor();
   await page.goto(`${server().url}/review?item=${items.assignment}`);
   await shown(page, items.assignment).waitFor();
@@ -195,7 +195,7 @@ test('an item that somebody else decided is not decided again', async () => {
     headers: { 'Content-Type': 'application/json', 'If-Match': `"${version}"` },
     body: JSON.stringify({ decision: 'reject' }),
   });
-  // The page learns of it and leaves the item as it was seen.
+  // The page reports the change and keeps showing the item as it was.
   await page.getByTestId('conflict').getByText('has changed since you opened it', { exact: false }).waitFor();
   await tab.expectAccessible();
   tab.tolerated = [/\b4(09|12)\b/];
@@ -252,7 +252,7 @@ test('items that others decided meanwhile are named in the report of a bulk deci
   for (const id of [items.entity, items.assignment, items.epic]) await box(id).getByRole('checkbox').check();
   await page.getByText('3 items selected').waitFor();
 
-  // While the request is on its way, somebody rejects one item, and decides another and opens it again.
+  // While the request is in flight, someone else rejects one item, and decides and reopens another.
   await page.route('**/api/v1/review/bulk', async (route) => {
     for (const id of [items.entity, items.assignment])
       await server().ask('POST', '/api/v1/review/bulk', {
@@ -273,7 +273,7 @@ test('items that others decided meanwhile are named in the report of a bulk deci
   expect((await stored(itemOf(items.entity))).status).toBe('rejected');
   await tab.expectAccessible();
 
-  // What is open again is still listed, and can be decided.
+  // The reopened item is still listed and can be decided.
   await page.unroute('**/api/v1/review/bulk');
   await box(items.assignment).getByRole('checkbox').check();
   await page.getByTestId('bulk-accept').click();

@@ -17,7 +17,7 @@ const turn = (agent: string, number: number, gate: string, calls: string[]) => `
       - chunks: [${[...words(gate, 30), ...words(`${gate}, after`, 30), ...calls].join(', ')}]
         gate: {name: ${gate}, after_chunks: 30}`;
 
-/** An agent that begins with calls. */
+/** An agent that starts with tool calls. */
 const agent = (name: string, calls: string[], ...turns: [string, string[]][]) => `
   - when: {agent: ${name}, turn: 0}
     replies: [{chunks: [${calls.join(', ')}]}]${turns.map(([gate, then], at) => turn(name, at + 1, gate, then)).join('')}`;
@@ -46,7 +46,7 @@ const { server, visit } = scenario({ script, config });
 
 const following = (page: Page) => timeline(page).getAttribute('data-following');
 
-/** Turns the wheel over a list until it has moved as far. */
+/** Turns the wheel over a list until it has scrolled that far. */
 async function wheel(page: Page, list: Locator, by: number): Promise<void> {
   const box = (await list.boundingBox()) ?? expect.fail('there is no list');
   const before = (await position(list)).top;
@@ -55,7 +55,7 @@ async function wheel(page: Page, list: Locator, by: number): Promise<void> {
   await eventually(async () => Math.round((await position(list)).top - before)).toBe(by);
 }
 
-/** How far the end of a list is below what is in sight. */
+/** Returns the distance from the viewport to the end of a list. */
 const belowSight = (list: Locator) =>
   list.evaluate((element) => Math.round(element.scrollHeight - element.clientHeight - element.scrollTop));
 
@@ -66,14 +66,14 @@ test('scrolling up keeps the place while the agent continues', async () => {
   const list = scroller(page);
   const streaming = page.locator('[data-event-type=llm_response][data-open=true]');
 
-  // At the end: the page follows what is written.
+  // At the end, the page follows the streaming text.
   await mock.reached('one');
   await streaming.getByText('one: sentence 30 of many').last().waitFor();
   await eventually(() => following(page)).toBe('true');
   await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
   await eventually(() => page.getByTestId('jump-to-latest').count()).toBe(0);
 
-  // Far up: text and 31 rows come, and nothing moves.
+  // Far up, text and 31 rows arrive and nothing moves.
   await wheel(page, list, -1500);
   await eventually(() => following(page)).toBe('false');
   const jump = page.getByTestId('jump-to-latest');
@@ -85,7 +85,7 @@ test('scrolling up keeps the place while the agent continues', async () => {
   await eventually(() => jump.innerText()).toContain('31 new');
   expect(await still(() => position(list))).toEqual(place);
 
-  // A way back to the end, from where the page follows again.
+  // The jump button leads back to the end, and the page follows again.
   await jump.click();
   await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
   await eventually(() => following(page)).toBe('true');
@@ -93,7 +93,7 @@ test('scrolling up keeps the place while the agent continues', async () => {
   await streaming.getByText('two: sentence 30 of many').last().waitFor();
   await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
 
-  // A little up: what is being read is done meanwhile, and does not fold.
+  // Slightly up, the row being read finishes and does not collapse.
   await wheel(page, list, -200);
   const row = page.locator(`[data-event-id="${await streaming.last().getAttribute('data-event-id')}"]`);
   await eventually(() => inSight(row)).toBe(true);
@@ -105,7 +105,7 @@ test('scrolling up keeps the place while the agent continues', async () => {
   await eventually(() => row.getByText('two, after: sentence 30 of many').count()).toBeGreaterThan(0);
   expect(await still(() => position(list))).toEqual(near);
 
-  // Who comes back by themselves is followed again.
+  // Scrolling back to the end makes the page follow again.
   await eventually(async () => {
     await page.mouse.wheel(0, 2000);
     return belowSight(list);
@@ -117,7 +117,7 @@ test('scrolling up keeps the place while the agent continues', async () => {
   await streaming.getByText('four: sentence 30 of many').last().waitFor();
   await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);
 
-  // What was followed folds when it is done.
+  // A followed row collapses when it is finished.
   await eventually(() => callRow(page, '1.1.125').getAttribute('data-open')).toBe('false');
   await mock.open('four');
   await status(page, 'completed').waitFor();

@@ -1,4 +1,4 @@
-/** A page that scenarios share one after another has nothing of the one before. */
+/** A page that scenarios share in turn keeps nothing of the previous scenario. */
 import { expect, test } from 'vitest';
 import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';

@@ -1,4 +1,4 @@
-/** Seen before: similar past sessions on the page of a session, with what people say about their verdicts. */
+/** Similar past sessions on the page of a session, with feedback on their verdicts. */
 import { expect, test } from 'vitest';
 import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
 import { eventually, still } from '../kit/expecting';
@@ -11,7 +11,7 @@ const { server, visit } = scenario({
   verdict: true,
 });
 
-/** Runs a session of the same alert to its end; its verdict names this cause. */
+/** Runs a session of the same alert to its end, with a verdict that names this cause. */
 async function concluded(cause: string, data: unknown = 'The pod web-1 crashes.'): Promise<string> {
   await server().mock.play(verdictScript(JSON.stringify({ ...verdictAnswer, cause })));
   const id = await server().submit(data);
@@ -38,7 +38,7 @@ test('similar past sessions are listed with their verdicts, and none that was ma
   const id = await server().submit();
   const tab = await visit(`/sessions/${id}`, { viewport: { width: 1280, height: 500 } });
   const { page } = tab;
-  // While the session still runs: this is when people need it.
+  // Visible while the session still runs, when people need it.
   await server().mock.reached(gate);
   const card = page.getByTestId('seen-before');
   await card.waitFor();
@@ -62,13 +62,13 @@ test('similar past sessions are listed with their verdicts, and none that was ma
     expect(await still(() => each.innerText())).not.toMatch(/Cause found|confidence/);
   expect(await still(() => card.innerText())).not.toMatch(/The cache leaks|The disk is full/);
 
-  // The header leads to it from the end of the timeline, which the page follows.
+  // The header links to it from the end of the timeline, which the page follows.
   await page.getByTestId('seen-before-link').click();
   await eventually(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Seen before');
   await eventually(() => card.evaluate((node) => node.getBoundingClientRect().top < innerHeight - 60)).toBe(true);
   await tab.expectAccessible();
 
-  // Once the session is over it stands below verdict and analysis.
+  // Once the session is over, it is below the verdict and the analysis.
   await server().mock.open(gate);
   await status(page, 'completed').waitFor();
   await page.getByTestId('verdict').waitFor();

@@ -25,7 +25,7 @@ test('login at the issuer returns to the requested page, and logout ends it', as
   await page.getByTestId('outcome').waitFor();
   await eventually(() => page.url()).toBe(`${server().url}/sessions/${id}?tab=alert`);
 
-  // No script can read the cookie, and nothing of the login is left.
+  // Scripts cannot read the cookie, and nothing of the login remains.
   const cookies = (await tab.context.cookies()).filter(({ domain }) => domain === '127.0.0.1');
   expect(cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite }))).toEqual([
     { name: 'tarsy_session', httpOnly: true, sameSite: 'Strict' },
@@ -37,7 +37,7 @@ test('login at the issuer returns to the requested page, and logout ends it', as
   await tab.expectAccessible();
   await page.keyboard.press('Escape');
 
-  // What changes something works: the page sends the token of the session.
+  // Changes work: the page sends the CSRF token of the session.
   await page.getByTestId('rerun').click();
   await page
     .getByRole('dialog')
@@ -58,7 +58,7 @@ test.each([360, 768, 1280])('refused logins are explained at %i px', async (widt
   const { page } = tab;
   tab.tolerated = [/a request to http:\/\/localhost:\d+\/oidc\/authorize/];
 
-  // A user in no group that has a role.
+  // A user without a group that has a role.
   await page.getByTestId('login-sso').click();
   await page.getByRole('button', { name: 'eve' }).click();
   const refusal = page.getByTestId('login-refusal');
@@ -68,7 +68,7 @@ test.each([360, 768, 1280])('refused logins are explained at %i px', async (widt
   await tab.expectAccessible();
   await eventually(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
 
-  // The page that was asked for is still known, and another attempt leads there.
+  // The requested page is still known, and another attempt leads there.
   await eventually(() => new URL(page.url()).searchParams.get('next')).toBe('/sessions');
   await page.getByTestId('login-sso').click();
   await page.getByRole('button', { name: 'Deny' }).click();

@@ -1,6 +1,6 @@
 /**
- * What a page loads after its first content has its place already: a tap meets what the reader aimed at. A tap that is lost
- * because a line appeared above it looks like one that does nothing.
+ * Content that a page loads later already has its space reserved, so that a tap hits what the reader aimed at. If a
+ * line appeared above it, the tap would be lost and seem to do nothing.
  */
 import type { Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -14,12 +14,12 @@ const { server, visit } = scenario({
   verdict: true,
 });
 
-/** As much of Chromium's entry as is read; the types of the DOM do not have it. */
+/** The part of Chromium's entry that is read; the DOM types lack it. */
 interface LayoutShift extends PerformanceEntry {
   sources: { node: Node | null; previousRect: DOMRectReadOnly; currentRect: DOMRectReadOnly }[];
 }
 
-/** Lists what moved up or down, from the load of the page on. */
+/** Records every element that moves vertically after the page load. */
 function watchShifts(): void {
   const shifts: string[] = [];
   Object.assign(window, { shifts });
@@ -31,7 +31,10 @@ function watchShifts(): void {
   }).observe({ type: 'layout-shift', buffered: true });
 }
 
-/** Opens the address with one answer of the API at a time, each drawn before the next, until the named ones have come. */
+/**
+ * Opens the address and releases one API response at a time, each rendered before the next, until the named ones have
+ * arrived.
+ */
 async function loadOneByOne(page: Page, address: string, names: readonly string[]): Promise<void> {
   const held: Route[] = [];
   const missing = new Set(names);
@@ -57,7 +60,7 @@ test.for([
   { width: 768, height: 1024 },
   { width: 1440, height: 900 },
 ])('a session of $width px moves nothing when its parts come one by one', async (viewport) => {
-  // Two with the same alert, so that the second was seen before.
+  // Two with the same alert, so that the session has similar ones.
   for (let n = 0; n < 2; n++) await server().ended(await server().submit());
   const id = await server().submit();
   expect(await server().ended(id)).toBe('completed');

@@ -34,7 +34,7 @@ agent_chains:
 `,
 });
 
-/** The page offers tools once the server has asked for them. */
+/** Waits until the server has loaded the tools, which the page then offers. */
 async function toolsKnown(): Promise<void> {
   const counts = async () => {
     const { servers } = await server().ask<{ servers: { tools: unknown[] }[] }>('GET', '/api/v1/system/mcp-servers');
@@ -68,7 +68,7 @@ test('a dropped file becomes the payload, and submitting opens its session', asy
   await page.getByText('Valid YAML, sent as JSON').waitFor();
   await tab.expectAccessible();
 
-  // A file that came by mistake is taken back.
+  // A file dropped by mistake can be undone.
   await page.getByRole('button', { name: 'Undo' }).click();
   await eventually(() => page.getByTestId('submit-payload').inputValue()).toBe('typed before');
   await page.dispatchEvent('body', 'drop', { dataTransfer: drag });

@@ -3,7 +3,7 @@ import { eventually, still, stored } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain, plainScript } from '../kit/server';
 
-/** A chain of its own names a server that nobody plays, so that only it is in trouble. */
+/** Adds a separate chain whose MCP server does not respond, so that only this chain is affected. */
 const withGone = `${plainChain}
   lost:
     description: Its tools are away.
@@ -36,7 +36,7 @@ describe('a server without keys', () => {
     const card = page.getByRole('region', { name: 'Server' });
     await card.getByText(server_id).waitFor();
     await eventually(() => card.innerText()).toContain(version);
-    // The MCP server that does not answer is a warning, which comes without a reload.
+    // The unresponsive MCP server is a warning, which appears without a reload.
     const warning = page.getByTestId('system-warnings').getByText('gone', { exact: false }).first();
     await warning.waitFor();
     await card.getByText('Degraded').waitFor();
@@ -90,7 +90,7 @@ describe('a server without keys', () => {
     await eventually(sums).toMatch(/LLM calls\s+2/);
     await page.getByTestId('usage-chart').first().waitFor();
     await eventually(() => page.getByTestId('usage-chart').count()).toBe(2);
-    // A chart that drew something: its canvas is not blank.
+    // The chart is drawn: its canvas is not blank.
     const drawn = await page
       .locator('[data-testid=usage-chart] canvas')
       .first()
@@ -126,7 +126,7 @@ describe('a server without keys', () => {
     await page.getByTestId('config-section').first().waitFor();
     expect(await still(() => page.locator('main').innerText())).not.toContain('a-key-of-the-script');
     await tab.expectAccessible();
-    // Without what is built in, what somebody set remains.
+    // Without built-in values, only configured settings remain.
     const { settings } = await server().ask<{ settings: { origin: string }[] }>('GET', '/api/v1/system/config');
     const own = settings.filter(({ origin }) => origin !== 'built-in').length;
     await page.getByTestId('config-origin-built-in').click();
@@ -188,7 +188,7 @@ describe('a server with keys', () => {
   });
 });
 
-/** As the page writes counts of tokens. */
+/** Formats token counts like the page. */
 function tokens(count: number): string {
   return count < 1000 ? String(count) : `${(count / 1000).toFixed(1)}k`;
 }

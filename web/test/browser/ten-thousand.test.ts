@@ -1,4 +1,4 @@
-/** A session of ten thousand events is read like one of ten. */
+/** A session of ten thousand events is as readable as one of ten. */
 import { beforeAll, expect, test } from 'vitest';
 import { bigBudget, bigScript } from '../kit/big';
 import { eventually, still } from '../kit/expecting';
@@ -52,14 +52,14 @@ test('a deep link opens event 5,000, and long texts load on demand', async () =>
   expect(await still(() => page.getByTestId('timeline-row').count())).toBeLessThanOrEqual(500);
   expect(payloads).toEqual([]);
 
-  // The next one is long: its result comes when it is asked for.
+  // The next one has a long result, which is loaded on request.
   const long = rowOf(page, eventOf('1.1.5000'));
   await eventually(() => long.getAttribute('data-open')).toBe('false');
   await long.getByRole('button').first().click();
   await eventually(() => long.innerText()).toContain('and its end.');
   expect(payloads).toEqual([eventOf('1.1.5000')]);
 
-  // A link to it loads it at once.
+  // A link to the row loads it immediately.
   const other = await visit(`/sessions/${session.id}?event=${eventOf('1.1.5000')}`);
   const same = rowOf(other.page, eventOf('1.1.5000'));
   await eventually(() => same.innerText()).toContain('and its end.');
@@ -76,7 +76,7 @@ test('the trace of 10,000 calls draws rows in sight only and filters all of them
   await eventually(() => page.locator('[data-call]').count()).toBe(1);
   await eventually(() => page.locator('[data-call]').innerText()).toContain('1.1.9999');
 
-  // The last call of the agent was given all of it: its beginning and its end are drawn, the rest on request.
+  // The agent's last call received everything: its beginning and end are rendered, the rest on request.
   await page.getByTestId('trace-search').fill('');
   await page.getByTestId('kind-llm').click();
   await page.locator('[data-call]', { hasText: 'iteration' }).last().click();

@@ -1,4 +1,4 @@
-/** A re-run beside its original, and any two sessions beside each other. */
+/** Comparing a re-run with its original, and any two sessions. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { eventually, still } from '../kit/expecting';
@@ -48,7 +48,7 @@ beforeAll(async () => {
 
 const trace = (id: string, search = '') => `/sessions/${id}/trace${search}`;
 
-/** The cells of a row, by what it is about. */
+/** Returns the cells of a row by its header. */
 async function row(page: Page, part: string, name: string | RegExp): Promise<string[]> {
   const found = page
     .getByTestId(part)
@@ -89,7 +89,7 @@ test('a re-run is compared with its original: verdict, tools, cost, time and mod
   await eventually(async () => (await row(page, 'compare-metrics', 'Cost'))[0]).toMatch(/^<?\$0\.0\d$/);
   await tab.expectAccessible();
 
-  // A saved link shows the same; from the original's side too, with the original on the left.
+  // A saved link shows the same comparison; opened from the original, it still has the original on the left.
   const other = await visit(trace(ids.original, `?compare=${ids.rerun}`));
   await other.page.getByTestId('compare-verdict').waitFor();
   await eventually(() => row(other.page, 'compare-verdict', 'Outcome')).toEqual([
@@ -116,7 +116,7 @@ test('the menu and the dialog offer the original and the re-runs', async () => {
   const related = page.getByRole('region', { name: 'Original and re-runs' }).getByRole('button');
   await eventually(() => related.allInnerTexts()).toEqual([`Re-run ${end}`]);
   await tab.expectAccessible();
-  // Each session is offered once, though a re-run resembles its original.
+  // Each session is offered once, even though a re-run is similar to its original.
   const similar = page.getByRole('region', { name: 'Similar sessions' }).getByRole('button');
   await similar.first().waitFor();
   await eventually(() => similar.count()).toBe(1);

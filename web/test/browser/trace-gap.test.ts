@@ -1,4 +1,4 @@
-/** A server is killed in the middle of a session, and the trace shows when nobody worked on it. */
+/** A server is killed during a session, and the trace shows when nobody worked on it. */
 import { expect, test } from 'vitest';
 import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
@@ -42,7 +42,7 @@ test('a killed server leaves a gap with its duration and reason', async () => {
   const text = () => gap.innerText();
   await eventually(text).toContain('Interrupted');
   await eventually(text).toContain('stopped responding');
-  // The lease is two seconds, so that nobody could take over earlier than that after the last sign of life.
+  // The lease lasts two seconds, so no takeover happens earlier than that after the last heartbeat.
   await eventually(text).toMatch(/\d+(\.\d)? s|\d+ ms/);
   await eventually(() => page.getByTestId('trace-gap-band').first().boundingBox()).toMatchObject({
     width: expect.any(Number),

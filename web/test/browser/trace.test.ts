@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 
-/** Hostile to a shell and to a page. */
+/** Hostile to a shell and to HTML. */
 const tricky = `it's "quoted" $(touch /tmp/never) \`id\` <b>bold</b>`;
 
 const { server, visit } = scenario({
@@ -58,13 +58,13 @@ beforeAll(async () => {
   expect(await server().ended(session)).toBe('completed');
 });
 
-/** The name of the row that the keys are at. */
+/** Returns the name of the row that is active in keyboard navigation. */
 async function activeRow(page: Page): Promise<string> {
   const id = await page.getByRole('tree').getAttribute('aria-activedescendant');
   return (await page.locator(`[id="${id}"]`).innerText()).replaceAll('\n', ' ');
 }
 
-/** Opens a call by its name. */
+/** Opens a call by its name and returns its id. */
 async function choose(page: Page, name: RegExp): Promise<string> {
   await page.getByRole('treeitem', { name }).first().click();
   await page.waitForURL(/[?&]call=/);
@@ -108,7 +108,7 @@ test('tree and waterfall show every call and work by keyboard', async () => {
   await page.waitForURL(/[?&]call=/);
   await page.getByTestId('conversation').waitFor();
   await tab.expectAccessible();
-  // The chosen call is in the address, so it can be sent to somebody.
+  // The selected call is in the address, so it can be shared.
   await page.reload();
   await page.getByTestId('conversation').waitFor();
 });
@@ -123,13 +123,13 @@ test('rows have call number and first argument, and the failed call is open at f
   const details = page.getByTestId('call-details');
   await details.getByText('The log is gone.').first().waitFor();
   await eventually(() => details.getByRole('heading', { level: 2 }).innerText()).toContain('first failed call');
-  // It was not chosen by a person, so it is not in the address, but in a link that is copied.
+  // It was selected automatically, so it is not in the address, but a copied link includes it.
   await eventually(() => new URL(page.url()).search).toBe('');
   await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('button', { name: 'Copy link' }).click();
   await eventually(() => page.evaluate(() => navigator.clipboard.readText())).toMatch(/trace\?call=[0-9a-f-]{36}$/);
 
-  // What a link names wins.
+  // A call named by a link takes precedence.
   const id = await choose(page, /1\.1\.1 get_pods/);
   const other = await visit(`${address()}?call=${id}`);
   await other.page.getByTestId('call-details').getByText('web-1 in shop was OOMKilled').waitFor();
@@ -155,7 +155,7 @@ test('kind, failure and text filter the rows, and the address keeps them', async
   await eventually(() => calls.count()).toBe(1);
   await eventually(() => page.getByTestId('trace-matches').innerText()).toMatch(/^1 of \d+ rows$/);
   await tab.expectAccessible();
-  // A saved link shows the same.
+  // A saved link shows the same filters.
   await page.reload();
   await eventually(() => calls.count()).toBe(1);
   await eventually(() => chip('kind-tool').getAttribute('aria-pressed')).toBe('true');
@@ -164,7 +164,7 @@ test('kind, failure and text filter the rows, and the address keeps them', async
   await page.getByRole('button', { name: 'Clear filters' }).first().click();
   await eventually(() => calls.count()).toBe(9);
 
-  // Each kind has a colour of its own, in both themes.
+  // Each kind has its own colour in both themes.
   for (const theme of ['light', 'dark']) {
     await page.evaluate((name) => document.documentElement.setAttribute('data-theme', name), theme);
     const colours = await page
@@ -294,7 +294,7 @@ test('an LLM call can be repeated from a shell', async () => {
   await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.getByRole('treeitem').first().waitFor();
   const calls = page.locator('[data-call]').filter({ hasNotText: /get_(pods|log)/ });
-  // The second call of the first agent: its conversation has the tricky arguments and the results.
+  // The first agent's second call: its conversation has the hostile arguments and the results.
   await calls.nth(1).click();
   await page.getByTestId('conversation').waitFor();
   const command = await copied(page, 'Copy chat request as curl');
@@ -328,7 +328,7 @@ test('two executions of a stage are compared side by side', async () => {
   await comparison.getByText('"prod"').waitFor();
   await tab.expectAccessible();
 
-  // A saved link shows the same, the other way round if that is what it says.
+  // A saved link shows the same comparison, with the sides in the order of the link.
   const url = new URL(page.url());
   const { left, right } = Object.fromEntries(url.searchParams);
   const other = await visit(`${address()}?left=${right}&right=${left}`);

@@ -1,4 +1,4 @@
-/** The verdict of a session: what the card shows, what it leaves out, and how it comes to somebody who watches. */
+/** The verdict of a session: what its card shows and omits, and how it appears to someone watching. */
 import { expect, test } from 'vitest';
 import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
 import { eventually, still } from '../kit/expecting';
@@ -33,7 +33,7 @@ test('the verdict stands first, whole, with steps to tick and commands to copy',
   await eventually(() => page.getByTestId('verdict-impact').innerText()).toContain('1 of 3 requests');
   await eventually(() => page.getByTestId('not-checked').locator('li').count()).toBe(2);
 
-  // Nothing of it is behind a button, and the analysis comes after it.
+  // Nothing is behind a button, and the analysis comes after the verdict.
   const cut = () =>
     card.evaluate(
       (node) =>
@@ -52,11 +52,11 @@ test('the verdict stands first, whole, with steps to tick and commands to copy',
     return (below?.y ?? Number.NaN) - (above?.y ?? 0) - (above?.height ?? 0);
   }).toBeGreaterThanOrEqual(0);
 
-  // The summary is there once.
+  // The summary appears once.
   await eventually(() => page.getByTestId('executive-summary').innerText()).toContain('The limit of web is too low.');
   await eventually(() => page.getByTestId('outcome').getByText('The limit of web is too low.').count()).toBe(1);
 
-  // A mark that names no call is struck out, in the verdict as in the analysis.
+  // A citation of an unknown call is struck through, in the verdict and in the analysis.
   await eventually(() => page.getByTestId('not-checked').locator('s').innerText()).toBe('9.9.9');
 
   const steps = page.getByTestId('next-step');
@@ -76,7 +76,7 @@ test('the verdict stands first, whole, with steps to tick and commands to copy',
     '1. Raise the memory limit of web to 512 MiB (low risk)',
   );
 
-  // Ticks are kept by this browser, also with the keyboard.
+  // Ticks are stored in this browser; by keyboard too.
   await steps.nth(1).getByRole('checkbox').focus();
   await page.keyboard.press('Space');
   await eventually(() => steps.nth(1).getAttribute('data-done')).toBe('true');
@@ -129,7 +129,7 @@ test.each([
   await call.getByRole('button').first().click();
   await eventually(() => call.getAttribute('data-open')).toBe('true');
   await call.scrollIntoViewIfNeeded();
-  // Going up a little stops the list from following its end.
+  // Scrolling up slightly stops the list from following its end.
   await scroller(page).hover();
   await page.mouse.wheel(0, -30);
   await eventually(() => page.getByTestId('timeline').getAttribute('data-following')).toBe('false');
@@ -154,7 +154,7 @@ test('a notification comes when the session ends, after a click allowed it', asy
   await mock.play(verdictScript(JSON.stringify(verdictAnswer), 'notified'));
   const id = await server().submit();
   const { page } = await visit('/');
-  // The browser's own dialog and the desktop's notification are outside of the page: here they are written down.
+  // The browser's permission dialog and the desktop notification are outside of the page, so they are recorded here.
   await page.addInitScript(() => {
     const log: string[] = [];
     class Recorded {

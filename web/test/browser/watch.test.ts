@@ -1,4 +1,4 @@
-/** An investigation that is watched from its beginning to its end, in one page that is never loaded again. */
+/** An investigation watched from beginning to end, in one page that is never reloaded. */
 import { expect, test } from 'vitest';
 import { eventually, still } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
@@ -72,7 +72,7 @@ test('an investigation streams to its end, and citations open the tool calls', a
   await page.locator(`[data-testid=session-row][data-session-id="${id}"]`).click();
   await status(page, 'in_progress').waitFor();
 
-  // What the model has written so far is read before it is done.
+  // The model's text can be read while it streams.
   await mock.reached('thought');
   const thought = page.locator('[data-event-type=llm_thinking]');
   await thought.getByText('The pod restarts.').last().waitFor();
@@ -84,7 +84,7 @@ test('an investigation streams to its end, and citations open the tool calls', a
   ]);
   await mock.open('thought');
 
-  // A tool call is open while it runs, and folds when it is done.
+  // A tool call is open while it runs and collapses when it is finished.
   await turnstile.reached('get_events');
   const call = callRow(page, '1.1.1');
   await call.waitFor();
@@ -94,7 +94,7 @@ test('an investigation streams to its end, and citations open the tool calls', a
   turnstile.open('get_events');
   await eventually(() => call.getAttribute('data-open')).toBe('false');
 
-  // Three agents at once stand side by side, each with its own text.
+  // Three parallel agents are side by side, each with its own text.
   await Promise.all(['first', 'second', 'third'].map((gate) => mock.reached(gate)));
   const panes = page.getByTestId('pane');
   await eventually(() => panes.count()).toBe(3);
@@ -103,7 +103,7 @@ test('an investigation streams to its end, and citations open the tool calls', a
     await panes.nth(at).getByText(`${name} begins to conclude.`).last().waitFor();
     expect(await still(() => panes.nth(at).innerText())).not.toContain(`${name} is done.`);
   }
-  // Side by side: at the same height, and each begins where the one on its left ends or later.
+  // Side by side: at the same height, and each starts at or after the right edge of its left neighbour.
   await eventually(async () => {
     const boxes = await Promise.all(names.map((_, at) => panes.nth(at).boundingBox()));
     return boxes.map((box, at) => ({
@@ -113,7 +113,7 @@ test('an investigation streams to its end, and citations open the tool calls', a
   }).toEqual(names.map(() => ({ y: true, x: true })));
   await tab.expectAccessible();
 
-  // They end in another order than they stand in.
+  // They end in a different order.
   for (const gate of ['third', 'first', 'second']) await mock.open(gate);
   for (const [at, name] of names.entries()) await panes.nth(at).getByText(`${name} is done.`).last().waitFor();
 
@@ -124,7 +124,7 @@ test('an investigation streams to its end, and citations open the tool calls', a
   expect(await still(() => page.getByTestId('outcome').count())).toBe(0);
   await mock.open('summary');
 
-  // At the end the outcome stands on top, and the page says how to get there.
+  // At the end the outcome is at the top, and the page has a button to scroll there.
   await status(page, 'completed').waitFor();
   const outcome = page.getByTestId('outcome');
   await outcome.waitFor();
@@ -136,7 +136,7 @@ test('an investigation streams to its end, and citations open the tool calls', a
   await eventually(() => outcome.innerText()).toContain('9.9.9');
   await tab.expectAccessible();
 
-  // A mark shows the tool call, and from there one comes to its row, into a pane as well.
+  // A citation opens the tool call, and from there its row, even inside a pane.
   await outcome.getByRole('link', { name: 'Tool call 2.2.1' }).click();
   await page.getByTestId('evidence-row').click();
   const cited = rowOf(page, (await callOf(server(), id, '2.2.1')).id);
@@ -151,13 +151,13 @@ test('an investigation streams to its end, and citations open the tool calls', a
   const long = rowOf(page, (await callOf(server(), id, '1.1.2')).id);
   await eventually(() => inSight(long)).toBe(true);
 
-  // A long result is shown by its summary; the result itself is behind it.
+  // A long result is shown as its summary, with a button for the raw result.
   await long.getByText('The log repeats one line.').last().waitFor();
   expect(await still(() => long.innerText())).not.toContain('the last line.');
   await long.getByRole('button', { name: 'Show raw result' }).click();
   await eventually(() => long.innerText()).toContain('the last line.');
 
-  // The address is enough to show somebody else the same row.
+  // The address is enough to show someone else the same row.
   const link = new URL(page.url());
   expect(await still(() => page.evaluate(() => document.documentElement.hasAttribute('data-never-reloaded')))).toBe(
     true,
@@ -169,7 +169,7 @@ test('an investigation streams to its end, and citations open the tool calls', a
   await eventually(() => same.getAttribute('data-open')).toBe('true');
   await eventually(() => same.getAttribute('data-marked')).toBe('true');
 
-  // Three agents fit beside verdict and chat.
+  // Three agents fit beside the verdict and the chat.
   await other.page.setViewportSize({ width: 1920, height: 900 });
   await other.page.getByTestId('chat-open').click();
   await other.page.getByTestId('chat').waitFor();

@@ -1,4 +1,4 @@
-/** Another time zone changes the times of a page, and nothing else of it. */
+/** Changing the time zone changes the times on a page and nothing else. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { eventually, still } from '../kit/expecting';
@@ -8,7 +8,7 @@ import { plainChain } from '../kit/server';
 const { server, visit } = scenario({ config: plainChain });
 const tokyo = { timezoneId: 'Asia/Tokyo' };
 
-/** How many texts and tooltips of the page are a time in each zone. */
+/** Counts the texts and tooltips on the page that are a time in each zone. */
 const timesOf = (page: Page) =>
   page.locator('main').evaluate((main) => {
     const elements = [...main.querySelectorAll('*')];
@@ -27,7 +27,7 @@ async function choose(page: Page, zone: 'utc' | 'local') {
   await page.getByTestId(`zone-${zone}`).click();
 }
 
-/** Waits for the page's times, chooses UTC, and expects each of them to be in it. */
+/** Waits for the times on the page, chooses UTC, and expects all of them to change. */
 async function expectAllChanged(page: Page, least: number) {
   await eventually(async () => (await timesOf(page)).local).toBeGreaterThanOrEqual(least);
   const before = await timesOf(page);
@@ -49,10 +49,10 @@ test('a question that is being typed stays, and the times of the session change'
   const question = page.getByTestId('chat-input');
   await question.fill('Why did the pod');
   const marked = await question.evaluateHandle((field) => field);
-  // The tooltip and the text of each row of the timeline, and when the alert was received.
+  // The tooltip and text of each timeline row, and when the alert was received.
   await expectAllChanged(page, 5);
   expect(await still(() => question.inputValue())).toBe('Why did the pod');
-  // The very same field: a draft that was put back into a new one would have lost the cursor.
+  // It is the same element: restoring a draft into a new field would have lost the cursor.
   expect(await still(() => question.evaluate((field, old) => field === old, marked))).toBe(true);
   await choose(page, 'local');
   await eventually(async () => (await timesOf(page)).utc).toBe(0);
@@ -105,7 +105,7 @@ test('the times of silences change, and the end that was entered stays the same 
   await page.getByTestId('silence-duration').selectOption('custom');
   const end = page.getByTestId('silence-end');
   await end.fill('2027-01-01T09:00');
-  // The dialog covers the bar, but another tab of this browser may change the zone.
+  // The dialog covers the top bar, but another tab of this browser can change the zone.
   const second = await page.context().newPage();
   await second.goto(server().url);
   await choose(second, 'utc');

@@ -13,7 +13,10 @@ interface DeliveryResult {
 
 let deliveries = 0;
 
-/** Delivers alerts in one call and returns what became of each. No two calls are the same: a repeated call would change nothing. */
+/**
+ * Delivers alerts in one call and returns the action for each. Each delivery is unique, because a repeated one would
+ * change nothing.
+ */
 export async function deliver(server: Server, ...alerts: SentAlert[]): Promise<DeliveryResult['alerts']> {
   deliveries++;
   const result = await server.ask<DeliveryResult>('POST', '/api/v1/webhooks/alertmanager/default', {
@@ -37,7 +40,7 @@ export async function deliver(server: Server, ...alerts: SentAlert[]): Promise<D
   return result.alerts;
 }
 
-/** Alerts of one group, each of a pod of its own. */
+/** Returns alerts of one group, each for a different pod. */
 export function podAlerts(alertname: string, count: number, first = 1): SentAlert[] {
   return Array.from({ length: count }, (_, n) => ({
     labels: { alertname, namespace: 'shop', cluster: 'prod-eu', severity: 'warning', pod: `web-${first + n}` },

@@ -1,14 +1,17 @@
-/** A session with thousands of timeline events, made by the product itself from a script. */
+/** A session with thousands of timeline events, created by running a script on the real server. */
 
-/** How many tool calls the model asks for at once. Few turns: with each of them the whole conversation is sent again. */
+/**
+ * How many tool calls the model makes per turn. There are few turns, because each one sends the whole conversation
+ * again.
+ */
 const batch = 500;
 
-/** What such a session costs is more than sessions may by default: settings of `system`. */
+/** Settings for `system`: such a session costs more than the default budget allows. */
 export const bigBudget = 'budgets: {session: {max_cost_usd: 0}}';
 
 /**
- * A script in which one agent makes so many tool calls that its timeline has at least `events` rows. Every thousandth result
- * is far longer than what a row shows before it is opened.
+ * Returns a script in which one agent makes enough tool calls for a timeline of at least `events` rows. Every
+ * thousandth result is much longer than its preview.
  */
 export function bigScript(events: number): string {
   const call = (line: number) =>
@@ -45,7 +48,10 @@ const crowdText = Array.from(
     `## Part ${n}\n\n${`The pod **web-${n}** used \`${n} MiB\` more than before, and nobody knows why. `.repeat(3)}`,
 ).join('\n\n');
 
-/** Six stages of eight agents at once, each of which makes some calls and then writes. Those of the last stage wait for the gate `go`. */
+/**
+ * Six stages of eight parallel agents, each of which makes some calls and then writes. The texts of the last stage wait
+ * for the gate `go`.
+ */
 export const crowd = {
   script: `
 version: 1

@@ -1,9 +1,10 @@
-/** A real Chromium. */
+/** Launches a real Chromium. */
 import { type Browser, chromium } from 'playwright-core';
 
 /**
- * Chromium heeds the last --disable-features only, so this repeats what Playwright turns off and scenarios rely on, and adds
- * the pages of the address bar's popup: no test sees them, and loading them took most of a new tab's CPU time.
+ * Chromium uses only the last --disable-features, so this repeats the features that Playwright disables and scenarios
+ * rely on, and adds those of the address bar's popup pages: no test sees them, and loading them took most of a new
+ * tab's CPU time.
  */
 const disabledFeatures = [
   ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
@@ -40,8 +41,8 @@ export async function launch(args: string[] = []): Promise<Browser> {
 let shared: Promise<Browser> | undefined;
 
 /**
- * The browser of the scenarios: one for all files of a worker, whose tabs have contexts of their own. Playwright ends it with
- * the worker's process.
+ * Returns the browser of the scenarios: one for all files of a worker, with a separate context per tab. Playwright
+ * closes it when the worker's process ends.
  */
 export function sharedBrowser(): Promise<Browser> {
   shared ??= launch();

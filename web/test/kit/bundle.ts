@@ -1,11 +1,11 @@
-/** What the built page weighs: its files as they go over the wire. */
+/** The transfer size of the built dashboard's files. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 const dist = path.resolve(import.meta.dirname, '../../dist');
 
-/** What may be loaded, in files and bytes, until the list is first shown, and until the whole page is there. */
+/** The budget in files and bytes until the first view of the list, and until the whole page has loaded. */
 export const budgets = { first: { files: 5, bytes: 19_000 }, whole: { files: 11, bytes: 225_000 } };
 
 interface Chunk {
@@ -15,7 +15,9 @@ interface Chunk {
   imports?: string[];
 }
 
-/** The files of what is shown first and of the whole list with their sizes; undefined where the page is not built. */
+/**
+ * Returns the files of the first view and of the whole list with their sizes; undefined if the dashboard is not built.
+ */
 export function firstPage(): { first: Map<string, number>; whole: Map<string, number> } | undefined {
   const file = path.join(dist, 'manifest.json');
   if (!existsSync(file)) return undefined;
@@ -34,13 +36,16 @@ export function firstPage(): { first: Map<string, number>; whole: Map<string, nu
   const first = sizes();
   add('src/main.tsx');
   add('src/pages/sessions/page.tsx');
-  // Of the font, browsers load the letters that a page has, when it has started: of ours, the Latin ones.
+  // Once the app has started, browsers load only the font files for the letters on the page: here the Latin ones.
   const fonts = Object.values(manifest).flatMap((chunk) => chunk.assets ?? []);
   for (const font of fonts) if (font.includes('-latin-wght')) files.add(font);
   return { first, whole: sizes() };
 }
 
-/** As browsers get it: compressed by the build, else by the server, unless it is so by itself. */
+/**
+ * Returns the size as sent to browsers: compressed by the build or by the server, unless the format is already
+ * compressed.
+ */
 function sizeOf(name: string): number {
   const file = path.join(dist, name);
   if (existsSync(`${file}.br`)) return readFileSync(`${file}.br`).length;

@@ -1,6 +1,6 @@
-/** A session with a verdict: what three agents found, what the model concludes of it, and how scenarios change that. */
+/** A session with a verdict: the findings of three agents, the model's conclusion, and variations for scenarios. */
 
-/** What the model answers when it is asked for a verdict, as the server's schema has it. */
+/** The model's reply to a request for a verdict, in the server's schema. */
 export const verdictAnswer = {
   outcome: 'cause_found',
   cause: 'The memory limit of web (256 MiB) is below what release 1.4 needs [call 1.1.1].',
@@ -47,14 +47,17 @@ agent_chains:
     chat: {enabled: true}
 `;
 
-/** A log in which one line matters. */
+/** A log with one relevant line. */
 export const logLines = [
   ...Array.from({ length: 60 }, (_, n) => `14:01:${String(n).padStart(2, '0')} INFO cache warm, ${n} entries`),
   '14:02:07 ERROR web-1 OOMKilled: 310 MiB used, limit 256 MiB',
   ...Array.from({ length: 30 }, (_, n) => `14:03:${String(n).padStart(2, '0')} INFO restarting`),
 ];
 
-/** Plays an investigation of two tool calls whose verdict is the given text; `gate` holds the verdict back. */
+/**
+ * Returns the script of an investigation with two tool calls that concludes with the given verdict; the verdict waits
+ * for `gate`.
+ */
 export function verdictScript(answer: string, gate = ''): string {
   const json = JSON.stringify;
   return `

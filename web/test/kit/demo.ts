@@ -11,7 +11,7 @@ export class Demo {
     readonly url: string,
   ) {}
 
-  /** Speed is how fast its model answers: 1 is a human pace. */
+  /** `speed` is the speed of its model; 1 is a human pace. */
   static async start(speed: number): Promise<Demo> {
     const directory = makeDirectory('tarsy-demo-');
     const data = path.join(directory, 'data');

@@ -1,20 +1,23 @@
-/** Where the servers of scenarios have their files. */
+/** The directories of the scenarios' servers. */
 import { chmodSync, mkdtempSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 /**
- * Where Linux offers files in memory. Each server gets a copy of a database, and to write one to a disk takes as much CPU time
- * as to load a page.
+ * The in-memory file system of Linux. Each server gets a copy of a database, and writing that to disk takes as much CPU
+ * time as loading a page.
  */
 const memory = '/dev/shm';
-/** Far more than the servers that run at once take. */
+/** Much more than the concurrent servers need. */
 const needed = 4 * 2 ** 30;
 
-/** Makes a directory with a name that begins so: in memory if there is plenty, else where other temporary files are. */
+/**
+ * Creates a directory with this name prefix: in memory if there is enough space, otherwise where other temporary files
+ * are.
+ */
 export function makeDirectory(prefix: string): string {
   const directory = mkdtempSync(path.join(freeBytes(memory) >= needed ? memory : tmpdir(), prefix));
-  // Root lends its PostgreSQL to another user, who must be able to come in.
+  // Run as root, the server runs PostgreSQL as another user, who needs access.
   chmodSync(directory, 0o755);
   return directory;
 }
@@ -24,6 +27,6 @@ function freeBytes(place: string): number {
     const { bavail, bsize } = statfsSync(place);
     return bavail * bsize;
   } catch {
-    return 0; // a system without it
+    return 0; // the system has none
   }
 }

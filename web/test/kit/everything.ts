@@ -1,4 +1,4 @@
-/** Every page with something on it: sessions that are over, failed and running, a chat, notes, a board, tools, usage. */
+/** Every page with content: finished, failed and running sessions, a chat, notes, a board, tools, usage. */
 import type { Page } from 'playwright-core';
 import { deliver, podAlerts } from './alerts';
 import {
@@ -97,12 +97,12 @@ export interface Sessions {
   done: string;
   running: string;
   note: string;
-  /** Of an alert that came twice, with long words. */
+  /** A session of an alert received twice, with very long words. */
   repeated: string;
   storm: string;
 }
 
-/** Makes the sessions. The running one stands still in the middle of a sentence. */
+/** Creates the sessions. The running one stops in the middle of a sentence. */
 export async function fill(server: Server): Promise<Sessions> {
   const done = await server.submit({
     pod: 'web-1',
@@ -121,7 +121,7 @@ export async function fill(server: Server): Promise<Sessions> {
   return { done, running, note, ...alerts };
 }
 
-/** A repeated alert, a storm, a silence and what it kept back. */
+/** Creates a repeated alert, a storm, a silence and the alert it suppressed. */
 async function fillAlerts(server: Server): Promise<Pick<Sessions, 'repeated' | 'storm'>> {
   const alert = {
     labels: { alertname: 'CheckoutDown', severity: 'critical', service: 'checkout', team: `team-${'x'.repeat(120)}` },
@@ -164,7 +164,7 @@ async function fillNotes(server: Server): Promise<string> {
 export interface Place {
   name: string;
   address: (sessions: Sessions) => string;
-  /** Waits until the page shows what it has to show. */
+  /** Waits until the page shows its content. */
   ready: (page: Page) => Promise<void>;
 }
 

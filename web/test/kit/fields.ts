@@ -1,14 +1,14 @@
 /**
- * Which fields of the server's answers the page reads. The type checker knows: a property that is read and that was declared
- * in the types made from docs/openapi.json is one, and so is one that is read through a type of the page's own which an
- * answer was given to. The list is what the contract tests of the server hold true, so that none is forgotten.
+ * Finds the fields of the server's responses that the dashboard reads, using the type checker: properties declared in
+ * the types generated from docs/openapi.json, even if they are read through one of the dashboard's own types that a
+ * response was assigned to. The server's contract tests check every field in the list, so that none is forgotten.
  */
 import path from 'node:path';
 import ts from 'typescript';
 
 const web = path.resolve(import.meta.dirname, '../..');
 const schemaFile = path.join(web, 'src/api/schema.d.ts');
-/** How deep an answer is followed into the page's own types. */
+/** How deep a response is followed into the dashboard's own types. */
 const deepest = 5;
 
 const { fileNames, options } = ts.parseJsonConfigFileContent(
@@ -17,18 +17,18 @@ const { fileNames, options } = ts.parseJsonConfigFileContent(
   web,
 );
 
-/** A program of the page's files and of what they import. */
+/** Creates a program of the files and their imports. */
 export function programOf(files: readonly string[]): ts.Program {
   return ts.createProgram(files, options);
 }
 
-/** The files that the page is made of. */
+/** Returns the source files of the dashboard. */
 export function pageFiles(): string[] {
   const tests = /\.test\.tsx?$|\/fake\/|\/fixture\.ts$/;
   return fileNames.filter((name) => name.startsWith(path.join(web, 'src/')) && !tests.test(name));
 }
 
-/** Every field that the files read, as Schema.field, sorted. */
+/** Returns every field that the files read, as Schema.field, sorted. */
 export function fieldsRead(files: readonly string[] = pageFiles()): string[] {
   const program = programOf(files);
   const search = new Search(program.getTypeChecker());
@@ -38,7 +38,7 @@ export function fieldsRead(files: readonly string[] = pageFiles()): string[] {
   return [...search.found].sort();
 }
 
-/** The name of the schema that declares a property, if it is one of the document's. */
+/** Returns the schema that declares a property, if the OpenAPI document declares it. */
 function schemaOf(declaration: ts.Node): string | undefined {
   if (declaration.getSourceFile().fileName !== schemaFile) return undefined;
   const names: string[] = [];
@@ -50,17 +50,20 @@ function schemaOf(declaration: ts.Node): string | undefined {
   return top === 'components' && group === 'schemas' && rest.length > 0 ? rest.join('.') : undefined;
 }
 
-/** Whether an identifier is the name of a member, as in value.member. */
+/** Reports whether an identifier is the name of a member, as in value.member. */
 function isMemberName(node: ts.Identifier): boolean {
   return ts.isPropertyAccessExpression(node.parent) && node.parent.name === node;
 }
 
-/** Whether an identifier names an element or an attribute. The checker takes it for a value and resolves the whole element. */
+/**
+ * Reports whether an identifier names an element or an attribute. The checker would treat it as a value and resolve the
+ * whole element.
+ */
 function isJsxName({ parent }: ts.Identifier): boolean {
   return ts.isJsxOpeningLikeElement(parent) || ts.isJsxClosingElement(parent) || ts.isJsxAttribute(parent);
 }
 
-/** Whether a node is an expression that can hand an answer over, or a function that can be handed one. */
+/** Reports whether a node is an expression that can pass a response on, or a function that can receive one. */
 function isGiven(node: ts.Node): node is ts.Expression {
   if (ts.isIdentifier(node)) return !isJsxName(node) && !isMemberName(node);
   return (
@@ -73,8 +76,8 @@ function isGiven(node: ts.Node): node is ts.Expression {
 }
 
 /**
- * Whether a node is the value of an attribute or a child of an element such as div. Its types are the browser's, and to find them takes the
- * checker most of its time.
+ * Reports whether a node is an attribute or a child of a native element such as div. Its types are the browser's, and
+ * resolving them would take most of the checker's time.
  */
 function isForElement(node: ts.Node): boolean {
   const holder = ts.isJsxExpression(node.parent) ? node.parent.parent : node.parent;
@@ -118,7 +121,7 @@ class Search {
     if (ts.isIdentifier(name) || ts.isStringLiteral(name)) this.read(node.parent, [name.text]);
   }
 
-  /** Notes a field if the document declares it, by name or as one of an open object. */
+  /** Records a field if the document declares it, by name or as an additional property. */
   private field(type: ts.Type, name: string): void {
     const declared = type.getProperty(name)?.declarations;
     const open = this.checker.getIndexInfoOfType(type, ts.IndexKind.String)?.declaration;
@@ -128,14 +131,16 @@ class Search {
     }
   }
 
-  /** The values that an expression can have, where its type says them. */
+  /** Returns the possible values of an expression, if its type lists them. */
   private texts(node: ts.Node): string[] {
     return this.parts(this.checker.getTypeAtLocation(node)).flatMap((type) =>
       type.isStringLiteral() ? [type.value] : [],
     );
   }
 
-  /** The types that a value can be of, without null and undefined; of a type parameter what it is bound by. */
+  /**
+   * Returns the possible types of a value, without null and undefined; for a type parameter those of its constraint.
+   */
   private parts(type: ts.Type): ts.Type[] {
     const bound =
       type.flags & (ts.TypeFlags.TypeParameter | ts.TypeFlags.Index)
@@ -146,7 +151,7 @@ class Search {
     return present.isUnion() ? present.types : [present];
   }
 
-  /** The declared parameters define what a generic function reads; its resolved ones are the answer's own type. */
+  /** The declared parameters show what a generic function reads; the resolved ones have the response's own type. */
   private called(call: ts.CallExpression): void {
     const parameters = this.checker.getResolvedSignature(call)?.getDeclaration()?.parameters;
     call.arguments.forEach((argument, n) => {
@@ -155,7 +160,7 @@ class Search {
     });
   }
 
-  /** An answer is given to something that has a type of its own: what that type names is taken as read. */
+  /** Follows a response that is assigned to another type: every property named by that type counts as read. */
   private follow(from: ts.Type, to: ts.Type, depth = 0): void {
     if (from === to || depth > deepest || this.followed.get(from)?.has(to)) return;
     this.followed.set(from, (this.followed.get(from) ?? new Set()).add(to));
@@ -175,7 +180,7 @@ class Search {
     if (item && wanted) this.follow(item, wanted, depth + 1);
   }
 
-  /** A function that is passed gets what the parameter that it replaces would get. */
+  /** Follows a function passed as an argument: it receives what the replaced parameter would receive. */
   private followCall(source: ts.Type, target: ts.Type, depth: number): void {
     const [given, wanted] = [source.getCallSignatures()[0], target.getCallSignatures()[0]];
     if (!given || !wanted) return;

@@ -18,7 +18,7 @@ test('without a history the largest file comes first', () => {
 });
 
 test('a file without a record is placed by its size among those with one', () => {
-  // 50 bytes took 5 seconds: 100 bytes may take 10, and 10 bytes one.
+  // 50 bytes took 5 seconds, so 100 bytes are estimated at 10 seconds, and 10 bytes at one.
   const history = { known: { took: 5000, failures: 0 } };
   expect(order(['small', 'known', 'large'], history)).toEqual(['large', 'known', 'small']);
 });

@@ -1,31 +1,34 @@
-/** How long each file of tests took last, and how often it failed. The order of the next run depends on it. */
+/** How long each test file took in its last run, and how often it failed. The order of the next run depends on it. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 export interface FileRecord {
-  /** What the file took when all of its tests last ran and passed, in milliseconds. */
+  /** How long the file took when all its tests last ran and passed, in milliseconds. */
   took?: number;
-  /** Runs in which a test of it failed, or passed only the second time. Each counts for less with every run after it. */
+  /**
+   * The number of runs in which one of its tests failed, or passed only on the second try. Each run reduces the weight
+   * of earlier ones.
+   */
   failures: number;
 }
 
 export type History = Record<string, FileRecord>;
 
-/** Beside what else is kept from run to run; it is not committed. */
+/** Stored with other data kept between runs; not committed. */
 const usualPlace = path.resolve(import.meta.dirname, '../../../.cache/web-tests.json');
 
-/** What one run is worth after another one. */
+/** The factor by which each run reduces the weight of earlier failures. */
 const decay = 0.8;
 
 export function readHistory(place = usualPlace): History {
   try {
     return JSON.parse(readFileSync(place, 'utf8')) as History;
   } catch {
-    return {}; // the first run, or a file that a run left half written
+    return {}; // the first run, or a file truncated by an interrupted run
   }
 }
 
-/** Adds a run: what each file took, if all of its tests ran, and whether it failed. */
+/** Adds a run: how long each file took, if all its tests ran and passed, and whether it failed. */
 export function remember(run: Record<string, { took?: number; failed: boolean }>, place = usualPlace): void {
   const history = readHistory(place);
   for (const [file, { took, failed }] of Object.entries(run)) {
@@ -42,8 +45,8 @@ export function remember(run: Record<string, { took?: number; failed: boolean }>
 }
 
 /**
- * Orders files: those that failed lately come first, since their result is what somebody waits for, then the longest, so that no
- * worker is left alone with one of them at the end. The size of a file stands for a time that is not known.
+ * Orders files: recently failed ones first, because their result is the one awaited, then the longest, so that no
+ * worker is left with a long file at the end. An unknown duration is estimated from the file's size.
  */
 export function inOrder<T>(files: readonly T[], nameOf: (file: T) => string, history: History, sizeOf = size): T[] {
   const known = files.map(nameOf).filter((name) => history[name]?.took !== undefined);

@@ -1,23 +1,23 @@
-/** Walks a page with the Tab key, and compares where it came with what there is to reach. */
+/** Walks through a page with the Tab key, and compares the reached elements with all that should be reachable. */
 import type { Page } from 'playwright-core';
 
 export interface Walk {
-  /** How many places in the tab order there were. */
+  /** The number of tab stops. */
   stops: number;
-  /** What can be clicked and was not reached, neither by itself nor as part of a widget that arrows walk. */
+  /** Clickable elements that were not reached, either directly or inside a widget with arrow keys. */
   unreached: string[];
-  /** What had the focus without anybody seeing it: no ring, or hidden behind something. */
+  /** Elements that had the focus without visible indication: no ring, or covered by something. */
   unseen: string[];
 }
 
 declare global {
   interface Window {
-    /** What the walk has to reach, and what it did. */
+    /** The elements to reach, and those reached. */
     walk: { wanted: Element[]; reached: Set<Element>; unseen: string[] };
   }
 }
 
-/** More stops than any page has. */
+/** More tab stops than any page has. */
 const most = 400;
 
 export async function walk(page: Page): Promise<Walk> {
@@ -43,7 +43,7 @@ function begin(): void {
   (document.activeElement as HTMLElement | null)?.blur();
 }
 
-/** Notes where the focus is. False when it left the page or went round. */
+/** Records the focused element. Returns false when the focus leaves the page or returns to a reached element. */
 function step(): boolean {
   const { reached, unseen } = window.walk;
   const focused = document.activeElement;
@@ -54,7 +54,7 @@ function step(): boolean {
     const { outlineStyle, outlineWidth, opacity } = getComputedStyle(element);
     return outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1 && opacity !== '0';
   };
-  // A radio button lies unseen in its label, and a tree shows the ring at its active row.
+  // A radio button is invisible inside its label, and a tree shows the ring on its active row.
   const shown = [focused, focused.closest('label'), ...focused.querySelectorAll('[data-active]')];
   const ringed = shown.some((element) => element !== null && rings(element));
   const { left, right, top, bottom } = focused.getBoundingClientRect();
@@ -74,10 +74,10 @@ function step(): boolean {
 
 function end(): Omit<Walk, 'stops'> {
   const { wanted, reached, unseen } = window.walk;
-  // One place in the tab order stands for the whole of these; arrows walk what is in them.
+  // One tab stop covers each of these widgets; arrow keys reach the rest.
   const widget = (element: Element): unknown => {
     if (element instanceof HTMLInputElement && element.type === 'radio') return element.name;
-    // A row of the timeline; what an open row holds is reached by Tab.
+    // A row of the timeline; the content of an open row is reached with Tab.
     if (element.matches('[data-stop]')) return element.closest('ul');
     if (element.matches('[data-card-title]')) return element.closest('[data-testid=board]');
     return element.closest('[role=tablist], [role=tree], [data-testid=sessions-list]');

@@ -1,38 +1,44 @@
-/** Time limits of the tests, in one place. A machine that is slow or busy gets more of everything; no test names a time of its own. */
+/** Time limits of all tests. They are longer on a slow or busy machine; no test sets its own. */
 import { availableParallelism, loadavg } from 'node:os';
 
-/** Where vite.config.ts leaves the measurement for the processes that run tests. Set it to choose a factor yourself. */
+/**
+ * The variable in which vite.config.ts passes the measured factor to the test processes. Set it to choose a factor
+ * yourself.
+ */
 const variable = 'TARSY_TEST_SLOWNESS';
 
-/** On a quiet machine: a scenario takes seconds, and a step of it milliseconds. */
+/** For an idle machine, where a scenario takes seconds and each step milliseconds. */
 const quiet = {
-  /** One scenario or hook. */
+  /** For a scenario or hook. */
   test: 300_000,
   hook: 300_000,
-  /** One step of it: a state that the page reaches, an action in the browser, a line of a program. */
+  /** For one step: a state that the page reaches, an action in the browser, a line of a program. */
   step: 30_000,
 };
 
-/** What the loop takes on one core of a quiet machine of the size that CI has, in milliseconds. */
+/** How long the loop takes on one core of an idle machine of CI size, in milliseconds. */
 const usual = 60;
 
-/** Runs a fixed piece of work. What else runs on the machine lengthens it as it lengthens every scenario. */
+/** Times a fixed amount of work. Other load on the machine slows it down as much as a scenario. */
 function work(): number {
   const began = performance.now();
   let state = 1;
   for (let n = 0; n < 20_000_000; n++) state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d + n);
-  // The result is used, or the loop would be no work.
+  // Uses the result, so that the loop is not optimized away.
   return performance.now() - began + (state === 0 ? 1 : 0);
 }
 
-/** How many times slower than a quiet machine this one is: by a loop now, or by its load, which may come in bursts. At most 20. */
+/**
+ * Estimates how many times slower this machine is than an idle one, from the loop and from the load average, since load
+ * may come in bursts. At most 20.
+ */
 function measure(): number {
   work();
   const load = (loadavg()[0] ?? 0) / availableParallelism();
   return Math.min(20, Math.max(1, work() / usual, load));
 }
 
-/** Measures the machine once for a run. */
+/** Measures the machine once per run. */
 export function measureSlowness(): void {
   process.env[variable] ??= measure().toFixed(1);
 }

@@ -1,14 +1,14 @@
-/** How every page must look, in one of the themes: the same tests for each, in files of their own so that they run at once. */
+/** The tests of every page's look in one theme. Each theme has its own file, so that they run in parallel. */
 import type { Page } from 'playwright-core';
 import { beforeAll, test } from 'vitest';
 import { everything, fill, places, type Sessions } from './everything';
 import { eventually } from './expecting';
 import { scenario } from './scenario';
 
-/** Every width is looked at in both themes; axe, which takes its time, sees each width once and each theme at two. */
+/** Every width is tested in both themes; axe, which is slow, checks each width once and each theme at two widths. */
 const widths = [360, 768, 1440, 2560];
 
-/** Defines the tests of every page in a theme, with axe at some widths; returns what further tests need. */
+/** Defines the tests of every page in a theme, with axe at the given widths; returns what further tests need. */
 export function looksRight(colorScheme: 'light' | 'dark', judged: readonly number[]) {
   const { server, visit } = scenario(everything);
   const sessions: Sessions = { done: '', running: '', note: '', repeated: '', storm: '' };
@@ -33,7 +33,7 @@ export function looksRight(colorScheme: 'light' | 'dark', judged: readonly numbe
   return { server, visit, sessions };
 }
 
-/** What makes the page wider than the window: nobody should have to scroll sideways to read. */
+/** Returns what makes the page wider than the window: reading must not need horizontal scrolling. */
 function sideways(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [document.documentElement, document.querySelector('main')]

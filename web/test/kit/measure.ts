@@ -1,4 +1,4 @@
-/** Stop-watches inside of a real page, and the table that `make bench` prints. */
+/** Timers inside a real page, and the table that `make bench` prints. */
 import type { Browser, Page } from 'playwright-core';
 
 export interface Measured {
@@ -7,7 +7,7 @@ export interface Measured {
   note: string;
 }
 
-/** One line of the table, in the columns of bench/. */
+/** Prints a line of the table, in the columns of bench/. */
 export function print({ what, got, note }: Measured): void {
   process.stdout.write(`${what.padEnd(62)} ${got.padStart(10)}   ${note}\n`);
 }
@@ -32,11 +32,11 @@ export interface Frames {
   count: number;
   /** The longest time between two frames, in milliseconds. */
   longest: number;
-  /** The longest that the page's thread was busy without a pause. */
+  /** The longest uninterrupted task of the page's main thread. */
   longestTask: number;
 }
 
-/** What Chromium's trace says of the frames of a page while something happens to it. */
+/** Returns the frame statistics of a page from Chromium's trace, recorded while `happens` runs. */
 export async function framesOf(browser: Browser, page: Page, happens: () => Promise<unknown>): Promise<Frames> {
   const categories = ['devtools.timeline', 'disabled-by-default-devtools.timeline'];
   await browser.startTracing(page, { categories });
@@ -58,7 +58,7 @@ export async function framesOf(browser: Browser, page: Page, happens: () => Prom
   };
 }
 
-/** From now on, notes how long each key press takes until the page has drawn what it did. */
+/** Starts recording how long each key press takes until the page has rendered its effect. */
 export async function watchKeys(page: Page): Promise<() => Promise<number[]>> {
   await page.evaluate(() => {
     const entries: { at: number; took: number }[] = [];

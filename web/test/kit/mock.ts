@@ -3,7 +3,7 @@ import path from 'node:path';
 import { limits } from './limits';
 import { Program } from './process';
 
-/** The model and the MCP servers that lie outside of the system: `tarsy mock` with a script. */
+/** The model and the MCP servers outside of the system: `tarsy mock` with a script. */
 export class Mock {
   private constructor(
     private readonly program: Program,
@@ -29,7 +29,7 @@ export class Mock {
     return new Mock(program, (JSON.parse(line) as { url: string }).url, file);
   }
 
-  /** Plays another script from now on, such as one with ids that the server has chosen since. */
+  /** Replaces the script, for example by one with ids that the server has assigned since. */
   async play(script: string): Promise<void> {
     const before = this.program.lines.length;
     writeFileSync(this.file, script);
@@ -37,7 +37,7 @@ export class Mock {
     if (/invalid/.test(line)) throw new Error(this.program.lines.slice(before).join('\n'));
   }
 
-  /** Waits until a call stands before a gate. */
+  /** Waits until a call is held at a gate. */
   async reached(gate: string): Promise<void> {
     const answer = await fetch(
       `${this.url}/_mock/gates/${gate}?wait=${Math.min(300, Math.round(limits().step / 1000))}s`,
@@ -51,7 +51,7 @@ export class Mock {
     if (!answer.ok) throw new Error(`gate ${gate}: ${answer.status} ${await answer.text()}`);
   }
 
-  /** Fails if the model was asked what the script does not know. */
+  /** Fails if the model received a request that the script does not expect. */
   async verify(): Promise<void> {
     const answer = await fetch(`${this.url}/_mock/unexpected`);
     const { lanes } = (await answer.json()) as { lanes: { unexpected?: unknown[] }[] };

@@ -1,4 +1,4 @@
-/** Notes, and what the scripted model says about them. */
+/** Notes, and the scripted model's replies about them. */
 import { vi } from 'vitest';
 import { limits } from './limits';
 import type { Server } from './server';
@@ -24,10 +24,10 @@ export interface Filed {
   reason?: string;
 }
 
-/** JSON is YAML. */
+/** JSON is valid YAML. */
 const text = (value: unknown) => JSON.stringify(value);
 
-/** A route that answers the extraction of every note that contains these words. */
+/** Returns a route that replies to the extraction of every note that contains these words. */
 export function extracts(words: string, entities: readonly Extracted[], gate?: string): string {
   const answer = entities.map((entity) => ({
     type: 'task',
@@ -41,7 +41,10 @@ export function extracts(words: string, entities: readonly Extracted[], gate?: s
   return route('Extract entities from a note', words, text({ entities: answer }), gate);
 }
 
-/** A route that answers the organization of every note whose entities contain these words: one place for each, in their order. */
+/**
+ * Returns a route that replies to the organization of every note whose entities contain these words, with one place per
+ * entity, in order.
+ */
 export function organizes(words: string, places: readonly Filed[]): string {
   const answer = places.map((place, n) => ({
     entity: n + 1,
@@ -57,7 +60,7 @@ export function organizes(words: string, places: readonly Filed[]): string {
   return route('File entities', words, text({ entities: answer }));
 }
 
-/** A route whose answer fits no schema: the note fails at once. */
+/** Returns a route whose reply does not match the schema, so that the note fails immediately. */
 export function refusesToExtract(words: string): string {
   return route('Extract entities from a note', words, 'I would rather talk about something else.');
 }
@@ -67,7 +70,7 @@ function route(system: string, words: string, answer: string, gate?: string): st
   return `  - when: {system: ${text(system)}, user: ${text(words)}}\n    replies: [{text: ${text(answer)}, times: forever${held}}]`;
 }
 
-/** A script of such routes, before those of another one. */
+/** Returns a script with these routes before those of another script. */
 export function scriptOf(routes: readonly string[], rest = 'version: 1\nroutes:\n'): string {
   return rest.replace('routes:\n', () => `routes:\n${routes.join('\n')}\n`);
 }
@@ -86,7 +89,7 @@ export async function capture(server: Server, content: string): Promise<string> 
   return note.id;
 }
 
-/** Captures a note and waits for the end of its processing. */
+/** Captures a note and waits until it has been processed. */
 export async function processed(server: Server, content: string, status = 'done'): Promise<NoteRow> {
   const id = await capture(server, content);
   const read = () => server.ask<NoteRow>('GET', `/api/v1/notes/${id}`);

@@ -1,19 +1,19 @@
-/** A phone on a slow connection: what goes over the wire until a page can be used, and how long that takes. */
+/** A phone on a slow connection: what is transferred until a page is usable, and how long that takes. */
 import type { Browser, Page } from 'playwright-core';
 import { Tab } from './tab';
 
-/** 400 kbit/s, 400 ms for each request, a processor of a quarter of this machine's speed. */
+/** 400 kbit/s, a latency of 400 ms, and a CPU at a quarter of this machine's speed. */
 export const slow3G = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 };
 const slowdown = 4;
 
 export interface Loaded {
-  /** Files that were complete when the page could be used, with their bytes on the wire, headers included. */
+  /** The files loaded by the time the page was usable, with their transfer sizes including headers. */
   files: Map<string, number>;
-  /** From the navigation to then, in milliseconds. */
+  /** The time from navigation until then, in milliseconds. */
   took: number;
 }
 
-/** Opens an address on a phone that has nothing of it yet. `ready` waits until the page can be used. */
+/** Opens an address on a phone with an empty cache. `ready` waits until the page is usable. */
 export async function onPhone(
   browser: Browser,
   origin: string,

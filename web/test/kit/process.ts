@@ -1,4 +1,4 @@
-/** Programs that a test runs: started, watched line by line, and gone when the test is. */
+/** Programs run by tests: started, watched line by line, and ended with the test. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -36,7 +36,7 @@ export class Program {
     for (const listener of this.listeners) listener();
   }
 
-  /** Waits for a line, among those after the first `after`; the error has the output so far if it does not come. */
+  /** Waits for a line after the first `after` lines; if it does not come, the error contains the output so far. */
   line(pattern: RegExp, after = 0): Promise<RegExpMatchArray> {
     return new Promise((resolve, reject) => {
       const output = () => `\n${this.lines.join('\n')}`;
@@ -61,13 +61,13 @@ export class Program {
     });
   }
 
-  /** Ends it at once, as a crash would. */
+  /** Kills it immediately, like a crash. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.exited;
   }
 
-  /** Ends it in order, and returns its exit code. */
+  /** Terminates it gracefully and returns its exit code. */
   async stop(): Promise<number | null> {
     this.child.kill('SIGTERM');
     return this.exited;

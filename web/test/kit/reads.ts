@@ -1,4 +1,7 @@
-/** Every way in which a page can read a field, each with a field of its own. src/api/fields.test.ts knows the answer. */
+/**
+ * Every way in which a page can read a field, each with a different field. src/api/fields.test.ts has the expected
+ * result.
+ */
 import type {
   APIKey,
   Health,
@@ -20,14 +23,14 @@ export const asked = (stage: StageDetail) => 'parallel_type' in stage;
 export const copied = (detail: SessionDetail) => ({ ...detail, extra: 1 }).runbook;
 export const picked = (detail: Pick<SessionDetail, 'runbook_url' | 'id'>) => detail.runbook_url;
 
-// An open object has the fields that are read of it.
+// Fields of an open object are found where they are read.
 export const open = (event: TimelineEvent) => event.metadata?.call;
 export const openDestructured = (event: TimelineEvent) => {
   const { from } = event.metadata ?? {};
   return from;
 };
 
-// Types of the page's own that an answer is given to.
+// The page's own types that a response is assigned to.
 interface Priced {
   cost_usd: number;
 }
@@ -42,6 +45,6 @@ export const generic = (stages: StageDetail[]) => latest(stages)?.stage_name;
 const named = (one: { message: string }) => one.message;
 export const handedOver = (health: Health) => health.warnings.map(named);
 
-// What is not read: the field of another type with the same name, and what is only written.
+// Not read: a field of the same name in another type, and a field that is only written.
 export const own = (mine: { details: string }) => mine.details;
 export const written: Partial<Me> = { csrf_token: '' };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
-/** Runs fixtures with the reporter, as a user would. */
+/** Runs a fixture with the reporter, as a user would. */
 function run(fixture: string) {
   const directory = mkdtempSync(path.join(tmpdir(), 'tarsy-reporter-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
@@ -28,7 +28,7 @@ test('a test that passes the second time is named with its error and fails the r
   expect(lines.join('\n')).toMatch(/expected 1 to be 2/);
   expect(lines).toContain('skipped: flaky.fixture.ts > is skipped: there is no moon');
   expect(lines.join('\n')).toMatch(/^1 passed, 1 flaky, 1 skipped in 1 file, [\d.]+ s$/m);
-  // Its time is not known, since a test was skipped.
+  // Its duration is unknown because a test was skipped.
   expect(history).toEqual({ 'flaky.fixture.ts': { failures: 1 } });
 });
 

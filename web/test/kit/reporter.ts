@@ -1,6 +1,6 @@
 /**
- * What a run of tests prints: a few lines when it is green, every failure in full when it is not. A test that fails and then
- * passes when it is run again is flaky: it is named, with its first error, and the run fails.
+ * The output of a test run: a few lines if it passes, every failure in full if not. A test that fails and then passes
+ * on retry is flaky: it is listed with its first error, and the run fails.
  */
 import path from 'node:path';
 import { DefaultReporter, type TestCase, type TestModule, type TestSpecification, type Vitest } from 'vitest/node';
@@ -9,7 +9,7 @@ import { remember } from './history';
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
-/** Clears the line of the terminal that shows the progress. */
+/** Clears the progress line of the terminal. */
 const cleared = '\r\u001b[K';
 
 export class Reporter extends DefaultReporter {
@@ -17,7 +17,7 @@ export class Reporter extends DefaultReporter {
   private done: TestCase[] = [];
   private failed = 0;
 
-  /** The history is kept in the usual place unless another one is given. */
+  /** `history` is the file of the history; there is a default one. */
   constructor(private readonly history?: string) {
     super({ summary: false });
   }
@@ -46,7 +46,7 @@ export class Reporter extends DefaultReporter {
 
   override onTestSuiteResult(): void {}
 
-  /** The class above prints the errors of failed tests, and then the summary. */
+  /** The base class prints the errors of failed tests, and then the summary. */
   override reportSummary(...run: Parameters<DefaultReporter['reportSummary']>): void {
     if (this.isTTY) process.stdout.write(cleared);
     super.reportSummary(...run);
@@ -60,7 +60,7 @@ export class Reporter extends DefaultReporter {
       this.log(`flaky: ${nameOf(test)}`);
       for (const error of test.result().errors?.slice(0, 1) ?? []) this.log(indent(error.stack ?? error.message));
     }
-    // A flake is a bug: whatever the second try found, the run has failed.
+    // A flaky test is a bug: whatever the retry showed, the run has failed.
     if (flaky.length > 0) process.exitCode = 1;
 
     const passed = this.done.length - this.failed - flaky.length - skipped.length;
@@ -100,7 +100,7 @@ function reasonOf(test: TestCase): string {
   return (result.state === 'skipped' && result.note) || 'no reason given';
 }
 
-/** A run of some tests of a file says nothing about the time of all of them. */
+/** Running only some tests of a file does not show how long all of them take. */
 function recordOf(module: TestModule): { took?: number; failed: boolean } {
   const tests = [...module.children.allTests()];
   const failed = !module.ok() || tests.some(isFlaky);

@@ -1,11 +1,11 @@
-/** What every scenario needs: a server, a tab, and their end. */
+/** What every scenario needs: a server, tabs, and their cleanup. */
 import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { sharedBrowser } from './browser';
 import { Server, type ServerOptions } from './server';
 import { Tab } from './tab';
 
-/** One server for a file; every tab that a test opened is looked at and closed at its end. */
+/** Starts one server per file; after each test, checks and closes every tab that it opened. */
 export function scenario(options: ServerOptions = {}) {
   const stage = {
     server: undefined as Server | undefined,
@@ -36,12 +36,12 @@ export function scenario(options: ServerOptions = {}) {
 
   return {
     server,
-    /** Opens an address of the dashboard in a tab of its own. */
+    /** Opens an address of the dashboard in a new tab. */
     visit: async (address = '/', context: BrowserContextOptions = {}): Promise<Tab> => {
       const tab = await Tab.reuse(await sharedBrowser(), server().url, context);
       stage.tabs.push(tab);
       await tab.page.goto(server().url + address);
-      // What loads may still move under the pointer, and a click whose press and release meet different things is none.
+      // Loading content may still move under the pointer, and a press and release on different elements is not a click.
       await tab.page.waitForFunction(() => document.querySelector('.animate-pulse.bg-idle-soft') === null);
       return tab;
     },

@@ -1,17 +1,19 @@
 /**
- * Where pages are shown: a browser context with one page in it. Scenarios take one after another. A new context has a new
- * process, which compiles the whole program of the page: a quarter to a third of the CPU time of a load.
+ * A browser context with one page, used by one scenario after another. A new context has a new process, which compiles
+ * the app's code again: a quarter to a third of the CPU time of a load.
  */
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
 import { limits } from './limits';
 
-/** Nothing moves unless a scenario wants it: drawing frames of animations takes more CPU time than most scenarios. */
+/** Animations are off by default: rendering their frames takes more CPU time than most scenarios. */
 const usual = { viewport: { width: 1440, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' } as const;
 
-/** The options that can be changed for the next scenario. A context with any other one ends with its scenario. */
+/**
+ * The options that can be changed for the next scenario. A context with any other option is closed after its scenario.
+ */
 const changeable = new Set(['viewport', 'colorScheme', 'reducedMotion', 'permissions']);
 
-/** What leaves something behind that cannot be undone: a page that was asked for one of these ends with its scenario. */
+/** Calls whose effect cannot be undone: after one of them, the page is closed with its scenario. */
 const lasting = {
   page: ['addInitScript', 'addLocatorHandler', 'exposeBinding', 'exposeFunction', 'route', 'routeWebSocket'],
   context: [
@@ -21,13 +23,13 @@ const lasting = {
   clock: ['install', 'setFixedTime', 'setSystemTime'],
 };
 
-/** The events that scenarios listen to. Playwright itself listens to others, and needs them to close a context. */
+/** The events that scenarios subscribe to. Playwright itself subscribes to others and needs them to close a context. */
 const heard = [
   ...['console', 'dialog', 'download', 'framenavigated', 'page', 'pageerror', 'popup', 'weberror', 'websocket'],
   ...['request', 'requestfailed', 'requestfinished', 'response'],
 ];
 
-/** The seats that nobody uses now. */
+/** The free seats. */
 const free = new WeakMap<Browser, Seat[]>();
 
 export class Seat {
@@ -42,7 +44,7 @@ export class Seat {
     this.watch(context.clock, lasting.clock);
   }
 
-  /** Finds a seat that is free or makes one; either has what a new context with these options has. */
+  /** Takes a free seat or creates one; either way it is in the state of a new context with these options. */
   static async take(browser: Browser, options: BrowserContextOptions): Promise<Seat> {
     const reusable = Object.keys(options).every((option) => changeable.has(option));
     const seat = reusable ? free.get(browser)?.pop() : undefined;
@@ -51,7 +53,7 @@ export class Seat {
     return seat;
   }
 
-  /** Makes a seat with a new context. */
+  /** Creates a seat with a new context. */
   static async make(browser: Browser, options: BrowserContextOptions, reusable = false): Promise<Seat> {
     const context = await browser.newContext({ ...usual, ...options });
     context.setDefaultTimeout(limits().step);
@@ -68,7 +70,7 @@ export class Seat {
     ]);
   }
 
-  /** Ends the page of an origin, and keeps the seat for the next scenario if nothing of this one is left there. */
+  /** Leaves the page, and keeps the seat for the next scenario if nothing of this one is left. */
   async leave(origin: string): Promise<void> {
     const kept = this.reusable && (await this.clear(origin).catch(() => false));
     const browser = this.context.browser();
@@ -76,10 +78,10 @@ export class Seat {
     free.set(browser, [...(free.get(browser) ?? []), this]);
   }
 
-  /** Fails where the server is gone or the page has crashed. */
+  /** Fails if the server is gone or the page has crashed. */
   private async clear(origin: string): Promise<boolean> {
     const { page, context } = this;
-    // What the page has reported so far arrives before the answer to this.
+    // Events that the page has sent so far arrive before this response.
     await page.evaluate(() => undefined);
     for (const event of heard) {
       page.removeAllListeners(event);
@@ -91,7 +93,7 @@ export class Seat {
         .filter((other) => other !== page)
         .map((other) => other.close()),
     );
-    // An answer without a program, where the storage of the origin can be reached.
+    // A response without scripts, from which the origin's storage can be accessed.
     await page.goto(`${origin}/livez`);
     await page.evaluate(() => {
       localStorage.clear();

@@ -1,4 +1,4 @@
-/** The real server: the built binary on a private PostgreSQL, with a scripted model beside it. */
+/** The real server: the built binary with a private PostgreSQL and a scripted model. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,34 +12,37 @@ import { binary, Program } from './process';
 import { Turnstile } from './turnstile';
 
 export interface ServerOptions {
-  /** The script of the model and of the MCP servers, as docs/scripts.md has it. */
+  /** The script of the model and the MCP servers, as described in docs/scripts.md. */
   script?: string;
-  /** Agents and chains; providers and MCP servers that the script plays are added. */
+  /** Agents and chains; the providers and MCP servers of the script are added. */
   config?: string;
-  /** Names of the script's MCP servers. */
+  /** The names of the script's MCP servers. */
   mcp?: string[];
-  /** More settings of each of them, such as `summarization: {enabled: true}`. */
+  /** Further settings of each of them, such as `summarization: {enabled: true}`. */
   mcpSettings?: string;
-  /** Tools whose answers wait until the test opens the turnstile for them. */
+  /** Tools whose results wait until the test opens their turnstile. */
   held?: string[];
-  /** Ask for a verdict at the end of each session; the script then needs a reply to "Write the verdict of this analysis". */
+  /**
+   * Asks for a verdict at the end of each session; the script then needs a reply to "Write the verdict of this
+   * analysis".
+   */
   verdict?: boolean;
-  /** More settings of `defaults`, such as `repeated_calls: {warn: 0, conclude: 0}`. */
+  /** Further settings of `defaults`, such as `repeated_calls: {warn: 0, conclude: 0}`. */
   defaults?: string;
-  /** More settings of `system`, such as `budgets: {daily: {max_cost_usd: 50}}`. */
+  /** Further settings of `system`, such as `budgets: {daily: {max_cost_usd: 50}}`. */
   system?: string;
-  /** Names of more LLM providers; the same script plays them. */
+  /** The names of further LLM providers, which use the same script. */
   providers?: string[];
-  /** Require API keys. */
+  /** Requires API keys. */
   auth?: boolean;
-  /** Let people log in at the mock's issuer. To a browser it is another site, since it has another name. */
+  /** Lets people log in with the mock's issuer. It has another host name, so that browsers treat it as another site. */
   oidc?: boolean;
 }
 
-/** The built-in MCP server is a program from the npm registry. In its place nothing answers. */
+/** Replaces the built-in MCP server, a program from the npm registry, with an address where nothing responds. */
 export const noBuiltinServer = '  kubernetes-server: {transport: {type: http, url: "http://127.0.0.1:9/mcp"}}';
 
-/** One chain of one agent that takes questions, for tests that need no more. */
+/** A chain with one agent that also takes questions, for tests that need nothing more. */
 export const plainChain = `
 agents:
   Investigator: {mcp_servers: [cluster]}
@@ -51,7 +54,7 @@ agent_chains:
     chat: {enabled: true}
 `;
 
-/** What plays it: the agent concludes at once. */
+/** The script for plainChain: the agent concludes immediately. */
 export const plainScript = `
 version: 1
 routes:
@@ -64,7 +67,7 @@ mcp_servers: {cluster: {tools: [{name: get_pods, read_only: true, results: [{tex
 
 export class Server {
   url = '';
-  /** The first key of a server that requires keys. */
+  /** The first API key of a server that requires keys. */
   key = '';
   private program: Program | undefined;
 
@@ -142,17 +145,17 @@ export class Server {
     }
   }
 
-  /** Drops the server as a crash would; the database stays. */
+  /** Kills the server like a crash; the database keeps running. */
   async crash(): Promise<void> {
     await this.program?.kill();
   }
 
-  /** Comes back at the same address. */
+  /** Restarts the server at the same address. */
   async comeBack(): Promise<void> {
     await this.run(new URL(this.url).host);
   }
 
-  /** Asks the server as a program would. */
+  /** Calls the server's API. */
   async ask<T>(method: string, address: string, json?: unknown): Promise<T> {
     const answer = await fetch(this.url + address, {
       method,
@@ -176,7 +179,7 @@ export class Server {
     return session_id;
   }
 
-  /** Waits for a session's end and returns its status: the stream of its events ends then. */
+  /** Waits for the end of a session, when its event stream ends, and returns its status. */
   async ended(id: string): Promise<string> {
     const answer = await fetch(`${this.url}/api/v1/sessions/${id}/events`, {
       headers: this.key ? { Authorization: `Bearer ${this.key}` } : {},
@@ -187,14 +190,14 @@ export class Server {
     return (JSON.parse(end[1]) as { status: string }).status;
   }
 
-  /** Ends everything. Nobody reads the data again, so nothing is written out in order. */
+  /** Stops everything. The data is not read again, so nothing is shut down gracefully. */
   async stop(): Promise<void> {
     await this.program?.kill();
     await Promise.all([this.turnstile.stop(), this.mock.stop(), this.stopDatabase()]);
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  /** The private PostgreSQL outlives a server that was killed. */
+  /** The private PostgreSQL survives when its server is killed. */
   private async stopDatabase(): Promise<void> {
     let pid: number;
     try {
@@ -203,13 +206,16 @@ export class Server {
       );
       process.kill(pid, 'SIGQUIT');
     } catch {
-      return; // it did not start, or is gone already
+      return; // it did not start, or has already stopped
     }
     for (const limit = Date.now() + limits().step; isRunning(pid) && Date.now() < limit; ) await sleep(10);
   }
 }
 
-/** Copies the data directory that a run prepares once. Its files may belong to the user whom root lends to PostgreSQL. */
+/**
+ * Copies the data directory prepared once per run. If the tests run as root, its files may belong to the user that
+ * PostgreSQL runs as.
+ */
 async function copyPrepared(directory: string): Promise<void> {
   const prepared = inject('preparedData');
   if (prepared !== undefined) await promisify(execFile)('cp', ['-a', prepared, directory]);

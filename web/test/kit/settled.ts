@@ -1,6 +1,6 @@
 import { act } from 'react';
 
-/** Lets React and the answers of the server come to rest: they arrive while React expects changes. */
+/** Waits until React and the server's responses settle, inside act so that React expects the updates. */
 export async function settled(check: () => void): Promise<void> {
   for (let turn = 0; ; turn++) {
     await act(() => new Promise((resolve) => setTimeout(resolve)));

@@ -1,4 +1,4 @@
-/** What is made once for all scenarios: a data directory with a database that has its schema, which each server copies. */
+/** Prepares once for all scenarios a data directory with a migrated database, which each server copies. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -8,7 +8,7 @@ import { noBuiltinServer } from './server';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The data directory to copy; projects without this set-up begin with an empty one. */
+    /** The data directory to copy; projects without this setup start with an empty one. */
     preparedData: string;
   }
 }

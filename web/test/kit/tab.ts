@@ -1,4 +1,4 @@
-/** A tab, and a watch over what no page of ours may do. */
+/** A tab that records everything that a page of the dashboard must not do. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults, RunOptions } from 'axe-core';
@@ -10,13 +10,13 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 
 const axeOptions: RunOptions = {
   runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-  // What passed is not reported in full: that takes longer than the checks.
+  // Passed checks are not reported in full: that would take longer than the checks.
   resultTypes: ['violations'],
-  // A violation is reported with its HTML, so no selector has to be found for it.
+  // A violation is reported with its HTML, so no selector is computed.
   selectors: false,
 };
 
-/** A colour in axe: the channels from 0 to 1. */
+/** A colour in axe, with channels from 0 to 1. */
 interface AxeColor {
   r: number;
   g: number;
@@ -26,8 +26,8 @@ interface AxeColor {
 }
 
 /**
- * Remembers the colours that axe has parsed. It parses those of an element and of everything behind it once more for each
- * text, which took half of its time, and a page has a few dozen of them.
+ * Caches the colours that axe parses. For each text, axe parses those of its element and everything behind it again,
+ * which took half of its time; a page has only a few dozen colours.
  */
 function rememberColors(): void {
   const { axe } = window as unknown as { axe: { commons: { color: { Color: { prototype: AxeColor } } } } };
@@ -44,10 +44,10 @@ function rememberColors(): void {
   };
 }
 
-/** A tab with a record of its trouble: errors, refusals of the Content-Security-Policy, requests to anywhere else. */
+/** A tab that records trouble: errors, violations of the Content-Security-Policy, requests to other origins. */
 export class Tab {
   readonly trouble: string[] = [];
-  /** What the console may say because a scenario provokes it, such as a dropped server. */
+  /** Console messages that the scenario provokes, such as for a dropped server. */
   tolerated: RegExp[] = [];
   readonly page: Page;
   readonly context: BrowserContext;
@@ -61,12 +61,15 @@ export class Tab {
     this.context = seat.page.context();
   }
 
-  /** Opens a tab in a browser context of its own, which has nothing in its caches. */
+  /** Opens a tab in a new browser context, with empty caches. */
   static async open(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Tab> {
     return Tab.at(await Seat.make(browser, options), origin);
   }
 
-  /** Opens a tab for a scenario that does not depend on how the page is loaded. Only what it caches may be from another one. */
+  /**
+   * Opens a tab for a scenario that does not depend on how the page loads. Only its caches may be from another
+   * scenario.
+   */
   static async reuse(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Tab> {
     return Tab.at(await Seat.take(browser, options), origin);
   }
@@ -86,12 +89,12 @@ export class Tab {
     return tab;
   }
 
-  /** Nothing went wrong that the scenario did not ask for. */
+  /** Expects that nothing went wrong except what the scenario tolerates. */
   expectNoTrouble(): void {
     expect(this.trouble.filter((line) => !this.tolerated.some((pattern) => pattern.test(line)))).toEqual([]);
   }
 
-  /** WCAG 2.2 AA, as far as a program can tell. */
+  /** Checks WCAG 2.2 AA, as far as a program can. */
   async expectAccessible(): Promise<void> {
     const { page } = this;
     expect(page.frames().length, 'axe looks at the main frame only').toBe(1);
@@ -106,7 +109,7 @@ export class Tab {
     expect(violations).toEqual([]);
   }
 
-  /** Ends the page. The next scenario may get what it was shown in, with nothing of this one left. */
+  /** Closes the page. The next scenario may reuse its seat, cleared of this one. */
   close(): Promise<void> {
     this.closed ??= this.seat.leave(this.origin);
     return this.closed;

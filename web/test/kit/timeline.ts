@@ -1,4 +1,4 @@
-/** What the timeline of a page shows, and what the server holds of it, so that one can be compared with the other. */
+/** The timeline on a page and on the server, for comparison. */
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { TimelineEvent } from '@/api/types';
@@ -17,7 +17,7 @@ export async function timelineOf(server: Server, sessionId: string): Promise<Tim
   return events;
 }
 
-/** The event of a tool call by its number. */
+/** Returns the event of a tool call by its number. */
 export async function callOf(server: Server, sessionId: string, call: string): Promise<TimelineEvent> {
   const event = (await timelineOf(server, sessionId)).find((candidate) => candidate.metadata?.call === call);
   if (event === undefined) throw new Error(`the session has no tool call ${call}`);
@@ -28,13 +28,13 @@ export const timeline = (page: Page) => page.getByTestId('timeline');
 export const scroller = (page: Page) => page.getByTestId('timeline-scroller');
 export const rowOf = (page: Page, eventId: string) =>
   page.locator(`[data-testid=timeline-row][data-event-id="${eventId}"]`);
-/** Rows by the number of their tool call. */
+/** Finds rows by the number of their tool call. */
 export const callRow = (page: Page, call: string) =>
   page.getByTestId('timeline-row').filter({ has: page.getByText(`Tool call ${call}`, { exact: true }) });
 export const status = (page: Page, value: string) =>
   page.locator(`[data-testid=session-header] [data-status=${value}]`);
 
-/** Whether some of an element is in sight inside of the timeline. */
+/** Reports whether any part of an element is visible in the timeline. */
 export function inSight(element: Locator): Promise<boolean> {
   return element.evaluate((node) => {
     const frame = node.closest('[data-testid=timeline-scroller]') ?? document.documentElement;
@@ -45,12 +45,12 @@ export function inSight(element: Locator): Promise<boolean> {
 
 export interface Position {
   top: number;
-  /** The first row that is in sight, and where it begins. */
+  /** The first visible row, and its position. */
   first: string;
   offset: number;
 }
 
-/** Where a reader of a list is. */
+/** Returns the reader's position in a list. */
 export function position(list: Locator): Promise<Position> {
   return list.evaluate((list) => {
     const { top } = list.getBoundingClientRect();
@@ -63,17 +63,20 @@ export function position(list: Locator): Promise<Position> {
 }
 
 export interface Reading {
-  /** The events of the rows, from the first to the last. */
+  /** The events of the rows, from first to last. */
   events: string[];
-  /** The most rows that were in the document at once. */
+  /** The largest number of rows in the document. */
   mostDrawn: number;
 }
 
-/** The rows of each screen of a list without panes, from its beginning to its end, or until `wanted` is on one of them. */
+/**
+ * Scrolls through a list without panes and returns the rows of each screen, from the beginning to the end or until
+ * `wanted` is on one of them.
+ */
 async function walk(page: Page, wanted = '') {
   return scroller(page).evaluate(async (list, event) => {
     const drawn: { event: string; place: number }[][] = [];
-    // A busy machine draws late. As long as a part of what is in sight is blank, there is nothing to read.
+    // A busy machine renders late. While any visible part is blank, there is nothing to read.
     const isWhole = () => {
       const { top, bottom } = list.getBoundingClientRect();
       const items = [...list.querySelectorAll<HTMLElement>('[data-index]')]
@@ -87,12 +90,12 @@ async function walk(page: Page, wanted = '') {
       const ends = last.bottom >= bottom - 1 || list.scrollTop + list.clientHeight >= list.scrollHeight - 1;
       return begins && ends && items.every((item, n) => n === 0 || item.top <= (items[n - 1]?.bottom ?? 0) + 1);
     };
-    // A reader who goes up pulls first. Without it, a list that follows its end is taken back there if it grows before it hears
-    // that it was scrolled.
+    // A reader's scrolling up starts with a wheel event. Without it, a following list would return to its end if it
+    // grew before it got the scroll event.
     list.dispatchEvent(new WheelEvent('wheel', { deltaY: -1, bubbles: true }));
     list.scrollTop = 0;
     for (;;) {
-      // What is there now is drawn in the next frame, and measured in the one after it.
+      // Rows are rendered in the next frame and measured in the one after it.
       for (let frame = 0; frame < 2 || !isWhole(); frame++) await new Promise(requestAnimationFrame);
       const rows = [...list.querySelectorAll<HTMLElement>('[data-testid=timeline-row]')]
         .map((row) => ({ row, top: row.getBoundingClientRect().top }))
@@ -110,13 +113,14 @@ async function walk(page: Page, wanted = '') {
 }
 
 /**
- * Reads all rows of a list without panes as a reader would: by scrolling, from the beginning to the end. In no moment may a
- * row be there twice, out of its place, or be another than before.
+ * Reads all rows of a list without panes as a reader would, by scrolling from the beginning to the end. At no moment
+ * may a row appear twice, be out of place, or turn into another.
  */
 export async function readRows(page: Page): Promise<Reading> {
   const screens = await walk(page);
   const read = new Map<number, string>();
-  // Tens of thousands of expectations take longer than the reading: what is wrong is collected, and expected to be nothing.
+  // Tens of thousands of expectations would take longer than the reading, so errors are collected and expected to be
+  // none.
   const wrong: string[] = [];
   for (const rows of screens) {
     if (rows.some(({ place }, n) => n > 0 && place <= (rows[n - 1]?.place ?? 0)))
@@ -135,7 +139,7 @@ export async function readRows(page: Page): Promise<Reading> {
   };
 }
 
-/** Scrolls through the list from its beginning until a row is in sight. */
+/** Scrolls through the list from its beginning until a row is visible. */
 export async function reveal(page: Page, eventId: string): Promise<Locator> {
   const row = rowOf(page, eventId);
   await walk(page, eventId);
@@ -143,7 +147,7 @@ export async function reveal(page: Page, eventId: string): Promise<Locator> {
   return row;
 }
 
-/** Notes every status that the header shows from now on, each change of it once. */
+/** Records every status that the header shows from now on, without repetitions. */
 export async function noteStatuses(page: Page): Promise<() => Promise<string[]>> {
   await page.evaluate(() => {
     const root = document.documentElement;
@@ -158,7 +162,7 @@ export async function noteStatuses(page: Page): Promise<() => Promise<string[]>>
   return () => page.evaluate(() => document.documentElement.dataset.seen?.split(' ') ?? []);
 }
 
-/** The page shows every event of the session once, in the order of the server. */
+/** Expects the page to show every event of the session once, in the server's order. */
 export async function expectWholeTimeline(page: Page, server: Server, sessionId: string): Promise<void> {
   const events = await timelineOf(server, sessionId);
   expect((await readRows(page)).events).toEqual(events.map((event) => event.id));

@@ -1,6 +1,6 @@
 /**
- * Stands between the server and its MCP servers, and holds the answers of chosen tools until the test lets them pass: a script
- * can make a tool slow, but only this makes it wait for somebody.
+ * A proxy between the server and its MCP servers that holds the results of chosen tools until the test releases them: a
+ * script can make a tool slow, but only this makes it wait for the test.
  */
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,7 +30,7 @@ export class Turnstile {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Waits until an answer of the tool stands before it. */
+  /** Waits until a result of the tool is held. */
   reached(tool: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`nothing reached the turnstile for ${tool}`)), limits().step);
@@ -45,7 +45,7 @@ export class Turnstile {
     });
   }
 
-  /** Lets answers of a tool pass, those that wait and those that come. */
+  /** Releases the results of a tool, held and future ones. */
   open(tool: string): void {
     this.held.delete(tool);
     for (const pass of this.waiting.get(tool) ?? []) pass();
@@ -66,7 +66,7 @@ export class Turnstile {
       this.target + incoming.url,
       { method: incoming.method, headers: incoming.headers },
       async (answer) => {
-        // The call was accepted, and its result is held back.
+        // The call was accepted; its result is held.
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         outgoing.flushHeaders();
         await this.wait(tool);

@@ -1,11 +1,11 @@
-/** Verdicts as a script plays them. */
+/** Scripted verdicts. */
 
 interface Concluded {
   outcome: string;
   cause?: string;
 }
 
-/** The route that concludes with a verdict when the analysis has this text. */
+/** Returns the route that concludes with a verdict if the analysis has this text. */
 export function verdictRoute(when: string, { outcome, cause = '' }: Concluded): string {
   const answer = {
     outcome,

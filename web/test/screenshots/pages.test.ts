@@ -1,4 +1,4 @@
-/** Pictures of each page for the documents, of the demo as anybody would see it. `make screenshots` writes docs/images. */
+/** Screenshots of each page for the documentation, taken from the demo. `make screenshots` writes docs/images. */
 import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -8,7 +8,7 @@ import { Demo } from '../kit/demo';
 import { Tab } from '../kit/tab';
 
 const images = process.env.TARSY_IMAGES ?? path.resolve(import.meta.dirname, '../../../docs/images');
-/** What a picture may weigh, in bytes: people load a README with all of them. */
+/** The largest size of an image in bytes: people load a README with all of them. */
 const heaviest = 250_000;
 const patience = { timeout: 120_000, interval: 50 };
 
@@ -16,7 +16,7 @@ const stage = {
   url: '',
   demo: undefined as Demo | undefined,
   browser: undefined as Browser | undefined,
-  /** The alert that three agents look into at once. */
+  /** The alert that three parallel agents investigate. */
   parallel: '',
 };
 
@@ -38,7 +38,7 @@ async function open(address: string, context: BrowserContextOptions = {}, origin
     reducedMotion: 'reduce',
     ...context,
   });
-  // Chromium without a window refuses notifications, which a person's browser asks about.
+  // Headless Chromium denies notifications, while a desktop browser asks.
   await tab.addInitScript(() => Object.defineProperty(Notification, 'permission', { get: () => 'default' }));
   await page.goto(origin + address);
   return page;
@@ -46,7 +46,7 @@ async function open(address: string, context: BrowserContextOptions = {}, origin
 
 async function shoot(page: Page, name: string): Promise<void> {
   const file = path.join(images, `${name}.png`);
-  // The menus of the header come last.
+  // The menus in the header load last.
   await page.getByTestId('theme-switch').waitFor();
   await page.evaluate(() => document.fonts.ready);
   await page.screenshot({ path: file });
@@ -59,7 +59,7 @@ test('sessions', async () => {
   await expect.poll(() => over.count(), patience).toBe(9);
   const example = page.getByTestId('session-row').filter({ hasText: 'p99 latency of catalog-search' });
   stage.parallel = (await example.getAttribute('data-session-id')) ?? '';
-  // Two that run, so that the list is as it is when somebody looks at it.
+  // Two running sessions, for a typical list.
   const other = page.getByTestId('session-row').filter({ hasText: 'checkout keeps being OOM-killed' });
   for (const id of [stage.parallel, await other.getAttribute('data-session-id')])
     await fetch(`${stage.url}/api/v1/sessions/${id}/rerun`, { method: 'POST' });
@@ -102,7 +102,7 @@ test('session, when it is over', async () => {
   await page.getByTestId('chat-stop').waitFor();
   await page.getByTestId('chat-send').waitFor();
   await page.getByTestId('chat-answer').waitFor();
-  // As somebody sees it who opens it now, without the button that leads to what is new.
+  // As opened now, without the button that jumps to new rows.
   await page.reload();
   await page.getByTestId('chat-answer').waitFor();
   await page.getByTestId('executive-summary').waitFor();
@@ -159,7 +159,7 @@ test('board', async () => {
   const page = await open('/board');
   const cards = page.getByTestId('board-card');
   await expect.poll(() => cards.count(), patience).toBe(4);
-  // Some work is done, so that the board is as it is when a team uses it.
+  // Some work is done, for a typical board.
   for (const [text, column] of [
     ['runbook', 'in_progress'],
     ['alert on cert-manager', 'done'],

@@ -21,7 +21,7 @@ export class FakeClock implements Clock {
     return this.waiting.length;
   }
 
-  /** Lets time pass, and whatever was promised meanwhile come true. */
+  /** Advances the time, and lets the promises and callbacks due on the way settle. */
   async advance(ms: number) {
     const end = this.time + ms;
     for (;;) {
@@ -36,7 +36,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Promises that are kept lead to others: a few rounds let all of them come true. */
+/** A settled promise can lead to others: a few rounds settle all of them. */
 async function settled() {
   for (let round = 0; round < 12; round++) await Promise.resolve();
 }

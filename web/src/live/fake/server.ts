@@ -1,4 +1,4 @@
-/** A server as docs/events.md describes it, over wires that a test can cut, and REST answers that take a while. */
+/** A server as docs/events.md describes it, with connections that a test can cut and REST responses that take time. */
 import type { SessionDetail, Timeline } from '@/api/types';
 import type { ChunkMessage, Command, JournalMessage } from '../message';
 import type { Surroundings, Wire, WireEvents } from '../socket';
@@ -10,27 +10,27 @@ const replayLimit = 200;
 
 interface Peer {
   events: WireEvents;
-  /** Follows the session. */
+  /** Subscribed to the session. */
   subscribed: boolean;
-  /** Follows the feed of all sessions. */
+  /** Subscribed to the feed of all sessions. */
   feed: boolean;
 }
 
 export class FakeServer {
   readonly commands: Command[] = [];
   readonly asked = { detail: 0, timeline: 0, event: 0 };
-  /** How many wires were opened. */
+  /** How many connections were opened. */
   wires = 0;
   reachable = true;
-  /** How long an answer of REST takes; it holds the state at the time of the request. */
+  /** How long a REST response takes; it contains the state at the time of the request. */
   latency = 0;
-  /** Whether pings are answered. */
+  /** Whether the server responds to pings. */
   answers = true;
   version = 0;
   wake: () => void = () => {};
-  /** How often the page learnt that its login has ended. */
+  /** How often the page was notified that its login has ended. */
   loggedOut = 0;
-  /** How often the page asked whether its login is still valid. */
+  /** How often the page checked whether its login is still valid. */
   loginChecks = 0;
   private peers: Peer[] = [];
   private readonly texts = new Map<string, { written: string; saved: string; fence: number }>();
@@ -130,7 +130,7 @@ export class FakeServer {
       .some((message) => message.type === 'timeline_event.completed' && message.event_id === id);
   }
 
-  /** The events that are being written. */
+  /** Returns the events still streaming. */
   writing(): string[] {
     return this.journal
       .slice(0, this.version)
@@ -145,7 +145,7 @@ export class FakeServer {
     for (const peer of [...this.peers]) if (peer.subscribed) this.sendTo(peer, message);
   }
 
-  /** Commits the next events; `lose` of them do not reach the readers, which no server should do. */
+  /** Commits the next events; the first `lose` of them do not reach the subscribers, which no real server should do. */
   commit(count: number, lose = 0) {
     for (let n = 0; n < count && this.version < this.journal.length; n++) {
       this.version++;
@@ -153,12 +153,12 @@ export class FakeServer {
     }
   }
 
-  /** Sends the last events once more, as a server with two heads might. */
+  /** Sends the last events again, as two servers of the same session might. */
   repeat(count: number) {
     for (const message of this.journal.slice(Math.max(0, this.version - count), this.version)) this.broadcast(message);
   }
 
-  /** Sends to the feed of all sessions. */
+  /** Sends a change to the feed of all sessions. */
   change(version: number, id = sessionId) {
     for (const peer of [...this.peers]) {
       if (peer.feed) this.sendTo(peer, { type: 'session.changed', channel: 'sessions', session_id: id, version });
@@ -176,7 +176,7 @@ export class FakeServer {
     for (const [id, text] of this.texts) this.texts.set(id, { ...text, saved: text.written });
   }
 
-  /** Another server goes on: the texts start over. */
+  /** Another server takes over: the texts start over. */
   takeOver() {
     for (const [id, text] of this.texts) this.texts.set(id, { ...text, written: '', fence: text.fence + 1 });
   }
@@ -185,7 +185,7 @@ export class FakeServer {
     for (const peer of this.peers.splice(0)) peer.events.closed(code);
   }
 
-  /** The network takes the connection away without a word. */
+  /** The network drops the connections without notice. */
   vanish() {
     this.peers = [];
   }

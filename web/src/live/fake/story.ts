@@ -1,11 +1,14 @@
-/** A session's journal, and what REST says of it at each of its events: a second, simpler reading of docs/events.md. */
+/**
+ * A session's journal, and the REST responses at each of its events: a second, simpler implementation of
+ * docs/events.md.
+ */
 import type { ExecutionDetail, SessionDetail, StageDetail, Timeline, TimelineEvent } from '@/api/types';
 import type { Approval, JournalMessage, StageStatusMessage } from '../message';
 
 export const sessionId = '00000000-0000-7000-8000-000000000001';
 const channel = `session:${sessionId}`;
 
-/** Without what every event of a journal has. */
+/** Without the fields common to all journal events. */
 type Draft = JournalMessage extends infer M
   ? M extends JournalMessage
     ? Omit<M, 'channel' | 'db_event_id' | 'session_id' | 'timestamp'>
@@ -19,17 +22,17 @@ function timeOf(number: number): string {
 export interface PlannedEvent {
   content: string;
   whole: boolean;
-  /** Whether it is a call that waits for an approval, which is given. */
+  /** Whether it is a call that needs an approval, which is granted. */
   asks?: boolean;
 }
 
 export interface Plan {
-  /** How many events each execution of each stage has, and how long their texts are. */
+  /** The events of each execution of each stage, with their texts. */
   stages: { events: PlannedEvent[][] }[];
   chat: boolean;
 }
 
-/** Writes the journal of a session that goes well. */
+/** Returns the journal of a session that succeeds. */
 export function journalOf(plan: Plan): JournalMessage[] {
   const journal: JournalMessage[] = [];
   const say = (draft: Draft) => {
@@ -63,7 +66,7 @@ export function journalOf(plan: Plan): JournalMessage[] {
         agent_name: `agent ${n}`,
       }) as const;
     for (const n of executions.keys()) say({ ...agent(n + 1), status: 'started' });
-    // Round by round, as agents that run at once do; what one begins in a round it ends in the next.
+    // Round by round, like agents running in parallel; an event that starts in one round ends in the next.
     const open: (() => void)[] = [];
     const rounds = Math.max(0, ...executions.map((events) => events.length));
     for (let round = 0; round < rounds; round++) {
@@ -179,7 +182,7 @@ const used = (tokens: number) => ({
   unpriced_tokens: 0,
 });
 
-/** What REST says of the session at one of its events. */
+/** Returns the session as REST reports it at one of its events. */
 export function detailAt(journal: readonly JournalMessage[], version: number): SessionDetail {
   const stages: StageDetail[] = [];
   const session: SessionDetail = {
@@ -317,7 +320,7 @@ function execution(message: JournalMessage & { type: 'execution.status' }, versi
   };
 }
 
-/** The timeline at one of the session's events; `saved` is the text of those that are being written. */
+/** Returns the timeline at one of the session's events; `saved` returns the stored text of a streaming event. */
 export function timelineAt(
   journal: readonly JournalMessage[],
   version: number,
@@ -356,7 +359,7 @@ export function timelineAt(
   return { session_id: sessionId, version, events };
 }
 
-/** What `?preview=` makes of a timeline. */
+/** Returns a timeline as `?preview=` cuts it. */
 export function previewed(timeline: Timeline, length: number): Timeline {
   const events = timeline.events.map((event) => {
     const long = JSON.stringify(event.metadata?.arguments ?? null).length > length;

@@ -1,4 +1,4 @@
-/** Alerts that were not investigated by themselves, and silences. */
+/** Alerts that were not investigated automatically, and silences. */
 import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { BellOff } from 'lucide-react';

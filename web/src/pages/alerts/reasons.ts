@@ -2,7 +2,7 @@ import type { LucideIcon } from 'lucide-react';
 import { BellOff, CircleCheckBig, CloudLightning, Copy, Wrench } from 'lucide-react';
 import type { Reason } from './search';
 
-/** Why an alert was not investigated by itself, in a word and in a sentence. */
+/** Why an alert was not investigated automatically, as a label and a sentence. */
 export const reasonLooks: Record<Reason, { label: string; sentence: string; icon: LucideIcon }> = {
   duplicate: { label: 'Repeated', sentence: 'The same alert is being investigated, or was recently.', icon: Copy },
   storm: {

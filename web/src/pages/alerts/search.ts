@@ -1,4 +1,4 @@
-/** What the Alerts page shows, as its address carries it. */
+/** The state of the Alerts page in its address. */
 import { type KnownSeverity, severities } from '@/alert/severities';
 import type { SuppressedFilter } from '@/api/alerts';
 import type { SuppressionReason } from '@/api/types';
@@ -16,20 +16,20 @@ export const reasons = [
 export type Reason = (typeof reasons)[number];
 
 export interface AlertsPageSearch {
-  /** Left out, suppressed. */
+  /** Defaults to suppressed. */
   tab?: AlertsTab;
   reason?: Reason;
   severity?: KnownSeverity;
-  /** Alerts that this session counts. */
+  /** Only alerts counted by this session. */
   session?: string;
   q?: string;
-  /** Silences that are over too. */
+  /** Includes ended silences. */
   all?: true;
-  /** The silence to look at. */
+  /** The selected silence. */
   silence?: string;
 }
 
-/** Reads the page's address; what it does not know it leaves out. */
+/** Reads the state from the page's address; unknown values are ignored. */
 export function readAlertsSearch(search: Record<string, unknown>): AlertsPageSearch {
   const text = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : undefined);
   return {
@@ -47,7 +47,7 @@ export function filterOf({ reason, severity, session, q }: AlertsPageSearch): Su
   return { reason, severity, session_id: session, search: q?.trim() };
 }
 
-/** Whether anything narrows the list of suppressed alerts. */
+/** Reports whether any filter applies to the list of suppressed alerts. */
 export function isFiltered(search: AlertsPageSearch): boolean {
   return Object.values(filterOf(search)).some((value) => value !== undefined);
 }

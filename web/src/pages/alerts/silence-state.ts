@@ -9,7 +9,7 @@ interface SilenceState {
 
 type Times = Pick<Silence, 'starts_at' | 'ends_at' | 'ended_by'>;
 
-/** Whether a silence holds now. */
+/** Returns the state of a silence at a time. */
 export function silenceState({ starts_at, ends_at, ended_by }: Times, now: Date): SilenceState {
   if (ended_by !== '' || new Date(ends_at) <= now) return { state: 'ended', label: 'Ended', tone: 'idle' };
   if (new Date(starts_at) > now) return { state: 'pending', label: 'Not started', tone: 'idle' };

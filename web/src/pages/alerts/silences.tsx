@@ -1,4 +1,4 @@
-/** Silences: what keeps alerts from being investigated for a while. */
+/** Silences, which keep matching alerts from being investigated for a while. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { BellOff, Plus } from 'lucide-react';

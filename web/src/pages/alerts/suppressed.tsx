@@ -1,4 +1,4 @@
-/** Every alert that was counted, grouped or silenced instead of investigated, with the reason. */
+/** All alerts that were counted, grouped or silenced instead of investigated, with the reason. */
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { BellOff, FilterX, X } from 'lucide-react';
@@ -58,7 +58,7 @@ export function SuppressedTab() {
   );
 }
 
-/** Why it was suppressed, and where it is counted or what kept it back. */
+/** The reason for the suppression, with a link to the session or silence behind it. */
 function Why({ alert }: { alert: SuppressedAlert }) {
   const known = reasons.find((reason) => reason === alert.reason);
   const look = known && reasonLooks[known];

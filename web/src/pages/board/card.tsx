@@ -1,4 +1,7 @@
-/** One card of the board. Its title opens it; arrows lead to other cards, Shift and arrows move it, and so does its menu. */
+/**
+ * A card of the board. Clicking its title opens it; arrow keys go to other cards, and Shift+arrow keys or its menu move
+ * it.
+ */
 import {
   ArrowDown,
   ArrowLeft,
@@ -32,12 +35,12 @@ export function Card({
   onMoveTo,
 }: {
   entity: Entity;
-  /** The name of its epic, where that is not clear from the page. */
+  /** The name of its epic, unless the page makes it obvious. */
   epic?: string;
   showType: boolean;
   tabbable: boolean;
   dragged: boolean;
-  /** Undefined where nothing may be changed. */
+  /** Undefined if the board is read-only. */
   drag?: ReturnType<Drag['card']>;
   onOpen: () => void;
   onStep: (direction: Direction) => void;

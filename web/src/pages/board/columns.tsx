@@ -1,4 +1,4 @@
-/** The four columns, walked and rearranged with pointer or keys. */
+/** The four columns, operated by pointer or keyboard. */
 import { Fragment, type KeyboardEvent, useRef, useState } from 'react';
 import type { Entity, Project } from '@/api/types';
 import { useShortcuts } from '@/app/shortcuts';
@@ -18,7 +18,7 @@ const arrows: Record<string, Direction> = {
   ArrowRight: 'right',
 };
 
-/** For the help; the keys themselves are those of the card that has the focus. */
+/** The shortcuts are registered only for the help dialog; the focused card handles the keys. */
 const helpOnly = () => {};
 
 export function Columns({
@@ -39,7 +39,7 @@ export function Columns({
   const [focused, setFocused] = useState('');
   const [said, setSaid] = useState('');
   const epics = new Map(projects.flatMap((project) => project.epics.map((epic) => [epic.id, epic.name] as const)));
-  // One card is in the tab order; arrows lead to the others.
+  // Only one card is in the tab order; arrow keys reach the others.
   const tabbable = placeOf(layout, focused) ? focused : columns.flatMap((column) => layout[column])[0];
 
   const move = (next: Move) => {
@@ -55,7 +55,7 @@ export function Columns({
   const drag = useDrag(move);
   const focus = (id: string) => {
     setFocused(id);
-    // After the card was drawn at its new place.
+    // Waits until the card is rendered at its new place.
     requestAnimationFrame(() =>
       area.current?.querySelector<HTMLElement>(`[data-card-title="${CSS.escape(id)}"]`)?.focus(),
     );
@@ -164,7 +164,7 @@ export function Columns({
   );
 }
 
-/** Where the card would be dropped. */
+/** The place where the card would be dropped. */
 function DropLine() {
   return <li aria-hidden className="h-0.5 rounded-full bg-accent" />;
 }

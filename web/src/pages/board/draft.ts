@@ -1,4 +1,4 @@
-/** What a person writes about an entity, as the fields of a form hold it. */
+/** The fields of an entity as edited in a form. */
 import type { Entity } from '@/api/types';
 
 export interface Draft {
@@ -9,7 +9,7 @@ export interface Draft {
   /** YYYY-MM-DD; empty for no date. */
   due_on: string;
   status: Entity['status'];
-  /** Separated by commas. */
+  /** Comma-separated. */
   tags: string;
   /** Empty for none. */
   project_id: string;
@@ -42,14 +42,14 @@ export function draftOf(entity: Entity): Draft {
   };
 }
 
-/** The body of a request: every field of the draft. */
+/** Returns the request body, with every field of the draft. */
 export function inputOf(draft: Draft) {
   return { ...draft, title: draft.title.trim(), tags: tagsOf(draft.tags) };
 }
 
 type Input = ReturnType<typeof inputOf>;
 
-/** Only what differs between two drafts: what others changed meanwhile stays as it is. */
+/** Returns only the fields that differ between two drafts, so that concurrent changes to other fields are kept. */
 export function changesOf(before: Draft, after: Draft): Partial<Input> {
   const input = inputOf(after);
   const old = inputOf(before);
@@ -59,7 +59,7 @@ export function changesOf(before: Draft, after: Draft): Partial<Input> {
   ) as Partial<Input>;
 }
 
-/** Tags as they were typed, without empty and repeated ones. */
+/** Returns the typed tags without empty and repeated ones. */
 export function tagsOf(typed: string): string[] {
   const named = typed.split(',').map((tag) => tag.trim().toLowerCase());
   return [...new Set(named.filter((tag) => tag !== ''))];

@@ -1,10 +1,13 @@
-/** Dragging cards with a pointer, by the browser's own drag and drop. Keys and the menu of a card do the same. */
+/** Dragging cards with a pointer, using native drag and drop. The keyboard and a card's menu do the same. */
 import { type DragEvent, useState } from 'react';
 import type { ColumnName, Move, Place } from './order';
 
 const format = 'application/x-tarsy-entity';
 
-/** Where a card would be dropped: before the first card whose middle is below the pointer, without the one that is dragged. */
+/**
+ * Returns where a card would be dropped: before the first card whose middle is below the pointer, not counting the
+ * dragged card.
+ */
 export function dropIndex(middles: readonly number[], y: number): number {
   const at = middles.findIndex((middle) => y < middle);
   return at < 0 ? middles.length : at;

@@ -22,7 +22,7 @@ import { stateLabels, typeLabel } from './labels';
 
 const touched = new Set(['entities', 'projects', 'tags', 'notes', 'review'] as const);
 
-/** The dialog of a new entity, filed where the board is looked at. */
+/** The dialog for a new entity, filed under the project and epic shown on the board. */
 export function NewEntity({ filed, onClose }: { filed: Partial<Draft>; onClose: () => void }) {
   const client = useQueryClient();
   const [draft, setDraft] = useState<Draft>({ ...emptyDraft, ...filed });
@@ -50,7 +50,7 @@ export function NewEntity({ filed, onClose }: { filed: Partial<Draft>; onClose: 
   );
 }
 
-/** The dialog of an entity that exists. */
+/** The dialog of an existing entity. */
 export function EntityDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const found = useQuery(notes.entity(id));
   const [held, setHeld] = useState(found.data);
@@ -135,7 +135,7 @@ function EditEntity({ entity, reload, onClose }: { entity: Entity; reload: () =>
   );
 }
 
-/** Where the entity came from: the model's certainty, the words, the note and the session. */
+/** The origin of the entity: confidence, quotes, notes and session. */
 function Origin({ entity }: { entity: Entity }) {
   return (
     <div className="space-y-2 text-[13px] text-ink-soft" data-testid="entity-origin">

@@ -1,4 +1,4 @@
-/** The fields of an entity: for a new one, for one that is changed, and for a proposal that is edited. */
+/** The fields of an entity, for creating it, changing it, or editing a proposal. */
 import { useQuery } from '@tanstack/react-query';
 import { projects as projectsQuery } from '@/api/notes';
 import { asProblem } from '@/api/problem';
@@ -15,7 +15,7 @@ export function EntityFields({
 }: {
   draft: Draft;
   onChange: (change: Partial<Draft>) => void;
-  /** What the server said; a message about one field stands at it. */
+  /** The server's error; a message about one field is shown next to it. */
   error: Error | null;
 }) {
   const { data } = useQuery(projectsQuery());
@@ -161,12 +161,12 @@ export function EntityFields({
 
 const shown = ['title', 'content', 'type', 'status', 'owner', 'due_on', 'project_id', 'epic_id', 'tags'];
 
-/** Whether the server's name of a field, such as entity.title or tags[0], means this one. */
+/** Reports whether the server's name of a field, such as entity.title or tags[0], refers to this one. */
 function isAt(named: string, field: string): boolean {
   return named === field || named.endsWith(`.${field}`) || named.includes(`${field}[`);
 }
 
-/** Whether a problem is shown at one of the fields, and needs no panel. */
+/** Reports whether an error is shown next to a field and needs no panel. */
 export function isShownAtField(error: Error): boolean {
   const { field } = asProblem(error);
   return shown.some((name) => isAt(field, name));

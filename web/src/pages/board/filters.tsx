@@ -1,4 +1,4 @@
-/** What narrows the board within its project. Everything chosen here is in the address of the page. */
+/** The filters of the board within its project. Every choice is part of the page's address. */
 import { useQuery } from '@tanstack/react-query';
 import { SlidersHorizontal, X } from 'lucide-react';
 import { type RefObject, useId, useState } from 'react';
@@ -20,7 +20,7 @@ export function Filters({
   field,
 }: {
   search: BoardPageSearch;
-  /** Owners of the cards in sight, to choose from. */
+  /** Owners of the visible cards, as choices. */
   owners: readonly string[];
   change: (part: Partial<BoardPageSearch>) => void;
   clear: () => void;

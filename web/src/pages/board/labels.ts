@@ -1,4 +1,4 @@
-/** Types and statuses of entities, as people read them. */
+/** Labels for the types and statuses of entities. */
 import { CircleHelp, Gavel, Lightbulb, type LucideIcon, ShieldAlert, SquareCheck } from 'lucide-react';
 import type { Entity } from '@/api/types';
 
@@ -26,7 +26,7 @@ export const statusLabels: Record<EntityStatus, string> = {
   dropped: 'Dropped',
 };
 
-/** An entity that does not count is marked; one that does needs no word. */
+/** Only entities that do not count are marked; accepted ones need no label. */
 export const stateLabels: Record<Entity['state'], string> = {
   proposed: 'Proposed',
   accepted: '',

@@ -1,4 +1,4 @@
-/** The cards as the server has them, with the moves on top that it has not confirmed yet. */
+/** The cards from the server, with unconfirmed moves applied on top. */
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, body } from '@/api/client';
@@ -12,7 +12,7 @@ function useColumn(name: ColumnName, filter: notes.EntityFilter) {
   return useInfiniteQuery(notes.column(name, filter));
 }
 
-/** A move of a card, and when the server had confirmed it. */
+/** A move of a card, and when the server confirmed it. */
 interface Pending {
   move: Move;
   entity: Entity;
@@ -39,7 +39,7 @@ export function useBoard(filter: notes.EntityFilter): Board {
   const [pending, setPending] = useState<readonly Pending[]>([]);
   const rows = (name: ColumnName) => found[name].data?.pages.flatMap((page) => page.entities) ?? [];
   const cards = new Map(columns.flatMap((name) => rows(name).map((entity) => [entity.id, entity] as const)));
-  // A card that moved while pages were loaded may be in two columns: the first one counts.
+  // A card that moved while the pages were loaded may be in two columns: the first one wins.
   const seen = new Set<string>();
   const stored = Object.fromEntries(
     columns.map((name) => [
@@ -49,8 +49,8 @@ export function useBoard(filter: notes.EntityFilter): Board {
         .filter((id) => !seen.has(id) && seen.add(id)),
     ]),
   ) as Record<ColumnName, string[]>;
-  // A move stays on top until every column was loaded after the server had it. The columns are answers of their own: between two of
-  // them the card may be in neither, and it must not disappear or jump back.
+  // A move is applied until every column has been reloaded after the server confirmed it. Each column is a separate
+  // response: between two of them the card may be in neither, and it must not disappear or jump back.
   const isLoaded = ({ settledAt }: Pending) =>
     settledAt !== undefined && columns.every((name) => found[name].dataUpdatedAt > settledAt);
   const active = pending.filter((one) => !isLoaded(one));
@@ -61,7 +61,7 @@ export function useBoard(filter: notes.EntityFilter): Board {
   const layout = active.reduce<Layout>((before, one) => moved(before, one.move), stored);
 
   const sending = useMutation({
-    // One after the other: each is relative to what the one before it left.
+    // One at a time: each move is relative to the result of the previous one.
     scope: { id: 'board-moves' },
     mutationFn: ({ move, request }: { move: Move; request: ReturnType<typeof requestOf> }) =>
       body(api.POST('/api/v1/entities/{id}/move', { params: { path: { id: move.id } }, body: request })),

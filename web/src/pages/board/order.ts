@@ -1,12 +1,12 @@
-/** Where cards stand on the board, and where a move takes them. */
+/** The places of cards on the board, and how moves change them. */
 
 export const columns = ['open', 'in_progress', 'done', 'dropped'] as const;
 export type ColumnName = (typeof columns)[number];
 
-/** The ids of the cards of every column, from the top. */
+/** The card ids of every column, from the top. */
 export type Layout = Readonly<Record<ColumnName, readonly string[]>>;
 
-/** A place on the board: how many cards of the column stand before it, not counting the card that moves. */
+/** A place on the board: the number of cards above it in the column, not counting the moving card. */
 export interface Place {
   column: ColumnName;
   index: number;
@@ -20,7 +20,7 @@ export type Direction = 'up' | 'down' | 'left' | 'right';
 
 export const noCards: Layout = { open: [], in_progress: [], done: [], dropped: [] };
 
-/** Where a card stands; undefined if it is not on the board. */
+/** Returns the place of a card; undefined if it is not on the board. */
 export function placeOf(layout: Layout, id: string): Place | undefined {
   for (const column of columns) {
     const index = layout[column].indexOf(id);
@@ -29,7 +29,7 @@ export function placeOf(layout: Layout, id: string): Place | undefined {
   return undefined;
 }
 
-/** The board after a move. An index beyond the end of a column means its end. */
+/** Returns the board after a move. An index past the end of a column means its end. */
 export function moved(layout: Layout, { id, column, index }: Move): Layout {
   if (placeOf(layout, id) === undefined) return layout;
   const without = (name: ColumnName) => layout[name].filter((other) => other !== id);
@@ -38,7 +38,10 @@ export function moved(layout: Layout, { id, column, index }: Move): Layout {
   ) as Record<ColumnName, string[]>;
 }
 
-/** Where a step leads; undefined at the edge of the board. A step sideways keeps the height as far as the column reaches. */
+/**
+ * Returns where a step leads; undefined at the edge of the board. A step sideways keeps the index if the column is long
+ * enough.
+ */
 export function stepped(layout: Layout, id: string, direction: Direction): Place | undefined {
   const from = placeOf(layout, id);
   if (from === undefined) return undefined;
@@ -49,7 +52,7 @@ export function stepped(layout: Layout, id: string, direction: Direction): Place
   return target === undefined ? undefined : { column: target, index: Math.min(index, layout[target].length) };
 }
 
-/** The card that the arrow keys lead to; a step sideways skips empty columns. Undefined at the edge of the board. */
+/** Returns the next card for an arrow key; a step sideways skips empty columns. Undefined at the edge of the board. */
 export function neighbour(layout: Layout, id: string, direction: Direction): string | undefined {
   const from = placeOf(layout, id);
   if (from === undefined) return undefined;
@@ -63,7 +66,7 @@ export function neighbour(layout: Layout, id: string, direction: Direction): str
   return undefined;
 }
 
-/** A move as the server is asked for it: relative to a neighbour, because others may move cards at the same time. */
+/** Returns the request for a move. It is relative to a neighbour, because others may move cards at the same time. */
 export function requestOf(
   layout: Layout,
   { id, column, index }: Move,

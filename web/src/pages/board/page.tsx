@@ -158,7 +158,7 @@ function NothingHere({ filtered, clear }: { filtered: boolean; clear: () => void
   );
 }
 
-/** Files with everything that the board shows. */
+/** Exports everything that the board shows to a file. */
 function ExportMenu({ filter }: { filter: notes.EntityFilter }) {
   const items: readonly { format: 'csv' | 'json' | 'markdown'; label: string; icon: ReactNode }[] = [
     { format: 'csv', label: 'Table (CSV)', icon: <FileSpreadsheet aria-hidden /> },

@@ -14,7 +14,7 @@ import { Input, Textarea } from '@/ui/input';
 import { Labelled } from '@/ui/labelled';
 import { Dialog, DialogClose, DialogContent } from '@/ui/overlay';
 
-/** What the dialog is about. */
+/** The subject of the dialog. */
 export type Subject =
   | { kind: 'new project' }
   | { kind: 'project'; project: Project }
@@ -33,7 +33,7 @@ const titles: Record<Subject['kind'], string> = {
 interface Values {
   name: string;
   description: string;
-  /** Archived for a project, done for an epic: nothing new is filed under it. */
+  /** Archived for a project, done for an epic: nothing new can be filed under it. */
   closed: boolean;
 }
 

@@ -1,18 +1,18 @@
-/** What the board shows, as its address carries it. */
+/** The state of the board in its address. */
 import type { EntityFilter } from '@/api/notes';
 import type { Entity } from '@/api/types';
 
 const types = ['task', 'decision', 'question', 'risk', 'insight'] as const satisfies readonly Entity['type'][];
 
-/** Spans of due dates, relative to today: a link to what is overdue means overdue when it is opened. */
+/** Ranges of due dates, relative to today: a link to overdue entities shows those overdue when it is opened. */
 export const spans = ['overdue', 'today', 'week'] as const;
 export type Span = (typeof spans)[number];
 
 export interface BoardPageSearch {
-  /** The id of a project, or `none` for what is filed nowhere. */
+  /** The id of a project, or `none` for unfiled entities. */
   project?: string;
   epic?: string;
-  /** Left out, tasks; `all` for every type. */
+  /** Defaults to task; `all` for every type. */
   type?: Entity['type'] | 'all';
   owner?: string;
   tag?: string;
@@ -22,7 +22,7 @@ export interface BoardPageSearch {
   entity?: string;
 }
 
-/** Reads the page's address; what it does not know it leaves out. */
+/** Reads the state from the page's address; unknown values are ignored. */
 export function readBoardSearch(search: Record<string, unknown>): BoardPageSearch {
   const text = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : undefined);
   return {
@@ -37,12 +37,12 @@ export function readBoardSearch(search: Record<string, unknown>): BoardPageSearc
   };
 }
 
-/** Whether anything narrows the board within its project. */
+/** Reports whether any filter applies within the project. */
 export function isFiltered({ type, owner, tag, due, q }: BoardPageSearch): boolean {
   return [type, owner, tag, due, q].some((value) => value !== undefined);
 }
 
-/** The filter as the server takes it. */
+/** Returns the server's filter for the state. */
 export function filterOf(search: BoardPageSearch, today: Date): EntityFilter {
   const { project, epic, type = 'task', owner, tag, due, q } = search;
   return {
@@ -68,14 +68,14 @@ function dates(due: Span, today: Date): Pick<EntityFilter, 'due_from' | 'due_to'
   }
 }
 
-/** A day in the reader's time zone, as YYYY-MM-DD. */
+/** Returns a day in the reader's time zone as YYYY-MM-DD. */
 export function dayName(at: Date, later = 0): string {
   const day = new Date(at.getFullYear(), at.getMonth(), at.getDate() + later);
   const two = (n: number) => String(n).padStart(2, '0');
   return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
 }
 
-/** The address of a file with everything that the board shows. */
+/** Returns the download address of everything that the board shows. */
 export function exportAddress(format: 'csv' | 'json' | 'markdown', filter: EntityFilter): string {
   const query = new URLSearchParams({ format });
   for (const [key, value] of Object.entries(filter)) if (value !== undefined) query.set(key, String(value));

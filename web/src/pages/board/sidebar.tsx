@@ -1,4 +1,4 @@
-/** Projects and their epics: what the board is about. On a narrow screen a select does the same. */
+/** The projects and their epics, to choose what the board shows. On a narrow screen a select replaces the sidebar. */
 import { FolderPlus, Pencil, Plus } from 'lucide-react';
 import type { Project } from '@/api/types';
 import { Button } from '@/ui/button';
@@ -147,7 +147,7 @@ function Entry({
   );
 }
 
-/** The same where there is no room for a sidebar; the palette has the sidebar's actions. */
+/** Replaces the sidebar on a narrow screen. The palette takes its actions from the sidebar. */
 export function PlaceSelect({ projects, search, editable, choose, edit }: Props) {
   const project = projects.find((one) => one.id === search.project);
   const epic = project?.epics.find((one) => one.id === search.epic);

@@ -1,6 +1,6 @@
 /**
- * Where to go after the login: only addresses of this page, because a link must not lead elsewhere through the login.
- * The address is read as a browser reads it, since browsers drop tabs and turn backslashes around.
+ * Returns where to go after the login. Only addresses of this dashboard are allowed, so that a login link cannot lead
+ * elsewhere. The address is parsed like a browser does, because browsers drop tabs and turn backslashes into slashes.
  */
 export function safeNext(next: unknown, origin: string): string | undefined {
   if (typeof next !== 'string' || !next.startsWith('/')) return undefined;

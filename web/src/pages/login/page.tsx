@@ -1,4 +1,4 @@
-/** Takes an API key and gives a browser session for it. The server keeps the session; the page never stores the key. */
+/** Exchanges an API key for a browser session. The server keeps the session; the page never stores the key. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
 import { Eye, EyeOff } from 'lucide-react';
@@ -66,7 +66,7 @@ function LoginForm() {
           id={field}
           type={visible ? 'text' : 'password'}
           name="key"
-          // Password managers may keep the key: nobody remembers one.
+          // Lets password managers save the key: nobody can memorize one.
           autoComplete="current-password"
           spellCheck={false}
           autoCapitalize="off"

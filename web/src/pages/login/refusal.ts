@@ -1,4 +1,4 @@
-/** What the server refuses a login at the issuer with: the parameter `error` of the login page. */
+/** Messages for the codes in the login page's `error` parameter: why the server rejected a single sign-on login. */
 const refusals: Record<string, string> = {
   login_failed:
     'The login could not be verified. Try again; if it fails again, ask your administrator to look at the server’s log.',
@@ -10,7 +10,7 @@ const refusals: Record<string, string> = {
   too_many_requests: 'Too many attempts to log in. Try again in a minute.',
 };
 
-/** The message for a code. An address can contain any code; the page shows no text of its choice. */
+/** Returns the message for a code. An address can contain any code, so the page never shows its text. */
 export function explainRefusal(code: string | undefined): { code: string; message: string } | undefined {
   if (code === undefined || code === '') return undefined;
   const message = Object.hasOwn(refusals, code) ? refusals[code] : undefined;
@@ -18,12 +18,15 @@ export function explainRefusal(code: string | undefined): { code: string; messag
   return { code, message };
 }
 
-/** The longest path that the server returns to. */
+/** The longest path that the server redirects to. */
 const maxReturnTo = 2000;
 
-/** Where the login at the issuer begins. Paths that the server refuses are left out: it returns to the first page then. */
+/**
+ * Returns where the single sign-on login starts. Paths that the server would reject are omitted; it then redirects to
+ * the start page.
+ */
 export function loginAddress(url: string, next: string | undefined): string {
-  // Browsers leave backslashes in queries as they are.
+  // Browsers do not escape backslashes in query strings.
   const path = next?.replaceAll('\\', '%5C').replaceAll(' ', '%20');
   if (path === undefined || path.length > maxReturnTo) return url;
   return `${url}?return_to=${encodeURIComponent(path)}`;

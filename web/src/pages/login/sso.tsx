@@ -1,4 +1,4 @@
-/** The login with OpenID Connect: a link that leads to the issuer, and what went wrong there. */
+/** The OpenID Connect login: a link to the issuer, and the error if the last login failed there. */
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { LogIn } from 'lucide-react';
@@ -6,7 +6,7 @@ import * as queries from '@/api/queries';
 import { Button } from '@/ui/button';
 import { explainRefusal, loginAddress } from './refusal';
 
-/** Why the last login at the issuer was refused; nothing if it was not. */
+/** Why the last single sign-on login was rejected; renders nothing if it was not. */
 export function LoginRefusal() {
   const { error } = useSearch({ from: '/login' });
   const refusal = explainRefusal(error);
@@ -22,7 +22,7 @@ export function LoginRefusal() {
   );
 }
 
-/** The button, where the server has an issuer. */
+/** The login button, if the server has an issuer. */
 export function SingleSignOn() {
   const { next } = useSearch({ from: '/login' });
   const { data: who } = useQuery(queries.me());

@@ -1,4 +1,4 @@
-/** The field in which a note is typed. What is typed is kept until it is captured. */
+/** The input field for a note. The draft is saved until the note is captured. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { NotebookPen } from 'lucide-react';
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
@@ -13,7 +13,7 @@ import { Textarea } from '@/ui/input';
 import { Kbd } from '@/ui/kbd';
 
 const draftKey = 'tarsy.draft.note';
-/** The size of the largest note, as the server has it. */
+/** The server's size limit of a note. */
 const maxBytes = 64 * 1024;
 
 const encoder = new TextEncoder();
@@ -24,7 +24,7 @@ export function Capture({ field }: { field: RefObject<HTMLTextAreaElement | null
   const [text, setText] = useState(() => readDraft(draftKey));
   const [captured, setCaptured] = useState('');
   useEffect(() => keepDraft(draftKey, text), [text]);
-  // One key for each text: a response that was lost must not make a second note of it when it is sent again.
+  // One key per text: resending after a lost response must not create a second note.
   const key = useRef({ text: '', value: '' });
   const hint = useId();
   const capture = useMutation({
@@ -35,7 +35,7 @@ export function Capture({ field }: { field: RefObject<HTMLTextAreaElement | null
     },
     onSuccess: (_, content) => {
       key.current = { text: '', value: '' };
-      // What was typed while it was in flight stays.
+      // Text typed while the request was in flight is kept.
       setText((now) => (now.startsWith(content) ? now.slice(content.length).trimStart() : now));
       setCaptured('Note captured.');
       return client.invalidateQueries({ queryKey: notes.keys.notes });

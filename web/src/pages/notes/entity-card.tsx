@@ -1,4 +1,4 @@
-/** An entity beside the text that it came from. */
+/** An entity, shown beside its source text. */
 import { Link } from '@tanstack/react-router';
 import { CalendarDays, UserRound } from 'lucide-react';
 import type { Entity } from '@/api/types';
@@ -16,11 +16,11 @@ export function EntityCard({
   onShow,
 }: {
   entity: Entity;
-  /** The open review item about it, if there is one. */
+  /** The open review item for the entity, if any. */
   reviewId?: string;
   active: boolean;
   onActive: (id: string | undefined) => void;
-  /** Shows its passage in the text; undefined where it has none there. */
+  /** Shows the entity's passage in the text; undefined if it has none. */
   onShow?: () => void;
 }) {
   const { icon: Icon, label } = types[entity.type];
@@ -77,7 +77,7 @@ export function EntityCard({
   );
 }
 
-/** Who, until when, and tags. */
+/** The owner, due date and tags. */
 export function Facts({ entity }: { entity: Pick<Entity, 'owner' | 'due_on' | 'tags'> }) {
   if (!entity.owner && !entity.due_on && entity.tags.length === 0) return null;
   return (

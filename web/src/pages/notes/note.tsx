@@ -1,4 +1,4 @@
-/** One note: its text with the evidence marked, and beside it what was extracted. */
+/** A note: its text with highlighted evidence, and the extracted entities beside it. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ChevronLeft, SquareKanban } from 'lucide-react';

@@ -1,4 +1,4 @@
-/** Notes: captured here, listed with their live state. */
+/** The Notes page: captures notes and lists them with their live status. */
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { FilterX, NotebookPen, Search, X } from 'lucide-react';

@@ -1,7 +1,7 @@
 import type { Entity } from '@/api/types';
 import type { Passage } from '@/text/passages';
 
-/** The passages of a note that its entities came from. What a person rejected or merged is not marked. */
+/** Returns the passages of a note that its entities came from, except those of rejected or merged entities. */
 export function passagesOf(entities: readonly Entity[], noteId: string): Passage[] {
   return entities
     .filter((entity) => entity.state !== 'rejected' && entity.state !== 'merged')

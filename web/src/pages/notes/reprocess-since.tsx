@@ -9,7 +9,7 @@ import { counted } from '@/text/format';
 import { Button } from '@/ui/button';
 import { Input } from '@/ui/input';
 
-/** Sends all notes since a day through the pipeline again, behind a summary that keeps it out of the way. */
+/** Reprocesses all notes since a chosen day. Collapsed by default. */
 export function ReprocessSince() {
   const client = useQueryClient();
   const may = useScope('write');

@@ -6,7 +6,7 @@ import { asProblem } from '@/api/problem';
 import { useScope } from '@/app/scope';
 import { Button } from '@/ui/button';
 
-/** Sends a note through the pipeline again. What a person accepted or edited is kept. */
+/** Reprocesses a note. Entities that a person accepted or edited are kept. */
 export function ReprocessButton({ noteId }: { noteId: string }) {
   const client = useQueryClient();
   const may = useScope('write');

@@ -1,4 +1,4 @@
-/** One note in the list: its beginning, how far it is, and what to do if it failed. */
+/** A note in the list: its beginning, its status, and what to do if it failed. */
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { Note } from '@/api/types';

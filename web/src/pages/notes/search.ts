@@ -1,4 +1,4 @@
-/** The filter of the list of notes, as the page's address carries it. */
+/** The filter of the note list in the page's address. */
 import type { NoteFilter } from '@/api/notes';
 import type { Note } from '@/api/types';
 
@@ -13,7 +13,7 @@ export interface NotesPageSearch {
   q?: string;
 }
 
-/** Reads the page's address; what it does not know it leaves out. */
+/** Reads the filter from the page's address; unknown values are ignored. */
 export function readNotesSearch(search: Record<string, unknown>): NotesPageSearch {
   const text = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : undefined);
   return {

@@ -1,4 +1,4 @@
-/** How far a note is, and where it came from, as people read it. */
+/** Labels for the status and source of notes. */
 import type { Note } from '@/api/types';
 import { Badge, type Tone } from '@/ui/badge';
 
@@ -22,7 +22,7 @@ export const sourceLabels: Record<Note['source'], string> = {
   session: 'Session',
 };
 
-/** A note that waits with an error was tried before and will be tried again. */
+/** A queued or extracted note with an error has failed before and will be retried. */
 export function lookOf({ status, processing_error }: Pick<Note, 'status' | 'processing_error'>): Look {
   const label = statusLabels[status] ?? status;
   switch (status) {

@@ -1,4 +1,4 @@
-/** How many sessions have each outcome; each leads to them in the list. */
+/** The number of sessions by outcome, each linked to its sessions in the list. */
 import { Link } from '@tanstack/react-router';
 import type { Quality } from '@/api/types';
 import { counted, percent } from '@/text/format';

@@ -1,4 +1,4 @@
-/** How good the conclusions are: what people say about them, how long they take, what they cost. */
+/** How good the conclusions are: how people rate them, how long they take, and what they cost. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Gauge, Send } from 'lucide-react';
@@ -22,7 +22,7 @@ import { groupings, groupingWords, type Period, periods, type QualityPageSearch 
 import { agreementOf, opinions, ratingsOf, sessionsOf, timeOf } from './words';
 
 const route = getRouteApi('/shell/quality');
-/** What the address need not name. */
+/** Defaults, omitted from the address. */
 const usual = { days: 30, by: 'chain' } as const;
 const dayMs = 86_400_000;
 
@@ -36,7 +36,7 @@ export function QualityPage() {
   );
   const { days = usual.days, by = usual.by } = search;
   const now = useNow(60_000);
-  // From midnight in UTC, so that the question stays the same all day and the first day is a whole one.
+  // From midnight UTC, so that the query stays the same all day and the first day is complete.
   const from = new Date((Math.floor(now.getTime() / dayMs) - days + 1) * dayMs).toISOString();
   const quality = useQuery({ ...queries.quality(from, by), placeholderData: (before) => before });
   usePageCommands([

@@ -36,7 +36,7 @@ function columnsOf(by: Grouping, after: string): readonly Column<QualityRow>[] {
   ];
 }
 
-/** What a row and a day are counted by. */
+/** The columns shared by the tables of rows and days. */
 export const numbers: readonly Column<QualityRow>[] = [
   { name: 'Sessions', number: true, cell: (row) => row.sessions.toLocaleString() },
   { name: 'Outcomes', className: 'md:w-1/4', cell: (row) => <Outcomes row={row} /> },
@@ -56,7 +56,7 @@ export const numbers: readonly Column<QualityRow>[] = [
   { name: 'Cost', number: true, cell: (row) => <Dollars usd={row.cost_usd} /> },
 ];
 
-/** The list can be filtered by chain and alert type; agents and models have no filter. */
+/** Only chains and alert types link to the list: it has no filter for agents and models. */
 function Name({ row, by, after }: { row: QualityRow; by: Grouping; after: string }) {
   const name = row.key || '(none)';
   if (row.key === '' || by === 'agent' || by === 'model') return <span className="break-all">{name}</span>;

@@ -1,4 +1,4 @@
-/** What the Quality page shows, as its address carries it. */
+/** The state of the Quality page in its address. */
 export const periods = [7, 30, 90] as const;
 export type Period = (typeof periods)[number];
 
@@ -13,13 +13,13 @@ export const groupingWords: Record<Grouping, string> = {
 };
 
 export interface QualityPageSearch {
-  /** Left out, 30. */
+  /** Defaults to 30. */
   days?: Period;
-  /** Left out, chain. */
+  /** Defaults to chain. */
   by?: Grouping;
 }
 
-/** Reads the page's address; what it does not know it leaves out. */
+/** Reads the state from the page's address; unknown values are ignored. */
 export function readQualitySearch(search: Record<string, unknown>): QualityPageSearch {
   return {
     days: periods.find((days) => days === Number(search.days)),

@@ -1,18 +1,18 @@
-/** Numbers of the Quality page for people. */
+/** Formats the numbers of the Quality page. */
 import type { QualityRow } from '@/api/types';
 import { counted, duration, percent } from '@/text/format';
 
-/** How many opinions there are. */
+/** Returns the number of ratings. */
 export function opinions({ right, partly, wrong }: Pick<QualityRow, 'right' | 'partly' | 'wrong'>): number {
   return right + partly + wrong;
 }
 
-/** "75%", or a dash where nobody said anything. */
+/** Returns "75%", or a dash if there are no ratings. */
 export function agreementOf({ agreement }: Pick<QualityRow, 'agreement'>): string {
   return agreement === null ? '–' : percent(agreement);
 }
 
-/** "3 right, 1 wrong": what an agreement is made of. */
+/** Returns the ratings behind an agreement, such as "3 right, 1 wrong". */
 export function ratingsOf({ right, partly, wrong }: Pick<QualityRow, 'right' | 'partly' | 'wrong'>): string {
   const said = [
     [right, 'right'],
@@ -26,7 +26,7 @@ export function timeOf(ms: number | null): string {
   return ms === null ? '–' : duration(ms);
 }
 
-/** "12 sessions, 3 without a verdict". */
+/** Returns a count such as "12 sessions, 3 without a verdict". */
 export function sessionsOf(row: Pick<QualityRow, 'sessions' | 'outcomes'>): string {
   const concluded = Object.values(row.outcomes).reduce((sum, count) => sum + count, 0);
   const without = row.sessions - concluded;

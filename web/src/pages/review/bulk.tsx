@@ -1,4 +1,6 @@
-/** Several items at once: chosen in a list, accepted or rejected together. Each is decided by itself, so some may fail. */
+/**
+ * Selects several items in a list and accepts or rejects them together. Each is decided separately, so some may fail.
+ */
 import { Link } from '@tanstack/react-router';
 import { Check, X } from 'lucide-react';
 import { type ComponentProps, useState } from 'react';
@@ -125,7 +127,7 @@ export function Bulk({
   );
 }
 
-/** The change in one line. */
+/** Summarizes the change in one line. */
 function lineOf(item: ReviewItem): string {
   if (item.kind === 'entity') return item.entity?.sources[0]?.quote ?? '';
   if (item.kind === 'duplicate') return item.other?.title ?? '';

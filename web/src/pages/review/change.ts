@@ -1,4 +1,4 @@
-/** What a review item would change, as fields before and after. */
+/** The change that a review item proposes, as fields before and after. */
 import type { Entity, ReviewItem } from '@/api/types';
 import { typeLabel } from '@/pages/board/labels';
 import { counted, dueLabel } from '@/text/format';
@@ -11,16 +11,16 @@ export interface Field {
 }
 
 export interface Change {
-  /** What accepting does, in a sentence. */
+  /** What accepting does, in one sentence. */
   summary: string;
-  /** What stands above the two sides. */
+  /** The headings of the two sides. */
   sides: readonly [string, string];
   fields: readonly Field[];
-  /** Whether something new is proposed: there is nothing before it. */
+  /** Whether the item proposes something new, so that there is no value before. */
   adds?: boolean;
 }
 
-/** Fields whose two sides are the same are listed only for duplicates, where sameness is the point. */
+/** Unchanged fields are listed only for duplicates, where they show the similarity. */
 export function changeOf(item: ReviewItem): Change {
   switch (item.kind) {
     case 'entity':
@@ -56,12 +56,12 @@ export function changeOf(item: ReviewItem): Change {
   }
 }
 
-/** What a person calls the item: the title of its entity, or the name of the epic. */
+/** Returns the name of the item for people: the title of its entity, or the name of the epic. */
 export function titleOf(item: ReviewItem): string {
   return item.entity?.title || item.proposal.epic_name || 'Untitled';
 }
 
-/** The fields of an entity as text, in the order that people read them. */
+/** Returns the fields of an entity as text, in reading order. */
 export function fieldsOf(entity: Entity): [string, string][] {
   return [
     ['Type', typeLabel(entity.type)],
@@ -104,7 +104,7 @@ function comparison({ entity, other, ...item }: ReviewItem): Field[] {
 
 type Named = Pick<ReviewItem, 'projects' | 'epics'>;
 
-/** The name of a project; its id where the server did not send it. */
+/** Returns the name of a project; its id if the server did not send the name. */
 export function projectName(item: Pick<Named, 'projects'>, id: string | null | undefined): string {
   if (!id) return '';
   return item.projects.find((project) => project.id === id)?.name ?? id;

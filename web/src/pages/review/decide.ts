@@ -1,4 +1,4 @@
-/** Decisions and their undo, as requests to the server. */
+/** Requests that decide review items and undo decisions. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, body } from '@/api/client';
 import { ifMatch } from '@/api/notes';
@@ -17,7 +17,7 @@ export interface Resolution {
   keep_id?: string;
 }
 
-/** What a decision may change besides the item. */
+/** The topics that a decision may change. */
 const touched = new Set(['review', 'notes', 'entities', 'projects', 'tags'] as const);
 
 function useRefresh() {

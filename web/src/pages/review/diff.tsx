@@ -1,4 +1,4 @@
-/** A change as fields before and after. On a narrow screen the two sides stand under each other. */
+/** A change as fields before and after. On a narrow screen the two sides are stacked. */
 import { ArrowRight } from 'lucide-react';
 import { cn } from '@/ui/cn';
 import type { Change, Field } from './change';

@@ -1,4 +1,4 @@
-/** Changes a proposal before it is accepted. */
+/** Edits a proposal before accepting it. */
 import { useState } from 'react';
 import type { ReviewItem } from '@/api/types';
 import { changesOf, draftOf, emptyDraft } from '@/pages/board/draft';
@@ -26,7 +26,7 @@ export function EditDialog({
   reload: () => void;
 }) {
   const isEpic = item.kind === 'epic';
-  // The form begins with the entity as the proposal would leave it.
+  // The form starts with the entity as it would be after accepting the proposal.
   const [before] = useState(() => (item.entity ? draftOf(item.entity) : emptyDraft));
   const [draft, setDraft] = useState(() => ({
     ...before,

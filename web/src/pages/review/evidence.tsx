@@ -1,4 +1,4 @@
-/** The words that an item rests on, in the note they came from. */
+/** The quotes behind an item, highlighted in their note. */
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { ReviewItem } from '@/api/types';

@@ -1,6 +1,6 @@
 /**
- * One item with everything that is needed to decide it. It stays as it was when it was opened: if somebody else changes it
- * meanwhile, that is reported, and nobody decides about something that they have not seen.
+ * A review item with everything needed to decide it. It stays as it was when opened: if someone else changes it, a
+ * notice appears, so that nobody decides on something they have not seen.
  */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -32,7 +32,7 @@ import { type Decision, decisionsFor, kindLabels, questions, statusLabels } from
 
 interface Props {
   id: string;
-  /** The item as the list has it, where it does. */
+  /** The item from the list, if the list has it. */
   listed?: ReviewItem;
   onDecided: (item: ReviewItem, decision: Decision) => void;
   onUndo: () => void;
@@ -220,7 +220,7 @@ const buttons: readonly {
   { decision: 'reject', key: 'r', label: 'Reject', icon: <X aria-hidden />, variant: 'danger' },
 ];
 
-/** How sure the model is, or how similar two entities are. */
+/** The model's confidence, or the similarity of two entities. */
 export function Certainty({ item }: { item: Pick<ReviewItem, 'confidence' | 'score'> }) {
   return (
     <span className="flex flex-wrap gap-x-3 text-[13px] text-ink-soft tabular-nums">
@@ -230,7 +230,7 @@ export function Certainty({ item }: { item: Pick<ReviewItem, 'confidence' | 'sco
   );
 }
 
-/** Which of two entities is kept. */
+/** Chooses which of two entities is kept. */
 function Keep({ item, keep, onKeep }: { item: ReviewItem; keep: string; onKeep: (id: string) => void }) {
   if (item.entity === null || item.other === null) return null;
   return (
@@ -257,7 +257,7 @@ function Keep({ item, keep, onKeep }: { item: ReviewItem; keep: string; onKeep: 
   );
 }
 
-/** What was decided, by whom, and the way back while there is one. */
+/** The decision, who made it, and an undo button while undo is possible. */
 function Outcome({ item, onUndo }: { item: ReviewItem; onUndo: () => void }) {
   const now = useNow(10_000);
   const may = useScope('write');

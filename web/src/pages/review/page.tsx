@@ -1,4 +1,4 @@
-/** Review: what the model was not sure of, decided by a person, one item at a time or several at once. */
+/** The Review page: a person decides what the model was unsure about, one item at a time or several together. */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { CircleCheckBig, ListChecks, SquareStack } from 'lucide-react';
@@ -35,7 +35,7 @@ export function ReviewPage() {
   const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
   const [last, setLast] = useState<Decided>();
   const undo = useUndo();
-  // What was just decided is gone at once; the list follows.
+  // Hides decided items immediately; the list follows.
   const items = (list.data?.pages.flatMap((page) => page.items) ?? []).filter((item) => !decided.has(item.id));
   const ids = items.map((item) => item.id);
   const current = search.item ?? ids[0];

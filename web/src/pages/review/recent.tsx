@@ -1,4 +1,4 @@
-/** Decisions of the last hour, each with its undo. */
+/** The decisions of the last hour, each with an undo button. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Undo2 } from 'lucide-react';

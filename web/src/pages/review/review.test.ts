@@ -59,7 +59,7 @@ describe('the change that an item proposes', () => {
       { name: 'Project', before: 'Shop', after: 'Billing' },
       { name: 'Epic', before: '', after: 'Memory' },
     ]);
-    // A project that was deleted meanwhile is named by its id.
+    // A deleted project is shown by its id.
     const gone = item({ kind: 'assignment', proposal: { assign_project_id: 'p9' } });
     expect(changeOf(gone).fields).toEqual([{ name: 'Project', before: '', after: 'p9' }]);
   });
@@ -104,7 +104,7 @@ describe('the queue', () => {
     expect(afterDecision(['a', 'b', 'c'], 'a')).toBe('b');
     expect(afterDecision(['a', 'b', 'c'], 'c')).toBe('b');
     expect(afterDecision(['a'], 'a')).toBeUndefined();
-    // Another page of the list, or somebody else decided it.
+    // The item is on another page of the list, or someone else decided it.
     expect(afterDecision(['a', 'b'], 'z')).toBe('a');
   });
 

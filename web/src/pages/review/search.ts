@@ -1,17 +1,17 @@
-/** What the Review page shows, as its address carries it. */
+/** The state of the Review page in its address. */
 import type { ReviewItem } from '@/api/types';
 
 export const kinds = ['entity', 'assignment', 'duplicate', 'epic'] as const satisfies readonly ReviewItem['kind'][];
 
 export interface ReviewPageSearch {
   kind?: ReviewItem['kind'];
-  /** The item that is looked at; left out, the first open one. */
+  /** The selected item; defaults to the first open one. */
   item?: string;
-  /** Left out, one item at a time. */
+  /** Defaults to one item at a time. */
   mode?: 'bulk';
 }
 
-/** Reads the page's address; what it does not know it leaves out. */
+/** Reads the state from the page's address; unknown values are ignored. */
 export function readReviewSearch(search: Record<string, unknown>): ReviewPageSearch {
   return {
     kind: kinds.find((kind) => kind === search.kind),

@@ -1,4 +1,4 @@
-/** Says what was just decided, with the way back. It stays until the next decision: nobody has to be quick. */
+/** Shows the last decision with an undo button. It stays until the next decision, so nobody has to hurry. */
 import { Undo2, X } from 'lucide-react';
 import { asProblem } from '@/api/problem';
 import { Button } from '@/ui/button';

@@ -1,4 +1,4 @@
-/** Kinds and decisions, as people read them. */
+/** Labels for kinds and decisions. */
 import type { ReviewDecision, ReviewItem } from '@/api/types';
 
 export const kindLabels: Record<ReviewItem['kind'], string> = {
@@ -8,7 +8,7 @@ export const kindLabels: Record<ReviewItem['kind'], string> = {
   epic: 'New epic',
 };
 
-/** What must be decided, as a question. */
+/** The decision to make, as a question. */
 export const questions: Record<ReviewItem['kind'], string> = {
   entity: 'Is this right?',
   assignment: 'Does it belong here?',
@@ -34,7 +34,10 @@ export const done: Record<Decision, string> = {
   merge: 'Merged',
 };
 
-/** The decisions that make sense for an item. Two entities that are likely the same are merged or kept, not accepted as they are. */
+/**
+ * Returns the decisions possible for an item. Likely duplicates are merged or rejected; there is nothing to accept or
+ * edit.
+ */
 export function decisionsFor(kind: ReviewItem['kind']): readonly Decision[] {
   return kind === 'duplicate' ? ['merge', 'reject'] : ['accept', 'edit', 'reject'];
 }

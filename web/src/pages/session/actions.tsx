@@ -1,4 +1,4 @@
-/** What a person can do with a session: cancel it, run it again, take it elsewhere. */
+/** Actions on a session: cancel, re-run, export and others. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import {
@@ -41,14 +41,14 @@ const exports: readonly { format: ExportFormat; label: string; icon: ReactNode }
   { format: 'json', label: 'All data (JSON)', icon: <FileJson aria-hidden /> },
 ];
 
-/** Cancels the session or, once that is over, the answer that is being written. */
+/** Cancels the session or, if it is over, the answer being written. */
 export function useCancel(id: string) {
   return useMutation({
     mutationFn: () => body(api.POST('/api/v1/sessions/{id}/cancel', { params: { path: { id } } })),
   });
 }
 
-/** One for the whole page, so that header and chat show the same. */
+/** Shared by the whole page, so that the header and the chat show the same state. */
 export type Cancel = ReturnType<typeof useCancel>;
 
 export function SessionActions({
@@ -68,8 +68,8 @@ export function SessionActions({
   const moreId = useId();
   const [asking, setAsking] = useState<'cancel' | 'rerun' | 'nothing'>('nothing');
   const { reset } = cancel;
-  // What was asked for is done when the status or the answer changes. The event may arrive before the answer to the
-  // request, whose callbacks are dropped by the reset: the dialog is closed here, too.
+  // A change of the status or the answer completes the cancellation. The event may arrive before the response, whose
+  // callbacks the reset drops, so the dialog is closed here too.
   useEffect(() => {
     if (status === 'in_progress' || answering) return;
     reset();
@@ -178,7 +178,7 @@ export function SessionActions({
           {more ? <ChevronUp aria-hidden /> : <Ellipsis aria-hidden />} {more ? 'Less' : 'More'}
         </Button>
       )}
-      {/* Hidden, not gone: what it offers is in the palette all the same. */}
+      {/* Hidden rather than removed: the palette reads its actions from here. */}
       <div
         id={moreId}
         className={cn(narrow ? (more ? 'grid w-full grid-cols-2 gap-1' : 'hidden') : 'contents')}
@@ -270,11 +270,11 @@ function SilenceButton({ session }: { session: SessionDetail }) {
   );
 }
 
-/** On a phone actions are in words, and as high as a finger needs. */
+/** On a phone, actions have labels and are as tall as a finger needs. */
 const narrowAction = 'max-md:h-11 max-md:px-3';
 const wideLabel = 'md:max-xl:sr-only';
 
-/** A button that says why it does nothing. It keeps the focus then, so that the reason can be read by everybody. */
+/** A button that shows the reason when it is disabled. It stays focusable, so that everyone can read the reason. */
 function PermitButton({
   permit,
   label,

@@ -1,4 +1,4 @@
-/** Parts of the alert's card: how often and when it came, and its labels. */
+/** Sections of the alert card: when and how often the alert was received, and its labels. */
 import { Link } from '@tanstack/react-router';
 import type { AlertState, SessionDetail } from '@/api/types';
 import { joinLabels } from '@/pages/sessions/labels';
@@ -7,7 +7,7 @@ import { useZone, type Zone } from '@/text/zone';
 import { DateTime } from '@/ui/time';
 import { Section } from './fold';
 
-/** Whether the alert fires, and every time that it was received, as far as they are kept. */
+/** Whether the alert fires, and the recorded times at which it was received. */
 export function StateSection({ alert, startsAt }: { alert: AlertState; startsAt: string | null }) {
   const times = countedTimes(alert.times.toReversed(), useZone());
   return (
@@ -49,14 +49,14 @@ export function StateSection({ alert, startsAt }: { alert: AlertState; startsAt:
   );
 }
 
-/** The times as they are shown, each once: the members of a storm come together. */
+/** Groups equal formatted times: the members of a storm arrive together. */
 export function countedTimes(times: readonly string[], zone: Zone): { at: string; count: number }[] {
   const counts = new Map<string, number>();
   for (const at of times.map((time) => dateTime(time, zone))) counts.set(at, (counts.get(at) ?? 0) + 1);
   return [...counts].map(([at, count]) => ({ at, count }));
 }
 
-/** The sender's labels. Each leads to the sessions that have it. */
+/** The sender's labels. Each links to the sessions with the same label. */
 export function LabelsSection({ labels }: { labels: SessionDetail['labels'] }) {
   const sorted = Object.entries(labels).toSorted(([a], [b]) => a.localeCompare(b));
   if (sorted.length === 0) return null;

@@ -1,4 +1,4 @@
-/** What came in: the alert as it was stored, and what was given along with it. */
+/** The alert as stored, with everything submitted along with it. */
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { StormMembers, stormSize } from '@/alert/storm';

@@ -1,4 +1,4 @@
-/** One question and what became of it. It listens to its own events, so that text that streams draws nothing else. */
+/** A question and its answer. It subscribes to its own events, so that streaming text re-renders nothing else. */
 import { Link } from '@tanstack/react-router';
 import { LoaderCircle, RotateCcw } from 'lucide-react';
 import { memo, type ReactNode, useMemo, useSyncExternalStore } from 'react';
@@ -14,7 +14,7 @@ import { type Exchange, evidenceOf, type Refusal } from './exchange';
 import { UnknownCalls } from './outcome';
 import { throttled } from './timeline/live';
 
-/** An event, drawn at most ten times a second while it streams, and whole when it is done. */
+/** Returns an event, updated at most ten times a second while it streams, and in full when it is done. */
 function useText(
   store: SessionStore,
   eventId: string,
@@ -99,7 +99,7 @@ function AnswerText({
   );
 }
 
-/** What the answer took, with links to where it can be read. */
+/** The thoughts and tool calls behind the answer, linked to the timeline. */
 function Effort({ store, exchange }: { store: SessionStore; exchange: Exchange }) {
   const parts = [
     { ...exchange.thoughts, one: 'thought' },
@@ -124,7 +124,7 @@ function Effort({ store, exchange }: { store: SessionStore; exchange: Exchange }
   );
 }
 
-/** How it ended where it did not end well, and that it goes on where it does. */
+/** How the answer ended, unless it succeeded, or that it is still in progress. */
 export function Ending({
   status,
   exchange,
@@ -155,7 +155,7 @@ export function Ending({
   }
 }
 
-/** A question without an answer: its text where this page sent it, and the server's reason. */
+/** A question without an answer: the server's reason and, if this page sent the question, its text. */
 export function RefusalView({
   refusal,
   question,
@@ -163,7 +163,7 @@ export function RefusalView({
 }: {
   refusal: Refusal;
   question: string | undefined;
-  /** Undefined where it cannot be asked now. */
+  /** Undefined if it cannot be asked now. */
   askAgain: (() => void) | undefined;
 }) {
   return (
@@ -188,7 +188,7 @@ function StatusLine({ status, words }: { status: string; words: string }) {
   );
 }
 
-/** What is being waited for. The sign moves and the words do not: words that fade cannot be read. */
+/** What is being waited for. Only the icon moves: fading text would be hard to read. */
 export function Underway({ children }: { children: ReactNode }) {
   return (
     <p className="flex items-center gap-2 text-ink-soft">

@@ -1,4 +1,4 @@
-/** A tool call that needs an approval: what would be called, why it is asked about, and the decision. */
+/** A tool call that needs an approval: the call, the reason for the approval, and the decision. */
 import { useQuery } from '@tanstack/react-query';
 import { Check, CircleCheck, CircleX, Clock, Hourglass, type LucideIcon, Pencil, Undo2, X } from 'lucide-react';
 import { type ReactNode, useRef } from 'react';
@@ -94,7 +94,7 @@ export function ApprovalCard({ event }: { event: EventView }) {
   );
 }
 
-/** Time left; the tooltip has the exact time. */
+/** The time left; the tooltip has the exact expiry. */
 function Countdown({ expiresAt }: { expiresAt: string }) {
   const left = Date.parse(expiresAt) - useNow().getTime();
   return (
@@ -139,7 +139,7 @@ function Facts({ approval, createdAt }: { approval: Approval; createdAt: string 
   );
 }
 
-/** The exact arguments and, if a person changed them, those that they approved. */
+/** The exact arguments and, if a person edited them, the approved ones. */
 function Arguments({ call }: { call: ApprovalCall }) {
   const original = shownArguments(call.argumentsText);
   if (call.editedText === undefined) return <ArgumentText label="Arguments" text={original} />;
@@ -159,7 +159,7 @@ function ArgumentText({ label, text }: { label: string; text: string }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms, and a section would be a landmark in every row
     <div role="group" aria-label={label} className="min-w-0" data-testid="approval-arguments">
-      {/* At the far end: the button that jumps to the end of the list floats over the middle. */}
+      {/* The copy button is at the far end: the list's jump button floats over the middle. */}
       <div className="flex h-8 items-center justify-between gap-2">
         <span className="text-xs font-medium text-ink-soft">{label}</span>
         <CopyButton text={text} label={`Copy ${label.toLowerCase()}`} />
@@ -182,7 +182,7 @@ function Decide({
   call: ApprovalCall | undefined;
   sent: Sent | undefined;
   expiresAt: string;
-  /** The buttons go away when one of them is used; the keyboard stays in the card. */
+  /** Moves the focus to the card: the buttons disappear when one of them is used. */
   focusCard: () => void;
 }) {
   const approvals = useApprovals();
@@ -232,7 +232,10 @@ function Note({ children }: { children: ReactNode }) {
   );
 }
 
-/** Somebody else was faster, or it is too late: said as it is. Other problems have their code and can be tried again. */
+/**
+ * A conflict, such as someone else deciding first or an expired request, shows only its message. Other problems show
+ * their code and can be retried.
+ */
 function Refused({ error }: { error: Error }) {
   if (!isConflict(error)) return <ProblemPanel error={error} />;
   return (

@@ -1,4 +1,4 @@
-/** What a person types before a decision: the reason of a rejection, or other arguments. */
+/** The dialogs before a decision: the reason for a rejection, or edited arguments. */
 import { type FormEvent, useRef, useState } from 'react';
 import { type ApprovalCall, type Decision, longestReason } from '@/api/approvals';
 import { Button } from '@/ui/button';

@@ -37,7 +37,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-/** Draws the card of a call in a page whose server answers as it is told to. */
+/** Renders the card of a call against a fake server. */
 async function draw({ status = 'waiting', scopes = ['read', 'write'], expiresIn = hour, ...given }: Given = {}) {
   const approval = {
     status,

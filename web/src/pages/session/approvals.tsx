@@ -1,6 +1,6 @@
 /**
- * Decisions on tool calls. They are kept for the whole page: the card of a call leaves the document when it is scrolled out of
- * sight, and what somebody types or has sent must not go with it.
+ * Decisions on tool calls. The page keeps them, because the card of a call unmounts when it is scrolled out of view,
+ * and typed or sent input must survive that.
  */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
@@ -9,17 +9,17 @@ import type { SessionStore, SessionView } from '@/live/view';
 import { isConflict } from '@/ui/conflict';
 import { EditDialog, RejectDialog } from './approval-dialogs';
 
-/** What became of a decision of this page. */
+/** The state of a decision made on this page. */
 export type Sent =
   | { state: 'sending' }
-  /** The server took it; the session has not reported it yet. */
+  /** The server accepted it; the session has not reported it yet. */
   | { state: 'accepted' }
   | { state: 'refused'; error: Error };
 
 type Asking = { dialog: 'reject' | 'edit'; eventId: string; call: ApprovalCall };
 
 export interface Approvals {
-  /** By the id of the approval. */
+  /** By approval id. */
   sent: ReadonlyMap<string, Sent>;
   decide(id: string, decision: Decision): void;
   ask(asking: Asking): void;
@@ -56,7 +56,7 @@ export function ApprovalsProvider({
     onError: (error, { id }) => {
       mark(id, { state: 'refused', error });
       if (!isConflict(error)) return;
-      // Somebody else decided, or time did: what there is now is loaded.
+      // Someone else decided, or the request expired: reload the current state.
       setAsking(undefined);
       store.reload();
       void client.invalidateQueries({ queryKey: approvalKey(id) });
@@ -67,14 +67,14 @@ export function ApprovalsProvider({
       sent,
       decide: (id, decision) => mutate({ id, decision }),
       ask: (next) => {
-        // An earlier refusal says nothing about what is typed now.
+        // An earlier error does not apply to the new input.
         setSent((before) => new Map([...before].filter(([id]) => id !== next.call.id)));
         setAsking(next);
       },
     }),
     [sent, mutate],
   );
-  // A dialog about a call that no longer waits closes by itself.
+  // The dialog closes automatically when its call no longer waits.
   const open = asking !== undefined && view.waiting.includes(asking.eventId);
   const state = asking && sent.get(asking.call.id);
   const shared = {

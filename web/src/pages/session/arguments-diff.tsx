@@ -1,4 +1,4 @@
-/** How edited arguments differ from those of the model, line by line. */
+/** The line-by-line difference between the model's arguments and the edited ones. */
 import { useMemo } from 'react';
 import { lineDiff } from '@/text/line-diff';
 import { cn } from '@/ui/cn';

@@ -1,9 +1,12 @@
-/** Arguments that a person edits: whether they are a JSON object, and whether they differ from those of the model. */
+/** Edited arguments: whether they are a JSON object, and whether they differ from the model's. */
 import { jsonMistake } from '@/pages/submit/json';
 import { mistakeText } from '@/pages/submit/mistake';
 import { indented } from '@/text/json-text';
 
-/** The arguments as people read them. What is no JSON reached the page as a string, and is shown as it was written. */
+/**
+ * Returns the arguments for display. Arguments that are not JSON arrive as a JSON string and are shown as the model
+ * wrote them.
+ */
 export function shownArguments(json: string): string {
   if (!json.startsWith('"')) return indented(json);
   try {

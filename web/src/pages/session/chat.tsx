@@ -1,4 +1,4 @@
-/** The follow-up chat: questions about a session that is over, and their answers as they are written. */
+/** The follow-up chat: questions about a finished session, and their answers as they stream. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { ArrowDown, MessageSquare } from 'lucide-react';
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
@@ -25,7 +25,7 @@ interface ChatProps {
   store: SessionStore;
   view: SessionView;
   cancel: Cancel;
-  /** Whether the field gets the keyboard at once, because somebody has just opened the chat. */
+  /** Whether the field takes the focus immediately, because the user has just opened the chat. */
   focused?: boolean;
 }
 
@@ -35,7 +35,7 @@ export function Chat({ store, view, cancel, focused = false }: ChatProps) {
   const scopes = useQuery(queries.me()).data?.scopes;
   const exchanges = useMemo(() => exchangesOf(view, store.event), [view, store]);
   const refusals = useMemo(() => refusalsOf(view, store.event), [view, store]);
-  // The last question that was sent. The journal reports its stage later, or that it was refused.
+  // The last question sent. The journal reports its stage, or its rejection, later.
   const [asked, setAsked] = useState<Asked>();
   const waiting =
     asked !== undefined &&
@@ -58,7 +58,7 @@ export function Chat({ store, view, cancel, focused = false }: ChatProps) {
   const { mutate: cancelAnswer } = cancel;
   const stop = useCallback(() => {
     forgetAsk();
-    // A question whose answer has not started is withdrawn, and gets no stage.
+    // A question whose answer has not started is withdrawn and gets no stage.
     cancelAnswer(undefined, { onSuccess: () => setAsked(undefined) });
   }, [cancelAnswer, forgetAsk]);
   const { status } = session;
@@ -132,7 +132,7 @@ const unjudged = [
   'What was not checked?',
 ] as const;
 
-/** Questions that most people have at this point. */
+/** Common questions for this outcome. */
 function suggestionsFor(session: SessionDetail): readonly string[] {
   return session.outcome === '' ? unjudged : judged;
 }
@@ -150,7 +150,7 @@ function Invitation({ over }: { over: boolean }) {
   );
 }
 
-/** Keeps the end in sight while the reader is there, and leaves a reader who went up alone. */
+/** Scrolls to the end as the content grows, until the reader scrolls up. */
 function EndFollower({ children }: { children: ReactNode }) {
   const scroller = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);

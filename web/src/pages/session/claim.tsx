@@ -1,9 +1,11 @@
-/** A sentence of a verdict with the marks of the tool calls that support it. */
+/** A sentence of a verdict with citations of the tool calls that support it. */
 import type { Claim } from '@/api/types';
 import { Markdown } from '@/text/markdown';
 import { cn } from '@/ui/cn';
 
-/** The session whose calls are cited, and the event of each call by its number. Without calls, marks lead nowhere. */
+/**
+ * The session of the cited calls, and the event of each call by its number. Without calls, citations are not linked.
+ */
 export interface Cited {
   sessionId: string;
   calls?: ReadonlyMap<string, string>;

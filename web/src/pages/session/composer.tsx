@@ -1,5 +1,5 @@
 /**
- * The field in which questions are typed. Its state is its own: nothing that streams draws it, and what is typed draws
+ * The input field for questions. It has its own state, so that streaming does not re-render it and typing re-renders
  * nothing else.
  */
 import { SendHorizontal, Square } from 'lucide-react';
@@ -13,29 +13,29 @@ import type { Permit } from './permit';
 interface ComposerProps {
   sessionId: string;
   permit: Permit;
-  /** Sends a question; resolves when the server has it. */
+  /** Sends a question; resolves when the server has accepted it. */
   send: (question: string) => Promise<unknown>;
   sending: boolean;
-  /** What came back instead of an answer. */
+  /** The error of the last question. */
   error: Error | null;
-  /** Stops the answer; undefined when none is being written. */
+  /** Stops the answer; undefined if none is being written. */
   stop: (() => void) | undefined;
   stopping: boolean;
   focused: boolean;
-  /** Questions to start with, while nothing is typed. */
+  /** Suggested questions, shown while the field is empty. */
   suggestions: readonly string[];
 }
 
 const fieldId = 'chat-field';
 
-/** Puts the keyboard into the field of a chat that is open. */
+/** Focuses the field of an open chat. */
 export function focusComposer(): void {
   document.getElementById(fieldId)?.focus({ preventScroll: true });
 }
 
 const draftKeyOf = (sessionId: string) => `tarsy.draft.${sessionId}`;
 
-/** Whether a question was typed and not sent. */
+/** Reports whether there is an unsent question. */
 export function hasDraft(sessionId: string): boolean {
   return readDraft(draftKeyOf(sessionId)) !== '';
 }
@@ -66,9 +66,9 @@ export const Composer = memo(function Composer({
   const submit = () => {
     if (!ready) return;
     send(question).then(
-      // What was typed while it was in flight starts the next question.
+      // Text typed while the request was in flight starts the next question.
       () => setText((now) => (now.startsWith(text) ? now.slice(text.length) : now)),
-      // The draft stays; the problem is shown above it.
+      // The draft is kept; the error is shown above it.
       () => {},
     );
   };

@@ -1,6 +1,6 @@
 /**
- * The tool call that a claim cites, beside the claim: a panel on wide screens, a sheet on narrow ones. The page's address names
- * the call, so that Back closes it; the claim travels with the history entry, because the address should stay short.
+ * The tool call that a claim cites, beside the claim: a panel on wide screens, a sheet on narrow ones. The page's
+ * address names the call, so that Back closes it; the claim is in the history state, to keep the address short.
  */
 import { getRouteApi, Link, useRouter, useRouterState } from '@tanstack/react-router';
 import { ListTree, X } from 'lucide-react';
@@ -28,7 +28,7 @@ export function EvidencePanel({ store, view, call }: { store: SessionStore; view
   const claim = useRouterState({ select: (state) => state.location.state.claim });
   const pushed = useRouterState({ select: (state) => state.location.state.fromCitation === true });
   const close = useCallback(() => {
-    // Back, where this page opened it, so that the reader's next Back leads to where they came from.
+    // If this page opened the panel, go back, so that the reader's next Back leads to where they came from.
     if (pushed) router.history.back();
     else void navigate({ search: ({ call: _, ...rest }) => rest, replace: true, resetScroll: false });
   }, [pushed, router, navigate]);
@@ -42,7 +42,7 @@ export function EvidencePanel({ store, view, call }: { store: SessionStore; view
           aria-describedby={undefined}
           onInteractOutside={(event) => beside && event.preventDefault()}
           onEscapeKeyDown={(event) => {
-            // A field inside that has its own use for the key, such as the search within a result.
+            // The focused field handles Escape itself, such as the search within a result.
             if (event.target instanceof Element && event.target.matches('[data-own-escape]')) event.preventDefault();
           }}
           onOpenAutoFocus={focus.opened}
@@ -65,7 +65,7 @@ export function EvidencePanel({ store, view, call }: { store: SessionStore; view
   );
 }
 
-/** Gives the focus back to the mark that opened the panel, also if another one changed what it shows. */
+/** Returns the focus to the last citation that opened the panel or changed its content. */
 function useReturn(call: string | undefined) {
   const before = useRef<HTMLElement>(undefined);
   useEffect(() => {
@@ -86,7 +86,7 @@ function useReturn(call: string | undefined) {
   };
 }
 
-/** For an address without its claim: every sentence of the verdict and the analysis that cites the call. */
+/** For an address opened without a claim: every sentence of the verdict and the analysis that cites the call. */
 function claimsOf(view: SessionView, call: string): string {
   const { verdict, final_analysis: analysis } = view.session;
   const texts = [

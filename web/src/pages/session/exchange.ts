@@ -1,34 +1,36 @@
-/** The questions and answers of a session, found in its structure: a stage of type `chat` answers one question. */
+/**
+ * The questions and answers of a session, derived from its structure: each stage of type `chat` answers one question.
+ */
 import type { EventView, Lookup, SessionView, StageView } from '@/live/view';
 
 export interface Exchange {
   stageId: string;
-  /** The status of the stage: `active` while it is answered. */
+  /** The status of the stage: `active` while the answer is in progress. */
   status: string;
   question?: string;
-  /** The event that holds the answer, or what the model has written so far. */
+  /** The event with the answer, or with the text written so far. */
   answer?: string;
   /** Whether the answer is final. */
   answered: boolean;
-  /** What the answer took, each by its first event, to which a link can lead. */
+  /** Thoughts and tool calls behind the answer; `first` is the event to link to. */
   thoughts: { count: number; first?: string };
   toolCalls: { count: number; first?: string };
-  /** Why there is no answer, for people. */
+  /** Why there is no answer, as a message for people. */
   problem: string;
-  /** Where it stands among the events of the session. */
+  /** The position among the events of the session. */
   sequence: number;
 }
 
-/** A question that was accepted and cannot be answered. It has no stage. */
+/** A question that was accepted but cannot be answered. It has no stage. */
 export interface Refusal {
-  /** The id that its sender was given. */
+  /** The id that the sender received. */
   messageId: string;
   reason: string;
   at: string;
   sequence: number;
 }
 
-/** Refused questions, which the session's own error events name. */
+/** Returns the refused questions, from the session's error events. */
 export function refusalsOf(view: SessionView, lookup: Lookup): Refusal[] {
   return view.events.flatMap((id) => {
     const event = lookup(id);
@@ -42,12 +44,12 @@ export function exchangesOf(view: SessionView, lookup: Lookup): Exchange[] {
   return view.stages.filter(isChat).map((stage) => exchangeOf(stage, lookup));
 }
 
-/** Whether somebody has asked something. */
+/** Reports whether anyone has asked a question. */
 export function hasExchanges(view: SessionView): boolean {
   return view.stages.some(isChat);
 }
 
-/** Whether a question is being answered. */
+/** Reports whether an answer is in progress. */
 export function isAnswering(view: SessionView): boolean {
   return view.stages.some((stage) => isChat(stage) && stage.stage.status === 'active');
 }
@@ -75,7 +77,7 @@ function exchangeOf(view: StageView, lookup: Lookup): Exchange {
   };
 }
 
-/** The event of the analysis that the session ended with, and what it says about its citations. */
+/** Returns the event of the session's last final analysis; its metadata has the check of the citations. */
 export function finalAnalysisOf(view: SessionView, lookup: Lookup): EventView | undefined {
   for (const stage of view.stages.toReversed()) {
     if (isChat(stage)) continue;
@@ -88,13 +90,13 @@ export function finalAnalysisOf(view: SessionView, lookup: Lookup): EventView | 
 }
 
 export interface Evidence {
-  /** How many tool calls the text rests on. */
+  /** How many tool calls the text cites. */
   cited: number;
-  /** Marks that name no tool call of the session. */
+  /** Citations that match no tool call of the session. */
   unknown: string[];
 }
 
-/** Reads the server's check of an analysis' marks. */
+/** Reads the server's check of an analysis's citations. */
 export function evidenceOf(event: EventView | undefined): Evidence {
   const citations = event?.metadata?.citations;
   const unknown = event?.metadata?.unknown_citations;

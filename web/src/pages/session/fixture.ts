@@ -1,11 +1,11 @@
-/** Small sessions for the tests of this page and its timeline. */
+/** Small sessions for the tests of the session page and its timeline. */
 import type { ExecutionDetail, SessionDetail, StageDetail, TimelineEvent } from '@/api/types';
 import { nothingUsed } from '@/live/structure';
 import type { EventView, ExecutionView, SessionView, StageView } from '@/live/view';
 
 const at = (second: number) => new Date(Date.UTC(2030, 0, 1, 0, 0, second)).toISOString();
 
-/** Events by their id, numbered in the order in which they are added. */
+/** Events by id, numbered in the order they are added. */
 export class Events {
   readonly #events = new Map<string, EventView>();
 
@@ -15,7 +15,7 @@ export class Events {
     return id;
   }
 
-  /** Names it `e1`, `e2` … unless it has an id. */
+  /** Adds an event; without an id it is named `e1`, `e2` … */
   addNext(parts: Partial<EventView>): string {
     return this.add(parts.id ?? `e${this.#events.size + 1}`, parts.event_type ?? 'llm_response', parts);
   }
@@ -166,11 +166,11 @@ export function session(
 }
 
 interface StageParts extends Partial<Omit<StageDetail, 'executions'>> {
-  /** Each execution by its agent's name. */
+  /** Executions by agent name. */
   agents?: Record<string, { status?: string; events?: Partial<TimelineEvent>[] }>;
 }
 
-/** A running session, described by its stages alone. */
+/** Returns a running session with the given stages. */
 export function viewWith(parts: Partial<SessionDetail>, stages: StageParts[]) {
   const events = new Events();
   const views = stages.map(({ agents = {}, ...stageParts }, n) => {

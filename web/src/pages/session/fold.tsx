@@ -1,10 +1,10 @@
-/** Long texts of the page's cards, shown in part until somebody wants all of it. */
+/** Long texts in cards, collapsed until expanded. */
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 
-/** A part with a heading that opens and closes it. What is closed is not drawn. */
+/** A section with a heading that expands and collapses it. Collapsed content is not rendered. */
 export function Section({
   title,
   open: byItself,
@@ -12,7 +12,7 @@ export function Section({
   children,
 }: {
   title: string;
-  /** Whether it is open before anybody says so. */
+  /** Whether it is open initially. */
   open: boolean;
   extra?: ReactNode;
   children: ReactNode;
@@ -46,7 +46,7 @@ export function Section({
   );
 }
 
-/** Shows the beginning of something long, with a button for the rest. */
+/** Shows the beginning of long content, with a button for the rest. */
 export function Shortened({ long, children }: { long: boolean; children: ReactNode }) {
   const [all, setAll] = useState(false);
   const open = all || !long;
@@ -54,7 +54,8 @@ export function Shortened({ long, children }: { long: boolean; children: ReactNo
     <div>
       <div
         className={cn(!open && 'relative max-h-[36em] overflow-hidden')}
-        // What the keyboard reaches must be seen. A click has seen it, and what it leads to should not move away.
+        // Expands on keyboard focus, because the focused element must be visible. A click target is visible already and
+        // must not move.
         onFocusCapture={(event) => {
           if (!open && event.target.matches(':focus-visible')) setAll(true);
         }}
@@ -76,7 +77,7 @@ export function Shortened({ long, children }: { long: boolean; children: ReactNo
   );
 }
 
-/** Whether a text is longer than about so many lines of a card. */
+/** Reports whether a text takes more than about `lines` lines of a card. */
 export function isLong(text: string, lines = 24): boolean {
   const width = 90;
   let room = lines;

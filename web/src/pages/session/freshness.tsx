@@ -1,11 +1,11 @@
-/** Says when the page does not show the present, and which moment it does show. */
+/** Shows that the page is behind, and which state it shows. */
 import { LoaderCircle, WifiOff } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { Freshness } from '@/live/view';
 import { clockTime } from '@/text/format';
 import { useZone, type Zone } from '@/text/zone';
 
-/** Catching up mostly takes a blink, which is not worth a word. */
+/** Catching up usually takes an instant and then shows nothing. */
 const patience = 700;
 
 export function FreshnessBanner({ freshness }: { freshness: Freshness }) {
@@ -34,7 +34,7 @@ export function freshnessWords(freshness: Freshness & { state: 'behind' }, zone:
   return `Connection lost. Showing the state as of ${clockTime(freshness.since, zone)}; reconnecting…`;
 }
 
-/** Whether something has been so for a while. */
+/** Reports whether a condition has lasted for a while. */
 function useLasting(so: boolean): boolean {
   const [lasting, setLasting] = useState(false);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The top of the session page: what it is about, how it stands, what it has cost, what can be done. */
+/** The header of the session page: title, status, cost and actions. */
 import { Link } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -30,7 +30,7 @@ export function SessionHeader({
 }: {
   store: SessionStore;
   view: SessionView;
-  /** What became of the alert, up to date. */
+  /** The live state of the alert. */
   alert: AlertState | null;
   answering: boolean;
   cancel: Cancel;
@@ -207,7 +207,7 @@ function Duration({ session }: { session: SessionDetail }) {
   return <>{duration(elapsed(session.started_at, session.completed_at, new Date()))}</>;
 }
 
-/** Cost and tokens; the tooltip has the details, also for screen readers. */
+/** Cost and tokens; the tooltip has the details, and so do screen readers. */
 function UsageHint({ usage }: { usage: Usage }) {
   const parts = [
     exactCost(usage.cost_usd),

@@ -1,4 +1,4 @@
-/** Keeps the analysis of a session as a note, and shows what became of its notes. */
+/** Saves the analysis of a session as a note, and shows the notes about the session. */
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { NotebookPen } from 'lucide-react';
@@ -13,7 +13,7 @@ import { Button } from '@/ui/button';
 import { Card, CardHeader, CardTitle } from '@/ui/card';
 import { ProblemPanel } from '@/ui/feedback';
 
-/** What was found in the notes about a session; nothing where there are none. */
+/** The notes about a session and the entities found in them; renders nothing if there are no notes. */
 export function SessionNotes({ sessionId }: { sessionId: string }) {
   const { data: list } = useInfiniteQuery(notes.notes({ session_id: sessionId }));
   const { data: found } = useQuery(notes.sessionEntities(sessionId));
@@ -73,7 +73,7 @@ function Row({ entity }: { entity: Entity }) {
   );
 }
 
-/** Keeps the analysis of a session as a note, or opens the note that it was kept as. */
+/** Saves the analysis of a session as a note, or opens the existing note. */
 export function KeepButton({ sessionId, className }: { sessionId: string; className: string }) {
   const { data: list } = useInfiniteQuery(notes.notes({ session_id: sessionId }));
   const own = list?.pages[0]?.notes.find((note) => note.source === 'session');
@@ -94,7 +94,7 @@ function Keep({ sessionId, className, ready }: { sessionId: string; className: s
   const navigate = useNavigate();
   const may = useScope('write');
   const keep = useMutation({
-    // The key is the session: keeping it twice, also from two tabs, makes one note.
+    // The idempotency key contains the session: saving twice, even from two tabs, creates one note.
     mutationFn: () =>
       body(
         api.POST('/api/v1/notes', {

@@ -1,4 +1,4 @@
-/** A notification of the browser when a session ends or needs an approval that somebody is waiting for. Off until they switch it on. */
+/** Browser notifications when a session ends or needs an approval. Off until the user turns them on. */
 import { Bell, BellRing } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { titleOf } from '@/alert/facts';
@@ -14,12 +14,12 @@ import { callName } from './waiting';
 
 const wanted = new Stored<'off' | 'on'>('tarsy.notify', ['off', 'on']);
 
-/** Browsers have no notifications on pages of another machine without TLS. */
+/** Browsers support notifications only on secure origins: TLS or the local machine. */
 function permission(): NotificationPermission | 'missing' {
   return 'Notification' in window && window.isSecureContext ? Notification.permission : 'missing';
 }
 
-/** The switch. Permission is asked for when it is switched on, and never before. */
+/** The switch. It asks for permission only when turned on. */
 export function NotifySwitch() {
   const [allowed, setAllowed] = useState(permission);
   const on = useStored(wanted) === 'on' && allowed === 'granted';
@@ -57,7 +57,7 @@ export function NotifySwitch() {
   );
 }
 
-/** Notifies when the session ends while the page is open in a tab that nobody looks at. */
+/** Notifies when the session ends while the tab is not visible. */
 export function useNotification(session: SessionDetail): void {
   const over = isOver(session.status);
   const before = useRef(over);
@@ -70,7 +70,7 @@ export function useNotification(session: SessionDetail): void {
   }, [over, session]);
 }
 
-/** The same when a tool call begins to wait for an approval. */
+/** Notifies when a tool call starts to wait for an approval. */
 export function useApprovalNotification(store: SessionStore, { session, waiting }: SessionView): void {
   const known = useRef(new Set(waiting));
   const title = titleOf(session);
@@ -82,7 +82,7 @@ export function useApprovalNotification(store: SessionStore, { session, waiting 
   }, [store, waiting, title]);
 }
 
-/** Nothing unless it is switched on and nobody looks at the page. */
+/** Shows a notification if they are turned on and the tab is not visible. */
 function notify(title: string, body: string, tag: string): void {
   if (wanted.get() !== 'on' || permission() !== 'granted' || document.visibilityState === 'visible') return;
   const note = new Notification(title, { body, tag });

@@ -1,4 +1,4 @@
-/** What a session that runs is doing now: one line for each agent, which stays in sight. */
+/** What a running session is doing: one line per agent, always visible. */
 import { Hourglass, LoaderCircle } from 'lucide-react';
 import { useMemo, useSyncExternalStore } from 'react';
 import { isOver } from '@/api/status';
@@ -9,7 +9,7 @@ import { NotifySwitch } from './notify';
 import { doingOf, isWaiting, type PresentAgent, presentOf } from './present';
 import { throttled } from './timeline/live';
 
-/** More agents than this scroll: the timeline needs the room. */
+/** More agents than this scroll: the timeline needs the space. */
 const mostLines = 5;
 
 export function Now({ store, view }: { store: SessionStore; view: SessionView }) {
@@ -48,7 +48,7 @@ function AgentLine({ store, agent }: { store: SessionStore; agent: PresentAgent 
       throttled(
         (listener) => (eventId === undefined ? () => {} : store.subscribeEvent(eventId, listener)),
         () => eventId !== undefined && store.event(eventId)?.status !== 'streaming',
-        // Text that changes faster cannot be read.
+        // Faster changes are unreadable.
         500,
       ),
     [store, eventId],

@@ -16,7 +16,10 @@ import { SessionNotes } from './keep';
 import { SeenBefore } from './seen';
 import { VerdictCard } from './verdict';
 
-/** Verdict and analysis; nothing while the session runs. `whole` shows all of the analysis, in a column of its own. */
+/**
+ * The verdict and the analysis; renders nothing while the session runs. With `whole` the full analysis is shown, in its
+ * own column.
+ */
 export function Outcome({ store, view, whole }: { store: SessionStore; view: SessionView; whole: boolean }) {
   if (!isOver(view.session.status)) return null;
   return (
@@ -96,7 +99,7 @@ function EvidenceLine({ evidence }: { evidence: Evidence }) {
   );
 }
 
-/** Warns of marks that name nothing: what rests on them rests on nothing. */
+/** Warns about unknown citations: the statements that cite them have no evidence. */
 export function UnknownCalls({ calls }: { calls: readonly string[] }) {
   const most = 10;
   if (calls.length === 0) return null;

@@ -35,7 +35,10 @@ import { Timeline, type TimelineProps } from './timeline/timeline';
 
 const route = getRouteApi('/shell/sessions/$sessionId');
 
-/** Whether a chat with questions stands at the side of a page that has the room. One without is closed until somebody opens it. */
+/**
+ * Whether the chat is open beside the page once it has questions, if the page is wide enough. Without questions it is
+ * closed until someone opens it.
+ */
 const chatPanel = new Stored<'open' | 'closed'>('tarsy.chat', ['open', 'closed']);
 
 export function SessionPage() {
@@ -181,7 +184,7 @@ function ReadySession({ store, view }: { store: SessionStore; view: SessionView 
   );
 }
 
-/** Opens the chat beside the page or, where there is no room, over it. */
+/** Opens the chat beside the page or, on a narrow screen, over it. */
 function ChatButton({ open }: { open: () => void }) {
   return (
     <Button size="sm" className="max-md:h-11 max-md:px-3" onClick={open} data-palette="none" data-testid="chat-open">
@@ -218,7 +221,10 @@ function NarrowChat({
   );
 }
 
-/** The timeline below the outcome, with a way back to it when it is out of sight: a session may end far below. */
+/**
+ * The timeline below the outcome, with a button back to the outcome when it is out of view: the reader may be far below
+ * when the session ends.
+ */
 function TimelineUnderCards({
   store,
   view,
@@ -233,7 +239,7 @@ function TimelineUnderCards({
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-3 py-3 @5xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
       {over && (
         <div>
-          {/* Its first line is what counts: the end of a long outcome is no answer. */}
+          {/* Marks the top of the outcome: seeing only the end of a long outcome does not count. */}
           <div ref={outcome} className="h-px" />
           <Outcome store={store} view={view} whole={false} />
         </div>

@@ -1,18 +1,21 @@
-/** What may be done with a session now, by whom, and why not. The server decides; this only keeps people from asking in vain. */
+/**
+ * Which actions a session allows now and, if one is refused, why. The server enforces it; this only avoids requests
+ * that would be rejected.
+ */
 import { isOver } from '@/api/status';
 import type { Me, SessionStatus } from '@/api/types';
 
 export type Permit =
   | { state: 'allowed' }
-  /** There is such a thing to do, but not for this person or not now. */
+  /** The action exists, but not for this person or not now. */
   | { state: 'refused'; reason: string }
-  /** There is nothing to do. */
+  /** The action does not apply. */
   | { state: 'absent' };
 
 const allowed: Permit = { state: 'allowed' };
 const absent: Permit = { state: 'absent' };
 
-/** Whether the key may change things. Undefined until the scopes are loaded. */
+/** Restricts a permit to the write scope. Scopes that are not loaded yet count as sufficient. */
 function withWrite(scopes: Me['scopes'] | undefined, permit: Permit): Permit {
   if (permit.state !== 'allowed' || scopes === undefined || scopes.includes('write')) return permit;
   return {
@@ -23,9 +26,9 @@ function withWrite(scopes: Me['scopes'] | undefined, permit: Permit): Permit {
 
 interface Situation {
   status: SessionStatus;
-  /** A question is asked or answered. */
+  /** A question is waiting or being answered. */
   answering: boolean;
-  /** A cancel was accepted and has not shown yet. */
+  /** A cancellation was accepted but is not visible in the status yet. */
   cancelAsked: boolean;
   scopes: Me['scopes'] | undefined;
 }
@@ -40,7 +43,7 @@ export function mayRerun({ scopes }: Pick<Situation, 'scopes'>): Permit {
   return withWrite(scopes, allowed);
 }
 
-/** Whether a question can be sent. What is typed meanwhile is kept. */
+/** Whether a question can be sent. Text typed in the meantime is kept. */
 export function mayAsk({ status, answering, scopes }: Omit<Situation, 'cancelAsked'>): Permit {
   if (!isOver(status)) return { state: 'refused', reason: 'You can ask once the investigation is over.' };
   if (status === 'cancelled')

@@ -1,4 +1,4 @@
-/** What a session that runs is doing now, in words. */
+/** What a running session is doing, in words. */
 import { isOver } from '@/api/status';
 import type { SessionDetail } from '@/api/types';
 import { waitsForApproval } from '@/live/approval';
@@ -8,7 +8,7 @@ import type { Progress } from '@/ui/progress';
 import { previewOf, toolCallFacts } from './timeline/preview';
 
 interface Present {
-  /** The sentence; empty while agents run, who have a line each. */
+  /** A sentence; empty while agents run, which have a line each. */
   words: string;
   agents: PresentAgent[];
 }
@@ -17,11 +17,11 @@ export interface PresentAgent {
   executionId: string;
   name: string;
   status: string;
-  /** Its newest event, which says what it does; undefined before the first. */
+  /** Its latest event, which shows what it is doing; undefined before the first. */
   eventId: string | undefined;
 }
 
-/** Undefined when nothing goes on any more. The stage is not named: the header says which one it is. */
+/** Returns undefined when nothing is going on anymore. The stage is not named, because the header shows it. */
 export function presentOf(view: SessionView): Present | undefined {
   const { session } = view;
   if (isOver(session.status)) return undefined;
@@ -33,7 +33,7 @@ export function presentOf(view: SessionView): Present | undefined {
   if (stage.executions.length === 0) return { words: 'Starting the agents.', agents: [] };
   return {
     words: '',
-    // Also those that are done: a line that goes away would move the page under its reader.
+    // Includes finished agents: a line that disappears would move the page under the reader.
     agents: stage.executions.map(({ execution, events }) => ({
       executionId: execution.id,
       name: execution.agent_name,
@@ -43,7 +43,7 @@ export function presentOf(view: SessionView): Present | undefined {
   };
 }
 
-/** What an agent does, told by its newest event. */
+/** Describes what an agent is doing from its latest event. */
 export function doingOf(event: EventView | undefined): { words: string; detail: string } {
   if (!event) return { words: 'Starting', detail: '' };
   const streaming = event.status === 'streaming';
@@ -75,7 +75,7 @@ function between(session: SessionDetail, stages: readonly StageView[]): string {
   return stages.length >= session.stage_count ? 'Writing the summary.' : 'Preparing the next stage.';
 }
 
-/** How far a session has come through its chain. Questions do not count. */
+/** Returns how far a session is through its chain. Questions do not count. */
 export function progressOf(view: SessionView): Progress {
   const { session } = view;
   const stages = view.stages.filter(({ stage }) => stage.stage_type !== 'chat').map(({ stage }) => stage);
@@ -98,7 +98,7 @@ export function progressOf(view: SessionView): Progress {
   return { total, done, tone: tones[session.status], label };
 }
 
-/** Whether a session does nothing but wait for approvals: each of its agents that runs waits for one. */
+/** Reports whether a session only waits for approvals: every running agent has a waiting call. */
 export function isWaiting({ session, stages, waiting }: SessionView): boolean {
   if (session.status !== 'in_progress' || waiting.length === 0) return false;
   return stages
@@ -107,12 +107,12 @@ export function isWaiting({ session, stages, waiting }: SessionView): boolean {
     .every(({ events }) => events.some((id) => waiting.includes(id)));
 }
 
-/** The call that waits next, after the one that the reader is at; the first comes after the last. */
+/** Returns the next waiting call after `at`, wrapping around. */
 export function nextWaiting(waiting: readonly string[], at: string | undefined): string | undefined {
   return waiting[waiting.indexOf(at ?? '') + 1] ?? waiting[0];
 }
 
-/** How a session stands, in one sign for the tab of the browser. */
+/** Returns the status of a session as one character for the title of the tab. */
 export function statusMark(status: SessionDetail['status'] | 'waiting'): string {
   return {
     waiting: '?',

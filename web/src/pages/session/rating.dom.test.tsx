@@ -28,7 +28,9 @@ const opinion = (id: string, author: string, author_id: string, rating: Feedback
   updated_at: '2030-01-01T00:00:00Z',
 });
 
-/** Draws the feedback of a session for somebody named Ana, and returns the authors whose feedback they can withdraw. */
+/**
+ * Renders the feedback of a session for a user named Ana, and returns the authors whose feedback the user can withdraw.
+ */
 async function draw(id: string, feedback: Feedback[]): Promise<string[]> {
   vi.stubGlobal('fetch', async (request: Request) => {
     const { pathname } = new URL(request.url);

@@ -1,4 +1,4 @@
-/** Whether the verdict was right: what people say, and the way to say it. Everybody has one opinion per session. */
+/** Feedback on the verdict: people's ratings, and the form to add one. Each person has one rating per session. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { CircleCheck, CircleDot, CircleX, type LucideIcon } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
@@ -58,7 +58,7 @@ export function FeedbackPart({ sessionId }: { sessionId: string }) {
   const own = ownFeedback(who, data?.feedback);
   const choose = (rating: Rating) => {
     give.reset();
-    // A verdict that is right needs no more words.
+    // A correct verdict needs no explanation.
     if (rating === 'right' && own?.rating !== 'right') give.mutate({ rating, why: '', real_cause: '' });
     else setChoice(rating);
   };
@@ -77,7 +77,7 @@ export function FeedbackPart({ sessionId }: { sessionId: string }) {
       : [],
   );
   if (error) return <ProblemPanel error={error} retry={reload} />;
-  // The question stands before the answers are loaded: what is below would move.
+  // The question is shown before the feedback is loaded, so that the content below does not move.
   const given = data?.feedback ?? [];
   return (
     <section className="border-t border-line pt-4" aria-label="Feedback" data-testid="feedback">

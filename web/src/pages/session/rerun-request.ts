@@ -1,4 +1,4 @@
-/** What the form of a re-run asks the server for. */
+/** Builds the request of the re-run form. */
 import type { MCPSelection, RerunRequest, SessionDetail } from '@/api/types';
 import {
   asConfigured,
@@ -10,7 +10,7 @@ import {
 
 export interface RerunForm {
   chain: string;
-  /** Empty for those of the chain. */
+  /** Empty for the chain's providers. */
   provider: string;
   tools: 'chain' | 'own';
   servers: ServerSelection[];
@@ -19,7 +19,7 @@ export interface RerunForm {
 
 type Original = Pick<SessionDetail, 'chain_id' | 'llm_provider' | 'mcp_selection'>;
 
-/** The form as the session was run. */
+/** Returns the form with the settings of the original run. */
 export function formOf({ chain_id, llm_provider, mcp_selection }: Original): RerunForm {
   return {
     chain: chain_id,
@@ -30,13 +30,13 @@ export function formOf({ chain_id, llm_provider, mcp_selection }: Original): Rer
   };
 }
 
-/** Another chain has other tools: a selection is not carried over. */
+/** Changes the chain. A tool selection is not carried over: another chain has other tools. */
 export function withChain(form: RerunForm, chain: string, original: Original): RerunForm {
   if (chain === original.chain_id) return { ...formOf(original), provider: form.provider };
   return { ...form, chain, tools: 'chain', servers: [], native: asConfigured };
 }
 
-/** Only what differs: what is left out stays as it was. `allowed` are the servers of the chain. */
+/** Returns only what differs; omitted fields keep the original values. `allowed` are the servers of the chain. */
 export function requestOf(form: RerunForm, original: Original, allowed: readonly string[]): RerunRequest {
   const selection = selectionFor(form, original, allowed);
   return {
@@ -48,7 +48,7 @@ export function requestOf(form: RerunForm, original: Original, allowed: readonly
 
 function selectionFor(form: RerunForm, original: Original, allowed: readonly string[]): MCPSelection | undefined {
   if (form.tools === 'own') return selectionOf(form.servers, form.native);
-  // With the same chain the server keeps the selection of the session unless it is given another.
+  // With the same chain the server keeps the session's selection unless another is sent.
   const kept = original.mcp_selection !== null && form.chain === original.chain_id;
   return kept && allowed.length > 0 ? { servers: allowed.map((name) => ({ name })) } : undefined;
 }

@@ -1,4 +1,4 @@
-/** Runs a session again: as it was, or with another chain, model or set of tools. */
+/** Runs a session again, unchanged or with another chain, model or tool selection. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';

@@ -1,4 +1,4 @@
-/** Past sessions that resemble this one: how they ended, and what people say about it. */
+/** Similar past sessions: how they ended, and people's feedback on them. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { History } from 'lucide-react';
@@ -16,7 +16,7 @@ import { SessionBadge } from '@/ui/outcome';
 import { Ago, DateTime } from '@/ui/time';
 import { RatingBadge } from './rating';
 
-/** Loaded by itself, after the session: the page does not wait for it. */
+/** Loaded separately, after the session: the page does not wait for it. */
 export function SeenBefore({ sessionId }: { sessionId: string }) {
   const { data, error, refetch } = useQuery(queries.similarSessions(sessionId));
   if (data === undefined) {
@@ -32,7 +32,7 @@ export function SeenBefore({ sessionId }: { sessionId: string }) {
   return (
     <Card aria-labelledby={headingId} className="@container" data-testid="seen-before">
       <CardHeader>
-        {/* The header of the page leads here. */}
+        {/* The page header links here. */}
         <CardTitle id={headingId} tabIndex={-1} className="scroll-mt-16 rounded-sm">
           Seen before
         </CardTitle>
@@ -50,9 +50,9 @@ export function SeenBefore({ sessionId }: { sessionId: string }) {
 const headingId = 'seen-before';
 
 /**
- * For the header of the page, which stays in sight: the card is far from the end that a reader follows. It has its place before
- * the sessions are known, because a line that comes later moves what the reader is about to click. A phone has no room for it, but
- * the palette has it everywhere.
+ * A link for the page header, which stays visible: the card is far from the end that a reader follows. The link keeps
+ * its space before the sessions are loaded, so that it does not move what the reader is about to click. A phone has no
+ * space for it, but the palette always has it.
  */
 export function SeenBeforeLink({ sessionId }: { sessionId: string }) {
   const count = useQuery(queries.similarSessions(sessionId)).data?.sessions.length ?? 0;
@@ -121,7 +121,7 @@ function PastSession({ past }: { past: SimilarSession }) {
   );
 }
 
-/** What was found; a cause that somebody marked wrong is not one. */
+/** The cause; one that someone rated wrong is omitted. */
 function Cause({ past }: { past: SimilarSession }) {
   const real = past.real_cause.trim();
   const cause = past.rating === 'wrong' ? '' : plainText(past.cause);

@@ -1,4 +1,4 @@
-/** Shares a session by a link that anybody can read until it expires. */
+/** Shares a session with a link that anyone can open until it expires. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Share2, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';

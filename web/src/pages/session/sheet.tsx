@@ -1,4 +1,4 @@
-/** The chat on a narrow screen: it lies over the page and is opened by the page's address. */
+/** The chat on a narrow screen: a sheet over the page, opened through the page's address. */
 import type { ReactNode } from 'react';
 import { Sheet } from '@/ui/sheet';
 

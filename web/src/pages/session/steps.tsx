@@ -1,4 +1,4 @@
-/** What to do next, as a list to tick off. Commands are proposals of a model: they are copied, never run. */
+/** The next steps, as a checklist. Commands are suggestions of a model: people can copy them, but nothing runs them. */
 import { ExternalLink } from 'lucide-react';
 import type { NextStep } from '@/api/types';
 import { SafeLink } from '@/text/link';
@@ -92,7 +92,7 @@ const riskColours: Record<string, string> = {
   high: 'bg-bad-soft text-bad',
 };
 
-/** A step that only looks leaves nothing to undo. */
+/** The risk of a step. One without risk changes nothing, so there is nothing to undo. */
 function StepRisk({ step }: { step: NextStep }) {
   const chip = 'inline-flex h-5 items-center rounded px-1.5 font-medium';
   return (

@@ -1,13 +1,13 @@
-/** Which next steps of which sessions somebody has ticked. This browser remembers them; the server does not know. */
+/** The ticked next steps of each session. They are stored in this browser, not on the server. */
 import { useCallback, useSyncExternalStore } from 'react';
 
 const key = 'tarsy.steps';
-/** Sessions of which ticks are kept; the oldest are forgotten. */
+/** How many sessions keep their ticks; the oldest are dropped. */
 const mostSessions = 200;
 
 type Ticks = Record<string, number[]>;
 
-/** Holds where storage is forbidden, until the page is closed. */
+/** Used until the page is closed if storage is not available. */
 let unsaved: string | undefined;
 const listeners = new Set<() => void>();
 
@@ -20,7 +20,7 @@ function stored(): string {
   }
 }
 
-/** Reads what was stored; text that is not ours counts as nothing. */
+/** Parses the stored text; anything malformed is ignored. */
 export function readTicks(text: string): Ticks {
   try {
     const value: unknown = JSON.parse(text || '{}');
@@ -32,7 +32,7 @@ export function readTicks(text: string): Ticks {
   }
 }
 
-/** The ticks after one step of a session was ticked or not. */
+/** Returns the ticks after a step was ticked or unticked. */
 export function withTick(ticks: Ticks, sessionId: string, step: number, on: boolean): Ticks {
   const { [sessionId]: before = [], ...others } = ticks;
   const steps = on ? [...new Set([...before, step])].sort((a, b) => a - b) : before.filter((each) => each !== step);
@@ -52,7 +52,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The ticked steps of a session, and a way to tick one. */
+/** Returns the ticked steps of a session, and a function to change one. */
 export function useTicks(sessionId: string): [ReadonlySet<number>, (step: number, on: boolean) => void] {
   const text = useSyncExternalStore(subscribe, stored);
   const tick = useCallback(

@@ -1,4 +1,4 @@
-/** A verdict as text to paste into a ticket or a chat. */
+/** Formats a verdict as text for a ticket or a chat. */
 import type { Verdict } from '@/api/types';
 import { withoutMarks } from '@/text/citation';
 import { confidenceWord, outcomeWord, riskWord } from '@/text/words';

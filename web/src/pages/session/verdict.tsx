@@ -1,4 +1,4 @@
-/** The answer of an investigation: what is wrong, how certain that is, what to do. It is never cut. */
+/** The answer of an investigation: the cause, the confidence, and the next steps. It is never truncated. */
 import type { ReactNode } from 'react';
 import type { SessionDetail, Verdict } from '@/api/types';
 import { confidenceWord } from '@/text/words';
@@ -22,7 +22,10 @@ const edges: Record<Tone, string> = {
   idle: 'border-l-idle',
 };
 
-/** Outcome and cause come with the journal; the rest follows with the session's detail. Nobody can rate a verdict that is only shown. */
+/**
+ * The outcome and cause come from the journal; the rest follows with the SessionDetail. A read-only verdict cannot be
+ * rated.
+ */
 export function VerdictCard({
   session,
   cited,

@@ -1,4 +1,4 @@
-/** That tool calls wait for an approval, with the way to the next of them. */
+/** A notice that tool calls wait for an approval, with a button to the next one. */
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ArrowDown, Hourglass } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
@@ -69,7 +69,7 @@ export function WaitingApprovals({ store, view }: { store: SessionStore; view: S
   );
 }
 
-/** What a screen reader reads out when a call begins to wait; not what waited when the page was opened. */
+/** Announces to screen readers when a call starts to wait; not for calls that waited when the page was opened. */
 function useAnnouncement(store: SessionStore, waiting: readonly string[]): string {
   const known = useRef(new Set(waiting));
   const [text, setText] = useState('');

@@ -1,4 +1,4 @@
-/** Says how many active sessions a filter matches, and cancels them. */
+/** Shows how many active sessions a filter matches, and cancels them. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, body } from '@/api/client';
 import type { BulkCancel } from '@/api/operations';
@@ -8,10 +8,10 @@ import { Confirm } from '@/ui/confirm';
 import { Loading, ProblemPanel } from '@/ui/feedback';
 import { Dialog, DialogContent } from '@/ui/overlay';
 
-/** How many sessions the server cancels at once. */
+/** How many sessions the server cancels per request. */
 const most = 10_000;
 
-/** The filter as the server takes it; an outcome is only of sessions that are over. */
+/** Returns the server's filter. The outcome is dropped, because only finished sessions have one. */
 function cancelFilterOf({ status, outcome: _, order: __, ...filter }: SessionSearch) {
   return { ...filter, status: status?.join(',') || undefined };
 }

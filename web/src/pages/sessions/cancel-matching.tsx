@@ -1,4 +1,4 @@
-/** Cancels the active sessions that the filter of the list matches. The number is known before. */
+/** Cancels the active sessions that match the filter, after showing their number. */
 import { Ban } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import type { SessionSearch } from '@/api/queries';
@@ -7,14 +7,14 @@ import { explainMissing } from '@/app/failure';
 import { useScope } from '@/app/scope';
 import { Button } from '@/ui/button';
 
-// A dialog is as large as the list, and few people cancel.
+// The dialog is as large as the list, and few people use it.
 const CancelDialog = lazy(() =>
   import('./cancel-dialog').then((module) => ({ default: module.CancelDialog }), explainMissing),
 );
 
-/** Nothing where no session of the filter can be active, or where nothing may be changed. */
+/** Renders nothing if no matching session can be active, or without the write scope. */
 export function CancelMatching({ filter, filtered }: { filter: SessionSearch; filtered: boolean }) {
-  // What it was when it was asked: a span that ends now goes on meanwhile.
+  // The filter at the time of the click: a range that ends now moves on.
   const [asked, setAsked] = useState<SessionSearch>();
   const may = useScope('write');
   const offered = may && !filter.outcome?.length;

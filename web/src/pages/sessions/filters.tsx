@@ -1,4 +1,4 @@
-/** What narrows the list. Everything chosen here is in the address of the page. */
+/** The filters of the list. Every choice is part of the page's address. */
 import { useQuery } from '@tanstack/react-query';
 import { Hourglass, SlidersHorizontal, X } from 'lucide-react';
 import { lazy, type ReactNode, type RefObject, Suspense, useId, useState } from 'react';
@@ -18,7 +18,7 @@ import { fromField, toField } from '@/ui/time-field';
 import { addLabel, joinLabels, readLabel, splitLabels } from './labels';
 import { isFiltered, type Range, rangeWords, type SessionsPageSearch } from './search';
 
-// It needs menus, which are loaded when the list is there.
+// Its menus are loaded after the list.
 const ConclusionFilters = lazy(() =>
   import('./many-filter').then((module) => ({ default: module.ConclusionFilters }), explainMissing),
 );
@@ -132,8 +132,8 @@ function SeverityFilter({ chosen, change }: { chosen: KnownSeverity | undefined;
 }
 
 /**
- * What sessions that are there have; a value of the address that none has stays choosable, so that it is seen. Facts that no
- * alert has are not offered.
+ * The values of existing sessions. A value in the address that no session has is listed too, so that it is visible.
+ * Facts without values are not offered.
  */
 function ValueFilters({ search, change }: { search: SessionsPageSearch; change: Change }) {
   const { data } = useQuery(queries.filterOptions());
@@ -172,7 +172,7 @@ function ValueFilters({ search, change }: { search: SessionsPageSearch; change: 
   });
 }
 
-/** Labels of the alert, any number of them; each is added with Enter and removed by its button. */
+/** Any number of alert labels; Enter adds one, and each has a remove button. */
 function LabelFilter({ labels, change }: { labels: readonly string[]; change: Change }) {
   const [typed, setTyped] = useState('');
   const [wrong, setWrong] = useState(false);

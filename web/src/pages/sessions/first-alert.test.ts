@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { curlCommand, submitCommand } from './first-alert';
 
-/** What a real shell makes of a command: its words, one a line. */
+/** Returns the words into which a real shell splits a command. */
 function wordsOf(command: string, env: Record<string, string> = {}): string[] {
   const script = `curl() { printf '%s\\n' "$@"; }; tarsy() { printf '%s\\n' "$@"; }; ${command}`;
   return execFileSync('sh', ['-c', script], { encoding: 'utf8', env }).trimEnd().split('\n');

@@ -1,9 +1,9 @@
-/** Commands that send a first alert, ready to be pasted into a shell. */
+/** Commands that submit a first alert, ready to paste into a shell. */
 import { shellQuote } from '@/text/shell';
 
 interface Wanted {
   origin: string;
-  /** Left out where none is known: the server then takes its default. */
+  /** Omitted if no type is known: the server then uses its default. */
   alertType: string | undefined;
   authRequired: boolean;
 }

@@ -1,4 +1,4 @@
-/** An empty system: how the first alert gets here, with this server's own address and alert types. */
+/** The empty state of the list: how to submit the first alert, with this server's address and alert types. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Send } from 'lucide-react';

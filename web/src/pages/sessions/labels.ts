@@ -1,9 +1,6 @@
-/**
- * Labels as the page's address carries them: name=value, separated by commas. A comma or backslash in a label has a backslash before
- * it.
- */
+/** Labels in the page's address: name=value, comma-separated. A backslash escapes a comma or backslash in a label. */
 
-/** A label as people type it, without spaces around it; undefined if it has no name or no value. */
+/** Returns a typed label without surrounding spaces; undefined if the name or the value is missing. */
 export function readLabel(text: string): string | undefined {
   const at = text.indexOf('=');
   const name = text.slice(0, Math.max(at, 0)).trim();
@@ -11,13 +8,13 @@ export function readLabel(text: string): string | undefined {
   return name === '' || value === '' ? undefined : `${name}=${value}`;
 }
 
-/** The labels with one more. It replaces one of the same name: no alert has two, and the server refuses to ask for that. */
+/** Adds a label. It replaces one with the same name: no alert has two, and the server rejects such a filter. */
 export function addLabel(labels: readonly string[], label: string): string[] {
   const name = label.slice(0, label.indexOf('=') + 1);
   return [...labels.filter((other) => !other.startsWith(name)), label];
 }
 
-/** The labels of an address; what is no label is left out. */
+/** Parses the labels of an address; malformed ones are ignored. */
 export function splitLabels(text = ''): string[] {
   const parts = text.match(/(?:[^\\,]|\\[\s\S]|\\$)+/g) ?? [];
   return parts
@@ -26,7 +23,7 @@ export function splitLabels(text = ''): string[] {
     .reduce(addLabel, [] as string[]);
 }
 
-/** The address of labels; undefined for none. */
+/** Formats labels for the address; undefined if there are none. */
 export function joinLabels(labels: readonly string[]): string | undefined {
   return labels.length === 0 ? undefined : labels.map((label) => label.replace(/[\\,]/g, '\\$&')).join();
 }

@@ -1,4 +1,4 @@
-/** The rows: kept steady while they are read, walked with the keyboard, continued at the end. */
+/** The rows of the list: stable while they are read, navigable by keyboard, with more loaded at the end. */
 import { ArrowUp } from 'lucide-react';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { SessionItem } from '@/api/types';
@@ -64,7 +64,7 @@ export function SessionRows({ rows: fresh, answers }: { rows: readonly SessionIt
         onPointerLeave={() => setPointed(false)}
         onFocus={(event) => {
           setFocused(true);
-          // The row stays in the page while the focus is in it, also on the alerts of its storm.
+          // A row stays mounted while it has the focus, including the alerts of its storm.
           const id = event.target.closest<HTMLElement>('[data-row]')?.dataset.row;
           if (id !== undefined) selection.select(id);
         }}
@@ -109,7 +109,7 @@ function useUnfolded(): [ReadonlySet<string>, (id: string) => void] {
   return [unfolded, toggle];
 }
 
-/** Headings for the eye. Each row says them itself to a screen reader, which meets links in a list here. */
+/** Visible headings only: to screen readers the list is a list of links, and each row names its own fields. */
 function Header() {
   const right = 'text-right';
   return (

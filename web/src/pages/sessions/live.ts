@@ -1,11 +1,11 @@
-/** Keeps the list up to date. The feed says that something changed, not what: the list is asked for again. */
+/** Keeps the list up to date. The feed reports that something changed, but not what, so the list is requested again. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
 import { keys as suppressedKeys } from '@/api/alerts';
 import * as queries from '@/api/queries';
 import { useSessionsFeed } from '@/live/hooks';
 
-/** At most one refresh a second for each loaded page: the whole of a long list costs a request a page. */
+/** At most one refresh per second for each loaded page: refreshing a long list takes a request per page. */
 const perPageMs = 1000;
 
 export function useLiveList(pages: number): void {
@@ -17,7 +17,7 @@ export function useLiveList(pages: number): void {
   const refresh = useCallback(() => {
     timer.current = undefined;
     lastAt.current = performance.now();
-    // In a hidden tab it is only noted that they are old; they are asked for when somebody looks.
+    // A hidden tab only marks the lists as stale and reloads them when it becomes visible.
     const refetchType = document.hidden ? 'none' : 'active';
     for (const part of ['list', 'active']) {
       void queryClient.invalidateQueries(
@@ -25,7 +25,7 @@ export function useLiveList(pages: number): void {
         { cancelRefetch: false },
       );
     }
-    // Members of a storm that is unfolded.
+    // The members of an expanded storm.
     void queryClient.invalidateQueries({ queryKey: suppressedKeys.suppressed, refetchType }, { cancelRefetch: false });
   }, [queryClient]);
 

@@ -1,4 +1,4 @@
-/** Filters of which several values can be chosen: status, outcome and handling. */
+/** Filters with multiple values: status, outcome and handling. */
 import { ChevronDown } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { HandlingIcon } from '@/handling/marks';
@@ -46,7 +46,7 @@ export function ConclusionFilters({ search, change }: { search: SessionsPageSear
   );
 }
 
-/** Any number of some values; none of them chosen means all. */
+/** Selects any number of values; selecting none means all. */
 function ManyFilter<T extends string>(props: {
   what: 'status' | 'outcome' | 'handling';
   many: string;

@@ -1,4 +1,4 @@
-/** The list of sessions, live. */
+/** The live list of sessions. */
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { ArrowDownWideNarrow, FilterX, Hourglass, ListFilter, Search, Send, UserRound } from 'lucide-react';
@@ -73,8 +73,8 @@ export function SessionsPage() {
 }
 
 /**
- * The response, or the previous one if this one failed: "the last hour" is a new query every minute, and its rows must
- * not vanish when the server is away for one of them.
+ * Returns the response, or the previous one if the request failed: "the last hour" is a new query every minute, and its
+ * rows must not vanish when one of these requests fails.
  */
 function useLastAnswer<T>(
   data: T | undefined,
@@ -106,7 +106,7 @@ function Page({ children }: { children: ReactNode }) {
   );
 }
 
-/** Changes the address; typing in the search field does not fill the history of the browser. */
+/** Changes the address; typing in the search field adds no history entries. */
 function useFilterChange(): { change: Change; clear: () => void } {
   const navigate = useNavigate({ from: '/' });
   const change = useCallback<Change>(
@@ -121,7 +121,7 @@ function useFilterChange(): { change: Change; clear: () => void } {
   return { change, clear };
 }
 
-/** What the keyboard and the palette can do here, besides the keys of the list itself. */
+/** Shortcuts and palette commands of the page, besides the keys of the list itself. */
 function useListCommands(search: SessionsPageSearch, change: Change, clear: () => void, focusSearch: () => void): void {
   useShortcuts([{ keys: '/', label: 'Search', group: 'Session list', run: focusSearch }]);
   const newest = search.order === 'newest';
@@ -139,7 +139,7 @@ function useListCommands(search: SessionsPageSearch, change: Change, clear: () =
   ]);
 }
 
-/** Every value of the short filters; the others are typed or chosen in the page. */
+/** Commands for every value of the short filters; the other filters are set on the page. */
 function filterCommands(search: SessionsPageSearch, change: Change) {
   const icon = <ListFilter aria-hidden />;
   return [
@@ -192,7 +192,7 @@ function filterCommands(search: SessionsPageSearch, change: Change) {
   ];
 }
 
-/** How many sessions the search found; further pages are not counted before they are loaded. */
+/** The number of sessions found; pages that are not loaded are not counted. */
 function Matches({ count, more }: { count: number; more: boolean }) {
   return (
     <p role="status" className="text-ink-soft tabular-nums" data-testid="search-count">
@@ -202,7 +202,7 @@ function Matches({ count, more }: { count: number; more: boolean }) {
   );
 }
 
-/** How many run and wait, whatever the filter; the tab says it too. */
+/** The number of running and queued sessions, regardless of the filter; also in the tab's title. */
 function Activity() {
   const { data } = useQuery(queries.activeSessions());
   const running = data?.active_total ?? 0;
@@ -216,7 +216,7 @@ function Activity() {
   );
 }
 
-/** The rows stay when a refresh fails, with a note that they may be old. */
+/** A notice that a refresh failed and the rows may be outdated. */
 function Stale({ error, at, retry }: { error: unknown; at: number; retry: () => void }) {
   return (
     <div

@@ -15,7 +15,7 @@ it.each([
   [at('failed', 0, 3), { done: 0, total: 3, tone: 'bad', label: 'Failed before the first stage' }],
   [at('timed_out', 3, 3), { done: 2, total: 3, tone: 'warn', label: 'Timed out in stage 3 of 3' }],
   [at('cancelled', 1, 3), { done: 0, total: 3, tone: 'idle', label: 'Cancelled in stage 1 of 3' }],
-  // An older session knows no number of stages.
+  // Sessions of old releases have no stage count.
   [at('in_progress', 1, 0), { done: 0, total: 1, tone: 'running', label: 'In stage 1 of 1' }],
 ])('%o', (shown, wanted) => {
   expect(shown).toEqual(wanted);

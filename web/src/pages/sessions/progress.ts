@@ -2,7 +2,7 @@ import type { SessionItem } from '@/api/types';
 import { counted } from '@/text/format';
 import type { Progress } from '@/ui/progress';
 
-/** How far a session has come through its chain. Stages are counted from 1; 0 is a session that has not begun. */
+/** Returns how far a session is through its chain. Stages are counted from 1; 0 means that it has not started. */
 export function progressOf(row: Pick<SessionItem, 'status' | 'stage_count' | 'current_stage_index'>): Progress {
   const current = row.current_stage_index;
   const total = Math.max(row.stage_count, current, 1);

@@ -1,4 +1,4 @@
-/** One session in the list: a line on a wide screen, a card on a narrow one. The whole of it is one link. */
+/** A session in the list: a line on a wide screen, a card on a narrow one. The whole row is one link. */
 import { Link } from '@tanstack/react-router';
 import { Hourglass } from 'lucide-react';
 import { memo } from 'react';
@@ -20,7 +20,7 @@ import { Steps } from '@/ui/progress';
 import { Running } from '@/ui/time';
 import { progressOf } from './progress';
 
-/** The columns of the list: more of them where there is room. */
+/** The columns of the list; wider screens show more. */
 export const columns = cn(
   'md:grid md:items-center md:gap-x-4',
   'md:grid-cols-[8.5rem_minmax(0,1fr)_6rem_3rem_5rem]',
@@ -147,7 +147,7 @@ const fields: Record<string, string> = {
   alert_type: 'Alert type',
 };
 
-/** Where the session matches the search. A match in the title needs no name: it stands below it. */
+/** Where the session matches the search. A match in the title has no field name. */
 function Match({ match }: { match: NonNullable<SessionItem['match']> }) {
   const field = fields[match.field];
   return (
@@ -158,7 +158,7 @@ function Match({ match }: { match: NonNullable<SessionItem['match']> }) {
   );
 }
 
-/** The part of the session that matches the search, as plain text with the matches marked. */
+/** The matching part of the session, as plain text with highlighted matches. */
 export function Snippet({ parts }: { parts: NonNullable<SessionItem['match']>['snippet'] }) {
   let at = 0;
   return parts.map((part) => {
@@ -174,7 +174,7 @@ export function Snippet({ parts }: { parts: NonNullable<SessionItem['match']>['s
   });
 }
 
-/** What came of it, in one line: why it failed, or else the cause that was found, or else its summary. */
+/** Returns the result in one line: the error if it failed, otherwise the cause or the summary. */
 export function lineOf(row: SessionItem): string {
   const failed = row.status === 'failed' || row.status === 'timed_out';
   const text = (failed && row.error_message) || row.cause || row.executive_summary || row.error_message;
@@ -187,7 +187,7 @@ function fallbackLine(row: SessionItem): string {
   return row.error_code || 'No summary';
 }
 
-/** The column's name, which sighted readers see in the heading. */
+/** The column's name, which sighted users see in the header. */
 function ScreenReaderOnly({ children }: { children: string }) {
   return <span className="sr-only">{children}</span>;
 }
@@ -203,7 +203,7 @@ function Nothing() {
   );
 }
 
-/** Updates itself; the row around it is not rendered again. */
+/** Re-renders on its own clock, without the surrounding row. */
 function Age({ from }: { from: string }) {
   const now = useNow();
   const text = age(from, now);

@@ -1,18 +1,18 @@
 /**
- * Which rows of the list are in the page: those in sight, a few around them, and the one the keyboard is at. The list scrolls with
- * the page, so what stands above it counts as its margin.
+ * Virtualizes the rows of the list: it mounts those in view, a few around them, and the selected one. The list scrolls
+ * with the page, so the content above it counts as its margin.
  */
 import { defaultRangeExtractor, type Range, useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useLayoutEffect, useState } from 'react';
 import { useMedia } from '@/ui/media';
 
-/** About how high a row is before it is drawn: a line on a wide screen, a card on a narrow one. */
+/** The estimated height of a row before it is rendered: a line on a wide screen, a card on a narrow one. */
 const lineHeight = 80;
 const cardHeight = 132;
-/** The space between cards. */
+/** The gap between cards. */
 const cardGap = 8;
 
-/** The heights that were measured last, so that coming back from a session finds every row where it was. */
+/** The last measured heights, so that every row is in its place when the user returns from a session. */
 const remembered: { sizes: VirtualItem[] } = { sizes: [] };
 
 export function useRows(list: RefObject<HTMLElement | null>, ids: readonly string[], keptId: string) {
@@ -23,7 +23,7 @@ export function useRows(list: RefObject<HTMLElement | null>, ids: readonly strin
     count: ids.length,
     getScrollElement: () => list.current?.closest('main') ?? null,
     estimateSize: () => (lines ? lineHeight : cardHeight),
-    // The same function while the rows are the same: with a new one every row is measured again.
+    // The function keeps its identity while the rows are the same: a new one would re-measure every row.
     getItemKey: useCallback((index: number) => ids[index] ?? index, [ids]),
     gap: lines ? 0 : cardGap,
     overscan: 8,
@@ -40,13 +40,16 @@ export function useRows(list: RefObject<HTMLElement | null>, ids: readonly strin
   return { virtual, margin };
 }
 
-/** The rows to draw, in their order. */
+/** Returns the rows to render, in order. */
 export function withRow(drawn: readonly number[], kept: number): number[] {
   if (kept < 0 || drawn.includes(kept)) return [...drawn];
   return [...drawn, kept].sort((a, b) => a - b);
 }
 
-/** How far below the start of what scrolls an element begins, also after something above it has changed its height. */
+/**
+ * Returns the distance from the start of the scrolling element to an element, updated when content above it changes its
+ * height.
+ */
 function useOffset(element: RefObject<HTMLElement | null>): number {
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-/** The filter of the list as the page's address carries it, and as the server is asked. */
+/** The filter of the list, in the page's address and as the server's query. */
 import { type KnownSeverity, severities } from '@/alert/severities';
 import type { SessionSearch } from '@/api/queries';
 import type { HandlingState, SessionStatus } from '@/api/types';
@@ -16,7 +16,7 @@ export const statuses = [
   'cancelled',
 ] as const satisfies readonly SessionStatus[];
 
-/** Spans that end now: a link to the last hour means the hour before it is opened. */
+/** Ranges that end now: a link to the last hour means the hour before it is opened. */
 const ranges = { '1h': 3_600_000, '24h': 86_400_000, '7d': 7 * 86_400_000 } as const;
 export type Range = keyof typeof ranges;
 export const rangeWords: Record<Range, string> = { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days' };
@@ -32,26 +32,26 @@ export interface SessionsPageSearch {
   namespace?: string;
   cluster?: string;
   team?: string;
-  /** The identity of an alert: all sessions that investigated it. */
+  /** The identity of an alert, to find all sessions that investigated it. */
   fingerprint?: string;
-  /** Labels as name=value, separated by commas; see labels.ts. */
+  /** Labels as name=value, comma-separated; see labels.ts. */
   label?: string;
   handling?: HandlingState[];
-  /** A name, or me for the caller. */
+  /** A name, or `me` for the caller. */
   assignee?: string;
   tag?: string;
   search?: string;
-  /** Only sessions with tool calls that wait for an approval. */
+  /** Only sessions with tool calls waiting for an approval. */
   approvals?: 'waiting';
-  /** A span that ends now; `after` and `before` are not looked at then. */
+  /** A range that ends now; `after` and `before` are then ignored. */
   range?: Range;
   after?: string;
   before?: string;
-  /** Left out, what needs attention comes first: what needs a person, running, failed, waiting, done. */
+  /** Defaults to attention first: waiting for a person, running, failed, queued, finished. */
   order?: 'newest';
 }
 
-/** Reads the filter out of the page's address; what it does not know it leaves out. */
+/** Reads the filter from the page's address; unknown values are ignored. */
 export function readSessionSearch(search: Record<string, unknown>): SessionsPageSearch {
   const text = (key: string) => {
     const value = search[key];
@@ -95,14 +95,14 @@ function readTime(value: unknown): string | undefined {
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }
 
-/** Whether anything narrows the list; the order does not. */
+/** Reports whether any filter applies; the order is not a filter. */
 export function isFiltered(search: SessionsPageSearch): boolean {
   return Object.entries(search).some(([key, value]) => key !== 'order' && value !== undefined);
 }
 
 /**
- * The question to the server. A span that ends now begins at a round time, so that the question stays the same for a while and its
- * answer is kept: a sixtieth of the span, a minute for the last hour.
+ * Returns the query for the server. A range that ends now starts at a rounded time, so that the query stays the same
+ * for a while and its response can be cached. The step is a sixtieth of the range: a minute for the last hour.
  */
 export function filterOf(search: SessionsPageSearch, now: Date): SessionSearch {
   const { range, after, before, order, label, tag, ...rest } = search;

@@ -1,13 +1,13 @@
 /**
- * Which row the keyboard is at. The selection is the browser's own focus (one row can be reached by Tab, the others by
- * arrows and j/k), so that what the eye sees, what Enter opens and what a screen reader says is the same row.
+ * The selected row, which is the focused one: one row is in the tab order, and arrow keys and j/k reach the others. So
+ * the row that people see, that Enter opens and that a screen reader announces is always the same.
  */
 import { type KeyboardEvent, type RefObject, useState } from 'react';
 import { flushSync } from 'react-dom';
 
 type Move = 'next' | 'previous' | 'first' | 'last';
 
-/** The id that a move leads to; the list does not go round at its ends. */
+/** Returns the id that a move leads to; the list does not wrap around. */
 export function moved(ids: readonly string[], current: string, move: Move): string {
   const at = ids.indexOf(current);
   const target = { next: at + 1, previous: Math.max(at, 1) - 1, first: 0, last: ids.length - 1 }[move];
@@ -16,20 +16,20 @@ export function moved(ids: readonly string[], current: string, move: Move): stri
 
 const moves: Record<string, Move> = { ArrowDown: 'next', ArrowUp: 'previous', Home: 'first', End: 'last' };
 
-/** The row that was selected last, so that coming back from a session continues there. */
+/** The last selected row, so that returning from a session continues there. */
 const remembered = { id: '' };
 
 interface Selection {
-  /** The row that Tab reaches. */
+  /** The row in the tab order. */
   id: string;
   select: (id: string) => void;
-  /** Moves, or begins at the selected row if the focus is elsewhere. */
+  /** Moves the selection, or focuses the selected row if the focus is elsewhere. */
   move: (move: Move) => void;
   open: () => void;
   onKeyDown: (event: KeyboardEvent) => void;
 }
 
-/** `show` scrolls to a row. Every row but the selected one may be missing from the page while it is out of sight. */
+/** `show` scrolls to a row. Only the selected row is certain to be mounted while out of view. */
 export function useSelection(
   list: RefObject<HTMLElement | null>,
   ids: readonly string[],
@@ -47,7 +47,7 @@ export function useSelection(
   const move = (where: Move) => {
     const next = inside() ? moved(ids, id, where) : id;
     if (next === '') return;
-    // The row is in the page once it is selected, and only then can have the focus.
+    // A row can be focused only when it is mounted, which selecting it ensures.
     flushSync(() => select(next));
     row(next)?.focus({ preventScroll: true });
     show(ids.indexOf(next));

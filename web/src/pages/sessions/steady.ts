@@ -1,20 +1,19 @@
 /**
- * Rows that stay where they are while somebody reads them. A live list that moves under the pointer makes people open the
- * wrong session; so while it is read, rows are brought up to date in their places, and new ones and a new order wait
- * until they are asked for.
+ * Keeps rows in place while someone reads them. A live list that moves under the pointer makes people open the wrong
+ * session; so while it is read, rows are updated in place, and new rows and a new order wait until requested.
  */
 import { useState } from 'react';
 import type { SessionItem } from '@/api/types';
 
 interface Settled {
   rows: readonly SessionItem[];
-  /** Sessions that are there and not shown yet. */
+  /** The number of new sessions not shown yet. */
   news: number;
-  /** Whether rows would stand in another order, or be gone. */
+  /** Whether a refresh would reorder or remove rows. */
   moved: boolean;
 }
 
-/** Puts the fresh state of the rows into the places they have. What comes after the last of them moves nothing and is added. */
+/** Updates the rows in place. Rows after the last one are appended, because they move nothing. */
 export function settle(shown: readonly SessionItem[], fresh: readonly SessionItem[]): Settled {
   const freshById = new Map(fresh.map((row) => [row.id, row]));
   const shownIds = new Set(shown.map((row) => row.id));
@@ -30,8 +29,8 @@ export function settle(shown: readonly SessionItem[], fresh: readonly SessionIte
 }
 
 /**
- * The rows to show. `key` names the question that the rows answer: the answer to another one is shown at once. It is
- * undefined while the answer on screen is still that of the question before.
+ * Returns the rows to show. `key` identifies the query; the response to another query is shown immediately. It is
+ * undefined while the rows still belong to the previous query.
  */
 export function useSteadyRows(
   fresh: readonly SessionItem[],
@@ -49,7 +48,9 @@ function equal(a: readonly SessionItem[], b: readonly SessionItem[]): boolean {
   return a.length === b.length && a.every((row, place) => row === b[place]);
 }
 
-/** The rows of all loaded pages. A session that moved while pages were loaded may be on two of them: the first counts. */
+/**
+ * Returns the rows of all loaded pages. A session that moved between requests may be on two pages: the first one wins.
+ */
 export function rowsOf(pages: readonly { sessions: SessionItem[] }[]): SessionItem[] {
   const byId = new Map<string, SessionItem>();
   for (const row of pages.flatMap((page) => page.sessions)) if (!byId.has(row.id)) byId.set(row.id, row);

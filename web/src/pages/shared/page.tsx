@@ -1,4 +1,4 @@
-/** A shared session, for readers without a login: conclusion and timeline, and nothing that changes anything. */
+/** A shared session, for readers without a login: conclusion and timeline, without any actions. */
 import { useQuery } from '@tanstack/react-query';
 import { Eye, Link2Off } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
@@ -22,7 +22,7 @@ import { EmptyState, Loading, ProblemPanel } from '@/ui/feedback';
 import { StatusBadge } from '@/ui/status';
 import { ClockTime, DateTime } from '@/ui/time';
 
-/** What is behind the # of the address. It is sent in a header only. */
+/** Returns the secret in the fragment of the address. It is sent only in a header. */
 function secretOf(hash: string): string {
   try {
     return decodeURIComponent(hash.replace(/^#/, ''));
@@ -31,7 +31,7 @@ function secretOf(hash: string): string {
   }
 }
 
-/** The secret of the address; another link may be opened in the same tab. */
+/** Returns the secret in the address; another link may be opened in the same tab. */
 function useSecret(): string {
   const [secret, setSecret] = useState(() => secretOf(globalThis.location.hash));
   useEffect(() => {
@@ -167,7 +167,7 @@ function Text({ text, label, className }: { text: string; label: string; classNa
   );
 }
 
-/** One event, opened by its reader. */
+/** An event, expandable by the reader. */
 function EventRow({ event }: { event: TimelineEvent }) {
   const look = lookOf(event.event_type);
   return (

@@ -1,4 +1,4 @@
-/** Checks a payload of any format; YAML in a worker that is loaded when it is first needed. */
+/** Checks a payload of any format. YAML is checked in a worker, loaded on first use. */
 import { useEffect, useState } from 'react';
 import { type Checked, checkJSON, checkText, type PayloadFormat } from './payload';
 
@@ -41,7 +41,7 @@ function checkInWorker(text: string, signal?: AbortSignal): Promise<Checked> {
   });
 }
 
-/** What is known of a payload while it is typed; undefined while it is being checked, or empty. */
+/** Returns the result of checking the typed payload; undefined while the check runs or if the payload is empty. */
 export function usePayloadCheck(text: string, format: PayloadFormat): Checked | undefined {
   const [known, setKnown] = useState<{ text: string; format: PayloadFormat; checked: Checked }>();
   useEffect(() => {
@@ -51,7 +51,7 @@ export function usePayloadCheck(text: string, format: PayloadFormat): Checked | 
       checkPayload(text, format, control.signal)
         .then((checked) => setKnown({ text, format, checked }))
         .catch(() => {
-          // A later text took its place.
+          // A later text replaced it.
         });
     }, pause);
     return () => {

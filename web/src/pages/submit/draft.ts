@@ -1,4 +1,7 @@
-/** The form's state. What was typed survives a reload of the tab; a form that a session filled is left alone by that. */
+/**
+ * The form's state. A draft survives a reload of the tab, but a form filled from a session neither reads nor replaces
+ * it.
+ */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { keepDraft, readDraft } from '@/ui/draft';
 import { draftOf, emptyForm, isEmpty, type SubmitForm } from './form';
@@ -13,7 +16,7 @@ function save(form: SubmitForm): void {
 interface Draft {
   form: SubmitForm;
   update: (change: Partial<SubmitForm>) => void;
-  /** Forgets what was kept: it was sent, or is not wanted. */
+  /** Deletes the saved draft after it was submitted or cleared. */
   discard: () => void;
 }
 

@@ -1,4 +1,4 @@
-/** Takes files that are dropped anywhere on the page. Without it a browser would leave the page to show the file. */
+/** Accepts files dropped anywhere on the page. Otherwise the browser would leave the page to open the file. */
 import { FileDown } from 'lucide-react';
 import { useEffect, useEffectEvent, useState } from 'react';
 
@@ -6,12 +6,13 @@ function hasFiles(event: DragEvent): boolean {
   return event.dataTransfer?.types.includes('Files') ?? false;
 }
 
-/** Whether files are over the page now. */
+/** Reports whether files are being dragged over the page. */
 export function useFileDrop(onFiles: (files: File[]) => void): boolean {
   const [over, setOver] = useState(false);
   const dropped = useEffectEvent(onFiles);
   useEffect(() => {
-    // Every element under the pointer reports entering and leaving: the pointer has left the page when both are equal.
+    // Every element under the pointer fires enter and leave events: the pointer has left the page when their numbers
+    // are equal.
     let depth = 0;
     const enter = (event: DragEvent) => {
       if (!hasFiles(event)) return;

@@ -1,4 +1,4 @@
-/** The frame of one field: its name, a hint, and what is wrong with it. */
+/** The frame of a form field: label, hint and error. */
 import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { cn } from '@/ui/cn';

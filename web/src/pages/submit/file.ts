@@ -1,4 +1,4 @@
-/** Reads a file that somebody dropped or chose as the payload of an alert. */
+/** Reads a dropped or selected file as the payload of an alert. */
 import { bytes } from '@/text/format';
 import { maxBytes, type PayloadFormat, recogniseFile } from './payload';
 
@@ -8,7 +8,7 @@ type FileContent = { ok: true; name: string; text: string; format: PayloadFormat
 
 const refuse = (message: string): FileContent => ({ ok: false, message });
 
-/** A name for a message: a file may be called anything. */
+/** Shortens a file name for a message: it can be of any length. */
 function shown(name: string): string {
   return name.length > 80 ? `${name.slice(0, 80)}…` : name;
 }
@@ -23,7 +23,7 @@ export async function readFiles(files: readonly File[]): Promise<FileContent> {
   try {
     return contentOf(file.name, new Uint8Array(await file.arrayBuffer()));
   } catch {
-    // Folders come as files too, and cannot be read.
+    // Folders are dropped as files too but cannot be read.
     return refuse(`Could not read ${shown(file.name)}. Folders are not supported.`);
   }
 }
@@ -35,7 +35,7 @@ export function contentOf(name: string, content: Uint8Array): FileContent {
   return { ok: true, name: shown(name), text, format: recogniseFile(name, text) };
 }
 
-/** The text of bytes: UTF-8, or UTF-16 that says so at its start; null for what is no text. */
+/** Decodes a file: UTF-8, or UTF-16 with a byte order mark. Returns null if it is not text. */
 function decode(content: Uint8Array): string | null {
   const [first, second] = content;
   const encoding =

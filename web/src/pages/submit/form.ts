@@ -1,4 +1,4 @@
-/** What the form holds, where it comes from, and the request that it becomes. */
+/** The state of the form, where it comes from, and the request built from it. */
 import type { AlertRequest, SessionDetail } from '@/api/types';
 import { bytes } from '@/text/format';
 import { byteLength, formats, maxBytes, type PayloadFormat, recognise } from './payload';
@@ -18,7 +18,7 @@ const toolSources = ['chain', 'own'] as const;
 export type ToolSource = (typeof toolSources)[number];
 
 export interface SubmitForm {
-  /** Empty: the default one. */
+  /** Empty for the default type. */
   alertType: string;
   format: PayloadFormat;
   payload: string;
@@ -42,7 +42,7 @@ export const emptyForm: SubmitForm = {
   native: asConfigured,
 };
 
-/** The form that sends a session's alert once more. */
+/** Returns a form that resubmits a session's alert. */
 export function formOf(session: SessionDetail): SubmitForm {
   const selection = session.mcp_selection;
   return {
@@ -58,7 +58,7 @@ export function formOf(session: SessionDetail): SubmitForm {
   };
 }
 
-/** The request without its data, and the request's text with the data as `check` gave it. */
+/** Returns the request without its data; bodyOf adds the data as the exact text that the check returned. */
 export function requestOf(form: SubmitForm, alertType: string): Omit<AlertRequest, 'data'> {
   const request: Omit<AlertRequest, 'data'> = {};
   if (alertType !== '') request.alert_type = alertType;
@@ -73,14 +73,14 @@ export function bodyOf(request: Omit<AlertRequest, 'data'>, data: string): strin
   return `{"data":${data}${rest === '}' ? '' : ','}${rest}`;
 }
 
-/** Why a body is not worth sending; null where it is. */
+/** Returns why a body is too large to send; null if it is not. */
 export function tooLarge(body: string): string | null {
   const size = byteLength(body);
   if (size <= maxBytes) return null;
   return `The request is ${bytes(size)}; the limit is ${bytes(maxBytes)}, including runbook and tools.`;
 }
 
-/** The part of the form that a problem's `field` names; null where it names none of them. */
+/** The part of the form that a problem's `field` refers to; null if it refers to none. */
 export type FormPart = 'alert_type' | 'data' | 'runbook' | 'runbook_url' | 'mcp_selection';
 const parts: readonly FormPart[] = ['alert_type', 'data', 'runbook', 'runbook_url', 'mcp_selection'];
 
@@ -102,13 +102,13 @@ const partsByField: Record<keyof SubmitForm, readonly FormPart[]> = {
   native: ['mcp_selection'],
 };
 
-/** The parts that a change of the form concerns. */
+/** Returns the parts that a change of the form affects. */
 export function partsChanged(change: Partial<SubmitForm>): FormPart[] {
   const fields = Object.keys(change) as (keyof SubmitForm)[];
   return [...new Set(fields.flatMap((field) => partsByField[field]))];
 }
 
-/** The draft that a browser kept. It may be anything: an older page wrote it, or somebody's hand did. */
+/** Parses a saved draft. It can be anything: an older version or a person may have written it. */
 export function draftOf(stored: string): SubmitForm | null {
   let value: unknown;
   try {
@@ -158,7 +158,7 @@ function readNative(value: unknown): NativeChoices {
   return choices;
 }
 
-/** Whether a form holds nothing that a person would miss. */
+/** Reports whether a form contains nothing that a person would miss. */
 export function isEmpty(form: SubmitForm): boolean {
   return (
     form.payload.trim() === '' &&

@@ -1,6 +1,6 @@
 /**
- * Finds the first mistake in JSON. Browsers say in different words, and some not at all, where JSON.parse stopped; this
- * says the same in each. It keeps a stack of its own, so that text of a million brackets does not end the page's.
+ * Finds the first mistake in JSON. Browsers word the position of a JSON.parse error differently, or omit it; this works
+ * the same in all of them. It uses an explicit stack, so that a million nested brackets do not overflow the call stack.
  */
 import { type Mistake, mistakeAt } from './mistake';
 
@@ -11,13 +11,13 @@ const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const word = /(?:true|false|null)(?![\p{L}\p{N}_$])/uy;
 const hex = /[0-9a-fA-F]{4}/y;
 
-/** The end of what a sticky pattern finds at an offset, or -1. */
+/** Returns the end of a sticky pattern's match at an offset, or -1. */
 function after(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : -1;
 }
 
-/** The end of a text that begins at an offset, or where it is wrong and why. */
+/** Returns the end of a string that starts at an offset, or where it is malformed and why. */
 function afterString(text: string, at: number): number | { at: number; why: string } {
   for (let i = at + 1; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -44,7 +44,7 @@ function afterString(text: string, at: number): number | { at: number; why: stri
   return { at, why: 'this string is never closed' };
 }
 
-/** What is wrong with text that JSON.parse refuses; null for text that it takes. */
+/** Returns the mistake in text that JSON.parse rejects; null if the text is valid. */
 export function jsonMistake(text: string): Mistake | null {
   const open: ('{' | '[')[] = [];
   let expect = 'value' as Expect;

@@ -1,13 +1,13 @@
-/** Where a payload is wrong, as an editor would say it. */
+/** A mistake in a payload, with its position as editors show it. */
 export interface Mistake {
   message: string;
-  /** UTF-16 units from the start of the text, for the cursor; undefined where the whole is wrong. */
+  /** UTF-16 units from the start of the text, for the cursor; undefined if the mistake has no position. */
   offset?: number;
   line?: number;
   column?: number;
 }
 
-/** A mistake at an offset of a text, with the line and the column (in characters, both from 1) that people count. */
+/** Returns a mistake at an offset of a text, with its line and column (in characters), both counted from 1. */
 export function mistakeAt(text: string, offset: number, message: string): Mistake {
   const at = Math.min(Math.max(0, offset), text.length);
   const lineStart = text.lastIndexOf('\n', at - 1) + 1;
@@ -18,7 +18,7 @@ export function mistakeAt(text: string, offset: number, message: string): Mistak
   return { message, offset: at, line, column };
 }
 
-/** "line 3, column 7: …", or the message alone. */
+/** Returns "Line 3, column 7: …", or only the message. */
 export function mistakeText({ message, line, column }: Mistake): string {
   return line === undefined ? message : `Line ${line}, column ${column}: ${message}`;
 }

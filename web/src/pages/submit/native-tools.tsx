@@ -9,7 +9,7 @@ const labels = {
   url_context: 'URL context',
 } as const;
 
-/** The tools that a provider runs itself. An alert can switch off those that the chain has on. */
+/** The tools that the provider runs. An alert can turn off those that the chain has turned on. */
 export function NativeTools({
   alertType,
   chainId,
@@ -17,7 +17,7 @@ export function NativeTools({
   onChange,
 }: {
   alertType: string;
-  /** The chain, if it is not the one of the alert type. */
+  /** The chain, if it differs from that of the alert type. */
   chainId?: string;
   choices: NativeChoices;
   onChange: (choices: NativeChoices) => void;

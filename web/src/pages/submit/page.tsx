@@ -1,4 +1,4 @@
-/** Submitting an alert: a new one, or a session's once more (`?from=`). */
+/** The Submit page, for a new alert or to resubmit a session's (`?from=`). */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import * as queries from '@/api/queries';

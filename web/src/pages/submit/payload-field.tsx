@@ -1,4 +1,4 @@
-/** The editor of the payload: its format, its size, where it is wrong, and files. */
+/** The payload editor: format, size, mistakes, and files. */
 import { CircleCheck, FileUp } from 'lucide-react';
 import { useRef } from 'react';
 import { bytes } from '@/text/format';
@@ -29,9 +29,9 @@ export function PayloadField({
 }: {
   text: string;
   format: PayloadFormat;
-  /** What is known of the text; undefined while it is being checked. */
+  /** The result of the check; undefined while it runs. */
   checked: Checked | undefined;
-  /** Bytes of the whole request; undefined while they are being counted. */
+  /** The size of the whole request in bytes; undefined while it is computed. */
   size: number | undefined;
   problem: string | undefined;
   onText: (text: string) => void;
@@ -74,7 +74,7 @@ export function PayloadField({
           data-testid="submit-file"
           onChange={(event) => {
             const files = [...(event.target.files ?? [])];
-            // The same file may be chosen again after it was changed.
+            // Lets people choose the same file again after changing it.
             event.target.value = '';
             if (files.length > 0) onFiles(files);
           }}
@@ -117,7 +117,7 @@ export function PayloadField({
   );
 }
 
-/** The size of the request, with a bar once it is worth looking at. */
+/** The size of the request, with a bar. */
 function Size({ of: size }: { of: number | undefined }) {
   if (size === undefined) return null;
   const over = size > maxBytes;

@@ -1,4 +1,4 @@
-/** The payload of an alert: text as it is, or JSON, or YAML that becomes JSON. Knows nothing of the form around it. */
+/** The payload of an alert: plain text, JSON, or YAML that is converted to JSON. Independent of the form around it. */
 import { jsonMistake } from './json';
 import { type Mistake, mistakeAt } from './mistake';
 
@@ -7,15 +7,15 @@ export type PayloadFormat = (typeof formats)[number];
 
 export const formatLabels: Record<PayloadFormat, string> = { text: 'Text', json: 'JSON', yaml: 'YAML' };
 
-/** The largest body that the server takes, everything included. */
+/** The largest body that the server accepts, including everything. */
 export const maxBytes = 1 << 20;
 
-/** A payload that may be sent: `data` is the JSON that stands for it in the request. */
+/** A checked payload: `data` is its JSON in the request. */
 export type Checked = { ok: true; data: string } | { ok: false; mistake: Mistake };
 
 const refuse = (mistake: Mistake): Checked => ({ ok: false, mistake });
 
-/** What the server would say of a value that is neither text nor an object nor a list. */
+/** The server's message about a value that is not a text, an object or a list. */
 export function notAnAlert(kind: string): Mistake {
   return { message: `The payload must be text, an object or a list, not ${kind}.` };
 }
@@ -24,7 +24,7 @@ export function checkText(text: string): Checked {
   return { ok: true, data: JSON.stringify(text) };
 }
 
-/** JSON is sent as it was written: numbers that JavaScript cannot hold keep their digits. */
+/** JSON is sent as written: numbers outside JavaScript's range keep their digits. */
 export function checkJSON(text: string): Checked {
   let value: unknown;
   try {
@@ -40,24 +40,24 @@ export function checkJSON(text: string): Checked {
   });
 }
 
-/** The format of a text that nobody named: JSON where it is an object or a list, else text. */
+/** Detects the format of a text: JSON if it is an object or a list, otherwise text. */
 export function recognise(text: string): PayloadFormat {
   if (!/^\s*[[{]/.test(text)) return 'text';
   return checkJSON(text).ok ? 'json' : 'text';
 }
 
-/** The format of a file: its name says what it is meant to be, its content decides where the name says nothing. */
+/** Detects the format of a file from its name or, if that is inconclusive, from its content. */
 export function recogniseFile(name: string, text: string): PayloadFormat {
   const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase();
   if (ending === 'json') return 'json';
-  // JSON is YAML too, and stays exact only as itself.
+  // JSON is also valid YAML, but only as JSON does it keep its exact text.
   const found = recognise(text);
   if (ending === 'yaml' || ending === 'yml') return found === 'json' ? 'json' : 'yaml';
   if (found === 'json') return 'json';
   return /^---\s*\n/.test(text) ? 'yaml' : 'text';
 }
 
-/** How many bytes of UTF-8 a text takes. */
+/** Returns the length of a text in UTF-8 bytes. */
 export function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;
 }

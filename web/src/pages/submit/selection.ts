@@ -1,4 +1,4 @@
-/** Which MCP servers and tools of its chain an alert uses. A server without a list of tools means all it has. */
+/** The MCP servers and tools of its chain that an alert uses. A server without a tool list has all its tools. */
 import type { DefaultTools, MCPSelection, MCPServer } from '@/api/types';
 
 export type ServerSelection = MCPSelection['servers'][number];
@@ -31,7 +31,7 @@ export function hasTool(servers: readonly ServerSelection[], name: string, tool:
   return tools === 'all' || (tools !== 'none' && tools.includes(tool));
 }
 
-/** A server with some of its tools gets all of them, one with all gets none. */
+/** Selects a server with all its tools, or removes it if all are selected. */
 export function toggleServer(servers: readonly ServerSelection[], name: string): ServerSelection[] {
   return replace(servers, name, serverState(servers, name) === 'all' ? null : { name });
 }
@@ -57,7 +57,7 @@ function replace(servers: readonly ServerSelection[], name: string, by: ServerSe
   return [...servers, by];
 }
 
-/** Tools that were chosen and that the server does not offer now. */
+/** Returns the selected tools that the server does not offer now. */
 export function missingTools(servers: readonly ServerSelection[], name: string, offered: readonly string[]): string[] {
   const tools = toolsOf(servers, name);
   return typeof tools === 'string' ? [] : tools.filter((tool) => !offered.includes(tool));
@@ -72,14 +72,17 @@ export function choicesOf(selection: MCPSelection['native_tools']): NativeChoice
   };
 }
 
-/** The selection as the server takes it. An empty one is sent too: the server says what is wrong with it. */
+/** Returns the selection for the server. An empty one is sent too: the server reports the error. */
 export function selectionOf(servers: readonly ServerSelection[], choices: NativeChoices): MCPSelection {
   const off = nativeTools.filter((tool) => choices[tool] === 'off');
   if (off.length === 0) return { servers: [...servers] };
   return { servers: [...servers], native_tools: Object.fromEntries(off.map((tool) => [tool, false])) };
 }
 
-/** The servers that a chain allows, each with the tools that it allows. A server whose tools are not loaded yet has none. */
+/**
+ * Returns the servers that a chain allows, each with its allowed tools. A server whose tools are not loaded yet has
+ * none.
+ */
 export function allowedServers(known: readonly MCPServer[], allowed: DefaultTools['servers']): MCPServer[] {
   return allowed.flatMap((granted) => {
     const server = known.find((candidate) => candidate.id === granted.name);

@@ -1,4 +1,4 @@
-/** Sends the form and shows errors next to the part that caused them. */
+/** Submits the form and shows errors next to the part that caused them. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
@@ -9,7 +9,7 @@ import { checkPayload } from './check';
 import { fieldIds } from './field';
 import { bodyOf, type FormPart, partOf, requestOf, type SubmitForm, tooLarge } from './form';
 
-/** A mistake that the page finds itself reads like one of the server's. */
+/** Creates a Problem for a mistake found by the page, in the form of a server error. */
 function mistake(detail: string, field = 'data'): Problem {
   return new Problem({ status: 0, code: 'invalid_field', title: 'Invalid field', detail, field });
 }
@@ -17,7 +17,7 @@ function mistake(detail: string, field = 'data'): Problem {
 async function send(form: SubmitForm, alertType: string): Promise<string> {
   if (form.payload.trim() === '') throw mistake('The payload is empty. Enter the alert or drop a file.');
   const checked = await checkPayload(form.payload, form.format);
-  // The editor says what and where.
+  // The editor shows the mistake and its position.
   if (!checked.ok) throw mistake(checked.mistake.message);
   const request = requestOf(form, alertType);
   const large = tooLarge(bodyOf(request, checked.data));
@@ -25,7 +25,7 @@ async function send(form: SubmitForm, alertType: string): Promise<string> {
   const answer = await body(
     api.POST('/api/v1/alerts', {
       body: { ...request, data: '' },
-      // JSON goes out as it was written, which an object of JavaScript cannot hold.
+      // JSON is sent as written, which a JavaScript object could not preserve.
       bodySerializer: () => bodyOf(request, checked.data),
     }),
   );
@@ -35,9 +35,9 @@ async function send(form: SubmitForm, alertType: string): Promise<string> {
 interface Sending {
   submit: () => void;
   pending: boolean;
-  /** What is wrong with a part of the form. */
+  /** Errors by part of the form. */
   problems: Partial<Record<FormPart, string>>;
-  /** What is wrong with none of them. */
+  /** An error that belongs to no part. */
   problem: Problem | null;
   /** A part was changed: its errors no longer apply. */
   changed: (...parts: FormPart[]) => void;
@@ -74,7 +74,7 @@ export function useSend(form: SubmitForm, alertType: string, onSent: () => void)
     problems: problem && part && !cleared.includes(part) ? { [part]: problem.message } : {},
     problem: part === null ? problem : null,
     changed: (...parts) => {
-      // Also while it is under way: what comes back is about what stood there before.
+      // Also while pending: the response will be about the previous content.
       if (sending.isError || sending.isPending) setCleared((before) => [...before, ...parts]);
     },
   };

@@ -1,4 +1,4 @@
-/** The MCP servers that the chain of an alert type allows, with their tools, to tick. */
+/** The MCP servers that the chain of an alert type allows, with checkboxes for their tools. */
 import { useQuery } from '@tanstack/react-query';
 import { ChevronRight, TriangleAlert } from 'lucide-react';
 import { useEffect, useRef } from 'react';
@@ -28,7 +28,7 @@ export function ServerList({
   onChange,
 }: Props & {
   alertType: string;
-  /** The chain, if it is not the one of the alert type. */
+  /** The chain, if it differs from that of the alert type. */
   chainId?: string;
 }) {
   const known = useQuery(queries.mcpServers());
@@ -143,7 +143,7 @@ function TickBox({
 }) {
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    // The third state of a checkbox cannot be written in HTML.
+    // HTML has no attribute for the indeterminate state of a checkbox.
     if (box.current) box.current.indeterminate = state === 'some';
   }, [state]);
   return (

@@ -1,4 +1,4 @@
-/** Which tools the agents get: all that the chain allows, or a selection of them. */
+/** The tools that the agents get: all that the chain allows, or a selection. */
 import { useQuery } from '@tanstack/react-query';
 import * as queries from '@/api/queries';
 import { counted } from '@/text/format';

@@ -4,7 +4,7 @@ import { ProblemPanel, Skeleton } from '@/ui/feedback';
 import { Select } from '@/ui/input';
 import { FieldProblem, fieldIds, fieldProps, Label } from './field';
 
-/** The alert type that the server takes for an alert without one; empty where none is configured, or while it is asked. */
+/** Returns the server's alert type for alerts without one; empty if none is configured or while it loads. */
 export function useDefaultType(): string {
   const { data } = useQuery({ ...queries.defaultTools(''), enabled: true });
   return data?.alert_type ?? '';
@@ -50,7 +50,7 @@ export function TypeField({
         </Select>
       )}
       <FieldProblem name="alert_type" message={problem} />
-      {/* The line is there before its text: what stands below must not move under a pointer when the types arrive. */}
+      {/* Reserves the line, so that fields below do not move under the pointer when the types load. */}
       <div className="min-h-5">
         {chosen ? (
           <p id={fieldIds('alert_type').hint} className="text-ink-soft">

@@ -21,7 +21,7 @@ import { useSend } from './send';
 import { ToolsField } from './tools-field';
 import { TypeField, useDefaultType } from './type-field';
 
-/** What a file did to the form: the payload before it, or why it was refused. */
+/** The result of loading a file: the previous payload, or the reason it was rejected. */
 type FileNotice = { name: string; before: Pick<SubmitForm, 'payload' | 'format'> } | { refusal: string };
 
 export function SubmitView({ filled }: { filled: SubmitForm | null }) {
@@ -89,7 +89,7 @@ export function SubmitView({ filled }: { filled: SubmitForm | null }) {
       }}
     >
       {forbidden && <Forbidden name={who.name} />}
-      {/* A fieldset cannot share out its height, so it has no box of its own. */}
+      {/* A fieldset cannot distribute its height to children, so it generates no box. */}
       <fieldset disabled={forbidden} className="contents">
         <legend className="sr-only">The alert</legend>
         <div className="flex min-w-0 flex-1 flex-col gap-4">
@@ -165,11 +165,11 @@ function Actions({
   pending,
   onClear,
 }: {
-  /** Why the alert was not accepted. It stays in sight with the button, whatever part of the form the reader is at. */
+  /** Why the alert was rejected. It stays visible next to the button, wherever the reader is in the form. */
   problem: Problem | null;
   disabled: boolean;
   pending: boolean;
-  /** Undefined where there is nothing to clear. */
+  /** Undefined if there is nothing to clear. */
   onClear: (() => void) | undefined;
 }) {
   return (

@@ -1,4 +1,4 @@
-/** Checks YAML beside the page: a mebibyte of it takes longer than a person waits for a key to appear. */
+/** Checks YAML off the main thread: a mebibyte of it would block typing noticeably. */
 import { checkYAML } from './yaml';
 
 addEventListener('message', (event: MessageEvent<string>) => {

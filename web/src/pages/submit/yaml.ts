@@ -1,9 +1,9 @@
-/** Reads YAML as data. The parser is large and slow on large text: only yaml-worker.ts and the tests import this. */
+/** Parses YAML as data. The parser is large, and slow on large texts: only yaml-worker.ts and the tests import it. */
 import { type Document, isAlias, isScalar, parseDocument, visit } from 'yaml';
 import { type Mistake, mistakeAt } from './mistake';
 import { type Checked, notAnAlert } from './payload';
 
-/** How often what an alias stands for may be repeated in all; a few lines of aliases of aliases can be gigabytes. */
+/** How often aliases may be expanded in total; a few lines of nested aliases can expand to gigabytes. */
 const maxAliases = 100;
 
 export function checkYAML(text: string): Checked {
@@ -18,7 +18,7 @@ function read(text: string): Checked {
   const document = parseDocument(text, {
     prettyErrors: false,
     merge: true,
-    // Bytes, sets and times stay what they were written as: JSON has none of them.
+    // Binary values, sets and timestamps keep their text: JSON has none of them.
     resolveKnownTags: false,
     logLevel: 'error',
   });
@@ -42,7 +42,10 @@ function wrongIn(document: Document.Parsed, text: string): Mistake | null {
   return mistakeAt(text, error.pos[0], messages[error.code] ?? lowerFirst(error.message));
 }
 
-/** Finds aliases of nothing, and keeps as text what JSON has no number for: too many digits, infinity, not a number. */
+/**
+ * Finds aliases without an anchor, and keeps as text the numbers that JSON cannot represent: too many digits, infinity,
+ * NaN.
+ */
 function tidy(document: Document.Parsed, text: string): Mistake | null {
   const anchors = new Set<string>();
   let mistake: Mistake | null = null;

@@ -4,7 +4,9 @@ import type { SystemPageSearch } from './search';
 
 const route = getRouteApi('/shell/system');
 
-/** What the address says, and how a tab changes its part of it. Typing does not fill the history of the browser. */
+/**
+ * Returns the state in the address, and a function with which a tab changes its part. Typing adds no history entries.
+ */
 export function useSystemSearch() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

@@ -28,7 +28,7 @@ const columns: readonly Column<SharedRow>[] = [
   { name: 'Calls', number: true, cell: (row) => row.llm_calls.toLocaleString() },
 ];
 
-/** Who used how much of the whole. */
+/** The share of each row in the total usage. */
 export function Breakdown({ title, rows }: { title: string; rows: readonly Row[] }) {
   const { of, parts } = shares(rows);
   return (

@@ -31,7 +31,7 @@ function Settings({ settings }: { settings: readonly Setting[] }) {
 
   const toggle = (origin: Origin) => {
     const next = origins.filter((one) => shown.includes(one) !== (one === origin));
-    // Settings of no origin are of no use to anybody: without the last one, all are back.
+    // Selecting no origin would show nothing: deselecting the last one selects all.
     change({ origin: next.length === 0 || next.length === origins.length ? undefined : next });
   };
   return (

@@ -13,14 +13,14 @@ import { DialogClose, DialogContent } from '@/ui/overlay';
 
 type Scope = APIKey['scopes'][number];
 
-/** Each scope comes with those before it. */
+/** Each scope includes the previous ones. */
 const scopes: readonly { value: Scope; label: string; does: string }[] = [
   { value: 'read', label: 'Read', does: 'can view everything' },
   { value: 'write', label: 'Write', does: 'can also submit, ask, cancel and delete' },
   { value: 'admin', label: 'Admin', does: 'can also manage keys' },
 ];
 
-/** How long a key is valid, in days; 0 means for ever. */
+/** How long a key is valid, in days; 0 means that it never expires. */
 const lifetimes: readonly { days: number; label: string }[] = [
   { days: 0, label: 'Never' },
   { days: 7, label: 'In 7 days' },
@@ -33,7 +33,7 @@ function expiry(days: number): { expires_at?: string } {
   return days === 0 ? {} : { expires_at: new Date(Date.now() + days * 86_400_000).toISOString() };
 }
 
-/** The names of teams, separated by commas. */
+/** Parses the comma-separated names of teams. */
 function limits(text: string): { teams?: string[] } {
   const teams = text
     .split(',')
@@ -42,7 +42,7 @@ function limits(text: string): { teams?: string[] } {
   return teams.length === 0 ? {} : { teams };
 }
 
-/** The content of a dialog; it forgets the secret when it is closed. */
+/** The content of a dialog; closing it discards the secret. */
 export function CreateKey() {
   const client = useQueryClient();
   const [name, setName] = useState('');

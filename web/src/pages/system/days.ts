@@ -1,4 +1,4 @@
-/** Usage by day, as a chart wants it: every day of the range, also those on which nothing was used. Days are UTC. */
+/** Usage by day for charts: every day of the range, including days without usage. Days are in UTC. */
 import type { UsageSummary } from '@/api/types';
 
 type Share = UsageSummary['by_day'][number];
@@ -6,7 +6,7 @@ type Share = UsageSummary['by_day'][number];
 const dayMs = 24 * 60 * 60 * 1000;
 
 export interface Day {
-  /** As the server names it: 2026-11-15. */
+  /** The server's name of the day, such as 2026-11-15. */
   name: string;
   cost: number;
   tokens: number;
@@ -19,24 +19,24 @@ function nameOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The beginning of the first of so many days, today included: it stays the same all day. */
+/** Returns the start of a range of days that ends today; the same all day. */
 export function rangeStart(days: number, now: Date): string {
   const today = Math.floor(now.getTime() / dayMs) * dayMs;
   return new Date(today - (days - 1) * dayMs).toISOString();
 }
 
-/** How many days a range touches: never none, and never more than the server sums up. */
+/** Returns how many days a range covers: at least 1, and at most as many as the server reports. */
 export function dayCount(from: string, to: string): number {
   const days = Math.ceil((Date.parse(to) - Date.parse(from)) / dayMs);
   return Number.isNaN(days) ? 1 : Math.min(Math.max(1, days), 367);
 }
 
-/** A number that a chart can draw. */
+/** Returns a number that a chart can plot. */
 function drawable(value: number): number {
   return Number.isFinite(value) && value > 0 ? value : 0;
 }
 
-/** Every day from the first on, whatever the server left out. Days outside the range are not in it. */
+/** Returns every day of the range, including those that the server omits. Days outside the range are dropped. */
 export function daysOf(byDay: readonly Share[], from: string, days: number): Day[] {
   const start = Date.parse(from);
   const used = new Map(byDay.map((share) => [share.name, share]));

@@ -1,4 +1,4 @@
-/** Background jobs: how full the queues are, what failed and why. */
+/** Background jobs: the length of the queues, and what failed and why. */
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Inbox, Pause, Play, RotateCcw } from 'lucide-react';

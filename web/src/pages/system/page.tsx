@@ -1,4 +1,4 @@
-/** The server itself: how it is, what it works with, what it used, how it is configured, who may use it. */
+/** The server: health, jobs, tools, usage, configuration and API keys. */
 import { getRouteApi } from '@tanstack/react-router';
 import { Activity } from 'lucide-react';
 import { usePageCommands } from '@/app/commands';

@@ -1,4 +1,4 @@
-/** What can be paused on all servers, and what is. */
+/** The kinds of pauses, which apply to all servers, and the active ones. */
 import { useQuery } from '@tanstack/react-query';
 import { CirclePause, CirclePlay } from 'lucide-react';
 import { useState } from 'react';

@@ -1,14 +1,14 @@
-/** What the System page shows, as its address carries it. */
+/** The state of the System page in its address. */
 import type { Job } from '@/api/types';
 
 export const tabs = ['health', 'jobs', 'tools', 'usage', 'config', 'keys'] as const;
 export type SystemTab = (typeof tabs)[number];
 
-/** How many days back usage is looked at. */
+/** The ranges of the usage charts, in days. */
 export const ranges = [7, 30, 90] as const;
 export type Range = (typeof ranges)[number];
 
-/** Where a setting's value may come from. */
+/** The possible origins of a setting's value. */
 export const origins = ['file', 'env', 'flag', 'built-in'] as const;
 export type Origin = (typeof origins)[number];
 
@@ -22,20 +22,20 @@ export const jobStates = [
 export type JobState = Job['state'];
 
 export interface SystemPageSearch {
-  /** Left out, health. */
+  /** Defaults to health. */
   tab?: SystemTab;
-  /** Left out, 30. */
+  /** Defaults to 30. */
   days?: Range;
-  /** What tools or settings are searched for. */
+  /** The search text for tools or settings. */
   q?: string;
-  /** Left out, settings of every origin. */
+  /** Defaults to all origins. */
   origin?: Origin[];
-  /** Jobs of one queue, or in one state; left out, all. */
+  /** Only jobs of this queue or in this state; defaults to all. */
   queue?: string;
   state?: JobState;
 }
 
-/** Reads the page's address; what it does not know it leaves out. */
+/** Reads the state from the page's address; unknown values are ignored. */
 export function readSystemSearch(search: Record<string, unknown>): SystemPageSearch {
   const q = typeof search.q === 'string' && search.q.trim() !== '' ? search.q : undefined;
   return {

@@ -9,7 +9,7 @@ import { Card, CardHeader, CardTitle } from '@/ui/card';
 import { useNow } from '@/ui/now';
 import { StatusBadge } from '@/ui/status';
 
-/** What is worked on now, and what waits. */
+/** The running and queued sessions. */
 export function SessionsCard() {
   const sessions = useQuery({ ...queries.activeSessions(), refetchInterval: 10_000 });
   return (

@@ -4,9 +4,9 @@ import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 import { originOf, type SettingLine } from './setting';
 
-/** From how many lines on only those in sight are in the page. */
+/** Longer lists are virtualized. */
 const plainUpTo = 200;
-/** From how many characters on a value is shortened. */
+/** Longer values are shortened, in characters. */
 const longValue = 300;
 
 export function SettingList({ lines }: { lines: readonly SettingLine[] }) {

@@ -1,4 +1,4 @@
-/** The effective configuration: where values came from, and how to find one. */
+/** The effective configuration: the origins of its values, and the search. */
 import type { Setting } from '@/api/types';
 import { searchFor } from '@/text/words';
 import type { Origin } from './search';
@@ -10,7 +10,7 @@ export const originLabels: Record<Origin, string> = {
   'built-in': 'Built-in',
 };
 
-/** The kind of an origin such as `built-in`, `env TARSY_X`, `flag --workers`, `tarsy.yaml:12`. */
+/** Returns the kind of an origin such as `built-in`, `env TARSY_X`, `flag --workers`, `tarsy.yaml:12`. */
 export function originOf(origin: string): Origin {
   if (origin === 'built-in') return 'built-in';
   if (origin.startsWith('env ')) return 'env';
@@ -18,7 +18,7 @@ export function originOf(origin: string): Origin {
   return 'file';
 }
 
-/** The first step of a path: `agents` of `agents.KubernetesAgent.description` and of `agents["a.b"]`. */
+/** Returns the first segment of a path: `agents` for `agents.KubernetesAgent.description` and for `agents["a.b"]`. */
 export function sectionOf(path: string): string {
   return /^[^.[]+/.exec(path)?.[0] ?? path;
 }
@@ -29,16 +29,16 @@ export function countOrigins(settings: readonly Setting[]): Record<Origin, numbe
   return counts;
 }
 
-/** The settings of some origins in which every word of a text occurs: in the path, the value or the origin. */
+/** Returns the settings of the given origins whose path, value or origin contains every word of a text. */
 export function findSettings(settings: readonly Setting[], text: string, shown: readonly Origin[]): Setting[] {
   const found = searchFor(text);
   return settings.filter(({ path, value, origin }) => shown.includes(originOf(origin)) && found(path, value, origin));
 }
 
-/** A line of the list: the heading of a section, or one of its settings. */
+/** A line of the list: a section heading or a setting. */
 export type SettingLine = { kind: 'section'; name: string; count: number } | { kind: 'setting'; setting: Setting };
 
-/** Settings under the headings of their sections, both in the order in which they first come. */
+/** Groups settings by section, keeping the order of first occurrence. */
 export function linesOf(settings: readonly Setting[]): SettingLine[] {
   const sections = new Map<string, Setting[]>();
   for (const setting of settings) {

@@ -2,7 +2,7 @@ import type { Usage } from '@/api/types';
 
 type Row = { usage: Usage };
 
-/** Each row's part of the whole, from 0 to 1: of the cost, or of the tokens where nothing cost anything. */
+/** Returns each row's share of the total, from 0 to 1: of the cost or, if nothing had a cost, of the tokens. */
 export function shares(rows: readonly Row[]): { of: 'cost' | 'tokens'; parts: number[] } {
   const measure = (by: (row: Row) => number) => {
     const values = rows.map((row) => Math.max(0, by(row)) || 0);

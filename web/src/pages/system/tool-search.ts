@@ -1,7 +1,10 @@
 import type { MCPServer } from '@/api/types';
 import { searchFor } from '@/text/words';
 
-/** The servers and their tools in whose names or descriptions every word occurs; a server found by name has all its tools. */
+/**
+ * Returns the servers and tools whose names or descriptions contain every word. A server found by name keeps all its
+ * tools.
+ */
 export function findTools(servers: readonly MCPServer[], text: string): MCPServer[] {
   const found = searchFor(text);
   return servers.flatMap((server) => {

@@ -16,7 +16,7 @@ import { DayCharts } from './day-charts';
 import { dayCount, daysOf, rangeStart } from './days';
 import { type Range, ranges } from './search';
 
-/** The range that the address need not name. */
+/** The default range, omitted from the address. */
 const usual: Range = 30;
 const choices = ranges.map((days) => ({ value: String(days), label: `${days} days` }));
 
@@ -54,7 +54,7 @@ function Nothing({ range }: { range: Range }) {
 }
 
 function Summary({ usage }: { usage: UsageSummary }) {
-  // While another range loads, the one on screen is still that of the answer.
+  // The range of the response: while another range loads, the previous response is still shown.
   const days = useMemo(() => daysOf(usage.by_day, usage.from, dayCount(usage.from, usage.to)), [usage]);
   const total = usage.total.usage;
   return (

@@ -1,4 +1,4 @@
-/** What can be done on the trace, in its heading and in the palette. */
+/** The actions of the trace page, in its header and in the palette. */
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { ChevronsDownUp, ChevronsUpDown, Columns2, Download, X } from 'lucide-react';
 import { useState } from 'react';
@@ -25,7 +25,7 @@ export function TraceActions({
   onFold,
 }: {
   trace: Trace;
-  /** Undefined until it has loaded. */
+  /** Undefined until loaded. */
   session: SessionDetail | undefined;
   calls: ReadonlyMap<string, Call>;
   selected: string | undefined;
@@ -117,7 +117,7 @@ export function TraceActions({
   );
 }
 
-/** The address of what is shown, with the call that is selected without being in it. */
+/** Returns the address of the current view, including the selected call even if the address does not name it. */
 function linkTo(call: string | undefined): string {
   const address = new URL(globalThis.location.href);
   if (call !== undefined) address.searchParams.set('call', call);
@@ -130,10 +130,10 @@ interface Way {
   run: () => void;
 }
 
-/** The latest re-runs are in the menu; the dialog behind its last entry lists all of them. */
+/** The menu lists only the latest re-runs; the dialog of its last entry lists all. */
 const mostReruns = 5;
 
-/** What this trace can be compared with. */
+/** Returns what this trace can be compared with. */
 function useComparisons(trace: Trace, session: SessionDetail | undefined, ask: () => void): Way[] {
   const navigate = route.useNavigate();
   const compare = (id: string) => void navigate({ search: (last) => ({ ...last, compare: id }) });

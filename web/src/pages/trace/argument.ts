@@ -2,7 +2,7 @@ import { argumentsPreview } from '../session/timeline/preview';
 
 const longestName = 80;
 
-/** The first argument of a tool call as `name=value` in one line; what is not an object is shown as it is. */
+/** Returns the first argument of a tool call as `name=value` in one line; other values are shown as they are. */
 export function firstArgument(given: unknown): string {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return argumentsPreview(given);
   for (const name in given) {

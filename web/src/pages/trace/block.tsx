@@ -1,4 +1,4 @@
-/** A text of a call that can be folded: a message, arguments, a result. Always plain text, as it was. */
+/** A collapsible text of a call: a message, arguments or a result. Always plain text, unmodified. */
 import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
 import { firstLine } from '@/text/format';
@@ -6,7 +6,7 @@ import { PayloadText } from '@/text/payload-view';
 import { cn } from '@/ui/cn';
 import { CopyButton } from '@/ui/copy';
 
-/** Longer texts are folded when the page opens. */
+/** Longer texts are collapsed initially. */
 const longText = 1_500;
 
 export function Block({
@@ -19,7 +19,7 @@ export function Block({
   title: ReactNode;
   note?: ReactNode;
   text: string;
-  /** Whether it is open at first; without it, short ones are. */
+  /** Whether it is open initially; by default, short texts are. */
   open?: boolean;
   children?: ReactNode;
 }) {

@@ -1,7 +1,7 @@
-/** The calls of a trace: what each is called, when it ran, how it ended. Pure functions. */
+/** The calls of a trace: their names, times and results. Pure functions. */
 import type { LLMInteractionItem, MCPInteractionItem, Trace, TraceExecution } from '@/api/types';
 
-/** Milliseconds since the epoch. `end` is undefined while it runs. */
+/** Milliseconds since the epoch. `end` is undefined while the call runs. */
 export interface Span {
   start: number;
   end: number | undefined;
@@ -9,7 +9,7 @@ export interface Span {
 
 export type Call = { kind: 'llm'; item: LLMInteractionItem } | { kind: 'mcp'; item: MCPInteractionItem };
 
-/** An LLM call is written down when it is over, an MCP call when it begins. */
+/** Returns when a call ran. An LLM call is recorded when it ends, an MCP call when it starts. */
 export function spanOf(call: Call): Span {
   const at = Date.parse(call.item.created_at);
   if (call.kind === 'llm') return { start: at - call.item.duration_ms, end: at };
@@ -24,12 +24,12 @@ export function statusOf(call: Call): string {
 
 const failures = new Set(['failed', 'timed_out', 'unknown']);
 
-/** Whether something that ended did not end well. */
+/** Reports whether a status means an unsuccessful end. */
 export function hasFailed(status: string): boolean {
   return failures.has(status);
 }
 
-/** An execution's calls in the order in which they began. */
+/** Returns an execution's calls, ordered by start. */
 export function callsOf(execution: Pick<TraceExecution, 'llm_interactions' | 'mcp_interactions'>): Call[] {
   const calls: Call[] = [
     ...execution.llm_interactions.map((item): Call => ({ kind: 'llm', item })),
@@ -39,20 +39,20 @@ export function callsOf(execution: Pick<TraceExecution, 'llm_interactions' | 'mc
   return calls.sort((a, b) => (starts.get(a) ?? 0) - (starts.get(b) ?? 0));
 }
 
-/** Every call of a trace under its id. */
+/** Indexes every call of a trace by id. */
 export function callIndex(trace: Trace): ReadonlyMap<string, Call> {
   const all = trace.stages.flatMap((stage) => stage.executions.flatMap(callsOf));
   const session = trace.session_interactions.map((item): Call => ({ kind: 'llm', item }));
   return new Map([...all, ...session].map((call) => [call.item.id, call]));
 }
 
-/** What a call is called. */
+/** Returns the display name of a call. */
 export function names(call: Call): { label: string; hint: string } {
   if (call.kind === 'mcp') return { label: call.item.tool_name, hint: call.item.server_name };
   return { label: call.item.interaction_type.replaceAll('_', ' '), hint: call.item.model_name };
 }
 
-/** The first call that failed; undefined if none did. */
+/** Returns the first failed call; undefined if none failed. */
 export function firstFailed(calls: ReadonlyMap<string, Call>): string | undefined {
   let found: { id: string; start: number } | undefined;
   for (const [id, call] of calls) {
@@ -63,7 +63,7 @@ export function firstFailed(calls: ReadonlyMap<string, Call>): string | undefine
   return found?.id;
 }
 
-/** The call that took longest, of those that have ended. */
+/** Returns the slowest of the calls that have ended. */
 export function slowest(calls: ReadonlyMap<string, Call>): string | undefined {
   let found: { id: string; took: number } | undefined;
   for (const [id, call] of calls) {

@@ -1,4 +1,4 @@
-/** Asks with which session to compare: the original, a re-run, one that was investigated before, or any by its id or link. */
+/** Asks for the session to compare with: the original, a re-run, a similar session, or any by its id or link. */
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { titleOf } from '@/alert/facts';
@@ -20,7 +20,7 @@ export function CompareDialog({
   onChoose,
 }: {
   sessionId: string;
-  /** Undefined until it has loaded. */
+  /** Undefined until loaded. */
   session: SessionDetail | undefined;
   onClose: () => void;
   onChoose: (id: string) => void;
@@ -119,7 +119,7 @@ function Choice({ onChoose, children }: { onChoose: () => void; children: ReactN
   );
 }
 
-/** The original and the re-runs of a session, the latest first. */
+/** Returns the original and the re-runs of a session, latest first. */
 function relatedTo({ rerun_of, reruns }: SessionDetail): { id: string; name: string }[] {
   return [
     ...(rerun_of ? [{ id: rerun_of, name: 'Original session' }] : []),
@@ -127,7 +127,7 @@ function relatedTo({ rerun_of, reruns }: SessionDetail): { id: string; name: str
   ];
 }
 
-/** Its cause, unless somebody marked that wrong: then it must not look like a fact. */
+/** Returns its cause, unless someone rated that wrong: then it must not look like a fact. */
 function nameOf(session: SimilarSession): string {
   if (session.rating === 'wrong') return `${titleOf(session)} (verdict marked wrong)`;
   return plainText(session.cause) || titleOf(session);

@@ -35,7 +35,7 @@ describe('two executions side by side', () => {
         const pairs = align(left, right);
         expect(pairs.flatMap((pair) => pair.left ?? [])).toEqual(left);
         expect(pairs.flatMap((pair) => pair.right ?? [])).toEqual(right);
-        // The same steps find each other, however they are shifted.
+        // Equal steps are paired, even if they are shifted.
         const same = pairs.filter((pair) => pair.left && pair.right && stepKey(pair.left) === stepKey(pair.right));
         if (one.join() === other.join()) expect(same).toHaveLength(one.length);
       }),

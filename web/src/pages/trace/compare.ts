@@ -1,4 +1,4 @@
-/** Two executions side by side: which step of one stands beside which of the other, and what differs. Pure functions. */
+/** Compares two executions: which steps correspond, and what differs. Pure functions. */
 import type { Trace, TraceExecution, TraceStage, Usage } from '@/api/types';
 import { type Call, callsOf, hasFailed, spanOf, statusOf } from './calls';
 import { cover } from './rows';
@@ -8,19 +8,24 @@ export interface Pair {
   right: Call | undefined;
 }
 
-/** Two calls are the same step if the same tool was called, or both asked a model for the same purpose. */
+/**
+ * Returns the identity of a step: two calls are the same step if they call the same tool, or if they call a model for
+ * the same purpose.
+ */
 export function stepKey(call: Call): string {
   return call.kind === 'mcp'
     ? `mcp\0${call.item.server_name}\0${call.item.tool_name}`
     : `llm\0${call.item.interaction_type}`;
 }
 
-/** More steps than this are paired one by one: finding the best pairing takes the product of both lengths. */
+/**
+ * More steps than this are paired by position: the best pairing takes time proportional to the product of both lengths.
+ */
 const mostAligned = 1_000;
 
 /**
- * Pairs the steps in their order, so that as many as possible stand beside the same step of the other. Steps between
- * two such pairs stand beside each other, one by one, and differ.
+ * Pairs steps in order, so that as many as possible are next to the same step of the other side. Steps between two such
+ * pairs are paired by position, and differ.
  */
 export function align(left: readonly Call[], right: readonly Call[]): Pair[] {
   const pairs: Pair[] = [];
@@ -39,7 +44,7 @@ export function align(left: readonly Call[], right: readonly Call[]): Pair[] {
   return pairs;
 }
 
-/** The places of a longest common subsequence. */
+/** Returns the positions of a longest common subsequence. */
 function matches(left: readonly string[], right: readonly string[]): [number, number][] {
   if (left.length > mostAligned || right.length > mostAligned) return [];
   const width = right.length + 1;
@@ -59,13 +64,13 @@ function matches(left: readonly string[], right: readonly string[]): [number, nu
   return found;
 }
 
-/** Whether two values are the same JSON, whatever the order of their keys. */
+/** Reports whether two values are the same JSON, regardless of key order. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   try {
     return JSON.stringify(ordered(a)) === JSON.stringify(ordered(b));
   } catch {
-    // Nested deeper than can be written out: treated as different.
+    // Too deeply nested to serialize: treated as different.
     return false;
   }
 }
@@ -77,7 +82,7 @@ function ordered(value: unknown, depth = 0): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [key, ordered(item, depth + 1)]));
 }
 
-/** The numbers of an execution that are set beside each other. */
+/** The metrics of an execution, for comparison. */
 export interface Totals {
   duration: number;
   llmCalls: number;
@@ -104,12 +109,12 @@ export interface Choice {
   right: TraceExecution;
 }
 
-/** The stages that have something to compare. */
+/** Returns the stages with several executions to compare. */
 export function comparable(trace: Trace): TraceStage[] {
   return trace.stages.filter((stage) => stage.executions.length > 1);
 }
 
-/** The two executions that the address names; of one that does not fit the other, the nearest that does. */
+/** Returns the two executions in the address. If one does not fit the other, the first one that does replaces it. */
 export function chosen(trace: Trace, left: string | undefined, right: string | undefined): Choice | undefined {
   const stages = comparable(trace);
   const has = (stage: TraceStage, id: string | undefined) => stage.executions.some((one) => one.execution_id === id);

@@ -14,7 +14,7 @@ import { align, type Choice, comparable, stepKey, type Totals, totalsOf } from '
 import { difference, type Measure, money } from './measures';
 import { Step } from './step';
 
-/** More steps than this are not drawn: nobody compares so many by eye. */
+/** More steps than this are not rendered: nobody compares that many by eye. */
 const mostSteps = 300;
 
 export function Comparison({
@@ -195,7 +195,7 @@ function Numbers({ left, right, now }: { left: TraceExecution; right: TraceExecu
   );
 }
 
-/** What an execution concluded. */
+/** The conclusion of an execution. */
 function FinalText({
   execution,
   view,

@@ -1,16 +1,19 @@
-/** The messages of an LLM call. An agent that makes thousands of calls has thousands of them, so those in the middle come when asked for. */
+/**
+ * The messages of an LLM call. An agent that makes thousands of calls has thousands of them, so those in the middle are
+ * rendered on demand.
+ */
 import { useState } from 'react';
 import type { LLMInteraction, TraceMessage } from '@/api/types';
 import { counted, tokens } from '@/text/format';
 import { Button } from '@/ui/button';
 import { Block } from './block';
 
-/** How many messages are drawn at first: how the conversation began, and what came last. */
+/** How many messages are rendered initially: the first and the last. */
 const head = 10;
 const tail = 40;
-/** How many more the button brings. */
+/** How many messages the button adds. */
 const more = 200;
-/** A message that asks for more tool calls than this is folded when the page opens. */
+/** A message with more tool calls than this is collapsed initially. */
 const manyCalls = 20;
 
 export function Conversation({ call }: { call: LLMInteraction }) {

@@ -1,11 +1,11 @@
-/** The chosen call in full. */
+/** The selected call in full. */
 import type { Call } from './calls';
 import { names } from './calls';
 import { LLMDetails } from './llm';
 import { MCPDetails } from './mcp';
 import type { CallRow } from './rows';
 
-/** What the call is called; the row knows its number too. */
+/** The name of a call, with its number if the row is known. */
 export function CallTitle({
   id,
   row,

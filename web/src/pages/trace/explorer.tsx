@@ -1,4 +1,7 @@
-/** The calls of a session: filter, tree with waterfall, and the chosen call in full beside it, on narrow screens over it. */
+/**
+ * The calls of a session: filter, tree with waterfall, and the selected call in full, beside the tree or on narrow
+ * screens over it.
+ */
 import { getRouteApi, useRouter, useRouterState } from '@tanstack/react-router';
 import { FilterX } from 'lucide-react';
 import { useMemo, useRef } from 'react';
@@ -23,7 +26,7 @@ import { Waterfall } from './waterfall';
 
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** The entry was pushed when a call was chosen, so going back closes the call. */
+    /** Selecting a call pushed the entry, so going back closes the call. */
     fromTree?: boolean;
   }
 }
@@ -52,9 +55,9 @@ export function Explorer({
   now: number;
   filter: TraceFilter;
   onFilter: (filter: TraceFilter) => void;
-  /** What the address names. */
+  /** The call in the address. */
   call: string | undefined;
-  /** What is shown without that. */
+  /** The call shown if the address names none. */
   opened: OpenedCall | undefined;
   closed: ReadonlySet<string>;
   onToggle: (id: string) => void;
@@ -138,7 +141,7 @@ export function Explorer({
         )}
       </div>
       {!beside && (
-        // Only a call that the reader chose: a sheet over a page that was just opened would hide it.
+        // Only for a call in the address, not for the default one: a sheet would hide a page that was just opened.
         <Sheet
           open={call !== undefined}
           title={title}

@@ -3,7 +3,7 @@ import type { Usage } from '@/api/types';
 import { tokens } from '@/text/format';
 import { Cost } from '@/ui/cost';
 
-/** Names and values, as many beside each other as there is room for. */
+/** A list of names and values, in as many columns as fit. */
 export function Facts({ children }: { children: ReactNode }) {
   return <dl className="grid grid-cols-[repeat(auto-fill,minmax(9rem,1fr))] gap-x-4 gap-y-2">{children}</dl>;
 }

@@ -1,4 +1,6 @@
-/** The filter of the trace. Its buttons show icon and colour of each kind, so that they are the legend of the waterfall. */
+/**
+ * The filter of the trace. Its buttons show the icon and colour of each kind, and so are the legend of the waterfall.
+ */
 import { CircleX, X } from 'lucide-react';
 import type { ReactNode, RefObject } from 'react';
 import { Button } from '@/ui/button';
@@ -8,7 +10,7 @@ import type { Counts } from './filter';
 import { looks } from './kinds';
 import { isFiltered, type Kind, kinds, type TraceFilter } from './search';
 
-/** The filter with one kind more, or less. All of them are none: nothing is left out. */
+/** Adds a kind to the filter, or removes it. Without any, all kinds are shown. */
 export function toggleKind(filter: TraceFilter, kind: Kind): TraceFilter {
   const before = filter.kind ?? [];
   const after = before.includes(kind) ? before.filter((one) => one !== kind) : [...before, kind];

@@ -1,16 +1,19 @@
-/** Which rows of a trace are in sight: those that fit the filter and what they stand under, but nothing below a closed one. */
+/**
+ * Determines the visible rows of a trace: those that match the filter and their ancestors, but nothing below a closed
+ * row.
+ */
 import type { Lookup } from '@/live/view';
 import { searchFor } from '@/text/words';
 import { hasFailed } from './calls';
 import { isGroup, type Row } from './rows';
 import { isFiltered, type Kind, kinds, type TraceFilter } from './search';
 
-/** A row in sight, with its place among its siblings in sight, from 1, and how many those are. */
+/** A visible row, with its position among its visible siblings, from 1, and their number. */
 export interface Shown {
   row: Row;
   position: number;
   siblings: number;
-  /** Undefined for rows that nothing stands under. */
+  /** Undefined for rows without children. */
   open: boolean | undefined;
 }
 
@@ -27,14 +30,17 @@ export function kindOf(row: Row): Kind {
   }
 }
 
-/** Decides for each row whether it fits. `failed` of a stage or an agent is that of the stage or agent itself. */
+/** Returns a predicate for matching rows. For a stage or an agent, `failed` refers to its own status. */
 function fitting(filter: TraceFilter, texts: (row: Row) => boolean): (row: Row) => boolean {
   const { kind, failed } = filter;
   return (row) =>
     (kind === undefined || kind.includes(kindOf(row))) && (!failed || hasFailed(row.status)) && texts(row);
 }
 
-/** A row has the searched words if it or what it stands under has them: an agent's name finds its calls. */
+/**
+ * Returns a predicate for the search. A row matches if it or its ancestors contain the words: an agent's name finds its
+ * calls.
+ */
 export function searchRows(rows: readonly Row[], typed: string | undefined, event: Lookup): (row: Row) => boolean {
   if (typed === undefined) return () => true;
   const found = searchFor(typed);
@@ -83,10 +89,10 @@ export function shownRows(
   return shown;
 }
 
-/** The ids of the rows that fit and of all above them. */
+/** Returns the ids of the matching rows and all their ancestors. */
 function withParents(rows: readonly Row[], fits: (row: Row) => boolean): ReadonlySet<string> {
   const wanted = new Set<string>();
-  // Parents stand before their rows, so that backwards each is asked for before it is met.
+  // Parents precede their children, so that iterating backwards marks each parent before reaching it.
   for (let at = rows.length - 1; at >= 0; at--) {
     const row = rows[at];
     if (row === undefined || !(wanted.has(row.id) || fits(row))) continue;
@@ -97,11 +103,11 @@ function withParents(rows: readonly Row[], fits: (row: Row) => boolean): Readonl
 }
 
 export interface Counts {
-  /** How many rows of each kind fit the rest of the filter. */
+  /** How many rows of each kind match the rest of the filter. */
   kinds: Record<Kind, number>;
-  /** How many failed rows fit it. */
+  /** How many failed rows match the rest of the filter. */
   failed: number;
-  /** How many rows fit all of it, and how many there are. */
+  /** How many rows match the whole filter, and how many there are. */
   fitting: number;
   all: number;
 }

@@ -1,4 +1,4 @@
-/** Small traces for the tests of this page. */
+/** Small traces for the tests of the trace page. */
 import type { LLMInteractionItem, MCPInteractionItem, Trace, TraceExecution, Usage } from '@/api/types';
 
 export const begin = Date.UTC(2026, 0, 1);

@@ -1,4 +1,4 @@
-/** The heading of the trace, which every state of the page has. */
+/** The header of the trace, shown in every state of the page. */
 import { Link } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
 import type { ReactNode } from 'react';

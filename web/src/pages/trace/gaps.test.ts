@@ -30,7 +30,7 @@ describe('a server that stopped responding', () => {
         reason: 'server-1 stopped responding; server-2 resumed the session',
       },
     ]);
-    // It lived longer than its calls show.
+    // The server was alive longer, as its calls show.
     expect(gapsOf(interrupted(trace, lost(5000, 21_000)))[0]?.span.start).toBe(begin + 5000);
     expect(gapsOf(interrupted(trace, lost(500, 21_000, 'server-1')))[0]?.reason).toBe(
       'server-1 stopped responding; it resumed after a restart',

@@ -22,7 +22,7 @@ describe('the waterfall', () => {
         }
       }),
     );
-    // A clock that runs ahead of the others does not push a bar out of the picture.
+    // Clock skew does not push a bar out of the range.
     expect(barOf({ start: -50, end: 300 }, { start: 0, end: 100 }, 0)).toEqual({ left: 0, width: 100 });
     const rows = rowsOf(trace, new Map(), () => undefined);
     const range = rangeOf(rows, 0);

@@ -1,4 +1,4 @@
-/** Where a bar stands on the waterfall, and where the ruler has its marks. Pure functions. */
+/** The positions of the waterfall's bars and of the ruler's marks. Pure functions. */
 import type { Span } from './calls';
 import type { Row } from './rows';
 
@@ -7,7 +7,7 @@ export interface Range {
   end: number;
 }
 
-/** The time that all rows take together; what still runs lasts until now. */
+/** Returns the time range of all rows; running ones last until now. */
 export function rangeOf(rows: readonly Pick<Row, 'span'>[], now: number): Range {
   let start = Number.POSITIVE_INFINITY;
   let end = Number.NEGATIVE_INFINITY;
@@ -19,7 +19,7 @@ export function rangeOf(rows: readonly Pick<Row, 'span'>[], now: number): Range 
   return start > end ? { start: now, end: now + 1 } : { start, end: Math.max(end, start + 1) };
 }
 
-/** Left edge and width in percent; always inside the range, whatever the clocks of two servers say. */
+/** Returns the left edge and width in percent; always inside the range, even with clock skew between servers. */
 export function barOf(span: Span, range: Range, now: number): { left: number; width: number } {
   const share = (at: number) => clamp((at - range.start) / (range.end - range.start)) * 100;
   const left = share(span.start);
@@ -40,7 +40,7 @@ const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_
   [1, 2, 3, 6, 12, 24].map((hours) => hours * 3_600_000),
 );
 
-/** The marks of the ruler: round distances from the beginning, and no more of them than there is room for. */
+/** Returns the marks of the ruler: round distances from the start, at most as many as fit. */
 export function ticksOf(range: Range, most: number): { left: number; at: number }[] {
   const length = range.end - range.start;
   const day = 86_400_000;

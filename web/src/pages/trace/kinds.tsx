@@ -1,10 +1,10 @@
-/** How each kind of row looks: an icon and a colour, which are the legend of the waterfall too. */
+/** The look of each kind of row: an icon and a colour, which also form the legend of the waterfall. */
 import { Bot, CircleUser, Layers, type LucideIcon, Unplug, Wrench } from 'lucide-react';
 import { cn } from '@/ui/cn';
 import type { Kind } from './search';
 
 interface Look {
-  /** For one row, and for a filter. */
+  /** `word` names one row, `plural` a filter. */
   word: string;
   plural: string;
   icon: LucideIcon;
@@ -20,7 +20,7 @@ export const looks: Record<Kind, Look> = {
   gap: { word: 'Gap', plural: 'Gaps', icon: Unplug, text: 'text-warn', bar: 'stripes text-warn' },
 };
 
-/** The icon of a row; its word is for those who do not see it. */
+/** The icon of a row, labelled for screen readers. */
 export function KindIcon({ kind }: { kind: Kind }) {
   const { icon: Icon, text, word } = looks[kind];
   return <Icon className={cn('size-4 shrink-0', text)} role="img" aria-label={word} />;

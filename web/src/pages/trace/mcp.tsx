@@ -1,4 +1,4 @@
-/** An MCP call in full: what the tool was given and what it answered. */
+/** An MCP call in full: the arguments and the result. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ListTree } from 'lucide-react';
@@ -23,7 +23,7 @@ export function MCPDetails({ sessionId, id, status }: { sessionId: string; id: s
   const query = useQuery(queries.mcpInteraction(sessionId, id));
   const { data, refetch } = query;
   useEffect(() => {
-    // The trace knows that the call has gone on since it was loaded.
+    // The trace reports a newer status than the loaded call.
     if (data !== undefined && data.status !== status) void refetch();
   }, [data, status, refetch]);
   return (
@@ -91,7 +91,7 @@ function Call({ call }: { call: MCPInteraction }) {
   );
 }
 
-/** Below a summary, which is what the model saw, it is folded. */
+/** Collapsed below a summary, which is what the model saw. */
 function CallResult({ call }: { call: MCPInteraction }) {
   const view = <ResultView text={call.tool_result} label={call.is_error ? 'Result: error' : 'Result'} />;
   if (call.summary === '') return <div className="rounded-md border border-line bg-surface p-2">{view}</div>;

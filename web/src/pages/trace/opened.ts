@@ -6,7 +6,7 @@ export interface OpenedCall {
   reason: 'failed' | 'slowest';
 }
 
-/** What a reader most likely looks for: the first call that failed, else the one that took longest. */
+/** Returns the call that a reader most likely looks for: the first failed one, otherwise the slowest. */
 export function callToOpen(calls: ReadonlyMap<string, Call>): OpenedCall | undefined {
   const failed = firstFailed(calls);
   if (failed !== undefined) return { id: failed, reason: 'failed' };
@@ -14,7 +14,7 @@ export function callToOpen(calls: ReadonlyMap<string, Call>): OpenedCall | undef
   return id === undefined ? undefined : { id, reason: 'slowest' };
 }
 
-/** Chosen once, when there is something to choose: while a session runs, the details must not change under the reader. */
+/** Decided once, as soon as there is a call: while a session runs, the details must not change under the reader. */
 export function useOpenedCall(calls: ReadonlyMap<string, Call>): OpenedCall | undefined {
   const [opened, setOpened] = useState<OpenedCall>();
   const found = opened === undefined ? callToOpen(calls) : undefined;

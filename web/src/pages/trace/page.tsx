@@ -1,4 +1,4 @@
-/** What went on inside a session: its calls as a tree and a waterfall, each in full, and compared with another. */
+/** The internals of a session: its calls as a tree and a waterfall, each call in full, and comparisons. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Network } from 'lucide-react';
@@ -55,7 +55,7 @@ function ReadyTrace({ trace, store, view }: { trace: Trace; store: SessionStore;
   const filter = useMemo(() => ({ kind, failed, search }), [kind, failed, search]);
   const navigate = route.useNavigate();
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
-  // Arguments are in the timeline, which the view came with.
+  // The arguments are in the timeline, which was loaded with the view.
   const rows = useMemo(() => rowsOf(trace, timesOf(view), store.event), [trace, view, store]);
   const calls = useMemo(() => callIndex(trace), [trace]);
   const running = rows.some((row) => row.span !== undefined && row.span.end === undefined);
@@ -67,7 +67,7 @@ function ReadyTrace({ trace, store, view }: { trace: Trace; store: SessionStore;
   const agents = rows.filter((row) => row.kind === 'execution' || row.id === sessionRow).map((row) => row.id);
   const folded = rows.some(isGroup) && agents.every((id) => closed.has(id));
   const change = (next: TraceFilter) => {
-    // What is searched for must not stay hidden below a closed row.
+    // Matches must not stay hidden below a closed row.
     setClosed(new Set());
     void navigate({ search: (last) => ({ ...last, kind: undefined, failed: undefined, search: undefined, ...next }) });
   };

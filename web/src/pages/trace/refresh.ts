@@ -2,11 +2,14 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import type { Trace } from '@/api/types';
 
-/** How often at most a trace is loaded while its session runs; a large one, which takes longer, less often. */
+/**
+ * The shortest interval between two loads of the trace while its session runs, and the longest share of time, one
+ * fifth, spent loading: a large trace is loaded less often.
+ */
 const every = 2_000;
 const share = 5;
 
-/** Loads the trace again while the session is ahead of it. */
+/** Reloads the trace while it is behind the session. */
 export function useFreshTrace(query: UseQueryResult<Trace>, version: number): void {
   const began = useRef(0);
   const took = useRef(0);

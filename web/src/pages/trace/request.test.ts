@@ -5,7 +5,7 @@ import { shellQuote } from '@/text/shell';
 import { chatCommand, chatRequest, fetchCommand, plainJson, toolCommand } from './request';
 
 describe('a call as a command', () => {
-  /** What a real shell makes of it. */
+  /** Returns what a real shell prints for a command. */
   function sh(command: string): string {
     return spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8' }).stdout;
   }
@@ -23,7 +23,7 @@ describe('a call as a command', () => {
   test('quoting survives a shell, whatever is in it', () => {
     fc.assert(
       fc.property(fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: 'grapheme' })), (text) => {
-        // A lone half of a character cannot be in a command line, which is UTF-8.
+        // A command line is UTF-8 and cannot contain a lone surrogate.
         const whole = text.replace(/\p{Surrogate}/gu, '?');
         expect(sh(`printf %s ${shellQuote(whole)}`)).toBe(whole.replaceAll('\0', ''));
       }),
@@ -43,7 +43,7 @@ describe('a call as a command', () => {
     },
     { role: 'tool', content, tool_calls: [], tool_call_id: '1', tool_name: content },
   ];
-  /** Stands in for curl and prints the body that it was given. */
+  /** Replaces curl and prints the body. */
   const fakeCurl =
     'curl() { while [ $# -gt 0 ]; do if [ "$1" = --data-raw ]; then printf %s "$2"; fi; shift; done; }\n';
 

@@ -1,4 +1,4 @@
-/** A row of the waterfall: what it is, its numbers, and its bar. */
+/** A row of the waterfall: its name, numbers and bar. */
 import { ChevronRight } from 'lucide-react';
 import { duration, tokens } from '@/text/format';
 import { cn } from '@/ui/cn';
@@ -33,7 +33,7 @@ export function Name({ shown, narrow, now }: { shown: Shown; narrow: boolean; no
         className={cn(
           'truncate',
           row.level === 1 && 'font-semibold',
-          // The name of a tool stays whole as long as there is something else to shorten.
+          // A tool's name is not shortened while something else can be.
           row.kind === 'mcp' ? 'max-w-[60%] shrink-0 font-mono text-xs' : 'min-w-0',
         )}
       >
@@ -75,7 +75,7 @@ export function Numbers({ row, now }: { row: Row; now: number }) {
   );
 }
 
-/** The colours of what is not simply done; the row has an icon for each. */
+/** The colours of statuses other than completed; the row also has an icon for each. */
 const tones: Record<string, string> = {
   failed: 'bg-bad',
   timed_out: 'bg-warn',
@@ -84,7 +84,7 @@ const tones: Record<string, string> = {
   active: 'bg-running',
 };
 
-/** How long it took, as a picture; the numbers say the same. */
+/** The duration as a bar; the row also shows it as a number. */
 export function Bar({ row, range, now, gaps }: { row: Row; range: Range; now: number; gaps: readonly Band[] }) {
   const bar = row.span && barOf(row.span, range, now);
   const look = looks[kindOf(row)].bar;
@@ -112,7 +112,7 @@ export function Bar({ row, range, now, gaps }: { row: Row; range: Range; now: nu
   );
 }
 
-/** Where a gap lies, in percent of the width. */
+/** The position of a gap, in percent of the width. */
 export interface Band {
   left: number;
   width: number;

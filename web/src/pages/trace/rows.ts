@@ -1,4 +1,4 @@
-/** The trace as rows: stage, execution, call, each where it stands in the tree and in time. Pure functions. */
+/** The rows of a trace: stages, executions and calls, with their position in the tree and in time. Pure functions. */
 import type { Trace, TraceExecution, Usage } from '@/api/types';
 import type { Lookup, SessionView } from '@/live/view';
 import { firstArgument } from './argument';
@@ -7,14 +7,14 @@ import { type Gap, gapsOf } from './gaps';
 
 interface Place {
   id: string;
-  /** The id of the row above it in the tree; empty at the top. */
+  /** The id of the parent row; empty at the top. */
   parent: string;
   level: number;
 }
 
 interface Facts {
   label: string;
-  /** Shown after the label, in a softer colour. */
+  /** Shown after the label, subdued. */
   hint: string;
   status: string;
   span: Span | undefined;
@@ -22,7 +22,7 @@ interface Facts {
 }
 
 interface CallFacts {
-  /** The number by which analyses cite a tool call; empty for LLM calls. */
+  /** The number of a tool call in citations; empty for LLM calls. */
   number: string;
   /** The first argument of a tool call, as `name=value`; empty if there is none. */
   argument: string;
@@ -33,10 +33,10 @@ export type CallRow = Place & Facts & CallFacts & Call;
 export type GapRow = Place & Facts & { kind: 'gap'; gap: Gap };
 export type Row = GroupRow | CallRow | GapRow;
 
-/** The row of the calls that belong to no stage. */
+/** The id of the row for calls outside of stages. */
 export const sessionRow = 'session';
 
-/** When stages and executions began and ended, as the session knows it. */
+/** The start and end of stages and executions, from the session. */
 type Times = ReadonlyMap<string, Span>;
 
 export function timesOf(view: SessionView | undefined): Times {
@@ -59,7 +59,10 @@ export function isGroup(row: Row): row is GroupRow {
   return row.kind === 'stage' || row.kind === 'execution' || row.kind === 'session';
 }
 
-/** Every row of a trace, each after its parent. `event` finds the timeline event of a tool call, which has its arguments. */
+/**
+ * Returns every row of a trace, each after its parent. `event` returns the timeline event of a tool call, which has its
+ * arguments.
+ */
 export function rowsOf(trace: Trace, times: Times, event: Lookup): Row[] {
   const rows: Row[] = [];
   const gaps = gapsOf(trace);
@@ -98,7 +101,7 @@ export function rowsOf(trace: Trace, times: Times, event: Lookup): Row[] {
     }
   }
   const outside = trace.session_interactions.map((item): Call => ({ kind: 'llm', item }));
-  // What hit no execution, such as a server that died while it wrote the summary.
+  // Gaps outside of executions, for example if a server died while writing the summary.
   const rest = gaps.filter((gap) => !placed.has(gap));
   if (outside.length === 0 && rest.length === 0) return rows;
   rows.push({
@@ -116,7 +119,7 @@ export function rowsOf(trace: Trace, times: Times, event: Lookup): Row[] {
   return rows;
 }
 
-/** The numbers of an execution's tool calls, which count from 1 in the order in which the calls were made. */
+/** Returns the numbers of an execution's tool calls, which count from 1 in call order. */
 function numbersOf(execution: TraceExecution, stageIndex: number): ReadonlyMap<string, string> {
   return new Map(
     execution.mcp_interactions.map((item, n) => [item.id, `${stageIndex}.${execution.agent_index}.${n + 1}`]),
@@ -157,7 +160,7 @@ function gapRow(gap: Gap, parent: string, level: number): GapRow {
   };
 }
 
-/** Puts a row before the first that began after it. */
+/** Inserts a row before the first that started at the same time or later. */
 function insert(rows: Row[], row: GapRow) {
   const at = rows.findIndex((other) => other.span !== undefined && other.span.start >= row.gap.span.start);
   rows.splice(at < 0 ? rows.length : at, 0, row);
@@ -168,7 +171,7 @@ function overlaps(span: Span | undefined, gap: Span): boolean {
   return span.start < gap.end && (span.end === undefined || span.end > gap.start);
 }
 
-/** From the first beginning to the last end; undefined if there is nothing. It runs while one of them does. */
+/** Returns the span from the first start to the last end; undefined without spans. It is open while one of them is. */
 export function cover(spans: readonly Span[]): Span | undefined {
   const [first] = spans;
   if (first === undefined) return undefined;

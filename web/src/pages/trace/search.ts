@@ -1,26 +1,26 @@
-/** What the trace shows, as its address carries it. */
+/** The state of the trace page in its address. */
 export const kinds = ['stage', 'agent', 'llm', 'tool', 'gap'] as const;
 export type Kind = (typeof kinds)[number];
 
 export interface TraceFilter {
-  /** Left out, every kind. */
+  /** Defaults to every kind. */
   kind?: Kind[];
-  /** Only what failed or was cut off. */
+  /** Only rows that failed or were cut off. */
   failed?: true;
   search?: string;
 }
 
 export interface TracePageSearch extends TraceFilter {
-  /** The chosen interaction. */
+  /** The selected interaction. */
   call?: string;
-  /** The two executions that are compared. */
+  /** The two executions to compare. */
   left?: string;
   right?: string;
   /** The id of another session, to compare this one with. */
   compare?: string;
 }
 
-/** Reads the page's address; what it does not know it leaves out. */
+/** Reads the state from the page's address; unknown values are ignored. */
 export function readTraceSearch(search: Record<string, unknown>): TracePageSearch {
   const named = textOf(search.kind)?.split(',') ?? search.kind;
   const kind = Array.isArray(named) ? kinds.filter((one) => named.includes(one)) : [];

@@ -1,4 +1,4 @@
-/** Two sessions side by side: what each concluded, which tools it called, what it took. Pure functions. */
+/** Compares two sessions: their conclusions, tool calls and effort. Pure functions. */
 import type { SessionDetail, Trace, Usage } from '@/api/types';
 import { elapsed } from '@/text/format';
 import { plainText } from '@/text/plain';
@@ -11,7 +11,10 @@ export interface Side {
   trace: Trace;
 }
 
-/** What the two are to each other, for the headings. The earlier one is on the left, so that differences read as changes. */
+/**
+ * Orders two sessions and names them by their relation, for the headings. The earlier one is on the left, so that
+ * differences read as changes.
+ */
 export function inOrder(one: Side, other: Side): { left: Side; right: Side; names: readonly [string, string] } {
   const [left, right] =
     Date.parse(one.session.created_at) <= Date.parse(other.session.created_at) ? [one, other] : [other, one];
@@ -26,7 +29,7 @@ export interface TextRow {
   same: boolean;
 }
 
-/** What the verdicts say. A session without one has its status, and nothing else. */
+/** Compares the verdicts. A session without one only has its status. */
 export function compareVerdicts(left: SessionDetail, right: SessionDetail): TextRow[] {
   const both = (name: string, of: (session: SessionDetail) => string): TextRow => {
     const [a, b] = [of(left), of(right)];
@@ -45,11 +48,14 @@ export function compareVerdicts(left: SessionDetail, right: SessionDetail): Text
 export interface Step {
   title: string;
   command: string;
-  /** The other session has it too. */
+  /** Whether the other session has it too. */
   shared: boolean;
 }
 
-/** The next steps of a session; one is the same as another if it has the same command, or without one the same title. */
+/**
+ * Returns the next steps of a session. Two steps are the same if their commands are or, without a command, their
+ * titles.
+ */
 export function compareSteps(session: SessionDetail, other: SessionDetail): Step[] {
   const keyOf = (step: { title: string; command: string }) => flat(step.command || step.title);
   const known = new Set((other.verdict?.next_steps ?? []).map(keyOf));
@@ -60,7 +66,7 @@ export function compareSteps(session: SessionDetail, other: SessionDetail): Step
   }));
 }
 
-/** A text as it is compared: models break lines and write capitals as they like. */
+/** Normalizes a text for comparison: models wrap and capitalize as they like. */
 function flat(text: string): string {
   return text.replace(/\s+/g, ' ').trim().toLowerCase();
 }
@@ -77,7 +83,7 @@ export interface ToolRow {
   right: ToolCount;
 }
 
-/** Calls per tool, what differs most first. */
+/** Returns the calls per tool, largest differences first. */
 export function compareTools(left: Trace, right: Trace): ToolRow[] {
   const rows = new Map<string, ToolRow>();
   for (const [side, trace] of [['left', left] as const, ['right', right] as const]) {
@@ -97,7 +103,7 @@ export function compareTools(left: Trace, right: Trace): ToolRow[] {
   return [...rows.values()].sort((a, b) => weight(b) - weight(a) || byName(a, b));
 }
 
-/** The models that were asked, in the order in which they were first. */
+/** Returns the models used, in order of first use. */
 export function modelsOf(trace: Trace): string[] {
   const llm = [...callIndex(trace).values()].flatMap((call: Call) => (call.kind === 'llm' ? [call.item] : []));
   const ordered = llm.sort((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at));

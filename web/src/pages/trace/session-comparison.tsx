@@ -1,4 +1,4 @@
-/** Two sessions side by side, such as a re-run and its original: verdicts, tools, time and cost. */
+/** Two sessions side by side, such as a re-run and its original: verdicts, tools, duration and cost. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

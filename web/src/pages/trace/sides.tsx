@@ -1,4 +1,4 @@
-/** A table of two sides and what differs. Where there is no room for columns, each side stands under its name. */
+/** A table of two sides and their differences. On a narrow screen the sides are stacked, each with its name. */
 import type { ReactNode } from 'react';
 import { cn } from '@/ui/cn';
 
@@ -7,7 +7,7 @@ export interface SideRow {
   name: ReactNode;
   left: ReactNode;
   right: ReactNode;
-  /** What the difference is; nothing if the sides are the same. */
+  /** The difference; empty if the sides are the same. */
   difference: string;
 }
 
@@ -16,7 +16,7 @@ export function Sides({
   names,
   rows,
 }: {
-  /** For those who do not see what stands above the table. */
+  /** Names the table for screen readers. */
   caption: string;
   names: readonly [string, string];
   rows: readonly SideRow[];

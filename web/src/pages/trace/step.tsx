@@ -1,4 +1,4 @@
-/** A step of one execution beside that of the other. */
+/** A step of one execution next to that of the other. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import * as queries from '@/api/queries';
@@ -100,7 +100,7 @@ function Arguments({
   );
 }
 
-/** What a tool was given. The timeline mostly has it already; long arguments are asked for. */
+/** Returns the arguments of a tool call. The timeline usually has them; long ones are requested. */
 function useArguments(item: MCPInteractionItem, store: SessionStore, sessionId: string): unknown {
   const event = useEvent(store, item.timeline_event_id);
   const known = event?.metadata?.arguments;

@@ -1,7 +1,7 @@
-/** The tree of calls under the keyboard. */
+/** Keyboard navigation in the tree of calls. */
 import type { Shown } from './filter';
 
-/** What an arrow key does in a tree: moves to another row, or opens or closes the present one. */
+/** The effect of a key in a tree: moves to another row, or opens or closes the current one. */
 type TreeMove = { to: number } | { toggle: string } | undefined;
 
 export function treeMove(rows: readonly Shown[], at: number, key: string, page = 10): TreeMove {

@@ -1,6 +1,6 @@
 /**
- * The tree of calls beside their waterfall. Only the rows in sight are drawn, so the tree has one place in the tab order
- * and names its active row (aria-activedescendant); that row is always drawn.
+ * The tree of calls next to their waterfall. Only visible rows are rendered, so the tree is one stop in the tab order
+ * and names its active row (aria-activedescendant), which is always rendered.
  */
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
@@ -13,7 +13,7 @@ import { type Band, Bar, Name, Numbers } from './row';
 import type { Row } from './rows';
 import { treeMove } from './tree';
 
-/** Narrower than this, a row has its bar under its name. */
+/** In a narrower tree, the bar of a row is below its name. */
 const wide = 620;
 const wideRow = 32;
 const narrowRow = 56;
@@ -40,7 +40,7 @@ export function Waterfall({
   const width = useWidth(scroller);
   const narrow = width < wide;
   const [active, setActive] = useState(selected ?? '');
-  // A row that is gone, because one above it was closed, leaves the first as the active one.
+  // If the active row disappears because an ancestor was closed, the first row becomes active.
   const at = useMemo(
     () =>
       Math.max(
@@ -50,7 +50,7 @@ export function Waterfall({
     [rows, active],
   );
   const height = narrow ? narrowRow : wideRow;
-  // The same function while the rows are the same: with a new one every row is measured again.
+  // The function keeps its identity while the rows are the same: a new one would re-measure every row.
   const keyOf = useCallback((index: number) => rows[index]?.row.id ?? index, [rows]);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -62,7 +62,7 @@ export function Waterfall({
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: only the height of a row asks for new measures.
   useEffect(() => virtual.measure(), [height]);
-  // A call that was chosen elsewhere, by the address or a command, is scrolled to once; later scrolling is left alone.
+  // Scrolls once to a call selected elsewhere, by the address or a command; later scrolling is left alone.
   const scrolled = useRef<string>(undefined);
   useEffect(() => {
     if (selected === undefined || selected === scrolled.current || width === 0) return;
@@ -79,7 +79,7 @@ export function Waterfall({
   };
   const act = (row: Row) => {
     setActive(row.id);
-    // It is where the reader clicked, so it is in sight.
+    // The row is where the reader clicked, so it is already visible.
     scrolled.current = row.id;
     if (row.kind === 'llm' || row.kind === 'mcp') onSelect(row.id);
     else if (row.kind !== 'gap') onToggle(row.id);
@@ -174,7 +174,7 @@ function Ruler({ range, narrow, width }: { range: Range; narrow: boolean; width:
         </>
       )}
       <div className="relative h-full min-w-0 flex-1 overflow-hidden">
-        {/* A label at the very end would be cut off. */}
+        {/* Omits a label at the very end, which would be cut off. */}
         {ticks
           .filter((tick) => tick.left < 92)
           .map((tick) => (

@@ -1,4 +1,4 @@
-/** What an opened row shows. A part for each kind of body of look.ts. */
+/** The content of an opened row: one component per kind of body in look.ts. */
 import { type ReactNode, useContext, useDeferredValue, useState } from 'react';
 import { approvalOf } from '@/live/approval';
 import { useWhole } from '@/live/hooks';
@@ -15,7 +15,7 @@ import { ApprovalCard } from '../approval-card';
 import { CallsContext, useTimeline } from './context';
 import { lookOf } from './look';
 
-/** The opened event. What the list had only the beginning of is asked for now. */
+/** The opened event. If the list had only its beginning, the rest is requested now. */
 export function EventBody({ event, summaries }: { event: EventView; summaries: readonly EventView[] }) {
   const { store } = useTimeline();
   const { event: shown, error, retry } = useWhole(store, event);
@@ -42,7 +42,7 @@ export function EventBody({ event, summaries }: { event: EventView; summaries: r
   );
 }
 
-/** A summary is what the model saw, so it stands before the result that it was made of. */
+/** A summary is what the model saw, so it precedes the result it was made from. */
 function SummaryOf({ summary }: { summary: EventView }) {
   const { store } = useTimeline();
   const { event: whole, error, retry } = useWhole(store, summary);
@@ -93,7 +93,8 @@ function Contents({ event, summarised }: { event: EventView; summarised: boolean
 }
 
 function MarkdownBody({ event: latest }: { event: EventView }) {
-  // Eight agents may write at once: React draws their texts in pieces, and the page answers in between.
+  // Up to eight agents may stream at once: deferring lets React render their texts in pieces and keeps the page
+  // responsive.
   const event = useDeferredValue(latest);
   const streaming = event.status === 'streaming';
   if (event.content === '') return <p className="text-ink-faint">{streaming ? 'No text yet.' : 'No text.'}</p>;
@@ -115,7 +116,7 @@ function Prose({ text, streaming, quiet = false }: { text: string; streaming: bo
   );
 }
 
-/** What a reader must know before they believe an analysis. */
+/** Warnings that a reader must know before trusting an analysis. */
 function Notice({ event }: { event: EventView }) {
   const metadata = event.metadata ?? {};
   const reasons: Record<string, string> = {
@@ -198,7 +199,7 @@ function TextBody({ event }: { event: EventView }) {
   );
 }
 
-/** Sources are shown as text: their addresses are untrusted. */
+/** Sources are shown as plain text: their addresses are untrusted. */
 function SourcesBody({ event }: { event: EventView }) {
   const queriesMade = event.metadata?.queries;
   return (

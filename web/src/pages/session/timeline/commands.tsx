@@ -1,4 +1,4 @@
-/** What the palette offers for the timeline: its sections, and opening or folding all of it. */
+/** Palette commands for the timeline: its sections, and expanding or collapsing everything. */
 import { ArrowDown, ArrowUp, ChevronsDownUp, ChevronsUpDown, Layers } from 'lucide-react';
 import { usePageCommands } from '@/app/commands';
 import type { SessionView, StageView } from '@/live/view';
@@ -9,7 +9,7 @@ interface TimelineHandle {
   view: SessionView;
   rows: readonly Row[];
   folding: Folding;
-  /** How far the list is scrolled, and where a row begins. */
+  /** The scroll offset of the list, and the start of a row. */
   offset(): number;
   startOf(index: number): number;
   show(index: number): void;
@@ -17,7 +17,7 @@ interface TimelineHandle {
 }
 
 export function useTimelineCommands({ view, rows, folding, offset, startOf, show, jump }: TimelineHandle): void {
-  // What stands above the stages is a section too. Looked for when it is asked for: there may be thousands of rows.
+  // The header above the stages is a section too. Computed on demand, because there may be thousands of rows.
   const sections = () =>
     rows.flatMap((row, index) =>
       row.kind === 'stage' || row.kind === 'header' ? [{ index, at: startOf(index) }] : [],

@@ -1,18 +1,18 @@
-/** What every part of one timeline shares. */
+/** State shared by all parts of one timeline. */
 import { createContext, useContext } from 'react';
 import type { SessionStore } from '@/live/view';
 import type { Folding } from './folding';
 import type { Follow } from './follow';
 import type { Size } from './list';
 
-/** What is kept of a pane while it is out of view. */
+/** The state of a pane, kept while it is out of view. */
 interface PaneMemory {
   follow: Follow;
   offset: number;
   sizes: Size[];
 }
 
-/** A row that is asked for: it is scrolled to and gets the keyboard. Each request has its own token. */
+/** A request to scroll to a row and focus it. Each request has its own token. */
 export interface Summons {
   key: string;
   token: number;
@@ -21,10 +21,10 @@ export interface Summons {
 export interface TimelineShared {
   store: SessionStore;
   folding: Folding;
-  /** By execution. */
+  /** By execution id. */
   panes: Map<string, PaneMemory>;
   newToken(): number;
-  /** True the first time that a part asks about a summons: rows come and go, and must not be summoned again. */
+  /** Returns true the first time a part handles a summons: rows mount and unmount, and must handle it only once. */
   answer(part: string, token: number): boolean;
 }
 
@@ -36,5 +36,5 @@ export function useTimeline(): TimelineShared {
   return shared;
 }
 
-/** The event of each tool call by its number; apart from the rest, because it grows with every call. */
+/** The event of each tool call by its number; a separate context, because it changes with every call. */
 export const CallsContext = createContext<ReadonlyMap<string, string>>(new Map());

@@ -1,11 +1,11 @@
 /**
- * Which rows are open. What runs and what went wrong is open by itself; what a person chose wins, and is kept while the page
- * is open. Nothing folds under the eyes of a reader who is not at the end.
+ * Which rows are open. Running and failed rows open automatically; a person's choice wins and is kept while the page is
+ * open. No row collapses in front of a reader who is not at the end.
  */
 import type { EventView } from '@/live/view';
 import { fewestGrouped, type GroupRow, groupKey } from './group';
 
-/** Whether an event is open unless a person chose otherwise. */
+/** Reports whether an event is open by default. */
 export function opensByItself(event: EventView | undefined): boolean {
   if (!event) return false;
   return event.status === 'streaming' || wentWrong(event);
@@ -19,7 +19,7 @@ export function wentWrong(event: EventView): boolean {
 
 type Listener = () => void;
 
-/** The choices of one open page. Rows listen to their own id; lists listen to all that change at once. */
+/** The choices of one open page. Rows subscribe to their own id; lists subscribe to bulk changes. */
 export class Folding {
   readonly #choices = new Map<string, boolean>();
   readonly #held = new Set<string>();
@@ -28,14 +28,14 @@ export class Folding {
   readonly #groupListeners = new Set<Listener>();
   #groupVersion = 0;
 
-  /** Whether the row of these events (a call and its summaries) is open. */
+  /** Reports whether the row of these events (a call and its summaries) is open. */
   isOpen(id: string, ...events: readonly (EventView | undefined)[]): boolean {
     const choice = this.#choices.get(id);
     if (choice !== undefined) return choice;
     return this.#held.has(id) || events.some(opensByItself);
   }
 
-  /** A person opened or folded a row, or asked for it by its address. */
+  /** Records that a person opened or collapsed a row, or requested it through the address. */
   choose(id: string, open: boolean): void {
     if (this.#choices.get(id) === open) return;
     this.#choices.set(id, open);
@@ -52,8 +52,8 @@ export class Folding {
   }
 
   /**
-   * Whether the calls of a group are shown one by one. A group forms while people watch: what they opened or folded of its first
-   * calls stays where it is.
+   * Reports whether the calls of a group are shown one by one. A group may form while people watch: if they opened or
+   * collapsed one of its first calls, the group stays open.
    */
   isGroupOpen(group: GroupRow): boolean {
     const choice = this.#choices.get(group.key);
@@ -67,7 +67,7 @@ export class Folding {
     this.#groupsChanged();
   }
 
-  /** A number that changes whenever a group may have been opened or folded. */
+  /** A number that changes whenever a group may have been opened or collapsed. */
   readonly groupVersion = (): number => this.#groupVersion;
 
   readonly subscribeGroups = (listener: Listener): (() => void) => {
@@ -78,8 +78,8 @@ export class Folding {
   };
 
   /**
-   * Reports that an event went from one state to another. Where that would fold its row and the reader is not at the end, the
-   * row stays open.
+   * Reports an event's change of state. If that would collapse its row while the reader is not at the end, the row
+   * stays open.
    */
   changed(id: string, before: EventView | undefined, after: EventView | undefined, atEnd: boolean): void {
     if (atEnd || !opensByItself(before) || opensByItself(after)) return;
@@ -97,7 +97,7 @@ export class Folding {
     };
   }
 
-  /** Called when many rows changed at once, also rows that are not on screen. */
+  /** Calls back when many rows change at once, including rows that are not on screen. */
   subscribeMany(listener: Listener): () => void {
     this.#manyListeners.add(listener);
     return () => {

@@ -1,35 +1,35 @@
 /**
- * Whether a list follows its end. It does while the reader is there; a reader who goes up is left alone until they come back
- * by themselves or ask to. A state machine without a browser, so that it can be tested without one.
+ * Decides whether a list follows its end: while the reader is there. A reader who scrolls up is left alone until they
+ * scroll back or jump to the end. A state machine without a browser, so that it can be tested without one.
  */
 
-/** How near to the end, in pixels, counts as being there. */
+/** The distance from the end, in pixels, that counts as being there. */
 const nearEnd = 40;
 
 export interface FollowState {
   following: boolean;
-  /** The reader was led to a place; being near the end there does not mean that they want to follow it. */
+  /** A link or key moved the reader here; being near the end does not mean that they want to follow it. */
   led: boolean;
-  /** Where the list was scrolled to when it was last looked at. */
+  /** The last known scroll position. */
   top: number;
-  /** How many rows there were when the reader left the end. */
+  /** The number of rows when the reader left the end. */
   seen: number;
 }
 
 export type FollowInput =
-  /** The list moved, by hand or by code. */
+  /** The list was scrolled, by the reader or by code. */
   | { type: 'scrolled'; top: number; max: number; total: number }
-  /** The list was brought to its end, and is notified of that move later, when it may have grown again. */
+  /** Code scrolled the list to its end. The scroll event comes later, when the list may have grown again. */
   | { type: 'pinned'; top: number }
-  /** The reader pulls upwards (wheel, touch); the list may not have moved yet. */
+  /** The reader scrolls up (wheel, touch); the list may not have moved yet. */
   | { type: 'pulled'; top: number; total: number }
-  /** The reader pushes downwards; at the very end that moves nothing, and says what they want all the same. */
+  /** The reader scrolls down; at the very end nothing moves, but the intent counts. */
   | { type: 'pushed'; top: number; max: number }
-  /** The reader took the list in hand: its bar, a key. */
+  /** The reader uses the scroll bar or a key. */
   | { type: 'taken' }
-  /** The reader was led somewhere by a link or a key. */
+  /** A link or a key moved the reader elsewhere. */
   | { type: 'left'; total: number }
-  /** The reader asked for the end. */
+  /** The reader jumped to the end. */
   | { type: 'jumped' };
 
 export function startFollow(following: boolean, total: number): FollowState {
@@ -42,7 +42,7 @@ export function follow(state: FollowState, input: FollowInput): FollowState {
       const { top, max, total } = input;
       const left = max - top;
       if (top < state.top) {
-        // Shorter contents pull a list up that stays at its end; anything else is the reader.
+        // Shrinking content moves up a list that is at its end; any other move up is the reader's.
         return left <= 1 ? { ...state, top } : leave({ ...state, top }, total);
       }
       if (top > state.top && left <= nearEnd && !state.led) return { ...state, following: true, top };
@@ -63,7 +63,7 @@ export function follow(state: FollowState, input: FollowInput): FollowState {
   }
 }
 
-/** How many rows came since the reader left the end. */
+/** Returns how many rows were added since the reader left the end. */
 export function newRows(state: FollowState, total: number): number {
   return state.following ? 0 : Math.max(0, total - state.seen);
 }
@@ -72,7 +72,7 @@ function leave(state: FollowState, total: number): FollowState {
   return state.following ? { ...state, following: false, seen: total } : state;
 }
 
-/** The state of one list, for React and for code that must know at once. */
+/** The state of one list, for React and for code that needs it synchronously. */
 export class Follow {
   #state: FollowState;
   readonly #listeners = new Set<() => void>();

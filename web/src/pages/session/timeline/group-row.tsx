@@ -1,4 +1,7 @@
-/** Identical calls as one row: how many, what they have in common, and how they went. Its calls are rows of their own. */
+/**
+ * Identical calls as one row: their number, what they have in common, and their results. Each call also has its own
+ * row.
+ */
 import { memo, useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { EventView, SessionStore } from '@/live/view';
 import { duration } from '@/text/format';
@@ -18,7 +21,7 @@ interface GroupRowProps {
   position: number;
   size: number;
   tabbable: boolean;
-  /** The token of a summons to this row. */
+  /** The token of the summons to this row. */
   summoned: number | undefined;
   measure(node: HTMLElement | null): void;
   entered(index: number): void;
@@ -96,7 +99,7 @@ export const GroupRowView = memo(function GroupRowView(props: GroupRowProps) {
   );
 });
 
-/** "1.1.3" to "1.1.42" is written 1.1.3–42. */
+/** Shortens "1.1.3" to "1.1.42" to 1.1.3–42. */
 function lastPart(call: string): string {
   return call.slice(call.lastIndexOf('.') + 1);
 }
@@ -118,7 +121,7 @@ function count(events: readonly (EventView | undefined)[]): Tally {
   return tally;
 }
 
-/** How the calls of a group went. Those that are over are counted once; only the others are listened to. */
+/** Counts the results of a group's calls. Finished calls are counted once; only the others are subscribed to. */
 function useTally(store: SessionStore, calls: readonly EventRow[]): Tally {
   const { settled, pending } = useMemo(() => {
     const isPending = ({ eventId }: EventRow) => store.event(eventId)?.status === 'streaming';
@@ -145,7 +148,7 @@ function useTally(store: SessionStore, calls: readonly EventRow[]): Tally {
       failed: settled.failed + now.failed,
       took: settled.took + now.took,
     };
-    // The same object until a number changes: React asks often.
+    // Keeps the same object until a number changes: React compares snapshots by identity.
     if (next.running !== running || next.failed !== failed || next.took !== took) drawn.current = next;
     return drawn.current;
   }, [store, pending, settled]);

@@ -9,7 +9,7 @@ const call = (tool: string, given: unknown = {}, server = 'cluster') => ({
   metadata: { server_name: server, tool_name: tool, arguments: given },
 });
 const folded = () => false;
-/** A group as its number of calls, an event as its id. */
+/** A group as its first event and number of calls, an event as its id. */
 const drawn = (rows: readonly ListRow[]) =>
   rows.map((row) => (row.kind === 'group' ? `${row.calls[0]?.eventId}×${row.calls.length}` : row.eventId));
 

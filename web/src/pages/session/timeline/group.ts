@@ -1,21 +1,22 @@
 /**
- * Identical tool calls in a row as one: the same server, tool and arguments, by one agent, with nothing between them. Rows are
- * made once for each event and kept, so that a call that comes costs the same whether it is the third or the thousandth.
+ * Groups consecutive identical tool calls into one row: same agent, server, tool and arguments, with nothing between
+ * them. Rows are created once per event and kept, so that a new call costs the same whether it is the third or the
+ * thousandth.
  */
 import { approvalOf } from '@/live/approval';
 import type { EventView, Lookup } from '@/live/view';
 
-/** One timeline event. A tool call carries the summaries that a model was given instead of its result. */
+/** One timeline event. A tool call includes the summaries that a model received instead of its result. */
 export interface EventRow {
   kind: 'event';
   key: string;
   eventId: string;
   summaries: readonly string[];
-  /** Whether it is one of the calls of a group. */
+  /** Whether it belongs to a group. */
   grouped: boolean;
 }
 
-/** Identical calls. Where it is open, the rows of its calls follow it. */
+/** Identical calls. If the group is open, the rows of its calls follow it. */
 export interface GroupRow {
   kind: 'group';
   key: string;
@@ -24,10 +25,10 @@ export interface GroupRow {
 
 export type ListRow = EventRow | GroupRow;
 
-/** Fewer are shown one by one. */
+/** Fewer calls are shown one by one. */
 export const fewestGrouped = 3;
 
-/** Arguments that are longer or deeper are not compared. */
+/** Longer or deeper arguments are not compared. */
 const longestArguments = 20_000;
 const deepestArguments = 32;
 
@@ -37,15 +38,15 @@ export function groupKey(firstEventId: string): string {
   return `group-${firstEventId}`;
 }
 
-/** The event that a row begins with. */
+/** Returns the first event of a row. */
 export function firstEvent(row: ListRow): string {
   return row.kind === 'event' ? row.eventId : (row.calls[0]?.eventId ?? '');
 }
 
-/** What two identical calls have in common; undefined for what is no call, and for one too long to compare. */
+/** Returns what identical calls have in common; undefined for other events and for calls too long to compare. */
 export function signatureOf(event: EventView | undefined): string | undefined {
   if (event?.event_type !== 'llm_tool_call') return undefined;
-  // Each call that needs an approval is a request of its own, and none may be folded out of sight.
+  // Each call that needs an approval is a separate request and must never be collapsed out of sight.
   if (approvalOf(event)) return undefined;
   const { server_name: server, tool_name: tool, arguments: given } = event.metadata ?? {};
   if (typeof tool !== 'string' || tool === '') return undefined;
@@ -54,7 +55,7 @@ export function signatureOf(event: EventView | undefined): string | undefined {
   return JSON.stringify([typeof server === 'string' ? server : '', tool, written]);
 }
 
-/** JSON with the keys of objects in order: the order in which a model writes them means nothing. */
+/** Returns JSON with sorted object keys: the order in which a model writes them has no meaning. */
 function canonical(value: unknown, depth: number): string | undefined {
   if (depth > deepestArguments) return undefined;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
@@ -78,18 +79,18 @@ function summarisedCall(event: EventView | undefined): string | undefined {
   return typeof call === 'string' ? call : undefined;
 }
 
-/** The rows of one list of events, which mostly grows at its end. */
+/** The rows of one list of events, which usually grows at its end. */
 export class RowList {
   #ids: readonly string[] = [];
   #rows: ListRow[] = [];
-  /** Where the row of each event is: in the list and, of a call in a group, there. */
+  /** The index of each event's row and, for a call in a group, its index there. */
   readonly #places = new Map<string, { at: number; call?: number }>();
-  /** What the calls at the end of the list have in common. */
+  /** The signature of the calls at the end of the list. */
   #signature: string | undefined;
   #run = 0;
   #shown: { open: string; rows: readonly ListRow[] } | undefined;
 
-  /** Brings the rows up to date. What is not new at the end makes all rows again. */
+  /** Updates the rows. Any change other than new events at the end rebuilds all of them. */
   update(ids: readonly string[], lookup: Lookup): void {
     if (ids === this.#ids) return;
     const grown = ids.length >= this.#ids.length && this.#ids.every((id, at) => id === ids[at]);
@@ -99,7 +100,7 @@ export class RowList {
     this.#shown = undefined;
   }
 
-  /** The rows with the calls of open groups; the same list until something of it changes. */
+  /** Returns the rows, including the calls of open groups; the same list until something changes. */
   rows(isOpen: (group: GroupRow) => boolean): readonly ListRow[] {
     const open = this.#rows.filter((row) => row.kind === 'group' && isOpen(row));
     const keys = open.map((row) => row.key).join(' ');
@@ -151,7 +152,7 @@ export class RowList {
     this.#rows[at] = { ...group, calls: [...group.calls, { ...row, grouped: true }] };
   }
 
-  /** Puts a summary to its call. One whose call is not in this list is a row of its own. */
+  /** Adds a summary to its call. Returns false if the call is not in this list; the summary then gets its own row. */
   #summarise(call: string, summary: string): boolean {
     const place = this.#places.get(call);
     const row = place && this.#rows[place.at];

@@ -1,32 +1,35 @@
-/** How high things are before they were measured. Folded rows are exact, so that nothing moves when they are drawn. */
+/**
+ * Estimated heights, used before elements are measured. Those of collapsed rows are exact, so that nothing moves when
+ * they are rendered.
+ */
 import { approvalOf } from '@/live/approval';
 import type { EventView } from '@/live/view';
 import { lookOf } from './look';
 import type { Lane } from './rows';
 
-/** The height of a folded row; the class h-9 of row.tsx says the same. */
+/** The height of a collapsed row, as in the class h-9 of row.tsx. */
 export const foldedHeight = 36;
 
 export const stageHeight = 56;
 export const endHeight = 48;
 
-/** The share of the window that a pane takes at most; the class max-h-[60vh] of pane.tsx says the same. */
+/** The largest share of the window height that a pane takes, as in the class max-h-[60vh] of pane.tsx. */
 const paneShare = 0.6;
 const paneHead = 62;
 const payloadHead = 32;
 const payloadMost = 448;
 const margins = 60;
-/** The facts and buttons of an approval. */
+/** The height of an approval's facts and buttons. */
 const approvalHeight = 190;
 
-/** The narrowest that a lane gets; more lanes than fit are scrolled to. */
+/** The smallest width of a lane; lanes that do not fit are reached by scrolling. */
 const narrowestLane = 270;
-/** Below this width of the list one lane is shown at a time. */
+/** Below this list width, one lane is shown at a time. */
 export const narrowList = 700;
-/** More lanes than this are not shown at once: each row that is drawn costs. */
+/** The most lanes shown side by side: every rendered row has a cost. */
 const mostLanes = 6;
 
-/** How high an opened row will be, roughly. */
+/** Estimates the height of an opened row. */
 export function openHeight(event: EventView, width: number): number {
   const across = Math.max(20, Math.min(width - 24, 560) / 7);
   const lines = (length: number) => Math.ceil(length / across);
@@ -49,7 +52,7 @@ export function openHeight(event: EventView, width: number): number {
   }
 }
 
-/** How high a block of lanes will be in a window of that height. */
+/** Estimates the height of a block of lanes for a window height. */
 export function parallelHeight(
   lanes: readonly Lane[],
   laneHeight: (lane: Lane) => number,
@@ -60,21 +63,21 @@ export function parallelHeight(
   return Math.round(paneHead + highest + 12);
 }
 
-/** How wide each lane is, gap included, where they stand side by side. */
+/** Returns the width of each side-by-side lane, including the gap. */
 export function laneWidth(width: number, lanes: number): number {
   return Math.max(narrowestLane, Math.floor(width / Math.max(1, Math.min(lanes, mostLanes))));
 }
 
-/** A part of a block, in pixels from its top. */
+/** A slice of a block, in pixels from its top. */
 export interface Band {
   top: number;
   bottom: number;
 }
 
-/** How coarse the parts are in which a block is drawn. */
+/** The step, in pixels, in which a block is rendered. */
 export const bandStep = 216;
 
-/** The part of a block that is on screen, in coarse steps, so that it changes seldom while the reader scrolls. */
+/** Returns the visible slice of a block, in large steps, so that it rarely changes while the reader scrolls. */
 export function bandOf(start: number, offset: number, viewport: number): Band {
   const top = offset - start;
   return {
@@ -83,7 +86,7 @@ export function bandOf(start: number, offset: number, viewport: number): Band {
   };
 }
 
-/** Whether a row of a pane, at this place of the pane's view, is in the part of its block that is on screen. */
+/** Reports whether a row of a pane, at this position in the pane's viewport, is in the visible slice of its block. */
 export function inBand(band: Band, start: number, end: number): boolean {
   return end + paneHead > band.top && start + paneHead < band.bottom;
 }

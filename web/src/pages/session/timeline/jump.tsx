@@ -2,7 +2,10 @@ import { ArrowDown } from 'lucide-react';
 import { Button } from '@/ui/button';
 import { cn } from '@/ui/cn';
 
-/** Leads back to the end, and says how much came meanwhile. It stands inside what scrolls, so that a wheel over it scrolls. */
+/**
+ * Scrolls back to the end and shows how many rows were added. It is inside the scrolling element, so that the wheel
+ * works over it.
+ */
 export function JumpButton({
   shown,
   missed,

@@ -1,6 +1,6 @@
 /**
- * One scrolling list of the timeline: a virtualizer that follows its end, keeps what is read in its place, and is walked
- * with the keyboard. The main list and each pane use it alike.
+ * A scrolling list of the timeline: a virtualizer that follows its end, keeps the rows being read in place, and
+ * supports keyboard navigation. Used by the main list and by each pane.
  */
 import {
   defaultRangeExtractor,
@@ -29,42 +29,45 @@ import { useReader } from './reader';
 
 export type Size = VirtualItem;
 
-/** Far below any end: where a list starts that follows. The browser makes the real end of it. */
+/** An offset past any end, where a following list starts. The browser clamps it to the real end. */
 const beyond = 1e9;
 
 interface ListOptions {
   count: number;
   keyOf(index: number): string;
-  /** The height of a row that was not measured yet; exact for folded ones. */
+  /** The height of a row that is not measured yet; exact for collapsed rows. */
   estimate(index: number): number;
   follow: Follow;
-  /** How many rows a reader who left the end can have missed. */
+  /** The number of rows that count as missed after the reader left the end. */
   total: number;
   folding: Folding;
-  /** Where a list starts that does not follow. */
+  /** The start offset of a list that does not follow. */
   startAt: () => number;
   sizes?: Size[];
-  /** Rows that stay in the document, wherever the reader is. */
+  /** Rows that stay mounted wherever the reader is. */
   keep: readonly number[];
-  /** What the first row begins with. Something else there moves what is below it, of the row itself too. */
+  /**
+   * Identifies the beginning of the first row. If it changes, the row grew at its top, and even its own visible part
+   * moves.
+   */
   lead?: string;
 }
 
 interface List {
   scroller: RefObject<HTMLDivElement | null>;
   virtualizer: ReactVirtualizer<HTMLDivElement, HTMLElement>;
-  /** For the element that scrolls. */
+  /** Props for the scrolling element. */
   props: HTMLAttributes<HTMLDivElement>;
-  /** How wide the list is; 0 before it is known. */
+  /** The width of the list; 0 until it is known. */
   width: number;
   following: boolean;
   missed: number;
   jump(): void;
-  /** Reports that a row has another height now, before it is painted. */
+  /** Reports that a row's height has changed, before it is painted. */
   resized(row: HTMLElement): void;
 }
 
-/** The rows to draw: those in view, a few around them, and those that stay. */
+/** Returns the rows to render: those in view, a few around them, and those kept. */
 export function withKept(range: Range, keep: readonly number[]): number[] {
   const drawn = defaultRangeExtractor(range);
   const first = drawn[0] ?? 0;
@@ -73,7 +76,7 @@ export function withKept(range: Range, keep: readonly number[]): number[] {
   return kept.length === 0 ? drawn : [...new Set([...kept, ...drawn])].sort((a, b) => a - b);
 }
 
-/** The rows of row.tsx and group-row.tsx say whether they are. */
+/** Set by the rows of row.tsx and group-row.tsx. */
 const isFolded = (row: HTMLElement) => row.dataset.open === 'false';
 
 export function useList(options: ListOptions): List {
@@ -90,7 +93,7 @@ export function useList(options: ListOptions): List {
     const away = end - top > 0.5;
     return () => {
       if (away) element.scrollTop = end;
-      // The browser may stop a fraction before it; reading where would lay out the page again.
+      // The browser may stop a fraction of a pixel short; reading the position would force another layout.
       follow.step({ type: 'pinned', top: away ? end - 1 : top });
     };
   }, [follow]);
@@ -105,7 +108,7 @@ export function useList(options: ListOptions): List {
     scrollPaddingStart: 48,
     initialOffset: () => (follow.following ? beyond : options.startAt()),
     initialMeasurementsCache: options.sizes,
-    // Asking the browser for the height of each new row would lay out the page as often. Folded rows have only one.
+    // Measuring each new row would force a layout per row. All collapsed rows have the same height.
     measureElement: (row, entry, instance) =>
       entry === undefined && isFolded(row) ? foldedHeight : measureElement(row, entry, instance),
     rangeExtractor: useCallback((range: Range) => withKept(range, keep), [keep]),
@@ -115,13 +118,13 @@ export function useList(options: ListOptions): List {
         setWidth(rect.width);
         pin();
       }),
-    // Rows are moved in the same frame in which one of them grew: through React they would overlap for a frame.
+    // Moves rows in the same frame in which one of them grew: through React they would overlap for a frame.
     directDomUpdates: true,
     directDomUpdatesMode: 'position',
     onChange: pin,
   });
   const lead = useRef(options.lead);
-  // What lies wholly above the reader moves the list with it, whichever way they go.
+  // When a row entirely above the viewport changes its height, the list scrolls along, in either scroll direction.
   virtualizer.shouldAdjustScrollPositionOnItemSizeChange = (item, _delta, instance) => {
     const offset = instance.scrollOffset ?? 0;
     if (item.index === 0 && lead.current !== options.lead) {
@@ -133,7 +136,7 @@ export function useList(options: ListOptions): List {
 
   useLayoutEffect(pin);
 
-  // Rows that are not on screen keep the height they had; after "open all" that is wrong for all of them.
+  // Rows that are not mounted keep their last height; after "Expand all" it is wrong for all of them.
   useEffect(
     () =>
       folding.subscribeMany(() => {

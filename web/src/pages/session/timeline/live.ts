@@ -1,15 +1,16 @@
-/** Reads events as they change, but draws a row at most ten times a second while text streams into it. */
+/** Subscribes to events, but re-renders a row at most ten times a second while its text streams. */
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import type { EventView, SessionStore } from '@/live/view';
 
-/** The shortest time between two drawings of text that streams, in milliseconds. */
+/** The shortest time between two renderings of streaming text, in milliseconds. */
 const drawEvery = 100;
 
 type Subscribe = (listener: () => void) => () => void;
 
 /**
- * Makes a subscription that passes on the first change at once, later ones at most once in `every` milliseconds, and always
- * the last one. `urgent` is asked about every change; what cannot wait is passed on at once.
+ * Throttles a subscription: it passes on the first change immediately, later ones at most once every `every`
+ * milliseconds, and always the last one. `urgent` is called for every change; if it returns true, the change is passed
+ * on immediately.
  */
 export function throttled(subscribe: Subscribe, urgent: () => boolean, every = drawEvery): Subscribe {
   return (listener) => {
@@ -35,7 +36,7 @@ export function throttled(subscribe: Subscribe, urgent: () => boolean, every = d
 
 type OnStatus = (before: EventView, after: EventView) => void;
 
-/** The events of a row. `onStatus` hears of each change of a status before the row is drawn with it. */
+/** Returns the events of a row. `onStatus` is called for each change of a status before the row is rendered with it. */
 export function useLiveEvents(store: SessionStore, ids: readonly string[], onStatus: OnStatus): readonly EventView[] {
   const hear = useRef(onStatus);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** How each type of timeline event looks. A new type needs a line here; until it has one it gets a row all the same. */
+/** The look of each type of timeline event. A new type needs an entry here; without one it gets a default row. */
 import {
   Brain,
   CircleAlert,
@@ -16,14 +16,14 @@ import {
   Wrench,
 } from 'lucide-react';
 
-/** What an opened row shows: see body.tsx, which has a part for each. */
+/** The content of an opened row; body.tsx has a component for each. */
 type BodyKind = 'markdown' | 'call' | 'text' | 'code' | 'sources' | 'unknown';
 
 export interface Look {
   label: string;
   icon: LucideIcon;
   body: BodyKind;
-  /** Quiet rows step back; strong ones are what a reader looks for. */
+  /** Quiet rows are subdued; strong ones stand out. */
   weight: 'quiet' | 'plain' | 'strong';
 }
 

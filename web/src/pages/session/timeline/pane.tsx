@@ -1,4 +1,4 @@
-/** One agent of several: its own list with its own end to follow. */
+/** One of several agents: a list that follows its own end. */
 import { useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo } from 'react';
 import { isOver } from '@/api/status';
 import type { ExecutionDetail } from '@/api/types';
@@ -18,10 +18,10 @@ interface PaneProps {
   execution: ExecutionDetail;
   rows: readonly ListRow[];
   width: number;
-  /** Whether the lane is in view; rows of one that is not are not drawn. */
+  /** Whether the lane is in view; otherwise its rows are not rendered. */
   visible: boolean;
   band: Band;
-  /** A row of this pane that is asked for. */
+  /** A request for a row of this pane. */
   summons: Summons | undefined;
   markedKey: string | undefined;
   className?: string;
@@ -83,7 +83,7 @@ export function Pane({ execution, rows, width, visible, band, summons, markedKey
     [memory, virtualizer],
   );
 
-  // The pane is at the row that the keys lead to; the pane itself may reach beyond the window.
+  // The pane has scrolled to the row reached by keyboard, but the pane itself may extend past the window.
   const walked = roving.summons;
   useEffect(() => {
     if (walked) document.activeElement?.scrollIntoView({ block: 'nearest' });
@@ -96,10 +96,10 @@ export function Pane({ execution, rows, width, visible, band, summons, markedKey
     virtualizer.scrollToIndex(asked, { align: 'start' });
   }, [summons, asked, answer, follow, count, virtualizer]);
 
-  // Before the browser has reported it, a list that follows is somewhere beyond its end.
+  // Until the browser reports the offset, that of a following list is past its end.
   const end = Math.max(0, virtualizer.getTotalSize() - (virtualizer.scrollRect?.height ?? 0));
   const offset = Math.min(virtualizer.scrollOffset ?? 0, end);
-  // Many panes appear at once: first all of them, then their rows, drawn in pieces.
+  // Many panes mount at the same time: first the panes, then their rows, deferred.
   const drawn = useDeferredValue(true, false);
   const items =
     visible && drawn
@@ -177,7 +177,7 @@ export function Pane({ execution, rows, width, visible, band, summons, markedKey
   );
 }
 
-/** The latest summons to a row, from whichever side. */
+/** Returns the latest token of the summonses to a row. */
 export function summonedBy(key: string, ...summons: readonly (Summons | undefined)[]): number | undefined {
   const tokens = summons.flatMap((each) => (each?.key === key ? [each.token] : []));
   return tokens.length === 0 ? undefined : Math.max(...tokens);

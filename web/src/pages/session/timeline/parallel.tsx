@@ -1,4 +1,4 @@
-/** Several agents at once: side by side where there is room, else one at a time behind tabs. */
+/** Agents that run in parallel: side by side if there is space, otherwise one at a time in tabs. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useCallback, useEffect, useRef, useState } from 'react';
 import { StatusIcon } from '@/ui/status';
@@ -16,7 +16,7 @@ interface ParallelProps {
   width: number;
   bandTop: number;
   bandBottom: number;
-  /** A row of one of the lanes that is asked for, or the block itself. */
+  /** A request for a row of one of the lanes, or for the block itself. */
   summons: Summons | undefined;
   lane: number | undefined;
   markedKey: string | undefined;
@@ -34,7 +34,7 @@ export const ParallelBlock = memo(function ParallelBlock(props: ParallelProps) {
     },
     [measure],
   );
-  // The arrows of the main list lead to the block, and from there into its first lane.
+  // The arrow keys of the main list reach the block and, from there, its first lane.
   const toBlock = summons?.key === row.key ? summons.token : undefined;
   useEffect(() => {
     if (toBlock === undefined || !answer('block', toBlock)) return;
@@ -77,7 +77,7 @@ function LanesAbreast({ row, width, band, summons, lane, markedKey }: LanesProps
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => each,
-    // Other widths are other sizes: what was known of the old ones is not asked for again.
+    // The key includes the width, so that cached sizes of another width are not used.
     getItemKey: useCallback((at: number) => `${at}:${each}`, [each]),
     overscan: 0,
   });
@@ -117,7 +117,7 @@ function LanesAbreast({ row, width, band, summons, lane, markedKey }: LanesProps
   );
 }
 
-/** Counts up to a number, one a frame: all lanes at once would be a frame that a reader feels. */
+/** Counts up to a number, one per frame: rendering all lanes in one frame would be noticeable. */
 function useOneByOne(most: number): number {
   const [count, setCount] = useState(1);
   useEffect(() => {
@@ -139,7 +139,7 @@ function LaneTabs({ row, width, band, summons, lane, markedKey }: LanesProps) {
   }, [token, asked, answer]);
   const tabs = useRef<HTMLDivElement>(null);
   const shownTab = known?.execution.id;
-  // More tabs than fit: the chosen one must be among those that are seen.
+  // If the tabs do not all fit, scrolls the selected one into view.
   useEffect(() => {
     const tab = shownTab && tabs.current?.querySelector<HTMLElement>('[data-state="active"]');
     if (tab && tabs.current) tabs.current.scrollLeft = tab.offsetLeft - tabs.current.offsetLeft - 32;

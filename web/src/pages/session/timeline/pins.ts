@@ -1,10 +1,10 @@
 /**
- * Keeps lists at their ends, all in one go: first every end is read, then every list is moved. One after the other, each list
- * would have the browser lay out the page again, which with eight agents took most of a frame.
+ * Scrolls lists to their ends in one batch: first it reads all ends, then it moves all lists. Handled one by one, each
+ * list would force a layout, which took most of a frame with eight agents.
  */
 const waiting = new Set<() => (() => void) | undefined>();
 
-/** Calls `read` before the next frame, and what it returns after all others have read. */
+/** Calls `read` before the next frame, and the function it returns after all reads. */
 export function pinSoon(read: () => (() => void) | undefined): void {
   if (waiting.size === 0) queueMicrotask(pinAll);
   waiting.add(read);

@@ -1,4 +1,7 @@
-/** What a folded row says about its event in one line. Text of tools and models is huge or strange at times: work is bounded. */
+/**
+ * The one-line preview of an event in a collapsed row. Texts of tools and models can be huge or malformed, so the work
+ * is bounded.
+ */
 import { waitsForApproval } from '@/live/approval';
 import type { EventView } from '@/live/view';
 import { firstLine } from '@/text/format';
@@ -6,9 +9,9 @@ import { firstLine } from '@/text/format';
 const longest = 240;
 const deepest = 4;
 
-/** The facts of a tool call's row, as far as they are known. */
+/** The known facts of a tool call, for its row. */
 export interface ToolCallFacts {
-  /** The call's number in its session, by which analyses cite it. */
+  /** The call's number in its session, used in citations. */
   call: string;
   server: string;
   tool: string;
@@ -31,7 +34,7 @@ export function toolCallFacts(event: EventView): ToolCallFacts {
   };
 }
 
-/** How long an event took, in milliseconds; undefined while it runs, and for what has no duration. */
+/** Returns how long an event took, in milliseconds; undefined while it runs or if it has no duration. */
 export function durationOf(event: EventView): number | undefined {
   const measured = event.metadata?.duration_ms;
   if (typeof measured === 'number') return measured;
@@ -40,12 +43,12 @@ export function durationOf(event: EventView): number | undefined {
   return span > 0 ? span : undefined;
 }
 
-/** One line of an event. */
+/** Returns the preview of an event. */
 export function previewOf(event: EventView): string {
   const metadata = event.metadata ?? {};
   switch (event.event_type) {
     case 'llm_tool_call':
-      // A person decides on the exact arguments, which the card shows; numbers here may be rounded.
+      // A person decides on the exact arguments, which the card shows; a preview may round numbers.
       if (waitsForApproval(event)) return '';
       return argumentsPreview(metadata.arguments);
     case 'code_execution':
@@ -54,12 +57,12 @@ export function previewOf(event: EventView): string {
     case 'url_context_result':
       return queriesPreview(metadata.queries) || firstLine(event.content.slice(0, 2000));
     default:
-      // While it streams, the newest line is the one that says something.
+      // While it streams, the latest line is the most informative.
       return event.status === 'streaming' ? lastLine(event.content) : firstLine(event.content.slice(0, 2000), longest);
   }
 }
 
-/** The last line that has words, of a text that still grows. */
+/** Returns the last line with words of a growing text. */
 export function lastLine(content: string): string {
   const lines = content.slice(-1000).split('\n');
   for (let at = lines.length - 1; at >= 0; at--) {
@@ -79,7 +82,7 @@ function queriesPreview(queries: unknown): string {
   );
 }
 
-/** Arguments as `name: value` pairs, shortened. What is not an object is shown as it is. */
+/** Returns arguments as shortened `name: value` pairs. Other values are shown as they are. */
 export function argumentsPreview(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return clip(value);
@@ -95,7 +98,7 @@ export function argumentsPreview(value: unknown): string {
   return clip(parts.join(', '));
 }
 
-/** JSON in little, never more work than a row's worth of text. */
+/** Returns abbreviated JSON, doing no more work than a row of text needs. */
 function compact(value: unknown, depth: number): string {
   if (typeof value === 'string') return value.slice(0, longest);
   if (typeof value !== 'object' || value === null) return String(value);

@@ -1,7 +1,7 @@
 import { type HTMLAttributes, type UIEvent, useRef } from 'react';
 import type { Follow } from './follow';
 
-/** What a list that follows its end hears of its reader: handlers for the element that scrolls. */
+/** Reports the reader's scrolling to a list that follows its end. Returns the handlers for the scrolling element. */
 export function useReader(
   follow: Follow,
   total: number,
@@ -12,7 +12,7 @@ export function useReader(
   const pushed = ({ scrollTop: top, scrollHeight, clientHeight }: HTMLElement) =>
     follow.step({ type: 'pushed', top, max: scrollHeight - clientHeight });
   return {
-    // Only the bar of the list is the list itself; a click on a row is not about scrolling.
+    // Only the scroll bar belongs to the list element itself; a click on a row is not scrolling.
     onPointerDown: (event) => {
       if (event.target === event.currentTarget) follow.step({ type: 'taken' });
     },
@@ -20,7 +20,7 @@ export function useReader(
       if (event.target !== event.currentTarget) return;
       const { scrollTop: top, scrollHeight, clientHeight } = event.currentTarget;
       follow.step({ type: 'scrolled', top, max: scrollHeight - clientHeight, total });
-      // A block that is higher than a step is drawn in parts, also while the same rows are in view.
+      // A block taller than a step is rendered in slices, which change even while the same rows are in view.
       scrolledTo?.(top);
     },
     onWheel: (event) => {
@@ -29,7 +29,7 @@ export function useReader(
         pushed(event.currentTarget);
         return;
       }
-      // A pane that still has something above takes the wheel for itself.
+      // A pane that can still scroll up handles the wheel itself.
       if (event.currentTarget.scrollTop > 0) event.stopPropagation();
       pulled(event.currentTarget);
     },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { nextStop } from './roving';
 
 describe('nextStop', () => {
-  // 0 is a header, 1 a stage, 4 another stage.
+  // 0 is a header, 1 and 4 are stages.
   const isStop = (index: number) => ![0, 1, 4].includes(index);
 
   test.each([

@@ -1,8 +1,8 @@
-/** Walking a list with the keyboard: one row is a stop of the Tab key, the arrows go from there. */
+/** Keyboard navigation in a list: one row is in the tab order, and the arrow keys move from there. */
 import { type KeyboardEvent, useCallback, useState } from 'react';
 import { type Summons, useTimeline } from './context';
 
-/** The row that a key leads to from another one; undefined if the key is not for walking or leads nowhere. */
+/** Returns the row that a key leads to; undefined if the key does not navigate or leads nowhere. */
 export function nextStop(
   key: string,
   from: number,
@@ -21,7 +21,7 @@ export function nextStop(
 }
 
 interface Roving {
-  /** The index of the row that had the keyboard last. */
+  /** The index of the row that had the focus last. */
   active: number | undefined;
   summons: Summons | undefined;
   entered(index: number): void;
@@ -32,7 +32,7 @@ export function useRoving(options: {
   count: number;
   keyOf(index: number): string;
   isStop(index: number): boolean;
-  /** Brings a row into view; `up` if it lies before the one that was left. */
+  /** Scrolls a row into view; `up` if it is above the previous one. */
   show(index: number, up: boolean): void;
 }): Roving {
   const { count, keyOf, isStop, show } = options;
@@ -51,7 +51,7 @@ export function useRoving(options: {
       const to = Number.isInteger(from) ? nextStop(event.key, from, count, isStop) : undefined;
       if (to === undefined) return;
       event.preventDefault();
-      // A pane is inside the main list: its rows are its own.
+      // A pane is inside the main list but handles its own rows.
       event.stopPropagation();
       show(to, to < from);
       setActive(to);

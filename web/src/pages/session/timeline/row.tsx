@@ -1,4 +1,4 @@
-/** One event as one row: folded it has a fixed height, opened it shows everything. */
+/** An event as a row: collapsed it has a fixed height, opened it shows everything. */
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { approvalOf, waitsForApproval } from '@/live/approval';
 import type { EventView } from '@/live/view';
@@ -21,11 +21,11 @@ interface EventRowProps {
   position: number;
   size: number;
   follow: Follow;
-  /** Whether the Tab key stops here. */
+  /** Whether the row is in the tab order. */
   tabbable: boolean;
   /** Whether the page's address names this event. */
   marked: boolean;
-  /** The token of a summons to this row. */
+  /** The token of the summons to this row. */
   summoned: number | undefined;
   measure(node: HTMLElement | null): void;
   resized(node: HTMLElement): void;
@@ -114,7 +114,7 @@ export const EventRowView = memo(function EventRowView(props: EventRowProps) {
   );
 });
 
-/** Drawn by hand: every row has one, and an icon of the library costs several times as much. */
+/** A hand-written icon: every row has one, and a library icon costs several times as much. */
 export function Chevron({ open }: { open: boolean }) {
   return (
     <svg
@@ -127,7 +127,7 @@ export function Chevron({ open }: { open: boolean }) {
   );
 }
 
-/** What a folded row says; the words stay when it is opened. */
+/** The line of a row; it stays when the row is opened. */
 function RowLine({ event, summaries, look, open }: { event: EventView; summaries: number; look: Look; open: boolean }) {
   const Icon = look.icon;
   const bad = wentWrong(event);
@@ -155,7 +155,7 @@ function RowLine({ event, summaries, look, open }: { event: EventView; summaries
           'min-w-0 flex-1 truncate text-ink-soft',
           look.weight === 'quiet' && 'text-ink-faint',
           facts && 'font-mono text-xs',
-          // An open row shows its text below; a call's arguments still identify it.
+          // An open row shows the text below; the arguments of a call still identify it.
           open && !facts && 'invisible',
         )}
       >

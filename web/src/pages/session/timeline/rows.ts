@@ -1,6 +1,6 @@
 /**
- * The flat list of what the timeline shows, made of a session's structure. It knows which events there are and which belong
- * together; their text, and whether they are open, is up to the components that draw them.
+ * Builds the flat list of the timeline's rows from the structure of a session: which events there are and which belong
+ * together. Their text, and whether they are open, is up to the components that render them.
  */
 import { isOver } from '@/api/status';
 import type { ExecutionDetail } from '@/api/types';
@@ -18,7 +18,7 @@ export interface Lane {
   rows: readonly ListRow[];
 }
 
-/** Several agents that work at once, side by side. */
+/** Agents that run in parallel, side by side. */
 export interface ParallelRow {
   kind: 'parallel';
   key: string;
@@ -28,33 +28,36 @@ export interface ParallelRow {
 
 export type Row = { kind: 'header'; key: 'header' } | StageRow | ListRow | ParallelRow | { kind: 'end'; key: 'end' };
 
-/** Where an event is: the row of the list and, inside a parallel block, its lane and the row there. */
+/** The position of an event: its row in the list and, in a parallel block, its lane and the row there. */
 export interface Place {
   row: number;
   lane?: number;
   laneRow?: number;
-  /** The group that it is in, where that is folded: the place is the group's. */
+  /** The event's group, if it is collapsed: the position is then the group's. */
   group?: string;
 }
 
 interface Rows {
   rows: readonly Row[];
-  /** The place of every event, also of summaries, which are where their tool call is. */
+  /** The position of every event; a summary has that of its tool call. */
   places: ReadonlyMap<string, Place>;
-  /** How many events are shown as rows of their own. */
+  /** How many events have their own row. */
   events: number;
 }
 
-/** Whether a stage's agents are shown side by side; known from its start, so that it does not change its look. */
+/**
+ * Reports whether a stage's agents are shown side by side. Known from the start of the stage, so that its layout does
+ * not change.
+ */
 export function isParallel(stage: StageView): boolean {
   return stage.executions.length > 1 || stage.stage.expected_agent_count > 1;
 }
 
-/** Keeps the rows of every list of events, so that a new event costs its own list only. */
+/** Keeps the rows of every list of events, so that a new event only updates its own list. */
 export class RowMemory {
   readonly #lists = new Map<string, RowList>();
 
-  /** `list` names the list: an execution, a stage, or the session. */
+  /** `list` identifies the list: an execution, a stage, or the session. */
   rows(list: string, eventIds: readonly string[], options: Pick<RowsOptions, 'lookup' | 'isOpen'>): readonly ListRow[] {
     const known = this.#lists.get(list) ?? new RowList();
     this.#lists.set(list, known);
@@ -64,16 +67,16 @@ export class RowMemory {
 }
 
 interface RowsOptions {
-  /** Whether there is a block of the page above the stages. */
+  /** Whether there is a header above the stages. */
   header: boolean;
-  /** An event's type, number and metadata do not change after it was created. */
+  /** The type, number and metadata of an event do not change after its creation. */
   lookup: Lookup;
   /** Whether the calls of a group are shown one by one. */
   isOpen?: (group: GroupRow) => boolean;
   memory?: RowMemory;
 }
 
-/** Makes the rows of a session, in the order in which things happened. Linear in the number of events. */
+/** Returns the rows of a session in chronological order. Linear in the number of events. */
 export function rowsOf(view: SessionView, options: RowsOptions): Rows {
   const memory = options.memory ?? new RowMemory();
   const rows: Row[] = options.header ? [{ kind: 'header', key: 'header' }] : [];
@@ -87,7 +90,7 @@ export function rowsOf(view: SessionView, options: RowsOptions): Rows {
       rows.push(row);
       next++;
     }
-    // The investigation's end stands before the questions that people asked about it.
+    // The end of the investigation precedes people's follow-up questions.
     if (over && !endShown && stage.stage.stage_type === 'chat') {
       rows.push({ kind: 'end', key: 'end' });
       endShown = true;
@@ -99,7 +102,7 @@ export function rowsOf(view: SessionView, options: RowsOptions): Rows {
   return { rows, ...index(rows) };
 }
 
-/** The ids of all events of a stage, for opening and folding them at once. */
+/** Returns the ids of all events of a stage, for expanding and collapsing them together. */
 export function eventsOf(stage: StageView): string[] {
   return [stage.events, ...stage.executions.map((execution) => execution.events)].flat();
 }
@@ -117,7 +120,7 @@ function lane(view: ExecutionView, options: RowsOptions, memory: RowMemory): Lan
   return { execution: view.execution, rows: memory.rows(view.execution.id, view.events, options) };
 }
 
-/** Whether an event of the session as a whole comes before a stage: by the events' numbers, else by the clock. */
+/** Reports whether a session-level event precedes a stage: by sequence number, else by time. */
 function happenedBefore(row: ListRow, stage: StageView, lookup: Lookup): boolean {
   const event = lookup(firstEvent(row));
   if (!event) return false;
@@ -144,13 +147,13 @@ function index(rows: readonly Row[]): { places: Map<string, Place>; events: numb
   };
   const put = (row: ListRow, place: Place) => {
     if (row.kind === 'event') {
-      // The calls of a group were counted with it.
+      // The calls of a group were counted with the group.
       if (!row.grouped) events++;
       putEvent(row, place);
       return;
     }
     events += row.calls.length;
-    // Where the group is open, the rows of its calls come next, and their places replace these.
+    // If the group is open, the rows of its calls follow and their positions replace these.
     for (const call of row.calls) putEvent(call, { ...place, group: row.key });
   };
   rows.forEach((row, at) => {

@@ -1,4 +1,4 @@
-/** The head of a stage, and of one agent where several work side by side; and the mark at the end. */
+/** The header of a stage and of a parallel agent, and the mark at the end of the timeline. */
 import { ArrowUp, ChevronsDownUp, ChevronsUpDown } from 'lucide-react';
 import { isOver } from '@/api/status';
 import type { ExecutionDetail, SessionDetail, Usage } from '@/api/types';
@@ -19,7 +19,7 @@ export function StageHeader({ view }: { view: StageView }) {
   const { stage, executions } = view;
   const parallel = isParallel(view);
   const only = parallel ? undefined : executions[0]?.execution;
-  // One agent's failure is shown by its own error event.
+  // The failure of a single agent is shown by its own error event.
   const message =
     only?.error_message === stage.error_message && view.executions[0]?.events.length ? '' : stage.error_message;
   return (
@@ -122,13 +122,13 @@ function Figures({
   );
 }
 
-/** How it ended, in a word. That something runs is said once, at the top of the page; here a sign is enough. */
+/** The status when it has ended. While it runs an icon is enough: the top of the page shows what is running. */
 function EndedBadge({ status }: { status: string }) {
   const running = ['active', 'started', 'pending'].includes(status);
   return running ? <StatusIcon status={status} /> : <StatusBadge status={status} />;
 }
 
-/** Where the investigation ends, or where it is now. */
+/** The mark at the end of the investigation, or at its current point. */
 export function EndMark({ session, showVerdict }: { session: SessionDetail; showVerdict?: () => void }) {
   if (!isOver(session.status)) {
     return (

@@ -1,6 +1,6 @@
 /**
- * The timeline of a session: one scrolling list of stages and events, agents of one stage side by side. It shows what the
- * view and the store hold, and knows nothing of how they came by it.
+ * The timeline of a session: one scrolling list of stages and events, with parallel agents side by side. It shows the
+ * view and the store, regardless of how they were loaded.
  */
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { isOver } from '@/api/status';
@@ -24,13 +24,13 @@ import { EndMark, StageHeader } from './stage';
 export interface TimelineProps {
   store: SessionStore;
   view: SessionView;
-  /** The event that the page's address names: it is scrolled to, opened and marked. */
+  /** The event in the page's address: it is scrolled to, opened and highlighted. */
   focus?: string;
-  /** What stands above the stages and scrolls with them. */
+  /** The content above the stages, which scrolls with them. */
   header?: ReactNode;
-  /** Names what the header begins with: when it changes, the header has grown above what a reader sees of it. */
+  /** Identifies the beginning of the header: if it changes, the header grew above the part that the reader sees. */
   lead?: string;
-  /** Leads to the verdict, where it is out of sight at the end of the list. */
+  /** Scrolls to the verdict; set if the verdict is above the list's end, out of view. */
   showVerdict?: () => void;
 }
 
@@ -153,7 +153,7 @@ function TimelineList({ view, focus, header, lead, showVerdict }: TimelineProps)
               {header}
             </div>
           )}
-          {/* Of a stage's buttons the page has commands, and each row has its own. */}
+          {/* Stages have their own palette commands, and row controls belong to one row of many. */}
           <ul aria-label="Events" data-palette="none">
             {items.map((item) => {
               const row = rows[item.index];
@@ -235,7 +235,7 @@ function TimelineList({ view, focus, header, lead, showVerdict }: TimelineProps)
   );
 }
 
-/** Keys and estimated heights of the main list's rows. */
+/** Returns the keys and estimated heights of the main list's rows. */
 function useMeasures(rows: readonly Row[], width: { current: number }) {
   const { store, folding } = useTimeline();
   const keyOf = useCallback((index: number) => rows[index]?.key ?? String(index), [rows]);
@@ -299,7 +299,7 @@ function isListRow(row: Row | undefined): boolean {
   return row?.kind === 'event' || row?.kind === 'group';
 }
 
-/** Brings the reader to the event that the address names, each time that it is asked for. */
+/** Scrolls to the event in the address each time it is requested. */
 function useFocus(options: {
   focus: string | undefined;
   place: Place | undefined;
@@ -323,12 +323,12 @@ function useFocus(options: {
       done.current = undefined;
       return;
     }
-    // Its row is there once its group is open.
+    // The row exists only once its group is open.
     if (group !== undefined) {
       folding.chooseGroup(group, true);
       return;
     }
-    // An event that is not there yet is gone to when it comes.
+    // An event that does not exist yet is scrolled to when it arrives.
     if (row === undefined || key === undefined) return;
     done.current = asking;
     folding.choose(key, true);
@@ -339,7 +339,7 @@ function useFocus(options: {
   return asked;
 }
 
-/** Counts clicks on links to an event that the address names already: they change no address, and ask all the same. */
+/** Counts clicks on links to the event already in the address: they do not change the address but are requests too. */
 function useClicksOn(focus: string | undefined): number {
   const [times, setTimes] = useState(0);
   useEffect(() => {
