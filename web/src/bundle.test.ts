@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { budgets, firstPage, weight } from '../test/kit/bundle';
 
-it.for(['first', 'whole'] as const)('the files of the %s page are few and weigh little', (which, { skip }) => {
+it.for(['first', 'whole'] as const)('the files of the %s page stay within the budget', (which, { skip }) => {
   const built = firstPage() ?? skip('web/dist is not built: run make web');
   const files = built[which];
   const listed = [...files]

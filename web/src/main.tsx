@@ -22,7 +22,7 @@ const queryClient = new QueryClient({
       staleTime: 5_000,
       // Retrying does not help against a mistake in the request, and a query that timed out stays slow.
       retry: (failures, error) =>
-        failures < 3 && (!(error instanceof Problem) || (error.passing && error.code !== 'query_timeout')),
+        failures < 3 && (!(error instanceof Problem) || (error.retryable && error.code !== 'query_timeout')),
     },
   },
 });

@@ -172,7 +172,7 @@ const systemRoute = createRoute({
 });
 
 /** Unknown addresses. The page is inside the shell, so that the navigation stays. */
-const strangeRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFound });
+const notFoundRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFound });
 
 const routeTree = rootRoute.addChildren([
   loginRoute,
@@ -189,7 +189,7 @@ const routeTree = rootRoute.addChildren([
     submitRoute,
     qualityRoute,
     systemRoute,
-    strangeRoute,
+    notFoundRoute,
   ]),
 ]);
 

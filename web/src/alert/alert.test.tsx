@@ -11,14 +11,14 @@ import { AlertMarks, isRepeated, repeats } from './state';
 const nothing = { title: '', alert_type: 'pod-crash', service: '', namespace: '', cluster: '', team: '' };
 
 describe('the title of an alert', () => {
-  it('is its own, or the alert type in sessions of old releases', () => {
+  it('falls back to the alert type in sessions from old releases', () => {
     expect(titleOf({ title: 'web-1 crashes', alert_type: 'pod-crash' })).toBe('web-1 crashes');
     expect(titleOf({ title: '', alert_type: 'pod-crash' })).toBe('pod-crash');
   });
 });
 
 describe('the facts of an alert', () => {
-  it('leave out what is unknown, and the alert type if it is the title', () => {
+  it('omit unknown fields, and the alert type if it is the title', () => {
     expect(factsOf(nothing)).toEqual([]);
     expect(factsOf({ ...nothing, title: 'web-1 crashes', service: 'web', team: 'shop' })).toEqual([
       { name: 'Alert type', value: 'pod-crash' },
@@ -27,7 +27,7 @@ describe('the facts of an alert', () => {
     ]);
   });
 
-  it('tell their names to screen readers, and show hostile text as text', () => {
+  it('have names for screen readers and show hostile text as text', () => {
     const html = renderToStaticMarkup(<FactLine alert={{ ...nothing, service: '<img src=x>' }} />);
     expect(html).toContain('<span class="sr-only">Service </span>&lt;img src=x&gt;');
     expect(renderToStaticMarkup(<FactLine alert={nothing} />)).toBe('');
@@ -35,17 +35,17 @@ describe('the facts of an alert', () => {
 });
 
 describe('the severity', () => {
-  it.each(severities)('%s is a word, not only a colour', (severity) => {
+  it.each(severities)('%s is shown as a word, not only a colour', (severity) => {
     expect(renderToStaticMarkup(<SeverityBadge severity={severity} />)).toContain(`${severityLabel(severity)}</span>`);
   });
 
-  it('is not shown if the alert does not tell', () => {
+  it('is not shown if the alert has none', () => {
     expect(renderToStaticMarkup(<SeverityBadge severity="" />)).toBe('');
   });
 });
 
 describe('links', () => {
-  it('have a name each, and only those to web pages can be followed', () => {
+  it('are named, and only http(s) links are clickable', () => {
     const links = [
       { kind: 'dashboard' as const, url: 'https://grafana.example/d/1' },
       { kind: 'dashboard' as const, url: 'javascript:alert(1)' },
@@ -57,7 +57,7 @@ describe('links', () => {
   });
 });
 
-describe('what became of an alert', () => {
+describe('alert state', () => {
   const now = new Date('2026-11-16T12:00:00Z');
   const alert: AlertState = {
     firing: true,
@@ -73,7 +73,7 @@ describe('what became of an alert', () => {
   };
   const marks = (state: AlertState | null) => renderToStaticMarkup(<AlertMarks alert={state} />);
 
-  it('says how often it was received unless only once', () => {
+  it('shows how often the alert was received if more than once', () => {
     expect(repeats(alert, now)).toBeUndefined();
     expect(repeats({ ...alert, occurrences: 12 }, now)).toEqual({
       short: '×12, last 5 m ago',
@@ -81,12 +81,12 @@ describe('what became of an alert', () => {
     });
   });
 
-  it('has no mark while it fires and came once, or has no identity', () => {
+  it('shows no badge for a firing alert received once, or without state', () => {
     expect(marks(alert)).toBe('');
     expect(marks(null)).toBe('');
   });
 
-  it('has a badge for resolved, flapping and storm', () => {
+  it('shows badges for resolved, flapping and storm', () => {
     const all = marks({
       ...alert,
       firing: false,
@@ -100,14 +100,14 @@ describe('what became of an alert', () => {
     expect(all).toContain('Storm of 40');
   });
 
-  it('counts a storm once: its members are not repetitions', () => {
+  it('does not count the members of a storm as repetitions', () => {
     const storm = { ...alert, storm: true, members: 40 };
     expect(isRepeated({ ...storm, occurrences: 40 })).toBe(false);
     expect(isRepeated({ ...storm, occurrences: 41 })).toBe(true);
   });
 });
 
-describe('the matchers of a silence', () => {
+describe('silence matchers', () => {
   const alert = {
     labels: {},
     alert_type: 'pod-crash',
@@ -117,7 +117,7 @@ describe('the matchers of a silence', () => {
     cluster: '',
   };
 
-  it('are the labels of the alert, quoted where they must be', () => {
+  it('are the labels of the alert, quoted where necessary', () => {
     const labels = { job: 'say "hi"\\', alertname: 'Disk', 'a b': 'two\nlines' };
     expect(matchersOf({ ...alert, labels })).toEqual([
       '"a b"="two\\nlines"',
@@ -126,13 +126,13 @@ describe('the matchers of a silence', () => {
     ]);
   });
 
-  it('leave out what only this pod has, unless there is nothing else', () => {
+  it('omit labels of a single pod unless there are no others', () => {
     const labels = { alertname: 'PodCrash', pod: 'web-7d9f-x2x7p', instance: '10.0.0.7:9090', namespace: 'shop' };
     expect(matchersOf({ ...alert, labels })).toEqual(['alertname="PodCrash"', 'namespace="shop"']);
     expect(matchersOf({ ...alert, labels: { pod: 'web-1' } })).toEqual(['pod="web-1"']);
   });
 
-  it('are what the alert is about if it has no labels', () => {
+  it('fall back to the main fields if the alert has no labels', () => {
     expect(matchersOf(alert)).toEqual(['alert_type="pod-crash"', 'title="web-1 crashes"', 'namespace="shop"']);
   });
 

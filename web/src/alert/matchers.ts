@@ -16,12 +16,12 @@ export function exactly(name: string, value: string): string {
  * Labels that differ between replicas: the next similar alert has other values, so a silence on them would match
  * nothing.
  */
-const passing = /^(pod|pod_?name|pod_?ip|pod_?uid|instance|replica|container_?id|uid|id|host_?ip)$/i;
+const transientLabel = /^(pod|pod_?name|pod_?ip|pod_?uid|instance|replica|container_?id|uid|id|host_?ip)$/i;
 
 /** Returns matchers for this alert and similar ones: its lasting labels or, if it has no labels, its main fields. */
 export function matchersOf(alert: Labelled): string[] {
   const all = Object.entries(alert.labels).toSorted(([a], [b]) => a.localeCompare(b));
-  const lasting = all.filter(([name]) => !passing.test(name));
+  const lasting = all.filter(([name]) => !transientLabel.test(name));
   const labels = lasting.length > 0 ? lasting : all;
   if (labels.length > 0) return labels.map(([name, value]) => exactly(name, value));
   const { alert_type, title, service, namespace, cluster } = alert;

@@ -30,17 +30,17 @@ export function isRepeated({
 
 /** Re-renders on its own clock, without the surrounding row. */
 export function Repeats({ alert }: { alert: Pick<AlertState, 'occurrences' | 'last_at'> }) {
-  const said = repeats(alert, useNow(10_000));
+  const repeated = repeats(alert, useNow(10_000));
   const zone = useZone();
-  if (said === undefined) return null;
+  if (repeated === undefined) return null;
   return (
     <span
       className="text-xs whitespace-nowrap text-ink-soft tabular-nums"
       title={`Last received ${dateTime(alert.last_at, zone)}`}
       data-testid="alert-repeats"
     >
-      <span aria-hidden>{said.short}</span>
-      <span className="sr-only">{said.words}</span>
+      <span aria-hidden>{repeated.short}</span>
+      <span className="sr-only">{repeated.words}</span>
     </span>
   );
 }

@@ -1,5 +1,5 @@
 import createClient, { type Middleware } from 'openapi-fetch';
-import { fetchOrTake } from '@/first/answers';
+import { fetchOrReuse } from '@/first/answers';
 import { Problem, problemOf } from './problem';
 import type { paths } from './schema';
 
@@ -36,7 +36,7 @@ const guard: Middleware = {
 };
 
 /** The client for every request of the dashboard: typed by the server's OpenAPI document; failures throw a Problem. */
-export const api = createClient<paths>({ baseUrl: globalThis.location?.origin ?? '', fetch: fetchOrTake });
+export const api = createClient<paths>({ baseUrl: globalThis.location?.origin ?? '', fetch: fetchOrReuse });
 api.use(guard);
 
 /** Returns the body of a response. Failed responses have already thrown. */

@@ -9,13 +9,13 @@ const patience = 600_000;
 
 // The server's contract tests read the list: they fail on a field that the dashboard starts to read until they cover
 // it. `UPDATE_FIELDS=1 npm run fields` rewrites it.
-test('fields.json lists every field that the page reads', { timeout: patience }, () => {
+test('fields.json lists every field that the dashboard reads', { timeout: patience }, () => {
   const fields = fieldsRead();
   if (process.env.UPDATE_FIELDS) writeFileSync(list, `${JSON.stringify(fields, null, 2)}\n`);
   expect(fields).toEqual(JSON.parse(readFileSync(list, 'utf8')));
 });
 
-test('a field is found in whatever way it is read', { timeout: patience }, () => {
+test('a field is found however it is read', { timeout: patience }, () => {
   expect(fieldsRead([path.resolve(import.meta.dirname, '../../test/kit/reads.ts')])).toEqual([
     'APIKey.prefix',
     'APIKey.revoked_at',

@@ -63,11 +63,11 @@ export const notes = (filter: NoteFilter) =>
         }),
       ),
     getNextPageParam: (page) => page.next_cursor || undefined,
-    refetchInterval: ({ state }) => (state.data?.pages.some((page) => page.notes.some(isUnderway)) ? refresh : false),
+    refetchInterval: ({ state }) => (state.data?.pages.some((page) => page.notes.some(isProcessing)) ? refresh : false),
   });
 
 /** Reports whether the pipeline will still change the note. */
-export function isUnderway(note: Pick<Note, 'status'>): boolean {
+export function isProcessing(note: Pick<Note, 'status'>): boolean {
   return note.status === 'queued' || note.status === 'extracted';
 }
 
@@ -75,7 +75,7 @@ export const note = (id: string) =>
   queryOptions({
     queryKey: [...keys.notes, 'detail', id] as const,
     queryFn: ({ signal }) => body(api.GET('/api/v1/notes/{id}', { signal, params: { path: { id } } })),
-    refetchInterval: ({ state }) => (state.data && isUnderway(state.data) ? refresh : false),
+    refetchInterval: ({ state }) => (state.data && isProcessing(state.data) ? refresh : false),
   });
 
 /** The entities of one column of the board. */

@@ -25,7 +25,7 @@ const trace = (llm: string[], mcp: string[], loose: string[]) =>
   }) as unknown as Trace;
 
 describe('pages', () => {
-  it('are read until one names no next, each with the cursor of the previous one', async () => {
+  it('are read until there is no next cursor', async () => {
     const asked: (string | undefined)[] = [];
     const pages: Record<string, Timeline> = {
       first: timeline(5, ['1', '2'], 'second'),
@@ -41,7 +41,7 @@ describe('pages', () => {
     expect(whole.version).toBe(5);
   });
 
-  it('of a trace add their calls to the executions and keep the rest', () => {
+  it('of a trace are merged per execution', () => {
     const whole = joinTrace(trace(['l1'], ['m1'], []), trace(['l2'], ['m2', 'm3'], ['s1']));
     expect(whole).toEqual(trace(['l1', 'l2'], ['m1', 'm2', 'm3'], ['s1']));
   });

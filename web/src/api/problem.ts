@@ -26,7 +26,7 @@ export class Problem extends Error {
   }
 
   /** Whether retrying later may help. */
-  get passing(): boolean {
+  get retryable(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
 }

@@ -10,7 +10,7 @@ import { sessionIdIn } from './sessionid';
 
 const id = '019a7b3c-1f2e-7abc-8def-0123456789ab';
 
-describe('a pasted session', () => {
+describe('a session id in pasted text', () => {
   it.each([id, ` ${id}\n`, id.toUpperCase(), `http://127.0.0.1:8080/sessions/${id}/trace?call=1`, `/sessions/${id}`])(
     'is found in %s',
     (text) => {
@@ -30,7 +30,7 @@ describe('the palette', () => {
   ];
   const found = (typed: string) => matching(choices, typed).map((choice) => choice.id);
 
-  it('finds by all typed words, in any order, in names and keywords', () => {
+  it('matches all typed words, in any order, in labels and keywords', () => {
     expect(found('session can')).toEqual(['1']);
     expect(found('STOP')).toEqual(['1']);
     expect(found('copy session')).toEqual([]);
@@ -38,8 +38,8 @@ describe('the palette', () => {
   });
 });
 
-describe('the address', () => {
-  it('is plain text that people can read', () => {
+describe('search parameters', () => {
+  it('are readable plain text', () => {
     expect(stringifySearch({ status: ['failed', 'timed_out'], search: 'a b', chat: true, author: undefined })).toBe(
       '?status=failed,timed_out&search=a+b&chat=true',
     );
@@ -49,14 +49,14 @@ describe('the address', () => {
 });
 
 describe('the navigation', () => {
-  it('knows the page of every address', () => {
+  it('finds the page of every address', () => {
     expect(entryOf('/')?.label).toBe('Sessions');
     expect(entryOf(`/sessions/${id}/trace`)?.label).toBe('Sessions');
     expect(entryOf('/system')?.label).toBe('System');
     expect(entryOf('/nowhere')).toBeUndefined();
   });
 
-  it('has a key of its own for every page', () => {
+  it('has a unique key for every page', () => {
     expect(new Set(navigation.map((entry) => entry.key)).size).toBe(navigation.length);
   });
 });
@@ -64,22 +64,22 @@ describe('the navigation', () => {
 describe('a part of the dashboard that cannot be loaded', () => {
   const failure = new TypeError('Failed to fetch dynamically imported module: http://x/assets/page-1.js');
 
-  it('is gone where the server answers', async () => {
+  it('is reported as missing if the server responds', async () => {
     await expect(explainMissing(failure, async () => {})).rejects.toBeInstanceOf(MissingPart);
   });
 
-  it('cannot be reached where the server does not', async () => {
+  it('is reported as unreachable if the server does not respond', async () => {
     const away = explainMissing(failure, () => Promise.reject(new TypeError('Failed to fetch')));
     await expect(away).rejects.toSatisfy(isUnreachable);
   });
 
-  it('is not what a mistake in the code looks like', () => {
+  it('is not confused with a TypeError in the code', () => {
     expect(isUnreachable(new TypeError("Cannot read properties of undefined (reading 'id')"))).toBe(false);
   });
 });
 
-describe('what parts of the page offer', () => {
-  it('is listed with the latest first, and goes with its part', () => {
+describe('the registry of page parts', () => {
+  it('lists the latest part first, and forgets a removed part', () => {
     const registry = new Registry<string>();
     const [frame, page] = [{}, {}];
     registry.put(frame, ['a']);
@@ -91,7 +91,7 @@ describe('what parts of the page offer', () => {
     expect(registry.snapshot()).toEqual(['a2']);
   });
 
-  it('stands in the help once, under its heading', () => {
+  it('is shown in the help once per key, by group', () => {
     const offer = (keys: string, group: string) => ({ keys, group, label: keys, run: () => {} });
     const shown = groups([offer('j', 'List'), offer('?', 'All'), offer('j', 'All')]);
     expect(shown.map(([group, members]) => [group, members.map((m) => m.keys)])).toEqual([

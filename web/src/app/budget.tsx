@@ -30,13 +30,13 @@ export function BudgetLeft() {
   if (!room || limit === 0 || usage.data === undefined) return null;
   const spent = spentBySessions(usage.data);
   const left = Math.max(0, limit - spent);
-  const told = `${exactCost(spent)} of ${cost(limit)} spent since 00:00 UTC`;
+  const description = `${exactCost(spent)} of ${cost(limit)} spent since 00:00 UTC`;
   return (
     <Link
       to="/system"
       search={{ tab: 'usage' }}
-      title={told}
-      aria-label={`Budget of today: ${cost(left)} left. ${told}`}
+      title={description}
+      aria-label={`Budget of today: ${cost(left)} left. ${description}`}
       className={cn(
         'flex h-7 shrink-0 items-center gap-1.5 rounded-md px-1.5 text-xs whitespace-nowrap text-ink-soft tabular-nums hover:text-ink hover:underline',
         left < limit / 10 && 'bg-warn-soft font-medium text-warn hover:text-warn',

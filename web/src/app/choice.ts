@@ -10,7 +10,7 @@ export interface Choice {
   /** The shortcut that does the same. */
   keys?: string;
   /** Keeps the palette open, so that people see the effect and can undo it immediately. */
-  stay?: boolean;
+  keepOpen?: boolean;
   run: () => void;
 }
 

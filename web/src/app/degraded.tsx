@@ -7,27 +7,27 @@ import type { Health } from '@/api/types';
 import { counted } from '@/text/format';
 
 /** Describes each problem in a few words. */
-export function troublesOf(health: Pick<Health, 'status' | 'database' | 'mcp_servers' | 'warnings'>): string[] {
+export function problemsOf(health: Pick<Health, 'status' | 'database' | 'mcp_servers' | 'warnings'>): string[] {
   if (health.status === 'healthy') return [];
   const down = health.mcp_servers.filter((server) => server.checked && !server.healthy);
-  const troubles = [
+  const problems = [
     ...(health.database === 'ok' ? [] : [`Database: ${health.database}`]),
     ...down.map((server) => `MCP server ${server.id} is not reachable`),
     ...health.warnings.map((warning) => warning.message),
   ];
-  return troubles.length === 0 ? ['The server reports a problem'] : [...new Set(troubles)];
+  return problems.length === 0 ? ['The server reports a problem'] : [...new Set(problems)];
 }
 
 export function DegradedBadge() {
   const { data } = useQuery(queries.health());
-  const troubles = data === undefined ? [] : troublesOf(data);
+  const problems = data === undefined ? [] : problemsOf(data);
   return (
     <div role="status" className="contents">
-      {troubles.length > 0 && (
+      {problems.length > 0 && (
         <Link
           to="/system"
-          title={troubles.join('\n')}
-          aria-label={`System degraded: ${counted(troubles.length, 'problem')}. ${troubles.join('; ')}`}
+          title={problems.join('\n')}
+          aria-label={`System degraded: ${counted(problems.length, 'problem')}. ${problems.join('; ')}`}
           className="flex h-7 shrink-0 items-center gap-1.5 rounded-full bg-warn-soft px-2 text-xs font-medium text-warn hover:underline pointer-coarse:min-h-11 pointer-coarse:min-w-11 pointer-coarse:justify-center"
           data-testid="degraded"
         >

@@ -45,16 +45,16 @@ function actionsOf(control: HTMLElement): Action[] {
     return control.checked ? [] : [{ label, run: () => control.click() }];
   }
   const clicked = control.matches('button, a, [type=checkbox], [type=button], [type=submit]');
-  if (!clicked) return [{ label: name, run: () => inSight(control, () => control.focus()) }];
+  if (!clicked) return [{ label: name, run: () => withVisible(control, () => control.focus()) }];
   const isMenu = control.getAttribute('aria-haspopup') === 'menu';
-  return [{ label: name, run: isMenu ? () => inSight(control, () => open(control)) : () => click(control) }];
+  return [{ label: name, run: isMenu ? () => withVisible(control, () => open(control)) : () => click(control) }];
 }
 
 /**
  * Runs `act` with the control visible: a hidden field cannot be focused and a hidden menu has no position, so the
  * button that unfolds them is clicked first.
  */
-function inSight(control: HTMLElement, act: () => void): void {
+function withVisible(control: HTMLElement, act: () => void): void {
   if (control.checkVisibility()) {
     act();
     return;

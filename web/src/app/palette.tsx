@@ -45,7 +45,7 @@ export function Palette({ ahead, onOpenChange, onHelp }: Props) {
   const before = useLocalChoices(typed);
   const after = useSettingChoices(onHelp);
   const choose = (choice: Choice) => {
-    if (choice.stay) return choice.run();
+    if (choice.keepOpen) return choice.run();
     chosen.current = choice;
     onOpenChange(false);
   };
@@ -134,7 +134,7 @@ function useSettingChoices(onHelp: () => void): Record<string, readonly Choice[]
       id: choice,
       label: `Theme: ${themeLabels[choice]}${choice === theme ? ' (current)' : ''}`,
       icon: <Icon aria-hidden />,
-      stay: true,
+      keepOpen: true,
       run: () => choose(choice),
     };
   });
@@ -144,7 +144,7 @@ function useSettingChoices(onHelp: () => void): Record<string, readonly Choice[]
     label: `Times in ${choice === 'utc' ? 'UTC' : `local time, ${zoneName(choice)}`}${choice === inZone ? ' (current)' : ''}`,
     keywords: ['time zone', 'clock'],
     icon: <Clock aria-hidden />,
-    stay: true,
+    keepOpen: true,
     run: () => zone.set(choice),
   }));
   return {

@@ -14,7 +14,7 @@ const durations = [
   { value: '30m', label: '30 minutes' },
   { value: '1h', label: '1 hour' },
   { value: '4h', label: '4 hours' },
-  { value: '', label: 'Until somebody resumes it' },
+  { value: '', label: 'Until resumed' },
 ];
 
 export function PauseDialog({ kind, onClose }: { kind: PauseKind; onClose: () => void }) {

@@ -99,7 +99,7 @@ function Banner({
             until <DateTime at={pause.ends_at} />
           </>
         ) : (
-          'until somebody resumes it'
+          'until it is resumed'
         )}
         . {pauseEffects[pause.kind]}
         {pause.reason && <> Reason: {pause.reason}</>}

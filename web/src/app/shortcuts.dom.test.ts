@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keyName, Matcher, type Press, type Shortcut, Typeahead, takesKeys } from './shortcuts';
+import { capturesKeys, keyName, Matcher, type Press, type Shortcut, Typeahead } from './shortcuts';
 
 const shortcut = (keys: string): Shortcut => ({ keys, label: keys, group: '', run: () => {} });
 const all = ['mod+k', '?', 'j', 's', 'g s', 'g y'].map(shortcut);
@@ -17,35 +17,35 @@ function typed(keys: string[], gap = 100): (string | undefined)[] {
   return keys.map((key, n) => matcher.press(key, 1000 + n * gap, all)?.keys);
 }
 
-describe('a run of keys', () => {
-  it('is a shortcut of one key', () => {
+describe('typed keys', () => {
+  it('match a shortcut with one key', () => {
     expect(typed(['j', '?', 'x'])).toEqual(['j', '?', undefined]);
   });
 
-  it('is a shortcut of two keys, which takes the second key', () => {
+  it('match a shortcut with two keys, which consumes the second', () => {
     expect(typed(['g', 's'])).toEqual([undefined, 'g s']);
     expect(typed(['g', 'y', 's'])).toEqual([undefined, 'g y', 's']);
   });
 
-  it('starts over with a key that does not fit', () => {
+  it('start over at a key that does not match', () => {
     expect(typed(['g', 'j'])).toEqual([undefined, 'j']);
     expect(typed(['g', 'g', 's'])).toEqual([undefined, undefined, 'g s']);
     expect(typed(['g', 'x', 's'])).toEqual([undefined, undefined, 's']);
     expect(typed(['g', '', 's'])).toEqual([undefined, undefined, 's']);
   });
 
-  it('is forgotten after a while', () => {
+  it('are forgotten after a timeout', () => {
     expect(typed(['g', 's'], 1600)).toEqual([undefined, 's']);
   });
 
-  it('of two with the same keys the first in the list wins', () => {
+  it('match the first of two shortcuts with the same keys', () => {
     const mine = shortcut('j');
     expect(new Matcher().press('j', 0, [mine, ...all])).toBe(mine);
   });
 });
 
 describe('the name of a key', () => {
-  it('has mod for Ctrl and for Command', () => {
+  it('uses mod for Ctrl and Command', () => {
     expect(keyName(press('k', { ctrlKey: true }))).toBe('mod+k');
     expect(keyName(press('K', { metaKey: true }))).toBe('mod+k');
   });
@@ -68,10 +68,10 @@ describe('the name of a key', () => {
   });
 });
 
-describe('keys belong to', () => {
+describe('keys are captured by', () => {
   const inside = (html: string) => {
     document.body.innerHTML = html;
-    return takesKeys(document.querySelector('#x'));
+    return capturesKeys(document.querySelector('#x'));
   };
 
   it.each([
@@ -87,15 +87,15 @@ describe('keys belong to', () => {
   });
 
   it.each(['<button id="x"></button>', '<a href="#" id="x"></a>', '<input type="checkbox" id="x">', '<p id="x"></p>'])(
-    'the page at %s',
+    'the page, not by %s',
     (html) => {
       expect(inside(html)).toBe(false);
     },
   );
 });
 
-describe('what is typed ahead', () => {
-  it('is kept for the field from the beginning until it is taken', () => {
+describe('typeahead', () => {
+  it('buffers keys for the field until they are taken', () => {
     const ahead = new Typeahead();
     expect(ahead.press(press('a'))).toBe(false);
     ahead.begin();

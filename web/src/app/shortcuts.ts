@@ -99,7 +99,7 @@ export class Typeahead {
 const textless = ['button', 'checkbox', 'color', 'file', 'image', 'radio', 'range', 'reset', 'submit'];
 
 /** Reports whether the focused element handles the keys: a field, or a menu that selects by letter. */
-export function takesKeys(target: EventTarget | null): boolean {
+export function capturesKeys(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return !textless.includes(target.type);
   return (
@@ -123,12 +123,12 @@ export function useKeyboard(ahead: Typeahead): void {
         ['Shift', 'Control', 'Alt', 'AltGraph', 'Meta'].includes(event.key)
       )
         return;
-      if (!takesKeys(event.target) && ahead.press(event)) {
+      if (!capturesKeys(event.target) && ahead.press(event)) {
         event.preventDefault();
         return;
       }
       const key = keyName(event);
-      if (!key.startsWith('mod+') && (single === 'off' || takesKeys(event.target))) return;
+      if (!key.startsWith('mod+') && (single === 'off' || capturesKeys(event.target))) return;
       const found = matcher.press(key, event.timeStamp, registry.snapshot());
       if (found === undefined || (event.repeat && !found.repeat)) return;
       event.preventDefault();

@@ -24,7 +24,7 @@ afterEach(() => stop());
 
 const shown = () => document.documentElement.dataset.theme;
 
-it('follows the system until a theme is chosen, and again after the choice is taken back', () => {
+it('follows the system theme unless one is chosen', () => {
   expect(shown()).toBe('light');
   system.set(true);
   expect(shown()).toBe('dark');
@@ -37,7 +37,7 @@ it('follows the system until a theme is chosen, and again after the choice is ta
   expect(shown()).toBe('dark');
 });
 
-it('keeps the choice where the script before the first drawing reads it', () => {
+it('stores the choice where the script before the first paint reads it', () => {
   chooseTheme('dark');
   expect(localStorage.getItem('tarsy.theme')).toBe('dark');
   chooseTheme('system');
@@ -50,7 +50,7 @@ it('follows a choice made in another tab', () => {
   expect(shown()).toBe('dark');
 });
 
-it('works for as long as the page is open where storage is forbidden', () => {
+it('applies the choice while the page is open if storage is forbidden', () => {
   const forbidden = vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
     throw new DOMException('denied', 'SecurityError');
   });
@@ -59,7 +59,7 @@ it('works for as long as the page is open where storage is forbidden', () => {
   forbidden.mockRestore();
 });
 
-it('treats a stored word that it does not know as no choice', () => {
+it('ignores an unknown stored theme', () => {
   localStorage.setItem('tarsy.theme', 'sepia');
   system.set(true);
   expect(shown()).toBe('dark');

@@ -18,7 +18,7 @@ export async function askAhead(path: string): Promise<Response> {
 }
 
 /** The `fetch` of the app: takes a response requested in advance if there is a recent one. */
-export function fetchOrTake(request: Request): Promise<Response> {
+export function fetchOrReuse(request: Request): Promise<Response> {
   const kept = request.method === 'GET' ? answers.get(request.url) : undefined;
   answers.delete(request.url);
   return kept !== undefined && Date.now() - kept.at < longest ? kept.answer : fetch(request);

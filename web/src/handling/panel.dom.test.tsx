@@ -72,7 +72,7 @@ async function type(id: string, text: string) {
   });
 }
 
-describe('the panel of a session', () => {
+describe('the handling panel', () => {
   test('acknowledges with one click and shows who did it', async () => {
     await draw();
     expect(find('handling-state')?.textContent).toContain('Open');
@@ -93,7 +93,7 @@ describe('the panel of a session', () => {
     expect(changes).toEqual([{ state: 'resolved', resolution: 'Restarted.' }]);
   });
 
-  test('assigns to a name, to the caller and to nobody', async () => {
+  test('assigns to a name, to the caller and to no one', async () => {
     await draw({ assignee: 'cy' });
     await click('handling-take');
     await click('handling-assign');
@@ -104,7 +104,7 @@ describe('the panel of a session', () => {
     expect(changes).toEqual([{ assignee: 'me' }, { assignee: 'bob' }, { assignee: '' }]);
   });
 
-  test('offers a session to the caller unless it is theirs, whatever the names are', async () => {
+  test('offers to assign to the caller unless the session is theirs already', async () => {
     for (const [assignee, assignee_id, theirs] of [
       ['ada', 'key-1', true],
       ['Ada L.', 'key-1', true],
@@ -118,7 +118,7 @@ describe('the panel of a session', () => {
     }
   });
 
-  test('keeps the person when the name stays', async () => {
+  test('keeps the assignee if the name is unchanged', async () => {
     await draw({ assignee: 'cy', assignee_id: 'key-2' });
     await click('handling-assign');
     await click('assign-submit');
@@ -126,7 +126,7 @@ describe('the panel of a session', () => {
     expect(changes).toEqual([]);
   });
 
-  test('sends only the tags that were added and removed', async () => {
+  test('sends only added and removed tags', async () => {
     await draw({ tags: ['Disk', 'noise'] });
     await click('handling-tags');
     await act(async () => document.querySelector<HTMLElement>('[aria-label="Remove tag noise"]')?.click());
@@ -137,7 +137,7 @@ describe('the panel of a session', () => {
     expect(changes).toEqual([{ tags: { add: ['capacity'], remove: ['noise'] } }]);
   });
 
-  test('shows why the server refused', async () => {
+  test('shows the error of the server', async () => {
     await draw();
     refuse = 'only a resolved session has a resolution';
     await click('handling-acknowledge');
@@ -145,7 +145,7 @@ describe('the panel of a session', () => {
     expect(find('handling-state')?.textContent).toContain('Open');
   });
 
-  test('is read-only for a key that may only read', async () => {
+  test('is read-only for a key without the write scope', async () => {
     await draw(
       { state: 'resolved', resolved_by: 'bob', resolved_at: '2030-01-01T00:00:00Z', resolution: 'Done.', tags: ['x'] },
       ['read'],
@@ -157,7 +157,7 @@ describe('the panel of a session', () => {
   });
 });
 
-test('the marks of a list show hostile text as text, and nothing for a session that nobody handled', () => {
+test('list badges show hostile text as text, and nothing for an unhandled session', () => {
   expect(renderToStaticMarkup(<HandlingMarks handling={null} />)).toBe('');
   expect(renderToStaticMarkup(<HandlingMarks handling={unhandled('s1')} />)).toBe('');
   const html = renderToStaticMarkup(

@@ -123,7 +123,7 @@ function actionsOf(
     {
       id: 'assign',
       label: 'Assign',
-      command: 'Assign this session to somebody',
+      command: 'Assign this session…',
       icon: <UserRound aria-hidden />,
       run: () => ask('assign'),
     },

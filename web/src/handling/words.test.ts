@@ -2,19 +2,19 @@ import { describe, expect, test } from 'vitest';
 import { doneBy, handlingWord, tagChange, unhandled, withTag } from './words';
 
 describe('tags', () => {
-  test('are trimmed, sorted and unique whatever their case', () => {
+  test('are trimmed, sorted and unique regardless of case', () => {
     expect(withTag(['capacity', 'Disk'], ' alpha ')).toEqual(['alpha', 'capacity', 'Disk']);
     expect(withTag(['Disk'], 'DISK')).toEqual(['Disk']);
     expect(withTag(['Disk'], '  ')).toEqual(['Disk']);
   });
 
-  test('are changed by what was added and removed, so that changes of others stay', () => {
+  test('are changed by additions and removals, not replaced', () => {
     expect(tagChange(['a', 'B'], ['b', 'c'])).toEqual({ add: ['c'], remove: ['a'] });
     expect(tagChange(['a'], ['a'])).toEqual({ add: [], remove: [] });
   });
 });
 
-test('who did it is the one who brought the session into its state', () => {
+test('doneBy returns who set the current state', () => {
   const handling = unhandled('s1');
   expect(doneBy(handling)).toBeUndefined();
   const acknowledged = {
@@ -29,7 +29,7 @@ test('who did it is the one who brought the session into its state', () => {
   ).toEqual({ by: 'bob', at: '2030-01-02T00:00:00Z' });
 });
 
-test('a state of a newer server is shown as it is', () => {
+test('an unknown state is shown as is', () => {
   expect(handlingWord('acknowledged')).toBe('Acknowledged');
   expect(handlingWord('parked')).toBe('parked');
 });

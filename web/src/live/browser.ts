@@ -1,9 +1,9 @@
 /** The environment of the socket in a browser. */
 import { api, body, loggedOut } from '@/api/client';
 import { systemClock } from './clock';
-import type { Surroundings } from './socket';
+import type { Environment } from './socket';
 
-export const browser: Surroundings = {
+export const browser: Environment = {
   clock: systemClock,
   random: Math.random,
   connect(events) {

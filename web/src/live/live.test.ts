@@ -12,11 +12,11 @@ let live: Live;
 beforeEach(() => {
   clock = new FakeClock();
   server = new FakeServer(clock, []);
-  live = createLive(new QueryClient(), server.around);
+  live = createLive(new QueryClient(), server.env);
 });
 
-describe('what is live in a page', () => {
-  test('a session has one store, which is kept for half a minute after the last watcher', async () => {
+describe('live data of a page', () => {
+  test('a session has one store, kept for 30 seconds after its last watcher', async () => {
     const store = live.session(sessionId);
     expect(live.session(sessionId)).toBe(store);
     const leave = live.watch(store);
@@ -31,7 +31,7 @@ describe('what is live in a page', () => {
     expect(live.session(sessionId)).not.toBe(store);
   });
 
-  test('a session that is watched again in time keeps its store', async () => {
+  test('a session watched again in time keeps its store', async () => {
     const store = live.session(sessionId);
     live.watch(store)();
     await clock.advance(20_000);
@@ -40,7 +40,7 @@ describe('what is live in a page', () => {
     expect(live.session(sessionId)).toBe(store);
   });
 
-  test('changes of the list are reported at most once a second, and after every reconnection', async () => {
+  test('list changes are reported at most once a second and after reconnecting', async () => {
     const calls: number[] = [];
     const began = clock.now();
     const leave = live.feed(() => calls.push(clock.now() - began));
@@ -64,7 +64,7 @@ describe('what is live in a page', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('changes of one session are reported apart from those of others', async () => {
+  test('a feed for one session ignores changes of others', async () => {
     let calls = 0;
     const leave = live.feed(() => calls++, sessionId);
     await clock.advance(10);

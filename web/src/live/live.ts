@@ -5,7 +5,7 @@ import { browser } from './browser';
 import type { Clock } from './clock';
 import type { ChannelMessage } from './message';
 import { followNotes, type Topic } from './notes';
-import { createSocket, type Socket, type Surroundings } from './socket';
+import { createSocket, type Environment, type Socket } from './socket';
 import { createSessionStore, type WatchedSession } from './store';
 import type { EventView } from './view';
 
@@ -45,9 +45,9 @@ interface Entry {
   cancelDrop: () => void;
 }
 
-export function createLive(client: QueryClient, around: Surroundings): Live {
-  const { clock } = around;
-  const socket = createSocket(around);
+export function createLive(client: QueryClient, env: Environment): Live {
+  const { clock } = env;
+  const socket = createSocket(env);
   const entries = new Map<string, Entry>();
 
   function dropLater(entry: Entry) {

@@ -26,7 +26,7 @@ function follow() {
   return { clock, reports, made, stop, receive };
 }
 
-test('a burst of events is one report of everything that they make old', async () => {
+test('a burst of events is reported once with all changed topics', async () => {
   const { clock, reports, receive, made } = follow();
   for (let n = 1; n <= 30; n++) receive({ type: 'tag.changed', channel: 'notes', db_event_id: n });
   receive({ type: 'project.changed', channel: 'notes', db_event_id: 31 });
@@ -36,7 +36,7 @@ test('a burst of events is one report of everything that they make old', async (
   expect(made.subscriber?.position?.()).toBe(31);
 });
 
-test('after a confirmation or an overflow everything is old', async () => {
+test('a confirmation or an overflow reports all topics', async () => {
   const { clock, reports, receive, made } = follow();
   const everything = ['entities', 'jobs', 'notes', 'projects', 'review', 'tags'];
   expect(made.subscriber?.position?.()).toBeUndefined();
@@ -48,7 +48,7 @@ test('after a confirmation or an overflow everything is old', async () => {
   expect(made.subscriber?.position?.()).toBe(431);
 });
 
-test('nothing is reported after the end', async () => {
+test('nothing is reported after the subscription has ended', async () => {
   const { clock, reports, receive, made, stop } = follow();
   receive({ type: 'note.captured', channel: 'notes', db_event_id: 1 });
   stop();
@@ -58,7 +58,7 @@ test('nothing is reported after the end', async () => {
   expect(clock.pending).toBe(0);
 });
 
-test('an event of an unknown type makes everything old', () => {
+test('an event of an unknown type reports all topics', () => {
   expect(topicsOf('review.resolved')).toContain('review');
   expect(topicsOf('something.new')).toContain('jobs');
 });

@@ -46,8 +46,8 @@ function fromJournal({ version, events: all, view }: Known) {
 const place = fc.nat(journal.length);
 const whole = fromJournal(fromRest(detailAt(journal, journal.length), timelineAt(journal, journal.length)));
 
-describe('what is known of a session', () => {
-  test('is the same from whichever REST answers it began, in whichever pieces the rest came', () => {
+describe('session state', () => {
+  test('is independent of the REST versions and of how the journal is split', () => {
     fc.assert(
       fc.property(place, place, fc.array(place), (detail, timeline, cuts) => {
         // The question of a stage that starts right after the REST response appears only in the next SessionDetail.
@@ -59,7 +59,7 @@ describe('what is known of a session', () => {
     );
   });
 
-  test('no status goes back when the journal repeats what REST has reported', () => {
+  test('does not revert a status when the journal repeats what REST has reported', () => {
     const ranks = ['pending', 'in_progress', 'active', 'completed'];
     const rank = (view: SessionView) =>
       [view.session.status, ...view.stages.map(({ stage }) => stage.status)].map((s) => ranks.indexOf(s));
@@ -76,7 +76,7 @@ describe('what is known of a session', () => {
     );
   });
 
-  test('a SessionDetail that is older than the journal does not set a status back', () => {
+  test('does not revert a status when the SessionDetail is older than the journal', () => {
     const begun = fromRest(detailAt(journal, 2), timelineAt(journal, 2));
     const { view } = withDetail(fold(begun, 2, journal.length), detailAt(journal, 4));
     expect(view.session.status).toBe('completed');
@@ -88,7 +88,7 @@ describe('what is known of a session', () => {
     expect(view.stages[0]?.stage.expected_agent_count).toBe(7);
   });
 
-  test('a SessionDetail brings the place of events whose stage was not known', () => {
+  test('places events of an unknown stage once the SessionDetail has it', () => {
     const early = fromRest(detailAt(journal, 2), timelineAt(journal, journal.length));
     expect(early.strays).toBe(true);
     const later = withDetail(early, detailAt(journal, journal.length));
@@ -96,23 +96,23 @@ describe('what is known of a session', () => {
     expect(fromJournal({ ...later, version: journal.length })).toEqual(whole);
   });
 
-  test('events that are included already change nothing, not even the position', () => {
+  test('ignores events that are already included', () => {
     const known = fold(fromRest(detailAt(journal, 2), timelineAt(journal, 2)), 2, 20);
     const step = reduce(known, journal.slice(3, 9), length);
     expect(step.known).toEqual(known);
     expect(step.known.view).toBe(known.view);
     expect(step.changed.size).toBe(0);
-    expect(step.hole).toBe(false);
+    expect(step.eventMissing).toBe(false);
   });
 
-  test('nothing is taken over a hole', () => {
+  test('takes no events after a missing one', () => {
     const begun = fromRest(detailAt(journal, 2), timelineAt(journal, 2));
     const step = reduce(begun, journal.slice(3), length);
-    expect(step.hole).toBe(true);
+    expect(step.eventMissing).toBe(true);
     expect(fromJournal(settled(begun, step))).toEqual(fromJournal(begun));
   });
 
-  test('neither the input nor what it shares is changed', () => {
+  test('does not mutate its input', () => {
     const begun = fromRest(detailAt(journal, 5), timelineAt(journal, 5));
     const before = structuredClone(begun);
     reduce(begun, journal.slice(5), length);
@@ -120,7 +120,7 @@ describe('what is known of a session', () => {
     expect(begun).toEqual(before);
   });
 
-  test('types of events that this page does not know are counted and passed over', () => {
+  test('skips events of unknown types but advances the position', () => {
     const begun = fromRest(detailAt(journal, 2), timelineAt(journal, 2));
     const strange = { ...journal[2], type: 'approval.forgotten' } as unknown as (typeof journal)[number];
     const known = settled(begun, reduce(begun, [strange], length));
@@ -128,14 +128,14 @@ describe('what is known of a session', () => {
     expect(known.view).toBe(begun.view);
   });
 
-  describe('of approvals', () => {
+  describe('approvals', () => {
     const asked = journal.findIndex((message) => message.type === 'approval.status');
     const decided = journal.findIndex(
       (message) => message.type === 'approval.status' && message.approval.status === 'approved',
     );
     const eventOf = (at: number) => (journal[at] as { event_id: string }).event_id;
 
-    test('a request is listed and put into the metadata of its call', () => {
+    test('a request is listed and added to the metadata of its call', () => {
       const known = fold(fromRest(detailAt(journal, 2), timelineAt(journal, 2)), 2, asked + 1);
       const id = eventOf(asked);
       expect(known.view.waiting).toEqual([id]);
@@ -145,7 +145,7 @@ describe('what is known of a session', () => {
       });
     });
 
-    test('a decision takes the call out of the list and is shown by its event', () => {
+    test('a decision removes the call from the list and updates its event', () => {
       const begun = fromRest(detailAt(journal, asked + 1), timelineAt(journal, asked + 1));
       expect(begun.view.waiting).toContain(eventOf(decided));
       const known = fold(begun, asked + 1, decided + 1);
@@ -153,14 +153,14 @@ describe('what is known of a session', () => {
       expect(approvalOf(known.events.get(eventOf(decided)))).toMatchObject({ status: 'approved', decided_by: 'ada' });
     });
 
-    test('a decision that REST has reported is not taken back when the journal repeats the request', () => {
+    test('a decision from REST is kept when the journal repeats the request', () => {
       const known = fromRest(detailAt(journal, asked), timelineAt(journal, decided + 1));
       const after = fold(known, asked, asked + 1);
       expect(approvalOf(after.events.get(eventOf(asked)))?.status).toBe('approved');
       expect(after.view.waiting).not.toContain(eventOf(asked));
     });
 
-    test('the structure stays the same object while nothing begins or ceases to wait', () => {
+    test('the view stays the same object while the waiting calls are unchanged', () => {
       const known = fromRest(detailAt(journal, asked + 1), timelineAt(journal, asked + 1));
       const again = { ...journal[asked], db_event_id: known.version + 1 } as (typeof journal)[number];
       expect(reduce(known, [again], length).known.view).toBe(known.view);

@@ -39,7 +39,7 @@ export interface Step {
   /** Events that have become final, in full, and whether the view keeps only a preview of them. */
   completed: readonly { event: EventView; cut: boolean }[];
   /** An event is missing; later events were ignored. */
-  hole: boolean;
+  eventMissing: boolean;
   /** A SessionDetail is needed soon: the session has ended, or a chat or a question has started. */
   urgent: boolean;
 }
@@ -164,7 +164,7 @@ export function withSaved(known: Known, eventId: string, saved: string): Step | 
     known: { ...known, texts: new Map(known.texts).set(eventId, next) },
     changed: new Map([[eventId, shown(event, next)]]),
     completed: [],
-    hole: false,
+    eventMissing: false,
     urgent: false,
   };
 }
@@ -200,7 +200,7 @@ class Draft {
   private session: SessionDetail;
   private stages: readonly StageView[];
   private version: number;
-  private hole = false;
+  private eventMissing = false;
   private urgent = false;
 
   constructor(
@@ -221,10 +221,10 @@ class Draft {
   record(message: JournalMessage) {
     if (message.db_event_id <= this.version) return;
     if (message.db_event_id > this.version + 1) {
-      this.hole = true;
+      this.eventMissing = true;
       return;
     }
-    this.hole = false;
+    this.eventMissing = false;
     this.version = message.db_event_id;
     switch (message.type) {
       case 'timeline_event.created':
@@ -419,7 +419,7 @@ class Draft {
       },
       changed: this.changed,
       completed: this.completed,
-      hole: this.hole,
+      eventMissing: this.eventMissing,
       urgent: this.urgent,
     };
   }

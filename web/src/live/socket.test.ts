@@ -14,7 +14,7 @@ let socket: Socket;
 beforeEach(() => {
   clock = new FakeClock();
   server = new FakeServer(clock, journalOf(plan));
-  socket = createSocket(server.around);
+  socket = createSocket(server.env);
 });
 
 function follower(position: () => number = () => 0) {
@@ -30,7 +30,7 @@ function follower(position: () => number = () => 0) {
 }
 
 describe('the socket', () => {
-  test('opens with the first subscriber, and closes after the last one left', async () => {
+  test('opens with the first subscriber and closes after the last', async () => {
     expect(server.wires).toBe(0);
     const { subscriber, heard } = follower();
     const subscription = socket.subscribe(channel, subscriber);
@@ -45,7 +45,7 @@ describe('the socket', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('a channel is subscribed once for all subscribers, and left with the last', async () => {
+  test('subscribes to a channel once and unsubscribes with the last subscriber', async () => {
     const ends = [1, 2, 3].map(() => socket.subscribe('sessions', follower().subscriber));
     await clock.advance(10);
     const late = follower();
@@ -75,7 +75,7 @@ describe('the socket', () => {
     expect(heard.slice(-2)).toEqual(['confirmed', server.journal[3]?.type]);
   });
 
-  test('goes to the login instead of reconnecting when its login has ended', async () => {
+  test('reports a logout instead of reconnecting when the login has ended', async () => {
     const { subscriber, heard } = follower();
     socket.subscribe(channel, subscriber);
     await clock.advance(10);
@@ -91,7 +91,7 @@ describe('the socket', () => {
     expect(server.wires).toBe(wires);
   });
 
-  test('asks whether the login is still valid after an attempt that never opened', async () => {
+  test('checks the login after a connection that never opened', async () => {
     socket.subscribe(channel, follower().subscriber);
     await clock.advance(10);
     expect(server.loginChecks).toBe(0);
@@ -103,7 +103,7 @@ describe('the socket', () => {
     expect(server.loginChecks).toBeGreaterThan(1);
   });
 
-  test('backs off after every failure up to ten seconds, and starts over after a success', async () => {
+  test('backs off up to ten seconds, and resets after a success', async () => {
     server.reachable = false;
     socket.subscribe('sessions', follower().subscriber);
     await clock.advance(1);
@@ -128,7 +128,7 @@ describe('the socket', () => {
     expect(socket.state()).toBe('open');
   });
 
-  test('retries at once when the network or the page is back', async () => {
+  test('retries immediately on wake-up', async () => {
     server.reachable = false;
     socket.subscribe('sessions', follower().subscriber);
     await clock.advance(30_000);
@@ -140,7 +140,7 @@ describe('the socket', () => {
     expect(socket.state()).toBe('open');
   });
 
-  test('a ping without an answer means that the connection is dead', async () => {
+  test('reconnects after an unanswered ping', async () => {
     socket.subscribe('sessions', follower().subscriber);
     await clock.advance(25_000);
     expect(server.commands.filter((command) => command.action === 'ping')).toHaveLength(1);
@@ -152,7 +152,7 @@ describe('the socket', () => {
     expect(server.wires).toBe(2);
   });
 
-  test('a dead connection is found within seconds when the page is visible again', async () => {
+  test('detects a dead connection within seconds of a wake-up', async () => {
     socket.subscribe('sessions', follower().subscriber);
     await clock.advance(10);
     server.vanish();
@@ -161,8 +161,8 @@ describe('the socket', () => {
     expect(socket.state()).toBe('lost');
   });
 
-  test('a connection that does not open is given up', async () => {
-    const stuck = createSocket({ ...server.around, connect: () => ({ send: () => {}, close: () => {} }) });
+  test('gives up a connection that does not open', async () => {
+    const stuck = createSocket({ ...server.env, connect: () => ({ send: () => {}, close: () => {} }) });
     stuck.subscribe('sessions', follower().subscriber);
     await clock.advance(9_999);
     expect(stuck.state()).toBe('connecting');
@@ -170,10 +170,10 @@ describe('the socket', () => {
     expect(stuck.state()).toBe('lost');
   });
 
-  test('frames that are no messages are passed over', async () => {
+  test('ignores frames that are not messages', async () => {
     let received: (text: string) => void = () => {};
     const odd = createSocket({
-      ...server.around,
+      ...server.env,
       connect: (events) => {
         received = events.received;
         clock.after(1, events.opened);
@@ -188,7 +188,7 @@ describe('the socket', () => {
     expect(heard).toEqual([]);
   });
 
-  test('a refusal reaches the subscribers of its channel', async () => {
+  test('reports a refusal to the subscribers of its channel', async () => {
     const { subscriber, heard } = follower(() => 99);
     socket.subscribe(channel, subscriber);
     await clock.advance(10);

@@ -21,7 +21,7 @@ export interface WireEvents {
 }
 
 /** The environment of the page; tests inject their own. */
-export interface Surroundings {
+export interface Environment {
   clock: Clock;
   /** Returns a number in [0, 1). */
   random(): number;
@@ -86,8 +86,8 @@ interface Channel {
   confirmed: boolean;
 }
 
-export function createSocket(around: Surroundings): Socket {
-  const { clock } = around;
+export function createSocket(env: Environment): Socket {
+  const { clock } = env;
   const channels = new Map<string, Channel>();
   const listeners = new Set<() => void>();
   let state: ConnectionState = 'connecting';
@@ -96,7 +96,7 @@ export function createSocket(around: Surroundings): Socket {
   let failures = 0;
   let cancelRetry: (() => void) | undefined;
   let cancelPing: (() => void) | undefined;
-  let cancelDeath: (() => void) | undefined;
+  let cancelTimeout: (() => void) | undefined;
   let cancelLinger: (() => void) | undefined;
   let stopWaking: (() => void) | undefined;
 
@@ -115,31 +115,31 @@ export function createSocket(around: Surroundings): Socket {
     cancelRetry = undefined;
     if (wire !== undefined) return;
     // An abandoned wire may still report events; only the current one counts.
-    const mine = around.connect({
+    const mine = env.connect({
       opened: () => wire === mine && opened(),
       received: (text) => wire === mine && received(text),
       closed: (code) => wire === mine && closed(code),
     });
     wire = mine;
-    dieIn(patience);
+    startTimeout(patience);
   }
 
   function closed(code: number | undefined) {
     if (code === loggedOutCode) return loggedOut();
-    if (!open) around.checkLogin();
+    if (!open) env.checkLogin();
     lost();
   }
 
   function opened() {
     open = true;
-    alive();
+    stopTimeout();
     setState('open');
     for (const channel of channels.keys()) ask(channel);
     schedulePing();
   }
 
   function received(text: string) {
-    alive();
+    stopTimeout();
     const message = parseMessage(text);
     if (message !== undefined) deliver(message);
   }
@@ -169,7 +169,7 @@ export function createSocket(around: Surroundings): Socket {
   function lost() {
     drop();
     if (channels.size === 0) return;
-    const delay = Math.min(longestDelay, firstDelay * 2 ** failures) * (0.5 + around.random() / 2);
+    const delay = Math.min(longestDelay, firstDelay * 2 ** failures) * (0.5 + env.random() / 2);
     failures++;
     cancelRetry = clock.after(delay, connect);
   }
@@ -177,7 +177,7 @@ export function createSocket(around: Surroundings): Socket {
   /** Without a valid login, every further attempt would be rejected. */
   function loggedOut() {
     drop();
-    around.loggedOut();
+    env.loggedOut();
   }
 
   function drop() {
@@ -194,20 +194,20 @@ export function createSocket(around: Surroundings): Socket {
     const old = wire;
     wire = undefined;
     open = false;
-    alive();
+    stopTimeout();
     cancelPing?.();
     cancelPing = undefined;
     old?.close();
   }
 
-  function alive() {
-    cancelDeath?.();
-    cancelDeath = undefined;
+  function stopTimeout() {
+    cancelTimeout?.();
+    cancelTimeout = undefined;
   }
 
-  function dieIn(ms: number) {
-    alive();
-    cancelDeath = clock.after(ms, lost);
+  function startTimeout(ms: number) {
+    stopTimeout();
+    cancelTimeout = clock.after(ms, lost);
   }
 
   function schedulePing() {
@@ -219,7 +219,7 @@ export function createSocket(around: Surroundings): Socket {
   }
 
   function ping(wait: number) {
-    dieIn(wait);
+    startTimeout(wait);
     send({ action: 'ping' });
   }
 
@@ -237,7 +237,7 @@ export function createSocket(around: Surroundings): Socket {
   function subscribe(name: string, subscriber: Subscriber): Subscription {
     cancelLinger?.();
     cancelLinger = undefined;
-    stopWaking ??= around.onWake(wake);
+    stopWaking ??= env.onWake(wake);
     let channel = channels.get(name);
     if (channel === undefined) {
       channel = { subscribers: new Set([subscriber]), confirmed: false };

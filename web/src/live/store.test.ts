@@ -22,7 +22,7 @@ function world(plan: Plan, version = 0, overrides: Partial<StoreConfig> = {}) {
   const completed: { event: EventView; cut: boolean }[] = [];
   const store = createSessionStore({
     sessionId,
-    socket: createSocket(server.around),
+    socket: createSocket(server.env),
     clock,
     previewLength,
     detail: server.detail,
@@ -175,8 +175,8 @@ async function play(it: ReturnType<typeof world>, script: readonly Move[]) {
   }
 }
 
-describe('a session that is watched', () => {
-  test('shows the same as without any loss, whatever happens to the connection', async () => {
+describe('a watched session', () => {
+  test('converges to the state of the server, whatever happens to the connection', async () => {
     await fc.assert(
       fc.asyncProperty(planned, fc.nat(200), moves, async (plan, loaded, script) => {
         const it = world(plan, Math.min(loaded, journalOf(plan).length));
@@ -209,7 +209,7 @@ describe('a session that is watched', () => {
     );
   }, 60_000);
 
-  test('shows text as far as it has come, and asks for what was dropped', async () => {
+  test('shows text up to the first gap and requests the missing text', async () => {
     const it = world(plain(1), 5);
     it.store.start();
     await it.clock.advance(100);
@@ -227,7 +227,7 @@ describe('a session that is watched', () => {
     expect(it.server.asked.event).toBe(1);
   });
 
-  test('text that was long before the page opened is loaded in full', async () => {
+  test('loads a truncated streaming text in full', async () => {
     const it = world(plain(1), 5);
     const [id = ''] = it.server.writing();
     it.server.write(id, 'much more than a preview has');
@@ -261,7 +261,7 @@ describe('a session that is watched', () => {
     expect(it.store.event(first)?.content).toBe('x'.repeat(40));
   });
 
-  test('10,000 events that come at once are one change', async () => {
+  test('applies 10,000 events that arrive at once as one change', async () => {
     const it = world(plain(5_000));
     it.store.start();
     await it.clock.advance(100);
@@ -275,7 +275,7 @@ describe('a session that is watched', () => {
     expect(it.server.asked.timeline).toBe(1);
   });
 
-  test('reloads when too much was missed, and continues from there', async () => {
+  test('reloads after a catch-up overflow and continues from there', async () => {
     const it = world(plain(300));
     it.store.start();
     await it.clock.advance(100);
@@ -294,7 +294,7 @@ describe('a session that is watched', () => {
     expect(it.server.asked.timeline).toBe(2);
   });
 
-  test('is behind from the loss of the connection until what was missed is there', async () => {
+  test('is behind from losing the connection until it has caught up', async () => {
     const it = world(plain(3), 3);
     it.store.start();
     await it.clock.advance(100);
@@ -317,7 +317,7 @@ describe('a session that is watched', () => {
     expect(it.freshness()).toBe('live');
   });
 
-  test('a hole in the journal is asked for once, and nothing after it is shown before', async () => {
+  test('requests a missing event once, and later events wait for it', async () => {
     const it = world(plain(5), 4);
     it.store.start();
     await it.clock.advance(100);
@@ -334,7 +334,7 @@ describe('a session that is watched', () => {
     expectUpToDate(it);
   });
 
-  test('asks for the SessionDetail every two seconds while events come, and once at the end', async () => {
+  test('requests the SessionDetail every two seconds while events arrive', async () => {
     const it = world(plain(100), 3);
     it.store.start();
     await it.clock.advance(100);
@@ -351,7 +351,7 @@ describe('a session that is watched', () => {
     expect(it.server.asked.detail).toBe(settled);
   });
 
-  test('the end of the session is shown in full at once', async () => {
+  test('shows the complete end of the session immediately', async () => {
     const it = world(plain(1));
     it.store.start();
     it.server.commit(it.server.journal.length - 1);
@@ -361,7 +361,7 @@ describe('a session that is watched', () => {
     expectUpToDate(it);
   });
 
-  test('events that come again change nothing', async () => {
+  test('ignores repeated events', async () => {
     const it = world(plain(3), 3);
     it.store.start();
     await it.clock.advance(100);
@@ -373,7 +373,7 @@ describe('a session that is watched', () => {
     expect(it.store.state()).toBe(before);
   });
 
-  test('a long final text is kept as a preview and passed on in full', async () => {
+  test('keeps a long final text as a preview and passes it on in full', async () => {
     const long = `${'x'.repeat(previewLength - 1)}😀${'y'.repeat(previewLength * 10)}`;
     const plan: Plan = {
       stages: [
@@ -405,7 +405,7 @@ describe('a session that is watched', () => {
     ]);
   });
 
-  test('chunks that come after the end, or before their event, do no harm', async () => {
+  test('tolerates chunks before the start and after the end of their event', async () => {
     const it = world(plain(1), 3);
     it.store.start();
     await it.clock.advance(100);
@@ -421,7 +421,7 @@ describe('a session that is watched', () => {
     expect(it.store.event('stage-1-1-0')).toMatchObject({ content: 'text 0', status: 'completed' });
   });
 
-  test('reports why loading failed, and retries where that may help', async () => {
+  test('reports why loading failed, and retries if that may help', async () => {
     const it = world(plain(1), 3);
     it.server.reachable = false;
     it.store.start();
@@ -432,7 +432,7 @@ describe('a session that is watched', () => {
     expect(it.freshness()).toBe('live');
   });
 
-  test('a missing session is not requested again until a reload', async () => {
+  test('does not request a missing session again until a reload', async () => {
     let asked = 0;
     const problem = new Problem({
       status: 404,
@@ -456,7 +456,7 @@ describe('a session that is watched', () => {
     expect(asked).toBe(2);
   });
 
-  test('a server that has forgotten events is followed from where it is', async () => {
+  test('follows a server that has lost events from its current position', async () => {
     const it = world(plain(5), 9);
     it.store.start();
     await it.clock.advance(100);
@@ -469,7 +469,7 @@ describe('a session that is watched', () => {
     expectUpToDate(it);
   });
 
-  test('nothing goes on after it was stopped, and it can be started again', async () => {
+  test('does nothing after a stop, and can be restarted', async () => {
     const it = world(plain(5), 4);
     it.store.start();
     await it.clock.advance(100);

@@ -34,8 +34,8 @@ const applyEvery = 50;
 const detailEvery = 2_000;
 const detailAtOnce = 100;
 /** The missing piece of a text may be in flight, so the first request waits a little. */
-const firstHeal = 300;
-const healEvery = 1_000;
+const firstGapRequest = 300;
+const gapRequestEvery = 1_000;
 const catchUpEvery = 2_000;
 const firstRetry = 500;
 const longestRetry = 10_000;
@@ -59,15 +59,15 @@ class Store implements WatchedSession {
   private current: SessionState = { phase: 'loading' };
   private freshness: Freshness = { state: 'live' };
 
-  /** Counts starts and stops: responses to requests of an earlier life are ignored. */
-  private life = 0;
+  /** Counts starts and stops: responses to requests of an earlier generation are ignored. */
+  private generation = 0;
   private running = false;
   private subscription: Subscription | undefined;
   private inbox: (JournalMessage | ChunkMessage)[] = [];
   private loading = false;
   private failures = 0;
   private refusals = 0;
-  private hole = false;
+  private eventMissing = false;
   /** Whether the subscription is confirmed. */
   private linked = false;
   /** The journal's end when the subscription was confirmed; undefined until REST has reported it. */
@@ -111,7 +111,7 @@ class Store implements WatchedSession {
       return;
     }
     this.running = true;
-    this.life++;
+    this.generation++;
     this.failures = 0;
     this.load();
   }
@@ -119,13 +119,13 @@ class Store implements WatchedSession {
   stop() {
     if (!this.running) return;
     this.running = false;
-    this.life++;
+    this.generation++;
     for (const cancel of this.timers.values()) cancel();
     this.timers.clear();
     this.subscription?.end();
     this.subscription = undefined;
     this.inbox = [];
-    this.loading = this.detailBusy = this.detailUrgent = this.linked = this.hole = false;
+    this.loading = this.detailBusy = this.detailUrgent = this.linked = this.eventMissing = false;
     this.target = undefined;
   }
 
@@ -153,12 +153,12 @@ class Store implements WatchedSession {
 
   /** Waits for a response and handles it only if the store was not stopped or restarted in the meantime. */
   private async ask<T>(question: Promise<T>, answered: (answer: T) => void, failed: (error: unknown) => void) {
-    const { life } = this;
-    const hear = await question.then(
+    const { generation } = this;
+    const handle = await question.then(
       (answer) => () => answered(answer),
       (error: unknown) => () => failed(error),
     );
-    if (life === this.life) hear();
+    if (generation === this.generation) handle();
   }
 
   // Loading everything.
@@ -190,15 +190,15 @@ class Store implements WatchedSession {
       this.replace(next.events);
     }
     this.apply();
-    this.heal(firstHeal);
+    this.requestMissingText(firstGapRequest);
   }
 
   private loadFailed(error: unknown) {
     this.loading = false;
     const problem = asProblem(error);
     // The view stays while the server is unreachable, but not if the session is gone.
-    if (this.known === undefined || !problem.passing) this.show({ phase: 'failed', problem });
-    if (!problem.passing) return;
+    if (this.known === undefined || !problem.retryable) this.show({ phase: 'failed', problem });
+    if (!problem.retryable) return;
     const wait = Math.min(longestRetry, firstRetry * 2 ** this.failures);
     this.failures++;
     this.later('load', wait, () => this.load());
@@ -211,7 +211,7 @@ class Store implements WatchedSession {
     this.assess();
     this.showView();
     const ids = new Set([...before.keys(), ...next.keys()]);
-    this.tellEvents([...ids].filter((id) => before.get(id) !== next.get(id)));
+    this.notifyEvents([...ids].filter((id) => before.get(id) !== next.get(id)));
   }
 
   // Following the journal.
@@ -240,7 +240,7 @@ class Store implements WatchedSession {
   private confirmed() {
     this.linked = true;
     this.links++;
-    this.hole = false;
+    this.eventMissing = false;
     this.refusals = 0;
     this.cancel('grace');
     if (this.target === undefined) this.refresh(0);
@@ -280,14 +280,14 @@ class Store implements WatchedSession {
     const before = this.known?.view;
     this.known = { ...step.known, events: this.events };
     for (const [id, event] of step.changed) this.events.set(id, event);
-    this.hole = step.hole;
-    if (step.hole) this.catchUp();
+    this.eventMissing = step.eventMissing;
+    if (step.eventMissing) this.catchUp();
     if (step.urgent) this.refresh(detailAtOnce);
     this.assess();
     if (before !== this.known.view) this.showView();
-    this.tellEvents(step.changed.keys());
+    this.notifyEvents(step.changed.keys());
     for (const { event, cut } of step.completed) this.config.completed(event, cut);
-    this.heal(firstHeal);
+    this.requestMissingText(firstGapRequest);
   }
 
   /** Requests the missing event. Messages before the replay are useless, so one request per interval is enough. */
@@ -295,7 +295,7 @@ class Store implements WatchedSession {
     if (this.timers.has('catchup')) return;
     this.subscription?.catchUp();
     this.later('catchup', catchUpEvery, () => {
-      if (this.hole) this.catchUp();
+      if (this.eventMissing) this.catchUp();
     });
   }
 
@@ -343,23 +343,23 @@ class Store implements WatchedSession {
   }
 
   /** Requests texts that have a gap. */
-  private heal(wait: number) {
+  private requestMissingText(wait: number) {
     if (this.known === undefined || gaps(this.known).length === 0) return;
-    this.later('heal', wait, () => {
+    this.later('gaps', wait, () => {
       for (const id of this.known === undefined ? [] : gaps(this.known)) {
         void this.ask(
           this.config.event(id),
-          (event) => this.healed(id, event.content),
+          (event) => this.missingTextArrived(id, event.content),
           () => {},
         );
       }
-      this.heal(healEvery);
+      this.requestMissingText(gapRequestEvery);
     });
   }
 
-  private healed(id: string, saved: string) {
+  private missingTextArrived(id: string, saved: string) {
     const step = this.known && withSaved(this.known, id, saved);
-    if (step !== undefined) this.take({ ...step, hole: this.hole });
+    if (step !== undefined) this.take({ ...step, eventMissing: this.eventMissing });
   }
 
   // Notifying.
@@ -369,7 +369,7 @@ class Store implements WatchedSession {
     const version = this.known?.version ?? 0;
     const caughtUp = this.target !== undefined && version >= this.target;
     const waiting = !this.linked && this.timers.has('grace');
-    const live = waiting || (this.linked && caughtUp && !this.loading && !this.hole);
+    const live = waiting || (this.linked && caughtUp && !this.loading && !this.eventMissing);
     const reason = this.linked ? 'catching-up' : 'connecting';
     const old = this.freshness;
     if (live ? old.state === 'live' : old.state === 'behind' && old.reason === reason) return;
@@ -391,7 +391,7 @@ class Store implements WatchedSession {
     for (const listener of [...this.listeners]) listener();
   }
 
-  private tellEvents(ids: Iterable<string>) {
+  private notifyEvents(ids: Iterable<string>) {
     for (const id of ids) {
       for (const listener of [...(this.eventListeners.get(id) ?? [])]) listener();
     }

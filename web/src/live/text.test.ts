@@ -19,8 +19,8 @@ function take(text: Text, chunks: readonly Chunk[]): Text {
   return chunks.reduce(addChunk, text);
 }
 
-describe('text in flight', () => {
-  test('chunks in their order make the text, however characters are encoded', () => {
+describe('streamed text', () => {
+  test('ordered chunks make up the text in any encoding', () => {
     fc.assert(
       fc.property(unit, (whole) => {
         const text = take(empty, cut(whole, 1));
@@ -30,7 +30,7 @@ describe('text in flight', () => {
     );
   });
 
-  test('order and repetition do not matter once everything has come', () => {
+  test('order and repetition of chunks do not matter once all have arrived', () => {
     const chunks = unit.chain((whole) =>
       fc.record({
         whole: fc.constant(whole),
@@ -46,7 +46,7 @@ describe('text in flight', () => {
     );
   });
 
-  test('whatever is dropped, what is shown is the beginning, and a gap is known', () => {
+  test('dropped chunks leave a prefix and a known gap', () => {
     const dropped = unit.chain((whole) => fc.record({ whole: fc.constant(whole), chunks: fc.subarray(cut(whole, 1)) }));
     fc.assert(
       fc.property(dropped, ({ whole, chunks }) => {
@@ -61,7 +61,7 @@ describe('text in flight', () => {
     );
   });
 
-  test('an overlap is cut', () => {
+  test('overlapping chunks are merged', () => {
     const text = take(empty, [
       { delta: 'a😀', offset: 0, fence: 1 },
       { delta: '😀b', offset: 1, fence: 1 },
@@ -69,13 +69,13 @@ describe('text in flight', () => {
     expect(text.content).toBe('a😀b');
   });
 
-  test('a chunk that brings nothing new changes nothing', () => {
+  test('a chunk without new text changes nothing', () => {
     const text = take(empty, cut('abc', 1));
     expect(addChunk(text, { delta: 'bc', offset: 1, fence: 1 })).toBe(text);
     expect(addChunk(text, { delta: 'xyz', offset: 3, fence: 0 })).toBe(text);
   });
 
-  test('a higher fence starts over, and the former holder is not heard again', () => {
+  test('a higher fence restarts the text and ignores the previous holder', () => {
     const text = take(empty, [
       { delta: 'old text', offset: 0, fence: 1 },
       { delta: 'new', offset: 0, fence: 2 },
@@ -85,7 +85,7 @@ describe('text in flight', () => {
     expect(text.content).toBe('new words');
   });
 
-  test('texts of several holders end as that of the last', () => {
+  test('the text of the last holder wins', () => {
     fc.assert(
       fc.property(unit, fc.string({ unit: 'binary', minLength: 1 }), fc.nat(), (first, second, at) => {
         const before = cut(first, 1);
@@ -96,27 +96,27 @@ describe('text in flight', () => {
     );
   });
 
-  test('saved text that contradicts what came gives way', () => {
+  test('saved text that contradicts a newer chunk is dropped', () => {
     expect(addChunk(savedText('of the previous fence'), { delta: 'again', offset: 0, fence: 2 }).content).toBe('again');
     const gap = addChunk(savedText('of the previous fence'), { delta: 'again', offset: 3, fence: 2 });
     expect(gap.content).toBe('');
     expect(isWhole(gap)).toBe(false);
   });
 
-  test('saved text that goes on with the same words is kept', () => {
+  test('saved text that agrees with the chunks is kept', () => {
     const text = addChunk(savedText('abcdef'), { delta: 'abc', offset: 0, fence: 3 });
     expect(text.content).toBe('abcdef');
     expect(addChunk(text, { delta: 'efg', offset: 4, fence: 3 }).content).toBe('abcdefg');
   });
 
-  test('a preview has a gap until the rest has come', () => {
+  test('a preview has a gap until the rest has arrived', () => {
     const text = savedText('abc', 6);
     expect(isWhole(text)).toBe(false);
     expect(isWhole(addSaved(text, 'abcdef'))).toBe(true);
     expect(addChunk(text, { delta: 'abcdefgh', offset: 0, fence: 1 }).content).toBe('abcdefgh');
   });
 
-  test('saved text that does not reach beyond the gap, or says something else there, is not taken', () => {
+  test('saved text that is too short or differs does not fill the gap', () => {
     const text = take(empty, [
       { delta: 'ab', offset: 0, fence: 2 },
       { delta: 'ef', offset: 4, fence: 2 },
@@ -127,7 +127,7 @@ describe('text in flight', () => {
     expect(addSaved(text, 'abcde').content).toBe('abcdef');
   });
 
-  test('what waits beyond a gap is bounded', () => {
+  test('the number of chunks beyond a gap is bounded', () => {
     const pieces = Array.from({ length: 500 }, (_, n) => ({ delta: 'x', offset: 10 + 3 * n, fence: 1 }));
     expect(take(empty, pieces).ahead.length).toBeLessThanOrEqual(16);
   });

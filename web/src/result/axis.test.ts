@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { shortNumber, timeMarks, valueRange } from './axis';
 
-test('marks are even times, no more than fit', () => {
+test('time marks are even and as many as fit', () => {
   expect(timeMarks(3_600, 7_200, 5, 'utc')).toEqual([3_600, 4_500, 5_400, 6_300, 7_200]);
   expect(timeMarks(10, 3_590, 3, 'utc')).toEqual([1_800]);
 });
 
-test('there are never many marks, and ends of a scale always have numbers between them', () => {
+test('the number of marks is bounded, and a scale is never empty', () => {
   const time = fc.double({ min: 0, max: 1e11, noNaN: true });
   // Within the limits of series.ts.
   const value = fc.double({ min: -1e30, max: 1e30, noNaN: true }).map((n) => (Math.abs(n) < 1e-20 ? 0 : n));

@@ -4,7 +4,7 @@ import { rowsOfText } from './lines';
 
 const cuts = (text: string) => cutsOf(rowsOfText(text));
 
-test('the notes of the server say how much is missing', () => {
+test('truncation notes have the missing amount', () => {
   expect(cuts('head\n\n[cut: about 12000 of 20000 tokens left out]\n\ntail')).toEqual([
     { missing: 12_000, whole: 20_000, unit: 'tokens' },
   ]);
@@ -16,7 +16,7 @@ test('the notes of the server say how much is missing', () => {
   ]);
 });
 
-test('a result that was cut twice has both notes, and each kind once', () => {
+test('a result truncated twice has one note of each kind', () => {
   const note = '[… cut: about 10 of 90 bytes left out …]';
   expect(cuts(`${note}\n${note}\n[cut: about 5 of 30 tokens left out]`).map(({ unit }) => unit)).toEqual([
     'bytes',
@@ -24,7 +24,7 @@ test('a result that was cut twice has both notes, and each kind once', () => {
   ]);
 });
 
-test('what only looks like a note is none', () => {
+test('text that only resembles a note is ignored', () => {
   for (const text of [
     'see [cut: about 1 of 2 tokens left out]',
     '[cut: about 3 of 2 tokens left out]',

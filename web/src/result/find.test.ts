@@ -4,7 +4,7 @@ import { rowsOfText } from './lines';
 
 const find = (text: string, typed: string) => findIn(rowsOfText(text), typed);
 
-test('every occurrence is found, whatever its case', () => {
+test('every occurrence is found regardless of case', () => {
   const { list, ofRow } = find('Pod web-1 POD\nnothing\npod', 'pod');
   expect(list).toEqual([
     { row: 0, start: 0, end: 3 },
@@ -17,28 +17,28 @@ test('every occurrence is found, whatever its case', () => {
   ]);
 });
 
-test('what is typed is no pattern', () => {
+test('the search text is not a pattern', () => {
   expect(find('a.c abc (a+)+', '.').list).toEqual([{ row: 0, start: 1, end: 2 }]);
   expect(find('(a+)+$', '(a+)+$').list).toHaveLength(1);
   expect(find('aaaa', 'aa').list).toHaveLength(2);
 });
 
-test('nothing typed and nothing found', () => {
+test('an empty search and a search without matches find nothing', () => {
   expect(find('abc', '').list).toEqual([]);
   expect(find('abc', 'x').list).toEqual([]);
 });
 
-test('letters that grow in lower case keep their places', () => {
+test('letters that are longer in lower case keep the offsets correct', () => {
   expect(find('İİ web', 'web').list).toEqual([{ row: 0, start: 3, end: 6 }]);
 });
 
-test('more matches than anybody reads are not listed', () => {
+test('the list of matches is limited', () => {
   const { list, more } = find('x'.repeat(20_000), 'x');
   expect(list).toHaveLength(5_000);
   expect(more).toBe(true);
 });
 
-test('a mebibyte is searched', () => {
+test('a mebibyte can be searched', () => {
   const rows = rowsOfText('INFO everything is as it should be\n'.repeat(30_000));
   expect(findIn(rows, 'nowhere').list).toEqual([]);
 });

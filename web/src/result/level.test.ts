@@ -14,7 +14,7 @@ test.each([
   ['I1116 14:02:07.123456       1 main.go:12] started', 'info'],
   ['5m          Warning   BackOff   pod/web-1   restarting failed container', 'warn'],
   ['FATAL: password authentication failed', 'error'],
-])('%s is %s', (line, level) => {
+])('%s has level %s', (line, level) => {
   expect(levelOf(line)?.level).toBe(level);
 });
 
@@ -29,13 +29,13 @@ test.each([
   expect(levelOf(line)).toBeUndefined();
 });
 
-test('the word of the level is where it was found', () => {
+test('the position of the level word is returned', () => {
   const line = 'level="info" msg';
   const found = levelOf(line);
   expect(line.slice(found?.start, found?.end)).toBe('info');
 });
 
-test('lines made to be slow are not', () => {
+test('adversarial lines do not cause backtracking', () => {
   const lines = [`${'a '.repeat(80)}`, 'x'.repeat(1_000_000), '['.repeat(1_000), 'level=level='.repeat(100)];
   const before = performance.now();
   for (let n = 0; n < 1_000; n++) for (const line of lines) levelOf(line);

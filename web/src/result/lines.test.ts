@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { blocksOf, mostRows, rowsOfText, spansOf } from './lines';
 
-test('lines are numbered, and the last line break begins no line', () => {
+test('lines are numbered, and a trailing line break starts no line', () => {
   expect(rowsOfText('a\n\nb\n')).toEqual([
     { line: 1, text: 'a', continued: false },
     { line: 2, text: '', continued: false },
@@ -11,7 +11,7 @@ test('lines are numbered, and the last line break begins no line', () => {
   expect(rowsOfText('')).toEqual([{ line: 1, text: '', continued: false }]);
 });
 
-test('a long line is several rows of one number, and no character is halved', () => {
+test('a long line is several rows with one number, without split characters', () => {
   const rows = rowsOfText(`${'x'.repeat(1_999)}😀${'y'.repeat(3_000)}\nend`);
   expect(rows.map(({ line, continued, text }) => [line, continued, text.length])).toEqual([
     [1, false, 1_999],
@@ -22,7 +22,7 @@ test('a long line is several rows of one number, and no character is halved', ()
   expect(rows[1]?.text.startsWith('😀')).toBe(true);
 });
 
-test('rows have all of the text', () => {
+test('rows contain the whole text', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 5_000 }), { maxLength: 8 }), (lines) => {
       const text = lines.map((line) => line.replaceAll('\n', ' ')).join('\n');
@@ -34,7 +34,7 @@ test('rows have all of the text', () => {
   );
 });
 
-test('a long result is shown by its head, its tail and what is looked for', () => {
+test('a long result shows its head, its tail and the matches', () => {
   expect(spansOf(120, [], false)).toEqual([{ from: 0, to: 120 }]);
   expect(spansOf(0, [], false)).toEqual([]);
   expect(spansOf(1_000, [], false)).toEqual([
@@ -52,13 +52,13 @@ test('a long result is shown by its head, its tail and what is looked for', () =
   expect(spansOf(1_000, [500], true)).toEqual([{ from: 0, to: 1_000 }]);
 });
 
-test('the document never holds more than so many rows', () => {
+test('the number of rows in the document is limited', () => {
   const spans = spansOf(1_000_000, [], true);
   expect(spans.reduce((sum, { from, to }) => sum + to - from, 0)).toBe(mostRows);
   expect(spans.at(-1)?.to).toBe(1_000_000);
 });
 
-test('blocks cover their span, and stay the same when it grows', () => {
+test('blocks cover their span and stay the same when it grows', () => {
   expect(blocksOf({ from: 492, to: 512 }, 100)).toEqual([
     { from: 492, to: 500 },
     { from: 500, to: 512 },
@@ -66,6 +66,6 @@ test('blocks cover their span, and stay the same when it grows', () => {
   expect(blocksOf({ from: 0, to: 250 }, 100).slice(0, 2)).toEqual(blocksOf({ from: 0, to: 200 }, 100));
 });
 
-test('a mebibyte of lines is split', () => {
+test('a mebibyte of lines can be split', () => {
   expect(rowsOfText('ERROR something\n'.repeat(65_536))).toHaveLength(65_536);
 });

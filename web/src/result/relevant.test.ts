@@ -7,17 +7,17 @@ const log = [
   'restarting',
 ];
 
-test('the line that shares numbers and names with the claim is relevant', () => {
+test('a line that shares numbers and names with the claim is relevant', () => {
   expect(relevantLines(log, 'The process of web-1 used 310 MiB, and the limit is 256 MiB')).toEqual([50]);
 });
 
-test('a claim that shares nothing marks no line', () => {
+test('a claim without common words marks no line', () => {
   expect(relevantLines(log, 'The certificate has expired')).toEqual([]);
   expect(relevantLines(log, '')).toEqual([]);
   expect(relevantLines([], 'web-1')).toEqual([]);
 });
 
-test('words of every line mark none', () => {
+test('words that are in every line mark none', () => {
   expect(
     relevantLines(
       Array.from({ length: 30 }, () => 'web-1 is warm'),

@@ -8,7 +8,7 @@ const matrix = (result: unknown) => ({ resultType: 'matrix', result });
 const one = { metric: { __name__: 'up', job: 'web', pod: 'web-1' }, values: points(['1', '0', '1']) };
 const other = { metric: { __name__: 'up', job: 'web', pod: 'web-2' }, values: points(['2', 'NaN', '+Inf']) };
 
-test('a range query is recognised alone, with its status, and as a bare list', () => {
+test('a range query is recognized with or without its envelope', () => {
   for (const value of [matrix([one]), { status: 'success', data: matrix([one]) }, [one]]) {
     for (const text of [JSON.stringify(value), `\n${JSON.stringify(value, null, 2)}`]) {
       expect(seriesOf(text)).toEqual({
@@ -23,14 +23,14 @@ test('a range query is recognised alone, with its status, and as a bare list', (
   }
 });
 
-test('names have the labels that differ, and numbers that are none are gaps', () => {
+test('names have the labels that differ, and invalid numbers are gaps', () => {
   const set = seriesOf(JSON.stringify(matrix([one, other])));
   expect(set?.series.map(({ name }) => name)).toEqual(['{pod="web-1"}', '{pod="web-2"}']);
   expect(set?.values[1]).toEqual([2, null, null]);
   expect(set?.series[1]).toMatchObject({ last: 2, least: 2, most: 2 });
 });
 
-test('series of other times share one axis', () => {
+test('series with different times share one axis', () => {
   const late = {
     metric: { pod: 'c' },
     values: [
@@ -46,19 +46,19 @@ test('series of other times share one axis', () => {
   ]);
 });
 
-test('ten series are drawn, and the others counted', () => {
+test('ten series are drawn, and the others are counted', () => {
   const many = Array.from({ length: 515 }, (_, n) => ({ ...one, metric: { pod: `web-${n}` } }));
   expect(seriesOf(JSON.stringify(matrix(many)))).toMatchObject({ more: 505, series: { length: 10 } });
 });
 
-test('a result that was cut shows the series before the cut', () => {
+test('a truncated result shows the complete series before the cut', () => {
   const whole = JSON.stringify({ status: 'success', data: matrix([one, other, one]) });
   const at = whole.lastIndexOf('"metric"') + 40;
   const set = seriesOf(`${whole.slice(0, at)}\n\n[cut: about 50 of 99 tokens left out]\n\n${whole.slice(at + 20)}`);
   expect(set).toMatchObject({ partial: true, series: { length: 2 } });
 });
 
-test('what is no matrix is not drawn', () => {
+test('a result that is not a matrix is not drawn', () => {
   const deep = `{"resultType":"matrix","result":${'['.repeat(10_000)}"values"${']'.repeat(10_000)}}`;
   for (const text of [
     '',
@@ -90,7 +90,7 @@ test('hostile labels and values stay text and numbers', () => {
   ).toBe(200);
 });
 
-test('no JSON makes it throw', () => {
+test('no JSON makes seriesOf throw', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       seriesOf(JSON.stringify({ resultType: 'matrix', result: [{ metric: value, values: value }] }));

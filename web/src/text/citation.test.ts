@@ -29,11 +29,11 @@ test.each([
   ['words besides the calls', '[call 1.1.1 says so]', []],
   ['no end', '[call 1.1.1', []],
   ['other digits', '[call １.１.１]', []],
-])('reads marks as the server does: %s', (_name, text, want) => {
+])('parses citations like the server: %s', (_name, text, want) => {
   expect(citedCalls(text)).toEqual(want);
 });
 
-test('parts a text without losing a word', () => {
+test('splits a text into words and citations without loss', () => {
   expect(pieces('a [call 1.1.1] b [call 1.1.2, 1.1.3]')).toEqual([
     { words: 'a ' },
     { calls: ['1.1.1'] },
@@ -42,7 +42,7 @@ test('parts a text without losing a word', () => {
   ]);
 });
 
-test('reads hostile text in bounded time', () => {
+test('parses hostile text in bounded time', () => {
   const began = performance.now();
   for (const text of [
     '['.repeat(1e6),
@@ -55,7 +55,7 @@ test('reads hostile text in bounded time', () => {
   expect(performance.now() - began).toBeLessThan(10_000);
 });
 
-test('a text without its marks reads as a sentence', () => {
+test('a text without its citations reads as a sentence', () => {
   expect(withoutMarks('The limit is too low [call 1.1.1], the log agrees [calls 1.1.2 and 1.1.3].')).toBe(
     'The limit is too low, the log agrees.',
   );

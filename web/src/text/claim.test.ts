@@ -6,6 +6,6 @@ test.each([
   ['It restarts. The limit is low', '.', 'The limit is low'],
   ['The limit is low', ', and the log agrees. More.', 'The limit is low , and the log agrees.'],
   ['The limit is low. ', '', 'The limit is low.'],
-])('the claim of a mark after %j and before %j is its sentence', (before, after, claim) => {
+])('the claim of a citation between %j and %j is its sentence', (before, after, claim) => {
   expect(claimAt(before, after)).toBe(claim);
 });

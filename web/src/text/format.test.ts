@@ -31,12 +31,12 @@ describe('durations have at most two units', () => {
   ])('%d ms is %s', (ms, text) => expect(duration(ms)).toBe(text));
 });
 
-test('a short id is the part in which ids of one minute differ', () => {
+test('a short id is the part that differs within a minute', () => {
   expect(shortId('01a1e508-3a7a-76a5-9b1e-12a2a11c90d8')).toBe('12a2a11c90d8');
   expect(shortId('abc')).toBe('abc');
 });
 
-test('an age has one unit, and the future is now', () => {
+test('an age has one unit, and a future time is now', () => {
   const now = new Date('2026-11-15T12:00:00Z');
   expect(age('2026-11-15T12:00:30Z', now)).toBe('now');
   expect(age('2026-11-15T11:59:15Z', now)).toBe('45 s');
@@ -77,15 +77,16 @@ test('tokens are rounded for reading', () => {
 describe('the first line', () => {
   test('is the first sentence without Markdown', () =>
     expect(firstLine('\n---\n## **Out** of `memory`\nmore')).toBe('Out of memory'));
-  test('leaves names whole', () => expect(firstLine('**REINDEX_WORKERS** went _up_')).toBe('REINDEX_WORKERS went up'));
-  test('goes on where a line only wraps', () =>
+  test('keeps names with underscores', () =>
+    expect(firstLine('**REINDEX_WORKERS** went _up_')).toBe('REINDEX_WORKERS went up'));
+  test('continues over a line wrap', () =>
     expect(firstLine('The pod ran\nout of memory.\n\nThen')).toBe('The pod ran out of memory.'));
   test('ends at a list or a table', () => expect(firstLine('Found:\n- one\n- two')).toBe('Found:'));
-  test('is cut where it is long', () => expect(firstLine('a'.repeat(1_000_000), 10)).toBe('aaaaaaaaaa…'));
+  test('is truncated if it is long', () => expect(firstLine('a'.repeat(1_000_000), 10)).toBe('aaaaaaaaaa…'));
   test('is empty for a text without words', () => expect(firstLine('***\n\n--')).toBe(''));
 });
 
-test('ago reads as part of a sentence', () => {
+test('ago returns part of a sentence', () => {
   const now = new Date('2026-11-15T12:00:00Z');
   expect(ago('2026-11-15T11:59:59Z', now)).toBe('just now');
   expect(ago('2026-11-15T09:00:00Z', now)).toBe('3 h ago');
@@ -102,24 +103,24 @@ test('a count of one is singular, all others plural', () => {
   expect([0, 1, 2].map((count) => counted(count, 'call'))).toEqual(['0 calls', '1 call', '2 calls']);
 });
 
-test('parts of a whole are percents', () => {
+test('shares are formatted as percentages', () => {
   expect([0, 0.001, 0.5, 1].map(percent)).toEqual(['0%', '<1%', '50%', '100%']);
 });
 
-test('a day is labelled as the day of UTC, wherever the reader is', () => {
+test('a day is labelled in UTC in any time zone', () => {
   expect(dayLabel('2026-11-01')).toMatch(/\b1\b/);
   expect(dayLabel('<b>x')).toBe('<b>x');
 });
 
 describe('the beginning of a text', () => {
-  test('is the text itself while it is short', () => expect(beginning('abc', 3)).toBe('abc'));
-  test('never ends in half of a character', () => {
+  test('is the text itself if it is short', () => expect(beginning('abc', 3)).toBe('abc'));
+  test('never splits a character', () => {
     expect(beginning('ab😀c', 3)).toBe('ab');
     expect(beginning('ab😀c', 4)).toBe('ab😀');
   });
 });
 
-test('a due date has a year unless it is this one', () => {
+test('a due date has a year unless it is the current one', () => {
   const now = new Date(2026, 10, 16);
   expect(dueLabel('2026-11-20', now)).toBe(dayLabel('2026-11-20'));
   expect(dueLabel('2020-01-31', now)).toBe(`${dayLabel('2020-01-31')} 2020`);

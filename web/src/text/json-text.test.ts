@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { indented, memberText } from './json-text';
 
 describe('JSON as text', () => {
-  test('is set out in lines without changing a digit', () => {
+  test('is indented without changing a digit', () => {
     const json = '{"id":12345678901234567890,"ratio":1.10,"big":1e400,"list":[1,{"a":[]}],"none":{}}';
     expect(indented(json)).toBe(`{
   "id": 12345678901234567890,
@@ -19,7 +19,7 @@ describe('JSON as text', () => {
 }`);
   });
 
-  test('is set out as JSON.stringify does it, where that changes nothing', () => {
+  test('is indented like JSON.stringify', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         const written = JSON.stringify(JSON.parse(json));
@@ -28,16 +28,16 @@ describe('JSON as text', () => {
     );
   });
 
-  test('keeps strings as they are written', () => {
+  test('keeps strings as written', () => {
     expect(indented('{"a":"b: {, \\" ]","\\u0041":"\\\\"}')).toBe('{\n  "a": "b: {, \\" ]",\n  "\\u0041": "\\\\"\n}');
   });
 
-  test('stays in one line where it is nested too deeply', () => {
+  test('stays on one line if it is nested too deeply', () => {
     const deep = '['.repeat(100) + ']'.repeat(100);
     expect(indented(deep)).toBe(deep);
   });
 
-  test('gives the value of a member as it is written', () => {
+  test('returns the value of a member as written', () => {
     const json = '{"id":"x","inner":{"arguments":0},"arguments":{"n": 0.1000, "list":[1,2]} ,"\\u0061bc":"last"}';
     expect(memberText(json, 'arguments')).toBe('{"n": 0.1000, "list":[1,2]}');
     expect(memberText(json, 'id')).toBe('"x"');
@@ -47,7 +47,7 @@ describe('JSON as text', () => {
     expect(memberText('[{"n":1}]', 'n')).toBeUndefined();
   });
 
-  test('a member of any object is found', () => {
+  test('finds the members of any object', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
         const json = JSON.stringify(object);

@@ -4,8 +4,8 @@ import { lineDiff } from './line-diff';
 
 const lines = fc.array(fc.constantFrom('a', 'b', 'c', ''), { minLength: 1 });
 
-describe('the difference of two texts', () => {
-  test('names the lines that were removed and added, and keeps the others', () => {
+describe('lineDiff', () => {
+  test('marks removed and added lines and keeps the others', () => {
     expect(lineDiff('{\n  a\n  b\n}', '{\n  a\n  c\n}')).toEqual([
       { kind: 'same', text: '{' },
       { kind: 'same', text: '  a' },
@@ -15,7 +15,7 @@ describe('the difference of two texts', () => {
     ]);
   });
 
-  test('leads from one text to the other, whatever they are', () => {
+  test('contains both texts', () => {
     fc.assert(
       fc.property(lines, lines, (left, right) => {
         const diff = lineDiff(left.join('\n'), right.join('\n'));

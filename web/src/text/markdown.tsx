@@ -23,7 +23,7 @@ export interface MarkdownProps extends Calls {
 
 let renderer: typeof RenderedMarkdown | undefined;
 let loading: Promise<void> | undefined;
-const waiting = new Set<() => void>();
+const listeners = new Set<() => void>();
 
 /**
  * Loads the renderer. If that fails, for example because the connection is lost, the text stays readable and the next
@@ -34,7 +34,7 @@ export function loadMarkdown(): Promise<void> {
     loading = import('./rendered').then(
       (module) => {
         renderer = module.RenderedMarkdown;
-        for (const tell of waiting) tell();
+        for (const listener of listeners) listener();
       },
       () => {
         loading = undefined;
@@ -44,14 +44,14 @@ export function loadMarkdown(): Promise<void> {
   return loading;
 }
 
-function wait(tell: () => void): () => void {
-  waiting.add(tell);
-  return () => waiting.delete(tell);
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 export function Markdown(props: MarkdownProps) {
   const loaded = useSyncExternalStore(
-    wait,
+    subscribe,
     () => renderer,
     () => renderer,
   );

@@ -7,7 +7,7 @@ const passage = (id: string, text: string, quote: string): Passage => {
   return { id, quote, start, end: start + quote.length };
 };
 
-describe('the pieces of a text', () => {
+describe('text pieces', () => {
   it('mark passages and leave the rest', () => {
     const text = 'Ada fixes the cache by Friday.';
     expect(piecesOf(text, [passage('a', text, 'fixes the cache')])).toEqual([
@@ -17,7 +17,7 @@ describe('the pieces of a text', () => {
     ]);
   });
 
-  it('belong to every passage that overlaps there', () => {
+  it('belong to every overlapping passage', () => {
     const text = 'one two three';
     expect(piecesOf(text, [passage('a', text, 'one two'), passage('b', text, 'two three')])).toEqual([
       { start: 0, text: 'one ', ids: ['a'] },
@@ -26,13 +26,13 @@ describe('the pieces of a text', () => {
     ]);
   });
 
-  it('count in UTF-16 units, as the server does', () => {
+  it('count in UTF-16 units like the server', () => {
     const text = '😀 Deploy 🚀 on Monday';
     const found = piecesOf(text, [{ id: 'a', quote: 'Deploy 🚀', start: 3, end: 12 }]);
     expect(found.map((piece) => piece.text)).toEqual(['😀 ', 'Deploy 🚀', ' on Monday']);
   });
 
-  it('are found by their words where the offsets are wrong', () => {
+  it('are found by their quote if the offsets are wrong', () => {
     const text = 'check it, then check it again';
     expect(piecesOf(text, [{ id: 'a', quote: 'check it', start: 14, end: 22 }])[1]).toEqual({
       start: 15,
@@ -44,12 +44,12 @@ describe('the pieces of a text', () => {
     ]);
   });
 
-  it('of a text without passages are the text, and an empty text has none', () => {
+  it('are the whole text without passages, and none for an empty text', () => {
     expect(piecesOf('plain', [])).toEqual([{ start: 0, text: 'plain', ids: [] }]);
     expect(piecesOf('', [{ id: 'a', quote: '', start: 0, end: 0 }])).toEqual([]);
   });
 
-  it('joined are the text again, whatever the passages are', () => {
+  it('joined are the original text for any passages', () => {
     const texts = fc.string({ unit: 'grapheme', maxLength: 40 });
     const passages = fc.array(
       fc.record({ id: fc.constantFrom('a', 'b'), quote: texts, start: fc.integer(), end: fc.integer() }),

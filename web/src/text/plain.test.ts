@@ -7,6 +7,6 @@ test.each([
   ['names', 'REINDEX_WORKERS went _up_', 'REINDEX_WORKERS went up'],
   ['several lines', '## Cause\n\n- `a` failed\n- **b** waited', 'Cause a failed b waited'],
   ['no words', '***\n\n``', ''],
-])('plain text has no marks: %s', (_, text, plain) => {
+])('plain text has no Markdown syntax: %s', (_, text, plain) => {
   expect(plainText(text)).toBe(plain);
 });

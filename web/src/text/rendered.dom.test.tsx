@@ -112,7 +112,7 @@ const hostile: [string, string][] = [
 ];
 
 describe.each([{ streaming: false }, { streaming: true }])('hostile text, streaming: $streaming', ({ streaming }) => {
-  test.each(hostile)('%s becomes harmless', (_name, text) => {
+  test.each(hostile)('%s is rendered harmless', (_name, text) => {
     expectHarmless(draw(text, { streaming }));
   });
 
@@ -133,7 +133,7 @@ describe.each([{ streaming: false }, { streaming: true }])('hostile text, stream
     ['words of a megabyte', 'word '.repeat(200_000)],
     ['eight megabytes', 'word\n\n'.repeat(1_400_000)],
   ])(
-    '%s neither hang nor break the page',
+    '%s do not hang or break the page',
     (_name, text) => {
       const body = draw(text, { streaming });
       expectHarmless(body);
@@ -144,13 +144,13 @@ describe.each([{ streaming: false }, { streaming: true }])('hostile text, stream
     60_000,
   );
 
-  test('HTML is shown as the text that it is', () => {
+  test('HTML is shown as text', () => {
     const body = draw('<div onclick="x">a <b>b</b></div>\n\nc <i>d</i>', { streaming });
     expect(body.textContent).toContain('<div onclick="x">a <b>b</b></div>');
     expect(body.textContent).toContain('c <i>d</i>');
   });
 
-  test('an image is its words and its address', () => {
+  test('an image is shown as its alt text and address', () => {
     const body = draw('![a graph](https://evil.example/pixel.png) ![b][r]\n\n[r]: https://evil.example/b.png', {
       streaming,
     });
@@ -167,22 +167,22 @@ test('links open in a new tab without a referrer', () => {
   ]);
 });
 
-test('a link that may not be followed keeps its words', () => {
+test('an unsafe link is shown as its text', () => {
   expect(draw('[click me](javascript:alert(1))').textContent).toBe('click me');
 });
 
-test('headings of the text stand below the headings of the page', () => {
+test('headings are at a lower level than those of the page', () => {
   const body = draw('# a\n\n### b\n\n###### c\n\nd\n===');
   expect([...body.querySelectorAll('h1,h2,h3,h4,h5,h6')].map((h) => h.tagName)).toEqual(['H3', 'H3', 'H3', 'H3']);
 });
 
-test('code is shown as it is, with a button that copies it', () => {
+test('code is shown unchanged, with a copy button', () => {
   const body = draw('```yaml\na: <b>\n  c: 1\n```');
   expect(body.querySelector('pre')?.textContent).toBe('a: <b>\n  c: 1');
   expect(body.querySelector('button')?.getAttribute('aria-label')).toBe('Copy code');
 });
 
-test('a wide table scrolls by itself and can be reached by keyboard', () => {
+test('a wide table scrolls on its own and is reachable by keyboard', () => {
   const box = draw('| a |\n|---|\n| b |').querySelector('table')?.parentElement;
   expect(box?.className).toContain('overflow-x-auto');
   expect(box?.getAttribute('tabindex')).toBe('0');
@@ -193,7 +193,7 @@ describe('citations', () => {
     [...body.querySelectorAll('a')].map((a) => [a.textContent, a.getAttribute('href')]);
 
   test.each([{ streaming: false }, { streaming: true }])(
-    'a mark leads to its tool call, $streaming',
+    'a citation links to its tool call, streaming: $streaming',
     ({ streaming }) => {
       const body = draw('The disk is full [call 1.1.1], **again [call 1.1.1, 1.1.2]**.', { streaming });
       expect(links(body)).toEqual([
@@ -206,14 +206,14 @@ describe('citations', () => {
     },
   );
 
-  test('a mark that names no call is struck out and says so', () => {
+  test('a citation of an unknown call is struck through with a tooltip', () => {
     const body = draw('so it is [call 9.9.9]');
     expect(links(body)).toEqual([]);
     expect(body.querySelector('s')?.textContent).toBe('9.9.9');
     expect(body.querySelector('[title]')?.getAttribute('title')).toBe('No such tool call in this session');
   });
 
-  test('where the calls of the session are not known, a mark is neither a link nor wrong', () => {
+  test('a citation is plain text while the calls are not loaded', () => {
     const body = draw('so it is [call 1.1.1]', { withCalls: false });
     expect(links(body)).toEqual([]);
     expect(body.querySelector('s')).toBeNull();
@@ -224,35 +224,35 @@ describe('citations', () => {
     ['inline code', 'see `[call 1.1.1]`'],
     ['fenced code', '```\n[call 1.1.1]\n```'],
     ['indented code', '    [call 1.1.1]'],
-  ])('%s is quoted: no mark', (_name, text) => {
+  ])('%s is not a citation', (_name, text) => {
     const body = draw(text);
     expect(links(body)).toEqual([]);
     expect(body.querySelector('code')?.textContent).toBe('[call 1.1.1]');
   });
 
-  test('the words of a link are no mark, and no link holds another', () => {
+  test('link text is not a citation, and links do not nest', () => {
     expect(links(draw('[call 1.1.1](https://evil.example)'))).toEqual([['call 1.1.1', 'https://evil.example']]);
     expect(links(draw('[a [call 1.1.1]](https://evil.example)'))).toEqual([['a [call 1.1.1]', 'https://evil.example']]);
   });
 
-  test('a definition does not turn a mark into a link that leads away', () => {
+  test('a definition does not turn a citation into an external link', () => {
     expect(links(draw('so [call 1.1.1] it is\n\n[call 1.1.1]: https://evil.example'))).toEqual([
       ['1.1.1', '/sessions/the-session?call=1.1.1'],
     ]);
   });
 
-  test('marks stand in lists, tables and quotes', () => {
+  test('citations work in lists, tables and quotes', () => {
     const body = draw('- a [call 1.1.1]\n\n> b [call 1.1.2]\n\n| c |\n|---|\n| [call 1.1.1] |');
     expect(links(body).map(([call]) => call)).toEqual(['1.1.1', '1.1.2', '1.1.1']);
   });
 });
 
-test('while it streams, what is begun and not closed is not shown as marks', () => {
+test('unclosed Markdown is hidden while the text streams', () => {
   expect(draw('this is **very impor', { streaming: true }).textContent).toBe('this is very impor');
   expect(draw('see [the docs](https://docs.exa', { streaming: true }).querySelector('a')).toBeNull();
 });
 
-test('a task list shows what is done without checkboxes', () => {
+test('a task list shows its state without checkboxes', () => {
   const body = draw('- [x] a\n- [ ] b');
   expect(body.querySelector('input')).toBeNull();
   expect([...body.querySelectorAll('[role=img]')].map((box) => box.getAttribute('aria-label'))).toEqual([

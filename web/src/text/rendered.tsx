@@ -10,7 +10,7 @@ import { CopyButton } from '@/ui/copy';
 import { openEvidence } from './evidence';
 import { SafeLink } from './link';
 import type { Calls, MarkdownProps } from './markdown';
-import { citationElement, longest, parseable, tame } from './tree';
+import { citationElement, longest, parseable, restrict } from './tree';
 import { visible } from './visible';
 
 // Streamdown caches parsers by the names of their plugins, so what differs between texts is passed through a context.
@@ -151,7 +151,7 @@ const components: Components = {
 
 const elements = [...Object.keys(components), 'em', 'del', 'br'];
 
-const remarkPlugins = [defaultRemarkPlugins.gfm, tame].filter((plugin) => plugin !== undefined);
+const remarkPlugins = [defaultRemarkPlugins.gfm, restrict].filter((plugin) => plugin !== undefined);
 const noPlugins: [] = [];
 const remend = { linkMode: 'text-only', images: false, htmlTags: false, katex: false } as const;
 const whole = (source: string) => [source];

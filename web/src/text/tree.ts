@@ -22,12 +22,12 @@ interface Node {
 export const citationElement = 'cite';
 
 /** Nodes whose children are blocks: text in them needs its own paragraph. */
-const holdsBlocks = new Set(['root', 'blockquote', 'list', 'listItem', 'footnoteDefinition']);
+const blockContainers = new Set(['root', 'blockquote', 'list', 'listItem', 'footnoteDefinition']);
 
 /** The deepest tree allowed: rendering recurses once per level. */
 const deepest = 64;
 
-export function tame() {
+export function restrict() {
   return (tree: Node): void => {
     const addresses = new Map<string, string>();
     collect(tree, addresses);
@@ -45,7 +45,7 @@ function collect(node: Node, addresses: Map<string, string>): void {
   if (node.type === 'definition' && node.identifier && !addresses.has(node.identifier)) {
     addresses.set(node.identifier, node.url ?? '');
   }
-  if (!holdsBlocks.has(node.type)) return;
+  if (!blockContainers.has(node.type)) return;
   for (const child of node.children ?? []) collect(child, addresses);
 }
 
@@ -56,7 +56,7 @@ function walk(node: Node, place: Place): void {
     return;
   }
   const inLink = place.inLink || node.type === 'link' || node.type === 'linkReference';
-  const blocks = holdsBlocks.has(node.type);
+  const blocks = blockContainers.has(node.type);
   const inside = { ...place, inLink, depth: place.depth + 1 };
   node.children = node.children.flatMap((child) => replace(child, inside, blocks));
 }

@@ -27,7 +27,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('shares one timer, and stops it without listeners', () => {
+it('shares one timer and stops it without listeners', () => {
   act(() => root.render([createElement(Clock, { key: 1 }), createElement(Clock, { key: 2 })]));
   expect(vi.getTimerCount()).toBe(1);
   act(() => vi.advanceTimersByTime(1000));
@@ -36,7 +36,7 @@ it('shares one timer, and stops it without listeners', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('pauses in a hidden tab and updates at once when visible', () => {
+it('pauses in a hidden tab and updates immediately when visible', () => {
   act(() => root.render(createElement(Clock)));
   hide(true);
   expect(vi.getTimerCount()).toBe(0);

@@ -30,7 +30,7 @@ test('six stages of eight agents at 2,560 px', async () => {
     await page.getByTestId('pane').nth(7).waitFor();
     const live = await framesOf(browser, page, async () => {
       await server.mock.open('go');
-      expect(await server.ended(id)).toBe('completed');
+      expect(await server.waitUntilEnded(id)).toBe('completed');
       await page.getByTestId('outcome').waitFor();
     });
     print({
@@ -48,7 +48,7 @@ test('six stages of eight agents at 2,560 px', async () => {
       got: ms(done.longestTask),
       note: `at most 100 ms; between frames ${ms(done.longest)}`,
     });
-    tab.expectNoTrouble();
+    tab.expectNoErrors();
   } finally {
     await tab.close();
     await server.stop();

@@ -28,7 +28,7 @@ async function withServer(options: ServerOptions, measure: (server: Server, tab:
   const tab = await Tab.open(browser(), server.url);
   try {
     await measure(server, tab);
-    tab.expectNoTrouble();
+    tab.expectNoErrors();
   } finally {
     await tab.close();
     await server.stop();
@@ -46,7 +46,7 @@ test('the list of sessions', async () => {
 
     const ids: string[] = [];
     for (let n = 0; n < 200; n++) ids.push(await server.submit(`web-${n} is out of memory.`));
-    await Promise.all(ids.map((id) => server.ended(id)));
+    await Promise.all(ids.map((id) => server.waitUntilEnded(id)));
 
     const network = await context.newCDPSession(page);
     await network.send('Network.enable');
@@ -97,7 +97,7 @@ test('the list of sessions', async () => {
 test('a session of ten thousand events', async () => {
   await withServer({ script: bigScript(10_000), system: bigBudget }, async (server, { page }) => {
     const id = await server.submit();
-    expect(await server.ended(id)).toBe('completed');
+    expect(await server.waitUntilEnded(id)).toBe('completed');
     await page.addInitScript(() => {
       let most = 0;
       let drawn = false;
@@ -210,6 +210,6 @@ test('typing while four agents stream', async () => {
       note: `at most 100 ms; the middle ${took.length === 0 ? '< 16 ms' : ms(median(took))}`,
     });
     await server.ask('POST', `/api/v1/sessions/${id}/cancel`);
-    await server.ended(id);
+    await server.waitUntilEnded(id);
   });
 });

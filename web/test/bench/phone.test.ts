@@ -33,7 +33,7 @@ test('a phone on slow 3G', async () => {
   try {
     const ids: string[] = [];
     for (let n = 0; n < 50; n++) ids.push(await server.submit(`web-${n} is out of memory.`));
-    await Promise.all(ids.map((id) => server.ended(id)));
+    await Promise.all(ids.map((id) => server.waitUntilEnded(id)));
     const pages = [
       { name: 'sessions', path: '/', first: 'first-row', whole: 'session-row' },
       { name: 'a session', path: `/sessions/${ids[0]}`, first: 'first-cause', whole: 'verdict-cause' },

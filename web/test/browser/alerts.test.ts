@@ -20,7 +20,7 @@ async function investigated(alert: SentAlert): Promise<string> {
   const [result] = await deliver(server(), alert);
   const id = result?.session_id ?? '';
   expect(result?.action).toBe('investigate');
-  await server().ended(id);
+  await server().waitUntilEnded(id);
   return id;
 }
 
@@ -40,7 +40,7 @@ const checkout: SentAlert = {
   },
 };
 
-test('a delivered alert shows title, severity, facts, links and labels everywhere', async () => {
+test('a received alert shows title, severity, facts, links and labels', async () => {
   const id = await investigated(checkout);
   const other = await investigated({ labels: { alertname: 'Quiet', severity: 'info' } });
 
@@ -106,7 +106,7 @@ test('a delivered alert shows title, severity, facts, links and labels everywher
   await eventually(() => option.innerText()).toContain('Critical · checkout');
 });
 
-test('repetitions and the end of an alert are counted live on both pages', async () => {
+test('repetitions and the resolution of an alert update live on both pages', async () => {
   const alert: SentAlert = {
     labels: { alertname: 'DiskFull', severity: 'high' },
     annotations: { summary: 'db-0 is full' },
@@ -141,11 +141,11 @@ test('repetitions and the end of an alert are counted live on both pages', async
   await detail.expectAccessible();
 });
 
-test('a storm is one row that unfolds to its members, each of which can be investigated', async () => {
+test('a storm is one row that expands to members that can be investigated', async () => {
   const results = await deliver(server(), ...podAlerts('PodCrash', 6));
   const storm = results.find((result) => result.action === 'storm')?.session_id ?? '';
   expect(storm).not.toBe('');
-  await server().ended(storm);
+  await server().waitUntilEnded(storm);
   const tab = await visit('/');
   const { page } = tab;
   const one = row(page, storm);
@@ -211,7 +211,7 @@ test('suppressed alerts are listed with their reason, filtered, and investigated
   await entry.getByTestId('open-investigation').waitFor();
 });
 
-test('alerts are silenced from a session, listed as silenced, and the silence is ended', async () => {
+test('an alert is silenced from its session, listed, and the silence is ended', async () => {
   const alert: SentAlert = {
     labels: { alertname: 'Backup', severity: 'info', job: 'say "hi"' },
     annotations: { summary: 'The backup is late' },
@@ -251,7 +251,7 @@ test('alerts are silenced from a session, listed as silenced, and the silence is
   await page.getByRole('heading', { name: 'No silences' }).waitFor();
 });
 
-test('a silence until a date is added and ended on the page of alerts', async () => {
+test('a silence until a date is added and ended on the Alerts page', async () => {
   const tab = await visit('/alerts?tab=silences', { timezoneId: 'UTC' });
   const { page } = tab;
   tab.tolerated = [/400/];

@@ -1,6 +1,6 @@
 /** Tool calls that wait for an approval: approved, rejected and edited in the timeline, found from the list. */
 import { expect, test } from 'vitest';
-import { eventually, still, stored } from '../kit/expecting';
+import { eventually, readOnce, stored } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
 import { callOf, callRow, status } from '../kit/timeline';
@@ -46,7 +46,7 @@ async function waiting(id: string) {
   return approvals;
 }
 
-test('a call that waits is shown with its exact arguments and approved, at every width and in both themes', async () => {
+test('a waiting call shows its exact arguments and is approved, in any theme and width', async () => {
   const id = await asking();
   const tab = await visit(`/sessions/${id}`, { reducedMotion: 'reduce' });
   const { page } = tab;
@@ -79,7 +79,7 @@ test('a call that waits is shown with its exact arguments and approved, at every
 
   await page.getByTestId('approval-approve').click();
   await status(page, 'completed').waitFor();
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   expect((await stored(callOf(server(), id, '1.1.1'))).content).toContain('scaled <b>web</b>');
   await eventually(() => page.getByTestId('waiting-approval').count()).toBe(0);
   const row = callRow(page, '1.1.1');
@@ -87,14 +87,14 @@ test('a call that waits is shown with its exact arguments and approved, at every
   await eventually(() => card.getAttribute('data-status')).toBe('approved');
 });
 
-test('a request that comes while the page is open is announced, and a rejection reaches every reader', async () => {
+test('a new request is announced, and a rejection reaches every reader', async () => {
   const id = await server().submit('It is `slow`.');
   const tab = await visit(`/sessions/${id}`);
   const { page } = tab;
   await server().turnstile.reached('get_pods');
   await callRow(page, '1.1.1').waitFor();
   await status(page, 'in_progress').waitFor();
-  expect(await still(() => page.getByTestId('approval-announcement').innerText())).toBe('');
+  expect(await readOnce(() => page.getByTestId('approval-announcement').innerText())).toBe('');
   server().turnstile.open('get_pods');
   await page.getByTestId('approval-reject').waitFor();
   await eventually(() => page.getByTestId('approval-announcement').textContent()).toBe(
@@ -133,7 +133,7 @@ test('a request that comes while the page is open is announced, and a rejection 
   });
 });
 
-test('edited arguments are compared with the original ones, and the call is made with them', async () => {
+test('edited arguments are compared with the original and used for the call', async () => {
   const id = await asking();
   const tab = await visit(`/sessions/${id}`);
   const { page } = tab;
@@ -162,7 +162,7 @@ test('edited arguments are compared with the original ones, and the call is made
   await eventually(async () => (await shown.allInnerTexts()).join()).toContain('98765432109876543210');
 });
 
-test('a decision that comes too late is refused in plain words, and the state is loaded', async () => {
+test('a late decision shows a conflict and loads the current state', async () => {
   const id = await asking();
   const tab = await visit(`/sessions/${id}`);
   tab.tolerated.push(/409/);
@@ -179,7 +179,7 @@ test('a decision that comes too late is refused in plain words, and the state is
   await eventually(() => page.getByTestId('approval').getAttribute('data-status')).toBe('rejected');
 });
 
-test('the list marks sessions that need an approval, and filters by it', async () => {
+test('the list marks and filters sessions that need approval', async () => {
   const id = await asking();
   const tab = await visit('/');
   const { page } = tab;

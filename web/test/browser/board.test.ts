@@ -58,22 +58,22 @@ test('cards are moved by keyboard and by menu, and moves are announced', async (
   const { page } = tab;
   await expectTitles(page, 'open', ['First', 'Second', 'Third']);
   const focused = () => page.evaluate(() => document.activeElement?.textContent);
-  const said = page.getByTestId('board-said');
+  const announcement = page.getByTestId('board-announcement');
 
   await page.locator('[data-card-title][tabindex="0"]').focus();
   await page.keyboard.press('ArrowDown');
   await eventually(focused).toBe('Second');
   await page.keyboard.press('Shift+ArrowDown');
   await expectTitles(page, 'open', ['First', 'Third', 'Second']);
-  await eventually(() => said.innerText()).toBe('Second: moved to Open, position 3 of 3.');
+  await eventually(() => announcement.innerText()).toBe('Second: moved to Open, position 3 of 3.');
   await eventually(focused).toBe('Second');
   await page.keyboard.press('Shift+ArrowRight');
   await expectTitles(page, 'in_progress', ['Second']);
-  await eventually(() => said.innerText()).toBe('Second: moved to In progress, position 1 of 1.');
+  await eventually(() => announcement.innerText()).toBe('Second: moved to In progress, position 1 of 1.');
   await eventually(focused).toBe('Second');
   await eventually(() => storedTitles(project, 'in_progress')).toEqual(['Second']);
   await page.keyboard.press('Shift+ArrowUp');
-  await eventually(() => said.innerText()).toContain('Cannot move up');
+  await eventually(() => announcement.innerText()).toContain('Cannot move up');
   await page.keyboard.press('ArrowLeft');
   await eventually(focused).toBe('First');
 
@@ -137,7 +137,7 @@ test('projects, epics and tasks are created, changed and deleted', async () => {
   await page.getByRole('heading', { level: 1, name: 'Board' }).waitFor();
 });
 
-test('a task that somebody else changed is not overwritten', async () => {
+test('a task changed by someone else is not overwritten', async () => {
   const project = await projectWith('Contested', 'Ours');
   const tab = await visit(`/board?project=${project}`);
   const { page } = tab;
@@ -202,7 +202,7 @@ test('filters by owner, tag, due date and type are part of the address, and expo
   }
 });
 
-test('a card that is moved elsewhere moves here, and a search without cards says so', async () => {
+test('a card moved elsewhere moves here, and a search without matches is reported', async () => {
   const project = await projectWith('Watched', 'Alone');
   const { page } = await visit(`/board?project=${project}`);
   await expectTitles(page, 'open', ['Alone']);

@@ -72,7 +72,7 @@ test('a running session is cancelled after a confirmation', async () => {
   await expectWholeTimeline(page, server(), id);
 });
 
-test('the confirmation closes when the session ends before the request is answered', async () => {
+test('the confirmation closes when the session ends before the response', async () => {
   const id = await server().submit('It is `endless`.');
   const { page } = await visit(`/sessions/${id}`);
   await callRow(page, '1.1.1').waitFor();
@@ -99,7 +99,7 @@ test('the confirmation closes when the session ends before the request is answer
 
 test('a re-run starts a new session that links to the original', async () => {
   const id = await server().submit();
-  await server().ended(id);
+  await server().waitUntilEnded(id);
   const { page } = await visit(`/sessions/${id}`);
   await page.getByTestId('outcome').waitFor();
   await page.getByTestId('rerun').click();
@@ -117,7 +117,7 @@ test('a re-run starts a new session that links to the original', async () => {
 
 test('a session exports as JSON and Markdown, and its link can be copied', async () => {
   const id = await server().submit();
-  await server().ended(id);
+  await server().waitUntilEnded(id);
   const { page } = await visit(`/sessions/${id}`, { permissions: ['clipboard-read', 'clipboard-write'] });
   const download = async (name: RegExp) => {
     await page.getByTestId('export').click();

@@ -1,7 +1,7 @@
 /** Questions about a finished session, and their streaming answers. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
 import { callOf, inSight, rowOf } from '../kit/timeline';
@@ -32,7 +32,7 @@ const exchangeStatus = (page: Page, at: number) => exchange(page, at).getAttribu
 
 async function overSession(): Promise<string> {
   const id = await server().submit();
-  await server().ended(id);
+  await server().waitUntilEnded(id);
   return id;
 }
 
@@ -49,7 +49,7 @@ test('an answer streams, can be stopped, and the next question can be asked', as
   await eventually(() => page.getByTestId('chat-suggestion').count()).toBe(3);
   await page.getByTestId('chat-suggestion').first().click();
   await eventually(() => input(page).inputValue()).toMatch(/\?$/);
-  expect(await still(() => page.getByTestId('chat-exchange').count())).toBe(0);
+  expect(await readOnce(() => page.getByTestId('chat-exchange').count())).toBe(0);
   await input(page).fill('');
 
   // Enter sends; Shift+Enter adds a line.
@@ -58,21 +58,21 @@ test('an answer streams, can be stopped, and the next question can be asked', as
   await page.keyboard.press('Shift+Enter');
   await page.keyboard.type('crash?');
   await eventually(() => input(page).inputValue()).toBe('Why did it\ncrash?');
-  expect(await still(() => page.getByTestId('chat-exchange').count())).toBe(0);
+  expect(await readOnce(() => page.getByTestId('chat-exchange').count())).toBe(0);
   await page.keyboard.press('Enter');
   await eventually(() => input(page).inputValue()).toBe('');
 
   await mock.reached('why');
   const answer = exchange(page, 0).getByTestId('chat-answer');
   await answer.getByText('Because its limit').waitFor();
-  expect(await still(() => answer.innerText())).not.toContain('is too low');
+  expect(await readOnce(() => answer.innerText())).not.toContain('is too low');
   await eventually(() => exchangeStatus(page, 0)).toBe('active');
   await eventually(() => exchange(page, 0).innerText()).toContain('Why did it\ncrash?');
 
   // Text typed while an answer streams is kept but not sent.
   await input(page).fill('And in short?');
   await page.keyboard.press('Enter');
-  expect(await still(() => input(page).inputValue())).toBe('And in short?');
+  expect(await readOnce(() => input(page).inputValue())).toBe('And in short?');
   await eventually(() => page.getByTestId('chat-hint').innerText()).toContain('One question at a time');
   await tab.expectAccessible();
 

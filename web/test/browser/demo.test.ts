@@ -61,7 +61,7 @@ test('a demo investigation runs live to an outcome with working citations', asyn
   await eventually(() => cited.getAttribute('data-open')).toBe('true');
   await eventually(() => cited.getAttribute('data-event-type')).toBe('llm_tool_call');
   await tab.close();
-  tab.expectNoTrouble();
+  tab.expectNoErrors();
 });
 
 test('the demo shows repeated, resolved and silenced alerts and a storm', async () => {
@@ -90,5 +90,5 @@ test('the demo shows repeated, resolved and silenced alerts and a storm', async 
     .filter({ hasText: 'Rollout of payments-api is not progressing' });
   await eventually(() => silenced.innerText()).toContain('payments-rollouts');
   await tab.close();
-  tab.expectNoTrouble();
+  tab.expectNoErrors();
 });

@@ -25,13 +25,13 @@ test('the first visit shows how to submit an alert, then the session', async () 
   await tab.expectAccessible();
 });
 
-test('an unknown address shows an error and links back', async () => {
+test('an unknown address shows an error and a link back', async () => {
   const { page } = await visit('/no/such/page');
   await page.getByRole('link', { name: 'Sessions', exact: true }).first().click();
   await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor();
 });
 
-test('a session that does not exist shows the message of the server', async () => {
+test('an unknown session shows the error of the server', async () => {
   const tab = await visit('/sessions/00000000-0000-7000-8000-000000000000');
   tab.tolerated = [/404/];
   await tab.page.getByText('there is no session', { exact: false }).waitFor();

@@ -14,13 +14,13 @@ const { server, visit } = scenario({
 
 async function concluded(): Promise<string> {
   const id = await server().submit();
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   return id;
 }
 
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute('data-citation'));
 
-test('a mark opens its call beside the claim, with the relevant lines marked, and Esc leads back', async () => {
+test('a citation opens its call beside the claim, and Escape returns', async () => {
   const id = await concluded();
   const tab = await visit(`/sessions/${id}`, { viewport: { width: 1440, height: 500 } });
   const { page } = tab;
@@ -58,7 +58,7 @@ test('a mark opens its call beside the claim, with the relevant lines marked, an
   await eventually(async () => (await mark.boundingBox())?.y).toBe(top);
 });
 
-test('Back closes the evidence of several marks at once, and the row of the call is one click away', async () => {
+test('Back closes all evidence at once, and evidence links to the row of its call', async () => {
   const id = await concluded();
   const { page } = await visit('/');
   await page.goto(`${server().url}/sessions/${id}`);
@@ -82,7 +82,7 @@ test('Back closes the evidence of several marks at once, and the row of the call
   await eventually(() => row.getAttribute('data-open')).toBe('true');
 });
 
-test('the address of a call shows it without a click, and a call that does not exist says so', async () => {
+test('the address of a call opens it, and an unknown call is reported', async () => {
   const id = await concluded();
   const { page } = await visit(`/sessions/${id}?call=1.1.2`);
   const panel = page.getByTestId('evidence-panel');
@@ -94,7 +94,7 @@ test('the address of a call shows it without a click, and a call that does not e
   await panel.getByText('This session has no tool call 7.7.7.').waitFor();
 });
 
-test('on a phone the evidence is a sheet, and Back leads to the claim', async () => {
+test('on a phone the evidence is a sheet, and Back returns to the claim', async () => {
   const id = await concluded();
   const tab = await visit(`/sessions/${id}`, { viewport: { width: 360, height: 740 }, hasTouch: true });
   const { page } = tab;

@@ -14,9 +14,9 @@ interface Given {
   feedback: { rating: string; why: string; real_cause: string }[];
 }
 
-test('feedback is given, changed and withdrawn on the card, and another reader sees it', async () => {
+test('feedback is given, changed and withdrawn, and updates for other readers', async () => {
   const id = await server().submit();
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   const given = async () => (await server().ask<Given>('GET', `/api/v1/sessions/${id}/feedback`)).feedback;
   const tab = await visit(`/sessions/${id}`);
   const other = await visit(`/sessions/${id}`);

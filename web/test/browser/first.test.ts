@@ -35,14 +35,14 @@ async function withSessions(check: (server: Server, ids: string[]) => Promise<vo
   try {
     const ids: string[] = [];
     for (let n = 0; n < 20; n++) ids.push(await server.submit(`web-${n} is out of memory.`));
-    await Promise.all(ids.map((id) => server.ended(id)));
+    await Promise.all(ids.map((id) => server.waitUntilEnded(id)));
     await check(server, ids);
   } finally {
     await server.stop();
   }
 }
 
-test('the list and a verdict are there before the program of the page, which takes over with the same answers', async () => {
+test('list and verdict render before the app loads, which reuses their responses', async () => {
   await withSessions(async (server) => {
     const tab = await Tab.open(await sharedBrowser(), server.url, { viewport: { width: 390, height: 844 } });
     const { page } = tab;
@@ -76,12 +76,12 @@ test('the list and a verdict are there before the program of the page, which tak
     // Back leads to the list, which the app now renders.
     await page.goBack();
     await page.getByTestId('session-row').first().waitFor();
-    tab.expectNoTrouble();
+    tab.expectNoErrors();
     await tab.close();
   });
 });
 
-test('the list asks once for what was asked ahead', async () => {
+test('the list reuses the response that was requested in advance', async () => {
   await withSessions(async (server) => {
     const tab = await Tab.open(await sharedBrowser(), server.url);
     const asked: string[] = [];
@@ -91,12 +91,12 @@ test('the list asks once for what was asked ahead', async () => {
     await tab.page.goto(server.url);
     await tab.page.getByTestId('session-row').first().waitFor();
     expect(asked.filter((path) => path === '/api/v1/sessions?order=attention&limit=50')).toHaveLength(1);
-    tab.expectNoTrouble();
+    tab.expectNoErrors();
     await tab.close();
   });
 });
 
-test('a phone has the list and a verdict after few files and bytes', async () => {
+test('a phone shows the list and a verdict within the file and byte budget', async () => {
   await withSessions(async (server, ids) => {
     for (const [path, testId] of [
       ['/', 'first-row'],

@@ -16,12 +16,12 @@ const sizes = [
   [1280, 'dark'],
 ] as const;
 
-describe('somebody who may write', () => {
+describe('with the write scope', () => {
   const { server, visit } = scenario();
 
-  test('acknowledges, assigns, tags, resolves and reopens, and another page shows it at once', async () => {
+  test('a session is acknowledged, assigned, tagged, resolved and reopened live', async () => {
     const id = await server().submit();
-    expect(await server().ended(id)).toBe('completed');
+    expect(await server().waitUntilEnded(id)).toBe('completed');
     const handled = () => server().ask<Handled>('GET', `/api/v1/sessions/${id}/handling`);
     const tab = await visit(`/sessions/${id}`, { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
     const other = await visit(`/sessions/${id}`);
@@ -87,9 +87,9 @@ describe('somebody who may write', () => {
     expect(await stored(handled())).toMatchObject({ state: 'open', resolution: '' });
   });
 
-  test('a second click in the same place changes nothing else', async () => {
+  test('a second click in the same place triggers no other action', async () => {
     const id = await server().submit();
-    await server().ended(id);
+    await server().waitUntilEnded(id);
     const handled = () => server().ask<Handled>('GET', `/api/v1/sessions/${id}/handling`);
     await server().ask('PATCH', `/api/v1/sessions/${id}/handling`, { state: 'acknowledged' });
     const { page } = await visit(`/sessions/${id}`);
@@ -111,9 +111,9 @@ describe('somebody who may write', () => {
     await eventually(ligatures).toBe('no-contextual');
   });
 
-  test('handles a session on a phone, and from the palette', async () => {
+  test('a session is handled on a phone and from the palette', async () => {
     const id = await server().submit();
-    expect(await server().ended(id)).toBe('completed');
+    expect(await server().waitUntilEnded(id)).toBe('completed');
     const tab = await visit(`/sessions/${id}`, {
       viewport: { width: 360, height: 740 },
       hasTouch: true,
@@ -134,9 +134,9 @@ describe('somebody who may write', () => {
     await tab.expectAccessible();
   });
 
-  test('filters the list by state, assignee and tag', async () => {
+  test('the list is filtered by state, assignee and tag', async () => {
     const [first, second] = [await server().submit(), await server().submit()];
-    for (const id of [first, second]) expect(await server().ended(id)).toBe('completed');
+    for (const id of [first, second]) expect(await server().waitUntilEnded(id)).toBe('completed');
     await server().ask('PATCH', `/api/v1/sessions/${first}/handling`, {
       state: 'acknowledged',
       assignee: 'me',
@@ -160,12 +160,12 @@ describe('somebody who may write', () => {
   });
 });
 
-describe('somebody who may only read', () => {
+describe('with the read scope only', () => {
   const { server, visit } = scenario({ auth: true });
 
-  test('sees what others did and can change nothing', async () => {
+  test('the handling is visible and cannot be changed', async () => {
     const id = await server().submit();
-    expect(await server().ended(id)).toBe('completed');
+    expect(await server().waitUntilEnded(id)).toBe('completed');
     await server().ask('PATCH', `/api/v1/sessions/${id}/handling`, { state: 'resolved', tags: { add: ['done'] } });
     const { key } = await server().ask<{ key: string }>('POST', '/api/v1/keys', { name: 'reader', scopes: ['read'] });
     const { page } = await visit(`/sessions/${id}`);

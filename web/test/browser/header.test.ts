@@ -14,7 +14,7 @@ ${plainChain.slice(plainChain.indexOf('agent_chains:'))}
   system: 'budgets: {daily: {max_cost_usd: 50}}',
 });
 
-test('a degraded system is marked on every page, and the mark leads to the reason', async () => {
+test('a degraded system has a badge on every page that links to the reason', async () => {
   const tab = await visit('/board');
   const { page } = tab;
   const mark = page.getByTestId('degraded');
@@ -27,9 +27,9 @@ test('a degraded system is marked on every page, and the mark leads to the reaso
   await eventually(() => page.getByTestId('system-warnings').innerText()).toContain('kubernetes-server');
 });
 
-test('the bar has what is left of the budget, exact in its tooltip', async () => {
+test('the top bar shows the remaining budget, with the exact value in a tooltip', async () => {
   const id = await server().submit();
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   const { page } = await visit('/');
   const budget = page.getByTestId('budget-left');
   await budget.waitFor();
@@ -39,9 +39,9 @@ test('the bar has what is left of the budget, exact in its tooltip', async () =>
   await page.getByTestId('usage-total').waitFor();
 });
 
-test('times are shown in UTC on request, with the zone named, also after a reload', async () => {
+test('times are shown in UTC on request, with the zone, even after a reload', async () => {
   const id = await server().submit();
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   const tab = await visit(`/sessions/${id}`, { timezoneId: 'Asia/Tokyo' });
   const { page } = tab;
   const received = page.getByText(/^Received /).first();
@@ -69,7 +69,7 @@ test('times are shown in UTC on request, with the zone named, also after a reloa
   await eventually(() => zone.getAttribute('aria-label')).toBe('Time zone: Asia/Tokyo');
 });
 
-test('on a phone the rarer pages are behind More, and every control of the frame has 44 px', async () => {
+test('on a phone, More has the other pages, and controls have at least 44 px', async () => {
   const tab = await visit('/', { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true });
   const { page } = tab;
   await page.getByTestId('more-pages').waitFor();
@@ -88,7 +88,7 @@ test('on a phone the rarer pages are behind More, and every control of the frame
   await eventually(() => page.getByTestId('more-pages').innerText()).toContain('Quality');
 });
 
-test('an error of Submit stays in view and takes the focus', async () => {
+test('a submission error is scrolled into view and focused', async () => {
   const tab = await visit('/submit', { viewport: { width: 1280, height: 600 } });
   const { page } = tab;
   await page.getByTestId('submit-default-tools').waitFor();
@@ -106,5 +106,5 @@ test('an error of Submit stays in view and takes the focus', async () => {
   await eventually(visible).toBe(true);
   await page.locator('main').evaluate((main) => main.scrollTo({ top: 0 }));
   await eventually(() => visible()).toBe(true);
-  await server().comeBack();
+  await server().restart();
 });

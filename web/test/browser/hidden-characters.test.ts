@@ -1,7 +1,7 @@
 /** Every name from a configuration, an alert or a model contains a character that reverses the following text. */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 
 /** U+202E, as an escape in a double-quoted YAML or JSON string. */
@@ -35,9 +35,9 @@ let id = '';
 
 beforeAll(async () => {
   id = await server().submit('web-1 \u202ecrashes', alertType);
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   await server().ask('POST', `/api/v1/sessions/${id}/chat/messages`, { content: 'Why \u202enow?' });
-  await server().ended(id);
+  await server().waitUntilEnded(id);
 });
 
 /** Returns where the raw character occurs in text that people read or hear. Fields that people edit may contain it. */
@@ -60,7 +60,7 @@ function hidden(page: Page): Promise<string[]> {
 
 async function expectEscaped(page: Page): Promise<void> {
   await eventually(() => page.locator('body').innerText()).toContain(turn);
-  expect(await still(() => hidden(page))).toEqual([]);
+  expect(await readOnce(() => hidden(page))).toEqual([]);
 }
 
 const narrow = { viewport: { width: 390, height: 844 } };
@@ -80,13 +80,13 @@ const views: [string, () => string, string, BrowserContextOptions][] = [
   ['configuration', () => '/system?tab=config&q=agents', '[data-testid=config-setting]', {}],
 ];
 
-test.each(views)('%s shows it as an escape', async (_, address, sign, context) => {
+test.each(views)('%s shows hidden characters as escapes', async (_, address, sign, context) => {
   const { page } = await visit(address(), context);
   await page.locator(sign).first().waitFor();
   await expectEscaped(page);
 });
 
-test('opened events, calls, a comparison and the palette show it as an escape', async () => {
+test('open events, calls, comparison and palette show hidden characters as escapes', async () => {
   const { page } = await visit(`/sessions/${id}`);
   await page.getByTestId('pane').first().waitFor();
   await page.getByRole('button', { name: 'Expand all of stage 1' }).click();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { capture, extracts, organizes, processed, refusesToExtract, scriptOf } from '../kit/notes';
 import { scenario } from '../kit/scenario';
 import { plainScript } from '../kit/server';
@@ -12,7 +12,7 @@ const jobOf = (page: Page, note: string) =>
 describe('background jobs', () => {
   const { server, visit } = scenario({ script: scriptOf([refusesToExtract('an odd note')], plainScript) });
 
-  test('a failed job shows its error and succeeds when it is retried', async () => {
+  test('a failed job shows its error and succeeds after a retry', async () => {
     const note = await processed(server(), 'This is an odd note.', 'failed');
     const tab = await visit('/system?tab=jobs&state=failed');
     const { page } = tab;
@@ -52,10 +52,10 @@ describe('background jobs', () => {
   });
 });
 
-describe('a key that may only read', () => {
+describe('a read-only key', () => {
   const { server, visit } = scenario({ auth: true });
 
-  test('sees everything and can change nothing', async () => {
+  test('shows everything and cannot change anything', async () => {
     const { key } = await server().ask<{ key: string }>('POST', '/api/v1/keys', { name: 'reader', scopes: ['read'] });
     const tab = await visit('/notes');
     const { page } = tab;
@@ -66,9 +66,9 @@ describe('a key that may only read', () => {
     await tab.expectAccessible();
     await page.goto(`${server().url}/board`);
     await page.getByTestId('read-only-notice').waitFor();
-    expect(await still(() => page.getByTestId('entity-new').count())).toBe(0);
+    expect(await readOnce(() => page.getByTestId('entity-new').count())).toBe(0);
     await page.goto(`${server().url}/system?tab=jobs`);
     await page.getByTestId('queue').first().waitFor();
-    expect(await still(() => page.getByTestId('queue-toggle').count())).toBe(0);
+    expect(await readOnce(() => page.getByTestId('queue-toggle').count())).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 
 const { server, visit } = scenario({
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await one.mock.reached('hold');
   sessions.disk = await one.submit('The disk of db-0 is nearly full.', 'disk-full');
   sessions.memory = await one.submit();
-  await Promise.all([sessions.failed, sessions.disk, sessions.memory].map((id) => one.ended(id)));
+  await Promise.all([sessions.failed, sessions.disk, sessions.memory].map((id) => one.waitUntilEnded(id)));
 });
 
 /** Returns the ids of the rows, from the top. */
@@ -118,11 +118,11 @@ test('filters and search in the address survive reload, back and saved links', a
   await eventually(() => other.page.getByTestId('search').inputValue()).toBe('nearly');
 });
 
-test('a filter without matches says so, and can be cleared', async () => {
+test('a filter without matches is reported and can be cleared', async () => {
   const tab = await visit('/?search=nothing-has-this&order=newest');
   const { page } = tab;
   await page.getByRole('heading', { name: 'No sessions match these filters' }).waitFor();
-  expect(await still(() => page.getByTestId('empty-first-visit').count())).toBe(0);
+  expect(await readOnce(() => page.getByTestId('empty-first-visit').count())).toBe(0);
   await tab.expectAccessible();
   await page.getByTestId('filter-clear').click();
   await expectRows(page, [sessions.memory, sessions.disk, sessions.running, sessions.failed]);
@@ -172,13 +172,13 @@ test('rows update live, and new sessions do not move the list', async () => {
   await page.keyboard.press('j');
   const fresh = await server().submit('web-2 is out of memory.');
   await server().mock.open('hold');
-  expect(await server().ended(running)).toBe('completed');
+  expect(await server().waitUntilEnded(running)).toBe('completed');
   await page.locator(`[data-session-id="${running}"][data-status=completed]`).waitFor();
-  expect(await still(() => focused(page))).toBe(running);
+  expect(await readOnce(() => focused(page))).toBe(running);
   const show = page.getByTestId('show-changes');
   await show.getByText('Show 1 new session').waitFor();
-  expect(await still(() => rowsOf(page))).toEqual([running, failed, memory, disk]);
-  await server().ended(fresh);
+  expect(await readOnce(() => rowsOf(page))).toEqual([running, failed, memory, disk]);
+  await server().waitUntilEnded(fresh);
   await show.click();
   await expectRows(page, [failed, fresh, memory, disk, running]);
 });
@@ -208,10 +208,10 @@ async function readList(page: Page): Promise<{ ids: string[]; most: number }> {
   });
 }
 
-test('a long list loads the next page near its end, and draws the rows in sight', async () => {
+test('a long list loads the next page near its end and renders only visible rows', async () => {
   const ids: string[] = [];
   for (let n = 0; n < 60; n++) ids.push(await server().submit(`web-${n} is out of memory.`));
-  await Promise.all(ids.map((id) => server().ended(id)));
+  await Promise.all(ids.map((id) => server().waitUntilEnded(id)));
 
   const { page } = await visit('/?order=newest');
   await page.getByTestId('load-more').waitFor();
@@ -220,14 +220,14 @@ test('a long list loads the next page near its end, and draws the rows in sight'
   // The focus stays on its row, the last one of the first page.
   await eventually(() => focused(page)).toBe(ids[10]);
   await page.getByText('All 65 sessions shown').waitFor();
-  expect(await still(() => focused(page))).toBe(ids[10]);
+  expect(await readOnce(() => focused(page))).toBe(ids[10]);
   const { ids: all, most } = await readList(page);
   expect(all.slice(0, 60)).toEqual(ids.toReversed());
   expect(new Set(all).size).toBe(65);
   expect(most).toBeLessThan(45);
 
   // The focused row stays mounted although it is out of view, and the keys continue from it.
-  expect(await still(() => focused(page))).toBe(ids[10]);
+  expect(await readOnce(() => focused(page))).toBe(ids[10]);
   await page.keyboard.press('ArrowDown');
   await eventually(() => focused(page)).toBe(ids[9]);
   await eventually(() => inView(page)).toBe(true);

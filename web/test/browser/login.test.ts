@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainScript } from '../kit/server';
 
 const { server, visit } = scenario({ script: plainScript, auth: true });
 
-test('login with a key leads to the requested page, and logout ends it', async () => {
+test('login with a key returns to the requested page, and logout ends it', async () => {
   const id = await server().submit();
-  await server().ended(id);
+  await server().waitUntilEnded(id);
 
   const tab = await visit(`/sessions/${id}`);
   const { page } = tab;
@@ -31,7 +31,7 @@ test('login with a key leads to the requested page, and logout ends it', async (
   expect(cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite }))).toEqual([
     { name: 'tarsy_session', httpOnly: true, sameSite: 'Strict' },
   ]);
-  expect(await still(() => page.evaluate(() => document.cookie))).toBe('');
+  expect(await readOnce(() => page.evaluate(() => document.cookie))).toBe('');
 
   // Changes need the CSRF token: the same request without it is rejected.
   const refused = await page.evaluate(
@@ -85,7 +85,7 @@ test('revoking a key ends its logins', async () => {
 
 test('a login that ends while the page is disconnected leads to the login page', async () => {
   const id = await server().submit();
-  await server().ended(id);
+  await server().waitUntilEnded(id);
   const tab = await visit(`/login?next=/sessions/${id}`);
   const { page } = tab;
   tab.tolerated = [/401|503|ERR_|WebSocket/];
@@ -98,7 +98,7 @@ test('a login that ends while the page is disconnected leads to the login page',
   await page.locator('[data-testid=connection][data-state=lost]').waitFor();
   // The page sends no requests: only its socket reconnects, and is rejected.
   await tab.context.clearCookies();
-  await server().comeBack();
+  await server().restart();
   await page.getByTestId('login-key').waitFor();
   await eventually(() => new URL(page.url()).searchParams.get('next')).toBe(`/sessions/${id}`);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
-import { looksRight } from '../kit/look';
+import { eventually, readOnce } from '../kit/expecting';
+import { definePageTests } from '../kit/look';
 
-const { server, visit } = looksRight('dark', [768, 2560]);
+const { server, visit } = definePageTests('dark', [768, 2560]);
 
 test('the chosen theme is stored and applied before the first paint', async () => {
   const tab = await visit('/', { colorScheme: 'light' });
@@ -27,7 +27,7 @@ test('the chosen theme is stored and applied before the first paint', async () =
     expect.arrayContaining(['dark early']),
   );
   expect(
-    await still(() =>
+    await readOnce(() =>
       page.evaluate(() => (Reflect.get(window, 'seen') as string[]).filter((one) => !one.startsWith('dark'))),
     ),
   ).toEqual([]);

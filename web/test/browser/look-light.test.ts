@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../kit/expecting';
-import { expectStill, looksRight } from '../kit/look';
+import { definePageTests, expectNoAnimations } from '../kit/look';
 
-const { visit, sessions } = looksRight('light', [360, 1440]);
+const { visit, sessions } = definePageTests('light', [360, 1440]);
 
-test('nothing moves where motion is reduced', async () => {
+test('nothing is animated with reduced motion', async () => {
   const { page } = await visit(`/sessions/${sessions.running}`, { reducedMotion: 'no-preference' });
   await page.getByTestId('now').waitFor();
   // Something must move, or the test would not show that motion is reduced.
   await eventually(() => page.evaluate(() => document.getAnimations().length)).toBeGreaterThan(0);
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  await expectStill(page);
+  await expectNoAnimations(page);
 });
 
-test('a new theme is complete in the next frame where motion is reduced', async () => {
+test('a new theme is complete in the next frame with reduced motion', async () => {
   const { page } = await visit('/', { colorScheme: 'light', reducedMotion: 'reduce' });
   const title = page.getByTestId('session-row').first().locator('.font-semibold');
   await title.waitFor();

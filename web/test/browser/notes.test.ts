@@ -93,7 +93,7 @@ test('a note is captured with Ctrl+Enter, processed live, and shows its entities
   await eventually(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Roll back to 1.4');
 });
 
-test('a failed note shows its error, and is processed again on request', async () => {
+test('a failed note shows its error and can be reprocessed', async () => {
   const failed = await processed(server(), 'This is an odd note.', 'failed');
   const tab = await visit('/notes?status=failed');
   const { page } = tab;
@@ -113,7 +113,7 @@ test('a failed note shows its error, and is processed again on request', async (
   await page.locator(`[data-note-id="${failed.id}"][data-status=done]`).waitFor();
 });
 
-test('the calls for notes are in the usage as a kind of their own', async () => {
+test('usage lists note calls as their own kind', async () => {
   await processed(server(), 'Nothing of interest happened.');
   const { page } = await visit('/system?tab=usage');
   const kinds = page.getByRole('region', { name: 'By kind' });
@@ -124,7 +124,7 @@ test('the calls for notes are in the usage as a kind of their own', async () => 
     .waitFor();
 });
 
-test('all notes since a day are processed again', async () => {
+test('all notes since a day are reprocessed', async () => {
   const note = await processed(server(), 'Nothing of interest happened.');
   const tab = await visit('/notes');
   const { page } = tab;
@@ -162,7 +162,7 @@ test('filters and search are part of the address', async () => {
   await row(page, empty.id).waitFor();
 });
 
-test('a text that was not captured is kept, and a refused one is explained', async () => {
+test('a text that was not captured is kept, and a refusal is explained', async () => {
   const tab = await visit('/notes');
   const { page } = tab;
   const field = page.getByTestId('capture-text');
@@ -187,7 +187,7 @@ test('hostile text in notes and entities is shown as text', async () => {
 
 test('the analysis of a session is kept as a note, and its tasks appear on the session', async () => {
   const session = await server().submit();
-  await server().ended(session);
+  await server().waitUntilEnded(session);
   const tab = await visit(`/sessions/${session}`);
   const { page } = tab;
   await page.getByTestId('keep-note').click();
@@ -202,7 +202,7 @@ test('the analysis of a session is kept as a note, and its tasks appear on the s
   await tab.expectAccessible();
 });
 
-test('a note that does not exist says so', async () => {
+test('an unknown note is reported', async () => {
   const tab = await visit('/notes/00000000-0000-7000-8000-000000000000');
   tab.tolerated = [/404/];
   await tab.page.getByRole('heading', { name: 'Note not found' }).waitFor();

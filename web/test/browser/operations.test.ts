@@ -4,7 +4,7 @@
  */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain, plainScript } from '../kit/server';
 
@@ -47,10 +47,10 @@ test('intake is paused from the palette, shown on every page and resumed from th
   }
   await page.getByTestId('resume-intake').click();
   await banner.waitFor({ state: 'detached' });
-  await server().ended(await server().submit());
+  await server().waitUntilEnded(await server().submit());
 });
 
-test('the sessions that a filter matches are cancelled after their number was shown', async () => {
+test('sessions matching a filter are cancelled after confirming their number', async () => {
   await server().ask('PUT', '/api/v1/system/pauses/claiming', { reason: 'storm' });
   await server().submit('storm one');
   await server().submit('storm two');
@@ -79,12 +79,12 @@ test('the sessions that a filter matches are cancelled after their number was sh
   await page.getByTestId('cancel-matching').click();
   await page.getByTestId('cancel-none').waitFor();
   await server().ask('DELETE', '/api/v1/system/pauses/claiming');
-  await server().ended(other);
+  await server().waitUntilEnded(other);
 });
 
-test('a shared session is read without a login at 360 and 1280 pixels until it is revoked', async () => {
+test('a shared session is readable without a login until it is revoked', async () => {
   const id = await server().submit();
-  await server().ended(id);
+  await server().waitUntilEnded(id);
   const { page } = await visit(`/sessions/${id}`);
   await logIn(page);
   await page.getByTestId('share-session').click();
@@ -109,7 +109,7 @@ test('a shared session is read without a login at 360 and 1280 pixels until it i
     await reader.expectAccessible();
     await eventually(() => reader.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     for (const changing of ['cancel', 'rerun', 'chat-open', 'share-session', 'feedback'])
-      expect(await still(() => reader.page.getByTestId(changing).count())).toBe(0);
+      expect(await readOnce(() => reader.page.getByTestId(changing).count())).toBe(0);
     const api = new Set(asked.filter((path) => path.startsWith('/api/')));
     expect([...api].sort()).toEqual(['/api/v1/me', '/api/v1/shared']);
   }

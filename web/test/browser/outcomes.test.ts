@@ -5,22 +5,22 @@ import { eventually } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { verdictRoute } from '../kit/verdict';
 
-const told = {
+const verdicts = {
   cause_found: { word: 'Cause found', cause: 'The image tag of billing does not exist' },
   probable_cause: { word: 'Probable cause', cause: 'The cache of web evicts too early' },
   inconclusive: { word: 'Inconclusive', cause: '' },
   false_alarm: { word: 'False alarm', cause: 'The probe was slower than its limit' },
   needs_human: { word: 'Needs a person', cause: '' },
 } as const;
-type Told = keyof typeof told;
-const kinds = Object.keys(told) as Told[];
+type Kind = keyof typeof verdicts;
+const kinds = Object.keys(verdicts) as Kind[];
 
 const { server, visit } = scenario({
   verdict: true,
   script: `
 version: 1
 routes:
-${kinds.map((kind) => verdictRoute(`Analysis of ${kind}`, { outcome: kind, cause: told[kind].cause })).join('\n')}
+${kinds.map((kind) => verdictRoute(`Analysis of ${kind}`, { outcome: kind, cause: verdicts[kind].cause })).join('\n')}
 ${kinds.map((kind) => `  - {when: {agent: Investigator, user: alert of ${kind}}, replies: [{text: Analysis of ${kind}., times: forever}]}`).join('\n')}
   - {when: {agent: Investigator}, replies: [{text: Analysis without a verdict., times: forever}]}
   - {when: {user: Summarize this analysis}, replies: [{text: A summary of the analysis., times: forever}]}
@@ -42,12 +42,12 @@ agent_chains:
 `,
 });
 
-const sessions = {} as Record<Told | 'none', string>;
+const sessions = {} as Record<Kind | 'none', string>;
 
 beforeAll(async () => {
   for (const kind of kinds) sessions[kind] = await server().submit(`This is the alert of ${kind}.`);
   sessions.none = await server().submit('Nothing asks for a verdict.', 'silent');
-  for (const id of Object.values(sessions)) expect(await server().ended(id)).toBe('completed');
+  for (const id of Object.values(sessions)) expect(await server().waitUntilEnded(id)).toBe('completed');
 });
 
 const rowOf = (page: Page, id: string) => page.locator(`[data-session-id="${id}"]`);
@@ -58,16 +58,16 @@ function idsOf(page: Page): Promise<(string | undefined)[]> {
     .evaluateAll((rows) => rows.map((row) => (row as HTMLElement).dataset.sessionId));
 }
 
-test('a row has the outcome and the cause; without a verdict it is completed', async () => {
+test('a row shows outcome and cause, or Completed without a verdict', async () => {
   const tab = await visit('/');
   const { page } = tab;
   for (const kind of kinds) {
     const row = rowOf(page, sessions[kind]);
     const text = () => row.innerText();
-    await eventually(text).toContain(told[kind].word);
+    await eventually(text).toContain(verdicts[kind].word);
     await eventually(text).not.toContain('Completed');
     await eventually(() => row.getByTestId('session-line').innerText()).toBe(
-      told[kind].cause || 'A summary of the analysis.',
+      verdicts[kind].cause || 'A summary of the analysis.',
     );
   }
   const plain = () => rowOf(page, sessions.none).innerText();
@@ -121,10 +121,10 @@ test('the palette shows the outcome of the sessions it finds', async () => {
   await page.keyboard.type('evicts');
   const found = page.getByTestId('palette').getByRole('option', { name: /Probable cause/ });
   await found.waitFor();
-  await eventually(() => found.innerText()).toContain(told.probable_cause.cause);
+  await eventually(() => found.innerText()).toContain(verdicts.probable_cause.cause);
 });
 
-test('the palette has the filters of the list', async () => {
+test('the palette offers the filters of the list', async () => {
   const { page } = await visit('/');
   await rowOf(page, sessions.none).waitFor();
   await page.keyboard.press('Control+k');

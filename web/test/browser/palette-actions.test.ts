@@ -24,7 +24,7 @@ const otherWords: Record<string, RegExp> = {
   Acknowledge: /^Acknowledge this session$/,
   Resolve: /^Resolve this session$/,
   'Assign to me': /^Assign this session to me$/,
-  Assign: /^Assign this session to somebody$/,
+  Assign: /^Assign this session…$/,
   Tags: /^Edit the tags of this session$/,
   Trace: /^Open trace$/,
   Chat: /^Ask a question$/,
@@ -117,7 +117,7 @@ const phone = { viewport: { width: 360, height: 740 } };
 /** The chat is beside the page on a wide screen, and opened on request elsewhere. */
 const onlyWide = ['Close chat'];
 
-test.each(pages)('the palette of $name has on a phone what it has on a wide screen', async (place) => {
+test.each(pages)('the palette of $name has the same actions on a phone', async (place) => {
   const lines = wideLines.get(place.name) ?? (await paletteLines(await openWide(place)));
   const wide = lines.filter((line) => !onlyWide.includes(line));
   const narrow = (await visit(place.address(sessions), phone)).page;
@@ -128,7 +128,7 @@ test.each(pages)('the palette of $name has on a phone what it has on a wide scre
   }).toEqual([]);
 });
 
-test('what is folded away on a phone is done from the palette', async () => {
+test('actions that a phone hides are available in the palette', async () => {
   const { page } = await visit(`/sessions/${sessions.done}`, {
     ...phone,
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -160,7 +160,7 @@ async function choose(page: Page, typed: string): Promise<void> {
   await page.getByTestId('palette').waitFor({ state: 'detached' });
 }
 
-test('commands of a session do what its buttons do', async () => {
+test('session commands do the same as the buttons', async () => {
   const { page } = await visit(`/sessions/${sessions.done}`, {
     viewport: { width: 1280, height: 700 },
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -195,7 +195,7 @@ test('commands of a session do what its buttons do', async () => {
   await eventually(open).toBe(0);
 });
 
-test('fields, choices and menus of a page are chosen in the palette', async () => {
+test('the palette opens fields, choices and menus of a page', async () => {
   const { page } = await visit('/notes');
   await page.getByTestId('notes-list').waitFor();
   await choose(page, 'status failed');

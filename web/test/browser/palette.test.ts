@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 
 const { server, visit } = scenario();
@@ -7,7 +7,7 @@ let session = '';
 
 beforeAll(async () => {
   session = await server().submit('The turbine of hall seven hums.');
-  await server().ended(session);
+  await server().waitUntilEnded(session);
 });
 
 test('Ctrl+K opens pages, and Escape restores the focus', async () => {
@@ -36,7 +36,7 @@ test('Ctrl+K opens pages, and Escape restores the focus', async () => {
   await page.getByRole('heading', { level: 1, name: 'New alert' }).waitFor();
 });
 
-test('what is typed while the palette loads is no shortcut', async () => {
+test('keys typed while the palette loads trigger no shortcut', async () => {
   const { page } = await visit('/');
   let load = () => {};
   const loading = new Promise<void>((resolve) => {
@@ -61,7 +61,7 @@ test('what is typed while the palette loads is no shortcut', async () => {
   expect(new URL(page.url()).pathname).toBe('/');
 });
 
-test('sessions are found by their text and by their id', async () => {
+test('sessions are found by text and by id', async () => {
   const { page } = await visit('/system');
   const palette = page.getByTestId('palette');
   const system = page.getByRole('heading', { level: 1, name: 'System' });
@@ -158,7 +158,7 @@ test('single-key shortcuts can be turned off, and stay off', async () => {
     await page.keyboard.press('Control+k');
     await page.getByTestId('palette').waitFor();
     await eventually(() => new URL(page.url()).pathname).toBe('/system');
-    expect(await still(() => page.getByTestId('keyboard-help').count())).toBe(0);
+    expect(await readOnce(() => page.getByTestId('keyboard-help').count())).toBe(0);
     await page.keyboard.press('Escape');
     await page.getByTestId('palette').waitFor({ state: 'detached' });
   };

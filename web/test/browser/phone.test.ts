@@ -12,9 +12,9 @@ const { server, visit } = scenario({
 
 const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
 
-test('a session on a phone has actions in words of 44 px, and sheets for evidence and chat', async () => {
+test('a session on a phone has 44 px actions, and sheets for evidence and chat', async () => {
   const id = await server().submit();
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   const tab = await visit(`/sessions/${id}`, phone);
   const { page } = tab;
   await page.getByTestId('next-steps').waitFor();
@@ -92,5 +92,5 @@ test('a running session on a phone is cancelled from its header', async () => {
   expect((await answer).ok()).toBe(true);
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await server().mock.open('phone');
-  await server().ended(id);
+  await server().waitUntilEnded(id);
 });

@@ -31,7 +31,7 @@ agent_chains:
 `,
 });
 
-test('without sessions the page tells how to get numbers', async () => {
+test('the empty page explains how to get data', async () => {
   const tab = await visit('/quality');
   const { page } = tab;
   await page.getByRole('heading', { name: 'No sessions completed in the last 30 days' }).waitFor();
@@ -41,7 +41,7 @@ test('without sessions the page tells how to get numbers', async () => {
   await page.waitForURL(/\/submit/);
 });
 
-test('outcomes, agreement, time and cost are counted by chain, and lead to the sessions', async () => {
+test('outcomes, agreement, time and cost are shown by chain and link to sessions', async () => {
   const ids: string[] = [];
   for (const [data, type] of [
     ['The disk of db-0 is full.', 'disk-full'],
@@ -49,7 +49,7 @@ test('outcomes, agreement, time and cost are counted by chain, and lead to the s
     ['The probe of web is slow.', 'probe-slow'],
   ] as const) {
     const id = await server().submit(data, type);
-    expect(await server().ended(id)).toBe('completed');
+    expect(await server().waitUntilEnded(id)).toBe('completed');
     ids.push(id);
   }
   const [first, second] = ids;

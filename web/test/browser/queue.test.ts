@@ -1,7 +1,7 @@
 /** More alerts than the server investigates at a time, and alerts that repeat after their session has ended. */
 import { expect, test } from 'vitest';
 import { deliver, type SentAlert } from '../kit/alerts';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
 
@@ -28,27 +28,27 @@ const alert = (alertname: string, summary: string, labels: Record<string, string
   annotations: { summary },
 });
 
-test('an alert that comes again after the window links to its earlier session', async () => {
+test('an alert repeated after the window links to its earlier session', async () => {
   const flood = alert('Flood', 'The log floods the disk');
   const [first] = await deliver(server(), flood);
-  await server().ended(first?.session_id ?? '');
+  await server().waitUntilEnded(first?.session_id ?? '');
   const [second] = await deliver(server(), flood);
   expect(second?.action).toBe('investigate');
   expect(second?.session_id).not.toBe(first?.session_id);
   const { page } = await visit(`/sessions/${second?.session_id}`);
   await page.getByTestId('session-header').getByTestId('earlier-session').click();
   await page.waitForURL(new RegExp(first?.session_id ?? ''));
-  expect(await still(() => page.getByTestId('earlier-session').count())).toBe(0);
+  expect(await readOnce(() => page.getByTestId('earlier-session').count())).toBe(0);
 });
 
-test('the list counts all sessions that wait, and has them between failed and done', async () => {
+test('the list counts queued sessions and places them between failed and completed', async () => {
   const probe = { probe: 'order' };
   const ended = await deliver(
     server(),
     alert('Done', 'All is well', probe),
     alert('Failed', 'The model refuses this', probe),
   );
-  await Promise.all(ended.map(({ session_id }) => server().ended(session_id ?? '')));
+  await Promise.all(ended.map(({ session_id }) => server().waitUntilEnded(session_id ?? '')));
   const [running] = await deliver(server(), alert('Running', 'This is the long one', probe));
   await server().mock.reached('hold');
   const many = Array.from({ length: 229 }, (_, n) => alert(`Many${n}`, 'This is the long one too'));

@@ -4,7 +4,7 @@
  */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { expectWholeTimeline, status } from '../kit/timeline';
 
@@ -64,7 +64,7 @@ function received(page: Page): string[] {
   return types;
 }
 
-test('a killed server that comes back is caught up with', async () => {
+test('the page catches up after a killed server restarts', async () => {
   const { mock } = server();
   const id = await server().submit('It crashes.', 'Crashed');
   const tab = await visit(`/sessions/${id}`);
@@ -83,14 +83,14 @@ test('a killed server that comes back is caught up with', async () => {
   await tab.expectAccessible();
 
   await mock.open('crashed');
-  await server().comeBack();
+  await server().restart();
   await freshness(page, 'live').waitFor({ state: 'attached' });
   await status(page, 'completed').waitFor();
   await eventually(() => page.getByTestId('freshness').innerText()).toBe('');
   await expectWholeTimeline(page, server(), id);
 });
 
-test('a page that missed more than can be replayed reloads', async () => {
+test('the page reloads after missing more than can be replayed', async () => {
   const { mock } = server();
   const id = await server().submit('It overflows.', 'Overflown');
   const tab = await visit('/');
@@ -105,9 +105,9 @@ test('a page that missed more than can be replayed reloads', async () => {
   await freshness(page, 'connecting').waitFor();
   await tab.context.setOffline(true);
   await mock.open('overflown');
-  await server().comeBack();
-  expect(await server().ended(id)).toBe('completed');
-  expect(await still(() => freshness(page, 'connecting').count())).toBe(1);
+  await server().restart();
+  expect(await server().waitUntilEnded(id)).toBe('completed');
+  expect(await readOnce(() => freshness(page, 'connecting').count())).toBe(1);
   expect(types).not.toContain('catchup.overflow');
 
   await tab.context.setOffline(false);
@@ -117,7 +117,7 @@ test('a page that missed more than can be replayed reloads', async () => {
   await expectWholeTimeline(page, server(), id);
 });
 
-test('a network outage is shown, and nothing is missed', async () => {
+test('a network outage is shown, and no event is lost', async () => {
   const { mock } = server();
   const id = await server().submit('It is offline.', 'Offline');
   const tab = await visit(`/sessions/${id}`);
@@ -128,9 +128,9 @@ test('a network outage is shown, and nothing is missed', async () => {
 
   await tab.context.setOffline(true);
   await mock.open('offline');
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   await eventually(() => freshness(page, 'connecting').count()).toBe(1);
-  expect(await still(() => status(page, 'completed').count())).toBe(0);
+  expect(await readOnce(() => status(page, 'completed').count())).toBe(0);
 
   await tab.context.setOffline(false);
   await status(page, 'completed').waitFor();

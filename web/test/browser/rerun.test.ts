@@ -1,7 +1,7 @@
 /** Re-running a session from its page, unchanged or with another chain, model or tool selection. */
 import { expect, test } from 'vitest';
 import type { SessionDetail } from '@/api/types';
-import { eventually, still, stored } from '../kit/expecting';
+import { eventually, readOnce, stored } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { status } from '../kit/timeline';
 
@@ -41,13 +41,13 @@ mcp_servers:
 const detail = (id: string) => server().ask<SessionDetail>('GET', `/api/v1/sessions/${id}`);
 const idOf = (url: string) => new URL(url).pathname.split('/').at(-1) ?? '';
 
-test('a session is re-run with another chain, model and tools, and leads back to its original', async () => {
+test('a re-run with another chain, model and tools links to its original', async () => {
   const id = await server().submit();
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   const tab = await visit(`/sessions/${id}`);
   const { page } = tab;
   await status(page, 'completed').waitFor();
-  expect(await still(() => page.getByTestId('compare-original').count())).toBe(0);
+  expect(await readOnce(() => page.getByTestId('compare-original').count())).toBe(0);
   await page.getByTestId('rerun').click();
   const form = page.getByTestId('rerun-form');
   // The form starts with the session's settings.
@@ -67,7 +67,7 @@ test('a session is re-run with another chain, model and tools, and leads back to
 
   await page.waitForURL((url) => url.pathname.startsWith('/sessions/') && idOf(url.href) !== id);
   const again = idOf(page.url());
-  expect(await server().ended(again)).toBe('completed');
+  expect(await server().waitUntilEnded(again)).toBe('completed');
   expect(await stored(detail(again))).toMatchObject({
     rerun_of: id,
     chain_id: 'deep',
@@ -97,7 +97,7 @@ test('a session is re-run with another chain, model and tools, and leads back to
   await page.getByTestId('confirm').click();
   await page.waitForURL((url) => idOf(url.href) !== again);
   const third = idOf(page.url());
-  expect(await server().ended(third)).toBe('completed');
+  expect(await server().waitUntilEnded(third)).toBe('completed');
   expect(await stored(detail(third))).toMatchObject({
     rerun_of: again,
     chain_id: 'deep',
@@ -106,9 +106,9 @@ test('a session is re-run with another chain, model and tools, and leads back to
   });
 });
 
-test('an error of a re-run stays in view, and the form stays as it is', async () => {
+test('a re-run error stays in view, and the form is unchanged', async () => {
   const id = await server().submit();
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   const tab = await visit(`/sessions/${id}`, { viewport: { width: 360, height: 640 } });
   const { page } = tab;
   tab.tolerated = [/\b400\b/];

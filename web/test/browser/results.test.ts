@@ -1,7 +1,7 @@
 /** Results of tools: long logs, results cut by the server, metrics, and repeated identical calls. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { callOf, callRow, inSight, rowOf, timeline, timelineOf } from '../kit/timeline';
 
@@ -66,7 +66,7 @@ function ended(): Promise<string> {
     const id = await server().submit();
     await server().mock.reached('more');
     await server().mock.open('more');
-    expect(await server().ended(id)).toBe('completed');
+    expect(await server().waitUntilEnded(id)).toBe('completed');
     return id;
   })();
   return done;
@@ -92,14 +92,14 @@ test('identical calls become one row as they arrive, and a citation into it open
   const tab = await visit(`/sessions/${id}`);
   const { page } = tab;
   await eventually(() => callRow(page, '1.1.5').count()).toBe(1);
-  expect(await still(() => group(page).count())).toBe(0);
+  expect(await readOnce(() => group(page).count())).toBe(0);
   await server().mock.open('more');
   await eventually(() => group(page).getByTestId('group-count').innerText()).toContain('×40');
   await eventually(() => callRow(page, '1.1.30').count()).toBe(0);
   done = server()
-    .ended(id)
+    .waitUntilEnded(id)
     .then(() => id);
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   await eventually(() => group(page).innerText()).toContain('1.1.4–43');
   await eventually(() => group(page).innerText()).toContain('get_pods');
 
@@ -130,14 +130,14 @@ test('the address of a call inside a group opens the group', async () => {
   expect(calls).toHaveLength(40);
 });
 
-test('a long log shows its head and its tail, numbered, with levels, and all on request', async () => {
+test('a long log shows its numbered head and tail with levels, and all on request', async () => {
   const { tab, result } = await openCall(await ended(), '1.1.1');
   const rows = result.locator('[data-row]');
   await eventually(() => rows.count()).toBe(60);
   await eventually(() => rows.first().innerText()).toMatch(/^1\s+14:00:00 INFO/);
   await eventually(() => rows.last().innerText()).toMatch(/^500\s/);
   await result.getByText('440 lines hidden').waitFor();
-  expect(await still(() => result.getByTestId('result-cut').count())).toBe(0);
+  expect(await readOnce(() => result.getByTestId('result-cut').count())).toBe(0);
   const level = (at: number) => result.locator(`[data-row="${at}"]`).getAttribute('data-level');
   await eventually(async () => [await level(0), await level(5)]).toEqual(['info', 'warn']);
   await tab.expectAccessible();
@@ -150,7 +150,7 @@ test('a long log shows its head and its tail, numbered, with levels, and all on 
   await eventually(async () => new Set([await colour(0), await colour(5), await colour(50)]).size).toBe(3);
 });
 
-test('a search counts, marks and leads to what it finds, also in hidden lines', async () => {
+test('a search counts, highlights and reveals its matches, even in hidden lines', async () => {
   const { tab, page, result } = await openCall(await ended(), '1.1.1');
   await result.getByRole('button', { name: 'Search in result' }).click();
   await page.keyboard.type('error');
@@ -179,7 +179,7 @@ test('a search counts, marks and leads to what it finds, also in hidden lines', 
   await count.waitFor({ state: 'detached' });
 });
 
-test('lines wrap or not, and the choice is kept', async () => {
+test('line wrapping can be toggled, and the choice is kept', async () => {
   const id = await ended();
   const { page, result } = await openCall(id, '1.1.2', { viewport: { width: 360, height: 740 } });
   const wrap = result.getByRole('button', { name: 'Wrap lines' });
@@ -197,7 +197,7 @@ test('lines wrap or not, and the choice is kept', async () => {
   await eventually(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
 });
 
-test('a result that the server cut says how much is missing', async () => {
+test('a truncated result shows how much is missing', async () => {
   const { result } = await openCall(await ended(), '1.1.2');
   const whole = Math.ceil(new TextEncoder().encode(dump.join('\n')).length / 4);
   const missing = whole - 8_000;
@@ -207,7 +207,7 @@ test('a result that the server cut says how much is missing', async () => {
   );
 });
 
-test('metrics are drawn in the chosen zone, with their numbers in a table, and as text on request', async () => {
+test('metrics are drawn in the chosen zone, with a table and the text on request', async () => {
   const { tab, page, result } = await openCall(await ended(), '1.1.3', { timezoneId: 'Europe/Berlin' });
   const chart = result.getByTestId('series-chart');
   await chart.locator('canvas').waitFor();
@@ -238,7 +238,7 @@ test('metrics are drawn in the chosen zone, with their numbers in a table, and a
   await eventually(() => chart.count()).toBe(0);
 });
 
-test('a mebibyte of lines puts only a few of them into the document', async () => {
+test('a mebibyte of lines renders only a few of them', async () => {
   const id = await ended();
   const event = await callOf(server(), id, '1.1.1');
   const tab = await visit('/');
@@ -251,10 +251,10 @@ test('a mebibyte of lines puts only a few of them into the document', async () =
   await page.goto(`${server().url}/sessions/${id}?event=${event.id}`);
   const result = await opened(page, id, '1.1.1');
   await eventually(() => result.locator('[data-row]').count()).toBe(60);
-  expect(await still(() => result.locator('b').count())).toBe(0);
+  expect(await readOnce(() => result.locator('b').count())).toBe(0);
   await result.getByRole('button', { name: 'Show all' }).click();
   await result.getByText('too long to show all of its lines').waitFor();
-  expect(await still(() => result.locator('[data-row]').count())).toBeLessThan(500);
+  expect(await readOnce(() => result.locator('[data-row]').count())).toBeLessThan(500);
   const box = result.locator('[data-scroller]');
   await box.evaluate((list) => list.scrollTo(0, list.scrollHeight));
   await eventually(() => result.locator('[data-row="36999"]').count()).toBe(1);
@@ -263,5 +263,5 @@ test('a mebibyte of lines puts only a few of them into the document', async () =
   await eventually(() => result.getByTestId('result-matches').innerText()).toBe('1 of 5,000+');
   await page.keyboard.press('Shift+Enter');
   await eventually(() => result.locator('[data-row="4999"] mark[data-current]').count()).toBe(1);
-  expect(await still(() => timeline(page).locator('[data-row]').count())).toBeLessThan(1_000);
+  expect(await readOnce(() => timeline(page).locator('[data-row]').count())).toBeLessThan(1_000);
 });

@@ -184,7 +184,7 @@ test('an item is edited and accepted', async () => {
   expect(await stored(entityOf(entity_id))).toMatchObject({ title: 'Watch the disk', owner: 'Bob', state: 'accepted' });
 });
 
-test('an item that somebody else decided is not decided again', async () => {
+test('an item decided by someone else is not decided again', async () => {
   const items = await makeItems();
   const tab = await visit(`/review?item=${items.entity}`);
   const { page } = tab;
@@ -207,7 +207,7 @@ test('an item that somebody else decided is not decided again', async () => {
   await eventually(() => page.getByTestId('review-accept').count()).toBe(0);
 });
 
-test('a decision is undone at once, and from the list of recent ones', async () => {
+test('a decision is undone immediately, and from the list of recent ones', async () => {
   const items = await makeItems();
   const { page } = await visit(`/review?item=${items.entity}`);
   await shown(page, items.entity).waitFor();
@@ -243,7 +243,7 @@ test('several items are decided at once', async () => {
   expect((await stored(itemOf(items.assignment))).status).toBe('rejected');
 });
 
-test('items that others decided meanwhile are named in the report of a bulk decision, and stay', async () => {
+test('a bulk decision reports and keeps items that others decided meanwhile', async () => {
   const items = await makeItems();
   const word = `set${made.sets}`;
   const tab = await visit('/review?mode=bulk');
@@ -317,7 +317,7 @@ test('a new epic is accepted as proposed, or with another name', async () => {
   expect(names).not.toContain(`Epic of set${made.sets}`);
 });
 
-test('the entity that stays in a merge is chosen', async () => {
+test('the entity to keep in a merge can be chosen', async () => {
   const items = await makeItems();
   const { page } = await visit(`/review?item=${items.duplicate}`);
   await shown(page, items.duplicate).waitFor();
@@ -342,7 +342,7 @@ test('the open count follows decisions made elsewhere', async () => {
   await eventually(number).toBe(before - 1);
 });
 
-test('a filter without items says so', async () => {
+test('a filter without items is reported', async () => {
   const { page } = await visit('/review?kind=duplicate');
   await page.getByTestId('review-kind').waitFor();
   const open = await server().ask<{ items: { id: string; version: number }[] }>(

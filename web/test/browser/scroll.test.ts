@@ -1,7 +1,7 @@
 /** A reader who scrolls up stays there whatever arrives below; a reader at the end follows it. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { callRow, inSight, position, scroller, status, timeline } from '../kit/timeline';
 
@@ -59,7 +59,7 @@ async function wheel(page: Page, list: Locator, by: number): Promise<void> {
 const belowSight = (list: Locator) =>
   list.evaluate((element) => Math.round(element.scrollHeight - element.clientHeight - element.scrollTop));
 
-test('scrolling up keeps the place while the agent continues', async () => {
+test('scrolling up keeps the position while the agent continues', async () => {
   const { mock } = server();
   const id = await server().submit();
   const { page } = await visit(`/sessions/${id}`);
@@ -83,7 +83,7 @@ test('scrolling up keeps the place while the agent continues', async () => {
   await mock.open('one');
   await mock.reached('two');
   await eventually(() => jump.innerText()).toContain('31 new');
-  expect(await still(() => position(list))).toEqual(place);
+  expect(await readOnce(() => position(list))).toEqual(place);
 
   // The jump button leads back to the end, and the page follows again.
   await jump.click();
@@ -103,7 +103,7 @@ test('scrolling up keeps the place while the agent continues', async () => {
   await eventually(() => jump.innerText()).toContain('31 new');
   await eventually(() => row.getAttribute('data-open')).toBe('true');
   await eventually(() => row.getByText('two, after: sentence 30 of many').count()).toBeGreaterThan(0);
-  expect(await still(() => position(list))).toEqual(near);
+  expect(await readOnce(() => position(list))).toEqual(near);
 
   // Scrolling back to the end makes the page follow again.
   await eventually(async () => {
@@ -125,7 +125,7 @@ test('scrolling up keeps the place while the agent continues', async () => {
   await eventually(() => following(page)).toBe('true');
 });
 
-test('scrolling up in one agent keeps the place while both agents continue', async () => {
+test('scrolling up in one agent keeps the position while both agents continue', async () => {
   const { mock } = server();
   const id = await server().submit('Two look at it.', 'abreast');
   const { page } = await visit(`/sessions/${id}`);
@@ -147,8 +147,8 @@ test('scrolling up in one agent keeps the place while both agents continue', asy
   await mock.open('left');
   await mock.reached('left-end');
   await eventually(() => jump.innerText()).toContain('21 new');
-  expect(await still(() => position(list))).toEqual(place);
-  expect((await still(() => position(scroller(page)))).top).toBe(around.top);
+  expect(await readOnce(() => position(list))).toEqual(place);
+  expect((await readOnce(() => position(scroller(page)))).top).toBe(around.top);
 
   await jump.click();
   await eventually(() => belowSight(list)).toBeLessThanOrEqual(1);

@@ -1,11 +1,11 @@
 /** A page that scenarios share in turn keeps nothing of the previous scenario. */
 import { expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 
 const { server, visit } = scenario();
 
-test('a reused page has no storage, cookie, permission, size, theme or listener of another scenario', async () => {
+test('a reused page has no state or listener of another scenario', async () => {
   const phone = { width: 360, height: 740 };
   const first = await visit('/', { viewport: phone, colorScheme: 'dark', permissions: ['clipboard-read'] });
   const { page } = first;
@@ -31,7 +31,7 @@ test('a reused page has no storage, cookie, permission, size, theme or listener 
       dark: matchMedia('(prefers-color-scheme: dark)').matches,
       clipboard: (await navigator.permissions.query({ name: 'clipboard-read' as PermissionName })).state,
     }));
-  expect(await still(left)).toEqual({
+  expect(await readOnce(left)).toEqual({
     stored: [null, null],
     cookie: '',
     width: 1440,
@@ -40,7 +40,7 @@ test('a reused page has no storage, cookie, permission, size, theme or listener 
   });
 });
 
-test('a page that was changed for good is not given to another scenario', async () => {
+test('a permanently changed page is not reused', async () => {
   const first = await visit('/');
   await first.page.addInitScript(() => Object.assign(window, { left: 'here' }));
   await first.close();

@@ -1,7 +1,7 @@
 /** Similar past sessions on the page of a session, with feedback on their verdicts. */
 import { expect, test } from 'vitest';
 import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { status } from '../kit/timeline';
 
@@ -15,7 +15,7 @@ const { server, visit } = scenario({
 async function concluded(cause: string, data: unknown = 'The pod web-1 crashes.'): Promise<string> {
   await server().mock.play(verdictScript(JSON.stringify({ ...verdictAnswer, cause })));
   const id = await server().submit(data);
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   return id;
 }
 
@@ -24,7 +24,7 @@ const rate = (id: string, rating: string, real_cause = '') =>
 
 const labels = { alertname: 'SlowCheckout', namespace: 'shop', service: 'checkout', team: 'payments' };
 
-test('similar past sessions are listed with their verdicts, and none that was marked wrong as fact', async () => {
+test('similar sessions are listed with verdicts; those rated wrong are not facts', async () => {
   const plain = await concluded('The limit of `web-1` is **too low** [call 1.1.1].');
   const right = await concluded('The node is out of memory.');
   const wrong = await concluded('The cache leaks.');
@@ -59,8 +59,8 @@ test('similar past sessions are listed with their verdicts, and none that was ma
   await eventually(() => row(wrong).getByTestId('past-cause').innerText()).toBe('Real cause: An expired certificate.');
   await eventually(() => row(denied).innerText()).toContain('Nobody has named the real cause.');
   for (const each of [row(wrong), row(denied)])
-    expect(await still(() => each.innerText())).not.toMatch(/Cause found|confidence/);
-  expect(await still(() => card.innerText())).not.toMatch(/The cache leaks|The disk is full/);
+    expect(await readOnce(() => each.innerText())).not.toMatch(/Cause found|confidence/);
+  expect(await readOnce(() => card.innerText())).not.toMatch(/The cache leaks|The disk is full/);
 
   // The header links to it from the end of the timeline, which the page follows.
   await page.getByTestId('seen-before-link').click();
@@ -83,7 +83,7 @@ test('similar past sessions are listed with their verdicts, and none that was ma
   await eventually(() => page.getByTestId('verdict-cause').innerText()).toContain('The cache leaks.');
 });
 
-test('sessions with similar labels name what they share', async () => {
+test('sessions with similar labels list the shared labels', async () => {
   const past = await concluded('The pool is exhausted.', {
     labels: { ...labels, pod: 'checkout-1' },
     annotations: { summary: 'Slow' },
@@ -107,7 +107,7 @@ test('sessions with similar labels name what they share', async () => {
   await eventually(() => row.innerText()).toContain('Rated partly right');
 });
 
-test('a session that resembles none says so in a line, and the page does not wait for it', async () => {
+test('a session without similar ones has one line, and the page does not wait', async () => {
   const id = await concluded('A typo.', 'Certificate rotation stopped: issuer unreachable');
   const { page } = await visit('/');
   let release = () => {};
@@ -121,9 +121,9 @@ test('a session that resembles none says so in a line, and the page does not wai
   await page.goto(`${server().url}/sessions/${id}`);
   await page.getByTestId('next-steps').waitFor();
   await page.getByTestId('final-analysis').waitFor();
-  expect(await still(() => page.getByTestId('seen-before-none').count())).toBe(0);
+  expect(await readOnce(() => page.getByTestId('seen-before-none').count())).toBe(0);
   release();
   await page.getByTestId('seen-before-none').waitFor();
-  expect(await still(() => page.getByTestId('seen-before').count())).toBe(0);
-  expect(await still(() => page.getByTestId('seen-before-link').isVisible())).toBe(false);
+  expect(await readOnce(() => page.getByTestId('seen-before').count())).toBe(0);
+  expect(await readOnce(() => page.getByTestId('seen-before-link').isVisible())).toBe(false);
 });

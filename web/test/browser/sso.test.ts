@@ -7,7 +7,7 @@ const { server, visit } = scenario({ script: plainScript, auth: true, oidc: true
 
 test('login at the issuer returns to the requested page, and logout ends it', async () => {
   const id = await server().submit();
-  await server().ended(id);
+  await server().waitUntilEnded(id);
 
   const tab = await visit(`/sessions/${id}?tab=alert`);
   const { page } = tab;

@@ -5,7 +5,7 @@
 import type { Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 
 const { server, visit } = scenario({
@@ -59,13 +59,13 @@ test.for([
   { width: 360, height: 740 },
   { width: 768, height: 1024 },
   { width: 1440, height: 900 },
-])('a session of $width px moves nothing when its parts come one by one', async (viewport) => {
+])('a session of $width px has no layout shifts when its parts load one by one', async (viewport) => {
   // Two with the same alert, so that the session has similar ones.
-  for (let n = 0; n < 2; n++) await server().ended(await server().submit());
+  for (let n = 0; n < 2; n++) await server().waitUntilEnded(await server().submit());
   const id = await server().submit();
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   const { page } = await visit('/', { viewport, hasTouch: viewport.width < 1000 });
   await loadOneByOne(page, `/sessions/${id}`, ['similar', 'handling', 'feedback', 'notes', 'entities', 'pauses']);
   await page.getByTestId('seen-before').waitFor({ state: 'attached' });
-  expect(await still(() => shifts(page))).toEqual([]);
+  expect(await readOnce(() => shifts(page))).toEqual([]);
 });

@@ -35,7 +35,7 @@ agent_chains:
 });
 
 /** Waits until the server has loaded the tools, which the page then offers. */
-async function toolsKnown(): Promise<void> {
+async function waitForTools(): Promise<void> {
   const counts = async () => {
     const { servers } = await server().ask<{ servers: { tools: unknown[] }[] }>('GET', '/api/v1/system/mcp-servers');
     return servers.map((one) => one.tools.length);
@@ -81,10 +81,10 @@ test('a dropped file becomes the payload, and submitting opens its session', asy
   const detail = await detailAt(page.url());
   expect(detail.alert_type).toBe('disk-full');
   expect(JSON.parse(detail.alert_data)).toEqual({ alert: 'PodOOMKilled', pod: 'web-1', limit: '512Mi' });
-  expect(await server().ended(detail.id)).toBe('completed');
+  expect(await server().waitUntilEnded(detail.id)).toBe('completed');
 });
 
-test('a click that began while the alert types were loading is not lost', async () => {
+test('a click that starts while the alert types load is not lost', async () => {
   const { page } = await visit('/');
   let answer = () => {};
   const held = new Promise<void>((resolve) => {
@@ -124,7 +124,7 @@ test('a chosen text file is loaded, and a binary file is refused', async () => {
   await page.waitForURL(arrived);
   const detail = await detailAt(page.url());
   expect(JSON.parse(detail.alert_data)).toEqual({ pod: 'web-9' });
-  await server().ended(detail.id);
+  await server().waitUntilEnded(detail.id);
 });
 
 test('errors in JSON and YAML are shown with their position', async () => {
@@ -155,7 +155,7 @@ test('errors in JSON and YAML are shown with their position', async () => {
   await problem.getByText('The payload is empty.').waitFor();
 });
 
-test("the server's refusal stands at the field that it names", async () => {
+test('a refusal of the server is shown at its field', async () => {
   const tab = await visit('/submit');
   const { page } = tab;
   tab.tolerated = [/\b4(00|22)\b/];
@@ -180,7 +180,7 @@ test("the server's refusal stands at the field that it names", async () => {
 });
 
 test('selected tools and a runbook reach the session, and can be resubmitted', async () => {
-  await toolsKnown();
+  await waitForTools();
   const { page } = await visit('/submit');
   await page.getByTestId('submit-payload').fill('The pod web-1 crashes.');
   await page.getByText('Text', { exact: true }).last().click();
@@ -197,7 +197,7 @@ test('selected tools and a runbook reach the session, and can be resubmitted', a
   const sent = await detailAt(page.url());
   expect(sent.mcp_selection).toEqual({ servers: [{ name: 'cluster', tools: ['get_pods', 'get_log'] }] });
   expect(sent.runbook).toBe('# Look at the pods first');
-  await server().ended(sent.id);
+  await server().waitUntilEnded(sent.id);
 
   await page.goto(`${server().url}/submit?from=${sent.id}`);
   await page.getByRole('heading', { name: 'New alert from a session' }).waitFor();
@@ -211,7 +211,7 @@ test('selected tools and a runbook reach the session, and can be resubmitted', a
   expect(again.alert_data).toBe('The pod web-2 crashes.');
   expect(again.mcp_selection).toEqual(sent.mcp_selection);
   expect(again.runbook).toBe(sent.runbook);
-  await server().ended(again.id);
+  await server().waitUntilEnded(again.id);
 });
 
 test('a draft survives reload and navigation, and is cleared once submitted', async () => {
@@ -231,7 +231,7 @@ test('a draft survives reload and navigation, and is cleared once submitted', as
 
   await page.getByTestId('submit-button').click();
   await page.waitForURL(arrived);
-  await server().ended((await detailAt(page.url())).id);
+  await server().waitUntilEnded((await detailAt(page.url())).id);
   await page.goto(`${server().url}/submit`);
   await payload.waitFor();
   await eventually(() => payload.inputValue()).toBe('');

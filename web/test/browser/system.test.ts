@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { eventually, still, stored } from '../kit/expecting';
+import { eventually, readOnce, stored } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain, plainScript } from '../kit/server';
 
@@ -72,7 +72,7 @@ describe('a server without keys', () => {
 
   test('usage shows totals, charts and a table of real usage', async () => {
     const id = await server().submit();
-    await server().ended(id);
+    await server().waitUntilEnded(id);
     const tab = await visit('/system?tab=usage');
     const { page } = tab;
     const { total } = await server().ask<{ total: { llm_calls: number; usage: { total_tokens: number } } }>(
@@ -124,7 +124,7 @@ describe('a server without keys', () => {
     await eventually(() => setting.allInnerTexts()).toEqual([expect.stringMatching(/worker_count\s+5\s+built-in/)]);
     await search.fill('');
     await page.getByTestId('config-section').first().waitFor();
-    expect(await still(() => page.locator('main').innerText())).not.toContain('a-key-of-the-script');
+    expect(await readOnce(() => page.locator('main').innerText())).not.toContain('a-key-of-the-script');
     await tab.expectAccessible();
     // Without built-in values, only configured settings remain.
     const { settings } = await server().ask<{ settings: { origin: string }[] }>('GET', '/api/v1/system/config');
@@ -133,7 +133,7 @@ describe('a server without keys', () => {
     await page.getByText(`${own} of ${settings.length} settings`).waitFor();
   });
 
-  test('keys says that none is required, and arrows move between tabs', async () => {
+  test('keys shows that none is required, and arrow keys move between tabs', async () => {
     const { page } = await visit('/system');
     await page.getByTestId('system-tab-health').focus();
     for (const name of ['jobs', 'tools', 'usage', 'config', 'keys']) {
@@ -150,7 +150,7 @@ describe('a server without keys', () => {
 describe('a server with keys', () => {
   const { server, visit } = scenario({ auth: true });
 
-  test('a created key works at once, and is refused once revoked', async () => {
+  test('a created key works immediately and is refused after it is revoked', async () => {
     const tab = await visit('/system?tab=keys');
     const { page } = tab;
     await page.getByTestId('login-key').fill(server().key);
@@ -175,11 +175,11 @@ describe('a server with keys', () => {
     const accepted = await submit();
     expect(accepted.status).toBe(202);
     const { session_id } = (await accepted.json()) as { session_id: string };
-    await server().ended(session_id);
+    await server().waitUntilEnded(session_id);
 
     const row = page.getByTestId('key').filter({ hasText: 'pager' });
     await eventually(() => row.innerText()).toContain('write');
-    expect(await still(() => page.locator('main').innerText())).not.toContain(secret);
+    expect(await readOnce(() => page.locator('main').innerText())).not.toContain(secret);
     await row.getByTestId('key-revoke').click();
     await page.getByTestId('key-revoke-confirm').click();
     await row.getByText('Revoked').waitFor();

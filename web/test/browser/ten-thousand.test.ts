@@ -1,7 +1,7 @@
 /** A session of ten thousand events is as readable as one of ten. */
 import { beforeAll, expect, test } from 'vitest';
 import { bigBudget, bigScript } from '../kit/big';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { callRow, inSight, readRows, rowOf, timelineOf } from '../kit/timeline';
 
@@ -11,7 +11,7 @@ const session = { id: '', events: [] as { id: string; call: unknown }[] };
 
 beforeAll(async () => {
   session.id = await server().submit();
-  expect(await server().ended(session.id)).toBe('completed');
+  expect(await server().waitUntilEnded(session.id)).toBe('completed');
   session.events = (await timelineOf(server(), session.id)).map(({ id, metadata }) => ({ id, call: metadata?.call }));
 });
 
@@ -27,7 +27,7 @@ test('all events appear in order with at most 500 rows in the document', async (
   const { page } = await visit(`/sessions/${session.id}`);
   await page.getByTestId('outcome').waitFor();
   await callRow(page, '1.1.1').waitFor();
-  expect(await still(() => page.getByTestId('timeline-row').count())).toBeLessThanOrEqual(500);
+  expect(await readOnce(() => page.getByTestId('timeline-row').count())).toBeLessThanOrEqual(500);
   const { events, mostDrawn } = await readRows(page);
   expect(events).toEqual(session.events.map(({ id }) => id));
   expect(mostDrawn).toBeLessThanOrEqual(500);
@@ -49,7 +49,7 @@ test('a deep link opens event 5,000, and long texts load on demand', async () =>
   await eventually(() => inSight(row)).toBe(true);
   await eventually(() => row.getAttribute('data-open')).toBe('true');
   await eventually(() => row.innerText()).toContain('line 4999 of a long log');
-  expect(await still(() => page.getByTestId('timeline-row').count())).toBeLessThanOrEqual(500);
+  expect(await readOnce(() => page.getByTestId('timeline-row').count())).toBeLessThanOrEqual(500);
   expect(payloads).toEqual([]);
 
   // The next one has a long result, which is loaded on request.
@@ -66,11 +66,11 @@ test('a deep link opens event 5,000, and long texts load on demand', async () =>
   await eventually(() => inSight(same)).toBe(true);
 });
 
-test('the trace of 10,000 calls draws rows in sight only and filters all of them', async () => {
+test('a trace of 10,000 calls renders visible rows only and filters all', async () => {
   const { page } = await visit(`/sessions/${session.id}/trace`);
   const rows = page.getByRole('treeitem');
   await rows.first().waitFor();
-  expect(await still(() => rows.count())).toBeLessThanOrEqual(100);
+  expect(await readOnce(() => rows.count())).toBeLessThanOrEqual(100);
   await eventually(() => page.getByTestId('kind-tool').innerText()).toMatch(new RegExp(`Tools\\s*${count}`));
   await page.getByTestId('trace-search').fill('line=9999');
   await eventually(() => page.locator('[data-call]').count()).toBe(1);

@@ -1,7 +1,7 @@
 /** Comparing a re-run with its original, and any two sessions. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { verdictRoute } from '../kit/verdict';
 
@@ -38,12 +38,12 @@ const ids = { original: '', rerun: '', other: '' };
 
 beforeAll(async () => {
   ids.original = await server().submit();
-  expect(await server().ended(ids.original)).toBe('completed');
+  expect(await server().waitUntilEnded(ids.original)).toBe('completed');
   const again = await server().ask<{ session_id: string }>('POST', `/api/v1/sessions/${ids.original}/rerun`);
   ids.rerun = again.session_id;
-  expect(await server().ended(ids.rerun)).toBe('completed');
+  expect(await server().waitUntilEnded(ids.rerun)).toBe('completed');
   ids.other = await server().submit('The pod web-2 crashes.');
-  expect(await server().ended(ids.other)).toBe('completed');
+  expect(await server().waitUntilEnded(ids.other)).toBe('completed');
 });
 
 const trace = (id: string, search = '') => `/sessions/${id}/trace${search}`;
@@ -106,7 +106,7 @@ test('the menu and the dialog offer the original and the re-runs', async () => {
   const { page } = tab;
   const end = ids.rerun.slice(-12);
   await page.getByTestId('compare').click();
-  expect(await still(() => page.getByTestId('compare-original').count())).toBe(0);
+  expect(await readOnce(() => page.getByTestId('compare-original').count())).toBe(0);
   await page.getByRole('menuitem', { name: `With re-run ${end}` }).click();
   await page.waitForURL(new RegExp(`compare=${ids.rerun}`));
   await eventually(() => page.getByTestId('compared-session').last().innerText()).toMatch(/^Re-run/);
@@ -132,7 +132,7 @@ test('any two sessions are compared by id or link', async () => {
   const tab = await visit(trace(ids.other));
   const { page } = tab;
   await page.getByTestId('compare').click();
-  expect(await still(() => page.getByTestId('compare-original').count())).toBe(0);
+  expect(await readOnce(() => page.getByTestId('compare-original').count())).toBe(0);
   await page.getByTestId('compare-session').click();
   const dialog = page.getByRole('dialog');
   await page.getByTestId('compare-id').fill('nonsense');
@@ -146,7 +146,7 @@ test('any two sessions are compared by id or link', async () => {
   await eventually(async () => (await row(page, 'compare-tools', 'get_log')).at(-1)).toBe('only in earlier session');
 });
 
-test('a session that does not exist is reported', async () => {
+test('an unknown session is reported', async () => {
   const tab = await visit(trace(ids.original, '?compare=019a0000-0000-7000-8000-000000000099'));
   tab.tolerated = [/status of 404/];
   await tab.page.getByRole('alert').getByText('session_not_found', { exact: false }).waitFor();

@@ -27,8 +27,8 @@ test('a killed server leaves a gap with its duration and reason', async () => {
   await server().turnstile.reached('get_log');
   await server().crash();
   server().turnstile.open('get_log');
-  await server().comeBack();
-  expect(await server().ended(id)).toBe('completed');
+  await server().restart();
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   const { interruptions } = await server().ask<{ interruptions: { last_seen_at: string; resumed_at: string }[] }>(
     'GET',
     `/api/v1/sessions/${id}/trace`,

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 
 /** Hostile to a shell and to HTML. */
@@ -55,7 +55,7 @@ const address = () => `/sessions/${session}/trace`;
 
 beforeAll(async () => {
   session = await server().submit();
-  expect(await server().ended(session)).toBe('completed');
+  expect(await server().waitUntilEnded(session)).toBe('completed');
 });
 
 /** Returns the name of the row that is active in keyboard navigation. */
@@ -113,7 +113,7 @@ test('tree and waterfall show every call and work by keyboard', async () => {
   await page.getByTestId('conversation').waitFor();
 });
 
-test('rows have call number and first argument, and the failed call is open at first', async () => {
+test('rows show call number and first argument, and the failed call is open', async () => {
   const tab = await visit(address());
   const { page } = tab;
   const row = (name: string) => page.getByRole('treeitem', { name });
@@ -133,7 +133,7 @@ test('rows have call number and first argument, and the failed call is open at f
   const id = await choose(page, /1\.1\.1 get_pods/);
   const other = await visit(`${address()}?call=${id}`);
   await other.page.getByTestId('call-details').getByText('web-1 in shop was OOMKilled').waitFor();
-  expect(await still(() => other.page.getByTestId('opened-reason').count())).toBe(0);
+  expect(await readOnce(() => other.page.getByTestId('opened-reason').count())).toBe(0);
 });
 
 test('kind, failure and text filter the rows, and the address keeps them', async () => {
@@ -212,7 +212,7 @@ test('on a phone a call opens in a sheet, and Back closes it', async () => {
   const tab = await visit(address(), { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   const { page } = tab;
   await page.locator('[data-call]').first().waitFor();
-  expect(await still(() => page.getByTestId('call-details').count())).toBe(0);
+  expect(await readOnce(() => page.getByTestId('call-details').count())).toBe(0);
   for (const name of ['Collapse all', 'Compare', 'Export', 'Copy link']) {
     const box = () => page.getByTestId('trace').locator('header').getByText(name, { exact: true }).boundingBox();
     await eventually(async () => (await box())?.width, name).toBeGreaterThan(0);
@@ -255,7 +255,7 @@ test('a tool call shows arguments and result, hostile or not', async () => {
   const details = page.getByTestId('call-details');
   await details.getByText('web-1 in shop was OOMKilled').waitFor();
   await eventually(() => details.innerText()).toContain(JSON.stringify(tricky));
-  expect(await still(() => details.locator('b').count())).toBe(0);
+  expect(await readOnce(() => details.locator('b').count())).toBe(0);
 
   await details.getByRole('link', { name: 'Show in timeline' }).click();
   await page.waitForURL(/\?event=/);
@@ -288,7 +288,7 @@ test('JSON and curl copies of a call return the same call in a real shell', asyn
   });
 });
 
-test('an LLM call can be repeated from a shell', async () => {
+test('an LLM call can be repeated in a shell', async () => {
   const tab = await visit(address());
   const { page } = tab;
   await tab.context.grantPermissions(['clipboard-read', 'clipboard-write']);

@@ -1,7 +1,7 @@
 /** The verdict of a session: what its card shows and omits, and how it appears to someone watching. */
 import { expect, test } from 'vitest';
 import { verdictAnswer, verdictConfig, verdictScript } from '../kit/concluded';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { callRow, scroller, status } from '../kit/timeline';
 
@@ -15,11 +15,11 @@ const { server, visit } = scenario({
 async function concluded(answer: object | string): Promise<string> {
   await server().mock.play(verdictScript(typeof answer === 'string' ? answer : JSON.stringify(answer)));
   const id = await server().submit();
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   return id;
 }
 
-test('the verdict stands first, whole, with steps to tick and commands to copy', async () => {
+test('the verdict comes first, with steps to tick and commands to copy', async () => {
   const id = await concluded(verdictAnswer);
   const tab = await visit(`/sessions/${id}`, { permissions: ['clipboard-read', 'clipboard-write'] });
   const { page } = tab;
@@ -45,7 +45,7 @@ test('the verdict stands first, whole, with steps to tick and commands to copy',
         ).length,
     );
   await eventually(cut).toBe(0);
-  expect(await still(() => card.getByRole('button', { name: /show/i }).count())).toBe(0);
+  expect(await readOnce(() => card.getByRole('button', { name: /show/i }).count())).toBe(0);
   const analysis = page.getByTestId('analysis');
   await eventually(async () => {
     const [above, below] = [await card.boundingBox(), await analysis.boundingBox()];
@@ -92,7 +92,7 @@ test.each([
   ['inconclusive', 'Inconclusive', ''],
   ['false_alarm', 'False alarm', ''],
   ['needs_human', 'Needs a person', ''],
-])('the outcome %s is shown in its words', async (outcome, word, cause) => {
+])('the outcome %s is shown as: %s', async (outcome, word, cause) => {
   const id = await concluded({
     ...verdictAnswer,
     ...{ outcome, cause, impact: '', next_steps: [], not_checked: [] },
@@ -102,14 +102,14 @@ test.each([
   await card.getByText(word, { exact: true }).waitFor();
   await eventually(() => page.getByTestId('session-header').innerText()).toContain(word);
   await eventually(() => page.getByTestId('verdict-cause').innerText()).not.toBe('');
-  expect(await still(() => page.getByTestId('next-steps').count())).toBe(0);
+  expect(await readOnce(() => page.getByTestId('next-steps').count())).toBe(0);
 });
 
-test('a session without a verdict shows summary and analysis, and says why there is none', async () => {
+test('a session without a verdict shows summary, analysis and the reason', async () => {
   const id = await concluded('no JSON at all');
   const { page } = await visit(`/sessions/${id}`);
   await page.getByTestId('verdict-error').waitFor();
-  expect(await still(() => page.getByTestId('verdict').count())).toBe(0);
+  expect(await readOnce(() => page.getByTestId('verdict').count())).toBe(0);
   await eventually(() => page.getByTestId('executive-summary').innerText()).toBe('The limit of web is too low.');
   await status(page, 'completed').getByText('Completed').waitFor();
 });
@@ -117,7 +117,7 @@ test('a session without a verdict shows summary and analysis, and says why there
 test.each([
   ['above the timeline', 1280],
   ['in a column', 1920],
-])('the verdict appears %s for a reader who keeps their place and their open rows', async (_, width) => {
+])('the verdict appears %s without moving the reader or closing rows', async (_, width) => {
   const { mock } = server();
   const gate = `verdict-${width}`;
   await mock.play(verdictScript(JSON.stringify(verdictAnswer), gate));
@@ -149,7 +149,7 @@ test.each([
   }
 });
 
-test('a notification comes when the session ends, after a click allowed it', async () => {
+test('a notification appears when the session ends, if allowed', async () => {
   const { mock } = server();
   await mock.play(verdictScript(JSON.stringify(verdictAnswer), 'notified'));
   const id = await server().submit();
@@ -177,7 +177,7 @@ test('a notification comes when the session ends, after a click allowed it', asy
   const notify = page.getByRole('switch', { name: /Notify me/ });
   await notify.waitFor();
   await eventually(() => notify.getAttribute('aria-checked')).toBe('false');
-  expect(await still(() => log())).toEqual([]);
+  expect(await readOnce(() => log())).toEqual([]);
   await notify.click();
   await eventually(() => notify.getAttribute('aria-checked')).toBe('true');
   await mock.open('notified');

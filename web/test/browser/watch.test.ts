@@ -1,6 +1,6 @@
 /** An investigation watched from beginning to end, in one page that is never reloaded. */
 import { expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { callOf, callRow, inSight, rowOf, scroller, status, timeline } from '../kit/timeline';
 
@@ -77,7 +77,7 @@ test('an investigation streams to its end, and citations open the tool calls', a
   const thought = page.locator('[data-event-type=llm_thinking]');
   await thought.getByText('The pod restarts.').last().waitFor();
   await eventually(() => thought.getAttribute('data-open')).toBe('true');
-  expect(await still(() => page.getByText('I look at its events.').count())).toBe(0);
+  expect(await readOnce(() => page.getByText('I look at its events.').count())).toBe(0);
   await eventually(() => page.getByTestId('session-header').innerText()).toContain('triage');
   await eventually(() => page.getByTestId('now-agent').allInnerTexts()).toEqual([
     expect.stringMatching(/^Triage\s+Thinking: The pod restarts/),
@@ -101,7 +101,7 @@ test('an investigation streams to its end, and citations open the tool calls', a
   const names = ['Kubernetes', 'Metrics', 'Logs'];
   for (const [at, name] of names.entries()) {
     await panes.nth(at).getByText(`${name} begins to conclude.`).last().waitFor();
-    expect(await still(() => panes.nth(at).innerText())).not.toContain(`${name} is done.`);
+    expect(await readOnce(() => panes.nth(at).innerText())).not.toContain(`${name} is done.`);
   }
   // Side by side: at the same height, and each starts at or after the right edge of its left neighbour.
   await eventually(async () => {
@@ -121,7 +121,7 @@ test('an investigation streams to its end, and citations open the tool calls', a
   await timeline(page).getByText('The limit is too low').last().waitFor();
   await mock.open('synthesis');
   await mock.reached('summary');
-  expect(await still(() => page.getByTestId('outcome').count())).toBe(0);
+  expect(await readOnce(() => page.getByTestId('outcome').count())).toBe(0);
   await mock.open('summary');
 
   // At the end the outcome is at the top, and the page has a button to scroll there.
@@ -153,13 +153,13 @@ test('an investigation streams to its end, and citations open the tool calls', a
 
   // A long result is shown as its summary, with a button for the raw result.
   await long.getByText('The log repeats one line.').last().waitFor();
-  expect(await still(() => long.innerText())).not.toContain('the last line.');
+  expect(await readOnce(() => long.innerText())).not.toContain('the last line.');
   await long.getByRole('button', { name: 'Show raw result' }).click();
   await eventually(() => long.innerText()).toContain('the last line.');
 
   // The address is enough to show someone else the same row.
   const link = new URL(page.url());
-  expect(await still(() => page.evaluate(() => document.documentElement.hasAttribute('data-never-reloaded')))).toBe(
+  expect(await readOnce(() => page.evaluate(() => document.documentElement.hasAttribute('data-never-reloaded')))).toBe(
     true,
   );
   const other = await visit(link.pathname + link.search);

@@ -1,7 +1,7 @@
 /** Changing the time zone changes the times on a page and nothing else. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { eventually, still } from '../kit/expecting';
+import { eventually, readOnce } from '../kit/expecting';
 import { scenario } from '../kit/scenario';
 import { plainChain } from '../kit/server';
 
@@ -38,11 +38,11 @@ async function expectAllChanged(page: Page, least: number) {
 
 async function ended(): Promise<string> {
   const id = await server().submit();
-  expect(await server().ended(id)).toBe('completed');
+  expect(await server().waitUntilEnded(id)).toBe('completed');
   return id;
 }
 
-test('a question that is being typed stays, and the times of the session change', async () => {
+test('a time zone change updates the times of a session and keeps a typed question', async () => {
   const id = await ended();
   const { page } = await visit(`/sessions/${id}`, tokyo);
   await page.getByTestId('chat-open').click();
@@ -51,24 +51,24 @@ test('a question that is being typed stays, and the times of the session change'
   const marked = await question.evaluateHandle((field) => field);
   // The tooltip and text of each timeline row, and when the alert was received.
   await expectAllChanged(page, 5);
-  expect(await still(() => question.inputValue())).toBe('Why did the pod');
+  expect(await readOnce(() => question.inputValue())).toBe('Why did the pod');
   // It is the same element: restoring a draft into a new field would have lost the cursor.
-  expect(await still(() => question.evaluate((field, old) => field === old, marked))).toBe(true);
+  expect(await readOnce(() => question.evaluate((field, old) => field === old, marked))).toBe(true);
   await choose(page, 'local');
   await eventually(async () => (await timesOf(page)).utc).toBe(0);
-  expect(await still(() => question.inputValue())).toBe('Why did the pod');
+  expect(await readOnce(() => question.inputValue())).toBe('Why did the pod');
 });
 
-test('an alert that is being entered stays', async () => {
+test('a time zone change keeps a typed alert', async () => {
   const { page } = await visit('/submit', tokyo);
   const alert = page.locator('textarea').first();
   await alert.fill('The pod web-1 crashes.');
   await choose(page, 'utc');
   await eventually(() => page.getByTestId('zone-switch').innerText()).toBe('UTC');
-  expect(await still(() => alert.inputValue())).toBe('The pod web-1 crashes.');
+  expect(await readOnce(() => alert.inputValue())).toBe('The pod web-1 crashes.');
 });
 
-test('the times of the list change, and so do those of its filter', async () => {
+test('a time zone change updates the times of the list and of its filter', async () => {
   await ended();
   const { page } = await visit('/?after=2026-07-04T03:05:00.000Z', tokyo);
   const after = page.getByTestId('filter-after');
@@ -78,7 +78,7 @@ test('the times of the list change, and so do those of its filter', async () => 
   await eventually(() => after.getAttribute('title')).toBe('In UTC');
 });
 
-test('the times of a call in the trace and of a comparison change', async () => {
+test('a time zone change updates a trace call and a comparison', async () => {
   const [id, other] = [await ended(), await ended()];
   const { page } = await visit(`/sessions/${id}/trace`, tokyo);
   await page
@@ -93,7 +93,7 @@ test('the times of a call in the trace and of a comparison change', async () => 
   await expectAllChanged(page, 2);
 });
 
-test('the times of silences change, and the end that was entered stays the same moment', async () => {
+test('a time zone change updates silences and keeps the moment of an entered end', async () => {
   const ends = new Date(Date.now() + 3_600_000).toISOString();
   await server().ask('POST', '/api/v1/silences', { matchers: ['team="a"'], reason: 'Planned work', ends_at: ends });
   const { page } = await visit('/alerts?tab=silences', tokyo);

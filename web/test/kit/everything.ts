@@ -110,10 +110,10 @@ export async function fill(server: Server): Promise<Sessions> {
     labels: { app: 'web', 'a-very-long-label': 'x'.repeat(200) },
   });
   const failed = await server.submit('The model refuses this.');
-  const statuses = await Promise.all([server.ended(done), server.ended(failed)]);
+  const statuses = await Promise.all([server.waitUntilEnded(done), server.waitUntilEnded(failed)]);
   if (statuses.join() !== 'completed,failed') throw new Error(`the sessions ended as ${statuses}`);
   await server.ask('POST', `/api/v1/sessions/${done}/chat/messages`, { content: 'Why?' });
-  await server.ended(done);
+  await server.waitUntilEnded(done);
   const alerts = await fillAlerts(server);
   const running = await server.submit('This is the long one.');
   await server.mock.reached('hold');
@@ -136,7 +136,7 @@ async function fillAlerts(server: Server): Promise<Pick<Sessions, 'repeated' | '
   });
   await deliver(server, { labels: { alertname: 'Backup', severity: 'info' } });
   const sessions = new Set(results.map((result) => result.session_id).filter((id) => id !== null));
-  await Promise.all([...sessions].map((id) => server.ended(id)));
+  await Promise.all([...sessions].map((id) => server.waitUntilEnded(id)));
   const of = (action: string) => results.find((result) => result.action === action)?.session_id ?? '';
   return { repeated: of('investigate'), storm: of('storm') };
 }

@@ -10,7 +10,7 @@ export function eventually<T>(look: () => T | Promise<T>, message?: string) {
  * Reads once what must not have changed or appeared. Polling would not detect a wrong state, so first wait for a sign
  * that everything that could have changed it is over.
  */
-export async function still<T>(look: () => Promise<T>): Promise<T> {
+export async function readOnce<T>(look: () => Promise<T>): Promise<T> {
   return look();
 }
 

@@ -8,7 +8,7 @@ import { availableParallelism, loadavg } from 'node:os';
 const variable = 'TARSY_TEST_SLOWNESS';
 
 /** For an idle machine, where a scenario takes seconds and each step milliseconds. */
-const quiet = {
+const idleLimits = {
   /** For a scenario or hook. */
   test: 300_000,
   hook: 300_000,
@@ -17,7 +17,7 @@ const quiet = {
 };
 
 /** How long the loop takes on one core of an idle machine of CI size, in milliseconds. */
-const usual = 60;
+const idleLoopMs = 60;
 
 /** Times a fixed amount of work. Other load on the machine slows it down as much as a scenario. */
 function work(): number {
@@ -35,7 +35,7 @@ function work(): number {
 function measure(): number {
   work();
   const load = (loadavg()[0] ?? 0) / availableParallelism();
-  return Math.min(20, Math.max(1, work() / usual, load));
+  return Math.min(20, Math.max(1, work() / idleLoopMs, load));
 }
 
 /** Measures the machine once per run. */
@@ -43,7 +43,7 @@ export function measureSlowness(): void {
   process.env[variable] ??= measure().toFixed(1);
 }
 
-export function limits(): typeof quiet {
+export function limits(): typeof idleLimits {
   const slowness = Number(process.env[variable] ?? 1);
-  return { test: quiet.test * slowness, hook: quiet.hook * slowness, step: quiet.step * slowness };
+  return { test: idleLimits.test * slowness, hook: idleLimits.hook * slowness, step: idleLimits.step * slowness };
 }

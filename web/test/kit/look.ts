@@ -9,7 +9,7 @@ import { scenario } from './scenario';
 const widths = [360, 768, 1440, 2560];
 
 /** Defines the tests of every page in a theme, with axe at the given widths; returns what further tests need. */
-export function looksRight(colorScheme: 'light' | 'dark', judged: readonly number[]) {
+export function definePageTests(colorScheme: 'light' | 'dark', axeWidths: readonly number[]) {
   const { server, visit } = scenario(everything);
   const sessions: Sessions = { done: '', running: '', note: '', repeated: '', storm: '' };
 
@@ -24,10 +24,10 @@ export function looksRight(colorScheme: 'light' | 'dark', judged: readonly numbe
       await page.setViewportSize({ width, height: width < 768 ? 740 : 900 });
       await ready(page);
       await eventually(() => sideways(page), `at ${width} px`).toEqual([]);
-      if (judged.includes(width)) await tab.expectAccessible();
+      if (axeWidths.includes(width)) await tab.expectAccessible();
     }
     await eventually(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe(colorScheme);
-    await expectStill(page);
+    await expectNoAnimations(page);
   });
 
   return { server, visit, sessions };
@@ -42,7 +42,7 @@ function sideways(page: Page): Promise<string[]> {
   );
 }
 
-export async function expectStill(page: Page): Promise<void> {
+export async function expectNoAnimations(page: Page): Promise<void> {
   const moving = () =>
     page.evaluate(() =>
       document

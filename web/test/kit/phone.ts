@@ -44,7 +44,7 @@ export async function onPhone(
     await ready(page);
     const took = performance.now() - began;
     const loaded = { files: new Map(files), took };
-    tab.expectNoTrouble();
+    tab.expectNoErrors();
     return loaded;
   } finally {
     await tab.close();

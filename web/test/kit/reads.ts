@@ -43,7 +43,7 @@ function latest<T extends { completed_at: string | null }>(items: readonly T[]):
 export const generic = (stages: StageDetail[]) => latest(stages)?.stage_name;
 
 const named = (one: { message: string }) => one.message;
-export const handedOver = (health: Health) => health.warnings.map(named);
+export const passedToCallback = (health: Health) => health.warnings.map(named);
 
 // Not read: a field of the same name in another type, and a field that is only written.
 export const own = (mine: { details: string }) => mine.details;

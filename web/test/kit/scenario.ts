@@ -21,7 +21,7 @@ export function scenario(options: ServerOptions = {}) {
   afterEach(async () => {
     const tabs = stage.tabs.splice(0);
     await Promise.all(tabs.map((tab) => tab.close()));
-    for (const tab of tabs) tab.expectNoTrouble();
+    for (const tab of tabs) tab.expectNoErrors();
     await stage.server?.mock.verify();
   });
 

@@ -6,7 +6,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page }
 import { limits } from './limits';
 
 /** Animations are off by default: rendering their frames takes more CPU time than most scenarios. */
-const usual = { viewport: { width: 1440, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' } as const;
+const defaults = { viewport: { width: 1440, height: 900 }, locale: 'en-GB', reducedMotion: 'reduce' } as const;
 
 /**
  * The options that can be changed for the next scenario. A context with any other option is closed after its scenario.
@@ -49,13 +49,13 @@ export class Seat {
     const reusable = Object.keys(options).every((option) => changeable.has(option));
     const seat = reusable ? free.get(browser)?.pop() : undefined;
     if (seat === undefined) return Seat.make(browser, options, reusable);
-    await seat.change({ ...usual, ...options });
+    await seat.change({ ...defaults, ...options });
     return seat;
   }
 
   /** Creates a seat with a new context. */
   static async make(browser: Browser, options: BrowserContextOptions, reusable = false): Promise<Seat> {
-    const context = await browser.newContext({ ...usual, ...options });
+    const context = await browser.newContext({ ...defaults, ...options });
     context.setDefaultTimeout(limits().step);
     const page = await context.newPage();
     return new Seat(page, context, await context.newCDPSession(page), reusable);
@@ -64,7 +64,7 @@ export class Seat {
   private async change({ viewport, colorScheme, reducedMotion, permissions }: BrowserContextOptions): Promise<void> {
     const media = { media: null, forcedColors: 'none', contrast: 'no-preference' } as const;
     await Promise.all([
-      this.page.setViewportSize(viewport ?? usual.viewport),
+      this.page.setViewportSize(viewport ?? defaults.viewport),
       this.page.emulateMedia({ ...media, colorScheme: colorScheme ?? 'light', reducedMotion }),
       permissions && this.context.grantPermissions(permissions),
     ]);

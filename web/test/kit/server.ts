@@ -151,7 +151,7 @@ export class Server {
   }
 
   /** Restarts the server at the same address. */
-  async comeBack(): Promise<void> {
+  async restart(): Promise<void> {
     await this.run(new URL(this.url).host);
   }
 
@@ -180,7 +180,7 @@ export class Server {
   }
 
   /** Waits for the end of a session, when its event stream ends, and returns its status. */
-  async ended(id: string): Promise<string> {
+  async waitUntilEnded(id: string): Promise<string> {
     const answer = await fetch(`${this.url}/api/v1/sessions/${id}/events`, {
       headers: this.key ? { Authorization: `Bearer ${this.key}` } : {},
     });

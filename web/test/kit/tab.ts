@@ -44,9 +44,9 @@ function rememberColors(): void {
   };
 }
 
-/** A tab that records trouble: errors, violations of the Content-Security-Policy, requests to other origins. */
+/** A tab that records errors, including violations of the Content-Security-Policy and requests to other origins. */
 export class Tab {
-  readonly trouble: string[] = [];
+  readonly errors: string[] = [];
   /** Console messages that the scenario provokes, such as for a dropped server. */
   tolerated: RegExp[] = [];
   readonly page: Page;
@@ -79,19 +79,19 @@ export class Tab {
     const { page } = tab;
     page.on('console', (message) => {
       if (message.type() === 'error' || /content security policy/i.test(message.text()))
-        tab.trouble.push(message.text());
+        tab.errors.push(message.text());
     });
-    page.on('pageerror', (error) => tab.trouble.push(String(error)));
+    page.on('pageerror', (error) => tab.errors.push(String(error)));
     page.on('request', (request) => {
       const url = request.url();
-      if (!url.startsWith(origin) && !/^(data|blob|about):/.test(url)) tab.trouble.push(`a request to ${url}`);
+      if (!url.startsWith(origin) && !/^(data|blob|about):/.test(url)) tab.errors.push(`a request to ${url}`);
     });
     return tab;
   }
 
   /** Expects that nothing went wrong except what the scenario tolerates. */
-  expectNoTrouble(): void {
-    expect(this.trouble.filter((line) => !this.tolerated.some((pattern) => pattern.test(line)))).toEqual([]);
+  expectNoErrors(): void {
+    expect(this.errors.filter((line) => !this.tolerated.some((pattern) => pattern.test(line)))).toEqual([]);
   }
 
   /** Checks WCAG 2.2 AA, as far as a program can. */

@@ -1,7 +1,7 @@
 /** A server as docs/events.md describes it, with connections that a test can cut and REST responses that take time. */
 import type { SessionDetail, Timeline } from '@/api/types';
 import type { ChunkMessage, Command, JournalMessage } from '../message';
-import type { Surroundings, Wire, WireEvents } from '../socket';
+import type { Environment, Wire, WireEvents } from '../socket';
 import type { FakeClock } from './clock';
 import { detailAt, previewed, sessionId, timelineAt } from './story';
 
@@ -41,7 +41,7 @@ export class FakeServer {
     readonly previewLength = 400,
   ) {}
 
-  readonly around: Surroundings = {
+  readonly env: Environment = {
     clock: {
       now: () => this.clock.now(),
       after: (ms, callback) => this.clock.after(ms, callback),

@@ -35,13 +35,13 @@ export interface Plan {
 /** Returns the journal of a session that succeeds. */
 export function journalOf(plan: Plan): JournalMessage[] {
   const journal: JournalMessage[] = [];
-  const say = (draft: Draft) => {
+  const append = (draft: Draft) => {
     const db_event_id = journal.length + 1;
     journal.push({ ...draft, channel, db_event_id, session_id: sessionId, timestamp: timeOf(db_event_id) });
   };
   let sequence = 0;
-  say({ type: 'session.status', status: 'pending' });
-  say({ type: 'session.status', status: 'in_progress' });
+  append({ type: 'session.status', status: 'pending' });
+  append({ type: 'session.status', status: 'in_progress' });
   const runStage = (
     index: number,
     type: StageStatusMessage['stage_type'],
@@ -56,7 +56,7 @@ export function journalOf(plan: Plan): JournalMessage[] {
       stage_type: type,
       expected_agent_count: 7,
     } as const;
-    say({ ...stage, status: 'started' });
+    append({ ...stage, status: 'started' });
     const agent = (n: number) =>
       ({
         type: 'execution.status',
@@ -65,7 +65,7 @@ export function journalOf(plan: Plan): JournalMessage[] {
         agent_index: n,
         agent_name: `agent ${n}`,
       }) as const;
-    for (const n of executions.keys()) say({ ...agent(n + 1), status: 'started' });
+    for (const n of executions.keys()) append({ ...agent(n + 1), status: 'started' });
     // Round by round, like agents running in parallel; an event that starts in one round ends in the next.
     const open: (() => void)[] = [];
     const rounds = Math.max(0, ...executions.map((events) => events.length));
@@ -93,7 +93,7 @@ export function journalOf(plan: Plan): JournalMessage[] {
           const metadata = (approval: Approval) => ({ ...tool, approval_id: `mcp-${event_id}`, approval });
           const place = { stage_id, execution_id: `${stage_id}-${n + 1}` };
           const status = (approval: Approval) =>
-            say({
+            append({
               type: 'approval.status',
               ...place,
               event_id,
@@ -103,7 +103,7 @@ export function journalOf(plan: Plan): JournalMessage[] {
               arguments: tool.arguments,
               approval,
             });
-          say({
+          append({
             ...kinds[1],
             type: 'timeline_event.created',
             status: 'streaming',
@@ -115,7 +115,7 @@ export function journalOf(plan: Plan): JournalMessage[] {
           status(asked);
           open.push(() => {
             status(given);
-            say({
+            append({
               ...kinds[1],
               type: 'timeline_event.completed',
               status: 'completed',
@@ -126,7 +126,7 @@ export function journalOf(plan: Plan): JournalMessage[] {
           continue;
         }
         const facts = event.whole ? kinds[2] : round % 2 === 0 ? kinds[0] : kinds[1];
-        say({
+        append({
           ...facts,
           type: 'timeline_event.created',
           status: event.whole ? 'completed' : 'streaming',
@@ -137,16 +137,16 @@ export function journalOf(plan: Plan): JournalMessage[] {
         });
         if (!event.whole)
           open.push(() =>
-            say({ ...facts, type: 'timeline_event.completed', status: 'completed', content: event.content }),
+            append({ ...facts, type: 'timeline_event.completed', status: 'completed', content: event.content }),
           );
       }
     }
     for (const finish of open.splice(0)) finish();
-    for (const n of executions.keys()) say({ ...agent(n + 1), status: 'completed' });
-    say({ ...stage, status: 'completed' });
+    for (const n of executions.keys()) append({ ...agent(n + 1), status: 'completed' });
+    append({ ...stage, status: 'completed' });
   };
   for (const [n, stage] of plan.stages.entries()) runStage(n + 1, 'investigation', stage.events);
-  say({
+  append({
     type: 'timeline_event.created',
     event_id: 'summary',
     event_type: 'executive_summary',
@@ -154,12 +154,12 @@ export function journalOf(plan: Plan): JournalMessage[] {
     content: 'In short.',
     sequence_number: ++sequence,
   });
-  say({ type: 'session.status', status: 'completed' });
+  append({ type: 'session.status', status: 'completed' });
   if (plan.chat) {
     const index = plan.stages.length + 1;
-    say({ type: 'chat.created', chat_id: 'chat', created_by: 'ada' });
+    append({ type: 'chat.created', chat_id: 'chat', created_by: 'ada' });
     const stage_id = `stage-${index}`;
-    say({
+    append({
       type: 'chat.user_message',
       chat_id: 'chat',
       message_id: 'question',

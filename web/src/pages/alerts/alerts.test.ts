@@ -6,14 +6,14 @@ import { silenceState } from './silence-state';
 const known = (search: object) => Object.fromEntries(Object.entries(search).filter(([, v]) => v !== undefined));
 
 describe('the address of the Alerts page', () => {
-  it('has tab and filters, and leaves out what it does not know', () => {
+  it('has the tab and filters, and ignores unknown values', () => {
     const read = readAlertsSearch(parseSearch('?reason=storm&severity=high&session=abc&q=disk'));
     expect(known(read)).toEqual({ reason: 'storm', severity: 'high', session: 'abc', q: 'disk' });
     expect(known(filterOf(read))).toEqual({ reason: 'storm', severity: 'high', session_id: 'abc', search: 'disk' });
     expect(known(readAlertsSearch({ tab: 'other', reason: 'mood', severity: 'bad', all: '1' }))).toEqual({});
   });
 
-  it('counts as filtered only what narrows the list of suppressed alerts', () => {
+  it('counts only filters of suppressed alerts', () => {
     expect(isFiltered(readAlertsSearch({ tab: 'silences', all: 'true', silence: 'x' }))).toBe(false);
     expect(isFiltered(readAlertsSearch({ reason: 'silence' }))).toBe(true);
   });
@@ -23,7 +23,7 @@ describe('a silence', () => {
   const now = new Date('2026-11-16T12:00:00Z');
   const times = { starts_at: '2026-11-16T11:00:00Z', ends_at: '2026-11-16T13:00:00Z', ended_by: '' };
 
-  it('holds between its times, unless somebody ended it', () => {
+  it('is active between its start and end unless ended early', () => {
     expect(silenceState(times, now).state).toBe('active');
     expect(silenceState({ ...times, starts_at: '2026-11-16T12:30:00Z' }, now).state).toBe('pending');
     expect(silenceState({ ...times, ends_at: '2026-11-16T12:00:00Z' }, now).state).toBe('ended');

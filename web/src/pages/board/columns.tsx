@@ -37,7 +37,7 @@ export function Columns({
   const { layout, cards, found } = board;
   const area = useRef<HTMLDivElement>(null);
   const [focused, setFocused] = useState('');
-  const [said, setSaid] = useState('');
+  const [announcement, setAnnouncement] = useState('');
   const epics = new Map(projects.flatMap((project) => project.epics.map((epic) => [epic.id, epic.name] as const)));
   // Only one card is in the tab order; arrow keys reach the others.
   const tabbable = placeOf(layout, focused) ? focused : columns.flatMap((column) => layout[column])[0];
@@ -48,7 +48,7 @@ export function Columns({
     const place = placeOf(after, next.id);
     if (place === undefined) return;
     const title = cards.get(next.id)?.title ?? '';
-    setSaid(
+    setAnnouncement(
       `${title}: moved to ${statusLabels[place.column]}, position ${place.index + 1} of ${after[place.column].length}.`,
     );
   };
@@ -62,7 +62,7 @@ export function Columns({
   };
   const step = (id: string, direction: Direction) => {
     const to = stepped(layout, id, direction);
-    if (to === undefined) return setSaid(`Cannot move ${direction}: this is the edge of the board.`);
+    if (to === undefined) return setAnnouncement(`Cannot move ${direction}: this is the edge of the board.`);
     move({ id, ...to });
     focus(id);
   };
@@ -86,8 +86,8 @@ export function Columns({
       <p id="board-keys" className="sr-only">
         Arrow keys lead to other cards. {editable && 'Shift and an arrow key move this card.'}
       </p>
-      <p className="sr-only" aria-live="assertive" data-testid="board-said">
-        {said}
+      <p className="sr-only" aria-live="assertive" data-testid="board-announcement">
+        {announcement}
       </p>
       <div className="grid grid-cols-[minmax(0,1fr)] gap-3 sm:grid-cols-2 xl:grid-cols-4">
         {columns.map((column) => {

@@ -5,7 +5,7 @@ import { columns, type Direction, type Layout, moved, neighbour, noCards, placeO
 const board: Layout = { open: ['a', 'b', 'c'], in_progress: ['d'], done: [], dropped: ['e', 'f'] };
 
 describe('a move', () => {
-  it('takes a card to its place', () => {
+  it('puts a card at its new place', () => {
     expect(moved(board, { id: 'b', column: 'open', index: 0 }).open).toEqual(['b', 'a', 'c']);
     expect(moved(board, { id: 'a', column: 'open', index: 2 }).open).toEqual(['b', 'c', 'a']);
     expect(moved(board, { id: 'b', column: 'dropped', index: 1 })).toEqual({
@@ -17,11 +17,11 @@ describe('a move', () => {
     expect(moved(board, { id: 'b', column: 'done', index: 9 }).done).toEqual(['b']);
   });
 
-  it('of a card that is gone changes nothing', () => {
+  it('of an unknown card changes nothing', () => {
     expect(moved(board, { id: 'x', column: 'done', index: 0 })).toBe(board);
   });
 
-  it('is asked for relative to a neighbour', () => {
+  it('is requested relative to a neighbour', () => {
     expect(requestOf(board, { id: 'c', column: 'open', index: 1 })).toEqual({ status: 'open', after_id: 'a' });
     expect(requestOf(board, { id: 'c', column: 'open', index: 0 })).toEqual({ status: 'open', before_id: 'a' });
     expect(requestOf(board, { id: 'a', column: 'open', index: 2 })).toEqual({ status: 'open', after_id: 'c' });
@@ -38,7 +38,7 @@ describe('a step', () => {
     expect(stepped(board, 'c', 'up')).toEqual({ column: 'open', index: 1 });
   });
 
-  it('sideways keeps the height as far as the column reaches', () => {
+  it('sideways keeps the position, limited by the length of the column', () => {
     expect(stepped(board, 'c', 'right')).toEqual({ column: 'in_progress', index: 1 });
     expect(stepped(board, 'd', 'right')).toEqual({ column: 'done', index: 0 });
     expect(stepped(board, 'a', 'left')).toBeUndefined();
@@ -47,7 +47,7 @@ describe('a step', () => {
 });
 
 describe('arrow keys', () => {
-  it('lead to the next card, past empty columns', () => {
+  it('move to the next card and skip empty columns', () => {
     expect(neighbour(board, 'a', 'down')).toBe('b');
     expect(neighbour(board, 'a', 'up')).toBeUndefined();
     expect(neighbour(board, 'c', 'right')).toBe('d');
@@ -57,7 +57,7 @@ describe('arrow keys', () => {
   });
 });
 
-it('no run of steps loses or doubles a card', () => {
+it('no sequence of steps loses or duplicates a card', () => {
   const steps = fc.array(
     fc.tuple(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'), fc.constantFrom<Direction>('up', 'down', 'left', 'right')),
     { maxLength: 20 },

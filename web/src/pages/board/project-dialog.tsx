@@ -205,9 +205,7 @@ export function SubjectDialog({
           onConfirm={() => removing.mutate()}
           testId="subject-delete-confirm"
         >
-          {isEpic
-            ? 'What is filed under it stays in the project.'
-            : 'Its epics are deleted. What is filed under it stays, without a project.'}{' '}
+          {isEpic ? 'Its items stay in the project.' : 'Its epics are deleted. Its items are kept without a project.'}{' '}
           This cannot be undone.
         </Confirm>
       </DialogContent>

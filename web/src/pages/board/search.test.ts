@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { dayName, exportAddress, filterOf, isFiltered, readBoardSearch } from './search';
 
 describe('the address of the board', () => {
-  it('leaves out what it does not know', () => {
+  it('ignores unknown values', () => {
     expect(readBoardSearch({ type: 'bug', due: 'never', owner: ' ', project: 'p1' })).toEqual({ project: 'p1' });
     expect(readBoardSearch({ type: 'task' }).type).toBeUndefined();
     expect(readBoardSearch({ type: 'all', due: 'week' })).toMatchObject({ type: 'all', due: 'week' });
   });
 
-  it('means tasks unless it says otherwise, and due dates relative to today', () => {
+  it('defaults to tasks, and computes due dates relative to today', () => {
     const today = new Date(2026, 11, 31, 15);
     expect(filterOf({}, today)).toEqual({ type: 'task' });
     expect(filterOf({ type: 'all', project: 'none', due: 'overdue' }, today)).toEqual({
@@ -24,12 +24,12 @@ describe('the address of the board', () => {
     expect(dayName(new Date(2026, 0, 5))).toBe('2026-01-05');
   });
 
-  it('is filtered by anything but the project', () => {
+  it('counts as filtered by anything but the project, epic and entity', () => {
     expect(isFiltered({ project: 'p1', epic: 'x', entity: 'e' })).toBe(false);
     expect(isFiltered({ tag: 'cache' })).toBe(true);
   });
 
-  it('exports what is shown', () => {
+  it('exports what the filter shows', () => {
     expect(exportAddress('csv', { type: 'task', owner: 'Ada & Bob', tag: undefined })).toBe(
       '/api/v1/entities/export?format=csv&type=task&owner=Ada+%26+Bob',
     );

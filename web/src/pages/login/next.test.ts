@@ -7,7 +7,7 @@ it.each([
   ['/', '/'],
   ['/sessions/1?event=2#x', '/sessions/1?event=2#x'],
   ['/?search=a%20b', '/?search=a%20b'],
-])('%s is an address of this page', (next, wanted) => {
+])('%s is an address of the dashboard', (next, wanted) => {
   expect(safeNext(next, origin)).toBe(wanted);
 });
 
@@ -22,6 +22,6 @@ it.each([
   '',
   7,
   undefined,
-])('%s is not', (next) => {
+])('%s is not an address of the dashboard', (next) => {
   expect(safeNext(next, origin)).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { explainRefusal, loginAddress } from './refusal';
 
 it.each(['login_failed', 'login_expired', 'login_denied', 'no_role', 'oidc_unavailable', 'too_many_requests'])(
-  '%s has a message of its own',
+  '%s has its own message',
   (code) => {
     const refusal = explainRefusal(code);
     expect(refusal?.code).toBe(code);
@@ -10,14 +10,14 @@ it.each(['login_failed', 'login_expired', 'login_denied', 'no_role', 'oidc_unava
   },
 );
 
-it('a code that is not known is shown as a failed login', () => {
+it('an unknown code is shown as a failed login', () => {
   expect(explainRefusal('<b>call 555-1234</b>')).toEqual(explainRefusal('login_failed'));
   expect(explainRefusal('toString')).toEqual(explainRefusal('login_failed'));
   expect(explainRefusal(undefined)).toBeUndefined();
   expect(explainRefusal('')).toBeUndefined();
 });
 
-it('the login begins with the page to return to', () => {
+it('the login address has the page to return to', () => {
   const begin = (next?: string) => loginAddress('/api/v1/login/oidc', next);
   expect(begin()).toBe('/api/v1/login/oidc');
   expect(begin('/sessions/1?event=2')).toBe('/api/v1/login/oidc?return_to=%2Fsessions%2F1%3Fevent%3D2');

@@ -186,7 +186,7 @@ function Note({ note, stale, retry }: { note: NoteDetail; stale: Error | null; r
 }
 
 function NothingExtracted({ note }: { note: NoteDetail }): ReactNode {
-  if (notes.isUnderway(note)) return <Loading what="what is extracted" rows={3} className="px-0" />;
+  if (notes.isProcessing(note)) return <Loading what="extracted items" rows={3} className="px-0" />;
   if (note.status === 'failed')
     return <p className="text-ink-soft">Nothing was extracted. Reprocess the note to try again.</p>;
   return (

@@ -23,7 +23,7 @@ import { agreementOf, opinions, ratingsOf, sessionsOf, timeOf } from './words';
 
 const route = getRouteApi('/shell/quality');
 /** Defaults, omitted from the address. */
-const usual = { days: 30, by: 'chain' } as const;
+const defaults = { days: 30, by: 'chain' } as const;
 const dayMs = 86_400_000;
 
 export function QualityPage() {
@@ -34,7 +34,7 @@ export function QualityPage() {
     (part: QualityPageSearch) => void navigate({ search: (last) => ({ ...last, ...part }), resetScroll: false }),
     [navigate],
   );
-  const { days = usual.days, by = usual.by } = search;
+  const { days = defaults.days, by = defaults.by } = search;
   const now = useNow(60_000);
   // From midnight UTC, so that the query stays the same all day and the first day is complete.
   const from = new Date((Math.floor(now.getTime() / dayMs) - days + 1) * dayMs).toISOString();
@@ -46,7 +46,7 @@ export function QualityPage() {
         id: `by ${other}`,
         label: `Quality by ${groupingWords[other].toLowerCase()}`,
         icon: <Gauge aria-hidden />,
-        run: () => change({ by: other === usual.by ? undefined : other }),
+        run: () => change({ by: other === defaults.by ? undefined : other }),
       })),
     ...periods
       .filter((other) => other !== days)
@@ -54,7 +54,7 @@ export function QualityPage() {
         id: `days ${other}`,
         label: `Quality of the last ${other} days`,
         icon: <Gauge aria-hidden />,
-        run: () => change({ days: other === usual.days ? undefined : other }),
+        run: () => change({ days: other === defaults.days ? undefined : other }),
       })),
   ]);
   return (
@@ -65,7 +65,7 @@ export function QualityPage() {
           label="Period"
           value={String(days)}
           options={periods.map((period) => ({ value: String(period), label: `${period} days` }))}
-          onChange={(value) => change({ days: periods.find((p) => p !== usual.days && String(p) === value) })}
+          onChange={(value) => change({ days: periods.find((p) => p !== defaults.days && String(p) === value) })}
           data-testid="quality-period"
           data-palette="none"
         />
@@ -73,7 +73,7 @@ export function QualityPage() {
           label="By"
           value={by}
           options={groupings.map((grouping) => ({ value: grouping, label: groupingWords[grouping] }))}
-          onChange={(value) => change({ by: value === usual.by ? undefined : value })}
+          onChange={(value) => change({ by: value === defaults.by ? undefined : value })}
           data-testid="quality-by"
           data-palette="none"
         />

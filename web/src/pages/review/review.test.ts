@@ -38,8 +38,8 @@ const item = (parts: Partial<ReviewItem>): ReviewItem =>
     ...parts,
   }) as ReviewItem;
 
-describe('the change that an item proposes', () => {
-  it('of an entity is everything that is known about it', () => {
+describe('the proposed change', () => {
+  it('of an entity lists all its fields', () => {
     expect(changeOf(item({})).fields).toEqual([
       { name: 'Type', before: '', after: 'Task' },
       { name: 'Title', before: '', after: 'Bound the cache' },
@@ -49,7 +49,7 @@ describe('the change that an item proposes', () => {
     ]);
   });
 
-  it('of an assignment is where it is filed, by name', () => {
+  it('of an assignment shows project and epic by name', () => {
     const filed = item({
       kind: 'assignment',
       entity: entity({ project_id: 'p1' }),
@@ -64,7 +64,7 @@ describe('the change that an item proposes', () => {
     expect(changeOf(gone).fields).toEqual([{ name: 'Project', before: '', after: 'p9' }]);
   });
 
-  it('of a duplicate compares both, with what is the same', () => {
+  it('of a duplicate compares both entities, including equal fields', () => {
     const twice = item({
       kind: 'duplicate',
       other: entity({ id: 'e2', title: 'Limit the cache', owner: '', project_id: 'p1' }),
@@ -79,7 +79,7 @@ describe('the change that an item proposes', () => {
     ]);
   });
 
-  it('of an epic is its name and what it is for', () => {
+  it('of an epic shows its name, description and items', () => {
     const epic = item({
       kind: 'epic',
       entity: null,
@@ -100,7 +100,7 @@ describe('the change that an item proposes', () => {
 });
 
 describe('the queue', () => {
-  it('goes on with the next item, and back at its end', () => {
+  it('continues with the next item, or the previous one at the end', () => {
     expect(afterDecision(['a', 'b', 'c'], 'a')).toBe('b');
     expect(afterDecision(['a', 'b', 'c'], 'c')).toBe('b');
     expect(afterDecision(['a'], 'a')).toBeUndefined();
@@ -108,7 +108,7 @@ describe('the queue', () => {
     expect(afterDecision(['a', 'b'], 'z')).toBe('a');
   });
 
-  it('is walked with j and k, and does not go round', () => {
+  it('is navigated with j and k without wrapping around', () => {
     expect(stepped(['a', 'b'], 'a', 1)).toBe('b');
     expect(stepped(['a', 'b'], 'b', 1)).toBe('b');
     expect(stepped(['a', 'b'], 'a', -1)).toBe('a');
@@ -116,7 +116,7 @@ describe('the queue', () => {
     expect(stepped([], 'a', 1)).toBeUndefined();
   });
 
-  it('can be undone for an hour', () => {
+  it('allows undo for an hour', () => {
     const now = new Date('2026-11-16T10:00:00Z');
     expect(minutesLeft('2026-11-16T09:30:00Z', now)).toBe(30);
     expect(minutesLeft('2026-11-16T09:00:30Z', now)).toBe(1);

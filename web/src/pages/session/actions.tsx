@@ -32,7 +32,7 @@ import { CopyButton } from '@/ui/copy';
 import { useMedia } from '@/ui/media';
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '@/ui/overlay';
 import { KeepButton } from './keep';
-import { mayCancel, mayRerun, type Permit } from './permit';
+import { type Permit, permitToCancel, permitToRerun } from './permit';
 import { RerunDialog } from './rerun';
 import { ShareButton } from './share';
 
@@ -76,8 +76,8 @@ export function SessionActions({
     setAsking((asking) => (asking === 'cancel' ? 'nothing' : asking));
   }, [status, answering, reset]);
 
-  const cancelPermit = mayCancel({ status, answering, cancelAsked: cancel.isSuccess, scopes });
-  const rerunPermit = mayRerun({ scopes });
+  const cancelPermit = permitToCancel({ status, answering, cancelAsked: cancel.isSuccess, scopes });
+  const rerunPermit = permitToRerun({ scopes });
   const ask = (what: 'cancel' | 'rerun') => {
     if (!cancel.isSuccess) cancel.reset();
     setAsking(what);

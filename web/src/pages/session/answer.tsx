@@ -136,7 +136,7 @@ export function Ending({
     case 'completed':
       return exchange.answered ? null : <p className="text-ink-soft">No answer was written.</p>;
     case 'active':
-      return <Underway>{exchange.answer ? 'Answering…' : 'Thinking…'}</Underway>;
+      return <InProgress>{exchange.answer ? 'Answering…' : 'Thinking…'}</InProgress>;
     case 'cancelling':
       return <StatusLine status={status} words="Stopping the answer…" />;
     case 'cancelled':
@@ -189,7 +189,7 @@ function StatusLine({ status, words }: { status: string; words: string }) {
 }
 
 /** What is being waited for. Only the icon moves: fading text would be hard to read. */
-export function Underway({ children }: { children: ReactNode }) {
+export function InProgress({ children }: { children: ReactNode }) {
   return (
     <p className="flex items-center gap-2 text-ink-soft">
       <LoaderCircle className="size-4 shrink-0 animate-spin text-running" aria-hidden />

@@ -99,8 +99,8 @@ async function type(field: HTMLTextAreaElement | null | undefined, value: string
   });
 }
 
-describe('a call that waits for an approval', () => {
-  test('shows who asks, what would be called, the rule, the expiry and the exact arguments', async () => {
+describe('a call waiting for approval', () => {
+  test('shows the agent, the tool, the rule, the expiry and the exact arguments', async () => {
     await draw();
     expect(text('approval')).toContain('Approval needed');
     expect(text('approval')).toContain('Fixer wants to call cluster.scale');
@@ -113,7 +113,7 @@ describe('a call that waits for an approval', () => {
     expect(document.querySelector('b')).toBeNull();
   });
 
-  test('is approved with one click, and says what it waits for then', async () => {
+  test('is approved with one click, then waits for the session', async () => {
     await draw();
     await click('approval-approve');
     await settled(() => expect(text('approval-note')).toContain('Waiting for the session to continue'));
@@ -136,7 +136,7 @@ describe('a call that waits for an approval', () => {
     ]);
   });
 
-  test('is approved with edited arguments, which are sent as they were typed after their changes were shown', async () => {
+  test('shows the changes of edited arguments and sends them as typed', async () => {
     await draw();
     await click('approval-edit');
     const field = () => find('edit-form')?.querySelector('textarea');
@@ -162,7 +162,7 @@ describe('a call that waits for an approval', () => {
     expect(decisions().at(-1)?.body).toBe(`{"arguments":${typed}}`);
   });
 
-  test('that somebody else has decided says so plainly and loads the state again', async () => {
+  test('shows a conflict and reloads when someone else has decided', async () => {
     await draw();
     refuse = { status: 409, detail: 'bob rejected this call.' };
     await click('approval-approve');
@@ -171,7 +171,7 @@ describe('a call that waits for an approval', () => {
     expect(find('approval-approve')).toBeNull();
   });
 
-  test('keeps what was typed when the server fails, and can be tried again', async () => {
+  test('keeps the typed text when the server fails', async () => {
     await draw();
     refuse = { status: 500, detail: 'The database is away.' };
     await click('approval-reject');
@@ -182,13 +182,13 @@ describe('a call that waits for an approval', () => {
     expect(reload).not.toHaveBeenCalled();
   });
 
-  test('has no buttons without the write scope, and says why', async () => {
+  test('shows the reason instead of buttons without the write scope', async () => {
     await draw({ scopes: ['read'] });
     await settled(() => expect(text('approval-note')).toContain('Your access is read-only.'));
     for (const id of ['approval-approve', 'approval-reject', 'approval-edit']) expect(find(id)).toBeNull();
   });
 
-  test('cannot be decided once its time is over', async () => {
+  test('cannot be decided after it has expired', async () => {
     await draw({ expiresIn: -1000 });
     expect(text('approval-expiry')).toBe('Expired');
     expect(text('approval-note')).toContain('The request has expired');
@@ -196,7 +196,7 @@ describe('a call that waits for an approval', () => {
   });
 });
 
-describe('a call that was decided', () => {
+describe('a decided call', () => {
   test('shows who decided, when and why', async () => {
     const approval = { decided_by: 'bob', decided_at: '2030-01-01T10:00:00Z', reason: 'Not now' };
     await draw({ status: 'rejected', approval });

@@ -8,10 +8,10 @@ import type { SessionDetail } from '@/api/types';
 import type { SessionStore, SessionView } from '@/live/view';
 import { Button } from '@/ui/button';
 import type { Cancel } from './actions';
-import { ExchangeView, QuestionBubble, RefusalView, Underway } from './answer';
+import { ExchangeView, InProgress, QuestionBubble, RefusalView } from './answer';
 import { Composer } from './composer';
 import { exchangesOf, isAnswering, refusalsOf } from './exchange';
-import { mayAsk } from './permit';
+import { permitToAsk } from './permit';
 import { Follow } from './timeline/follow';
 import { useReader } from './timeline/reader';
 
@@ -62,7 +62,7 @@ export function Chat({ store, view, cancel, focused = false }: ChatProps) {
     cancelAnswer(undefined, { onSuccess: () => setAsked(undefined) });
   }, [cancelAnswer, forgetAsk]);
   const { status } = session;
-  const permit = useMemo(() => mayAsk({ status, answering, scopes }), [status, answering, scopes]);
+  const permit = useMemo(() => permitToAsk({ status, answering, scopes }), [status, answering, scopes]);
 
   const items = [...exchanges, ...refusals].sort((a, b) => a.sequence - b.sequence);
 
@@ -94,7 +94,7 @@ export function Chat({ store, view, cancel, focused = false }: ChatProps) {
             {waiting && (
               <li className="space-y-3" data-testid="chat-waiting">
                 <QuestionBubble author="" text={asked.question} />
-                <Underway>Sent. Waiting for the answer…</Underway>
+                <InProgress>Sent. Waiting for the answer…</InProgress>
               </li>
             )}
           </ol>

@@ -4,7 +4,7 @@ import { Events, session, viewWith } from './fixture';
 
 const event = (event_type: string, id: string) => ({ event_type, id });
 
-test('each chat stage is a question with its answer, in order', () => {
+test('each chat stage is one question with its answer, in order', () => {
   const { view, lookup } = viewWith({ status: 'completed' }, [
     { agents: { a: { events: [event('final_analysis', 'the analysis')] } } },
     {
@@ -51,7 +51,7 @@ test('each chat stage is a question with its answer, in order', () => {
   expect(isAnswering(view)).toBe(true);
 });
 
-test('until the answer is final, the newest response is what has been written of it', () => {
+test('the newest response is shown until the answer is final', () => {
   const { view, lookup } = viewWith({ status: 'completed' }, [
     {
       stage_type: 'chat',
@@ -64,7 +64,7 @@ test('until the answer is final, the newest response is what has been written of
   expect(exchangesOf(view, lookup)[0]).toMatchObject({ answer: 'r2', answered: false });
 });
 
-test('an answer that failed says why', () => {
+test('a failed answer has the error message', () => {
   const { view, lookup } = viewWith({ status: 'completed' }, [
     { stage_type: 'chat', status: 'failed', error_message: 'the model did not answer', agents: { chat: {} } },
   ]);
@@ -72,7 +72,7 @@ test('an answer that failed says why', () => {
   expect(isAnswering(view)).toBe(false);
 });
 
-test('refused questions are found by the id that their sender has', () => {
+test('refused questions are found by their message id', () => {
   const events = new Events();
   const ids = [
     events.add('refused', 'error', {
@@ -87,13 +87,13 @@ test('refused questions are found by the id that their sender has', () => {
   ]);
 });
 
-test('an investigation that runs is no answer', () => {
+test('a running investigation is not an answer', () => {
   const { view, lookup } = viewWith({}, [{ status: 'active' }]);
   expect(isAnswering(view)).toBe(false);
   expect(exchangesOf(view, lookup)).toEqual([]);
 });
 
-test('the final analysis is that of the last stage of the chain that has one, not an answer', () => {
+test('the final analysis comes from the last stage that has one, not from chat', () => {
   const { view, lookup } = viewWith({ status: 'completed' }, [
     {
       agents: { a: { events: [event('final_analysis', 'first')] }, b: { events: [event('final_analysis', 'second')] } },
@@ -107,7 +107,7 @@ test('the final analysis is that of the last stage of the chain that has one, no
   expect(finalAnalysisOf(view, lookup)?.id).toBe('synthesis');
 });
 
-test('evidence is what the server found of the marks, and nothing where it found none', () => {
+test('evidence counts cited and unknown calls, and is empty without citations', () => {
   const { lookup } = viewWith({}, [
     {
       agents: {

@@ -7,7 +7,7 @@ import { cn } from '@/ui/cn';
 /** A section with a heading that expands and collapses it. Collapsed content is not rendered. */
 export function Section({
   title,
-  open: byItself,
+  open: initiallyOpen,
   extra,
   children,
 }: {
@@ -18,7 +18,7 @@ export function Section({
   children: ReactNode;
 }) {
   const [chosen, setChosen] = useState<boolean>();
-  const open = chosen ?? byItself;
+  const open = chosen ?? initiallyOpen;
   const id = useId();
   return (
     <div className="border-t border-line first:border-t-0">

@@ -11,7 +11,7 @@ const patience = 700;
 export function FreshnessBanner({ freshness }: { freshness: Freshness }) {
   const zone = useZone();
   const behind = freshness.state === 'behind';
-  const caughtUpSlowly = useLasting(behind && freshness.reason === 'catching-up');
+  const caughtUpSlowly = useSustained(behind && freshness.reason === 'catching-up');
   const shown = behind && (freshness.reason === 'connecting' || caughtUpSlowly);
   return (
     <div aria-live="polite" data-testid="freshness" data-state={behind ? freshness.reason : 'live'}>
@@ -35,15 +35,15 @@ export function freshnessWords(freshness: Freshness & { state: 'behind' }, zone:
 }
 
 /** Reports whether a condition has lasted for a while. */
-function useLasting(so: boolean): boolean {
-  const [lasting, setLasting] = useState(false);
+function useSustained(condition: boolean): boolean {
+  const [sustained, setSustained] = useState(false);
   useEffect(() => {
-    if (!so) {
-      setLasting(false);
+    if (!condition) {
+      setSustained(false);
       return;
     }
-    const timer = setTimeout(() => setLasting(true), patience);
+    const timer = setTimeout(() => setSustained(true), patience);
     return () => clearTimeout(timer);
-  }, [so]);
-  return lasting;
+  }, [condition]);
+  return sustained;
 }

@@ -36,7 +36,7 @@ export function SessionNotes({ sessionId }: { sessionId: string }) {
       </CardHeader>
       {entities.length === 0 ? (
         <p className="px-4 py-3 text-ink-soft">
-          {kept.some(notes.isUnderway)
+          {kept.some(notes.isProcessing)
             ? 'Tasks are being extracted from the note.'
             : 'No tasks came from the notes of this session.'}
         </p>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mayAsk, mayCancel, mayRerun } from './permit';
+import { permitToAsk, permitToCancel, permitToRerun } from './permit';
 
 const writer = { scopes: ['read' as const, 'write' as const], answering: false, cancelAsked: false };
 const reader = { ...writer, scopes: ['read' as const] };
@@ -14,12 +14,12 @@ test.each([
   ['timed_out', false, 'absent'],
   ['completed', true, 'allowed'],
   ['failed', true, 'allowed'],
-] as const)('cancelling a session that is %s, answering: %s, is %s', (status, answering, want) => {
-  expect(mayCancel({ ...writer, status, answering }).state).toBe(want);
+] as const)('cancelling a session with status %s, answering: %s, is %s', (status, answering, want) => {
+  expect(permitToCancel({ ...writer, status, answering }).state).toBe(want);
 });
 
 test('a session is not cancelled twice', () => {
-  expect(mayCancel({ ...writer, status: 'in_progress', cancelAsked: true })).toEqual({
+  expect(permitToCancel({ ...writer, status: 'in_progress', cancelAsked: true })).toEqual({
     state: 'refused',
     reason: 'Already being cancelled.',
   });
@@ -33,25 +33,25 @@ test.each([
   ['failed', 'allowed'],
   ['timed_out', 'allowed'],
   ['cancelled', 'refused'],
-] as const)('asking a session that is %s is %s', (status, want) => {
-  expect(mayAsk({ ...writer, status }).state).toBe(want);
+] as const)('asking a session with status %s is %s', (status, want) => {
+  expect(permitToAsk({ ...writer, status }).state).toBe(want);
 });
 
-test('one question at a time', () => {
-  expect(mayAsk({ ...writer, status: 'completed', answering: true }).state).toBe('refused');
+test('a question is refused while another one is answered', () => {
+  expect(permitToAsk({ ...writer, status: 'completed', answering: true }).state).toBe('refused');
 });
 
-test('a read-only key is refused with a reason, and only where there is something to do', () => {
+test('a read-only key gets the reason, but only for actions that apply', () => {
   const needsWrite = {
     state: 'refused',
     reason: 'Your access is read-only. Log in with the role responder, or with a key that has the write scope.',
   };
-  expect(mayCancel({ ...reader, status: 'in_progress' })).toEqual(needsWrite);
-  expect(mayAsk({ ...reader, status: 'completed' })).toEqual(needsWrite);
-  expect(mayRerun(reader)).toEqual(needsWrite);
-  expect(mayCancel({ ...reader, status: 'completed' }).state).toBe('absent');
+  expect(permitToCancel({ ...reader, status: 'in_progress' })).toEqual(needsWrite);
+  expect(permitToAsk({ ...reader, status: 'completed' })).toEqual(needsWrite);
+  expect(permitToRerun(reader)).toEqual(needsWrite);
+  expect(permitToCancel({ ...reader, status: 'completed' }).state).toBe('absent');
 });
 
-test('nothing is refused before the scopes are known', () => {
-  expect(mayRerun({ scopes: undefined }).state).toBe('allowed');
+test('nothing is refused before the scopes are loaded', () => {
+  expect(permitToRerun({ scopes: undefined }).state).toBe('allowed');
 });

@@ -33,18 +33,18 @@ interface Situation {
   scopes: Me['scopes'] | undefined;
 }
 
-export function mayCancel({ status, answering, cancelAsked, scopes }: Situation): Permit {
+export function permitToCancel({ status, answering, cancelAsked, scopes }: Situation): Permit {
   if (isOver(status) && !answering) return absent;
   if (status === 'cancelling' || cancelAsked) return { state: 'refused', reason: 'Already being cancelled.' };
   return withWrite(scopes, allowed);
 }
 
-export function mayRerun({ scopes }: Pick<Situation, 'scopes'>): Permit {
+export function permitToRerun({ scopes }: Pick<Situation, 'scopes'>): Permit {
   return withWrite(scopes, allowed);
 }
 
 /** Whether a question can be sent. Text typed in the meantime is kept. */
-export function mayAsk({ status, answering, scopes }: Omit<Situation, 'cancelAsked'>): Permit {
+export function permitToAsk({ status, answering, scopes }: Omit<Situation, 'cancelAsked'>): Permit {
   if (!isOver(status)) return { state: 'refused', reason: 'You can ask once the investigation is over.' };
   if (status === 'cancelled')
     return { state: 'refused', reason: 'A cancelled session takes no questions. Re-run it to ask.' };

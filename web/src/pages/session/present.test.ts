@@ -5,7 +5,7 @@ import { doingOf, isWaiting, nextWaiting, presentOf, progressOf, statusMark } fr
 
 const call = (id: string) => ({ id, event_type: 'llm_tool_call' });
 
-test('a session that is over does nothing', () => {
+test('a finished session has nothing in progress', () => {
   for (const status of ['completed', 'failed', 'cancelled', 'timed_out'] as const) {
     const { view } = viewWith({ status }, [{}]);
     expect(presentOf(view)).toBeUndefined();
@@ -19,12 +19,12 @@ test.each([
   ['in_progress', [{ status: 'completed' }], 'Preparing the next stage.'],
   ['in_progress', [{ status: 'completed' }, { status: 'completed' }], 'Writing the summary.'],
   ['in_progress', [{ status: 'completed' }, { status: 'active' }], 'Starting the agents.'],
-] as const)('%s with %j says: %s', (status, stages, words) => {
+] as const)('status %s with stages %j shows: %s', (status, stages, words) => {
   const { view } = viewWith({ status, stage_count: 2 }, [...stages]);
   expect(presentOf(view)?.words).toBe(words);
 });
 
-test('every agent of the running stage has a line with its newest event, also when it is done', () => {
+test('every agent of the running stage has a line, even when it is done', () => {
   const { view } = viewWith({}, [
     { agents: { earlier: { events: [call('of an earlier stage')] } } },
     {
@@ -45,7 +45,7 @@ test('every agent of the running stage has a line with its newest event, also wh
   ]);
 });
 
-test('a session waits while each agent that runs waits for an approval', () => {
+test('a session waits while all its running agents wait for approval', () => {
   const one = { status: 'active', events: [call('a1')] };
   const other = { status: 'active', events: [call('b1')] };
   const { view } = viewWith({}, [{ status: 'active', agents: { one, other, done: { status: 'completed' } } }]);
@@ -56,7 +56,7 @@ test('a session waits while each agent that runs waits for an approval', () => {
   expect(isWaiting({ ...view, session: cancelling, waiting: ['a1', 'b1'] })).toBe(false);
 });
 
-test('the way leads from one waiting call to the next, and from the last to the first', () => {
+test('nextWaiting moves through the waiting calls and wraps around', () => {
   expect(nextWaiting([], undefined)).toBeUndefined();
   expect(nextWaiting(['a', 'b'], undefined)).toBe('a');
   expect(nextWaiting(['a', 'b'], 'a')).toBe('b');
@@ -64,7 +64,7 @@ test('the way leads from one waiting call to the next, and from the last to the 
   expect(nextWaiting(['a', 'b'], 'something else')).toBe('a');
 });
 
-test('an agent whose call needs an approval is said to wait for it', () => {
+test('an agent whose call needs approval is shown as waiting', () => {
   const asking = event('a', 'llm_tool_call', {
     status: 'streaming',
     metadata: {
@@ -85,7 +85,7 @@ test.each([
   ['llm_response', 'streaming', 'Writing', 'The last line.'],
   ['mcp_tool_summary', 'streaming', 'Summarizing a long result', ''],
   ['error', 'completed', 'Waiting for the model', ''],
-])('an agent whose newest event is %s, %s is: %s', (event_type, status, words, detail) => {
+])('an agent whose newest event is %s, %s, shows: %s', (event_type, status, words, detail) => {
   const parts: Partial<EventView> = {
     status: status as EventView['status'],
     content: 'The first line.\nThe last line.',
@@ -95,11 +95,11 @@ test.each([
   expect(doing).toEqual({ words, detail });
 });
 
-test('an agent without events is starting', () => {
+test('an agent without events is shown as starting', () => {
   expect(doingOf(undefined).words).toBe('Starting');
 });
 
-test('progress counts finished stages of the chain, and no questions', () => {
+test('progress counts finished stages of the chain, not questions', () => {
   const running = viewWith({ stage_count: 3 }, [{}, { status: 'active', stage_name: 'synthesis' }]).view;
   expect(progressOf(running)).toEqual({ total: 3, done: 1, tone: 'running', label: 'stage 2 of 3: synthesis' });
   const asked = viewWith({ stage_count: 2, status: 'completed' }, [
@@ -110,16 +110,16 @@ test('progress counts finished stages of the chain, and no questions', () => {
   expect(progressOf(asked)).toEqual({ total: 2, done: 2, tone: 'good', label: '2 of 2 stages done' });
 });
 
-test('progress of a session that failed stops at the stage that failed', () => {
+test('progress of a failed session stops at the failed stage', () => {
   const { view } = viewWith({ status: 'failed', stage_count: 3 }, [{}, { status: 'failed', stage_name: 'root cause' }]);
   expect(progressOf(view)).toEqual({ total: 3, done: 1, tone: 'bad', label: 'stage 2 of 3: root cause' });
 });
 
-test('progress before the first stage is nothing', () => {
+test('progress is zero before the first stage', () => {
   expect(progressOf(viewWith({ status: 'pending', stage_count: 1 }, []).view).label).toBe('0 of 1 stage done');
 });
 
-test('every status has its mark', () => {
+test('every status has its own symbol', () => {
   expect(statusMark('completed')).toBe('✓');
   expect(statusMark('in_progress')).toBe('●');
   expect(statusMark('failed')).toBe('✗');

@@ -55,7 +55,7 @@ async function draw(id: string, feedback: Feedback[]): Promise<string[]> {
   return feedback.filter((_, place) => shown()[place]?.textContent?.includes('Withdraw')).map((each) => each.author);
 }
 
-test('only the feedback of the caller can be withdrawn, not that of somebody with the same name', async () => {
+test('callers can withdraw only their own feedback, compared by identity', async () => {
   const twin = opinion('1', 'Ana', 'key-2', 'wrong');
   expect(await draw('key-1', [twin])).toEqual([]);
   expect(document.querySelector('[aria-pressed="true"]')).toBeNull();
@@ -65,6 +65,6 @@ test('only the feedback of the caller can be withdrawn, not that of somebody wit
   expect(document.querySelector('[aria-pressed="true"]')?.getAttribute('data-testid')).toBe('rate-right');
 });
 
-test('feedback without an identity is that of the name', async () => {
+test('feedback without an identity is matched by name', async () => {
   expect(await draw('key-1', [opinion('1', 'Ana', '', 'wrong'), opinion('2', 'Bob', '', 'wrong')])).toEqual(['Ana']);
 });

@@ -9,11 +9,11 @@ const selected = {
   mcp_selection: { servers: [{ name: 'cluster', tools: ['get_pods'] }] },
 };
 
-test('a re-run as it was asks for nothing else', () => {
+test('an unchanged re-run sends no overrides', () => {
   expect(requestOf(formOf(plain), plain, ['cluster'])).toEqual({});
 });
 
-test('only what was changed is asked for', () => {
+test('only changed fields are sent', () => {
   const form = { ...formOf(plain), provider: 'small', tools: 'own' as const, servers: [{ name: 'logs' }] };
   expect(requestOf(form, plain, ['cluster', 'logs'])).toEqual({
     llm_provider: 'small',
@@ -22,14 +22,14 @@ test('only what was changed is asked for', () => {
   expect(requestOf({ ...formOf(selected), provider: '' }, selected, ['cluster'])).toMatchObject({ llm_provider: '' });
 });
 
-test('all tools of the same chain replace the selection that the session had', () => {
+test('choosing all tools of the chain replaces the previous selection', () => {
   const form = { ...formOf(selected), tools: 'chain' as const };
   expect(requestOf(form, selected, ['cluster', 'logs'])).toEqual({
     mcp_selection: { servers: [{ name: 'cluster' }, { name: 'logs' }] },
   });
 });
 
-test('another chain has its own tools, and the first one gets the selection back', () => {
+test('another chain uses its own tools; switching back restores the selection', () => {
   const other = withChain(formOf(selected), 'nodes', selected);
   expect(other).toEqual({ chain: 'nodes', provider: 'big', tools: 'chain', servers: [], native: asConfigured });
   expect(requestOf(other, selected, ['cluster'])).toEqual({ chain_id: 'nodes' });

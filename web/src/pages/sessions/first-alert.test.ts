@@ -10,19 +10,19 @@ function wordsOf(command: string, env: Record<string, string> = {}): string[] {
 
 const hostile = `it's "a" $(type) \`now\``;
 
-it('the curl command sends an alert of the first type to this server, whatever the type is called', () => {
+it('the curl command submits an alert of any type name to this server', () => {
   const words = wordsOf(curlCommand({ origin: 'http://10.0.0.7:8080', alertType: hostile, authRequired: false }));
   expect(words.slice(0, 3)).toEqual(['http://10.0.0.7:8080/api/v1/alerts', '-H', 'Content-Type: application/json']);
   expect(JSON.parse(words.at(-1) ?? '')).toMatchObject({ alert_type: hostile });
 });
 
-it('the curl command has the key of the environment where one is required', () => {
+it('the curl command takes the key from the environment if one is required', () => {
   const command = curlCommand({ origin: 'https://tarsy', alertType: undefined, authRequired: true });
   expect(wordsOf(command, { TARSY_TOKEN: 'tarsy_x' })).toContain('Authorization: Bearer tarsy_x');
   expect(JSON.parse(wordsOf(command).at(-1) ?? '')).not.toHaveProperty('alert_type');
 });
 
-it('the tarsy command names server and type', () => {
+it('the tarsy command has the server and the type', () => {
   const words = wordsOf(submitCommand({ origin: 'https://tarsy', alertType: hostile, authRequired: false }));
   expect(words.slice(0, 5)).toEqual(['submit', '--server', 'https://tarsy', '--type', hostile]);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addLabel, joinLabels, readLabel, splitLabels } from './labels';
 
-test('a label is a name and a value, without spaces around them', () => {
+test('a label is a trimmed name and value', () => {
   expect(readLabel(' app = web ')).toBe('app=web');
   expect(readLabel('query=a=b')).toBe('query=a=b');
   for (const text of ['', 'app', 'app=', '=web', ' = ']) expect(readLabel(text)).toBeUndefined();
@@ -14,12 +14,12 @@ test('a label replaces another of the same name', () => {
   expect(addLabel(['application=web'], 'app=api')).toEqual(['application=web', 'app=api']);
 });
 
-test('what is no label in an address is left out', () => {
+test('invalid labels in an address are ignored', () => {
   expect(splitLabels('app=web,nonsense,,team=shop')).toEqual(['app=web', 'team=shop']);
   expect(splitLabels(undefined)).toEqual([]);
 });
 
-test('labels survive being written and read again, whatever is in them', () => {
+test('labels of any content survive a round trip', () => {
   const word = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => text.trim() === text && text !== '');
   const label = fc
     .tuple(

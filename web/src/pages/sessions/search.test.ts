@@ -21,7 +21,7 @@ describe('the filter in the address', () => {
     });
   });
 
-  it('leaves out what it does not know', () => {
+  it('ignores unknown values', () => {
     const read = readSessionSearch({
       status: 'failed,sleeping',
       range: '3y',
@@ -56,7 +56,7 @@ describe('the filter in the address', () => {
     expect(isFiltered(read)).toBe(true);
   });
 
-  it('has what people did with sessions', () => {
+  it('has handling state, assignee and tag', () => {
     const read = readSessionSearch(parseSearch('?handling=resolved,parked,open&assignee=me&tag=needs%20review'));
     expect(known(read)).toEqual({ handling: ['open', 'resolved'], assignee: 'me', tag: 'needs review' });
     expect(filterOf(read, new Date())).toMatchObject({
@@ -68,7 +68,7 @@ describe('the filter in the address', () => {
     expect(known(readSessionSearch({ handling: 'parked', assignee: ' ', tag: 7 }))).toEqual({});
   });
 
-  it('has whether an approval is needed, which the server is asked for', () => {
+  it('has whether approval is needed, and passes it to the server', () => {
     const read = readSessionSearch(parseSearch('?approvals=waiting'));
     expect(known(read)).toEqual({ approvals: 'waiting' });
     expect(isFiltered(read)).toBe(true);
@@ -81,12 +81,12 @@ describe('the filter in the address', () => {
     expect(readSessionSearch(parseSearch('?search=[1]')).search).toBe('[1]');
   });
 
-  it('drops the dates beside a span that ends now', () => {
+  it('drops dates if there is also a range', () => {
     const read = readSessionSearch({ range: '1h', after: '2026-01-01T00:00:00Z' });
     expect(known(read)).toEqual({ range: '1h' });
   });
 
-  it('survives being written and read again', () => {
+  it('survives a round trip', () => {
     const text = fc.option(
       fc.string({ unit: 'grapheme', minLength: 1 }).filter((s) => s.trim() !== ''),
       { nil: undefined },
@@ -118,29 +118,29 @@ describe('the filter in the address', () => {
     );
   });
 
-  it('counts as a filter whatever narrows the list, and the order not', () => {
+  it('counts everything that narrows the list, but not the order', () => {
     expect(isFiltered(readSessionSearch({ order: 'newest' }))).toBe(false);
     expect(isFiltered(readSessionSearch({ range: '7d' }))).toBe(true);
     expect(isFiltered(readSessionSearch({ search: 'x' }))).toBe(true);
   });
 });
 
-describe('the question to the server', () => {
+describe('the request to the server', () => {
   const now = new Date('2026-03-01T12:34:56.789Z');
 
-  it('begins a span at a round time, so that it stays the same for a while', () => {
+  it('rounds the start of a range, so that it stays the same for a while', () => {
     const at = (ms: number) => filterOf({ range: '1h' }, new Date(now.getTime() + ms)).created_after;
     expect(at(0)).toBe('2026-03-01T11:34:00.000Z');
     expect(at(3000)).toBe(at(0));
     expect(at(4000)).toBe('2026-03-01T11:35:00.000Z');
   });
 
-  it('puts what needs attention first unless the newest are wanted', () => {
+  it('orders by attention unless newest first is chosen', () => {
     expect(filterOf({}, now).order).toBe('attention');
     expect(filterOf({ order: 'newest' }, now).order).toBe('newest');
   });
 
-  it('carries nothing that the server does not know', () => {
+  it('has no parameter that the server does not know', () => {
     expect(known(filterOf(readSessionSearch({ after: '2026-02-01T00:00:00Z' }), now) as SessionsPageSearch)).toEqual({
       created_after: '2026-02-01T00:00:00.000Z',
       order: 'attention',

@@ -4,24 +4,24 @@ import { moved } from './selection';
 describe('moving the selection', () => {
   const ids = ['a', 'b', 'c'];
 
-  it('goes one row up or down and stops at the ends', () => {
+  it('moves one row up or down and stops at the ends', () => {
     expect(moved(ids, 'a', 'next')).toBe('b');
     expect(moved(ids, 'c', 'next')).toBe('c');
     expect(moved(ids, 'b', 'previous')).toBe('a');
     expect(moved(ids, 'a', 'previous')).toBe('a');
   });
 
-  it('goes to the first and the last row', () => {
+  it('moves to the first and the last row', () => {
     expect(moved(ids, 'b', 'first')).toBe('a');
     expect(moved(ids, 'b', 'last')).toBe('c');
   });
 
-  it('begins at the first row when the selected one is gone', () => {
+  it('starts at the first row when the selected one is gone', () => {
     expect(moved(ids, 'x', 'next')).toBe('a');
     expect(moved(ids, 'x', 'previous')).toBe('a');
   });
 
-  it('has nowhere to go in an empty list', () => {
+  it('selects nothing in an empty list', () => {
     expect(moved([], 'a', 'next')).toBe('');
     expect(moved([], '', 'last')).toBe('');
   });

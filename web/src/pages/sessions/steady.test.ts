@@ -6,8 +6,8 @@ const row = (id: string, status: SessionItem['status'] = 'completed') => ({ id, 
 const ids = (rows: readonly SessionItem[]) => rows.map((r) => r.id).join('');
 const list = (text: string) => [...text].map((id) => row(id));
 
-describe('rows that are being read', () => {
-  it('keep their places and get their fresh state', () => {
+describe('displayed rows', () => {
+  it('keep their places and get their new state', () => {
     const fresh = [row('c', 'failed'), row('a'), row('b')];
     const settled = settle(list('abc'), fresh);
     expect(ids(settled.rows)).toBe('abc');
@@ -15,33 +15,33 @@ describe('rows that are being read', () => {
     expect(settled).toMatchObject({ news: 0, moved: true });
   });
 
-  it('are not pushed down by a new session, which is counted', () => {
+  it('are not moved by a new session, which is counted', () => {
     expect(settle(list('abc'), list('nabc'))).toMatchObject({ news: 1, moved: false });
     expect(ids(settle(list('abc'), list('nabc')).rows)).toBe('abc');
   });
 
-  it('stay when they are gone, and the list says that it changed', () => {
+  it('stay when they are gone, and the list is marked as changed', () => {
     const settled = settle(list('abc'), list('ac'));
     expect(ids(settled.rows)).toBe('abc');
     expect(settled).toMatchObject({ news: 0, moved: true });
   });
 
-  it('are continued by the page that follows', () => {
+  it('are extended by the next page', () => {
     expect(ids(settle(list('abc'), list('abcdef')).rows)).toBe('abcdef');
     expect(settle(list('abc'), list('abcdef'))).toMatchObject({ news: 0, moved: false });
   });
 
-  it('are continued also when something new waits above', () => {
+  it('are extended even if new sessions wait above', () => {
     const settled = settle(list('abc'), list('nabcd'));
     expect(ids(settled.rows)).toBe('abcd');
     expect(settled.news).toBe(1);
   });
 
-  it('say nothing when nothing changed', () => {
+  it('report no change when nothing changed', () => {
     expect(settle(list('abc'), list('abc'))).toMatchObject({ news: 0, moved: false });
   });
 });
 
-it('a session on two pages is one row', () => {
+it('a session on two pages has one row', () => {
   expect(ids(rowsOf([{ sessions: list('ab') }, { sessions: list('bc') }]))).toBe('abc');
 });

@@ -66,7 +66,7 @@ export function SharedPage() {
       <main id="main" className="mx-auto w-full max-w-5xl flex-1 p-3 sm:p-4">
         {gone ? (
           <EmptyState title={<h1>This link does not work</h1>} icon={<Link2Off aria-hidden />}>
-            <p>It does not exist, has expired or was revoked. Ask whoever sent it for a new one.</p>
+            <p>It does not exist, has expired or was revoked. Ask the sender for a new one.</p>
           </EmptyState>
         ) : found.data ? (
           <SharedSession shared={found.data} />

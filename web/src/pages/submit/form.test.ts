@@ -16,21 +16,21 @@ const session = (parts: Partial<SessionDetail>) =>
   }) as SessionDetail;
 
 describe('the request', () => {
-  it('has only what was filled in', () => {
+  it('has only filled-in fields', () => {
     expect(requestOf(emptyForm, '')).toEqual({});
     expect(requestOf({ ...emptyForm, runbook: 'url', runbookURL: '  ' }, 'kubernetes')).toEqual({
       alert_type: 'kubernetes',
     });
   });
 
-  it('has the runbook of the chosen kind and not of the other', () => {
+  it('has only the runbook of the chosen kind', () => {
     const form: SubmitForm = { ...emptyForm, runbookURL: ' https://x.test/r.md ', runbookText: '# Steps' };
     expect(requestOf(form, '')).toEqual({});
     expect(requestOf({ ...form, runbook: 'url' }, '')).toEqual({ runbook_url: 'https://x.test/r.md' });
     expect(requestOf({ ...form, runbook: 'text' }, '')).toEqual({ runbook: '# Steps' });
   });
 
-  it('has the selection only if it is wanted', () => {
+  it('has the tool selection only if chosen', () => {
     const form: SubmitForm = {
       ...emptyForm,
       servers: [{ name: 'k8s' }],
@@ -42,21 +42,21 @@ describe('the request', () => {
     });
   });
 
-  it('carries JSON with all its digits', () => {
+  it('keeps all digits of JSON numbers', () => {
     const checked = checkJSON('{"id": 12345678901234567890}');
     const body = bodyOf({ alert_type: 'a"b' }, checked.ok ? checked.data : '');
     expect(body).toBe('{"data":{"id": 12345678901234567890},"alert_type":"a\\"b"}');
     expect(JSON.parse(bodyOf({}, '[1]'))).toEqual({ data: [1] });
   });
 
-  it('is refused before it is sent if it is too large', () => {
+  it('is refused before sending if it is too large', () => {
     expect(tooLarge('x'.repeat(1 << 20))).toBeNull();
     expect(tooLarge('é'.repeat((1 << 19) + 1))).toMatch(/limit is 1\.00 MiB/);
   });
 });
 
-describe('a session sent once more', () => {
-  it('fills everything in', () => {
+describe('a resubmitted session', () => {
+  it('fills in the whole form', () => {
     const form = formOf(
       session({
         alert_data: '{\n  "pod": "web-1"\n}',
@@ -81,13 +81,13 @@ describe('a session sent once more', () => {
     });
   });
 
-  it('asks for the same selection again', () => {
+  it('requests the same selection again', () => {
     const selection = { servers: [{ name: 'k8s', tools: ['get'] }], native_tools: { url_context: false } };
     const form = formOf(session({ mcp_selection: selection }));
     expect(requestOf(form, form.alertType).mcp_selection).toEqual(selection);
   });
 
-  it('keeps text as text, and a runbook of text', () => {
+  it('keeps plain text and the text of the runbook', () => {
     expect(formOf(session({ alert_data: 'a: 1', runbook: '# R' }))).toMatchObject({
       format: 'text',
       runbook: 'text',
@@ -100,7 +100,7 @@ describe('a session sent once more', () => {
 describe('the selection of tools', () => {
   const offered = ['get', 'list', 'delete'];
 
-  it('leaves one tool out, and takes all again', () => {
+  it('excludes one tool, and includes all again', () => {
     let servers = toggleServer([], 'k8s');
     expect(serverState(servers, 'k8s')).toBe('all');
     expect(hasTool(servers, 'k8s', 'anything')).toBe(true);
@@ -118,11 +118,11 @@ describe('the selection of tools', () => {
     expect(toggleTool(one, 'k8s', 'get', offered)).toEqual([]);
   });
 
-  it('takes all of a server of which some were chosen', () => {
+  it('selects all tools of a server with a partial selection', () => {
     expect(toggleServer([{ name: 'k8s', tools: ['get'] }], 'k8s')).toEqual([{ name: 'k8s' }]);
   });
 
-  it('keeps the order of the others, and tools that are gone until they are taken out', () => {
+  it('keeps the order, and missing tools until they are removed', () => {
     const servers = [{ name: 'a' }, { name: 'k8s', tools: ['gone', 'get'] }, { name: 'z' }];
     expect(missingTools(servers, 'k8s', offered)).toEqual(['gone']);
     expect(missingTools(servers, 'a', offered)).toEqual([]);
@@ -130,17 +130,17 @@ describe('the selection of tools', () => {
     expect(without).toEqual([{ name: 'a' }, { name: 'k8s', tools: ['get'] }, { name: 'z' }]);
   });
 
-  it('does not call it all while a tool that is gone is among them', () => {
+  it('is not reported as all tools while it has a missing tool', () => {
     const servers = toggleTool([{ name: 'k8s', tools: ['gone', 'get', 'list'] }], 'k8s', 'delete', offered);
     expect(servers).toEqual([{ name: 'k8s', tools: ['gone', 'get', 'list', 'delete'] }]);
   });
 
-  it('takes servers called like parts of objects', () => {
+  it('accepts servers named like object properties', () => {
     expect(selectionOf(toggleServer([], '__proto__'), asConfigured)).toEqual({ servers: [{ name: '__proto__' }] });
   });
 });
 
-describe('the part of the form that a problem names', () => {
+describe('the form part of a problem', () => {
   it.each([
     ['alert_type', 'unknown_alert_type', 'alert_type'],
     ['data', 'invalid_field', 'data'],
@@ -152,13 +152,13 @@ describe('the part of the form that a problem names', () => {
     ['', 'overloaded', null],
     ['Content-Type', 'unsupported_media_type', null],
     ['database', 'invalid_field', null],
-  ])('%j (%s) is %s', (field, code, part) => {
+  ])('for field %j (%s) is %s', (field, code, part) => {
     expect(partOf(field, code)).toBe(part);
   });
 });
 
 describe('a draft', () => {
-  it('comes back as it was', () => {
+  it('is restored unchanged', () => {
     const form: SubmitForm = {
       ...emptyForm,
       alertType: 'x',
@@ -173,7 +173,7 @@ describe('a draft', () => {
     expect(draftOf(JSON.stringify(form))).toEqual(form);
   });
 
-  it.each(['', '{', 'null', '5', '"x"'])('that is %j is none', (stored) => {
+  it.each(['', '{', 'null', '5', '"x"'])('%j is not restored', (stored) => {
     expect(draftOf(stored)).toBeNull();
   });
 
@@ -181,26 +181,26 @@ describe('a draft', () => {
     '[]',
     '{"alertType": 5, "format": "exe", "runbook": {}, "servers": {"length": 3}, "native": "on"}',
     '{"servers": [null, 5, {"name": 7}, {"name": ""}, []], "native": {"google_search": "maybe", "__proto__": {"x": 1}}}',
-  ])('of nonsense %s is an empty form', (stored) => {
+  ])('%s is restored as an empty form', (stored) => {
     expect(draftOf(stored)).toEqual(emptyForm);
   });
 
-  it('takes a server once and only names of tools', () => {
+  it('is restored without duplicate servers and invalid tool names', () => {
     const stored =
       '{"servers": [{"name": "a", "tools": ["x"]}, {"name": "b", "tools": ["x", 5, "x", ""]}, {"name": "a", "tools": [7]}]}';
     expect(draftOf(stored)?.servers).toEqual([{ name: 'a' }, { name: 'b', tools: ['x'] }]);
   });
 
-  it('is not kept of a form that holds nothing', () => {
+  it('is not kept if the form is empty', () => {
     expect(isEmpty({ ...emptyForm, alertType: 'x', payload: ' \n' })).toBe(true);
     expect(isEmpty({ ...emptyForm, payload: 'x' })).toBe(false);
   });
 });
 
-describe('a file', () => {
+describe('a payload file', () => {
   const utf8 = (text: string) => new TextEncoder().encode(text);
 
-  it('is read with its format', () => {
+  it('is read, and its format is detected', () => {
     expect(contentOf('a.yaml', utf8('\ufeffa: 1\r\nb: 2\r\n'))).toEqual({
       ok: true,
       name: 'a.yaml',
@@ -209,7 +209,7 @@ describe('a file', () => {
     });
   });
 
-  it('may be UTF-16 that says so', () => {
+  it('may be UTF-16 with a byte order mark', () => {
     const content = new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]);
     expect(contentOf('a.json', content)).toMatchObject({ ok: true, text: '{}', format: 'json' });
   });
@@ -219,11 +219,11 @@ describe('a file', () => {
     ['text with a NUL', utf8('a\0b')],
     ['Latin-1', new Uint8Array([0x66, 0xfc, 0x72])],
     ['half of UTF-16', new Uint8Array([0xff, 0xfe, 0x7b])],
-  ])('that is %s is refused', (_, content) => {
+  ])('with %s is refused', (_, content) => {
     expect(contentOf('x.txt', content)).toMatchObject({ ok: false, message: expect.stringMatching(/not a text file/) });
   });
 
-  it('that is empty, too large or not alone is refused', async () => {
+  it('is refused if it is empty, too large or one of several', async () => {
     const file = (content: string, name = 'a.txt') => new File([content], name);
     expect(await readFiles([file(' \n')])).toMatchObject({ ok: false, message: 'a.txt is empty.' });
     expect(await readFiles([file('x'.repeat((1 << 20) + 1))])).toMatchObject({

@@ -14,7 +14,7 @@ const parses = (text: string) => {
   }
 };
 
-describe('a mistake in JSON', () => {
+describe('a JSON error', () => {
   it.each([
     ['{"a": 1,\n "b" 2}', 2, 6, /colon/],
     ['[1, 2,]', 1, 6, /trailing comma/],
@@ -35,14 +35,14 @@ describe('a mistake in JSON', () => {
     ['[undefined]', 1, 2, /expected a value/],
     ['   ', 1, 4, /JSON is empty/],
     ['{"🙂🙂": }', 1, 8, /expected a value/],
-  ])('%j is at line %i, column %i', (text, line, column, why) => {
+  ])('in %j is at line %i, column %i', (text, line, column, why) => {
     expect(parses(text)).toBe(false);
     const mistake = jsonMistake(text);
     expect(mistake).toMatchObject({ line, column });
     expect(mistake?.message).toMatch(why);
   });
 
-  it('is found exactly where JSON.parse refuses', () => {
+  it('is reported exactly when JSON.parse fails', () => {
     const pieces = fc.constantFrom(
       '{',
       '}',
@@ -79,7 +79,7 @@ describe('a mistake in JSON', () => {
     );
   });
 
-  it('is found in JSON that one character was taken from', () => {
+  it('is reported after removing one character exactly when JSON.parse fails', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), (text, at) => {
         const cut = at % text.length;
@@ -89,44 +89,44 @@ describe('a mistake in JSON', () => {
     );
   });
 
-  it('is found after half a million brackets', () => {
+  it('is located after half a million brackets', () => {
     const deep = '['.repeat(500_000);
     expect(jsonMistake(deep)).toMatchObject({ line: 1, column: 500_001 });
     expect(jsonMistake(deep + ']'.repeat(500_000))).toBeNull();
     expect(jsonMistake('{"a":'.repeat(200_000))?.message).toMatch(/missing the closing }/);
   });
 
-  it('is found at the end of a mebibyte of text', () => {
+  it('is located at the end of a mebibyte of text', () => {
     const long = `["${'x\\n'.repeat(300_000)}" 1]`;
     expect(jsonMistake(long)).toMatchObject({ offset: long.length - 2 });
   });
 });
 
 describe('a JSON payload', () => {
-  it('is sent as it was written, with every digit', () => {
+  it('is sent as written, with every digit', () => {
     expect(checkJSON(' {"trace": 12345678901234567890, "x": 1.10}\n')).toEqual({
       ok: true,
       data: '{"trace": 12345678901234567890, "x": 1.10}',
     });
   });
 
-  it.each(['5', 'true', 'null', '-1.5'])('%s is no alert', (text) => {
+  it.each(['5', 'true', 'null', '-1.5'])('is refused if it is %s', (text) => {
     const checked = checkJSON(text);
     expect(checked).toMatchObject({ ok: false, mistake: { line: 1, column: 1 } });
   });
 
-  it('may be text in quotes', () => {
+  it('may be a quoted string', () => {
     expect(checkJSON('"disk full"')).toEqual({ ok: true, data: '"disk full"' });
   });
 });
 
-it('text is sent whatever it holds', () => {
+it('text is sent whatever it contains', () => {
   const text = 'a "b"\n\0\ud800 <script>';
   const checked = checkText(text);
   expect(checked.ok && JSON.parse(checked.data)).toBe(text);
 });
 
-describe('the format', () => {
+describe('the detected format', () => {
   it.each([
     ['{"a": 1}', 'json'],
     ['\n [1, 2]', 'json'],
@@ -136,7 +136,7 @@ describe('the format', () => {
     ['42', 'text'],
     ['"quoted"', 'text'],
     ['', 'text'],
-  ])('of a stored %j is %s', (text, format) => {
+  ])('of the text %j is %s', (text, format) => {
     expect(recognise(text)).toBe(format);
   });
 
@@ -157,7 +157,7 @@ describe('the format', () => {
   });
 });
 
-it('a place is counted in characters as people see lines', () => {
+it('positions count characters, not UTF-16 units', () => {
   const text = 'ab\n🙂c\n';
   expect(mistakeAt(text, 5, 'x')).toEqual({ message: 'x', offset: 5, line: 2, column: 2 });
   expect(mistakeAt(text, 0, 'x')).toMatchObject({ line: 1, column: 1 });
@@ -167,7 +167,7 @@ it('a place is counted in characters as people see lines', () => {
   expect(mistakeText({ message: 'odd' })).toBe('odd');
 });
 
-it('sizes are those of UTF-8', () => {
+it('sizes are in UTF-8 bytes', () => {
   expect(byteLength('é🙂')).toBe(6);
   expect(byteLength('\ud800')).toBe(3);
   expect([bytes(0), bytes(1023), bytes(1536), bytes(1 << 20)]).toEqual(['0 B', '1023 B', '1.5 KiB', '1.00 MiB']);

@@ -16,7 +16,7 @@ export type Checked = { ok: true; data: string } | { ok: false; mistake: Mistake
 const refuse = (mistake: Mistake): Checked => ({ ok: false, mistake });
 
 /** The server's message about a value that is not a text, an object or a list. */
-export function notAnAlert(kind: string): Mistake {
+export function invalidPayloadKind(kind: string): Mistake {
   return { message: `The payload must be text, an object or a list, not ${kind}.` };
 }
 
@@ -36,7 +36,7 @@ export function checkJSON(text: string): Checked {
     return { ok: true, data: text.trim() };
   return refuse({
     ...mistakeAt(text, text.search(/\S/), ''),
-    ...notAnAlert(value === null ? 'null' : `a ${typeof value}`),
+    ...invalidPayloadKind(value === null ? 'null' : `a ${typeof value}`),
   });
 }
 

@@ -15,8 +15,8 @@ function server(id: string, ...tools: string[]): MCPServer {
   };
 }
 
-describe('the servers that are offered', () => {
-  it('are those of the chain, with the tools that it allows', () => {
+describe('the offered servers', () => {
+  it('are those of the chain, with the tools it allows', () => {
     const known = [server('github', 'merge'), server('k8s', 'get', 'restart'), server('logs', 'tail')];
     const allowed = [
       { name: 'logs', tools: ['tail'], known: true },

@@ -14,7 +14,7 @@ const mistakeOf = (text: string) => {
 };
 
 describe('YAML', () => {
-  it('becomes the data that it describes', () => {
+  it('is converted to JSON data', () => {
     expect(dataOf('pod: web-1\nlabels: {app: web}\nevents:\n  - OOMKilled\n  - 3\nat: 2026-11-15\nyes: yes\n')).toEqual(
       {
         pod: 'web-1',
@@ -33,11 +33,11 @@ describe('YAML', () => {
     });
   });
 
-  it('may be a text', () => {
+  it('may be a plain string', () => {
     expect(dataOf('disk is full\non node 7')).toBe('disk is full on node 7');
   });
 
-  it('keeps as text what JSON cannot say', () => {
+  it('keeps values as text that JSON cannot represent', () => {
     expect(
       dataOf('a: .inf\nb: -.inf\nc: .nan\nd: 12345678901234567890\ne: 1e400\nf: 0.1\ng: 9007199254740991'),
     ).toEqual({
@@ -56,14 +56,14 @@ describe('YAML', () => {
     });
   });
 
-  it('does not touch the page by the names of its keys', () => {
+  it('does not pollute prototypes with its keys', () => {
     const data = dataOf('__proto__: {polluted: true}\nconstructor: {prototype: {polluted: true}}');
     expect(Object.keys(data as object)).toEqual(['__proto__', 'constructor']);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 });
 
-describe('a mistake in YAML', () => {
+describe('a YAML error', () => {
   it.each([
     ['a: 1\nb: c: d', 2, 4, /nested mappings/],
     ['a: [1, 2', 1, 9, /flow sequence/],
@@ -72,7 +72,7 @@ describe('a mistake in YAML', () => {
     ['a:\n\t- x', 2, 1, /tab/i],
     ['a: 1\nb: *nothing', 2, 4, /alias \*nothing has no anchor/],
     ['a: *later\nb: &later 1', 1, 4, /before it/],
-  ])('%j is at line %i, column %i', (text, line, column, why) => {
+  ])('in %j is at line %i, column %i', (text, line, column, why) => {
     const mistake = mistakeOf(text);
     expect(mistake).toMatchObject({ line, column });
     expect(mistake.message).toMatch(why);
@@ -85,11 +85,11 @@ describe('a mistake in YAML', () => {
     ['42', /not a number/],
     ['true', /not a boolean/],
     ['a: &x [*x]', /contains itself|too much|deeply/],
-  ])('%j is refused as a whole', (text, why) => {
+  ])('is reported for %j', (text, why) => {
     expect(mistakeOf(text).message).toMatch(why);
   });
 
-  it('is a few lines of aliases that stand for gigabytes', () => {
+  it('is reported for aliases that expand to gigabytes', () => {
     let bomb = 'a: &a [x, x, x, x, x, x, x, x, x]\n';
     for (const [before, name] of ['ab', 'bc', 'cd', 'de', 'ef', 'fg', 'gh', 'hi']) {
       bomb += `${name}: &${name} [${Array(9).fill(`*${before}`).join(', ')}]\n`;
@@ -97,11 +97,11 @@ describe('a mistake in YAML', () => {
     expect(mistakeOf(bomb).message).toMatch(/expand to too much data/);
   });
 
-  it.each(['[', '- ', '? ', '{a: '])('is %j twenty thousand times', (piece) => {
+  it.each(['[', '- ', '? ', '{a: '])('is reported for %j repeated 20,000 times', (piece) => {
     expect(mistakeOf(piece.repeat(20_000)).message).toMatch(/deeply/);
   });
 
-  it('never throws', () => {
+  it('is never thrown', () => {
     const pieces = fc.constantFrom(
       'a',
       ': ',

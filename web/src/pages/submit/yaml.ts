@@ -1,7 +1,7 @@
 /** Parses YAML as data. The parser is large, and slow on large texts: only yaml-worker.ts and the tests import it. */
 import { type Document, isAlias, isScalar, parseDocument, visit } from 'yaml';
 import { type Mistake, mistakeAt } from './mistake';
-import { type Checked, notAnAlert } from './payload';
+import { type Checked, invalidPayloadKind } from './payload';
 
 /** How often aliases may be expanded in total; a few lines of nested aliases can expand to gigabytes. */
 const maxAliases = 100;
@@ -22,17 +22,17 @@ function read(text: string): Checked {
     resolveKnownTags: false,
     logLevel: 'error',
   });
-  const mistake = wrongIn(document, text) ?? tidy(document, text);
+  const mistake = firstError(document, text) ?? tidy(document, text);
   if (mistake !== null) return { ok: false, mistake };
 
   const value: unknown = document.toJS({ maxAliasCount: maxAliases });
   if (value === null || value === undefined) return { ok: false, mistake: { message: 'The YAML is empty.' } };
   if (typeof value !== 'object' && typeof value !== 'string')
-    return { ok: false, mistake: notAnAlert(`a ${typeof value}`) };
+    return { ok: false, mistake: invalidPayloadKind(`a ${typeof value}`) };
   return { ok: true, data: JSON.stringify(value) };
 }
 
-function wrongIn(document: Document.Parsed, text: string): Mistake | null {
+function firstError(document: Document.Parsed, text: string): Mistake | null {
   const error = document.errors[0];
   if (error === undefined) return null;
   const messages: Partial<Record<typeof error.code, string>> = {

@@ -22,7 +22,7 @@ export function PausesCard() {
       <CardHeader>
         <CardTitle id="system-pauses">Pauses</CardTitle>
       </CardHeader>
-      <Answer query={found} what="what is paused">
+      <Answer query={found} what="pauses">
         {(data) => (
           <ul className="divide-y divide-line" data-testid="system-pauses">
             {pauseKinds.map((kind) => {

@@ -18,14 +18,14 @@ const share = (name: string, parts: Partial<Usage> = {}) => ({
 describe('usage by day', () => {
   const from = '2026-02-26T00:00:00.000Z';
 
-  it('has every day, also those on which nothing was used', () => {
+  it('has every day, including days without usage', () => {
     const days = daysOf([share('2026-02-27', { cost_usd: 0.5, total_tokens: 900 }), share('2026-03-01')], from, 5);
     expect(days.map((day) => day.name)).toEqual(['2026-02-26', '2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02']);
     expect(days.map((day) => day.cost)).toEqual([0, 0.5, 0, 0, 0]);
     expect(days[1]).toEqual({ name: '2026-02-27', cost: 0.5, tokens: 900, unpriced: 0, llmCalls: 2, toolCalls: 3 });
   });
 
-  it('leaves out days of another time and what is no day', () => {
+  it('ignores days outside of the range and invalid days', () => {
     const days = daysOf(
       [share('2025-02-27', { cost_usd: 9 }), share('yesterday', { cost_usd: 9 }), share('', { cost_usd: 9 })],
       from,
@@ -34,7 +34,7 @@ describe('usage by day', () => {
     expect(days.every((day) => day.cost === 0)).toBe(true);
   });
 
-  it('draws no number that is none', () => {
+  it('treats invalid numbers as zero', () => {
     const [day] = daysOf(
       [share('2026-02-26', { cost_usd: Number.NaN, total_tokens: -5, unpriced_tokens: Number.POSITIVE_INFINITY })],
       from,
@@ -43,14 +43,14 @@ describe('usage by day', () => {
     expect(day).toMatchObject({ cost: 0, tokens: 0, unpriced: 0 });
   });
 
-  it('begins at midnight UTC, so that the question stays the same all day', () => {
+  it('starts at midnight UTC, so that the query stays the same all day', () => {
     const start = rangeStart(7, new Date('2026-11-15T00:00:00Z'));
     expect(start).toBe('2026-11-09T00:00:00.000Z');
     expect(rangeStart(7, new Date('2026-11-15T23:59:59.999Z'))).toBe(start);
     expect(daysOf([], start, 7).at(-1)?.name).toBe('2026-11-15');
   });
 
-  it('has as many days as the answer, whatever it says', () => {
+  it('has the days of the response, within limits', () => {
     expect(dayCount('2026-11-09T00:00:00Z', '2026-11-15T12:06:00Z')).toBe(7);
     expect(dayCount('2026-11-15T00:00:00Z', '2026-11-15T00:00:01Z')).toBe(1);
     expect(dayCount('2026-11-15T00:00:00Z', '2026-11-14T00:00:00Z')).toBe(1);
@@ -59,8 +59,8 @@ describe('usage by day', () => {
   });
 });
 
-describe('a share of the whole', () => {
-  it('is shared out by cost, or by tokens where nothing has a price', () => {
+describe('shares', () => {
+  it('are by cost, or by tokens if nothing has a price', () => {
     const rows = [
       { usage: usage({ cost_usd: 3, total_tokens: 1 }) },
       { usage: usage({ cost_usd: 1, total_tokens: 1 }) },
@@ -87,7 +87,7 @@ describe('settings', () => {
     ['environment.yaml:3', 'file'],
     ['flags.yml:1', 'file'],
     ['', 'file'],
-  ])('from %j come from %s', (text, origin) => {
+  ])('with origin %j have the kind %s', (text, origin) => {
     expect(originOf(text)).toBe(origin);
   });
 
@@ -97,11 +97,11 @@ describe('settings', () => {
     ['top', 'top'],
     ['', ''],
     ['.odd', '.odd'],
-  ])('%j stands under %j', (path, section) => {
+  ])('%j is in section %j', (path, section) => {
     expect(sectionOf(path)).toBe(section);
   });
 
-  it('stand under their section once, in the order given, whatever it is called', () => {
+  it('are grouped by section in the given order, for any section name', () => {
     const lines = linesOf([
       setting('b.x'),
       setting('a.x'),
@@ -122,7 +122,7 @@ describe('settings', () => {
     ]);
   });
 
-  it('are found by every word, in path, value or origin', () => {
+  it('match if path, value or origin contain every word', () => {
     const settings = [
       setting('queue.worker_count', 'flag --workers', '8'),
       setting('system.mcp_startup', 'tarsy.yaml:3', 'strict'),
@@ -155,7 +155,7 @@ describe('tools', () => {
   const names = (text: string) =>
     findTools(servers, text).map((found) => [found.id, ...found.tools.map((tool) => tool.name)]);
 
-  it('are found by name and description over all servers', () => {
+  it('are found by name, description and server', () => {
     expect(names('')).toEqual([
       ['kubernetes', 'pods_list', 'logs'],
       ['grafana', 'query'],
@@ -170,8 +170,8 @@ describe('tools', () => {
   });
 });
 
-describe('the address', () => {
-  it('carries tab, range, search and origins, and leaves out what it does not know', () => {
+describe('the address of the System page', () => {
+  it('has tab, range, search and origins, and ignores unknown values', () => {
     expect(readSystemSearch({ tab: 'usage', days: '7', q: 'pods', origin: 'env,file' })).toEqual({
       tab: 'usage',
       days: 7,

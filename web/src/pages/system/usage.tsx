@@ -17,12 +17,12 @@ import { dayCount, daysOf, rangeStart } from './days';
 import { type Range, ranges } from './search';
 
 /** The default range, omitted from the address. */
-const usual: Range = 30;
+const defaultRange: Range = 30;
 const choices = ranges.map((days) => ({ value: String(days), label: `${days} days` }));
 
 export function UsageTab() {
   const { search, change } = useSystemSearch();
-  const range = search.days ?? usual;
+  const range = search.days ?? defaultRange;
   const now = useNow(60_000);
   const from = rangeStart(range, now);
   const usage = useQuery({ ...queries.usageSummary(from), placeholderData: (before) => before });
@@ -33,7 +33,7 @@ export function UsageTab() {
           label="Time range"
           value={String(range)}
           options={choices}
-          onChange={(value) => change({ days: ranges.find((days) => days !== usual && String(days) === value) })}
+          onChange={(value) => change({ days: ranges.find((days) => days !== defaultRange && String(days) === value) })}
           data-testid="usage-range"
         />
         <span className="text-xs text-ink-soft">Days start at 00:00 UTC.</span>

@@ -4,12 +4,12 @@ import type { Call } from './calls';
 import { align, chosen, sameJson, stepKey } from './compare';
 import { mcp, trace } from './fixture';
 
-describe('two executions side by side', () => {
+describe('comparing two executions', () => {
   const tool = (id: string, tool_name: string): Call => ({ kind: 'mcp', item: mcp(id, 0, 1, { tool_name }) });
   const paired = (left: Call[], right: Call[]) =>
     align(left, right).map((pair) => [pair.left?.item.id, pair.right?.item.id]);
 
-  test('a step that only one made does not move what follows', () => {
+  test('a step that only one has does not shift the following steps', () => {
     const left = [tool('1', 'a'), tool('2', 'b'), tool('3', 'c')];
     const right = [tool('4', 'a'), tool('5', 'c')];
     expect(paired(left, right)).toEqual([
@@ -19,14 +19,14 @@ describe('two executions side by side', () => {
     ]);
   });
 
-  test('steps that differ at the same place stand beside each other', () => {
+  test('different steps at the same place are side by side', () => {
     expect(paired([tool('1', 'a'), tool('2', 'b')], [tool('3', 'x'), tool('4', 'b')])).toEqual([
       ['1', '3'],
       ['2', '4'],
     ]);
   });
 
-  test('every step of both is there once, in its order', () => {
+  test('every step of both appears once, in order', () => {
     const steps = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 30 });
     fc.assert(
       fc.property(steps, steps, (one, other) => {
@@ -42,13 +42,13 @@ describe('two executions side by side', () => {
     );
   });
 
-  test('arguments are the same whatever the order of their keys', () => {
+  test('arguments are equal regardless of key order', () => {
     expect(sameJson({ a: 1, b: { c: [1, 2], d: null } }, { b: { d: null, c: [1, 2] }, a: 1 })).toBe(true);
     expect(sameJson({ a: [1, 2] }, { a: [2, 1] })).toBe(false);
     expect(sameJson(undefined, {})).toBe(false);
   });
 
-  test('what the address names is compared, if it is of one stage', () => {
+  test('the executions in the address are compared if they share a stage', () => {
     const pair = (left?: string, right?: string) => {
       const found = chosen(trace, left, right);
       return found && [found.left.execution_id, found.right.execution_id];

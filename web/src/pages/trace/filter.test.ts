@@ -30,8 +30,8 @@ function shown(filter: TraceFilter, closed: string[] = []): string[] {
   return shownRows(rows, filter, new Set(closed), found).map(({ row }) => row.id);
 }
 
-describe('the filter of a trace', () => {
-  test('keeps what fits, under what it stands', () => {
+describe('the trace filter', () => {
+  test('keeps matching rows and their parents', () => {
     expect(shown({ kind: ['tool'] })).toEqual(['stage-1', 'a', 'pods', 'b', 'log']);
     expect(shown({ kind: ['llm'] })).toEqual(['stage-1', 'a', 'l1', 'b', 'l2', 'session', 'sum']);
     expect(shown({ kind: ['stage'] })).toEqual(['stage-1', 'session']);
@@ -40,7 +40,7 @@ describe('the filter of a trace', () => {
     expect(shown({ kind: ['llm'], failed: true })).toEqual([]);
   });
 
-  test('searches names, arguments and numbers, and what a row stands under', () => {
+  test('searches names, arguments, call numbers and parents', () => {
     expect(shown({ search: 'namespace=shop' })).toEqual(['stage-1', 'a', 'pods']);
     // Not the first argument.
     expect(shown({ search: 'limit' })).toEqual(['stage-1', 'a', 'pods']);
@@ -50,12 +50,12 @@ describe('the filter of a trace', () => {
     expect(shown({ search: 'nothing has this' })).toEqual([]);
   });
 
-  test('leaves out what lies below a closed row', () => {
+  test('omits rows below a closed row', () => {
     expect(shown({ kind: ['tool'] }, ['a'])).toEqual(['stage-1', 'a', 'b', 'log']);
     expect(shown({ kind: ['tool'] }, ['stage-1'])).toEqual(['stage-1']);
   });
 
-  test('places rows among the siblings in sight', () => {
+  test('numbers rows among their visible siblings', () => {
     const placed = shownRows(rows, { kind: ['tool'] }, new Set(), () => true);
     expect(placed.map(({ position, siblings }) => [position, siblings])).toEqual([
       [1, 1],
@@ -66,7 +66,7 @@ describe('the filter of a trace', () => {
     ]);
   });
 
-  test('counts what each part of it would show', () => {
+  test('counts what each option would show', () => {
     const counts = (filter: TraceFilter) => countsOf(rows, filter, searchRows(rows, filter.search, lookup));
     expect(counts({})).toEqual({
       kinds: { stage: 2, agent: 2, llm: 3, tool: 2, gap: 0 },
@@ -78,7 +78,7 @@ describe('the filter of a trace', () => {
     expect(counts({ search: 'get_' })).toMatchObject({ kinds: { tool: 2, llm: 0 }, failed: 1, fitting: 2 });
   });
 
-  test('is read from the address, and what is unknown is left out', () => {
+  test('is read from the address, ignoring unknown values', () => {
     const filter = ({ kind, failed, search }: TraceFilter) => ({ kind, failed, search });
     expect(filter(readTraceSearch({ kind: 'tool,llm', failed: 'true', search: 'x' }))).toEqual({
       kind: ['llm', 'tool'],
@@ -91,8 +91,8 @@ describe('the filter of a trace', () => {
   });
 });
 
-describe('a row of a tool call', () => {
-  test('has its number and its first argument', () => {
+describe('a tool call row', () => {
+  test('shows its number and first argument', () => {
     const texts = rows.flatMap((row) => (row.kind === 'mcp' ? [`${row.number} ${row.label} ${row.argument}`] : []));
     expect(texts).toEqual(['1.1.1 get_pods namespace=shop', '1.2.1 get_log pod=web-1']);
   });
@@ -110,19 +110,19 @@ describe('a row of a tool call', () => {
     expect(firstArgument(value)).toBe(line);
   });
 
-  test('stays short whatever the argument is', () => {
+  test('stays short for any argument', () => {
     expect(firstArgument({ ['k'.repeat(10_000)]: 'v'.repeat(10_000) }).length).toBeLessThan(400);
   });
 });
 
-describe('what is open when the page opens', () => {
-  test('is the first call that failed', () => {
+describe('the initially open call', () => {
+  test('is the first failed call', () => {
     expect(callToOpen(callIndex(trace))).toEqual({ id: 'log', reason: 'failed' });
     const cut = traceOf([[execution('a', [], [mcp('m', 0, 1, { status: 'unknown' }), mcp('n', 1, 9)])]]);
     expect(callToOpen(callIndex(cut))).toEqual({ id: 'm', reason: 'failed' });
   });
 
-  test('is the slowest call if none failed, and not one that still runs', () => {
+  test('is the slowest finished call if none failed', () => {
     const fine = traceOf([
       [execution('a', [llm('l1', 1000, 1000)], [mcp('m', 0, 1500), mcp('now', 0, 9000, { status: 'started' })])],
     ]);

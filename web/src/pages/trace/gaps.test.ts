@@ -15,7 +15,7 @@ const lost = (seen: number, resumed: number, by = 'server-2') => ({
 const interrupted = (trace: Trace, ...interruptions: Trace['interruptions']): Trace => ({ ...trace, interruptions });
 const ids = (trace: Trace) => rowsOf(trace, new Map(), () => undefined).map((row) => row.id);
 
-describe('a server that stopped responding', () => {
+describe('a gap from a lost server', () => {
   const trace = traceOf([
     [
       execution('a', [llm('l1', 1000, 1000), llm('l2', 30_000, 1000)], [mcp('m1', 1100, 300)]),
@@ -23,7 +23,7 @@ describe('a server that stopped responding', () => {
     ],
   ]);
 
-  test('leaves a gap from the last thing it recorded to the takeover', () => {
+  test('lasts from its last record to the takeover', () => {
     expect(gapsOf(interrupted(trace, lost(500, 21_000)))).toEqual([
       {
         span: { start: begin + 1400, end: begin + 21_000 },
@@ -38,17 +38,17 @@ describe('a server that stopped responding', () => {
     expect(gapsOf(trace)).toEqual([]);
   });
 
-  test('is a row among the calls of each agent that it interrupted', () => {
+  test('is a row among the calls of each interrupted agent', () => {
     const gap = `gap ${begin + 1400} a`;
     expect(ids(interrupted(trace, lost(500, 21_000)))).toEqual(['stage-1', 'a', 'l1', 'm1', gap, 'l2', 'b', 'l3']);
   });
 
-  test('is a row of the session if no agent was at work', () => {
+  test('is a row of the session if no agent was running', () => {
     const shown = ids(interrupted(trace, lost(60_000, 80_000)));
     expect(shown.slice(-2)).toEqual(['session', `gap ${begin + 60_000} session`]);
   });
 
-  test('can be filtered for', () => {
+  test('can be filtered', () => {
     const rows = rowsOf(interrupted(trace, lost(500, 21_000)), new Map(), () => undefined);
     const shown = shownRows(rows, { kind: ['gap'] }, new Set(), () => true);
     expect(shown.map(({ row }) => row.kind)).toEqual(['stage', 'execution', 'gap']);

@@ -7,7 +7,7 @@ import { rowsOf } from './rows';
 describe('the waterfall', () => {
   const span = fc.record({ start: fc.integer({ min: 0, max: 1e9 }), length: fc.option(fc.nat(1e9)) });
 
-  test('every bar lies within the range of all, and calls that ran at once overlap', () => {
+  test('bars are within the range, and concurrent calls overlap', () => {
     fc.assert(
       fc.property(fc.array(span, { minLength: 1 }), fc.integer({ min: 0, max: 2e9 }), (spans, now) => {
         const rows = spans.map(({ start, length }) => ({
@@ -31,7 +31,7 @@ describe('the waterfall', () => {
     expect(bar('l3').left).toBeLessThan(bar('l4').left + bar('l4').width);
   });
 
-  test('the ruler has round marks, as many as there is room for', () => {
+  test('the ruler has as many round ticks as fit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1e10 }), fc.integer({ min: 2, max: 12 }), (length, most) => {
         const ticks = ticksOf({ start: 7, end: 7 + length }, most);
@@ -43,7 +43,7 @@ describe('the waterfall', () => {
     expect(ticksOf({ start: 0, end: 90_000 }, 6).map((tick) => tick.at)).toEqual([0, 30_000, 60_000, 90_000]);
   });
 
-  test('a trace without calls has a range too', () => {
+  test('a trace without calls has a range', () => {
     expect(rangeOf([], 5)).toEqual({ start: 5, end: 6 });
   });
 });

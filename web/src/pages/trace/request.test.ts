@@ -20,7 +20,7 @@ describe('a call as a command', () => {
     '\ud800 lone',
   ];
 
-  test('quoting survives a shell, whatever is in it', () => {
+  test('quoting any text survives a shell', () => {
     fc.assert(
       fc.property(fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: 'grapheme' })), (text) => {
         // A command line is UTF-8 and cannot contain a lone surrogate.
@@ -47,7 +47,7 @@ describe('a call as a command', () => {
   const fakeCurl =
     'curl() { while [ $# -gt 0 ]; do if [ "$1" = --data-raw ]; then printf %s "$2"; fi; shift; done; }\n';
 
-  test.each(hostile)('the body of a request arrives as it is: %j', (text) => {
+  test.each(hostile)('the request body is unchanged by the shell: %j', (text) => {
     const call = { model_name: text, conversation: messages(text) };
     expect(JSON.parse(sh(fakeCurl + chatCommand(call)))).toEqual(JSON.parse(JSON.stringify(chatRequest(call))));
     const tool = { tool_name: text, tool_arguments: { [text]: [text] } };
@@ -57,7 +57,7 @@ describe('a call as a command', () => {
     });
   });
 
-  test('nothing in it acts on a terminal', () => {
+  test('it has no terminal control characters', () => {
     const text = hostile.join('');
     const command = chatCommand({ model_name: text, conversation: messages(text) });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there.
@@ -75,7 +75,7 @@ describe('a call as a command', () => {
     expect(sent[3]).toEqual({ role: 'tool', content: 'hello', tool_call_id: '1' });
   });
 
-  test('the command that fetches a call names this server and takes the key from the environment', () => {
+  test('the fetch command has the server and takes the key from the environment', () => {
     expect(fetchCommand('https://tarsy.example', 'a/b', 'llm', "x'y")).toBe(
       `curl -H "Authorization: Bearer $TARSY_TOKEN" 'https://tarsy.example/api/v1/sessions/a%2Fb/trace/llm/x'\\''y'`,
     );

@@ -9,8 +9,8 @@ const nothing = () => undefined;
 const shown = (closed: string[] = []) => shownRows(rowsOf(trace, new Map(), nothing), {}, new Set(closed), () => true);
 const ids = (closed: string[] = []) => shown(closed).map(({ row }) => row.id);
 
-describe('the rows of a trace', () => {
-  test('stand as in the tree, calls in the order in which they began', () => {
+describe('trace rows', () => {
+  test('are in tree order, with calls by start time', () => {
     expect(ids()).toEqual(['stage-1', 'a', 'l1', 'm1', 'l2', 'stage-2', 'b', 'l3', 'c', 'l4', 'session', 'sum']);
     expect(shown().map(({ row, position, siblings }) => [row.level, position, siblings])).toEqual([
       ...[
@@ -34,35 +34,35 @@ describe('the rows of a trace', () => {
     ]);
   });
 
-  test('what lies below a closed row is not there', () => {
+  test('below a closed row are omitted', () => {
     expect(ids(['stage-1', 'c', 'session'])).toEqual(['stage-1', 'stage-2', 'b', 'l3', 'c', 'session']);
   });
 
-  test('an LLM call ends when it is written down, an MCP call begins then', () => {
+  test('an LLM call is recorded when it ends, an MCP call when it starts', () => {
     expect(spanOf({ kind: 'llm', item: llm('x', 1000, 400) })).toEqual({ start: begin + 600, end: begin + 1000 });
     expect(spanOf({ kind: 'mcp', item: mcp('x', 1000, 400) })).toEqual({ start: begin + 1000, end: begin + 1400 });
     const running = mcp('x', 1000, 0, { status: 'started', completed_at: null });
     expect(spanOf({ kind: 'mcp', item: running }).end).toBeUndefined();
   });
 
-  test('a tool that answered with an error has failed', () => {
+  test('a tool result with an error is a failed call', () => {
     expect(statusOf({ kind: 'mcp', item: mcp('x', 0, 1, { is_error: true }) })).toBe('failed');
     expect(statusOf({ kind: 'mcp', item: mcp('x', 0, 1, { status: 'unknown' }) })).toBe('unknown');
     expect(statusOf({ kind: 'llm', item: llm('x', 1, 1, { error_code: 'rate_limited' }) })).toBe('failed');
   });
 
-  test('a stage lasts as long as the session says, or as its calls do', () => {
+  test('a stage spans the times of the session, or else of its calls', () => {
     const row = rowsOf(trace, new Map(), nothing)[0];
     expect(row?.span).toEqual({ start: begin, end: begin + 3000 });
     const known = { start: begin - 5, end: undefined };
     expect(rowsOf(trace, new Map([['stage-1', known]]), nothing)[0]?.span).toBe(known);
   });
 
-  test('every call is found by its id', () => {
+  test('every call is indexed by id', () => {
     expect([...callIndex(trace).keys()].sort()).toEqual(['l1', 'l2', 'l3', 'l4', 'm1', 'sum']);
   });
 
-  test('arrow keys move as in every tree', () => {
+  test('arrow keys move as in an ARIA tree', () => {
     const rows = shown(['c']);
     const at = (id: string) => rows.findIndex(({ row }) => row.id === id);
     expect(treeMove(rows, at('l1'), 'ArrowDown')).toEqual({ to: at('m1') });

@@ -43,10 +43,10 @@ function concluded(outcome: string, cause: string, steps: NextStep[] = []): Part
   return { outcome: outcome as SessionDetail['outcome'], cause, verdict };
 }
 
-describe('two sessions', () => {
+describe('compared sessions', () => {
   const side = (one: SessionDetail): Side => ({ session: one, trace: traceOf([]) });
 
-  test('stand in the order in which they were submitted', () => {
+  test('are ordered by submission', () => {
     const first = side(session('a'));
     const later = { created_at: new Date(begin + 1).toISOString() };
     const again = side(session('b', { ...later, rerun_of: 'a' }));
@@ -56,7 +56,7 @@ describe('two sessions', () => {
     expect(inOrder(other, first).names).toEqual(['Earlier session', 'Later session']);
   });
 
-  test('differ in their verdicts, not in how those are written', () => {
+  test('are compared by verdict, ignoring case, citations and line breaks', () => {
     const left = session('a', concluded('probable_cause', 'Out of memory [call 1.1.1].'));
     const right = session('b', concluded('cause_found', 'out of\nmemory.'));
     expect(compareVerdicts(left, right)).toEqual([
@@ -67,13 +67,13 @@ describe('two sessions', () => {
     ]);
   });
 
-  test('have a status where they have no verdict', () => {
+  test('are compared by status if they have no verdict', () => {
     expect(compareVerdicts(session('a', { status: 'failed' }), session('b'))).toEqual([
       { name: 'Outcome', left: 'Failed', right: 'Completed', same: false },
     ]);
   });
 
-  test('share the steps with the same command, or the same title', () => {
+  test('share steps with the same command or title', () => {
     const left = session('a', concluded('cause_found', '', [step('Restart it', 'kubectl delete pod'), step('Wait')]));
     const right = session('b', concluded('cause_found', '', [step('Delete', 'kubectl  delete pod'), step('Page')]));
     expect(compareSteps(left, right).map(({ title, shared }) => [title, shared])).toEqual([
@@ -85,7 +85,7 @@ describe('two sessions', () => {
   });
 });
 
-describe('two traces', () => {
+describe('compared traces', () => {
   const tool = (id: string, tool_name: string, is_error = false) => mcp(id, 0, 1, { tool_name, is_error });
   const left = traceOf([
     [execution('a', [llm('l1', 10, 5)], [tool('1', 'pods'), tool('2', 'pods'), tool('3', 'log', true)])],
@@ -95,7 +95,7 @@ describe('two traces', () => {
     [llm('s', 20, 5, { model_name: 'small' })],
   );
 
-  test('are compared tool by tool, those of one side first', () => {
+  test('are compared by tool, tools of only one side first', () => {
     expect(compareTools(left, right).map(({ tool: name, left: a, right: b }) => [name, a, b])).toEqual([
       ['log', { calls: 1, failed: 1 }, { calls: 0, failed: 0 }],
       ['metrics', { calls: 0, failed: 0 }, { calls: 1, failed: 0 }],
@@ -103,7 +103,7 @@ describe('two traces', () => {
     ]);
   });
 
-  test('have models, time and counts', () => {
+  test('have models, duration and counts', () => {
     expect(modelsOf(right)).toEqual(['gemini', 'small']);
     expect(sessionTotals({ session: session('a'), trace: left }, begin)).toMatchObject({
       duration: 5000,

@@ -13,7 +13,7 @@ interface PaneMemory {
 }
 
 /** A request to scroll to a row and focus it. Each request has its own token. */
-export interface Summons {
+export interface FocusRequest {
   key: string;
   token: number;
 }
@@ -24,7 +24,7 @@ export interface TimelineShared {
   /** By execution id. */
   panes: Map<string, PaneMemory>;
   newToken(): number;
-  /** Returns true the first time a part handles a summons: rows mount and unmount, and must handle it only once. */
+  /** Returns true the first time a part handles a request: rows mount and unmount, and must handle it only once. */
   answer(part: string, token: number): boolean;
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { event } from '../fixture';
-import { Folding, opensByItself } from './folding';
+import { Folding, isOpenByDefault } from './folding';
 
-describe('opensByItself', () => {
+describe('isOpenByDefault', () => {
   test.each([
     ['what streams', event('a', 'llm_response', { status: 'streaming' }), true],
     ['what failed', event('a', 'llm_tool_call', { status: 'failed' }), true],
@@ -16,7 +16,7 @@ describe('opensByItself', () => {
     ['an analysis', event('a', 'final_analysis'), false],
     ['nothing', undefined, false],
   ])('%s', (_, given, open) => {
-    expect(opensByItself(given)).toBe(open);
+    expect(isOpenByDefault(given)).toBe(open);
   });
 });
 
@@ -24,7 +24,7 @@ describe('Folding', () => {
   const streaming = event('a', 'llm_response', { status: 'streaming' });
   const done = event('a', 'llm_response');
 
-  test("a person's choice wins over what an event would be by itself", () => {
+  test('the choice of a person overrides the default', () => {
     const folding = new Folding();
     folding.choose('a', false);
     expect(folding.isOpen('a', streaming)).toBe(false);
@@ -32,7 +32,7 @@ describe('Folding', () => {
     expect(folding.isOpen('a', done)).toBe(true);
   });
 
-  test('a finished event folds while the reader is at the end', () => {
+  test('a finished event collapses while the reader is at the end', () => {
     const folding = new Folding();
     folding.changed('a', streaming, done, true);
     expect(folding.isOpen('a', done)).toBe(false);
@@ -44,27 +44,27 @@ describe('Folding', () => {
     expect(folding.isOpen('a', done)).toBe(true);
   });
 
-  test('a row that a person folded stays folded when its event ends', () => {
+  test('a row collapsed by a person stays collapsed when its event ends', () => {
     const folding = new Folding();
     folding.choose('a', false);
     folding.changed('a', streaming, done, false);
     expect(folding.isOpen('a', done)).toBe(false);
   });
 
-  test('a held row can be folded by hand', () => {
+  test('a row that was kept open can be collapsed', () => {
     const folding = new Folding();
     folding.changed('a', streaming, done, false);
     folding.choose('a', false);
     expect(folding.isOpen('a', done)).toBe(false);
   });
 
-  test('a call is open while its summary is written', () => {
+  test('a call stays open while its summary is streaming', () => {
     const call = event('a', 'llm_tool_call');
     expect(new Folding().isOpen('a', call, event('s', 'mcp_tool_summary', { status: 'streaming' }))).toBe(true);
     expect(new Folding().isOpen('a', call, event('s', 'mcp_tool_summary'))).toBe(false);
   });
 
-  test('notifies the rows that changed, and lists when many did', () => {
+  test('notifies changed rows, and lists about bulk changes', () => {
     const folding = new Folding();
     const calls: string[] = [];
     const stop = folding.subscribe('a', () => calls.push('a'));

@@ -6,12 +6,12 @@ import type { EventView } from '@/live/view';
 import { fewestGrouped, type GroupRow, groupKey } from './group';
 
 /** Reports whether an event is open by default. */
-export function opensByItself(event: EventView | undefined): boolean {
+export function isOpenByDefault(event: EventView | undefined): boolean {
   if (!event) return false;
-  return event.status === 'streaming' || wentWrong(event);
+  return event.status === 'streaming' || hasFailed(event);
 }
 
-export function wentWrong(event: EventView): boolean {
+export function hasFailed(event: EventView): boolean {
   if (event.status === 'failed' || event.status === 'timed_out') return true;
   if (event.event_type === 'error') return true;
   return event.metadata?.is_error === true || event.metadata?.outcome === 'unknown';
@@ -32,7 +32,7 @@ export class Folding {
   isOpen(id: string, ...events: readonly (EventView | undefined)[]): boolean {
     const choice = this.#choices.get(id);
     if (choice !== undefined) return choice;
-    return this.#held.has(id) || events.some(opensByItself);
+    return this.#held.has(id) || events.some(isOpenByDefault);
   }
 
   /** Records that a person opened or collapsed a row, or requested it through the address. */
@@ -82,7 +82,7 @@ export class Folding {
    * stays open.
    */
   changed(id: string, before: EventView | undefined, after: EventView | undefined, atEnd: boolean): void {
-    if (atEnd || !opensByItself(before) || opensByItself(after)) return;
+    if (atEnd || !isOpenByDefault(before) || isOpenByDefault(after)) return;
     this.#held.add(id);
     this.#notify(id);
   }

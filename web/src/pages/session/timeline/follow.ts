@@ -9,7 +9,7 @@ const nearEnd = 40;
 export interface FollowState {
   following: boolean;
   /** A link or key moved the reader here; being near the end does not mean that they want to follow it. */
-  led: boolean;
+  movedByLink: boolean;
   /** The last known scroll position. */
   top: number;
   /** The number of rows when the reader left the end. */
@@ -33,7 +33,7 @@ export type FollowInput =
   | { type: 'jumped' };
 
 export function startFollow(following: boolean, total: number): FollowState {
-  return { following, led: false, top: 0, seen: total };
+  return { following, movedByLink: false, top: 0, seen: total };
 }
 
 export function follow(state: FollowState, input: FollowInput): FollowState {
@@ -45,21 +45,21 @@ export function follow(state: FollowState, input: FollowInput): FollowState {
         // Shrinking content moves up a list that is at its end; any other move up is the reader's.
         return left <= 1 ? { ...state, top } : leave({ ...state, top }, total);
       }
-      if (top > state.top && left <= nearEnd && !state.led) return { ...state, following: true, top };
+      if (top > state.top && left <= nearEnd && !state.movedByLink) return { ...state, following: true, top };
       return { ...state, top };
     }
     case 'pinned':
       return { ...state, top: input.top };
     case 'pulled':
-      return input.top > 0 ? { ...leave(state, input.total), led: false } : state;
+      return input.top > 0 ? { ...leave(state, input.total), movedByLink: false } : state;
     case 'pushed':
-      return { ...state, led: false, following: state.following || input.max - input.top <= nearEnd };
+      return { ...state, movedByLink: false, following: state.following || input.max - input.top <= nearEnd };
     case 'taken':
-      return { ...state, led: false };
+      return { ...state, movedByLink: false };
     case 'left':
-      return { ...leave(state, input.total), led: true };
+      return { ...leave(state, input.total), movedByLink: true };
     case 'jumped':
-      return { ...state, led: false, following: true };
+      return { ...state, movedByLink: false, following: true };
   }
 }
 

@@ -9,7 +9,7 @@ import { cn } from '@/ui/cn';
 import { StatusIcon } from '@/ui/status';
 import { ClockTime } from '@/ui/time';
 import { useTimeline } from './context';
-import { wentWrong } from './folding';
+import { hasFailed } from './folding';
 import type { EventRow, GroupRow } from './group';
 import { lookOf } from './look';
 import { durationOf, previewOf, toolCallFacts } from './preview';
@@ -21,21 +21,21 @@ interface GroupRowProps {
   position: number;
   size: number;
   tabbable: boolean;
-  /** The token of the summons to this row. */
-  summoned: number | undefined;
+  /** The token of the latest request to focus this row. */
+  focusToken: number | undefined;
   measure(node: HTMLElement | null): void;
   entered(index: number): void;
 }
 
 export const GroupRowView = memo(function GroupRowView(props: GroupRowProps) {
-  const { row, index, summoned } = props;
+  const { row, index, focusToken } = props;
   const { store, folding, answer } = useTimeline();
   const open = useSyncExternalStore(folding.subscribeGroups, () => folding.isGroupOpen(row));
   const tally = useTally(store, row.calls);
   const toggle = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    if (summoned !== undefined && answer('row', summoned)) toggle.current?.focus({ preventScroll: true });
-  }, [summoned, answer]);
+    if (focusToken !== undefined && answer('row', focusToken)) toggle.current?.focus({ preventScroll: true });
+  }, [focusToken, answer]);
   const first = store.event(row.calls[0]?.eventId ?? '');
   const last = store.event(row.calls.at(-1)?.eventId ?? '');
   if (!first || !last) return <li ref={props.measure} data-index={index} className="absolute inset-x-0 h-9" />;
@@ -115,7 +115,7 @@ function count(events: readonly (EventView | undefined)[]): Tally {
   for (const event of events) {
     if (!event) continue;
     if (event.status === 'streaming') tally.running++;
-    if (wentWrong(event)) tally.failed++;
+    if (hasFailed(event)) tally.failed++;
     tally.took += durationOf(event) ?? 0;
   }
   return tally;

@@ -20,7 +20,7 @@ function listOf(events: Events, ids: readonly string[]): RowList {
 }
 
 describe('identical calls', () => {
-  test('in a row are one, from the third on', () => {
+  test('in sequence are grouped from the third on', () => {
     const events = new Events();
     const ids = [
       events.add('a', 'llm_tool_call', call('get_pods', { namespace: 'shop' })),
@@ -34,14 +34,14 @@ describe('identical calls', () => {
     expect(drawn(listOf(events, ids).rows(() => true))).toEqual(['a×3', 'a', 'b', 'c', 'd', 'e']);
   });
 
-  test('that need an approval each stay in sight', () => {
+  test('that each need approval are not grouped', () => {
     const events = new Events();
     const asking = { metadata: { ...call('scale').metadata, approval_id: 'x', approval: { status: 'waiting' } } };
     const ids = ['a', 'b', 'c'].map((id) => events.add(id, 'llm_tool_call', asking));
     expect(drawn(listOf(events, ids).rows(folded))).toEqual(['a', 'b', 'c']);
   });
 
-  test('are those of one server, tool and arguments, with nothing between them', () => {
+  test('have the same server, tool and arguments and are adjacent', () => {
     const events = new Events();
     const ids = [
       events.add('a', 'llm_tool_call', call('get_pods')),
@@ -56,7 +56,7 @@ describe('identical calls', () => {
     expect(listOf(events, ids).rows(folded)).toHaveLength(ids.length);
   });
 
-  test('have arguments in any order of keys', () => {
+  test('may order the keys of their arguments differently', () => {
     const one = event('a', 'llm_tool_call', call('t', { a: 1, b: { c: [1, 2], d: null } }));
     expect(signatureOf(event('b', 'llm_tool_call', call('t', { b: { d: null, c: [1, 2] }, a: 1 })))).toBe(
       signatureOf(one),
@@ -78,7 +78,7 @@ describe('identical calls', () => {
     expect(signatureOf(event('a', 'llm_thinking', call('t')))).toBeUndefined();
   });
 
-  test('keep their summaries, which separate nothing', () => {
+  test('keep their summaries, which do not split a group', () => {
     const events = new Events();
     const ids = ['a', 'b', 'c', 'd'].flatMap((id) => [
       events.add(id, 'llm_tool_call', call('get_pods')),
@@ -92,7 +92,7 @@ describe('identical calls', () => {
   });
 });
 
-test('events that come one by one make the same rows as all at once, and each is looked at once', () => {
+test('adding events one by one makes the same rows and looks up each event once', () => {
   const kind = fc.constantFrom('pods', 'pods', 'pods', 'log', 'thought', 'summary');
   fc.assert(
     fc.property(fc.array(kind, { maxLength: 40 }), (kinds) => {
@@ -120,7 +120,7 @@ test('events that come one by one make the same rows as all at once, and each is
   );
 });
 
-test('an event that is sorted in between makes the rows again', () => {
+test('an event inserted in between rebuilds the rows', () => {
   const events = new Events();
   for (const id of ['a', 'b', 'c']) events.add(id, 'llm_tool_call', call('get_pods'));
   events.add('thought', 'llm_thinking');
@@ -130,7 +130,7 @@ test('an event that is sorted in between makes the rows again', () => {
   expect(drawn(list.rows(folded))).toEqual(['a', 'thought', 'b', 'c']);
 });
 
-test('rows that did not change stay the same objects', () => {
+test('unchanged rows stay the same objects', () => {
   const events = new Events();
   const ids = ['a', 'b', 'c', 'd'].map((id) => events.add(id, 'llm_tool_call', call(id)));
   const list = listOf(events, ids.slice(0, 3));
@@ -152,7 +152,7 @@ describe('places', () => {
     return { events, ids, view: session([stage('one', [execution('x', ids)])]) };
   };
 
-  test('of calls in a folded group are the group, and their own in an open one', () => {
+  test('of calls are their group if collapsed, otherwise their own row', () => {
     const { events, view } = many();
     const memory = new RowMemory();
     const options = { header: false, lookup: events.lookup, memory };
@@ -165,7 +165,7 @@ describe('places', () => {
     expect(open.events).toBe(515);
   });
 
-  test('of calls in a lane', () => {
+  test('of calls in a lane include the lane', () => {
     const { events, ids } = many();
     const view = session([stage('one', [execution('x', ids), execution('y', [])], { expected_agent_count: 2 })]);
     const { places } = rowsOf(view, { header: false, lookup: events.lookup });
@@ -173,7 +173,7 @@ describe('places', () => {
   });
 });
 
-test('a group is folded unless somebody chose otherwise, or had one of its first calls in hand', () => {
+test('a group is collapsed unless it, or one of its first calls, was toggled', () => {
   const events = new Events();
   const ids = ['a', 'b', 'c', 'd'].map((id) => events.add(id, 'llm_tool_call', call('get_pods')));
   const [group] = listOf(events, ids).rows(folded);

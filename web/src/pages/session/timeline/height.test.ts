@@ -3,13 +3,13 @@ import { event } from '../fixture';
 import { bandOf, foldedHeight, inBand, laneWidth, openHeight, parallelHeight } from './height';
 
 describe('lanes', () => {
-  test('share the width, are never too narrow to read, and never more than six at once', () => {
+  test('share the width, down to a minimum, with at most six at once', () => {
     expect(laneWidth(1200, 3)).toBe(400);
     expect(laneWidth(1200, 8)).toBe(270);
     expect(laneWidth(2400, 8)).toBe(400);
   });
 
-  test('are estimated at no more than their share of the window', () => {
+  test('have an estimated height limited by the window', () => {
     const lanes = [{ rows: [] }, { rows: [] }] as unknown as Parameters<typeof parallelHeight>[0];
     const heights = [5000, 100];
     let at = 0;
@@ -18,7 +18,7 @@ describe('lanes', () => {
     expect(high).toBeLessThan(700);
   });
 
-  test('draw the part that is on screen, and a little more', () => {
+  test('render the visible band with a margin', () => {
     const band = bandOf(1000, 1300, 400);
     expect(band.top).toBeLessThanOrEqual(300);
     expect(band.bottom).toBeGreaterThanOrEqual(700);
@@ -29,7 +29,7 @@ describe('lanes', () => {
   });
 });
 
-test('an opened row is estimated higher than a folded one, and a long payload not without end', () => {
+test('an open row is estimated taller than a collapsed one, up to a limit', () => {
   for (const type of ['llm_response', 'llm_tool_call', 'error', 'code_execution', 'of_a_later_version']) {
     expect(openHeight(event('a', type), 400)).toBeGreaterThan(foldedHeight);
   }

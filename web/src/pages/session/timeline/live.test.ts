@@ -23,7 +23,7 @@ function source() {
   };
 }
 
-test('200 changes a second are drawn ten times, the first and the last among them', () => {
+test('200 changes in a second are drawn ten times, including first and last', () => {
   const { change, subscribe } = source();
   const drawn: number[] = [];
   let changes = 0;
@@ -40,7 +40,7 @@ test('200 changes a second are drawn ten times, the first and the last among the
   expect(drawn.length).toBeGreaterThanOrEqual(9);
 });
 
-test('what cannot wait is drawn at once, and not a second time', () => {
+test('an urgent change is drawn immediately, and only once', () => {
   const { change, subscribe } = source();
   let urgent = false;
   let drawn = 0;
@@ -60,7 +60,7 @@ test('what cannot wait is drawn at once, and not a second time', () => {
   expect(drawn).toBe(2);
 });
 
-test('every change is looked at, also one that is drawn anyway', () => {
+test('every change is checked for urgency, even one that is drawn anyway', () => {
   const { change, subscribe } = source();
   const asked = vi.fn(() => false);
   throttled(subscribe, asked)(() => {});
@@ -69,7 +69,7 @@ test('every change is looked at, also one that is drawn anyway', () => {
   expect(asked).toHaveBeenCalledTimes(2);
 });
 
-test('nothing is drawn after the end', () => {
+test('nothing is drawn after unsubscribing', () => {
   const { change, subscribe } = source();
   let drawn = 0;
   const stop = throttled(

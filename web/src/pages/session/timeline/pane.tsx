@@ -3,7 +3,7 @@ import { useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo } fr
 import { isOver } from '@/api/status';
 import type { ExecutionDetail } from '@/api/types';
 import { cn } from '@/ui/cn';
-import { type Summons, useTimeline } from './context';
+import { type FocusRequest, useTimeline } from './context';
 import { Follow } from './follow';
 import type { ListRow } from './group';
 import { GroupRowView } from './group-row';
@@ -22,12 +22,12 @@ interface PaneProps {
   visible: boolean;
   band: Band;
   /** A request for a row of this pane. */
-  summons: Summons | undefined;
+  focusRequest: FocusRequest | undefined;
   markedKey: string | undefined;
   className?: string;
 }
 
-export function Pane({ execution, rows, width, visible, band, summons, markedKey, className }: PaneProps) {
+export function Pane({ execution, rows, width, visible, band, focusRequest, markedKey, className }: PaneProps) {
   const { store, folding, panes, answer } = useTimeline();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the first rows and status decide how a pane begins
   const memory = useMemo(() => {
@@ -84,17 +84,17 @@ export function Pane({ execution, rows, width, visible, band, summons, markedKey
   );
 
   // The pane has scrolled to the row reached by keyboard, but the pane itself may extend past the window.
-  const walked = roving.summons;
+  const walked = roving.focusRequest;
   useEffect(() => {
     if (walked) document.activeElement?.scrollIntoView({ block: 'nearest' });
   }, [walked]);
 
-  const asked = summons ? rows.findIndex((row) => row.key === summons.key) : -1;
+  const asked = focusRequest ? rows.findIndex((row) => row.key === focusRequest.key) : -1;
   useEffect(() => {
-    if (!summons || asked < 0 || !answer('pane', summons.token)) return;
+    if (!focusRequest || asked < 0 || !answer('pane', focusRequest.token)) return;
     follow.step({ type: 'left', total: count });
     virtualizer.scrollToIndex(asked, { align: 'start' });
-  }, [summons, asked, answer, follow, count, virtualizer]);
+  }, [focusRequest, asked, answer, follow, count, virtualizer]);
 
   // Until the browser reports the offset, that of a following list is past its end.
   const end = Math.max(0, virtualizer.getTotalSize() - (virtualizer.scrollRect?.height ?? 0));
@@ -143,7 +143,7 @@ export function Pane({ execution, rows, width, visible, band, summons, markedKey
                   row={row}
                   {...at}
                   tabbable={item.index === tabbable}
-                  summoned={summonedBy(row.key, roving.summons)}
+                  focusToken={latestToken(row.key, roving.focusRequest)}
                   measure={virtualizer.measureElement}
                   entered={roving.entered}
                 />
@@ -157,7 +157,7 @@ export function Pane({ execution, rows, width, visible, band, summons, markedKey
                 follow={follow}
                 tabbable={item.index === tabbable}
                 marked={row.key === markedKey}
-                summoned={summonedBy(row.key, summons, roving.summons)}
+                focusToken={latestToken(row.key, focusRequest, roving.focusRequest)}
                 measure={virtualizer.measureElement}
                 resized={list.resized}
                 entered={roving.entered}
@@ -177,8 +177,8 @@ export function Pane({ execution, rows, width, visible, band, summons, markedKey
   );
 }
 
-/** Returns the latest token of the summonses to a row. */
-export function summonedBy(key: string, ...summons: readonly (Summons | undefined)[]): number | undefined {
-  const tokens = summons.flatMap((each) => (each?.key === key ? [each.token] : []));
+/** Returns the token of the latest request for a row. */
+export function latestToken(key: string, ...requests: readonly (FocusRequest | undefined)[]): number | undefined {
+  const tokens = requests.flatMap((each) => (each?.key === key ? [each.token] : []));
   return tokens.length === 0 ? undefined : Math.max(...tokens);
 }

@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useCallback, useEffect, useRef, useState } from 'react';
 import { StatusIcon } from '@/ui/status';
 import { Tabs, TabsContent, TabsList, TabsTrigger } from '@/ui/tabs';
-import { type Summons, useTimeline } from './context';
+import { type FocusRequest, useTimeline } from './context';
 import { type Band, laneWidth, narrowList } from './height';
 import { Pane } from './pane';
 import type { ParallelRow } from './rows';
@@ -17,14 +17,14 @@ interface ParallelProps {
   bandTop: number;
   bandBottom: number;
   /** A request for a row of one of the lanes, or for the block itself. */
-  summons: Summons | undefined;
+  focusRequest: FocusRequest | undefined;
   lane: number | undefined;
   markedKey: string | undefined;
   measure(node: HTMLElement | null): void;
 }
 
 export const ParallelBlock = memo(function ParallelBlock(props: ParallelProps) {
-  const { row, index, width, summons, lane, measure } = props;
+  const { row, index, width, focusRequest, lane, measure } = props;
   const { answer } = useTimeline();
   const element = useRef<HTMLLIElement>(null);
   const attach = useCallback(
@@ -35,14 +35,14 @@ export const ParallelBlock = memo(function ParallelBlock(props: ParallelProps) {
     [measure],
   );
   // The arrow keys of the main list reach the block and, from there, its first lane.
-  const toBlock = summons?.key === row.key ? summons.token : undefined;
+  const toBlock = focusRequest?.key === row.key ? focusRequest.token : undefined;
   useEffect(() => {
     if (toBlock === undefined || !answer('block', toBlock)) return;
     element.current?.querySelector<HTMLElement>('[data-stop][tabindex="0"]')?.focus({ preventScroll: true });
   }, [toBlock, answer]);
 
   const band = { top: props.bandTop, bottom: props.bandBottom };
-  const lanes = { row, width, band, summons, lane, markedKey: props.markedKey };
+  const lanes = { row, width, band, focusRequest, lane, markedKey: props.markedKey };
   return (
     <li
       ref={attach}
@@ -61,12 +61,12 @@ interface LanesProps {
   row: ParallelRow;
   width: number;
   band: Band;
-  summons: Summons | undefined;
+  focusRequest: FocusRequest | undefined;
   lane: number | undefined;
   markedKey: string | undefined;
 }
 
-function LanesAbreast({ row, width, band, summons, lane, markedKey }: LanesProps) {
+function LanesAbreast({ row, width, band, focusRequest, lane, markedKey }: LanesProps) {
   const { answer } = useTimeline();
   const scroller = useRef<HTMLDivElement>(null);
   const count = row.lanes.length;
@@ -89,7 +89,7 @@ function LanesAbreast({ row, width, band, summons, lane, markedKey }: LanesProps
       .map((item) => item.index),
   );
 
-  const token = lane === undefined ? undefined : summons?.token;
+  const token = lane === undefined ? undefined : focusRequest?.token;
   useEffect(() => {
     if (token === undefined || lane === undefined || !answer('lane', token)) return;
     virtualizer.scrollToIndex(lane, { align: 'auto' });
@@ -106,7 +106,7 @@ function LanesAbreast({ row, width, band, summons, lane, markedKey }: LanesProps
               width={each}
               visible={shown.has(at)}
               band={band}
-              summons={at === lane ? summons : undefined}
+              focusRequest={at === lane ? focusRequest : undefined}
               markedKey={markedKey}
               className="flex-1"
             />
@@ -128,12 +128,12 @@ function useOneByOne(most: number): number {
   return count;
 }
 
-function LaneTabs({ row, width, band, summons, lane, markedKey }: LanesProps) {
+function LaneTabs({ row, width, band, focusRequest, lane, markedKey }: LanesProps) {
   const { answer } = useTimeline();
   const [chosen, setChosen] = useState<string>();
   const known = row.lanes.find((each) => each.execution.id === chosen) ?? row.lanes[0];
   const asked = lane === undefined ? undefined : row.lanes[lane]?.execution.id;
-  const token = summons?.token;
+  const token = focusRequest?.token;
   useEffect(() => {
     if (token !== undefined && asked !== undefined && answer('lane', token)) setChosen(asked);
   }, [token, asked, answer]);
@@ -163,7 +163,7 @@ function LaneTabs({ row, width, band, summons, lane, markedKey }: LanesProps) {
           width={width}
           visible
           band={band}
-          summons={known.execution.id === asked ? summons : undefined}
+          focusRequest={known.execution.id === asked ? focusRequest : undefined}
           markedKey={markedKey}
         />
       </TabsContent>

@@ -17,7 +17,7 @@ describe('argumentsPreview', () => {
     expect(argumentsPreview(value)).toBe(line);
   });
 
-  test('is one short line whatever the arguments are', () => {
+  test('is one short line for any arguments', () => {
     let nested: unknown = 'end';
     for (let depth = 0; depth < 100_000; depth++) nested = [nested];
     const wide = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`key${n}`, 'x'.repeat(100)]));
@@ -60,7 +60,7 @@ describe('previewOf', () => {
   });
 });
 
-test('lastLine looks at the end of a long text only', () => {
+test('lastLine reads only the end of a long text', () => {
   expect(lastLine(`${'x'.repeat(100_000)}\nlast one\n`)).toBe('last one');
   expect(lastLine('')).toBe('');
 });
@@ -87,7 +87,7 @@ describe('toolCallFacts', () => {
     });
   });
 
-  test('does without it', () => {
+  test('uses defaults without metadata', () => {
     expect(toolCallFacts(event('a', 'llm_tool_call', { metadata: { attempt: 'x', call: 7 } }))).toEqual({
       call: '',
       server: '',
@@ -101,13 +101,13 @@ describe('toolCallFacts', () => {
 });
 
 describe('durationOf', () => {
-  test('is what the tool took, else the time between beginning and end', () => {
+  test('is the duration of the tool, else the time from start to end', () => {
     const times = { created_at: '2030-01-01T00:00:00Z', completed_at: '2030-01-01T00:00:02Z' };
     expect(durationOf(event('a', 'llm_tool_call', { ...times, metadata: { duration_ms: 120 } }))).toBe(120);
     expect(durationOf(event('a', 'llm_response', times))).toBe(2000);
   });
 
-  test('is not there for what runs or took no time', () => {
+  test('is undefined while running and for zero duration', () => {
     const now = '2030-01-01T00:00:00Z';
     expect(durationOf(event('a', 'llm_response', { status: 'streaming', completed_at: null }))).toBeUndefined();
     expect(durationOf(event('a', 'error', { created_at: now, completed_at: now }))).toBeUndefined();

@@ -1,6 +1,6 @@
 /** Keyboard navigation in a list: one row is in the tab order, and the arrow keys move from there. */
 import { type KeyboardEvent, useCallback, useState } from 'react';
-import { type Summons, useTimeline } from './context';
+import { type FocusRequest, useTimeline } from './context';
 
 /** Returns the row that a key leads to; undefined if the key does not navigate or leads nowhere. */
 export function nextStop(
@@ -23,7 +23,7 @@ export function nextStop(
 interface Roving {
   /** The index of the row that had the focus last. */
   active: number | undefined;
-  summons: Summons | undefined;
+  focusRequest: FocusRequest | undefined;
   entered(index: number): void;
   onKeyDown(event: KeyboardEvent<HTMLElement>): void;
 }
@@ -38,10 +38,10 @@ export function useRoving(options: {
   const { count, keyOf, isStop, show } = options;
   const { newToken } = useTimeline();
   const [active, setActive] = useState<number>();
-  const [summons, setSummons] = useState<Summons>();
+  const [focusRequest, setFocusRequest] = useState<FocusRequest>();
   return {
     active: active !== undefined && active < count ? active : undefined,
-    summons,
+    focusRequest,
     entered: useCallback((index: number) => setActive(index), []),
     onKeyDown: (event) => {
       const target = event.target;
@@ -55,7 +55,7 @@ export function useRoving(options: {
       event.stopPropagation();
       show(to, to < from);
       setActive(to);
-      setSummons({ key: keyOf(to), token: newToken() });
+      setFocusRequest({ key: keyOf(to), token: newToken() });
     },
   };
 }

@@ -8,7 +8,7 @@ import { StatusIcon } from '@/ui/status';
 import { ClockTime, Running } from '@/ui/time';
 import { EventBody } from './body';
 import { useTimeline } from './context';
-import { wentWrong } from './folding';
+import { hasFailed } from './folding';
 import type { Follow } from './follow';
 import type { EventRow } from './group';
 import { useLiveEvents } from './live';
@@ -25,8 +25,8 @@ interface EventRowProps {
   tabbable: boolean;
   /** Whether the page's address names this event. */
   marked: boolean;
-  /** The token of the summons to this row. */
-  summoned: number | undefined;
+  /** The token of the latest request to focus this row. */
+  focusToken: number | undefined;
   measure(node: HTMLElement | null): void;
   resized(node: HTMLElement): void;
   entered(index: number): void;
@@ -53,10 +53,10 @@ export const EventRowView = memo(function EventRowView(props: EventRowProps) {
     drawnOpen.current = open;
     resized(element.current);
   }, [open, resized]);
-  const { summoned } = props;
+  const { focusToken } = props;
   useEffect(() => {
-    if (summoned !== undefined && answer('row', summoned)) toggle.current?.focus({ preventScroll: true });
-  }, [summoned, answer]);
+    if (focusToken !== undefined && answer('row', focusToken)) toggle.current?.focus({ preventScroll: true });
+  }, [focusToken, answer]);
   const attach = useCallback(
     (node: HTMLLIElement | null) => {
       element.current = node;
@@ -130,7 +130,7 @@ export function Chevron({ open }: { open: boolean }) {
 /** The line of a row; it stays when the row is opened. */
 function RowLine({ event, summaries, look, open }: { event: EventView; summaries: number; look: Look; open: boolean }) {
   const Icon = look.icon;
-  const bad = wentWrong(event);
+  const bad = hasFailed(event);
   const facts = look.body === 'call' ? toolCallFacts(event) : undefined;
   const preview = useMemo(() => previewOf(event), [event]);
   return (

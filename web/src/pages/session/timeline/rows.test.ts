@@ -31,14 +31,14 @@ describe('rowsOf', () => {
     expect(places.get('b')).toEqual({ row: 1, lane: 1, laneRow: 0 });
   });
 
-  test('shows lanes as soon as several agents are expected, so that the look does not change', () => {
+  test('shows lanes as soon as several agents are expected', () => {
     const events = new Events();
     const one = stage('one', [execution('x', [events.add('a', 'llm_thinking')])], { expected_agent_count: 3 });
     const { rows } = rowsOf(session([one]), { header: false, lookup: events.lookup });
     expect(names(rows)).toEqual(['stage-one', 'parallel-one', 'end']);
   });
 
-  test('places events of the session by their number among the stages', () => {
+  test('places session events among the stages by sequence number', () => {
     const events = new Events();
     const runbook = events.add('runbook', 'error');
     const first = stage('one', [execution('x', [events.add('a', 'llm_thinking')])]);
@@ -52,7 +52,7 @@ describe('rowsOf', () => {
     expect(names(rows)).toEqual(['runbook', 'stage-one', 'a', 'between', 'stage-two', 'b', 'summary', 'end']);
   });
 
-  test('places them by the clock where a stage has no events yet', () => {
+  test('places session events by time if a stage has no events yet', () => {
     const events = new Events();
     const first = stage('one', [execution('x', [events.add('a', 'llm_thinking')])]);
     const summary = events.add('summary', 'executive_summary', { created_at: '2030-01-01T00:10:00Z' });
@@ -61,7 +61,7 @@ describe('rowsOf', () => {
     expect(names(rows)).toEqual(['stage-one', 'a', 'summary', 'end', 'stage-two']);
   });
 
-  test('ends the investigation before the questions, and a running one at the bottom', () => {
+  test('puts the end mark before the questions, or last while running', () => {
     const events = new Events();
     const first = stage('one', [execution('x', [events.add('a', 'llm_thinking')])]);
     const chat = stage('chat', [execution('y', [events.add('answer', 'final_analysis')])], { stage_type: 'chat' }, [
@@ -79,7 +79,7 @@ describe('rowsOf', () => {
     expect(names(rowsOf(session([first, chat], [], { status: 'in_progress' }), options).rows).at(-1)).toBe('end');
   });
 
-  test('makes the rows of unchanged executions once', () => {
+  test('reuses the rows of unchanged executions', () => {
     const events = new Events();
     const still = [events.add('a', 'llm_thinking')];
     const growing = [events.add('b', 'llm_thinking')];
@@ -102,7 +102,7 @@ describe('rowsOf', () => {
     expect(asked).toBe(1);
   });
 
-  test('asks for each of 10,000 events a fixed number of times', () => {
+  test('looks up each of 10,000 events about once', () => {
     const events = new Events();
     const lanes = Array.from({ length: 4 }, (_, lane) =>
       execution(
@@ -125,7 +125,7 @@ describe('rowsOf', () => {
 });
 
 describe('summaries', () => {
-  test('belong to the row of their tool call, also when other events lie between', () => {
+  test('belong to the row of their tool call, even if not adjacent', () => {
     const events = new Events();
     const ids = [
       events.add('call', 'llm_tool_call'),
@@ -143,7 +143,7 @@ describe('summaries', () => {
     expect(places.get('summary')).toEqual(places.get('call'));
   });
 
-  test('without their call are rows of their own', () => {
+  test('without their call have their own rows', () => {
     const events = new Events();
     const ids = [
       events.add('lost', 'mcp_tool_summary', { metadata: { tool_call_event_id: 'gone' } }),
@@ -155,7 +155,7 @@ describe('summaries', () => {
   });
 });
 
-test('eventsOf has the events of a stage and of all its agents', () => {
+test('eventsOf returns the events of a stage and of all its agents', () => {
   const view = stage('one', [execution('x', ['a']), execution('y', ['b', 'c'])], {}, ['question']);
   expect(eventsOf(view)).toEqual(['question', 'a', 'b', 'c']);
 });

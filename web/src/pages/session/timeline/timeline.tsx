@@ -6,7 +6,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState, useS
 import { isOver } from '@/api/status';
 import type { SessionStore, SessionView } from '@/live/view';
 import { useTimelineCommands } from './commands';
-import { CallsContext, type Summons, TimelineContext, type TimelineShared, useTimeline } from './context';
+import { CallsContext, type FocusRequest, TimelineContext, type TimelineShared, useTimeline } from './context';
 import { Folding } from './folding';
 import { Follow } from './follow';
 import type { EventRow, ListRow } from './group';
@@ -14,7 +14,7 @@ import { GroupRowView } from './group-row';
 import { bandOf, endHeight, foldedHeight, laneWidth, openHeight, parallelHeight, stageHeight } from './height';
 import { JumpButton } from './jump';
 import { useList } from './list';
-import { summonedBy } from './pane';
+import { latestToken } from './pane';
 import { ParallelBlock } from './parallel';
 import { useRoving } from './roving';
 import { EventRowView } from './row';
@@ -168,7 +168,7 @@ function TimelineList({ view, focus, header, lead, showVerdict }: TimelineProps)
                     follow={follow}
                     tabbable={item.index === tabbable}
                     marked={target?.key === row.key}
-                    summoned={summonedBy(row.key, asked, roving.summons)}
+                    focusToken={latestToken(row.key, asked, roving.focusRequest)}
                     measure={virtualizer.measureElement}
                     resized={list.resized}
                     entered={roving.entered}
@@ -182,7 +182,7 @@ function TimelineList({ view, focus, header, lead, showVerdict }: TimelineProps)
                     row={row}
                     {...at}
                     tabbable={item.index === tabbable}
-                    summoned={summonedBy(row.key, roving.summons)}
+                    focusToken={latestToken(row.key, roving.focusRequest)}
                     measure={virtualizer.measureElement}
                     entered={roving.entered}
                   />
@@ -199,7 +199,7 @@ function TimelineList({ view, focus, header, lead, showVerdict }: TimelineProps)
                     width={list.width}
                     bandTop={band.top}
                     bandBottom={band.bottom}
-                    summons={roving.summons?.key === row.key ? roving.summons : here ? asked : undefined}
+                    focusRequest={roving.focusRequest?.key === row.key ? roving.focusRequest : here ? asked : undefined}
                     lane={here ? place?.lane : undefined}
                     markedKey={here ? target?.key : undefined}
                     measure={virtualizer.measureElement}
@@ -307,10 +307,10 @@ function useFocus(options: {
   follow: Follow;
   events: number;
   show(index: number, options: { align: 'start' }): void;
-}): Summons | undefined {
+}): FocusRequest | undefined {
   const { focus, place, target, follow, events, show } = options;
   const { folding, newToken } = useTimeline();
-  const [asked, setAsked] = useState<Summons>();
+  const [asked, setAsked] = useState<FocusRequest>();
   const done = useRef<string>(undefined);
   const times = useClicksOn(focus);
   const asking = focus === undefined ? undefined : `${focus} ${times}`;
