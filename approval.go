@@ -40,7 +40,7 @@ const ScopeCall ApprovalScope = "call"
 // MCPInteraction of the call, whose ID is also the ID of the approval, and of the metadata of its timeline event.
 type Approval struct {
 	// Changes once, from waiting.
-	Status ApprovalStatus `doc:"Whether somebody has decided, and how." json:"status"`
+	Status ApprovalStatus `doc:"Whether the approval was decided, and how." json:"status"`
 	// What the approval covers.
 	Scope ApprovalScope `doc:"What the approval covers: this one call." json:"scope"`
 	// Path of the rule in the configuration, such as "approvals.rules[0]".
@@ -48,9 +48,9 @@ type Approval struct {
 	// From this time on no decision is possible, and the agent continues without the call.
 	ExpiresAt time.Time `doc:"When the request expires." json:"expires_at"`
 	// The arguments that a person approved in place of the model's; nil if they were not changed.
-	Arguments json.RawMessage `doc:"The arguments that a person set instead of those of the model; absent if unchanged." json:"arguments,omitempty"`
+	Arguments json.RawMessage `doc:"The arguments that a person set in place of the model's; absent if unchanged." json:"arguments,omitempty"`
 	// Same rules as Session.Author. Empty unless a person decided.
-	DecidedBy string `doc:"Who decided; absent unless a person did." json:"decided_by,omitempty"`
+	DecidedBy string `doc:"The person who decided; absent if no person did." json:"decided_by,omitempty"`
 	// When a server applied the decision, or found that the request expired. Nil while waiting.
 	DecidedAt *time.Time `doc:"When it was decided." json:"decided_at,omitempty"`
 	// Why, in the person's words, masked. The model sees the reason for a rejection.

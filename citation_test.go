@@ -60,7 +60,7 @@ func TestCitationMarksAreParsedAsModelsWriteThem(t *testing.T) {
 	}
 }
 
-func TestFencedCodeHoldsNoCitationMarks(t *testing.T) {
+func TestCitationMarksInFencedCodeAreIgnored(t *testing.T) {
 	t.Parallel()
 
 	for name, c := range map[string]struct {
@@ -121,7 +121,7 @@ func TestHostileTextIsParsedInBoundedTimeAndMemory(t *testing.T) {
 	}
 }
 
-func TestMarksAreRemovedForReadersOutside(t *testing.T) {
+func TestWithoutMarksRemovesCallMarks(t *testing.T) {
 	t.Parallel()
 
 	for text, want := range map[string]string{

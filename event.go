@@ -181,7 +181,7 @@ type ApprovalStatusPayload struct {
 	SessionID string `doc:"The session." json:"session_id" schema:"id"`
 	StageID   string `doc:"The stage." json:"stage_id" schema:"id"`
 	// IDs of the execution and of the EventToolCall.
-	ExecutionID string `doc:"The execution that wants to make the call." json:"execution_id" schema:"id"`
+	ExecutionID string `doc:"The execution that requests the call." json:"execution_id" schema:"id"`
 	EventID     string `doc:"The timeline event of the tool call." json:"event_id" schema:"id"`
 	// ID of the MCPInteraction. Decisions name it.
 	ApprovalID string `doc:"The approval." json:"approval_id" schema:"id"`
@@ -243,7 +243,7 @@ type StreamChunkPayload struct {
 	Offset int `doc:"The position of the piece in the text, in UTF-16 units." json:"offset" minimum:"0"`
 	// Fence of the lease of the server that streams. A higher value than before means that another server took over and the text
 	// starts again at offset zero.
-	Fence int64 `doc:"A higher number than before means that another server took over and the text starts again." json:"fence" minimum:"1"`
+	Fence int64 `doc:"A higher number than before means that another server took over and the text restarts." json:"fence" minimum:"1"`
 	// When the chunk was sent.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }
@@ -258,7 +258,7 @@ type SessionChangedPayload struct {
 	SessionID string `doc:"The session." json:"session_id,omitempty" schema:"id"`
 	Version   int64  `doc:"The number of the session's last event." json:"version,omitempty" minimum:"1"`
 	// Set when this reader was too slow and items were dropped.
-	Behind bool `doc:"Messages were dropped: load the list again." json:"behind,omitempty"`
+	Behind bool `doc:"Messages were dropped; reload the list." json:"behind,omitempty"`
 }
 
 // NewEvent returns a journal event with one of the payload structs of this file.

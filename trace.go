@@ -185,20 +185,20 @@ func (i LLMInteraction) request() []TraceMessage {
 }
 
 func (i LLMInteraction) response() *TraceMessage {
-	var said struct {
+	var answer struct {
 		Text      string     `json:"text"`
 		ToolCalls []ToolCall `json:"tool_calls"`
 	}
 
-	if i.LLMResponse == nil || json.Unmarshal(i.LLMResponse, &said) != nil {
+	if i.LLMResponse == nil || json.Unmarshal(i.LLMResponse, &answer) != nil {
 		return nil
 	}
 
-	if i.ErrorCode != "" && said.Text == "" && len(said.ToolCalls) == 0 {
+	if i.ErrorCode != "" && answer.Text == "" && len(answer.ToolCalls) == 0 {
 		return nil
 	}
 
-	response := &TraceMessage{Role: RoleAssistant, Content: said.Text, ToolCalls: said.ToolCalls}
+	response := &TraceMessage{Role: RoleAssistant, Content: answer.Text, ToolCalls: answer.ToolCalls}
 	response.fill()
 
 	return response

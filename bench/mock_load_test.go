@@ -55,27 +55,27 @@ func load(t *testing.T, address string, stream bool, lasting time.Duration) tall
 
 	defer syscall.Close(poll)
 
-	askers := make(map[int32]*asker, mockConnections)
+	conns := make(map[int32]*loadConn, mockConnections)
 
 	for range mockConnections {
-		a, err := dialAsker(address, stream)
+		a, err := dialLoadConn(address, stream)
 		require.NoError(t, err)
 
 		defer a.file.Close()
 
 		require.NoError(t, syscall.SetNonblock(a.fd, true))
 		require.NoError(t, syscall.EpollCtl(poll, syscall.EPOLL_CTL_ADD, a.fd, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(a.fd)}))
-		askers[int32(a.fd)] = a
+		conns[int32(a.fd)] = a
 	}
 
 	var (
 		measured tally
 		events   [mockConnections]syscall.EpollEvent
 		began    = time.Now()
-		asking   = len(askers)
+		asking   = len(conns)
 	)
 
-	for _, a := range askers {
+	for _, a := range conns {
 		require.NoError(t, a.send())
 	}
 
@@ -89,7 +89,7 @@ func load(t *testing.T, address string, stream bool, lasting time.Duration) tall
 		require.Positive(t, n, "the server does not answer")
 
 		for _, event := range events[:n] {
-			a := askers[event.Fd]
+			a := conns[event.Fd]
 			done, err := a.receive()
 			require.NoError(t, err)
 
@@ -113,9 +113,9 @@ func load(t *testing.T, address string, stream bool, lasting time.Duration) tall
 	return measured
 }
 
-// askOnce requests a whole answer on its own connection.
-func askOnce(address string) error {
-	a, err := dialAsker(address, false)
+// requestOnce requests a whole answer on its own connection.
+func requestOnce(address string) error {
+	a, err := dialLoadConn(address, false)
 	if err != nil {
 		return err
 	}
@@ -132,8 +132,8 @@ func askOnce(address string) error {
 	}
 }
 
-// asker is a connection that repeats the same request.
-type asker struct {
+// loadConn is a connection that repeats the same request.
+type loadConn struct {
 	file    *os.File
 	fd      int
 	request []byte
@@ -144,8 +144,8 @@ type asker struct {
 	wanted [][]byte
 }
 
-// dialAsker connects. Reads and writes block until the caller makes the socket non-blocking.
-func dialAsker(address string, stream bool) (*asker, error) {
+// dialLoadConn connects. Reads and writes block until the caller makes the socket non-blocking.
+func dialLoadConn(address string, stream bool) (*loadConn, error) {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func dialAsker(address string, stream bool) (*asker, error) {
 
 	body := fmt.Sprintf(`{"model":"gpt-4o","stream":%t,"messages":[{"role":"system","content":"You are a careful engineer."},`+
 		`{"role":"user","content":"Tell me what is wrong with the checkout service."}]}`, stream)
-	a := &asker{file: file, fd: int(file.Fd()), received: make([]byte, 0, 64<<10), request: fmt.Appendf(nil,
+	a := &loadConn{file: file, fd: int(file.Fd()), received: make([]byte, 0, 64<<10), request: fmt.Appendf(nil,
 		"POST /v1/chat/completions HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAuthorization: Bearer test\r\nContent-Length: %d\r\n\r\n%s",
 		address, len(body), body)}
 
@@ -180,10 +180,10 @@ func dialAsker(address string, stream bool) (*asker, error) {
 
 var (
 	errAnswer = errors.New("the answer is not the one that was scripted")
-	errHTTP   = errors.New("the answer is no HTTP that is understood here")
+	errHTTP   = errors.New("unsupported HTTP response")
 )
 
-func (a *asker) send() error {
+func (a *loadConn) send() error {
 	a.received, a.sent = a.received[:0], time.Now()
 
 	n, err := syscall.Write(a.fd, a.request)
@@ -195,7 +195,7 @@ func (a *asker) send() error {
 }
 
 // receive reads what has arrived and reports whether the response is complete. A complete response is checked.
-func (a *asker) receive() (bool, error) {
+func (a *loadConn) receive() (bool, error) {
 	free := a.received[len(a.received):cap(a.received)]
 
 	n, err := syscall.Read(a.fd, free)
@@ -228,7 +228,7 @@ func (a *asker) receive() (bool, error) {
 }
 
 // parse extracts the body of the response if it is complete.
-func (a *asker) parse() (bool, error) {
+func (a *loadConn) parse() (bool, error) {
 	head, body, ok := bytes.Cut(a.received, []byte("\r\n\r\n"))
 	if !ok {
 		return false, nil
@@ -261,7 +261,7 @@ func (a *asker) parse() (bool, error) {
 }
 
 // join joins the chunks of a body in place.
-func (a *asker) join(chunks []byte) error {
+func (a *loadConn) join(chunks []byte) error {
 	a.body = chunks[:0]
 
 	for {

@@ -30,9 +30,9 @@ func startMock(t *testing.T, start func(port string) *exec.Cmd) *mockProcess {
 	port := unusedPort(t)
 	p := &mockProcess{address: "127.0.0.1:" + port, command: start(port)}
 
-	var said bytes.Buffer
+	var output bytes.Buffer
 
-	p.command.Stdout, p.command.Stderr = &said, &said
+	p.command.Stdout, p.command.Stderr = &output, &output
 	began := time.Now()
 
 	require.NoError(t, p.command.Start())
@@ -41,14 +41,14 @@ func startMock(t *testing.T, start func(port string) *exec.Cmd) *mockProcess {
 	const patience = 30 * time.Second
 
 	for {
-		err := askOnce(p.address)
+		err := requestOnce(p.address)
 		p.after = time.Since(began)
 
 		if err == nil {
 			return p
 		}
 
-		require.Less(t, p.after, patience, "%s: %s", err, &said)
+		require.Less(t, p.after, patience, "%s: %s", err, &output)
 		time.Sleep(time.Millisecond / 2) // do not take CPU time from the server
 	}
 }

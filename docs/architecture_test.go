@@ -44,7 +44,7 @@ func TestEachPackageHasOneRow(t *testing.T) {
 		var found []string
 
 		for _, name := range names {
-			if stands(name, p) {
+			if covers(name, p) {
 				found, used[name] = append(found, name), true
 			}
 		}
@@ -57,8 +57,8 @@ func TestEachPackageHasOneRow(t *testing.T) {
 	}
 }
 
-// stands reports whether name is p, or is "x/..." and p is below x.
-func stands(name, p string) bool {
+// covers reports whether name is p, or is "x/..." and p is below x.
+func covers(name, p string) bool {
 	above, all := strings.CutSuffix(name, "/...")
 
 	return name == p || all && strings.HasPrefix(p, above+"/")

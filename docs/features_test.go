@@ -97,7 +97,7 @@ func TestFeaturesNameEveryStatusAndEvent(t *testing.T) {
 
 	text := read(t, featureTable)
 	for _, name := range names {
-		assert.True(t, strings.Contains(text, "`"+name+"`"), "%s says nothing of %s", featureTable, name) //nolint:testifylint // shows no book
+		assert.True(t, strings.Contains(text, "`"+name+"`"), "%s does not mention %s", featureTable, name) //nolint:testifylint // shows no book
 	}
 }
 

@@ -76,7 +76,7 @@ var bans = []ban{
 	},
 	{
 		packages: []string{"internal/engine"}, imports: []string{"internal/config", "internal/mcp", "net/http", "internal/notify/..."},
-		reason: "sessions run from their stored recipe, and know neither HTTP nor who is told about them",
+		reason: "sessions run from their stored recipe, and know neither HTTP nor notifications",
 	},
 	{
 		packages: []string{"internal/chain", "internal/postgres"}, imports: []string{"net/http"},

@@ -20,17 +20,17 @@ var (
 func TestTroubleshootingQuotesProgram(t *testing.T) {
 	t.Parallel()
 
-	var said strings.Builder
+	var sources strings.Builder
 
 	for _, file := range files(t, func(name string) bool {
 		kind := filepath.Ext(name)
 
 		return (kind == ".go" || kind == ".tsx" || kind == ".ts") && !strings.HasSuffix(name, "_test.go") && !strings.Contains(name, ".test.")
 	}) {
-		said.WriteString(read(t, file) + "\n")
+		sources.WriteString(read(t, file) + "\n")
 	}
 
-	program := joined.ReplaceAllString(said.String(), "")
+	program := joined.ReplaceAllString(sources.String(), "")
 
 	for _, line := range prose(read(t, "troubleshooting.md")) {
 		text := linkText.ReplaceAllString(codeSpan.ReplaceAllString(line, ""), "")

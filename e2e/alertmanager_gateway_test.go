@@ -52,15 +52,15 @@ func newAlertGateway(t testing.TB) *alertGateway {
 	return g
 }
 
-// lead directs deliveries to a server.
-func (g *alertGateway) lead(to *process) {
+// route directs deliveries to a server.
+func (g *alertGateway) route(to *process) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 
 	g.target = to
 }
 
-// killAt kills the server during the next delivery; killed is then sent a value. No delivery reaches a server until lead is called.
+// killAt kills the server during the next delivery; killed is then sent a value. No delivery reaches a server until route is called.
 func (g *alertGateway) killAt(point outagePoint) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -95,13 +95,13 @@ func TestAlertmanagerGroupsBecomeSessionsAndStorm(t *testing.T) {
 	})
 	require.Equal(t, counts(sessions), counts(m.Investigated()), "a repeated delivery changes nothing")
 
-	m.Fire(few[0].over())
+	m.Fire(few[0].resolved())
 	until(t, "the end of an alert", func() bool { return !m.Session(own[0]).Alert.Firing })
 	require.NotNil(t, m.Session(own[0]).Alert.ResolvedAt)
 	require.True(t, m.Session(own[1]).Alert.Firing, "the others fire")
 
 	for i := range many {
-		many[i] = many[i].over()
+		many[i] = many[i].resolved()
 	}
 
 	m.Fire(many...)
@@ -144,7 +144,7 @@ func TestInhibitedAlertArrivesWhenInhibitionEnds(t *testing.T) {
 	require.Empty(t, m.Suppressed(), "the inhibited alert never arrived")
 
 	expected := m.fingerprintOf(inhibited)
-	m.Fire(source.over())
+	m.Fire(source.resolved())
 	until(t, "a session for the alert that was inhibited", func() bool { return len(m.Investigated()) > 2 })
 	require.Equal(t, expected, m.Investigated()[2].Fingerprint)
 }
@@ -178,7 +178,7 @@ func TestServerKillsLoseNoAlertAndRepeatNoSession(t *testing.T) {
 		m.gateway.killAt(point)
 		m.Fire(alerts...)
 		await(t, m.gateway.killed, "the kill of the server")
-		m.gateway.lead(startProcess(t, m.settings))
+		m.gateway.route(startProcess(t, m.settings))
 	}
 
 	expected := make([]string, len(fired))

@@ -66,7 +66,7 @@ alerts:
 		Config: text + "llm_providers: {test: {type: scripted, model: test-model}}\ndefaults: {llm_provider: test}\n" +
 			"queue: {worker_count: 5, orphan_threshold: 1s, heartbeat_interval: 200ms}\n",
 	}
-	m.gateway.lead(startProcess(t, m.settings))
+	m.gateway.route(startProcess(t, m.settings))
 	m.manager = startMonitoring(t, program, "/-/ready", alertmanagerConfig(m.gateway.URL), "--storage.path={dir}", "--cluster.listen-address=")
 
 	return m
@@ -169,8 +169,8 @@ type firingAlert struct {
 	EndsAt *time.Time `json:"endsAt,omitempty"`
 }
 
-// over returns the alert as resolved.
-func (a firingAlert) over() firingAlert {
+// resolved returns the alert as resolved.
+func (a firingAlert) resolved() firingAlert {
 	now := time.Now()
 	a.EndsAt = &now
 

@@ -68,7 +68,7 @@ func TestKillDuringApproval(t *testing.T) {
 
 			w := newWorld(t, worldOptions{}, i)
 			first := w.Start()
-			w.Begin(i)
+			w.SubmitAndWatch(i)
 			approval := waitApproval(w.App, i.Socket)
 			require.Empty(t, i.Desk.Seen())
 
@@ -105,7 +105,7 @@ func TestDecisionWithoutServerIsKept(t *testing.T) {
 	i := newInvestigation(t, "kept", approved())
 	w := newWorld(t, worldOptions{}, i)
 	first := w.Start()
-	w.Begin(i)
+	w.SubmitAndWatch(i)
 	approval := waitApproval(w.App, i.Socket)
 	requireUnheld(t, w.App, i.SessionID)
 	first.Kill()

@@ -52,11 +52,11 @@ func testRestoredBackup(t *testing.T, backup, restore func(database, file string
 	token := w.Key("reader", tarsy.ScopeRead)
 	lost := w.Start()
 
-	w.Begin(finished)
+	w.SubmitAndWatch(finished)
 	finished.Socket.WaitStatus("completed")
 	session, timeline, journal := w.Session(finished.SessionID), w.Timeline(finished.SessionID), w.Journal(finished.SessionID)
 
-	w.Begin(cut)
+	w.SubmitAndWatch(cut)
 	await(t, answer.Reached(), "the LLM call")
 
 	file := filepath.Join(t.TempDir(), "tarsy.backup")

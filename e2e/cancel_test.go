@@ -50,10 +50,10 @@ func TestCancelDuringLLMCall(t *testing.T) {
 	require.Equal(t, string(tarsy.CodeSessionNotRunning), refused.Problem(t).Code)
 }
 
-// stubborn is a model that continues although nobody listens any more, until it is released.
-type stubborn struct{ reached, open chan struct{} }
+// uncancellableModel is a model that ignores cancellation until it is released.
+type uncancellableModel struct{ reached, open chan struct{} }
 
-func (m stubborn) Generate(ctx context.Context, _ *llm.Request) iter.Seq2[llm.Chunk, error] {
+func (m uncancellableModel) Generate(ctx context.Context, _ *llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
 		close(m.reached)
 		<-m.open
@@ -64,7 +64,7 @@ func (m stubborn) Generate(ctx context.Context, _ *llm.Request) iter.Seq2[llm.Ch
 func TestCancellingTwiceHasOneEffect(t *testing.T) {
 	t.Parallel()
 
-	model := stubborn{reached: make(chan struct{}), open: make(chan struct{})}
+	model := uncancellableModel{reached: make(chan struct{}), open: make(chan struct{})}
 	app := tarsytest.New(t, tarsytest.Options{LLM: model})
 	sessionID := app.Submit("test", "cancel me")
 	socket := app.Watch(sessionID)

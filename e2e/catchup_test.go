@@ -48,11 +48,11 @@ func TestDroppedReaderCatchesUp(t *testing.T) {
 			t.Logf("seed %d", seed)
 
 			random := rand.New(rand.NewPCG(seed, 0))
-			goOn := make(chan struct{}, steps)
+			proceed := make(chan struct{}, steps)
 			kubernetes := tarsytest.NewMCPServer("kubernetes", tarsytest.Tool{
 				Name: "next", ReadOnly: true, Handle: func(ctx context.Context, _ map[string]any) (string, error) {
 					select {
-					case <-goOn:
+					case <-proceed:
 						return "go on", nil
 					case <-ctx.Done():
 						return "", ctx.Err()
@@ -82,7 +82,7 @@ func TestDroppedReaderCatchesUp(t *testing.T) {
 				reader := connect(app, sessionID, last)
 
 				if connections < steps {
-					goOn <- struct{}{} // this results in at least four events
+					proceed <- struct{}{} // this results in at least four events
 				}
 
 				wanted := random.Int64N(4)

@@ -65,7 +65,7 @@ func TestContracts(t *testing.T) {
 	// If only some contracts ran, the fields of the others are missing.
 	t.Cleanup(func() {
 		if !t.Failed() && int(ran.Load()) == len(every) {
-			c.reportUnheld(t, read)
+			c.reportUncovered(t, read)
 		}
 	})
 
@@ -88,12 +88,12 @@ func readByPage(t *testing.T) []string {
 	return decode[[]string](raw)
 }
 
-// reportUnheld fails the test for every field that no contract has seen with a value.
-func (c *contracts) reportUnheld(t *testing.T, read []string) {
+// reportUncovered fails the test for every field that no contract has seen with a value.
+func (c *contracts) reportUncovered(t *testing.T, read []string) {
 	t.Helper()
 
 	fetched := map[string]bool{}
-	for field := range c.held {
+	for field := range c.covered {
 		fetched[schemaIn(field)] = true
 	}
 
@@ -101,7 +101,7 @@ func (c *contracts) reportUnheld(t *testing.T, read []string) {
 		switch {
 		case !fetched[schemaIn(field)]:
 			t.Errorf("the page reads %s, and no contract fetches one: %s", schemaIn(field), field)
-		case !c.held[field]:
+		case !c.covered[field]:
 			t.Errorf("the page reads %s, which no contract has seen with a value", field)
 		}
 	}

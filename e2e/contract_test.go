@@ -25,7 +25,7 @@ type match int
 const (
 	differs match = iota
 	fits
-	same // compared as a whole, so that everything inside it is held too
+	same // compared as a whole, so that everything inside it is covered too
 )
 
 // is checks one value of a JSON body.
@@ -95,8 +95,8 @@ func lengthOf(text any) is {
 type contracts struct {
 	document document
 
-	mu   sync.Mutex
-	held map[string]bool // Schema.field
+	mu      sync.Mutex
+	covered map[string]bool // Schema.field
 }
 
 func newContracts(t *testing.T) *contracts {
@@ -105,7 +105,7 @@ func newContracts(t *testing.T) *contracts {
 	raw, err := os.ReadFile("../docs/openapi.json")
 	require.NoError(t, err)
 
-	return &contracts{document: decode[document](raw), held: map[string]bool{}}
+	return &contracts{document: decode[document](raw), covered: map[string]bool{}}
 }
 
 // require checks a body field by field. The table must have exactly the fields of the schema, and the body exactly those of
@@ -135,7 +135,7 @@ func (c *contracts) requireSome(t *testing.T, name string, body any, fields map[
 		value := valueOf(object, field)
 		found := holds(value)
 		require.NotEqual(t, differs, found, "%s.%s is %#v", name, field, value)
-		c.hold(name+"."+field, property, value, found == same)
+		c.cover(name+"."+field, property, value, found == same)
 	}
 }
 
@@ -147,25 +147,25 @@ func valueOf(object map[string]any, field string) any {
 	return missing{}
 }
 
-// hold records that a field has its expected value, and, if the value was compared as a whole, those inside it too.
-func (c *contracts) hold(at string, s schema, value any, whole bool) {
+// cover records that a field has its expected value, and, if the value was compared as a whole, those inside it too.
+func (c *contracts) cover(at string, s schema, value any, whole bool) {
 	if isEmpty(value) {
 		return
 	}
 
 	c.mu.Lock()
-	c.held[at] = true
+	c.covered[at] = true
 	c.mu.Unlock()
 
 	if whole {
-		c.holdInside(at, s, value)
+		c.coverInside(at, s, value)
 	}
 }
 
-func (c *contracts) holdInside(at string, s schema, value any) {
+func (c *contracts) coverInside(at string, s schema, value any) {
 	if ref, ok := s["$ref"].(string); ok {
 		name := strings.TrimPrefix(ref, "#/components/schemas/")
-		c.holdInside(name, c.document.Components.Schemas[name], value)
+		c.coverInside(name, c.document.Components.Schemas[name], value)
 
 		return
 	}
@@ -173,7 +173,7 @@ func (c *contracts) holdInside(at string, s schema, value any) {
 	choices, _ := s["anyOf"].([]any)
 	for _, choice := range choices {
 		if option, _ := choice.(map[string]any); option["$ref"] != nil {
-			c.holdInside(at, option, value)
+			c.coverInside(at, option, value)
 		}
 	}
 
@@ -181,7 +181,7 @@ func (c *contracts) holdInside(at string, s schema, value any) {
 	case []any:
 		items, _ := s["items"].(map[string]any)
 		for _, item := range v {
-			c.holdInside(at, items, item)
+			c.coverInside(at, items, item)
 		}
 	case map[string]any:
 		properties, _ := s["properties"].(map[string]any)
@@ -192,9 +192,9 @@ func (c *contracts) holdInside(at string, s schema, value any) {
 
 			switch {
 			case known:
-				c.hold(at+"."+name, property, item, true)
+				c.cover(at+"."+name, property, item, true)
 			case open:
-				c.hold(at+"."+name, rest, item, true)
+				c.cover(at+"."+name, rest, item, true)
 			}
 		}
 	}

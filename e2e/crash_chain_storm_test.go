@@ -42,7 +42,7 @@ func TestParallelChainsSurviveManyKills(t *testing.T) {
 
 		for _, i := range all[1:] {
 			if i.SessionID == "" {
-				w.Begin(i)
+				w.SubmitAndWatch(i)
 			} else if i.Question.StageID == "" && w.Session(i.SessionID).Status.Terminal() {
 				w.Question(i)
 			}
@@ -54,7 +54,7 @@ func TestParallelChainsSurviveManyKills(t *testing.T) {
 
 	calls.set(math.MaxInt)
 	w.Start()
-	w.Begin(undisturbed)
+	w.SubmitAndWatch(undisturbed)
 
 	for _, i := range all {
 		w.Await(i)

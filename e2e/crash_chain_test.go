@@ -53,8 +53,8 @@ type chainKill struct {
 	question bool
 	// shut reports whether the chat cannot connect to its desk.
 	shut bool
-	// unheard reports whether the question is asked while no server runs.
-	unheard bool
+	// askedWhileDown reports whether the question is asked while no server runs.
+	askedWhileDown bool
 }
 
 func chainKills() []chainKill {
@@ -64,7 +64,7 @@ func chainKills() []chainKill {
 		{name: "answering", calls: []string{"ChatAgent 1"}, question: true},
 		{name: "looking for the answer", tools: []string{"ChatAgent"}, question: true},
 		{name: "ending the answer", calls: []string{"ChatAgent 2"}, question: true},
-		{name: "asked of nobody", unheard: true},
+		{name: "asked while no server runs", askedWhileDown: true},
 	}
 
 	for _, stage := range []struct{ name, one, other, synthesis string }{
@@ -87,12 +87,12 @@ func chainKills() []chainKill {
 // arrange holds the server at the point, and returns a function that waits until it gets there.
 func (p chainKill) arrange(i *investigation) (reach func(*world)) {
 	// In the middle of the text: two chunks of thinking come before it.
-	const amid = 5
+	const midText = 5
 
 	waits := []func(){}
 
 	for _, call := range p.calls {
-		gate := i.HoldCall(call, amid)
+		gate := i.HoldCall(call, midText)
 		waits = append(waits, func() { await(i.t, gate.Reached(), p.name+": "+call) })
 	}
 
@@ -106,7 +106,7 @@ func (p chainKill) arrange(i *investigation) (reach func(*world)) {
 		case p.shut:
 			i.Socket.WaitStatus("completed")
 
-			door := i.Desk.Shut(i.t)
+			door := i.Desk.HoldConnections(i.t)
 
 			w.Question(i)
 			i.Socket.Wait("the stage of the answer", func(e tarsytest.Event) bool {
@@ -115,7 +115,7 @@ func (p chainKill) arrange(i *investigation) (reach func(*world)) {
 			await(i.t, door.reached, p.name+": the chat at the door")
 		case p.question:
 			w.Question(i)
-		case p.unheard:
+		case p.askedWhileDown:
 			i.Socket.WaitStatus("completed")
 		}
 
@@ -149,7 +149,7 @@ func TestParallelChainResumesAfterKill(t *testing.T) {
 	first := w.Start()
 
 	for _, i := range all {
-		w.Begin(i)
+		w.SubmitAndWatch(i)
 	}
 
 	w.Await(undisturbed)
@@ -161,7 +161,7 @@ func TestParallelChainResumesAfterKill(t *testing.T) {
 	first.Kill()
 
 	for n, point := range points {
-		if point.unheard {
+		if point.askedWhileDown {
 			w.Question(all[n+1])
 		}
 

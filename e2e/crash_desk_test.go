@@ -123,8 +123,8 @@ func (d *desk) hold(t testing.TB, at place, matches func(deskCall) bool) *hold {
 	return h.hold
 }
 
-// Shut holds all new connections from now on.
-func (d *desk) Shut(t testing.TB) *hold {
+// HoldConnections holds all new connections from now on.
+func (d *desk) HoldConnections(t testing.TB) *hold {
 	t.Helper()
 
 	d.mu.Lock()

@@ -18,7 +18,7 @@ func TestFrozenServerWritesNothingAfterThaw(t *testing.T) {
 
 	asking, waiting := newInvestigation(t, "asking", twoTools()), newInvestigation(t, "waiting", twoTools())
 	reading, writing := newInvestigation(t, "reading", twoTools()), newInvestigation(t, "writing", twoTools())
-	answer, reachNever := asking.HoldCall(callSecond, 0), amidText(waiting) // so that there is a part of its text to save
+	answer, reachNever := asking.HoldCall(callSecond, 0), holdSecondMidText(waiting) // so that there is a part of its text to save
 	read, write := reading.HoldSecond(toolInspect, insideTool), writing.HoldSecond(toolRestart, insideTool)
 	all := []*investigation{asking, waiting, reading, writing}
 
@@ -26,7 +26,7 @@ func TestFrozenServerWritesNothingAfterThaw(t *testing.T) {
 	frozen := w.Start()
 
 	for _, i := range all {
-		w.Begin(i)
+		w.SubmitAndWatch(i)
 	}
 
 	await(t, answer.Reached(), "the LLM call")

@@ -46,27 +46,27 @@ func killPoints() []killPoint {
 	return []killPoint{
 		{name: "before the first LLM call", arrange: held(callFirst, 0), again: []string{callFirst}, made: both},
 		{name: "before an LLM call", arrange: held(callSecond, 0), again: []string{callSecond}, made: both},
-		{name: "during an LLM call", arrange: amidText, again: []string{callSecond}, made: both},
+		{name: "during an LLM call", arrange: holdSecondMidText, again: []string{callSecond}, made: both},
 		{name: "after an LLM call", arrange: at(toolInspect, beforeTool), made: both},
 		{name: "before a tool call that reads", arrange: at(toolInspect, reconnecting), made: both},
 		{name: "before a tool call that writes", arrange: at(toolRestart, reconnecting), made: []string{toolLook}, unknown: true},
 		{name: "during a tool call that reads", arrange: at(toolInspect, insideTool), made: []string{toolLook, toolInspect, toolInspect}},
 		{name: "during a tool call that writes", arrange: at(toolRestart, insideTool), made: []string{toolLook, toolRestart}, unknown: true},
 		{name: "after a tool call", arrange: held(callThird, 0), again: []string{callThird}, made: both},
-		{name: "during the LLM call with the analysis", arrange: amidAnalysis, again: []string{callThird}, made: both},
+		{name: "during the LLM call with the analysis", arrange: holdAnalysisMidText, again: []string{callThird}, made: both},
 		{name: "during the executive summary", arrange: held(callSummary, 2), again: []string{callSummary}, made: both},
 	}
 }
 
-// amidText holds the second answer until readers have seen a part of its text.
-func amidText(i *investigation) func() { return amid(i, callSecond, secondText) }
+// holdSecondMidText holds the second answer until readers have seen a part of its text.
+func holdSecondMidText(i *investigation) func() { return holdMidText(i, callSecond, secondText) }
 
-// amidAnalysis does the same for the third answer.
-func amidAnalysis(i *investigation) func() {
-	return amid(i, callThird, analysisOf(toolInspect+" is done"))
+// holdAnalysisMidText does the same for the third answer.
+func holdAnalysisMidText(i *investigation) func() {
+	return holdMidText(i, callThird, analysisOf(toolInspect+" is done"))
 }
 
-func amid(i *investigation, call, whole string) func() {
+func holdMidText(i *investigation, call, whole string) func() {
 	// Some answers begin with two chunks of thinking.
 	gate := i.HoldCall(call, 5)
 
@@ -97,7 +97,7 @@ func TestKillAtEachPointOfSession(t *testing.T) {
 	first := w.Start()
 
 	for _, i := range investigations {
-		w.Begin(i)
+		w.SubmitAndWatch(i)
 	}
 
 	for n := range points {

@@ -73,7 +73,7 @@ func TestKillDuringReActRun(t *testing.T) {
 	first := w.Start()
 
 	for _, i := range all {
-		w.Begin(i)
+		w.SubmitAndWatch(i)
 	}
 
 	w.Await(undisturbed)

@@ -79,7 +79,7 @@ func TestSessionsSurviveManyKills(t *testing.T) {
 
 		if all[0].SessionID == "" {
 			for _, i := range all {
-				w.Begin(i)
+				w.SubmitAndWatch(i)
 			}
 		}
 

@@ -65,7 +65,7 @@ func TestKillDuringResultSummary(t *testing.T) {
 	first := w.Start()
 
 	for _, i := range []*investigation{undisturbed, silent, amid, over} {
-		w.Begin(i)
+		w.SubmitAndWatch(i)
 	}
 
 	w.Await(undisturbed)
@@ -139,7 +139,7 @@ func (s *stall) Wait() {
 	s.w.t.Helper()
 
 	for deadline := time.Now().Add(patience); len(tarsytest.Rows[struct{ PID uint32 }](s.w.App, waiting, summaryLock)) == 0; {
-		require.True(s.w.t, time.Now().Before(deadline), "waited in vain for somebody to write a summary")
+		require.True(s.w.t, time.Now().Before(deadline), "timed out waiting for a summary to be stored")
 	}
 }
 
@@ -164,7 +164,7 @@ func TestKillBetweenLongResultAndItsSummary(t *testing.T) {
 	summaries := newStall(w)
 	first := w.Start()
 
-	w.Begin(i)
+	w.SubmitAndWatch(i)
 	i.Socket.Wait("the end of the tool call", func(e tarsytest.Event) bool {
 		return e.Type == tarsy.TypeTimelineCompleted && e.Fields["event_type"] == string(tarsy.EventToolCall)
 	})

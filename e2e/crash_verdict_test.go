@@ -44,7 +44,7 @@ func TestKillDuringVerdict(t *testing.T) {
 	first := w.Start()
 
 	for _, i := range []*investigation{undisturbed, silent, amid, over} {
-		w.Begin(i)
+		w.SubmitAndWatch(i)
 	}
 
 	w.Await(undisturbed)

@@ -68,8 +68,8 @@ func (w *world) Start() *process {
 // At returns an App for one of the servers.
 func (w *world) At(p *process) *tarsytest.App { return tarsytest.Connect(w.t, p.URL, w.Database) }
 
-// Begin submits the alert of an investigation and watches its session.
-func (w *world) Begin(i *investigation) {
+// SubmitAndWatch submits the alert of an investigation and watches its session.
+func (w *world) SubmitAndWatch(i *investigation) {
 	w.t.Helper()
 
 	i.SessionID = w.Submit(i.id, "the app is slow")

@@ -42,7 +42,7 @@ func ofChannels() map[string]string {
 	}
 }
 
-func TestEverythingThatChannelsCallDecidesOrDecidesNothing(t *testing.T) {
+func TestEveryChannelCallIsListedWithItsAuditAction(t *testing.T) {
 	t.Parallel()
 
 	var called []string
@@ -73,8 +73,8 @@ type decision struct {
 	details map[string]string
 	// decide decides as ann and returns what identifies her in the audit log.
 	decide func() map[string]string
-	// hears waits until ann gets the reply that the decision was made, refused until she gets the reply that it could not be processed.
-	hears, refused func()
+	// awaitReply waits until ann gets the reply that the decision was made, refused until she gets the reply that it could not be processed.
+	awaitReply, refused func()
 	// holds reports whether any part of the decision is stored.
 	holds func() bool
 }
@@ -95,7 +95,7 @@ func requireRowOfEach(t *testing.T, app *tarsytest.App, kind tarsy.ActorKind, de
 		allowAuditRows(app)
 
 		details := d.decide()
-		d.hears()
+		d.awaitReply()
 		require.True(t, d.holds(), d.action)
 		maps.Copy(details, d.details)
 
@@ -191,34 +191,34 @@ func (c decisionApp) requireEnd(t *testing.T, mention func(text string)) {
 type annInSlack struct {
 	*slackWorld
 
-	// heard is the number of messages that only she saw before her last action.
-	heard int
+	// seen is the number of messages that only she saw before her last action.
+	seen int
 }
 
-// alone returns the messages that only ann sees.
-func (p *annInSlack) alone() []slack.Message {
+// ephemeral returns the messages that only ann sees.
+func (p *annInSlack) ephemeral() []slack.Message {
 	return slices.DeleteFunc(p.Messages(""), func(m slack.Message) bool { return m.Ephemeral != slackAnn })
 }
 
-// hears returns a function that waits until the reply to her last action shows a text.
-func (p *annInSlack) hears(text string) func() {
+// awaitReply returns a function that waits until the reply to her last action shows a text.
+func (p *annInSlack) awaitReply(text string) func() {
 	return func() {
 		p.t.Helper()
-		require.NoError(p.t, p.Wait(p.ctx(), "a reply to ann", func() bool { return len(p.alone()) > p.heard }))
-		require.Len(p.t, p.alone(), p.heard+1)
-		require.Contains(p.t, p.alone()[p.heard].Shown(), text)
+		require.NoError(p.t, p.Wait(p.ctx(), "a reply to ann", func() bool { return len(p.ephemeral()) > p.seen }))
+		require.Len(p.t, p.ephemeral(), p.seen+1)
+		require.Contains(p.t, p.ephemeral()[p.seen].Shown(), text)
 	}
 }
 
 func (p *annInSlack) write(thread, text string) map[string]string {
-	p.heard = len(p.alone())
+	p.seen = len(p.ephemeral())
 	m := p.Write("ann", text, thread)
 
 	return map[string]string{"user_id": slackAnn, "channel_id": slackAlerts, "ts": m.TS}
 }
 
 func (p *annInSlack) click(button string, ts string) map[string]string {
-	p.heard = len(p.alone())
+	p.seen = len(p.ephemeral())
 	p.Press("ann", ts, button)
 
 	return map[string]string{"user_id": slackAnn, "channel_id": slackAlerts}
@@ -264,25 +264,25 @@ func TestEveryDecisionInSlackHasOneAuditRow(t *testing.T) {
 	requireRowOfEach(t, c.app, tarsy.ActorSlack, []decision{
 		{
 			action: "approval.approve", targetType: "approval", target: c.call(c.first).ID, holds: c.decided(c.first),
-			decide: func() map[string]string { return p.click(approveButton, first) }, hears: sees("*Approved* by slack:ann"), refused: p.hears(cannotBeProcessed),
+			decide: func() map[string]string { return p.click(approveButton, first) }, awaitReply: sees("*Approved* by slack:ann"), refused: p.awaitReply(cannotBeProcessed),
 		},
 		{
 			action: "approval.reject", targetType: "approval", target: c.call(c.second).ID, holds: c.decided(c.second),
-			decide:  func() map[string]string { return p.reject(second) },
-			hears:   form("the end of the form", func(m slack.Modal) bool { return !m.Open }),
-			refused: form("the error", func(m slack.Modal) bool { return strings.Contains(m.Errors["reason"], cannotBeProcessed) }),
+			decide:     func() map[string]string { return p.reject(second) },
+			awaitReply: form("the end of the form", func(m slack.Modal) bool { return !m.Open }),
+			refused:    form("the error", func(m slack.Modal) bool { return strings.Contains(m.Errors["reason"], cannotBeProcessed) }),
 		},
 		{
 			action: "session.ask", targetType: "session", target: c.ended, holds: c.asked,
-			decide: says("Why?"), hears: sees("Because of the logs."), refused: p.hears(cannotBeProcessed),
+			decide: says("Why?"), awaitReply: sees("Because of the logs."), refused: p.awaitReply(cannotBeProcessed),
 		},
 		{
 			action: "feedback.give", targetType: "session", target: c.ended, details: map[string]string{"rating": "wrong"}, holds: c.rated,
-			decide: says("!feedback wrong, the disk has space"), hears: p.hears("Feedback recorded: wrong."), refused: p.hears(cannotBeProcessed),
+			decide: says("!feedback wrong, the disk has space"), awaitReply: p.awaitReply("Feedback recorded: wrong."), refused: p.awaitReply(cannotBeProcessed),
 		},
 		{
 			action: "feedback.withdraw", targetType: "session", target: c.ended, holds: func() bool { return !c.rated() },
-			decide: says("!feedback withdraw"), hears: p.hears("Your feedback is withdrawn."), refused: p.hears(cannotBeProcessed),
+			decide: says("!feedback withdraw"), awaitReply: p.awaitReply("Your feedback is withdrawn."), refused: p.awaitReply(cannotBeProcessed),
 		},
 	})
 
@@ -332,8 +332,8 @@ func (p *annInDiscord) says(thread, text string) func() map[string]string {
 	}
 }
 
-// hears returns a function that waits until the first reply to her last message contains a text.
-func (p *annInDiscord) hears(text string) func() {
+// awaitReply returns a function that waits until the first reply to her last message contains a text.
+func (p *annInDiscord) awaitReply(text string) func() {
 	return func() {
 		p.t.Helper()
 
@@ -355,29 +355,29 @@ func TestEveryDecisionInDiscordHasOneAuditRow(t *testing.T) {
 	requireRowOfEach(t, c.app, tarsy.ActorDiscord, []decision{
 		{
 			action: "approval.approve", targetType: "approval", target: c.call(c.first).ID, holds: c.decided(c.first),
-			decide: p.says(first, "!approve 1.1.1"), hears: p.hears("Approved."), refused: p.hears(cannotBeProcessed),
+			decide: p.says(first, "!approve 1.1.1"), awaitReply: p.awaitReply("Approved."), refused: p.awaitReply(cannotBeProcessed),
 		},
 		{
 			action: "approval.reject", targetType: "approval", target: c.call(c.second).ID, holds: c.decided(c.second),
-			decide: p.says(second, "!reject 1.1.1 not before noon"), hears: p.hears("Rejected."), refused: p.hears(cannotBeProcessed),
+			decide: p.says(second, "!reject 1.1.1 not before noon"), awaitReply: p.awaitReply("Rejected."), refused: p.awaitReply(cannotBeProcessed),
 		},
 		{
 			action: "session.ask", targetType: "session", target: c.ended, holds: c.asked,
-			decide: p.says(thread, "Why?"), hears: func() { p.Await(thread, "Because of the logs.") }, refused: p.hears(cannotBeProcessed),
+			decide: p.says(thread, "Why?"), awaitReply: func() { p.Await(thread, "Because of the logs.") }, refused: p.awaitReply(cannotBeProcessed),
 		},
 		{
 			action: "feedback.give", targetType: "session", target: c.ended, details: map[string]string{"rating": "wrong"}, holds: c.rated,
-			decide: p.says(thread, "!feedback wrong, the disk has space"), hears: p.hears("Feedback recorded: wrong."), refused: p.hears(cannotBeProcessed),
+			decide: p.says(thread, "!feedback wrong, the disk has space"), awaitReply: p.awaitReply("Feedback recorded: wrong."), refused: p.awaitReply(cannotBeProcessed),
 		},
 		{
 			action: "feedback.withdraw", targetType: "session", target: c.ended, holds: func() bool { return !c.rated() },
-			decide: p.says(thread, "!feedback withdraw"), hears: p.hears("Your feedback is withdrawn."), refused: p.hears(cannotBeProcessed),
+			decide: p.says(thread, "!feedback withdraw"), awaitReply: p.awaitReply("Your feedback is withdrawn."), refused: p.awaitReply(cannotBeProcessed),
 		},
 	})
 
 	c.requireEnd(t, func(text string) {
 		p.says("alerts", text)()
-		p.hears("Investigating: ")()
+		p.awaitReply("Investigating: ")()
 	})
 }
 

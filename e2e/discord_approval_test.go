@@ -59,7 +59,7 @@ func TestCallThatIsApprovedInDiscordIsMadeOnce(t *testing.T) {
 	require.Equal(t, 2, strings.Count(said.Content, "```"), "nothing in the arguments ends the block")
 
 	d.Write(thread.ID, "bob", "!approve 1.1.1")
-	d.Await(thread.ID, "You may not decide")
+	d.Await(thread.ID, "You are not allowed to approve")
 	d.Write(thread.ID, "ann", "!approve 9.9.9")
 	d.Await(thread.ID, "No call with the number 9.9.9")
 	require.Equal(t, tarsy.CallWaiting, d.app.MCPInteractions(id)[0].Status)

@@ -47,7 +47,7 @@ func TestDiscordAnnouncementSurvivesKill(t *testing.T) {
 			hold := virtual.Hold(afterSending)
 			first := w.Start()
 
-			w.Begin(i)
+			w.SubmitAndWatch(i)
 			await(t, hold.reached, "the announcement")
 			require.Equal(t, "completed", string(w.Session(i.SessionID).Status), "the end is committed")
 			first.Kill()
@@ -72,11 +72,11 @@ func TestDiscordAnnouncementSurvivesKill(t *testing.T) {
 func TestDiscordConnectionIsTakenOver(t *testing.T) {
 	t.Parallel()
 
-	const amid = 5
+	const midText = 5
 
 	i := newInvestigation(t, "taken", pair())
-	answer := i.HoldCall("ChatAgent 2", amid)
-	again := i.HoldCall("ChatAgent 2", amid)
+	answer := i.HoldCall("ChatAgent 2", midText)
+	again := i.HoldCall("ChatAgent 2", midText)
 	w, virtual := newDiscordWorld(t, i)
 	first := w.Start()
 
@@ -84,7 +84,7 @@ func TestDiscordConnectionIsTakenOver(t *testing.T) {
 
 	second := w.Start()
 
-	w.Begin(i)
+	w.SubmitAndWatch(i)
 
 	thread := virtual.AwaitThread()
 	require.Equal(t, 1, virtual.Connected())

@@ -364,6 +364,6 @@ func (p *replicatedPair) await(t *testing.T, address, question string) {
 			return
 		}
 
-		require.True(t, time.Now().Before(deadline), "waited in vain for %s: %v", question, err)
+		require.True(t, time.Now().Before(deadline), "timed out waiting for %s: %v", question, err)
 	}
 }

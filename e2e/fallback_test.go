@@ -105,7 +105,7 @@ func TestFallbackProviderContinuesSession(t *testing.T) {
 }
 
 // The error tells operators what to do instead of repeating a library's message.
-func TestProviderErrorSaysWhatToDo(t *testing.T) {
+func TestProviderErrorExplainsRemedy(t *testing.T) {
 	t.Parallel()
 
 	app, first, second := fallbackApp(t)

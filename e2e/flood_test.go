@@ -46,11 +46,11 @@ func newFlooded(t *testing.T, requireKey bool) *tarsytest.App {
 type attacker struct {
 	// sends is written first.
 	sends string
-	// deaf attackers read nothing, and do not reopen a connection.
-	deaf bool
+	// neverReads is set if the attacker reads nothing and does not reopen a connection.
+	neverReads bool
 }
 
-// hold uses one connection until the server closes it or the context ends; a deaf attacker waits for the context. begun is
+// hold uses one connection until the server closes it or the context ends; an attacker that never reads waits for the context. begun is
 // called once sends is written.
 func (a attacker) hold(ctx context.Context, address string, begun func()) {
 	var dialer net.Dialer
@@ -68,7 +68,7 @@ func (a attacker) hold(ctx context.Context, address string, begun func()) {
 	}()
 
 	// A small buffer fills up immediately.
-	if tcp, ok := conn.(*net.TCPConn); ok && a.deaf {
+	if tcp, ok := conn.(*net.TCPConn); ok && a.neverReads {
 		_ = tcp.SetReadBuffer(4 << 10)
 	}
 
@@ -76,7 +76,7 @@ func (a attacker) hold(ctx context.Context, address string, begun func()) {
 
 	begun()
 
-	if a.deaf {
+	if a.neverReads {
 		<-ctx.Done()
 	} else {
 		_, _ = io.Copy(io.Discard, conn)
@@ -174,7 +174,7 @@ func requireService(t *testing.T, app *tarsytest.App) {
 }
 
 // The cases run one after another, because each uses the whole machine.
-func TestConnectionsOfAttackersKeepNobodyOut(t *testing.T) {
+func TestConnectionFloodLeavesServiceAvailable(t *testing.T) {
 	t.Parallel()
 
 	const attackers = floodedConnections + 50
@@ -182,7 +182,7 @@ func TestConnectionsOfAttackersKeepNobodyOut(t *testing.T) {
 	request := "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 	for name, a := range map[string]attacker{
-		"never read their answers": {sends: strings.Repeat(request, 20), deaf: true},
+		"never read their answers": {sends: strings.Repeat(request, 20), neverReads: true},
 		"idle and reopened":        {sends: "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"},
 		"head does not end":        {sends: "GET /api/v1/sessions HTTP/1.1\r\nHost: localhost\r\n"},
 		"body does not end":        {sends: "POST /api/v1/alerts HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"},
@@ -196,7 +196,7 @@ func TestConnectionsOfAttackersKeepNobodyOut(t *testing.T) {
 }
 
 // The senders of these bodies are identified by their signature, which needs the whole body.
-func TestBodiesWithUnknownSignatureKeepNobodyOutAndUseLimitedMemory(t *testing.T) {
+func TestUnsignedBodiesUseLimitedMemoryAndLeaveServiceAvailable(t *testing.T) {
 	t.Parallel()
 
 	const length, untrusted = 8 << 20, 32 << 20

@@ -29,12 +29,12 @@ func says(text string) script.Reply { return script.Reply{Text: text} }
 
 // unmarked returns a tool's result without the line above it that identifies the call.
 func unmarked(content string) string {
-	mark, said, _ := strings.Cut(content, "\n")
+	mark, text, _ := strings.Cut(content, "\n")
 	if calls := tarsy.CitedCalls(mark); len(calls) != 1 || mark != tarsy.CallMark(calls[0]) {
 		return "without the number of its call: " + content
 	}
 
-	return said
+	return text
 }
 
 // heldTool is a tool whose calls wait until the test releases them, or until they are cut off.

@@ -117,18 +117,18 @@ func quoted(text string) string {
 func requireSameEverywhere(t *testing.T, app *tarsytest.App, sessionID string, events []tarsytest.Event) {
 	t.Helper()
 
-	told := map[any]any{}
+	reported := map[any]any{}
 
 	for _, e := range events {
 		require.True(t, utf8.Valid(e.Raw))
 
 		if e.Type == tarsy.TypeTimelineCreated || e.Type == tarsy.TypeTimelineCompleted {
-			told[e.Fields["event_id"]] = e.Fields["content"]
+			reported[e.Fields["event_id"]] = e.Fields["content"]
 		}
 	}
 
 	for _, shown := range app.Timeline(sessionID) {
-		require.Equal(t, shown.Content, told[shown.ID], "%s", shown.EventType)
+		require.Equal(t, shown.Content, reported[shown.ID], "%s", shown.EventType)
 	}
 }
 

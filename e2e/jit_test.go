@@ -27,7 +27,7 @@ func TestEveryConnectionSwitchesCompilationOff(t *testing.T) {
 	app.Run("test", "an alert")
 	app.CaptureAndProcess("Nothing to do.")
 	app.Sessions("search=alert")
-	notify(app, fires("DiskFull", "shop", "a").over())
+	notify(app, fires("DiskFull", "shop", "a").resolved())
 	app.Stop()
 
 	for _, used := range []string{

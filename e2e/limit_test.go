@@ -20,8 +20,8 @@ import (
 type turnstile struct {
 	entered, leave chan struct{}
 
-	mu           sync.Mutex
-	inside, most int
+	mu               sync.Mutex
+	inProgress, peak int
 }
 
 func newTurnstile() *turnstile {
@@ -34,8 +34,8 @@ func (m *turnstile) count(change int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	m.inside += change
-	m.most = max(m.most, m.inside)
+	m.inProgress += change
+	m.peak = max(m.peak, m.inProgress)
 }
 
 func (m *turnstile) Generate(ctx context.Context, req *llm.Request) iter.Seq2[llm.Chunk, error] {
@@ -103,7 +103,7 @@ func TestLimitsAreExact(t *testing.T) {
 				app.WaitFor(id, tarsy.SessionCompleted)
 			}
 
-			require.Equal(t, limit, model.most)
+			require.Equal(t, limit, model.peak)
 			require.Empty(t, model.entered)
 			requireReleased(t, app)
 		})

@@ -69,7 +69,7 @@ func TestApprovalIsAskedForByWebhookAndMailOnce(t *testing.T) {
 }
 
 // Approvals that were decided or expired during quiet hours are not announced, whatever the channel.
-func TestApprovalThatIsOverIsNotAskedFor(t *testing.T) {
+func TestDecidedOrExpiredApprovalIsNotAnnounced(t *testing.T) {
 	t.Parallel()
 
 	for name, prepare := range map[string]func(*testing.T, clockwork.Clock) (options tarsytest.Options, sent func() int){

@@ -16,7 +16,7 @@ import (
 
 // These chats can only receive messages: Microsoft Teams gets cards, Mattermost Markdown, about the end of a session and
 // about a waiting call.
-func TestTeamsAndMattermostAreToldOfVerdictsAndApprovals(t *testing.T) {
+func TestTeamsAndMattermostReceiveVerdictsAndApprovals(t *testing.T) {
 	t.Parallel()
 
 	var asked atomic.Bool

@@ -47,7 +47,7 @@ func startProvider(t *testing.T, modules, claimsIn string) string {
 }
 
 // This issuer is third-party and certified: it has its own ideas of redirects, cookies, claims and keys.
-func TestLoginWorksWithAnIssuerOfOthers(t *testing.T) {
+func TestLoginWorksWithThirdPartyIssuer(t *testing.T) {
 	t.Parallel()
 
 	modules := sdkModules(t)

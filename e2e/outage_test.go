@@ -45,6 +45,6 @@ func awaitProbe(t *testing.T, url string, status int) {
 	t.Helper()
 
 	for deadline := time.Now().Add(patience); probe(t, url) != status; {
-		require.True(t, time.Now().Before(deadline), "waited in vain for %s to be %d", url, status)
+		require.True(t, time.Now().Before(deadline), "timed out waiting for %s to be %d", url, status)
 	}
 }

@@ -36,7 +36,7 @@ func TestPausesHoldOnAllServersAndSurviveKill(t *testing.T) {
 	pause(t, w.At(a), tarsy.PauseClaiming)
 	a.Kill()
 
-	w.Begin(i)
+	w.SubmitAndWatch(i)
 	unwanted := w.Submit(i.id, "never mind")
 	b := w.Start()
 	w.At(b).Cancel(unwanted)
@@ -175,7 +175,7 @@ func TestPausedClaimingLetsSessionsEndAndQuestionsWait(t *testing.T) {
 	require.Equal(t, tarsy.StatusCompleted, app.WaitStage(done, question.StageID).Status)
 }
 
-func TestDiscordTellsThatIntakeIsPaused(t *testing.T) {
+func TestDiscordReportsPausedIntake(t *testing.T) {
 	t.Parallel()
 
 	app, w := newDiscordApp(t, oncallAllowed)
@@ -186,7 +186,7 @@ func TestDiscordTellsThatIntakeIsPaused(t *testing.T) {
 	require.Empty(t, app.Sessions(""))
 }
 
-func TestMetricTellsWhatIsPaused(t *testing.T) {
+func TestMetricReportsPauses(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{})

@@ -180,7 +180,7 @@ func (w *plansWorld) alert() {
 	first := investigates(t, app, alert)
 	notify(app, alert.describes("again"))
 	app.WaitFor(first, tarsy.SessionCompleted)
-	notify(app, alert.over())
+	notify(app, alert.resolved())
 
 	for _, alone := range notify(app, pods(0, 2)...) {
 		app.WaitFor(*alone.SessionID, tarsy.SessionCompleted)
@@ -189,7 +189,7 @@ func (w *plansWorld) alert() {
 	storm := notify(app, pods(2, 5)...)
 	require.Equal(t, tarsy.ActionStorm, storm[0].Action)
 	app.WaitFor(*storm[0].SessionID, tarsy.SessionCompleted)
-	notify(app, over(pods(2, 5))...)
+	notify(app, allResolved(pods(2, 5))...)
 
 	silence(t, app, map[string]any{"matchers": []string{"namespace=staging"}, "reason": "load test", "duration": "2h"})
 

@@ -30,7 +30,7 @@ func TestPostgresSampleNamesExistingScenarios(t *testing.T) {
 			continue
 		}
 
-		require.True(t, scenarios[name], "%s names %q, which is no test of this package: rename it there too", postgresSample, name)
+		require.True(t, scenarios[name], "%s names %q, which is not a test of this package: rename it there too", postgresSample, name)
 		require.False(t, seen[name], "%s names %s twice", postgresSample, name)
 
 		seen[name] = true

@@ -76,7 +76,7 @@ func runProcess(t testing.TB, command *exec.Cmd) *process {
 	t.Helper()
 
 	p := &process{t: t, command: command, Log: newTranscript(t), exited: make(chan struct{})}
-	p.Log.over = p.exited
+	p.Log.done = p.exited
 	command.Stdout, command.Stderr = p.Log, p.Log
 	require.NoError(t, command.Start())
 
@@ -162,7 +162,7 @@ func (p *process) WaitReady(status int) {
 	p.t.Helper()
 
 	for deadline := time.Now().Add(patience); p.Ready() != status; {
-		require.True(p.t, time.Now().Before(deadline), "waited in vain for /readyz to be %d", status)
+		require.True(p.t, time.Now().Before(deadline), "timed out waiting for /readyz to be %d", status)
 	}
 }
 
@@ -177,8 +177,8 @@ func await[T any](t testing.TB, c <-chan T, what string) T {
 type transcript struct {
 	t testing.TB
 
-	// over is closed when there will be no more output.
-	over <-chan struct{}
+	// done is closed when there will be no more output.
+	done <-chan struct{}
 
 	mu     sync.Mutex
 	text   strings.Builder
@@ -248,10 +248,10 @@ func (l *transcript) WaitLine(parts ...string) string {
 
 		select {
 		case <-moved:
-		case <-l.over:
+		case <-l.done:
 			ended = true
 		case <-timeout.C:
-			require.FailNow(l.t, fmt.Sprintf("waited in vain for a line with %q", parts), text)
+			require.FailNow(l.t, fmt.Sprintf("timed out waiting for a line with %q", parts), text)
 		}
 	}
 }

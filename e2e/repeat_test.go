@@ -47,7 +47,7 @@ func getPods(arguments string) script.Reply {
 	return script.Reply{ToolCalls: []llm.ToolCall{{Name: "kubernetes__get_pods", Arguments: arguments}}}
 }
 
-func TestAgentThatRepeatsCallsIsToldThenConcluded(t *testing.T) {
+func TestRepeatedCallsWarnThenConclude(t *testing.T) {
 	t.Parallel()
 
 	events := script.Reply{ToolCalls: []llm.ToolCall{{Name: "kubernetes__get_events", Arguments: `{}`}}}

@@ -18,8 +18,8 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// crowd is a reusable barrier: nobody continues until size callers have joined.
-type crowd struct {
+// barrier is reusable: join blocks until size callers have joined.
+type barrier struct {
 	size int
 
 	mu      sync.Mutex
@@ -27,18 +27,18 @@ type crowd struct {
 	whole   chan struct{}
 }
 
-func newCrowd(size int) *crowd { return &crowd{size: size, whole: make(chan struct{})} }
+func newBarrier(size int) *barrier { return &barrier{size: size, whole: make(chan struct{})} }
 
-func (c *crowd) join(ctx context.Context) error {
-	c.mu.Lock()
-	whole := c.whole
-	c.waiting++
+func (b *barrier) join(ctx context.Context) error {
+	b.mu.Lock()
+	whole := b.whole
+	b.waiting++
 
-	if c.waiting == c.size {
+	if b.waiting == b.size {
 		close(whole)
-		c.waiting, c.whole = 0, make(chan struct{})
+		b.waiting, b.whole = 0, make(chan struct{})
 	}
-	c.mu.Unlock()
+	b.mu.Unlock()
 
 	select {
 	case <-whole:
@@ -87,7 +87,7 @@ queue: {worker_count: %d, max_concurrent_sessions: %d}
 `
 	)
 
-	everybody := newCrowd(atOnce)
+	everybody := newBarrier(atOnce)
 	tools := tarsytest.NewMCPServer("test-mcp", tarsytest.Tool{
 		Name: "echo", ReadOnly: true, Handle: func(ctx context.Context, arguments map[string]any) (string, error) {
 			text := fmt.Sprintf("result of %s for %s", arguments["marker"], arguments["by"])

@@ -212,7 +212,7 @@ func TestTakeoverWithinLeasePlusFiveSeconds(t *testing.T) {
 	w := newWorld(t, worldOptions{}, i)
 	killed := w.Start()
 
-	w.Begin(i)
+	w.SubmitAndWatch(i)
 	await(t, held.Reached(), "the LLM call")
 
 	other := w.Start()

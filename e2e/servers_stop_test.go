@@ -20,8 +20,8 @@ func TestStoppingServerHandsOverItsSessions(t *testing.T) {
 	w := newWorld(t, worldOptions{Lease: 10 * patience}, asking, calling)
 	stopping := w.Start()
 
-	w.Begin(asking)
-	w.Begin(calling)
+	w.SubmitAndWatch(asking)
+	w.SubmitAndWatch(calling)
 	await(t, answer.Reached(), "the LLM call")
 	await(t, tool.reached, "the tool call")
 
@@ -61,7 +61,7 @@ func TestStoppingServerInterruptsToolCallsAfterGracePeriod(t *testing.T) {
 	w := newWorld(t, worldOptions{Lease: 10 * patience, Grace: 1}, calling)
 	stopping := w.Start()
 
-	w.Begin(calling)
+	w.SubmitAndWatch(calling)
 	await(t, tool.reached, "the tool call")
 	stopping.Signal(syscall.SIGTERM)
 	require.Zero(t, stopping.WaitExit(), "log:\n%s", stopping.Log)
@@ -82,7 +82,7 @@ func TestSecondSignalStopsServerImmediately(t *testing.T) {
 	w := newWorld(t, worldOptions{Grace: 10 * patience}, calling)
 	stopping := w.Start()
 
-	w.Begin(calling)
+	w.SubmitAndWatch(calling)
 	await(t, tool.reached, "the tool call")
 	stopping.Signal(syscall.SIGTERM)
 	stopping.WaitReady(http.StatusServiceUnavailable)

@@ -26,15 +26,15 @@ func TestTwoServers(t *testing.T) {
 	t.Parallel()
 
 	// In the middle of the text: two chunks of thinking come before it.
-	const amid = 5
+	const midText = 5
 
 	i := newInvestigation(t, "watched", pair())
-	logs, metrics := i.HoldCall("Logs 2", amid), i.HoldCall("Metrics 2", amid)
-	answer, again := i.HoldCall("ChatAgent 2", amid), i.HoldCall("ChatAgent 2", amid)
+	logs, metrics := i.HoldCall("Logs 2", midText), i.HoldCall("Metrics 2", midText)
+	answer, again := i.HoldCall("ChatAgent 2", midText), i.HoldCall("ChatAgent 2", midText)
 	w := newWorld(t, worldOptions{}, i)
 	a := w.Start()
 
-	w.Begin(i)
+	w.SubmitAndWatch(i)
 	await(t, logs.Reached(), "the middle of the first agent's text")
 	await(t, metrics.Reached(), "the middle of the second agent's text")
 

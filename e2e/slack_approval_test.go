@@ -77,7 +77,7 @@ func TestCallThatIsApprovedInSlackIsMadeOnce(t *testing.T) {
 
 	// Others cannot decide, and only they see that.
 	d.Press("bob", asked.TS, approveButton)
-	require.Equal(t, slackBob, d.Await("alerts", "You may not decide").Ephemeral)
+	require.Equal(t, slackBob, d.Await("alerts", "You are not allowed to approve").Ephemeral)
 	d.Press("bob", asked.TS, rejectButton)
 	require.Empty(t, d.Modals())
 	require.Equal(t, tarsy.CallWaiting, d.app.MCPInteractions(id)[0].Status)
@@ -156,7 +156,7 @@ func TestFormOfSomebodyWhoMayNoLongerDecideIsRefused(t *testing.T) {
 	after.AwaitReady()
 	after.submit("ann", "not before noon")
 	require.NoError(t, after.Wait(after.ctx(), "the error", func() bool {
-		return strings.Contains(after.Modals()[0].Errors["reason"], "You may not decide")
+		return strings.Contains(after.Modals()[0].Errors["reason"], "You are not allowed to approve")
 	}))
 	require.Equal(t, tarsy.CallWaiting, after.app.MCPInteractions(id)[0].Status)
 	require.Empty(t, tarsytest.Rows[struct{ ID string }](after.app, `SELECT id::text FROM requests WHERE session_id = $1 AND kind = 'approval'`, id))

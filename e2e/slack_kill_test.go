@@ -37,7 +37,7 @@ func TestSlackAnnouncementSurvivesKill(t *testing.T) {
 			hold := virtual.Hold(afterSending)
 			first := w.Start()
 
-			w.Begin(i)
+			w.SubmitAndWatch(i)
 			await(t, hold.reached, "the announcement")
 			require.Equal(t, "completed", string(w.Session(i.SessionID).Status), "the end is committed")
 			first.Kill()
@@ -87,17 +87,17 @@ func TestSlackMessageWithUnknownResultIsPostedOnce(t *testing.T) {
 func TestSlackConnectionIsTakenOver(t *testing.T) {
 	t.Parallel()
 
-	const amid = 5
+	const midText = 5
 
 	i := newInvestigation(t, "taken", pair())
-	answer := i.HoldCall("ChatAgent 2", amid)
-	again := i.HoldCall("ChatAgent 2", amid)
+	answer := i.HoldCall("ChatAgent 2", midText)
+	again := i.HoldCall("ChatAgent 2", midText)
 	w, virtual := newSlackWorld(t, i)
 	first := w.Start()
 
 	virtual.AwaitReady()
 	w.Start()
-	w.Begin(i)
+	w.SubmitAndWatch(i)
 
 	thread := virtual.Await("alerts", i.SessionID).TS
 	require.Equal(t, 1, virtual.Connected())
@@ -129,7 +129,7 @@ func TestSlackQuestionIsDeliveredToNextServer(t *testing.T) {
 	w, virtual := newSlackWorld(t, i)
 	first := w.Start()
 
-	w.Begin(i)
+	w.SubmitAndWatch(i)
 
 	thread := virtual.Await("alerts", i.SessionID).TS
 	virtual.AwaitReady()

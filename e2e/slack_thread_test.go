@@ -24,13 +24,13 @@ func TestSlackThreadCollectsSessionsOfAlert(t *testing.T) {
 	first := app.WaitFor(investigates(t, app, alert), tarsy.SessionCompleted).ID
 	parent := w.Await("alerts", first)
 	require.Empty(t, parent.ThreadTS)
-	require.NotContains(t, parent.Shown(), "Latest:", "it tells that itself")
+	require.NotContains(t, parent.Shown(), "Latest:", "it is the latest message itself")
 
 	// The alert is repeated and resolved: the first message shows it, and nobody is notified.
 	clock.Advance(time.Minute)
 	require.Equal(t, tarsy.ActionCount, notify(app, alert.describes("again"))[0].Action)
 	require.Equal(t, parent.TS, w.Await("alerts", "received 2 times").TS)
-	notify(app, alert.over())
+	notify(app, alert.resolved())
 
 	// The message is updated every five seconds at most, whatever else is sent in the meantime. Another alert has another thread.
 	clock.Advance(5*time.Second - time.Millisecond)

@@ -237,7 +237,7 @@ func TestEventsOfNotesNameNoHiddenSession(t *testing.T) {
 	}
 }
 
-func TestDeliveryDoesNotTellSessionOfAnotherTeam(t *testing.T) {
+func TestDeliveryResultHidesSessionOfAnotherTeam(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, byTeam())

@@ -65,7 +65,7 @@ func TestCriticalAlertOvertakesUnlessTheOtherWaitedForLong(t *testing.T) {
 }
 
 // A team that has reached its limit waits without blocking other teams.
-func TestTeamLimitLeavesOtherTeamsTheirTurn(t *testing.T) {
+func TestTeamLimitDoesNotBlockOtherTeams(t *testing.T) {
 	t.Parallel()
 
 	app := tarsytest.New(t, tarsytest.Options{

@@ -86,7 +86,7 @@ func TestFlappingAlertIsShownOnItsSession(t *testing.T) {
 	alert := fires("Probe", "shop", "a")
 	session := app.WaitFor(investigates(t, app, alert), tarsy.SessionCompleted).ID
 
-	for i, change := range []sentAlert{alert.over(), alert.describes("again"), alert.over().describes("again")} {
+	for i, change := range []sentAlert{alert.resolved(), alert.describes("again"), alert.resolved().describes("again")} {
 		clock.Advance(time.Minute)
 		require.Equal(t, session, *notify(app, change)[0].SessionID)
 

@@ -22,10 +22,10 @@ func pods(first, end int) []sentAlert {
 	return all
 }
 
-// over returns the alerts as resolved.
-func over(alerts []sentAlert) []sentAlert {
+// allResolved returns the alerts as resolved.
+func allResolved(alerts []sentAlert) []sentAlert {
 	for i := range alerts {
-		alerts[i] = alerts[i].over()
+		alerts[i] = alerts[i].resolved()
 	}
 
 	return alerts
@@ -89,7 +89,7 @@ func TestStormIsOneSessionWithMembersCountedLive(t *testing.T) {
 	}
 
 	require.Equal(t, []int64{5, 5}, members(pods(5, 7)...))
-	require.Equal(t, []int64{5, 3}, members(over(pods(2, 4))...))
+	require.Equal(t, []int64{5, 3}, members(allResolved(pods(2, 4))...))
 	require.Equal(t, []int64{5, 4}, members(fires("CrashLoop", "payments", "pod-2").describes("again")), "the same member fires again")
 
 	listed := app.Sessions("status=in_progress")
@@ -102,7 +102,7 @@ func TestStormIsOneSessionWithMembersCountedLive(t *testing.T) {
 	app.WaitFor(storm, tarsy.SessionCompleted)
 	requireMembers(t, app, storm)
 
-	notify(app, over(pods(2, 7))...)
+	notify(app, allResolved(pods(2, 7))...)
 
 	state := app.Session(storm).Alert
 	require.False(t, state.Firing)

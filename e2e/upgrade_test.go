@@ -230,7 +230,7 @@ func (u *upgrade) Await(members ...*member) {
 		select {
 		case <-moved:
 		case <-timeout.C:
-			require.FailNow(u.t, "waited in vain for a server to end sessions", "log:\n%s", missing[0].Log)
+			require.FailNow(u.t, "timed out waiting for a server to end sessions", "log:\n%s", missing[0].Log)
 		}
 	}
 }

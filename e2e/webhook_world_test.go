@@ -43,8 +43,8 @@ func fires(alertname, namespace, pod string, labels ...string) sentAlert {
 	return a
 }
 
-// over returns the alert as resolved.
-func (a sentAlert) over() sentAlert {
+// resolved returns the alert as resolved.
+func (a sentAlert) resolved() sentAlert {
 	a.Status, a.EndsAt = "resolved", beginning()
 
 	return a

@@ -15,7 +15,7 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-func TestMailTellsOfVerdictsAndFailuresInOneThread(t *testing.T) {
+func TestMailReportsVerdictsAndFailuresInOneThread(t *testing.T) {
 	t.Parallel()
 
 	box, chat := newMailbox(t, nil), newTarget(t, nil)
@@ -117,7 +117,7 @@ func TestMailSurvivesKillBetweenDataAndRecord(t *testing.T) {
 	require.Empty(t, box.got)
 }
 
-func TestTeamsAreToldOfTheirOwnSessions(t *testing.T) {
+func TestTargetsReceiveSessionsOfTheirTeamsOnly(t *testing.T) {
 	t.Parallel()
 
 	payments, storage, nobody, all := newTarget(t, nil), newTarget(t, nil), newTarget(t, nil), newTarget(t, nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadmesShowTheProgramsAsTheyAre checks that the README of a program contains its configure function and its diagram verbatim.
-func TestReadmesShowTheProgramsAsTheyAre(t *testing.T) {
+// TestReadmesContainProgramsVerbatim checks that the README of a program contains its configure function and its diagram verbatim.
+func TestReadmesContainProgramsVerbatim(t *testing.T) {
 	t.Parallel()
 
 	for _, program := range programs() {

@@ -10,18 +10,18 @@ import (
 	"tarsy.dev/tarsy/flow"
 )
 
-// said and reply are the types of the views in these tests.
+// utterance and reply are the types of the views in these tests.
 type (
-	said  struct{ Words []string }
-	reply struct{ Words []string }
+	utterance struct{ Words []string }
+	reply     struct{ Words []string }
 )
 
-func split(l line) (said, error) {
+func split(l line) (utterance, error) {
 	if l.Text == "unseen" {
-		return said{}, flow.ErrSkip
+		return utterance{}, flow.ErrSkip
 	}
 
-	return said{strings.Fields(l.Text)}, nil
+	return utterance{strings.Fields(l.Text)}, nil
 }
 
 func join(r reply) (output, error) {
@@ -32,7 +32,7 @@ func join(r reply) (output, error) {
 	return output{strings.Join(r.Words, "+")}, nil
 }
 
-func repeatWords(_ context.Context, s said) (reply, error) {
+func repeatWords(_ context.Context, s utterance) (reply, error) {
 	if s.Words[0] == "silence" {
 		return reply{}, nil
 	}
@@ -48,7 +48,7 @@ func TestViewsShowEntriesAsAnotherTypeAndJournalsKeepTheirOwn(t *testing.T) {
 
 	built, err := flow.Build([]*flow.Branch{from.Branch, to.Branch}, flow.Route(words, replies, repeatWords))
 	require.NoError(t, err)
-	require.ErrorContains(t, words.Send(t.Context(), said{}), "flow_test.said is a view of flow_test.line, which only its branch produces")
+	require.ErrorContains(t, words.Send(t.Context(), utterance{}), "flow_test.utterance is a view of flow_test.line, which only its branch produces")
 
 	for _, text := range []string{"one two", "unseen", "silence", "three"} {
 		from.feed <- text
@@ -76,7 +76,7 @@ func TestBuildReportsViewsWithoutFunction(t *testing.T) {
 	from, to := newSource("source"), newSink("sink")
 
 	for name, rule := range map[string]flow.Rule{
-		"out": flow.Route(flow.ViewOut[line, said](from.lines, nil), flow.ViewIn(to.outputs, join), repeatWords),
+		"out": flow.Route(flow.ViewOut[line, utterance](from.lines, nil), flow.ViewIn(to.outputs, join), repeatWords),
 		"in":  flow.Route(flow.ViewOut(from.lines, split), flow.ViewIn[reply](to.outputs, nil), repeatWords),
 	} {
 		_, err := flow.Build([]*flow.Branch{from.Branch, to.Branch}, rule)

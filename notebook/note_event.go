@@ -56,11 +56,11 @@ type NotePayload struct {
 	// The new status of the note, review item, project or epic, or the new state of the entity. Tags have none.
 	Status string `doc:"The new status of the note, review item, project or epic (deleted if it was deleted), or the new state of the entity." json:"status,omitempty"`
 	// Of note.processed: how many entities were extracted.
-	EntityCount int `doc:"How many entities were extracted; left out if there are none." json:"entity_count,omitempty" minimum:"1"`
+	EntityCount int `doc:"The number of extracted entities; absent if there are none." json:"entity_count,omitempty" minimum:"1"`
 	// Of note.failed, note.captured and note.requeued: why it is not processed.
 	Error string `doc:"The error message, for people." json:"error,omitempty"`
 	// Who did it; empty if it was the pipeline.
-	Author string `doc:"Who did it; left out if it was the pipeline." json:"author,omitempty"`
+	Author string `doc:"The author of the change; absent if it was the pipeline." json:"author,omitempty"`
 	// Time of the change.
 	Timestamp time.Time `doc:"When it happened." json:"timestamp"`
 }

@@ -199,7 +199,7 @@ func (l *log) await(what string, seen func(events []Event, ended error) bool) {
 		select {
 		case <-changed:
 		case <-timeout.C:
-			require.FailNow(l.t, "waited in vain for "+what, l.describe())
+			require.FailNow(l.t, "timed out waiting for "+what, l.describe())
 		}
 	}
 }
@@ -210,7 +210,7 @@ func (l *log) describe() string {
 
 	var b strings.Builder
 
-	b.WriteString("What came:\n")
+	b.WriteString("Events received:\n")
 
 	for _, e := range l.Events() {
 		fmt.Fprintf(&b, "  %.*s\n", longest, e.Raw)

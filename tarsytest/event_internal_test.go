@@ -10,15 +10,15 @@ import (
 	"tarsy.dev/tarsy/internal/ident"
 )
 
-// complaints records the errors that would fail a test.
-type complaints struct {
+// recordedErrors records the errors that would fail a test.
+type recordedErrors struct {
 	testing.TB
 
-	said []string
+	errors []string
 }
 
-func (c *complaints) Errorf(format string, args ...any) {
-	c.said = append(c.said, fmt.Sprintf(format, args...))
+func (c *recordedErrors) Errorf(format string, args ...any) {
+	c.errors = append(c.errors, fmt.Sprintf(format, args...))
 }
 
 func TestMessageViolatingSchemaFailsTest(t *testing.T) {
@@ -32,19 +32,19 @@ func TestMessageViolatingSchemaFailsTest(t *testing.T) {
 		"a field nobody knows":  {strings.Replace(established, "}", `,"mood":"good"}`, 1), "mood"},
 		"a field that is short": {`{"type":"connection.established"}`, "connection_id"},
 	} {
-		c := &complaints{TB: t}
+		c := &recordedErrors{TB: t}
 		l := &log{t: c, changed: make(chan struct{})}
 		l.add([]byte(test.message))
 		require.Len(t, l.Events(), 1, "the test sees it all the same")
 
 		if test.reason == "" {
-			require.Empty(t, c.said, name)
+			require.Empty(t, c.errors, name)
 
 			continue
 		}
 
-		require.Len(t, c.said, 1, name)
-		require.Contains(t, c.said[0], test.reason)
-		require.Contains(t, c.said[0], test.message)
+		require.Len(t, c.errors, 1, name)
+		require.Contains(t, c.errors[0], test.reason)
+		require.Contains(t, c.errors[0], test.message)
 	}
 }

@@ -76,7 +76,7 @@ func NewLLMServer(t testing.TB, s *script.Script) *LLMServer {
 	serving.Go(func() { _ = front.Serve(listener) })
 
 	t.Cleanup(func() {
-		idle := l.handler.wait(leaving)
+		idle := l.handler.wait(cancelGrace)
 
 		cancel()
 		_ = front.Close()
@@ -96,8 +96,8 @@ func NewLLMServer(t testing.TB, s *script.Script) *LLMServer {
 	return l
 }
 
-// leaving is how long the server may take to notice that a call was cancelled.
-const leaving = 2 * time.Second
+// cancelGrace is how long the server may take to notice that a call was cancelled.
+const cancelGrace = 2 * time.Second
 
 // URL returns the root URL of the server, without a trailing slash.
 func (l *LLMServer) URL() string { return l.url }

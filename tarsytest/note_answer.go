@@ -86,7 +86,7 @@ func Organizes(places ...Place) script.Reply {
 func answered(answer any) script.Reply {
 	raw, err := json.Marshal(answer)
 	if err != nil {
-		panic("tarsytest: an answer about a note does not marshal: " + err.Error()) // a confidence that is NaN or infinite
+		panic("tarsytest: marshal the model's answer about a note: " + err.Error()) // a confidence that is NaN or infinite
 	}
 
 	return script.Reply{Text: string(raw)}

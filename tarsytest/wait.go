@@ -47,7 +47,7 @@ func (a *App) WaitAnswer(path, what string, fits func(Response) bool) Response {
 		select {
 		case <-again.C:
 		case <-timeout.C:
-			require.FailNow(a.t, "waited in vain for "+what, "%s answered %d: %s", path, answer.Status, answer.Body)
+			require.FailNow(a.t, "timed out waiting for "+what, "%s answered %d: %s", path, answer.Status, answer.Body)
 		}
 	}
 }

@@ -15,27 +15,27 @@ import (
 	"tarsy.dev/tarsy/tarsytest"
 )
 
-// impatient is how long the waits of these tests take to fail: long enough to see the events that they must report.
-var impatient = slowness.Scale(time.Second)
+// shortPatience is how long the waits of these tests take to fail: long enough to see the events that they must report.
+var shortPatience = slowness.Scale(time.Second)
 
 func TestTimedOutWaitReportsWhatWasSeen(t *testing.T) {
 	t.Parallel()
 
 	waits := map[string]struct {
 		wait func(app *tarsytest.App, sessionID string)
-		says []string
+		want []string
 	}{
 		"for an event on a WebSocket": {
 			func(app *tarsytest.App, sessionID string) { app.Watch(sessionID).WaitStatus("failed") },
-			[]string{"waited in vain for session.status failed", `"type":"session.status"`, `"status":"in_progress"`},
+			[]string{"timed out waiting for session.status failed", `"type":"session.status"`, `"status":"in_progress"`},
 		},
 		"for an event over SSE": {
 			func(app *tarsytest.App, sessionID string) { app.Events(sessionID, 0).WaitType("never") },
-			[]string{"waited in vain for never", `"status":"in_progress"`},
+			[]string{"timed out waiting for never", `"status":"in_progress"`},
 		},
 		"for the end": {
 			func(app *tarsytest.App, sessionID string) { _ = app.Events(sessionID, 0).WaitEnd() },
-			[]string{"waited in vain for the connection to end", `"status":"in_progress"`},
+			[]string{"timed out waiting for the connection to end", `"status":"in_progress"`},
 		},
 		"on a connection that has ended": {
 			func(app *tarsytest.App, sessionID string) {
@@ -47,13 +47,13 @@ func TestTimedOutWaitReportsWhatWasSeen(t *testing.T) {
 		},
 		"for a gate": {
 			func(app *tarsytest.App, _ string) { app.WaitGate(script.NewGate()) },
-			[]string{"waited in vain for a call of the model at the gate"},
+			[]string{"timed out waiting for a call of the model at the gate"},
 		},
 		"for an answer": {
 			func(app *tarsytest.App, _ string) {
 				app.WaitAnswer("/livez", "a teapot", func(r tarsytest.Response) bool { return r.Status == http.StatusTeapot })
 			},
-			[]string{"waited in vain for a teapot", `/livez answered 200: {"status":"ok"}`},
+			[]string{"timed out waiting for a teapot", `/livez answered 200: {"status":"ok"}`},
 		},
 	}
 
@@ -62,7 +62,7 @@ func TestTimedOutWaitReportsWhatWasSeen(t *testing.T) {
 			t.Parallel()
 
 			complaint := testfailure.Of(t, func(t testing.TB) {
-				app := tarsytest.New(t, tarsytest.Options{Patience: impatient})
+				app := tarsytest.New(t, tarsytest.Options{Patience: shortPatience})
 				gate := script.NewGate()
 				app.Script.Add(script.Reply{Gate: gate})
 
@@ -72,7 +72,7 @@ func TestTimedOutWaitReportsWhatWasSeen(t *testing.T) {
 				t.Errorf("the wait did not fail")
 			})
 
-			for _, text := range test.says {
+			for _, text := range test.want {
 				require.Contains(t, complaint, text)
 			}
 

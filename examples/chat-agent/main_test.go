@@ -18,9 +18,9 @@ import (
 // person talks with the program on one of its channels.
 type person struct {
 	say func(text string)
-	// heard returns the texts that the program has written since the last call, without their sender.
-	heard func() []string
-	leave func()
+	// received returns the texts that the program has written since the last call, without their sender.
+	received func() []string
+	leave    func()
 }
 
 // channel is a virtual channel with a person on it.
@@ -42,7 +42,7 @@ func atConsole(host *flowtest.Host) person {
 
 	return person{
 		say: console.Send,
-		heard: func() []string {
+		received: func() []string {
 			var texts []string
 
 			for _, line := range append(console.CollectUntilQuiet(), console.DrainErrors()...) {
@@ -61,7 +61,7 @@ func inDiscord(host *flowtest.Host) person {
 
 	return person{
 		say: func(text string) { discord.Say("general", "alice", text) },
-		heard: func() []string {
+		received: func() []string {
 			host.WaitQuiet()
 
 			all := discord.Contents()
@@ -96,15 +96,15 @@ func TestConversationIsTheSameOnEachChannel(t *testing.T) {
 
 		host.LLM().EnqueueThoughts([]string{"Who asks?"}, []string{"I am a ", "helpful assistant."})
 		somebody.say("Who are you?")
-		require.Equal(t, []string{"I am a helpful assistant."}, somebody.heard())
+		require.Equal(t, []string{"I am a helpful assistant."}, somebody.received())
 
 		host.LLM().EnqueueFailure(errors.New("quota exceeded"))
 		somebody.say("Are you there?")
-		require.Equal(t, []string{"I cannot answer now."}, somebody.heard())
+		require.Equal(t, []string{"I cannot answer now."}, somebody.received())
 
 		host.LLM().Enqueue("As I said.")
 		somebody.say("Who are you?")
-		require.Equal(t, []string{"As I said."}, somebody.heard())
+		require.Equal(t, []string{"As I said."}, somebody.received())
 
 		require.Equal(t, []string{"Who are you?", "Are you there?", "Who are you?"}, host.LLM().Prompts())
 		require.Len(t, host.LLM().Requests()[2].Messages, 4, "the instructions, the first turn and the prompt")
@@ -123,7 +123,7 @@ func TestProgramEndsWithTheInputOfEachChannel(t *testing.T) {
 		host.LLM().Enqueue("Good night.")
 		somebody.say("Good night")
 		somebody.leave()
-		require.Equal(t, []string{"Good night."}, somebody.heard())
+		require.Equal(t, []string{"Good night."}, somebody.received())
 
 		daemons := host.Flow().Daemons()
 		require.NoError(t, daemons[len(daemons)-1].WaitFor(wait.Context(t), flow.StatusCompleted))

@@ -53,7 +53,7 @@ func TestReplyGrowsInOneMessage(t *testing.T) {
 	require.Less(t, len(whole.Earlier), 30, "not every word is an edit")
 }
 
-func TestEachMessageGetsAReplyOfItsOwn(t *testing.T) {
+func TestEachMessageGetsSeparateReply(t *testing.T) {
 	t.Parallel()
 
 	host := start(t)

@@ -210,7 +210,7 @@ func TestAgentRemembersTheLatestTurnsOfTheConversation(t *testing.T) {
 	require.NoError(t, built.Stop(t.Context()))
 }
 
-func TestAgentReportsAModelThatFailsAndGoesOn(t *testing.T) {
+func TestAgentReportsModelFailureAndContinues(t *testing.T) {
 	t.Parallel()
 
 	f := start(t, agent.Config{Window: flow.WindowImmediate})

@@ -44,7 +44,7 @@ func TestClientSendsRepliesEditsAndShowsTyping(t *testing.T) {
 	require.Empty(t, did.Messages[1].ReplyTo)
 }
 
-func TestClientNotifiesNobody(t *testing.T) {
+func TestClientSuppressesMentions(t *testing.T) {
 	t.Parallel()
 
 	server := serve(t)
@@ -135,7 +135,7 @@ func TestClientWaitsForRateLimits(t *testing.T) {
 	}
 }
 
-func TestClientStaysWithinALimitThatItKnows(t *testing.T) {
+func TestClientRespectsKnownRateLimit(t *testing.T) {
 	t.Parallel()
 
 	const route = "POST /channels/{channel}/messages"
@@ -155,7 +155,7 @@ func TestClientStaysWithinALimitThatItKnows(t *testing.T) {
 	require.GreaterOrEqual(t, time.Since(begin), 500*time.Millisecond)
 }
 
-func TestRateLimitIsWaitedForOnlyAsLongAsTheContextAllows(t *testing.T) {
+func TestRateLimitWaitEndsWithContext(t *testing.T) {
 	t.Parallel()
 
 	server := serve(t)
@@ -181,7 +181,7 @@ func TestRateLimitIsWaitedForOnlyAsLongAsTheContextAllows(t *testing.T) {
 	require.NoError(t, client.Typing(within(t), general))
 }
 
-func TestErrorsTellPermanentFromTransient(t *testing.T) {
+func TestErrorsDistinguishPermanentFromTransient(t *testing.T) {
 	t.Parallel()
 
 	server := serve(t)

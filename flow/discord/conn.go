@@ -101,7 +101,7 @@ func (s *session) connect(ctx context.Context) error {
 
 // open connects, then identifies the bot or resumes its session.
 func (s *session) open(ctx context.Context) (*conn, time.Duration, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, connectTimeout, errors.New("discord did not greet in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, connectTimeout, errors.New("discord did not send a hello in time"))
 	defer cancel()
 
 	base := s.client.gateway

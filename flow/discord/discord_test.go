@@ -155,7 +155,7 @@ func TestStreamedResponseGrowsInOneMessage(t *testing.T) {
 	require.Equal(t, "s", sent[2].StreamID)
 }
 
-func TestStreamedResponseGoesOnInANewMessageWhenOneIsFull(t *testing.T) {
+func TestStreamedResponseContinuesInNewMessageWhenFull(t *testing.T) {
 	t.Parallel()
 
 	d := newDesk(t, serve(t), discord.Config{})
@@ -235,7 +235,7 @@ func TestOldestStreamIsFinishedWhenThereAreTooMany(t *testing.T) {
 	require.Equal(t, []string{"more", "late"}, contents[most:])
 }
 
-func TestWhatCannotBeDeliveredIsNoFailure(t *testing.T) {
+func TestUndeliverableMessageDoesNotFailTheFlow(t *testing.T) {
 	t.Parallel()
 
 	d := newDesk(t, serve(t), discord.Config{})
@@ -284,7 +284,7 @@ func TestStreamEndsWhenItsMessageIsDeleted(t *testing.T) {
 	require.Len(t, d.contents(), 1)
 }
 
-func TestTransientFailureIsTriedAgainWithoutASecondMessage(t *testing.T) {
+func TestTransientFailureIsRetriedWithoutDuplicate(t *testing.T) {
 	t.Parallel()
 
 	server := serve(t)

@@ -67,7 +67,7 @@ func TestFlowEndsWithTheInputOfDiscord(t *testing.T) {
 }
 
 // A flow whose input has ended before the start still starts, and then ends.
-func TestInputOfDiscordThatHasEndedBeforeTheStartIsNoFailure(t *testing.T) {
+func TestInputEndedBeforeStartIsNotAFailure(t *testing.T) {
 	t.Parallel()
 
 	server, end := serve(t), make(chan struct{})

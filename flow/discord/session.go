@@ -237,7 +237,7 @@ func permanentError(err error) error {
 	}
 
 	if !gateway.CloseEventCodeByCode(closed.code).Reconnect {
-		return fmt.Errorf("discord refused the connection for good: %w", err)
+		return fmt.Errorf("discord permanently rejected the connection: %w", err)
 	}
 
 	return nil

@@ -27,7 +27,7 @@ func (c *Console) Send(line string) {
 	c.host.t.Helper()
 
 	if !c.in.send(line) {
-		c.host.t.Fatalf("the console's input has ended: it takes no more lines")
+		c.host.t.Fatalf("the console input has ended: cannot send more lines")
 	}
 }
 

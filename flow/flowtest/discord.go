@@ -140,7 +140,7 @@ func (d *Discord) requireInput() {
 
 	select {
 	case <-d.ended:
-		d.host.t.Fatalf("the input from Discord has ended: nobody writes any more")
+		d.host.t.Fatalf("the Discord input has ended: no more messages can be sent")
 	default:
 	}
 }

@@ -181,7 +181,7 @@ func TestDiscordProgramEndsWithItsInput(t *testing.T) {
 			chat := flowtest.New(inner, echoInDiscord, flowtest.WithDiscord()).Start().Discord()
 			chat.End()
 			tooLate(chat)
-		}), "the input from Discord has ended", name)
+		}), "the Discord input has ended", name)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestUnknownDiscordRequestFailsTheTest(t *testing.T) {
 				return nil, err
 			}
 
-			return lonely(env)
+			return emptyBranch(env)
 		}, flowtest.WithDiscord())
 	}), "the virtual Discord got an unknown request: Discord: GET /discord/api/v10/stage-instances/1")
 }

@@ -45,9 +45,9 @@ func WithTimeouts(limits Timeouts) Option {
 	}
 }
 
-func orDefault(value, byDefault time.Duration) time.Duration {
+func orDefault(value, fallback time.Duration) time.Duration {
 	if value == 0 {
-		return byDefault
+		return fallback
 	}
 
 	return value
@@ -194,7 +194,7 @@ func (h *Host) reportUnexpected() {
 
 	if h.llm != nil {
 		for _, call := range h.llm.Unexpected() {
-			h.t.Errorf("the model was called without a response for it: %s", call)
+			h.t.Errorf("the model was called but no response was enqueued: %s", call)
 		}
 	}
 

@@ -201,7 +201,7 @@ func TestMissingResponseIsReportedToTheUserAndFailsTheTest(t *testing.T) {
 		printed = append(printed, h.Console().WaitError())
 	})
 	require.Contains(t, printed[0], "the script has no reply")
-	require.Contains(t, failure, "the model was called without a response for it: call 1: the script has no reply")
+	require.Contains(t, failure, "the model was called but no response was enqueued: call 1: the script has no reply")
 	require.Contains(t, failure, "What is the capital of Peru?")
 }
 
@@ -220,10 +220,10 @@ func TestProgramEndsWithItsInput(t *testing.T) {
 		h := start(inner)
 		h.Console().End()
 		h.Console().Send("too late")
-	}), "the console's input has ended")
+	}), "the console input has ended")
 }
 
-func TestFailuresSayWhatHappened(t *testing.T) {
+func TestFailuresReportWhatHappened(t *testing.T) {
 	t.Parallel()
 
 	short := flowtest.WithTimeouts(flowtest.Timeouts{Assertion: 20 * time.Millisecond})
@@ -258,7 +258,7 @@ func TestFailuresSayWhatHappened(t *testing.T) {
 		},
 		"input that is not read": {
 			func(t testing.TB) {
-				h := flowtest.New(t, lonely, flowtest.WithConsole(), short).Start()
+				h := flowtest.New(t, emptyBranch, flowtest.WithConsole(), short).Start()
 				h.Console().Send("one")
 				h.Console().Send("two")
 				h.Console().WaitLine()
@@ -267,7 +267,7 @@ func TestFailuresSayWhatHappened(t *testing.T) {
 		},
 		"input that is never read": {
 			func(t testing.TB) {
-				h := flowtest.New(t, lonely, flowtest.WithConsole(), short).Start()
+				h := flowtest.New(t, emptyBranch, flowtest.WithConsole(), short).Start()
 				h.Console().Send("one")
 				h.Console().AssertQuiet()
 			},
@@ -336,15 +336,15 @@ func TestFailuresSayWhatHappened(t *testing.T) {
 			[]string{"the flow ended with errors: reader: no paper\nwriter: no ink"},
 		},
 		"no console": {
-			func(t testing.TB) { flowtest.New(t, lonely).Console() },
+			func(t testing.TB) { flowtest.New(t, emptyBranch).Console() },
 			[]string{"the virtual console is not configured: pass flowtest.WithConsole() to flowtest.New"},
 		},
 		"no model": {
-			func(t testing.TB) { flowtest.New(t, lonely).LLM() },
+			func(t testing.TB) { flowtest.New(t, emptyBranch).LLM() },
 			[]string{"the virtual model is not configured: pass flowtest.WithLLM() to flowtest.New"},
 		},
 		"no Discord": {
-			func(t testing.TB) { flowtest.New(t, lonely).Discord() },
+			func(t testing.TB) { flowtest.New(t, emptyBranch).Discord() },
 			[]string{"the virtual Discord is not configured: pass flowtest.WithDiscord() to flowtest.New"},
 		},
 		"slow start": {
@@ -388,9 +388,9 @@ func TestStuckDaemonIsNamedAtTheEnd(t *testing.T) {
 	}), "printer input did not stop: the time limit of 10ms was reached")
 }
 
-// lonely is a program with a single branch that has no ports.
-func lonely(*program.Env) (*flow.Flow, error) {
-	return flow.Build([]*flow.Branch{flow.NewBranch("lonely")})
+// emptyBranch is a program with a single branch that has no ports.
+func emptyBranch(*program.Env) (*flow.Flow, error) {
+	return flow.Build([]*flow.Branch{flow.NewBranch("empty")})
 }
 
 // twiceBroken is a program with two daemons that fail as soon as they run.

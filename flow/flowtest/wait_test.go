@@ -55,7 +55,7 @@ func TestEachWaitHasItsTimeLimit(t *testing.T) {
 		"one entry":     {func(t testing.TB) { start(t).WaitEntry("console", line, flowtest.Within(minute)) }, minute, "waited for a line"},
 		"quiet": {
 			func(t testing.TB) {
-				h := flowtest.New(t, lonely, flowtest.WithConsole()).Start()
+				h := flowtest.New(t, emptyBranch, flowtest.WithConsole()).Start()
 				h.Console().Send("x")
 				h.Console().AssertQuiet(flowtest.Within(minute))
 			}, minute, "the program has not read its input",

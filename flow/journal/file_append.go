@@ -141,7 +141,7 @@ func (l *fileLog) write(group []*pending, head Position) (Position, error) {
 	switch l.config.Sync {
 	case SyncAlways:
 		if err := l.config.fsync(l.active); err != nil {
-			return 0, l.fail(l.undo(fmt.Errorf("force the journal to disk: %w", err)))
+			return 0, l.fail(l.undo(fmt.Errorf("sync the journal to disk: %w", err)))
 		}
 	case SyncInterval:
 		select {
@@ -272,8 +272,8 @@ func (l *fileLog) syncDirty() {
 
 		// Writers continue during the sync. A file that has been closed was already synced.
 		if err := l.config.fsync(file); err != nil && !errors.Is(err, os.ErrClosed) {
-			err = l.fail(fmt.Errorf("force the journal to disk: %w", err))
-			l.config.Logger.Error("could not force a journal to disk; it takes no more records", "dir", l.config.Dir, "error", err)
+			err = l.fail(fmt.Errorf("sync the journal to disk: %w", err))
+			l.config.Logger.Error("could not sync a journal to disk; no further records are accepted", "dir", l.config.Dir, "error", err)
 		}
 	}
 }

@@ -204,7 +204,7 @@ func fillTheDisk() error {
 	return nil // without closing: nothing may depend on it
 }
 
-func TestFullDiskLeavesTheJournalReadableAndGoesOnWithSpace(t *testing.T) {
+func TestJournalSurvivesFullDiskAndContinues(t *testing.T) {
 	t.Parallel()
 
 	dir := t.TempDir()

@@ -137,7 +137,7 @@ func checkLine(file *os.File, offset int64, raw []byte, wanted Position) (line, 
 	case err != nil:
 		return line{}, corruptAt(file, offset, err.Error())
 	case found.Seq != wanted:
-		return line{}, corruptAt(file, offset, fmt.Sprintf("record %d stands where record %d belongs", found.Seq, wanted))
+		return line{}, corruptAt(file, offset, fmt.Sprintf("found record %d where record %d was expected", found.Seq, wanted))
 	}
 
 	return found, nil

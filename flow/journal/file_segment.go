@@ -129,7 +129,7 @@ func (s segment) scan(file *os.File) (scanned, error) {
 		case damage != nil && err == nil:
 			return found, damage
 		case err == nil && l.Seq != expected:
-			return found, corruptAt(file, start, fmt.Sprintf("record %d stands where record %d belongs", l.Seq, expected))
+			return found, corruptAt(file, start, fmt.Sprintf("found record %d where record %d was expected", l.Seq, expected))
 		case err != nil && damage == nil:
 			damage = corruptAt(file, start, err.Error())
 			if !bytes.ContainsRune(raw, 0) {

@@ -129,7 +129,7 @@ func TestTrimmedFileConforms(t *testing.T) {
 	}
 }
 
-func TestFileGoesOnAfterItWasClosedAndOpenedAgain(t *testing.T) {
+func TestFileContinuesAfterReopening(t *testing.T) {
 	t.Parallel()
 
 	for name, config := range fileConfigs() {
@@ -258,7 +258,7 @@ func TestFileRefusesEntriesThatCannotBeEncoded(t *testing.T) {
 	require.EqualValues(t, 1, position)
 }
 
-func TestFileKeepsAsManySegmentsAsItIsTold(t *testing.T) {
+func TestFileKeepsConfiguredNumberOfSegments(t *testing.T) {
 	t.Parallel()
 
 	config := journal.FileConfig{Dir: t.TempDir(), SegmentBytes: 1, KeepSegments: 3, Sync: journal.SyncNever}
@@ -320,7 +320,7 @@ func TestFileTrimDropsWholeSegments(t *testing.T) {
 }
 
 // A tail that reads an old segment keeps reading it when it is dropped, and gets an error at the next one.
-func TestTailInADroppedSegmentIsTold(t *testing.T) {
+func TestTailInDroppedSegmentGetsTrimmedError(t *testing.T) {
 	t.Parallel()
 
 	file := openFile(t, journal.FileConfig{SegmentBytes: 300, KeepSegments: 2, Sync: journal.SyncNever})

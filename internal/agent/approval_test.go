@@ -43,7 +43,7 @@ func TestDecisionIsAppliedByItsTime(t *testing.T) {
 		decision tarsy.ApprovalStatus
 		want     tarsy.ApprovalStatus
 		calls    int
-		told     string
+		result   string
 	}{
 		{inTime, tarsy.ApprovalApproved, tarsy.ApprovalApproved, 1, `box__change says {"pod":"web-1"}`},
 		{late, tarsy.ApprovalApproved, tarsy.ApprovalApproved, 0, approvalWithdrawn},
@@ -76,8 +76,8 @@ func TestDecisionIsAppliedByItsTime(t *testing.T) {
 			require.Equal(t, c.want, record.Approval.Status)
 			require.Len(t, b.tools.calls, c.calls)
 			require.Equal(t, c.calls == 1, record.Approval.StartedAt != nil)
-			require.Equal(t, c.told, record.ToolResult)
-			require.Contains(t, b.ledger.state.Messages[3].Content, c.told)
+			require.Equal(t, c.result, record.ToolResult)
+			require.Contains(t, b.ledger.state.Messages[3].Content, c.result)
 		})
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// told creates a timeline event.
-func told(eventType tarsy.EventType, content string, metadata tarsy.Metadata) tarsy.TimelineEvent {
+// timelineEvent creates a completed timeline event.
+func timelineEvent(eventType tarsy.EventType, content string, metadata tarsy.Metadata) tarsy.TimelineEvent {
 	return tarsy.TimelineEvent{ID: content, EventType: eventType, Status: tarsy.EventCompleted, Content: content, Metadata: metadata}
 }
 
@@ -35,15 +35,15 @@ func TestEveryPromptBlockHoldsItsText(t *testing.T) {
 		Investigations: []Investigation{{
 			Execution: tarsy.Execution{AgentName: "A", ErrorMessage: evil("INVESTIGATION")},
 			Timeline: []tarsy.TimelineEvent{
-				told(tarsy.EventThinking, evil("INVESTIGATION"), nil),
-				told(tarsy.EventToolCall, evil("INVESTIGATION"), called("", evil("INVESTIGATION"), evil("INVESTIGATION"))),
+				timelineEvent(tarsy.EventThinking, evil("INVESTIGATION"), nil),
+				timelineEvent(tarsy.EventToolCall, evil("INVESTIGATION"), called("", evil("INVESTIGATION"), evil("INVESTIGATION"))),
 			},
 		}},
 	}
 	synthesis := in
 	synthesis.Spec.Strategy = Synthesis
 	question := in
-	question.Question = &Question{Content: evil("SESSION"), Timeline: []tarsy.TimelineEvent{told(tarsy.EventResponse, evil("SESSION"), nil)}}
+	question.Question = &Question{Content: evil("SESSION"), Timeline: []tarsy.TimelineEvent{timelineEvent(tarsy.EventResponse, evil("SESSION"), nil)}}
 
 	for name, test := range map[string]struct {
 		in     Input
@@ -71,9 +71,9 @@ func TestEachInvestigationIsLabelledWithItsAgent(t *testing.T) {
 		{
 			Execution: tarsy.Execution{AgentName: "Kube", AgentIndex: 1, IterationStrategy: "react", LLMProvider: "gemini", Status: tarsy.StatusCompleted},
 			Timeline: []tarsy.TimelineEvent{
-				told(tarsy.EventThinking, "hm, memory", nil), told(tarsy.EventResponse, "I look.", nil),
-				told(tarsy.EventToolCall, "three pods", called("k8s", "pods", map[string]any{"ns": "shop"})),
-				told(tarsy.EventResponse, "it is memory", nil), told(tarsy.EventFinalAnalysis, "it is memory", nil),
+				timelineEvent(tarsy.EventThinking, "hm, memory", nil), timelineEvent(tarsy.EventResponse, "I look.", nil),
+				timelineEvent(tarsy.EventToolCall, "three pods", called("k8s", "pods", map[string]any{"ns": "shop"})),
+				timelineEvent(tarsy.EventResponse, "it is memory", nil), timelineEvent(tarsy.EventFinalAnalysis, "it is memory", nil),
 			},
 		},
 		{
@@ -81,7 +81,7 @@ func TestEachInvestigationIsLabelledWithItsAgent(t *testing.T) {
 				AgentName: "Logs", AgentIndex: 2, IterationStrategy: "native-thinking", LLMProvider: "gpt", Status: tarsy.StatusFailed,
 				ErrorMessage: "over\nloaded", ForcedConclusion: tarsy.ForcedDeadline,
 			},
-			Timeline: []tarsy.TimelineEvent{told(tarsy.EventError, "overloaded", nil)},
+			Timeline: []tarsy.TimelineEvent{timelineEvent(tarsy.EventError, "overloaded", nil)},
 		},
 		{Execution: tarsy.Execution{AgentName: "Idle", AgentIndex: 3, Status: tarsy.StatusCancelled}},
 	}, resultTokens)
@@ -97,11 +97,11 @@ func TestEachInvestigationIsLabelledWithItsAgent(t *testing.T) {
 func TestSummaryFollowsItsCallInAnyOrder(t *testing.T) {
 	t.Parallel()
 
-	first := told(tarsy.EventToolCall, "raw one", called("k8s", "one", "all of them"))
-	second := told(tarsy.EventToolCall, "raw two", tarsy.Metadata(`{"server_name":"k8s","tool_name":"two"}`))
-	third := told(tarsy.EventToolCall, "raw three", tarsy.Metadata(`{"tool_name":"three"}`))
+	first := timelineEvent(tarsy.EventToolCall, "raw one", called("k8s", "one", "all of them"))
+	second := timelineEvent(tarsy.EventToolCall, "raw two", tarsy.Metadata(`{"server_name":"k8s","tool_name":"two"}`))
+	third := timelineEvent(tarsy.EventToolCall, "raw three", tarsy.Metadata(`{"tool_name":"three"}`))
 	of := func(call tarsy.TimelineEvent, content string) tarsy.TimelineEvent {
-		return told(tarsy.EventToolSummary, content, tarsy.NewMetadata(tarsy.ToolSummaryMetadata{ServerName: "k8s", ToolName: "x", ToolCallEventID: call.ID}))
+		return timelineEvent(tarsy.EventToolSummary, content, tarsy.NewMetadata(tarsy.ToolSummaryMetadata{ServerName: "k8s", ToolName: "x", ToolCallEventID: call.ID}))
 	}
 	failed := of(third, "not summarised")
 	failed.Status = tarsy.EventFailed
@@ -120,13 +120,13 @@ func TestSummaryFollowsItsCallInAnyOrder(t *testing.T) {
 func TestEveryEventTypeIsInContext(t *testing.T) {
 	t.Parallel()
 
-	streaming := told(tarsy.EventResponse, "half", nil)
+	streaming := timelineEvent(tarsy.EventResponse, "half", nil)
 	streaming.Status = tarsy.EventTimedOut
 
 	text := formatEvents([]tarsy.TimelineEvent{
-		told(tarsy.EventUserQuestion, "why?", nil), told(tarsy.EventExecutiveSummary, "in short", nil),
-		told(tarsy.EventCodeExecution, "2", tarsy.NewMetadata(tarsy.CodeExecutionMetadata{Code: "1+1"})), told(tarsy.EventGoogleSearch, "a b", nil),
-		told(tarsy.EventURLContext, "c d", nil), streaming, told("new_kind", "whatever", nil),
+		timelineEvent(tarsy.EventUserQuestion, "why?", nil), timelineEvent(tarsy.EventExecutiveSummary, "in short", nil),
+		timelineEvent(tarsy.EventCodeExecution, "2", tarsy.NewMetadata(tarsy.CodeExecutionMetadata{Code: "1+1"})), timelineEvent(tarsy.EventGoogleSearch, "a b", nil),
+		timelineEvent(tarsy.EventURLContext, "c d", nil), streaming, timelineEvent("new_kind", "whatever", nil),
 	})
 	requireInOrder(t, text, "**Question:**\n\nwhy?", "**Executive summary:**\n\nin short", "**Executed code:**\n\n1+1\n\nOutput:\n\n2",
 		"**Web search:**\n\na b", "**Fetched pages:**\n\nc d", "**Response (timed out):**\n\nhalf", "**new_kind:**\n\nwhatever")
@@ -136,7 +136,7 @@ func TestEveryEventTypeIsInContext(t *testing.T) {
 func sessionOf() Question {
 	id := func(s string) *string { return &s }
 	at := func(sequence int64, eventType tarsy.EventType, content string, stage, execution *string) tarsy.TimelineEvent {
-		e := told(eventType, content, nil)
+		e := timelineEvent(eventType, content, nil)
 		e.SequenceNumber, e.StageID, e.ExecutionID = sequence, stage, execution
 
 		return e

@@ -60,8 +60,8 @@ func wholeSummary(response llm.Response) string {
 // notSummarised is the text of a summary's event when the model was given the result itself.
 const notSummarised = "The result was not summarised; the agent was given all of it."
 
-// undigested is a result that has yet to be summarised: the message with the whole result, and the call it came from.
-type undigested struct {
+// pendingSummary is a result that has yet to be summarised: the message with the whole result, and the call it came from.
+type pendingSummary struct {
 	message tarsy.Message
 	call    tarsy.MCPInteraction
 	digest  Digest
@@ -77,34 +77,34 @@ func (s Spec) digests(server, content string) bool {
 	return ok && digest.Threshold > 0 && quote.Tokens(content) > digest.Threshold
 }
 
-// findUndigested checks the last message: every result is summarised before anything else happens.
-func findUndigested(in *Input) (undigested, bool) {
+// findPendingSummary checks the last message: every result is summarised before anything else happens.
+func findPendingSummary(in *Input) (pendingSummary, bool) {
 	message := in.Messages[len(in.Messages)-1]
 	if message.ToolCallID == "" {
-		return undigested{}, false
+		return pendingSummary{}, false
 	}
 
 	i := slices.IndexFunc(in.MCPInteractions, func(i tarsy.MCPInteraction) bool { return i.ToolCallID == message.ToolCallID })
 	if i < 0 {
-		return undigested{}, false
+		return pendingSummary{}, false
 	}
 
-	u := undigested{message: message, call: in.MCPInteractions[i]}
-	u.number = callNumber(in.Timeline, u.call.TimelineEventID)
-	u.raw = strings.TrimPrefix(message.Content, in.Spec.resultPrefix(u.number))
+	p := pendingSummary{message: message, call: in.MCPInteractions[i]}
+	p.number = callNumber(in.Timeline, p.call.TimelineEventID)
+	p.raw = strings.TrimPrefix(message.Content, in.Spec.resultPrefix(p.number))
 
-	if !in.Spec.digests(u.call.ServerName, u.raw) {
-		return undigested{}, false
+	if !in.Spec.digests(p.call.ServerName, p.raw) {
+		return pendingSummary{}, false
 	}
 
-	u.digest = in.Spec.Digests[u.call.ServerName]
-	event, begun := summaryOf(in.Timeline, u.call.TimelineEventID)
+	p.digest = in.Spec.Digests[p.call.ServerName]
+	event, begun := summaryOf(in.Timeline, p.call.TimelineEventID)
 
-	return u, !begun || event.Status == tarsy.EventStreaming
+	return p, !begun || event.Status == tarsy.EventStreaming
 }
 
-func hasUndigested(in *Input) bool {
-	_, found := findUndigested(in)
+func hasPendingSummary(in *Input) bool {
+	_, found := findPendingSummary(in)
 
 	return found
 }
@@ -132,7 +132,7 @@ func (r *run) digest(ctx context.Context) error {
 		return err
 	}
 
-	u, _ := findUndigested(&r.Input)
+	p, _ := findPendingSummary(&r.Input)
 
 	limit, cause := r.callLimit(tarsy.InteractionSummarization)
 
@@ -143,10 +143,10 @@ func (r *run) digest(ctx context.Context) error {
 	live := &liveText{execution: &r.execution}
 	defer live.end()
 
-	live.begin(r.summaryEvent(u))
+	live.begin(r.summaryEvent(p))
 
 	started := r.now()
-	request := digestRequest(&r.Input, u)
+	request := digestRequest(&r.Input, p)
 
 	response, attempts, err := r.collectContained(limited, request, func(chunk llm.Chunk) error {
 		if text, ok := chunk.(llm.TextChunk); ok {
@@ -170,7 +170,7 @@ func (r *run) digest(ctx context.Context) error {
 	interaction.MessageCount, interaction.LLMRequest = len(request.Messages), encodeMessages(request.Messages)
 	status := noteFailure(&interaction, err)
 
-	step := r.digested(u, live, wholeSummary(response), status, err)
+	step := r.digested(p, live, wholeSummary(response), status, err)
 	step.LLMInteractions = append(step.LLMInteractions, interaction)
 	r.startNext(ctx, &step, pendingCalls(r.Messages))
 
@@ -178,15 +178,15 @@ func (r *run) digest(ctx context.Context) error {
 }
 
 // summaryEvent returns the event that shows the summary. An event that a killed server left streaming is reused.
-func (x *execution) summaryEvent(u undigested) tarsy.TimelineEvent {
-	if left, ok := summaryOf(x.Timeline, u.call.TimelineEventID); ok {
+func (x *execution) summaryEvent(p pendingSummary) tarsy.TimelineEvent {
+	if left, ok := summaryOf(x.Timeline, p.call.TimelineEventID); ok {
 		return left
 	}
 
 	event := x.newEvent(tarsy.EventToolSummary, tarsy.EventStreaming, "")
 	event.Metadata = tarsy.NewMetadata(tarsy.ToolSummaryMetadata{
-		ServerName: u.call.ServerName, ToolName: u.call.ToolName,
-		ToolCallEventID: u.call.TimelineEventID, OriginalTokens: quote.Tokens(u.raw),
+		ServerName: p.call.ServerName, ToolName: p.call.ToolName,
+		ToolCallEventID: p.call.TimelineEventID, OriginalTokens: quote.Tokens(p.raw),
 	})
 
 	var step progress.Step
@@ -198,24 +198,24 @@ func (x *execution) summaryEvent(u undigested) tarsy.TimelineEvent {
 }
 
 // digested returns the step that replaces the result with the summary, or records why there is none.
-func (r *run) digested(u undigested, live *liveText, summary string, status tarsy.EventStatus, err error) progress.Step {
-	content := u.raw
+func (r *run) digested(p pendingSummary, live *liveText, summary string, status tarsy.EventStatus, err error) progress.Step {
+	content := p.raw
 
 	if status == tarsy.EventCompleted {
-		summary = quote.Truncate(summary, u.digest.longest())
+		summary = quote.Truncate(summary, p.digest.longest())
 		live.rewrite(tarsy.EventToolSummary, summary)
 
-		u.call.Summary = summary
-		content = wrappedSummary(u, summary)
+		p.call.Summary = summary
+		content = wrappedSummary(p, summary)
 	} else {
 		live.rewrite(tarsy.EventToolSummary, plaintext.Clean(fmt.Sprintf("%s (%v)", notSummarised, err)))
 	}
 
-	u.message.Content = r.Spec.resultPrefix(u.number) + quote.Truncate(content, r.Spec.resultTokens()) + r.repeatNotice(u.call)
+	p.message.Content = r.Spec.resultPrefix(p.number) + quote.Truncate(content, r.Spec.resultTokens()) + r.repeatNotice(p.call)
 
 	step := live.finish(status)
-	step.MCPInteractions = append(step.MCPInteractions, u.call)
-	step.Messages = append(step.Messages, u.message)
+	step.MCPInteractions = append(step.MCPInteractions, p.call)
+	step.Messages = append(step.Messages, p.message)
 
 	return step
 }

@@ -34,12 +34,12 @@ Write the summary.`
 
 // digestRequest builds the call that summarises a result. It sets no limit of output tokens, because providers count thinking towards
 // it: a low limit would cut the summary off, or leave nothing of it.
-func digestRequest(in *Input, u undigested) *llm.Request {
-	d := u.digest
-	tool := toolName(u.call)
+func digestRequest(in *Input, p pendingSummary) *llm.Request {
+	d := p.digest
+	tool := toolName(p.call)
 	earlier := quote.TruncateFront(conversation(in.Messages[:len(in.Messages)-1]), contextTokens)
-	user := fmt.Sprintf(digestUserPrompt, quote.Block("CONVERSATION", earlier), tool, quote.Tokens(u.raw),
-		quote.Block("TOOL_RESULT", quote.Truncate(u.raw, resultTokens)))
+	user := fmt.Sprintf(digestUserPrompt, quote.Block("CONVERSATION", earlier), tool, quote.Tokens(p.raw),
+		quote.Block("TOOL_RESULT", quote.Truncate(p.raw, resultTokens)))
 
 	return &llm.Request{
 		SessionID: in.Session.ID, ExecutionID: in.Execution.ID, Agent: in.Execution.AgentName,
@@ -78,9 +78,9 @@ func conversation(messages []tarsy.Message) string {
 }
 
 // wrappedSummary returns a summary for the agent, with a header that says what it is.
-func wrappedSummary(u undigested, summary string) string {
+func wrappedSummary(p pendingSummary, summary string) string {
 	return fmt.Sprintf("[Summary by a model of the result of %s, which had about %d tokens. "+
-		"If you need details, make a narrower call.]\n\n%s", toolName(u.call), quote.Tokens(u.raw), summary)
+		"If you need details, make a narrower call.]\n\n%s", toolName(p.call), quote.Tokens(p.raw), summary)
 }
 
 // toolName returns the display name of a call's tool.

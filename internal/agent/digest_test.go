@@ -70,8 +70,8 @@ func TestLongResultIsReplacedByItsSummary(t *testing.T) {
 			require.Equal(t, tarsy.ToolSummaryMetadata{ServerName: "box", ToolName: "look", ToolCallEventID: call.ID, OriginalTokens: 18},
 				tarsy.MetadataAs[tarsy.ToolSummaryMetadata](summary.Metadata))
 			require.Equal(t, summary.Content, b.shown.text[summary.ID], "the summary is shown while it comes")
-			require.Equal(t, 1, b.told(summary.ID, tarsy.TypeTimelineCreated))
-			require.Equal(t, 1, b.told(summary.ID, tarsy.TypeTimelineCompleted))
+			require.Equal(t, 1, b.journalCount(summary.ID, tarsy.TypeTimelineCreated))
+			require.Equal(t, 1, b.journalCount(summary.ID, tarsy.TypeTimelineCompleted))
 
 			interaction := b.ledger.state.MCPInteractions[0]
 			require.Equal(t, longResult, interaction.ToolResult)
@@ -332,7 +332,7 @@ func TestYieldInterruptsSummaryWhichRestartsLater(t *testing.T) {
 			require.Equal(t, "all again", b.events(tarsy.EventToolSummary)[0].Content)
 			require.Equal(t, left.ID, b.shown.opened[0])
 			require.Empty(t, b.shown.began[0], "readers start again as well")
-			require.Equal(t, 1, b.told(left.ID, tarsy.TypeTimelineCreated))
+			require.Equal(t, 1, b.journalCount(left.ID, tarsy.TypeTimelineCreated))
 			require.Len(t, b.tools.calls, 1, "the call itself is not made again")
 		})
 	}

@@ -95,7 +95,7 @@ func TestRetryWaitLongerThanIterationReturnsProviderError(t *testing.T) {
 	b.clock.Advance(time.Second)
 
 	require.NoError(t, wait(t, done))
-	require.Equal(t, []string{"test m-1", "test m-1", "second "}, b.asked())
+	require.Equal(t, []string{"test m-1", "test m-1", "second "}, b.calledProviders())
 	require.Equal(t, "llm_quota", b.fallback().Code)
 	require.Contains(t, b.events(tarsy.EventProviderFallback)[0].Content, "slow down")
 

@@ -20,14 +20,14 @@ func refused() error {
 	return &llm.Error{Class: llm.ClassAuth, Status: http.StatusUnauthorized, Message: "invalid x-api-key"}
 }
 
-// asked returns the providers of the calls that were made, in order.
-func (b *bench) asked() []string {
-	var asked []string
+// calledProviders returns the providers of the calls that were made, in order.
+func (b *bench) calledProviders() []string {
+	var providers []string
 	for _, c := range b.model.Calls() {
-		asked = append(asked, c.Request.Provider+" "+c.Request.Model)
+		providers = append(providers, c.Request.Provider+" "+c.Request.Model)
 	}
 
-	return asked
+	return providers
 }
 
 func TestNextProviderTakesOverOnFailure(t *testing.T) {
@@ -46,7 +46,7 @@ func TestNextProviderTakesOverOnFailure(t *testing.T) {
 	require.Equal(t, tarsy.StatusCompleted, execution.Status)
 	require.Equal(t, "second", execution.LLMProvider)
 	require.Equal(t, "the root cause", b.analysis())
-	require.Equal(t, []string{"test m-1", "test m-1", "second m-2"}, b.asked())
+	require.Equal(t, []string{"test m-1", "test m-1", "second m-2"}, b.calledProviders())
 
 	events := b.events(tarsy.EventProviderFallback)
 	require.Len(t, events, 1)
@@ -103,7 +103,7 @@ func TestResumedExecutionKeepsItsProvider(t *testing.T) {
 	b.model.Add(script.Reply{Err: refused()}, script.Reply{Text: "done"})
 
 	require.Equal(t, "third", b.finish().LLMProvider)
-	require.Equal(t, []string{"second ", "third "}, b.asked())
+	require.Equal(t, []string{"second ", "third "}, b.calledProviders())
 }
 
 func TestProviderThatIsSlowTwiceIsAbandoned(t *testing.T) {
@@ -163,7 +163,7 @@ func TestCallIsRetriedBeforeFallback(t *testing.T) {
 
 			require.NoError(t, Run(t.Context(), cfg, b.input()))
 			require.Equal(t, "done", b.analysis())
-			require.Equal(t, test.asked, b.asked())
+			require.Equal(t, test.asked, b.calledProviders())
 
 			var attempts []int
 			for _, c := range b.ledger.state.LLMInteractions {

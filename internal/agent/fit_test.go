@@ -19,11 +19,11 @@ func longInvestigation(name string, calls, bytes int) Investigation {
 
 	for n := range calls {
 		result := fmt.Sprintf("%s head %d ", name, n) + strings.Repeat("x", bytes) + fmt.Sprintf(" %s tail %d", name, n)
-		i.Timeline = append(i.Timeline, told(tarsy.EventThinking, name+" thinks", nil),
-			told(tarsy.EventToolCall, result, called("k8s", "logs", map[string]any{"n": n})))
+		i.Timeline = append(i.Timeline, timelineEvent(tarsy.EventThinking, name+" thinks", nil),
+			timelineEvent(tarsy.EventToolCall, result, called("k8s", "logs", map[string]any{"n": n})))
 	}
 
-	i.Timeline = append(i.Timeline, told(tarsy.EventResponse, name+" concludes", nil), told(tarsy.EventFinalAnalysis, name+" concludes", nil))
+	i.Timeline = append(i.Timeline, timelineEvent(tarsy.EventResponse, name+" concludes", nil), timelineEvent(tarsy.EventFinalAnalysis, name+" concludes", nil))
 
 	return i
 }
@@ -68,7 +68,7 @@ func TestLongSessionKeepsNewestQuestionsAndAnswers(t *testing.T) {
 		q.Executions = append(q.Executions, tarsy.Execution{ID: id, AgentName: "ChatAgent", AgentIndex: 1})
 
 		for _, e := range []tarsy.TimelineEvent{
-			told(tarsy.EventUserQuestion, fmt.Sprintf("question %d?", n), nil), told(tarsy.EventFinalAnalysis, fmt.Sprintf("answer %d", n), nil),
+			timelineEvent(tarsy.EventUserQuestion, fmt.Sprintf("question %d?", n), nil), timelineEvent(tarsy.EventFinalAnalysis, fmt.Sprintf("answer %d", n), nil),
 		} {
 			e.ExecutionID, e.SequenceNumber = &id, int64(len(q.Timeline)+1)
 			q.Timeline = append(q.Timeline, e)
@@ -90,7 +90,7 @@ func TestContextNeverExceedsItsLimitAndIsDeterministic(t *testing.T) {
 		for i := range rapid.IntRange(1, 6).Draw(t, "agents") {
 			size := rapid.IntRange(0, 20_000).Draw(t, "size")
 			one := longInvestigation(fmt.Sprintf("Agent%d", i), rapid.IntRange(0, 10).Draw(t, "calls"), size)
-			one.Timeline = append(one.Timeline, told(tarsy.EventError, strings.Repeat("<!-- é", rapid.IntRange(0, 2_000).Draw(t, "error")), nil))
+			one.Timeline = append(one.Timeline, timelineEvent(tarsy.EventError, strings.Repeat("<!-- é", rapid.IntRange(0, 2_000).Draw(t, "error")), nil))
 			investigations = append(investigations, one)
 		}
 

@@ -230,8 +230,8 @@ func (b *bench) analysis() string {
 	return events[0].Content
 }
 
-// told counts the journal events of a type for a timeline event.
-func (b *bench) told(eventID, eventType string) int {
+// journalCount counts the journal events of a type for a timeline event.
+func (b *bench) journalCount(eventID, eventType string) int {
 	count := 0
 
 	for _, step := range b.ledger.steps {

@@ -19,11 +19,11 @@ import (
 
 func chunks(c ...llm.Chunk) script.Reply { return script.Reply{Chunks: c} }
 
-// nasty draws strings that a database rejects: NUL, also as a JSON escape, invalid UTF-8, half surrogates.
-func nasty(t *rapid.T) string {
+// hostileText draws strings that a database rejects: NUL, also as a JSON escape, invalid UTF-8, half surrogates.
+func hostileText(t *rapid.T) string {
 	parts := rapid.SliceOfN(rapid.SampledFrom([]string{
 		"\x00", `\u0000`, `\\u0000`, "\xff\xfe", `\ud800`, "a", `"`, "é", "{", "}", "__", ".", "\u2028",
-	}), 0, 6).Draw(t, "nasty")
+	}), 0, 6).Draw(t, "text")
 
 	return strings.Join(parts, "")
 }
@@ -32,30 +32,30 @@ func TestHostileStringsAreStoredWithoutNUL(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		b := newBench(t)
-		b.spec.CustomInstructions, b.spec.ServerInstructions = nasty(t), []ServerInstructions{{Server: "box", Text: nasty(t)}}
-		b.tools.list = []Tool{{Server: "box", Name: nasty(t), Description: nasty(t)}}
-		b.tools.unavailable = map[string]string{"gone": nasty(t)}
-		b.ledger.state.Session.AlertData = nasty(t)
+		b.spec.CustomInstructions, b.spec.ServerInstructions = hostileText(t), []ServerInstructions{{Server: "box", Text: hostileText(t)}}
+		b.tools.list = []Tool{{Server: "box", Name: hostileText(t), Description: hostileText(t)}}
+		b.tools.unavailable = map[string]string{"gone": hostileText(t)}
+		b.ledger.state.Session.AlertData = hostileText(t)
 
 		b.tools.during = func(context.Context, Call) (Result, error) {
 			if rapid.Bool().Draw(t, "broken") {
-				return Result{}, errors.New(nasty(t))
+				return Result{}, errors.New(hostileText(t))
 			}
 
-			return Result{Content: nasty(t), IsError: rapid.Bool().Draw(t, "error")}, nil
+			return Result{Content: hostileText(t), IsError: rapid.Bool().Draw(t, "error")}, nil
 		}
 
 		arguments := rapid.SampledFrom([]string{
-			nasty(t), `{"a":"` + nasty(t) + `"}`, `{"k\u0000":["v\u0000",{"x":"\u0000"}]}`, `{"n":1e400}`, `"\u0000"`, `["\ud800\u0000"]`,
+			hostileText(t), `{"a":"` + hostileText(t) + `"}`, `{"k\u0000":["v\u0000",{"x":"\u0000"}]}`, `{"n":1e400}`, `"\u0000"`, `["\ud800\u0000"]`,
 			strings.Repeat("[", 9990) + strings.Repeat("]", 9990),
 		})
-		call := llm.ToolCall{ID: nasty(t), Name: nasty(t), Arguments: arguments.Draw(t, "arguments")}
+		call := llm.ToolCall{ID: hostileText(t), Name: hostileText(t), Arguments: arguments.Draw(t, "arguments")}
 		b.model.Add(
-			chunks(llm.ThinkingChunk{Text: nasty(t)}, llm.TextChunk{Text: nasty(t)},
-				llm.CodeExecutionChunk{Code: nasty(t), Result: nasty(t)},
-				llm.GroundingChunk{Kind: nasty(t), Queries: []string{nasty(t)}, Sources: []llm.Source{{Title: nasty(t), URL: nasty(t)}}},
+			chunks(llm.ThinkingChunk{Text: hostileText(t)}, llm.TextChunk{Text: hostileText(t)},
+				llm.CodeExecutionChunk{Code: hostileText(t), Result: hostileText(t)},
+				llm.GroundingChunk{Kind: hostileText(t), Queries: []string{hostileText(t)}, Sources: []llm.Source{{Title: hostileText(t), URL: hostileText(t)}}},
 				llm.ToolCallChunk{Call: call}, llm.ToolCallChunk{Call: call}),
-			chunks(llm.TextChunk{Text: nasty(t)}, llm.ErrorChunk{Message: nasty(t), Code: nasty(t)}),
+			chunks(llm.TextChunk{Text: hostileText(t)}, llm.ErrorChunk{Message: hostileText(t), Code: hostileText(t)}),
 		)
 
 		b.finish() // checks every row of every step
@@ -68,26 +68,28 @@ func TestHostileStringsAreCleanedInEveryStrategy(t *testing.T) {
 		b := newBench(t)
 		b.spec.Strategy = rapid.SampledFrom([]Strategy{FunctionCalling, React, Synthesis}).Draw(t, "strategy")
 		b.spec.Digests = map[string]Digest{"box": {Threshold: 1}, "": {Threshold: 1}, "__": {Threshold: 1}}
-		b.tools.list = []Tool{{Server: "box", Name: "look", Description: nasty(t), Schema: json.RawMessage(`{"properties":{"` + nasty(t) + `":{}}}`)}}
-		b.ledger.state.Session.AlertData, b.ledger.state.Session.AlertType = nasty(t), nasty(t)
-		b.task.Runbook, b.task.Earlier = nasty(t), []StageResult{{StageName: nasty(t), FinalAnalysis: nasty(t)}}
+		b.tools.list = []Tool{{Server: "box", Name: "look", Description: hostileText(t), Schema: json.RawMessage(`{"properties":{"` + hostileText(t) + `":{}}}`)}}
+		b.ledger.state.Session.AlertData, b.ledger.state.Session.AlertType = hostileText(t), hostileText(t)
+		b.task.Runbook, b.task.Earlier = hostileText(t), []StageResult{{StageName: hostileText(t), FinalAnalysis: hostileText(t)}}
 
-		event := told(tarsy.EventToolCall, nasty(t), called(nasty(t), nasty(t), nasty(t)))
-		execution := tarsy.Execution{AgentName: nasty(t), ErrorMessage: nasty(t)}
+		event := timelineEvent(tarsy.EventToolCall, hostileText(t), called(hostileText(t), hostileText(t), hostileText(t)))
+		execution := tarsy.Execution{AgentName: hostileText(t), ErrorMessage: hostileText(t)}
 		b.task.Investigations = []Investigation{{Execution: execution, Timeline: []tarsy.TimelineEvent{event}}}
 
 		if rapid.Bool().Draw(t, "question") {
-			b.task.Question = &Question{Content: nasty(t), Executions: []tarsy.Execution{execution}, Timeline: []tarsy.TimelineEvent{event}}
+			b.task.Question = &Question{Content: hostileText(t), Executions: []tarsy.Execution{execution}, Timeline: []tarsy.TimelineEvent{event}}
 		}
 
-		b.tools.during = func(context.Context, Call) (Result, error) { return Result{Content: "long enough " + nasty(t)}, nil }
+		b.tools.during = func(context.Context, Call) (Result, error) {
+			return Result{Content: "long enough " + hostileText(t)}, nil
+		}
 		b.summary = rapid.SampledFrom([]script.Reply{
-			chunks(llm.ThinkingChunk{Text: nasty(t)}, llm.TextChunk{Text: nasty(t)}),
-			chunks(llm.TextChunk{Text: nasty(t)}, llm.ErrorChunk{Message: nasty(t)}),
+			chunks(llm.ThinkingChunk{Text: hostileText(t)}, llm.TextChunk{Text: hostileText(t)}),
+			chunks(llm.TextChunk{Text: hostileText(t)}, llm.ErrorChunk{Message: hostileText(t)}),
 		}).Draw(t, "summary")
 		b.answers(
-			script.Reply{Text: "Action: box.look" + nasty(t) + "\nAction Input: " + nasty(t), ToolCalls: []llm.ToolCall{toolCall(nasty(t), "look", nasty(t))}},
-			script.Reply{Text: nasty(t) + "\nFinal Answer: " + nasty(t)},
+			script.Reply{Text: "Action: box.look" + hostileText(t) + "\nAction Input: " + hostileText(t), ToolCalls: []llm.ToolCall{toolCall(hostileText(t), "look", hostileText(t))}},
+			script.Reply{Text: hostileText(t) + "\nFinal Answer: " + hostileText(t)},
 		)
 		b.finish() // checks every row of every step
 

@@ -37,8 +37,8 @@ func TestTextSoFarIsSavedAboutOnceASecond(t *testing.T) {
 
 	require.Equal(t, []int{0, 11, 21}, saved, "as it begins, then after every second")
 	require.Len(t, b.events(tarsy.EventResponse)[0].Content, 30)
-	require.Equal(t, 1, b.told(b.events(tarsy.EventResponse)[0].ID, tarsy.TypeTimelineCreated))
-	require.Equal(t, 1, b.told(b.events(tarsy.EventResponse)[0].ID, tarsy.TypeTimelineCompleted))
+	require.Equal(t, 1, b.journalCount(b.events(tarsy.EventResponse)[0].ID, tarsy.TypeTimelineCreated))
+	require.Equal(t, 1, b.journalCount(b.events(tarsy.EventResponse)[0].ID, tarsy.TypeTimelineCompleted))
 }
 
 func TestRuneSplitBetweenTwoChunksStaysWhole(t *testing.T) {

@@ -37,7 +37,7 @@ func next(in *Input, nearEnd bool) action {
 	pending := pendingCalls(in.Messages)
 
 	switch {
-	case !nearEnd && hasUndigested(in):
+	case !nearEnd && hasPendingSummary(in):
 		return actDigest
 	case len(pending) > 0 && (!nearEnd || isWritten(in.MCPInteractions, pending[0].ID)):
 		return actTool

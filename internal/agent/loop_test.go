@@ -261,7 +261,7 @@ func TestToolFailuresAreReportedToModel(t *testing.T) {
 	require.Equal(t, tarsy.OutcomeUnknown, b.called(1).Outcome)
 }
 
-func TestAgentWithoutToolsIsTold(t *testing.T) {
+func TestToolCallWithoutToolsIsExplained(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)

@@ -125,7 +125,7 @@ func (r *ApprovalRule) matches(server, tool string, arguments *callArguments) bo
 		return false
 	}
 
-	if len(r.Arguments) > 0 && arguments.doubtful {
+	if len(r.Arguments) > 0 && arguments.ambiguous {
 		return r.Policy != PolicyAlways
 	}
 
@@ -155,9 +155,9 @@ func matchesWhole(pattern, value string) bool {
 type callArguments struct {
 	done   bool
 	object map[string]any
-	// doubtful is set if programs may parse the arguments differently: they are not a JSON object, or two keys of an object differ only
+	// ambiguous is set if programs may parse the arguments differently: they are not a JSON object, or two keys of an object differ only
 	// in case, in any alphabet.
-	doubtful bool
+	ambiguous bool
 }
 
 func readArguments(raw json.RawMessage) callArguments {
@@ -176,7 +176,7 @@ func readArguments(raw json.RawMessage) callArguments {
 		_, err = decoder.Token()
 	}
 
-	read.doubtful = !errors.Is(err, io.EOF) || read.object == nil || hasRivalKeys(raw)
+	read.ambiguous = !errors.Is(err, io.EOF) || read.object == nil || hasRivalKeys(raw)
 
 	return read
 }

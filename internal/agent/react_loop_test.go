@@ -128,11 +128,11 @@ func TestUnusableReplyIsAnsweredWithItsProblem(t *testing.T) {
 			messages := b.ledger.state.Messages
 			require.Len(t, messages, test.messages)
 
-			told := messages[len(messages)-2]
-			require.Equal(t, tarsy.RoleUser, told.Role)
-			require.Empty(t, told.ToolCallID)
-			require.Contains(t, told.Content, test.wrong)
-			require.Contains(t, told.Content, "Action Input: its arguments, as a JSON object")
+			correction := messages[len(messages)-2]
+			require.Equal(t, tarsy.RoleUser, correction.Role)
+			require.Empty(t, correction.ToolCallID)
+			require.Contains(t, correction.Content, test.wrong)
+			require.Contains(t, correction.Content, "Action Input: its arguments, as a JSON object")
 
 			for _, m := range messages {
 				require.NotEmpty(t, m.Content)

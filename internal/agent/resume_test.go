@@ -229,10 +229,10 @@ func TestResumeFromAnyPrefixEndsTheSameWithoutRepeats(t *testing.T) {
 			}
 
 			for _, e := range before.Timeline {
-				require.Zero(t, b.told(e.ID, tarsy.TypeTimelineCreated), "%s was created again", e.EventType)
+				require.Zero(t, b.journalCount(e.ID, tarsy.TypeTimelineCreated), "%s was created again", e.EventType)
 
 				if e.Status == tarsy.EventStreaming {
-					require.Equal(t, 1, b.told(e.ID, tarsy.TypeTimelineCompleted), "%s that was left streaming is not ended", e.EventType)
+					require.Equal(t, 1, b.journalCount(e.ID, tarsy.TypeTimelineCompleted), "%s that was left streaming is not ended", e.EventType)
 				}
 			}
 		}
@@ -303,7 +303,7 @@ func TestRepeatedKillsEndTheSameAndWriteOnce(t *testing.T) {
 		}
 
 		for _, e := range b.ledger.state.Timeline {
-			require.Equal(t, 1, b.told(e.ID, tarsy.TypeTimelineCreated))
+			require.Equal(t, 1, b.journalCount(e.ID, tarsy.TypeTimelineCreated))
 		}
 	})
 }
@@ -386,7 +386,7 @@ func TestInterruptedStreamRestartsUnderItsOwnID(t *testing.T) {
 	require.Equal(t, "the whole answer", b.shown.text[response.ID])
 	require.Equal(t, "the whole answer", b.events(tarsy.EventResponse)[0].Content)
 	require.Equal(t, response.SequenceNumber, b.events(tarsy.EventResponse)[0].SequenceNumber)
-	require.Equal(t, 1, b.told(response.ID, tarsy.TypeTimelineCreated))
+	require.Equal(t, 1, b.journalCount(response.ID, tarsy.TypeTimelineCreated))
 	require.Len(t, b.model.Calls(), 2)
 }
 

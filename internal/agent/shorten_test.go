@@ -16,8 +16,8 @@ func tooLong() error {
 	return llm.ErrorOfStatus(400, nil, "context_length_exceeded", "too many tokens")
 }
 
-// speaking makes the tools return results of the given size.
-func (b *bench) speaking(size int) {
+// returning makes the tools return results of the given size.
+func (b *bench) returning(size int) {
 	b.tools.during = func(context.Context, Call) (Result, error) {
 		return Result{Content: strings.Repeat("x", size), Attempts: 1}, nil
 	}
@@ -31,7 +31,7 @@ func TestTooLongConversationIsShortenedOnce(t *testing.T) {
 	}
 
 	b := newBench(t)
-	b.speaking(9_000)
+	b.returning(9_000)
 	b.model.Add(look("a"), look("b"), script.Reply{Err: tooLong()}, script.Reply{Text: "the root cause"})
 
 	execution := b.finish()
@@ -61,7 +61,7 @@ func TestOnlyResultIsShortenedWhenNothingElseIsLong(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)
-	b.speaking(9_000)
+	b.returning(9_000)
 	b.model.Add(
 		script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "look", `{}`)}},
 		script.Reply{Err: tooLong()}, script.Reply{Text: "done"},
@@ -110,7 +110,7 @@ func TestConversationStillTooLongFallsBackOrFails(t *testing.T) {
 			t.Parallel()
 
 			b := newBench(t)
-			b.speaking(test.size)
+			b.returning(test.size)
 			b.spec.Fallbacks = test.fallbacks
 			b.model.Add(script.Reply{ToolCalls: []llm.ToolCall{toolCall("a", "look", `{}`)}})
 			b.model.Add(test.replies...)

@@ -20,8 +20,8 @@ func newSynthesisBench(t require.TestingT) *bench {
 	b.ledger.state.Stages[0].StageName = "triage - Synthesis"
 	b.task.Runbook = "turn it off and on"
 	b.task.Investigations = []Investigation{
-		{Execution: tarsy.Execution{AgentName: "Kube", AgentIndex: 1}, Timeline: []tarsy.TimelineEvent{told(tarsy.EventFinalAnalysis, "memory", nil)}},
-		{Execution: tarsy.Execution{AgentName: "Logs", AgentIndex: 2}, Timeline: []tarsy.TimelineEvent{told(tarsy.EventFinalAnalysis, "disk", nil)}},
+		{Execution: tarsy.Execution{AgentName: "Kube", AgentIndex: 1}, Timeline: []tarsy.TimelineEvent{timelineEvent(tarsy.EventFinalAnalysis, "memory", nil)}},
+		{Execution: tarsy.Execution{AgentName: "Logs", AgentIndex: 2}, Timeline: []tarsy.TimelineEvent{timelineEvent(tarsy.EventFinalAnalysis, "disk", nil)}},
 	}
 
 	return b

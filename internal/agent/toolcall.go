@@ -120,7 +120,7 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 		interaction.Attempt++
 	}
 
-	tool := r.judged(call, interaction)
+	tool := r.recordedTool(call, interaction)
 	if refused := r.refused(call, interaction); refused != "" && tool.Name != "" {
 		return Result{Content: refused, IsError: true}, nil
 	}
@@ -158,9 +158,9 @@ func (r *run) callTool(ctx context.Context, call tarsy.ToolCall, interaction *ta
 	return result, nil
 }
 
-// judged returns the tool that was recorded with the call and that the configuration or an approver decided on. The zero value means
+// recordedTool returns the tool that was recorded with the call and that the configuration or an approver decided on. The zero value means
 // that no tool is called: the name matches none, or a different one than when the call was recorded.
-func (r *run) judged(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) Tool {
+func (r *run) recordedTool(call tarsy.ToolCall, interaction *tarsy.MCPInteraction) Tool {
 	tool, _ := Resolve(r.tools.all, call.Name)
 	if plaintext.Clean(tool.Server) != interaction.ServerName || plaintext.Clean(tool.Name) != interaction.ToolName {
 		return Tool{}

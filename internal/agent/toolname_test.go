@@ -16,8 +16,8 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// spelled changes a name the way models and attackers do.
-func spelled(t *rapid.T, name string) string {
+// misspelled changes a name the way models and attackers do.
+func misspelled(t *rapid.T, name string) string {
 	blank := rapid.SampledFrom([]string{" ", "\t", "\n", "\u00a0", "\u3000", "\u200b", "\ufeff", "\x00", "."})
 
 	switch rapid.IntRange(0, 7).Draw(t, "spelling") {
@@ -40,7 +40,7 @@ func spelled(t *rapid.T, name string) string {
 
 // Whatever the names of servers and tools, and however a model spells a name: the tool that is called is the one that the policy was
 // asked about, with exactly this name, or there is none.
-func TestCalledToolIsTheOneThatWasJudged(t *testing.T) {
+func TestOnlyCheckedToolIsCalled(t *testing.T) {
 	t.Parallel()
 
 	part := rapid.StringMatching(`[ab]?(__|_|\.)?[ab]`)
@@ -51,7 +51,7 @@ func TestCalledToolIsTheOneThatWasJudged(t *testing.T) {
 		}), 1, 6, func(tool Tool) [2]string { return [2]string{tool.Server, tool.Name} }).Draw(rt, "tools")
 		policies := rapid.SliceOfN(rapid.SampledFrom([]Policy{PolicyNever, PolicyAsk, PolicyAlways}), len(tools), len(tools)).Draw(rt, "policies")
 		meant := rapid.SampledFrom(tools).Draw(rt, "meant")
-		written := spelled(rt, rapid.SampledFrom([]string{meant.WireName(), meant.textName(), meant.Name}).Draw(rt, "form"))
+		written := misspelled(rt, rapid.SampledFrom([]string{meant.WireName(), meant.textName(), meant.Name}).Draw(rt, "form"))
 
 		// Characters that cannot be stored are removed from names first.
 		exact := plaintext.Clean(written)

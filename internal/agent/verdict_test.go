@@ -110,7 +110,7 @@ func TestAnswerThatIsNoVerdictFails(t *testing.T) {
 }
 
 // A provider without schemas rejects the request. The schema then goes into the prompt.
-func TestModelWithoutSchemasIsAskedInWords(t *testing.T) {
+func TestModelWithoutSchemaSupportGetsSchemaInPrompt(t *testing.T) {
 	t.Parallel()
 
 	b := newBench(t)

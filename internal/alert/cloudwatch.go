@@ -78,14 +78,14 @@ func (a cloudWatchAlarm) report(r config.Receiver, content []byte) report {
 	rep.annotations = map[string]string{"description": string(a.Description), "reason": string(a.Reason)}
 	rep.labels = map[string]string{}
 
-	said := map[string]string{
+	sent := map[string]string{
 		"alertname": string(a.Name), "account": string(a.Account), "region": a.region(), "metric": string(a.Trigger.Metric), "metric_namespace": string(a.Trigger.Namespace),
 	}
 	for _, d := range a.Trigger.Dimensions {
-		said[string(d.Name)] = string(d.Value)
+		sent[string(d.Name)] = string(d.Value)
 	}
 
-	for name, value := range said {
+	for name, value := range sent {
 		if name != "" && strings.TrimSpace(value) != "" {
 			rep.labels[name] = value
 		}

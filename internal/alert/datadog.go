@@ -81,7 +81,7 @@ func readDatadog(r config.Receiver, body []byte) (reading, error) {
 		return reading{other: "Datadog reports " + oneLine(what, maxFact) + ", which neither starts nor ends an alert."}, nil
 	}
 
-	return reading{reports: []report{e.report(r, reports == over, body)}}, nil
+	return reading{reports: []report{e.report(r, reports == resolvedPhase, body)}}, nil
 }
 
 func datadogEventOf(object map[string]json.RawMessage) datadogEvent {
@@ -129,7 +129,7 @@ func (e datadogEvent) phase() phase {
 
 	switch strings.ToLower(e.field("alert_type")) {
 	case "success":
-		return over
+		return resolvedPhase
 	case "info", "user_update", "recommendation", "snapshot":
 		return unchanged
 	default:

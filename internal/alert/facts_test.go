@@ -27,7 +27,7 @@ func TestSeverityWordsOfSendersAreKnown(t *testing.T) {
 	}
 }
 
-func TestTitleIsTheBestThatTheAlertSays(t *testing.T) {
+func TestTitleUsesBestAvailableField(t *testing.T) {
 	t.Parallel()
 
 	labels := map[string]string{"alertname": "DiskFull", "instance": "web-1:9100", "mountpoint": "/data", "job": "node"}

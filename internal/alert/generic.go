@@ -185,7 +185,7 @@ func (m mapping) report(item, root any) report {
 	}
 
 	rep.phase = m.phase(text(m.status), item, rep.fields)
-	rep.resolved = rep.phase == over
+	rep.resolved = rep.phase == resolvedPhase
 
 	// The text changes when the alert is resolved, so it identifies an alert only if there is nothing else.
 	if known := lookup(titleNames, rep.annotations, rep.fields); rep.facts.Title != "" || known != "" || len(rep.labels) > 0 {
@@ -209,7 +209,7 @@ func (m mapping) phase(status string, item any, fields map[string]string) phase 
 	}
 
 	if slices.ContainsFunc(m.resolved, func(word string) bool { return strings.EqualFold(word, strings.TrimSpace(status)) }) {
-		return over
+		return resolvedPhase
 	}
 
 	return fires

@@ -61,7 +61,7 @@ func TestMappingFollowsPathsAndTemplates(t *testing.T) {
 	}
 }
 
-func TestGenericAlertsAreOneOrAListAndMayBeOver(t *testing.T) {
+func TestGenericBodyIsAlertOrListIncludingResolved(t *testing.T) {
 	t.Parallel()
 
 	require.Len(t, readMapped(t, config.Mapping{}, `{"title": "one"}`), 1)

@@ -64,7 +64,7 @@ func TestHostileBodiesBecomeBoundedAlerts(t *testing.T) {
 	}
 }
 
-func TestTooManyLabelsKeepThoseThatFactsAreMadeOf(t *testing.T) {
+func TestLabelLimitKeepsLabelsUsedForFacts(t *testing.T) {
 	t.Parallel()
 
 	delivery, err := read("alertmanager", `{"version": "4", "alerts": [{"labels": `+hostile()["many labels"]+`}]}`)

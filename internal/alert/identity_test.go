@@ -54,7 +54,7 @@ func TestFingerprintChosenBySenderIsNamespaced(t *testing.T) {
 	require.NotEqual(t, of(prefixed), of(prefixed+"b"), "a prefix does not keep what is too long from being hashed")
 }
 
-func TestFingerprintWithoutOneOfTheSenderIsThatOfTheLabels(t *testing.T) {
+func TestFingerprintFallsBackToLabels(t *testing.T) {
 	t.Parallel()
 
 	of := func(receiver, status, labels string) string {

@@ -14,7 +14,7 @@ const (
 	// unknownPhase is an unrecognized word. The alert is then assumed to be firing.
 	unknownPhase phase = iota
 	fires
-	over
+	resolvedPhase
 	// unchanged is an event that neither starts nor ends the alert, such as an acknowledgement.
 	unchanged
 )
@@ -39,7 +39,7 @@ var phaseWords = func() map[string]phase {
 	for phase, list := range map[phase]string{
 		fires: "firing, fired, alert, alerting, alarm, active, activated, open, opened, reopened, create, created, new, trigger, triggered, re triggered, retriggered, " +
 			"renotify, problem, down, failing, failed, critical, error, warning, warn, re warn, no data, re no data, nodata, started, investigating, unresolved",
-		over: "resolved, resolve, auto resolved, autoresolved, ok, closed, close, auto closed, recovered, recovery, recover, warn recovered, no data recovered, " +
+		resolvedPhase: "resolved, resolve, auto resolved, autoresolved, ok, closed, close, auto closed, recovered, recovery, recover, warn recovered, no data recovered, " +
 			"normal, back to normal, returned to normal, up, healthy, cleared, clear, inactive, deactivated, ended, fixed",
 		unchanged: "acknowledge, acknowledged, ack, unacknowledge, unacknowledged, unack",
 	} {
@@ -71,7 +71,7 @@ func phaseIn(item any, fields map[string]string) phase {
 		case "create":
 			return fires
 		case "close", "delete":
-			return over
+			return resolvedPhase
 		default:
 			return unchanged
 		}

@@ -133,7 +133,7 @@ func TestNestedAlertOfOpsgenieIsIdentifiedByItsAlias(t *testing.T) {
 	require.Equal(t, "The delivery contains no alerts.", alert.Describe(config.Receiver{Source: "generic", Mapping: config.Mapping{Alerts: "a"}}, []byte(`{"a": [], "b": 1}`)))
 }
 
-func TestAlertIsIdentifiedByWhatItsSenderCallsIt(t *testing.T) {
+func TestAlertIsIdentifiedBySendersID(t *testing.T) {
 	t.Parallel()
 
 	for body, want := range map[string]string{

@@ -87,10 +87,10 @@ func checkCount(alerts int) error {
 }
 
 // added returns the labels that a receiver adds to an alert, except those that would contradict the sender.
-func added(labels map[string]string, said tarsy.AlertFacts) map[string]string {
+func added(labels map[string]string, sent tarsy.AlertFacts) map[string]string {
 	left := maps.Clone(labels)
 	for name, value := range map[string]string{
-		"severity": string(said.Severity), "service": said.Service, "namespace": said.Namespace, "cluster": said.Cluster, "team": said.Team,
+		"severity": string(sent.Severity), "service": sent.Service, "namespace": sent.Namespace, "cluster": sent.Cluster, "team": sent.Team,
 	} {
 		if value != "" {
 			delete(left, name)

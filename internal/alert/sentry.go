@@ -110,7 +110,7 @@ func sentryPhase(event string) phase {
 	case "event_alert.triggered", "issue.created", "issue.unresolved", "metric_alert.critical", "metric_alert.warning", "metric_alert.open":
 		return fires
 	case "issue.resolved", "issue.archived", "issue.ignored", "metric_alert.resolved":
-		return over
+		return resolvedPhase
 	default:
 		return unchanged
 	}
@@ -210,7 +210,7 @@ func (o sentryObject) metricAlert(action string) report {
 
 // sentry completes a report with the phase of the event and its text.
 func (rep report) sentry(r config.Receiver, event string, data []byte) report {
-	rep.resolved = sentryPhase(event) == over
+	rep.resolved = sentryPhase(event) == resolvedPhase
 	rep.data = readable(view{
 		Source: r.Source, Receiver: r.Name, Status: statusOf(rep.resolved), Event: event, StartsAt: rep.facts.StartsAt, Incident: json.RawMessage(data),
 	})

@@ -145,7 +145,7 @@ func TestSentryMetricAlertsFireAndEnd(t *testing.T) {
 	}
 }
 
-func TestSentryEventsThatNeitherStartNorEndAnAlertAreNoAlerts(t *testing.T) {
+func TestOtherSentryEventsAreIgnored(t *testing.T) {
 	t.Parallel()
 
 	r := config.Receiver{Name: "default", Source: "sentry"}

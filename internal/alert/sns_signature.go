@@ -44,7 +44,7 @@ func ReadSNSSignature(body []byte) (SNSSignature, error) {
 	}
 
 	if depth(body) > maxDepth || json.Unmarshal(body, &m) != nil {
-		return SNSSignature{}, errors.New("the body is no message of Amazon SNS")
+		return SNSSignature{}, errors.New("the body is not an Amazon SNS message")
 	}
 
 	s := SNSSignature{Topic: m.TopicARN, CertificateURL: m.SigningCertURL}

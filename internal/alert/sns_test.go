@@ -65,7 +65,7 @@ func TestNotificationOfAmazonSNSHasTheAlertInItsMessage(t *testing.T) {
 	}
 }
 
-func TestEndOfSubscriptionOfAmazonSNSIsNoAlert(t *testing.T) {
+func TestSNSUnsubscribeIsIgnored(t *testing.T) {
 	t.Parallel()
 
 	body := `{"Type": "UnsubscribeConfirmation", "MessageId": "m-1", "TopicArn": "arn:aws:sns:eu-central-1:1:alarms", "Message": "You have unsubscribed",

@@ -21,32 +21,32 @@ const (
 
 // alertRequest is the body of an alert.
 type alertRequest struct {
-	AlertType    string              `doc:"An alert type; may be left out where a default is configured." json:"alert_type,omitempty"`
+	AlertType    string              `doc:"The alert type. Optional if a default is configured." json:"alert_type,omitempty"`
 	Data         alertData           `json:"data"`
-	Runbook      string              `doc:"The text of a runbook for the agents. An http or https URL alone is fetched, as runbook_url is."                         json:"runbook,omitempty"`
-	RunbookURL   string              `doc:"Where the runbook is." format:"uri"                            json:"runbook_url,omitempty"`
+	Runbook      string              `doc:"The text of a runbook for the agents. If it is only an http or https URL, it is fetched like runbook_url."               json:"runbook,omitempty"`
+	RunbookURL   string              `doc:"URL of the runbook." format:"uri"                            json:"runbook_url,omitempty"`
 	MCPSelection *tarsy.MCPSelection `doc:"Limits which of the chain's MCP servers and tools this alert uses."         json:"mcp_selection,omitempty"`
 	// MCP is the published TARSy's name for mcp_selection.
-	MCP                     *tarsy.MCPSelection `doc:"Another name for mcp_selection; give only one of them." json:"mcp,omitempty"`
-	SlackMessageFingerprint string              `doc:"Identifies the Slack message that the alert came from; kept with the session." json:"slack_message_fingerprint,omitempty"`
-	Fingerprint             string              `doc:"Identifies the problem. An alert with the fingerprint of an earlier one is counted on its session instead of investigated again." json:"fingerprint,omitempty"`
+	MCP                     *tarsy.MCPSelection `doc:"Alias of mcp_selection; set only one of them." json:"mcp,omitempty"`
+	SlackMessageFingerprint string              `doc:"Identifies the Slack message that the alert came from; stored with the session." json:"slack_message_fingerprint,omitempty"`
+	Fingerprint             string              `doc:"Identifies the problem. An alert with the fingerprint of an earlier one is counted on its session instead of being investigated again." json:"fingerprint,omitempty"`
 }
 
 type alertInput struct {
-	Key idempotencyKey `doc:"A name of your choice for this request. Repeating it within 24 hours returns the session that the first one created." header:"Idempotency-Key" maxLength:"255"`
+	Key idempotencyKey `doc:"A unique key of your choice. Repeating the request with the same key within 24 hours returns the session that the first one created." header:"Idempotency-Key" maxLength:"255"`
 }
 
 type acceptedOutput struct {
-	Location string `doc:"The new session." header:"Location"`
+	Location string `doc:"URL of the new session." header:"Location"`
 	Body     alertAccepted
 }
 
 type alertAccepted struct {
-	SessionID  string                 `doc:"The session that investigates the alert, or counts it; of several alerts the first session. Empty if the alert is silenced." json:"session_id"`
+	SessionID  string                 `doc:"The session that investigates or counts the alert; for several alerts, the first session. Empty if the alert is silenced." json:"session_id"`
 	Status     tarsy.SessionStatus    `doc:"The status of that session." json:"status"`
 	Message    string                 `json:"message,omitempty"`
-	SessionURL string                 `doc:"The session in the dashboard; left out unless system.dashboard_url is set." json:"session_url,omitempty"`
-	Alerts     []tarsy.DeliveredAlert `doc:"What became of each alert; left out for an alert without a fingerprint." json:"alerts,omitempty"`
+	SessionURL string                 `doc:"URL of the session in the dashboard; absent unless system.dashboard_url is set." json:"session_url,omitempty"`
+	Alerts     []tarsy.DeliveredAlert `doc:"The result for each alert; absent for an alert without a fingerprint." json:"alerts,omitempty"`
 }
 
 type alertTypesOutput struct{ Body alertTypeList }

@@ -17,7 +17,7 @@ type callArguments json.RawMessage
 func (*callArguments) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{
 		Type: huma.TypeObject, AdditionalProperties: true,
-		Description: "Arguments for the call instead of those of the model, as a whole. Left out, the call is made with those of the model.",
+		Description: "All arguments for the call, instead of those of the model. If absent, the call is made with those of the model.",
 	}
 }
 
@@ -35,16 +35,16 @@ func (a *callArguments) readValue(v value) error {
 // approveRequest is the body that approves a call.
 type approveRequest struct {
 	Arguments callArguments `json:"arguments,omitempty"`
-	Reason    string        `doc:"Why, in at most 2,000 characters." json:"reason,omitempty"`
+	Reason    string        `doc:"The reason, at most 2,000 characters." json:"reason,omitempty"`
 }
 
 // rejectRequest is the body that rejects a call.
 type rejectRequest struct {
-	Reason string `doc:"Why, in at most 2,000 characters. The agent is told." json:"reason"`
+	Reason string `doc:"The reason, at most 2,000 characters. The agent gets the reason." json:"reason"`
 }
 
 type approvalsInput struct {
-	SessionID identifier `doc:"Only those of this session." query:"session_id"`
+	SessionID identifier `doc:"Only approvals of this session." query:"session_id"`
 }
 
 type approvalListOutput struct{ Body approvalList }
@@ -62,9 +62,9 @@ type approvalOutput struct{ Body tarsy.ApprovalRequest }
 type decisionOutput struct{ Body decisionAccepted }
 
 type decisionAccepted struct {
-	ID        string               `doc:"The approval." json:"id"`
-	SessionID string               `doc:"Its session." json:"session_id"`
-	Status    tarsy.ApprovalStatus `doc:"What was decided: approved or rejected." json:"status"`
+	ID        string               `doc:"The id of the approval." json:"id"`
+	SessionID string               `doc:"The id of its session." json:"session_id"`
+	Status    tarsy.ApprovalStatus `doc:"The decision: approved or rejected." json:"status"`
 }
 
 func (d *desk) listApprovals(ctx context.Context, in *approvalsInput) (*approvalListOutput, error) {

@@ -8,14 +8,14 @@ import (
 )
 
 type auditInput struct {
-	Actor      string  `doc:"Only what this actor did." query:"actor"`
+	Actor      string  `doc:"Only actions of this actor." query:"actor"`
 	Action     string  `doc:"Only this action, such as session.cancel." query:"action"`
-	TargetType string  `doc:"Only changes of this kind of thing, such as session." query:"target_type"`
-	TargetID   string  `doc:"Only changes of the thing with this id." query:"target_id"`
-	Since      moment  `doc:"Only from this time on." query:"since"`
+	TargetType string  `doc:"Only actions on this type of target, such as session." query:"target_type"`
+	TargetID   string  `doc:"Only actions on the target with this id." query:"target_id"`
+	Since      moment  `doc:"Only at this time or later." query:"since"`
 	Until      moment  `doc:"Only before this time." query:"until"`
-	Order      string  `doc:"Which come first; the default is newest." enum:"newest,oldest" query:"order"`
-	Limit      integer `doc:"How many rows a page has." query:"limit"`
+	Order      string  `doc:"Sort order; the default is newest first." enum:"newest,oldest" query:"order"`
+	Limit      integer `doc:"Maximum number of rows per page." query:"limit"`
 	Cursor     cursor  `doc:"The next_cursor of the previous page." query:"cursor"`
 }
 
@@ -23,7 +23,7 @@ type auditOutput struct{ Body auditPage }
 
 type auditPage struct {
 	Entries    []tarsy.AuditEntry `json:"entries"`
-	NextCursor string             `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+	NextCursor string             `doc:"Cursor of the next page; absent on the last page." json:"next_cursor,omitempty"`
 }
 
 // auditCursor is a position in the log. It is only valid for the order it was created with.

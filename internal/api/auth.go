@@ -136,7 +136,7 @@ func (g *guard) identify(r *http.Request, open bool) (*caller, error) {
 
 	err = g.public.checkOrigin(r)
 	if err != nil {
-		return who, tarsy.FieldErrorf(tarsy.CodeForbiddenOrigin, "Origin", "a page of another origin may not do this without an API key")
+		return who, tarsy.FieldErrorf(tarsy.CodeForbiddenOrigin, "Origin", "a page of another origin needs an API key for this")
 	}
 
 	return who, nil
@@ -183,7 +183,7 @@ func (g *guard) unauthenticated(r *http.Request, who *caller) error {
 	case g.acceptsUser(r, who), who.user() != nil:
 		return tarsy.Errorf(tarsy.CodeForbidden, "the user %q has no role here: an admin can add one of their groups to system.auth.roles", who.author)
 	case who.cookie != "":
-		return tarsy.Errorf(tarsy.CodeUnauthenticated, "the browser's session is over, log in again")
+		return tarsy.Errorf(tarsy.CodeUnauthenticated, "the browser session has ended; log in again")
 	case r.Header.Get("Authorization") != "":
 		return unknownKey()
 	default:

@@ -10,7 +10,7 @@ type rowInput struct {
 // changeInput names a row of the board and the version of it that the caller saw.
 type changeInput struct {
 	ID      string  `doc:"The id."                                                                                  path:"id"`
-	IfMatch ifMatch `doc:"The ETag of what is changed. Without it the answer is 428; if it was changed meanwhile, 412." header:"If-Match" required:"true"`
+	IfMatch ifMatch `doc:"The ETag of the version that you change. Without it the response is 428; if the row has changed since, 412." header:"If-Match" required:"true"`
 }
 
 // request parses the body of a change and the version that the caller saw.
@@ -33,6 +33,6 @@ type rowOutput[T any] struct {
 // createdOutput is a new row of the board.
 type createdOutput[T any] struct {
 	ETag     string `doc:"The version, for If-Match." header:"ETag"`
-	Location string `doc:"The new row."               header:"Location"`
+	Location string `doc:"URL of the new row."        header:"Location"`
 	Body     T
 }

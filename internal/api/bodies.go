@@ -82,12 +82,12 @@ func (b *bodies) refuse(ctx context.Context, who *caller, exceeded limit.Exceede
 	if exceeded == limit.PerOwner {
 		b.notice.Refused(ctx, "request refused, the bodies of one address need too much memory", "address", who.held.network)
 
-		return tarsy.Errorf(tarsy.CodeOverloaded, "The requests from this address that the server is receiving are too large together. Try again later.")
+		return tarsy.Errorf(tarsy.CodeOverloaded, "Too much request data is being received from this address. Try again later.")
 	}
 
 	b.notice.Refused(ctx, "request refused, the bodies of all requests need too much memory", "address", who.held.network)
 
-	return tarsy.Errorf(tarsy.CodeOverloaded, "The requests that the server is receiving are too large together. Try again later.")
+	return tarsy.Errorf(tarsy.CodeOverloaded, "Too much request data is being received. Try again later.")
 }
 
 // trust records that the sender of a body is authenticated.

@@ -13,15 +13,15 @@ import (
 
 // cancelManyRequest is the body that cancels several sessions.
 type cancelManyRequest struct {
-	IDs    []string      `doc:"The sessions, up to 1,000. Give either ids or filter."                       json:"ids,omitempty"`
+	IDs    []string      `doc:"Ids of the sessions, at most 1,000. Set either ids or filter."               json:"ids,omitempty"`
 	Filter *cancelFilter `doc:"Cancels the active sessions that match. An empty filter matches all of them." json:"filter,omitempty"`
-	DryRun bool          `doc:"Changes nothing and answers what would be requested."                         json:"dry_run,omitempty"`
+	DryRun bool          `doc:"Changes nothing and returns what would be cancelled."                         json:"dry_run,omitempty"`
 }
 
 // cancelFilter has those parameters of the session list that apply to active sessions.
 type cancelFilter struct {
 	Statuses      string   `doc:"Only these of the statuses pending, in_progress and cancelling, separated by commas." json:"status,omitempty"`
-	Approvals     string   `allowed:"waiting" doc:"The value waiting: only sessions with tool calls that wait for an approval."          json:"approvals,omitempty"`
+	Approvals     string   `allowed:"waiting" doc:"The value waiting selects only sessions with tool calls that wait for an approval."   json:"approvals,omitempty"`
 	AlertType     string   `doc:"Exactly this alert type."                                                             json:"alert_type,omitempty"`
 	ChainID       string   `doc:"Exactly this chain."                                                                  json:"chain_id,omitempty"`
 	Author        string   `doc:"Exactly this author."                                                                 json:"author,omitempty"`
@@ -32,7 +32,7 @@ type cancelFilter struct {
 	Team          string   `doc:"Exactly this team."                                                                   json:"team,omitempty"`
 	Fingerprint   string   `doc:"Exactly the alert with this fingerprint."                                             json:"fingerprint,omitempty"`
 	Labels        []string `doc:"Labels of the alert as name=value; all must match."                                   json:"label,omitempty"`
-	Search        search   `doc:"Words, as in the session list."                                                       json:"search,omitempty"`
+	Search        search   `doc:"Search terms, as in the session list."                                                json:"search,omitempty"`
 	CreatedAfter  string   `doc:"Created at this time or later."                                   format:"date-time"  json:"created_after,omitempty"`
 	CreatedBefore string   `doc:"Created before this time."                                        format:"date-time"  json:"created_before,omitempty"`
 }

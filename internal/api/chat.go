@@ -7,15 +7,15 @@ import (
 
 // questionRequest is the body of a question.
 type questionRequest struct {
-	Content string `doc:"What to ask about the session." json:"content"`
+	Content string `doc:"The question." json:"content"`
 }
 
 type questionOutput struct{ Body questionAccepted }
 
 type questionAccepted struct {
-	ChatID    string `doc:"The session's chat."            json:"chat_id"`
-	MessageID string `doc:"The question."                  json:"message_id"`
-	StageID   string `doc:"The stage that answers it."     json:"stage_id"`
+	ChatID    string `doc:"The id of the session's chat."  json:"chat_id"`
+	MessageID string `doc:"The id of the question."        json:"message_id"`
+	StageID   string `doc:"The id of the stage that answers it." json:"stage_id"`
 }
 
 func (d *desk) ask(ctx context.Context, in *sessionInput) (*questionOutput, error) {

@@ -387,8 +387,8 @@ func returnFromIssuer(t *testing.T) decision {
 	return decision{f: f, query: "?" + back.RawQuery, headers: []string{"Cookie", attempt.Name + "=" + attempt.Value, "Accept", "application/json"}}
 }
 
-// answersEach returns the patterns whose response has an error for each item.
-func answersEach() map[string]bool {
+// bulkPatterns returns the patterns whose response has an error for each item.
+func bulkPatterns() map[string]bool {
 	return map[string]bool{"POST /api/v1/sessions/handling": true, "POST /api/v1/review/bulk": true}
 }
 
@@ -451,7 +451,7 @@ CREATE TRIGGER no_row BEFORE INSERT ON audit_log FOR EACH ROW EXECUTE FUNCTION n
 
 			require.Empty(t, changedTables(before, d.f.tables(t)), "the answer was %d", got.status)
 
-			if answersEach()[pattern] {
+			if bulkPatterns()[pattern] {
 				require.Contains(t, got.body, `"code":"internal"`)
 			} else {
 				require.GreaterOrEqual(t, got.status, http.StatusInternalServerError, got.body)

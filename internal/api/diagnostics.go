@@ -15,13 +15,13 @@ type Diagnostics struct {
 	StartedAt  time.Time           `json:"started_at"`
 	Runtime    RuntimeState        `json:"runtime"`
 	Migrations []Migration         `doc:"Migrations of the database, in order."                                        json:"migrations"`
-	Servers    []AnnouncedServer   `doc:"Servers that use the database or did lately, the one that was seen last first." json:"servers"`
+	Servers    []AnnouncedServer   `doc:"Servers that use the database or did recently, most recently seen first." json:"servers"`
 	Queue      QueueState          `json:"queue"`
 	Pools      []PoolState         `doc:"Pools of database connections, by name."                                      json:"pools"`
 	Warnings   []Warning           `json:"warnings"`
 	MCPServers []MCPServerStatus   `json:"mcp_servers"`
-	Errors     []LoggedError       `doc:"Lines of the log of level error, the oldest first; the last 200 of this server." json:"errors"`
-	Missing    []MissingDiagnostic `doc:"What could not be read."                                                      json:"missing"`
+	Errors     []LoggedError       `doc:"The last 200 log lines of this server with level error, oldest first." json:"errors"`
+	Missing    []MissingDiagnostic `doc:"Parts that could not be read."                                                json:"missing"`
 }
 
 // RuntimeState describes the process.
@@ -31,7 +31,7 @@ type RuntimeState struct {
 	CPUs       int    `json:"cpus"`
 	Goroutines int    `json:"goroutines"`
 	HeapBytes  uint64 `json:"heap_bytes"`
-	SysBytes   uint64 `doc:"Memory that the process got from the system." json:"sys_bytes"`
+	SysBytes   uint64 `doc:"Memory obtained from the operating system." json:"sys_bytes"`
 }
 
 // Migration is an applied database migration.
@@ -53,7 +53,7 @@ type QueueState struct {
 	Pending       int        `json:"pending"`
 	InProgress    int        `json:"in_progress"`
 	Cancelling    int        `json:"cancelling"`
-	Waiting       int        `doc:"Sessions that no server has taken yet." json:"waiting"`
+	Waiting       int        `doc:"Sessions that no server has claimed yet." json:"waiting"`
 	OldestWaiting *time.Time `doc:"When the oldest of them was created."   json:"oldest_waiting"`
 }
 
@@ -64,7 +64,7 @@ type PoolState struct {
 	Acquired      int32  `json:"acquired"`
 	Idle          int32  `json:"idle"`
 	Acquires      int64  `json:"acquires"`
-	EmptyAcquires int64  `doc:"How often none was free." json:"empty_acquires"`
+	EmptyAcquires int64  `doc:"How often no connection was free." json:"empty_acquires"`
 }
 
 // LoggedError is a line of the log with level error.

@@ -43,7 +43,7 @@ func newDocument(mux *http.ServeMux, version string) huma.API {
 					keyScheme: {Type: "http", Scheme: "bearer", Description: "An API key."},
 					cookieScheme: {
 						Type: "apiKey", In: "cookie", Name: cookieName,
-						Description: "A browser that is logged in; what changes something also sends its token as " + csrfHeader + ".",
+						Description: "A browser that is logged in. Requests that change something also send its token as " + csrfHeader + ".",
 					},
 				},
 			},
@@ -87,7 +87,7 @@ func eventsParams() []*huma.Param {
 	return append([]*huma.Param{
 		{Name: "id", In: "path", Required: true, Description: "The id of a session.", Schema: &huma.Schema{Type: huma.TypeString}},
 		{
-			Name: "follow", In: "query", Description: "Stay when the session is over, for the chat that may follow.",
+			Name: "follow", In: "query", Description: "Keep the stream open after the session has ended, for its chat.",
 			Schema: &huma.Schema{Type: huma.TypeBoolean},
 		},
 	}, positionParams()...)
@@ -97,7 +97,7 @@ func eventsParams() []*huma.Param {
 func positionParams() []*huma.Param {
 	return []*huma.Param{
 		{
-			Name: "Last-Event-ID", In: "header", Description: "The number of the last event that the reader has.",
+			Name: "Last-Event-ID", In: "header", Description: "The number of the last event that the reader received.",
 			Schema: &huma.Schema{Type: huma.TypeInteger},
 		},
 		{Name: "last_event_id", In: "query", Description: "The same, for a first request.", Schema: &huma.Schema{Type: huma.TypeInteger}},
@@ -109,7 +109,7 @@ func positionParams() []*huma.Param {
 }
 
 func eventStream() *answer {
-	return &answer{description: "The journal from there on", media: []string{"text/event-stream"}}
+	return &answer{description: "The journal from that position on", media: []string{"text/event-stream"}}
 }
 
 // finishDocument corrects what huma cannot know. The document is encoded on first use.

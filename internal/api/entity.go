@@ -9,18 +9,18 @@ import (
 
 // moveRequest is the new position of an entity.
 type moveRequest struct {
-	Status   *notebook.EntityStatus `doc:"The column; without it the entity stays in its own."                                     json:"status,omitempty"`
-	EpicID   *string                `doc:"The epic, and with it its project; an empty text removes the epic."                      json:"epic_id,omitempty"`
-	BeforeID string                 `doc:"The entity of the column that it comes directly before."                                 json:"before_id,omitempty"`
-	AfterID  string                 `doc:"The entity of the column that it comes directly after. With neither, the end is meant." json:"after_id,omitempty"`
+	Status   *notebook.EntityStatus `doc:"The column; if absent, the entity stays in its column."                                  json:"status,omitempty"`
+	EpicID   *string                `doc:"The epic, which also sets the project; an empty string removes the epic."                json:"epic_id,omitempty"`
+	BeforeID string                 `doc:"The entity of the column to place it directly before."                                   json:"before_id,omitempty"`
+	AfterID  string                 `doc:"The entity of the column to place it directly after. Without either, it is placed last." json:"after_id,omitempty"`
 }
 
 type entitiesOutput struct{ Body entityList }
 
 type entityList struct {
 	Entities   []notebook.EntityDetail `json:"entities"`
-	NextCursor string                  `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
-	Total      int                     `doc:"How many entities match in all pages."       json:"total"`
+	NextCursor string                  `doc:"Cursor of the next page; absent on the last page." json:"next_cursor,omitempty"`
+	Total      int                     `doc:"Number of entities that match, over all pages." json:"total"`
 }
 
 func (h *entities) listEntities(ctx context.Context, in *entitiesInput) (*entitiesOutput, error) {

@@ -33,7 +33,7 @@ func (h *entities) exportEntities(ctx context.Context, in *exportEntitiesInput) 
 
 	query.Visible = callerOf(ctx).visible
 
-	entities, err := begun(h.board.Export(ctx, query))
+	entities, err := peekFirst(h.board.Export(ctx, query))
 	if err != nil {
 		return nil, fmt.Errorf("export entities: %w", err)
 	}
@@ -51,9 +51,9 @@ func (h *entities) exportEntities(ctx context.Context, in *exportEntitiesInput) 
 	}
 }
 
-// begun reads the first value of a sequence, so that an initial error can still be returned as one. The returned sequence can be read
+// peekFirst reads the first value of a sequence, so that an initial error can still be returned as one. The returned sequence can be read
 // once.
-func begun[T any](all iter.Seq2[T, error]) (iter.Seq2[T, error], error) {
+func peekFirst[T any](all iter.Seq2[T, error]) (iter.Seq2[T, error], error) {
 	next, stop := iter.Pull2(all)
 
 	first, err, ok := next()

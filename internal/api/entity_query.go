@@ -15,21 +15,21 @@ type EntityFilter struct {
 	States    string     `doc:"States, separated by commas: proposed, accepted, rejected, merged." default:"accepted" query:"state"`
 	ProjectID identifier `doc:"Filed under this project."                                        query:"project_id"`
 	EpicID    identifier `doc:"Filed under this epic."                                           query:"epic_id"`
-	Unfiled   string     `doc:"The value true chooses entities without a project."               enum:"true,false" query:"unfiled"`
+	Unfiled   string     `doc:"The value true selects entities without a project."               enum:"true,false" query:"unfiled"`
 	NoteID    identifier `doc:"With this note as one of their sources."                          query:"note_id"`
 	SessionID identifier `doc:"From notes about this session."                                   query:"session_id"`
-	Owner     string     `doc:"Exactly this owner, without case."                                query:"owner"`
+	Owner     string     `doc:"Exactly this owner, ignoring case."                               query:"owner"`
 	Tag       string     `doc:"With this tag."                                                   query:"tag"`
 	DueFrom   string     `doc:"Due on this day or later, as YYYY-MM-DD."                         format:"date" query:"due_from"`
 	DueTo     string     `doc:"Due on this day or earlier, as YYYY-MM-DD."                       format:"date" query:"due_to"`
-	Search    search     `doc:"Words that title or content contain."                             query:"q"`
+	Search    search     `doc:"Words in the title or content."                                   query:"q"`
 }
 
 type entitiesInput struct {
 	EntityFilter
 
-	Order  string  `doc:"The newest first, or the order of the board: by status, then as people ordered them." enum:"newest,board" default:"newest" query:"order"`
-	Limit  integer `doc:"How many entities a page has."                                              query:"limit"`
+	Order  string  `doc:"Newest first, or the order of the board: by status, then as users ordered them." enum:"newest,board" default:"newest" query:"order"`
+	Limit  integer `doc:"Maximum number of entities per page."                                       query:"limit"`
 	Cursor cursor  `doc:"The next_cursor of the previous page, with the same order."                  query:"cursor"`
 }
 

@@ -9,9 +9,9 @@ import (
 
 // feedbackRequest is the body that gives feedback.
 type feedbackRequest struct {
-	Rating    string `doc:"What you think of the conclusion." enum:"right,partly,wrong"                              json:"rating"`
-	Why       string `doc:"Why, in at most 2,000 characters."                                                        json:"why,omitempty"`
-	RealCause string `doc:"What the cause really was, in at most 2,000 characters. Not allowed with the rating right." json:"real_cause,omitempty"`
+	Rating    string `doc:"Your rating of the conclusion." enum:"right,partly,wrong"                              json:"rating"`
+	Why       string `doc:"The reason, at most 2,000 characters."                                                    json:"why,omitempty"`
+	RealCause string `doc:"The real cause, at most 2,000 characters. Not allowed with the rating right." json:"real_cause,omitempty"`
 }
 
 type feedbackListOutput struct{ Body feedbackList }

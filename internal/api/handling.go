@@ -10,31 +10,31 @@ import (
 
 // handlingRequest is the body that changes the handling of a session. Omitted fields keep their values.
 type handlingRequest struct {
-	State      *tarsy.HandlingState `doc:"The new state. A session that is in it already stays as it is."                  json:"state,omitempty"`
-	Assignee   *string              `doc:"Who takes care of the session; empty for nobody, me for the caller."             json:"assignee,omitempty"   maxLength:"200"`
-	Resolution *string              `doc:"What resolved the session. Only a resolved session has it; send it with the state resolved, or later." json:"resolution,omitempty" maxLength:"2000"`
-	Tags       *tagsRequest         `doc:"Which tags the session has."                                                     json:"tags,omitempty"`
+	State      *tarsy.HandlingState `doc:"The new state. A session that is already in this state is not changed."          json:"state,omitempty"`
+	Assignee   *string              `doc:"The assignee of the session; empty for none, me for the caller."                 json:"assignee,omitempty"   maxLength:"200"`
+	Resolution *string              `doc:"What resolved the session. Only for resolved sessions: send it with the state resolved, or later." json:"resolution,omitempty" maxLength:"2000"`
+	Tags       *tagsRequest         `doc:"Changes to the session's tags."                                                  json:"tags,omitempty"`
 }
 
 // tagsRequest changes the tags of a session.
 type tagsRequest struct {
-	Set    *[]string `doc:"All tags; they replace those that it has."                   json:"set,omitempty"    maxItems:"20"`
-	Add    []string  `doc:"Tags to add; one that the session has, in any case, stays."  json:"add,omitempty"    maxItems:"20"`
-	Remove []string  `doc:"Tags to remove, in any case."                                json:"remove,omitempty" maxItems:"20"`
+	Set    *[]string `doc:"All tags; they replace the existing ones."                   json:"set,omitempty"    maxItems:"20"`
+	Add    []string  `doc:"Tags to add, ignoring case; existing ones are kept."         json:"add,omitempty"    maxItems:"20"`
+	Remove []string  `doc:"Tags to remove, ignoring case."                              json:"remove,omitempty" maxItems:"20"`
 }
 
 // handlingBulkRequest is the body that changes the handling of many sessions.
 type handlingBulkRequest struct {
-	IDs        []string             `doc:"The ids of the sessions. Each is changed by itself, whether others fail or not." json:"ids"                  maxItems:"500" minItems:"1"`
-	State      *tarsy.HandlingState `doc:"The new state. A session that is in it already stays as it is."                  json:"state,omitempty"`
-	Assignee   *string              `doc:"Who takes care of the sessions; empty for nobody, me for the caller."            json:"assignee,omitempty"   maxLength:"200"`
+	IDs        []string             `doc:"The ids of the sessions. Each session is changed independently of the others." json:"ids"                  maxItems:"500" minItems:"1"`
+	State      *tarsy.HandlingState `doc:"The new state. A session that is already in this state is not changed."          json:"state,omitempty"`
+	Assignee   *string              `doc:"The assignee of the sessions; empty for none, me for the caller."                json:"assignee,omitempty"   maxLength:"200"`
 	Resolution *string              `doc:"What resolved the sessions."                                                     json:"resolution,omitempty" maxLength:"2000"`
-	Tags       *tagsRequest         `doc:"Which tags the sessions have."                                                   json:"tags,omitempty"`
+	Tags       *tagsRequest         `doc:"Changes to the sessions' tags."                                                  json:"tags,omitempty"`
 }
 
 type handlingInput struct {
 	ID      string  `doc:"The id of a session." path:"id"`
-	IfMatch ifMatch `doc:"The ETag of the handling; \"0\" if the session has none. If it was changed meanwhile the answer is 412. Without the header the change is made to what is there." header:"If-Match"`
+	IfMatch ifMatch `doc:"The ETag of the handling; \"0\" if the session has none. If it has changed since, the response is 412. Without the header the change applies to the current version." header:"If-Match"`
 }
 
 type handlingOutput struct {

@@ -20,19 +20,19 @@ type alive struct {
 type healthOutput struct{ Body health }
 
 type health struct {
-	Status   string      `doc:"Degraded: it runs, and not all of it works." enum:"healthy,degraded" json:"status"`
+	Status   string      `doc:"Degraded means that the server runs, but not all of it works." enum:"healthy,degraded" json:"status"`
 	Version  string      `json:"version"`
 	ServerID string      `json:"server_id"`
 	Database string      `enum:"ok"                                         json:"database"`
 	Queue    queueCounts `json:"queue"`
 	Warnings []Warning   `json:"warnings"`
 
-	MCPServers []MCPServerStatus `doc:"The servers that chains use." json:"mcp_servers"`
+	MCPServers []MCPServerStatus `doc:"The MCP servers that chains use." json:"mcp_servers"`
 }
 
 type queueCounts struct {
-	Waiting int `doc:"Sessions that wait for a worker, over all servers." json:"waiting"`
-	Leased  int `doc:"Sessions that are worked on, over all servers."     json:"leased"`
+	Waiting int `doc:"Sessions that wait for a worker, across all servers." json:"waiting"`
+	Leased  int `doc:"Sessions in progress, across all servers."          json:"leased"`
 }
 
 func (s *system) getReady(ctx context.Context, _ *struct{}) (*aliveOutput, error) {
@@ -46,7 +46,7 @@ func (s *system) getReady(ctx context.Context, _ *struct{}) (*aliveOutput, error
 	if !ok {
 		s.logger.WarnContext(ctx, "server not ready", "error", err)
 
-		return nil, tarsy.Errorf(tarsy.CodeUnavailable, "the server is not ready; its log says why")
+		return nil, tarsy.Errorf(tarsy.CodeUnavailable, "the server is not ready; see its log for the reason")
 	}
 
 	code := reason.Code

@@ -13,7 +13,7 @@ import (
 func (f *fixture) myID(t *testing.T, headers []string) string {
 	t.Helper()
 
-	return get[who](t, f, "/api/v1/me", headers...).ID
+	return get[meResponse](t, f, "/api/v1/me", headers...).ID
 }
 
 // requireApart checks that two callers named Ana neither replace nor withdraw each other's feedback, nor list each other's sessions as
@@ -179,7 +179,7 @@ func TestLoginAnswersIdentity(t *testing.T) {
 	for want, headers := range map[string][]string{issued.ID: nil, issued.ID + "/user:Bob": {"X-Forwarded-User", "Bob"}} {
 		got := f.request(t, http.MethodPost, "/api/v1/login", `{"key": "`+secretOf(key)+`"}`, headers...)
 		require.Equal(t, http.StatusOK, got.status, got.body)
-		require.Equal(t, want, decode[who](t, got).ID)
+		require.Equal(t, want, decode[meResponse](t, got).ID)
 		require.Equal(t, want, f.myID(t, append([]string{"Cookie", got.header.Get("Set-Cookie")}, headers...)))
 	}
 }

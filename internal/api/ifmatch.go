@@ -14,7 +14,7 @@ type ifMatch string
 func (header ifMatch) version() (int64, error) {
 	if header == "" {
 		return 0, tarsy.FieldErrorf(tarsy.CodeMissingIfMatch, "If-Match",
-			"If-Match is missing; send the ETag of what you are changing, so that nobody's change is lost")
+			"If-Match is missing; send the ETag of the version you are changing, to avoid overwriting another change")
 	}
 
 	text, opened := strings.CutPrefix(string(header), `"`)

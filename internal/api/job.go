@@ -11,7 +11,7 @@ import (
 type jobListInput struct {
 	Queue  string                 `doc:"Jobs of this queue only." query:"queue"`
 	State  one[notebook.JobState] `doc:"Jobs in this state only." query:"state"`
-	Limit  integer                `doc:"How many jobs a page has." query:"limit"`
+	Limit  integer                `doc:"Maximum number of jobs per page." query:"limit"`
 	Cursor cursor                 `doc:"The next_cursor of the previous page." query:"cursor"`
 }
 
@@ -20,8 +20,8 @@ type jobListOutput struct{ Body jobList }
 type jobList struct {
 	Queues     []notebook.JobQueue `doc:"All queues of the server with the number of their jobs." json:"queues"`
 	Jobs       []notebook.Job      `doc:"Newest first."                                          json:"jobs"`
-	NextCursor string              `doc:"Gets the next page; the last page has none."            json:"next_cursor,omitempty"`
-	Total      int                 `doc:"How many jobs match in all pages."                      json:"total"`
+	NextCursor string              `doc:"Cursor of the next page; absent on the last page."      json:"next_cursor,omitempty"`
+	Total      int                 `doc:"Number of jobs that match, over all pages."             json:"total"`
 }
 
 type jobInput struct {

@@ -12,17 +12,17 @@ import (
 
 // keyRequest is the body that creates a key.
 type keyRequest struct {
-	Name   string        `doc:"Who uses the key; the author of what is done with it." json:"name"   maxLength:"100" minLength:"1"`
-	Scopes []tarsy.Scope `doc:"What the key may do: admin includes write, write includes read." json:"scopes" minItems:"1"`
+	Name   string        `doc:"The name of the user; the author of what is done with the key." json:"name"   maxLength:"100" minLength:"1"`
+	Scopes []tarsy.Scope `doc:"The scopes of the key: admin includes write, write includes read." json:"scopes" minItems:"1"`
 
-	ExpiresAt string   `doc:"When the key expires; without it the key does not expire." format:"date-time" json:"expires_at,omitempty"`
-	Teams     []string `doc:"Teams whose sessions the key sees where sessions are visible by team; without any it sees all. An admin sees all in any case." json:"teams,omitempty" maxItems:"20"`
+	ExpiresAt string   `doc:"Expiry time; if absent, the key does not expire." format:"date-time" json:"expires_at,omitempty"`
+	Teams     []string `doc:"Teams whose sessions the key sees if sessions are visible by team; without any it sees all. An admin always sees all." json:"teams,omitempty" maxItems:"20"`
 }
 
 type createdKeyOutput struct{ Body createdKey }
 
 type createdKey struct {
-	Key string `doc:"The secret. It is shown now and never again." json:"key"`
+	Key string `doc:"The secret. It is returned only once." json:"key"`
 
 	tarsy.APIKey
 }

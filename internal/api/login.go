@@ -36,21 +36,21 @@ type meOutput struct{ Body me }
 
 // me describes the caller, as the server sees it.
 type me struct {
-	AuthRequired  bool             `doc:"Whether a key is needed here."                                      json:"auth_required"`
+	AuthRequired  bool             `doc:"Whether the server requires an API key."                            json:"auth_required"`
 	Authenticated bool             `doc:"Whether the caller may use the API."                                json:"authenticated"`
-	Name          string           `doc:"The author of what the caller does."                                json:"name"`
-	ID            string           `doc:"The identity that author_id and assignee_id are compared with; empty for callers without one, whom only their name tells apart." json:"id"`
-	Role          tarsy.AccessRole `doc:"What the caller may do; empty without a login." json:"role"`
-	Scopes        []tarsy.Scope    `doc:"The same as scopes; admin comes with write and read."       json:"scopes"`
+	Name          string           `doc:"The name of the caller, and the author of what it does."            json:"name"`
+	ID            string           `doc:"The identity that author_id and assignee_id are compared with; empty for callers without one, who are identified by name only." json:"id"`
+	Role          tarsy.AccessRole `doc:"The caller's role; empty without a login." json:"role"`
+	Scopes        []tarsy.Scope    `doc:"The role as scopes; admin includes write and read."         json:"scopes"`
 	Visibility    visibility       `doc:"Which sessions the caller sees." json:"visibility"`
-	CSRFToken     string           `doc:"What a browser's session sends as X-CSRF-Token; empty without one." json:"csrf_token"`
-	OIDC          *oidcLogin       `doc:"The login with OpenID Connect, for callers that are not logged in; missing where there is none." json:"oidc,omitempty"`
+	CSRFToken     string           `doc:"The token that a browser session sends as X-CSRF-Token; empty without a browser session." json:"csrf_token"`
+	OIDC          *oidcLogin       `doc:"The login with OpenID Connect, for callers that are not logged in; absent if there is none." json:"oidc,omitempty"`
 }
 
 // visibility describes which sessions a caller can see.
 type visibility struct {
-	Limited bool     `doc:"Whether the caller sees only sessions of the teams and those without a team." json:"limited"`
-	Teams   []string `doc:"The teams, if it is limited."                                                 json:"teams"`
+	Limited bool     `doc:"Whether the caller sees only sessions of its teams and sessions without a team." json:"limited"`
+	Teams   []string `doc:"The caller's teams, if it is limited."                                        json:"teams"`
 }
 
 // me describes the caller to itself. Where no key is required every caller has all roles, whatever the scopes of its key.

@@ -28,8 +28,8 @@ type visibility struct {
 // everySession is the visibility of an unlimited caller.
 func everySession() visibility { return visibility{Teams: []string{}} }
 
-// who is the response of /api/v1/me.
-type who struct {
+// meResponse is the response of /api/v1/me.
+type meResponse struct {
 	AuthRequired  bool             `json:"auth_required"`
 	Authenticated bool             `json:"authenticated"`
 	Name          string           `json:"name"`
@@ -43,7 +43,7 @@ type who struct {
 // browser is a logged-in browser.
 type browser struct {
 	cookie *http.Cookie
-	me     who
+	me     meResponse
 }
 
 // headers returns the headers that its page sends with a request.
@@ -63,7 +63,7 @@ func (f *fixture) login(t *testing.T, key []string, headers ...string) browser {
 	got := f.request(t, http.MethodPost, "/api/v1/login", `{"key":"`+secretOf(key)+`"}`, headers...)
 	require.Equal(t, http.StatusOK, got.status, got.body)
 
-	return browser{cookie: cookieOf(t, got), me: decode[who](t, got)}
+	return browser{cookie: cookieOf(t, got), me: decode[meResponse](t, got)}
 }
 
 func cookieOf(t *testing.T, got answer) *http.Cookie {
@@ -100,11 +100,11 @@ func TestLoginCookieIsHttpOnlyAndSameSite(t *testing.T) {
 	owner, key := f.key(t, "ada", tarsy.ScopeWrite)
 	b := f.login(t, key)
 
-	require.Equal(t, who{
+	require.Equal(t, meResponse{
 		AuthRequired: true, Authenticated: true, Name: "ada", ID: owner.ID, Role: tarsy.RoleResponder, Scopes: []tarsy.Scope{tarsy.ScopeRead, tarsy.ScopeWrite}, CSRFToken: b.me.CSRFToken, Visibility: everySession(),
 	}, b.me)
 	require.Len(t, b.me.CSRFToken, 26)
-	require.Equal(t, b.me, get[who](t, f, "/api/v1/me", b.without()...))
+	require.Equal(t, b.me, get[meResponse](t, f, "/api/v1/me", b.without()...))
 
 	require.Equal(t, "tarsy_session", b.cookie.Name)
 	require.Equal(t, "/", b.cookie.Path)
@@ -250,7 +250,7 @@ func TestHeaderTakesPrecedenceOverCookie(t *testing.T) {
 	_, writer := f.key(t, "writer", tarsy.ScopeWrite)
 	b := f.login(t, reader)
 
-	require.Equal(t, "writer", get[who](t, f, "/api/v1/me", b.without(writer...)...).Name)
+	require.Equal(t, "writer", get[meResponse](t, f, "/api/v1/me", b.without(writer...)...).Name)
 
 	got := f.request(t, http.MethodPost, "/api/v1/alerts", `{"alert_type":"kubernetes","data":"x"}`, b.without(writer...)...)
 	require.Equal(t, http.StatusAccepted, got.status, "a key that is sent needs no token")
@@ -267,7 +267,7 @@ func TestProxyAuthorizationDoesNotHideCookie(t *testing.T) {
 	basic := []string{"Authorization", "Basic YWRhOnNlY3JldA=="}
 	b := f.login(t, key, basic...)
 
-	require.Equal(t, b.me, get[who](t, f, "/api/v1/me", b.without(basic...)...))
+	require.Equal(t, b.me, get[meResponse](t, f, "/api/v1/me", b.without(basic...)...))
 
 	post := func(headers []string) answer {
 		return f.request(t, http.MethodPost, "/api/v1/alerts", `{"alert_type":"kubernetes","data":"x"}`, append(headers, basic...)...)
@@ -289,7 +289,7 @@ func TestBrowserSessionEndsWithKeyExpiryOrLogout(t *testing.T) {
 	requireOver := func(b browser) {
 		problem := f.requireProblem(t, read(b), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
 		require.Contains(t, problem.Detail, "log in again")
-		require.Equal(t, who{AuthRequired: true, Scopes: []tarsy.Scope{}, Visibility: everySession()}, get[who](t, f, "/api/v1/me", b.without()...))
+		require.Equal(t, meResponse{AuthRequired: true, Scopes: []tarsy.Scope{}, Visibility: everySession()}, get[meResponse](t, f, "/api/v1/me", b.without()...))
 	}
 
 	revoked, header := f.key(t, "revoked", tarsy.ScopeRead)
@@ -341,11 +341,11 @@ func TestWithoutAuthEveryoneHasAccessAndLoginSetsName(t *testing.T) {
 
 	f := newFixture(t)
 	everything := []tarsy.Scope{tarsy.ScopeRead, tarsy.ScopeWrite, tarsy.ScopeAdmin}
-	require.Equal(t, who{Authenticated: true, Name: "api-client", Role: tarsy.RoleAdmin, Scopes: everything, Visibility: everySession()}, get[who](t, f, "/api/v1/me"))
+	require.Equal(t, meResponse{Authenticated: true, Name: "api-client", Role: tarsy.RoleAdmin, Scopes: everything, Visibility: everySession()}, get[meResponse](t, f, "/api/v1/me"))
 
 	owner, key := f.key(t, "ada", tarsy.ScopeRead)
 	b := f.login(t, key)
-	require.Equal(t, who{Authenticated: true, Name: "ada", ID: owner.ID, Role: tarsy.RoleAdmin, Scopes: everything, Visibility: everySession(), CSRFToken: b.me.CSRFToken}, b.me)
+	require.Equal(t, meResponse{Authenticated: true, Name: "ada", ID: owner.ID, Role: tarsy.RoleAdmin, Scopes: everything, Visibility: everySession(), CSRFToken: b.me.CSRFToken}, b.me)
 	require.Equal(t, "ada", f.authorOf(t, b.headers()...))
 	f.requireProblem(t, f.request(t, http.MethodPost, "/api/v1/alerts", `{}`, b.without()...), http.StatusForbidden, tarsy.CodeCSRFFailed)
 

@@ -13,13 +13,13 @@ import (
 
 // noteRequest is the body of a capture.
 type noteRequest struct {
-	Content   string              `doc:"The text, up to 64 KiB. It may be left out with source session: then the session's final analysis is kept." json:"content,omitempty"`
-	Source    notebook.NoteSource `doc:"Where it is captured." json:"source"`
+	Content   string              `doc:"The text, at most 64 KiB. Optional with source session; the default is then the session's final analysis." json:"content,omitempty"`
+	Source    notebook.NoteSource `doc:"Where the note is captured." json:"source"`
 	SessionID string              `doc:"The session that the note is about; required with source session." json:"session_id,omitempty"`
 }
 
 type captureInput struct {
-	Key idempotencyKey `doc:"A name of your choice for this request. Repeating it returns the note that the first one captured." header:"Idempotency-Key" maxLength:"255"`
+	Key idempotencyKey `doc:"A unique key of your choice. Repeating the request with the same key returns the note that the first one captured." header:"Idempotency-Key" maxLength:"255"`
 }
 
 type noteInput struct {
@@ -28,7 +28,7 @@ type noteInput struct {
 
 type captureOutput struct {
 	Status   int
-	Location string `doc:"The note." header:"Location"`
+	Location string `doc:"URL of the note." header:"Location"`
 	Body     noteCaptured
 }
 
@@ -44,8 +44,8 @@ type noteListInput struct {
 	Statuses  string     `doc:"Statuses, separated by commas." query:"status"`
 	Source    string     `doc:"Exactly this source." query:"source"`
 	SessionID identifier `doc:"Notes about this session." query:"session_id"`
-	Search    search     `doc:"Words that the text contains." query:"q"`
-	Limit     integer    `doc:"How many notes a page has." query:"limit"`
+	Search    search     `doc:"Words in the text." query:"q"`
+	Limit     integer    `doc:"Maximum number of notes per page." query:"limit"`
 	Cursor    cursor     `doc:"The next_cursor of the previous page." query:"cursor"`
 }
 
@@ -53,8 +53,8 @@ type noteListOutput struct{ Body noteList }
 
 type noteList struct {
 	Notes      []notebook.Note `json:"notes"`
-	NextCursor string          `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
-	Total      int             `doc:"How many notes match in all pages." json:"total"`
+	NextCursor string          `doc:"Cursor of the next page; absent on the last page." json:"next_cursor,omitempty"`
+	Total      int             `doc:"Number of notes that match, over all pages." json:"total"`
 }
 
 // reprocessRequest is the body that selects notes to process again.
@@ -65,7 +65,7 @@ type reprocessRequest struct {
 type reprocessOutput struct{ Body reprocessAccepted }
 
 type reprocessAccepted struct {
-	Count int `doc:"How many notes are processed again." json:"count"`
+	Count int `doc:"Number of notes that are processed again." json:"count"`
 }
 
 // captures limits how many notes are captured with a key, by a user, or from a network if the caller has neither.

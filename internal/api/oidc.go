@@ -40,7 +40,7 @@ type OIDC struct {
 // oidcLogin is what the login page needs to offer the login.
 type oidcLogin struct {
 	Label string `doc:"Text of the button." json:"label"`
-	URL   string `doc:"Where the login begins; return_to is added." json:"url"`
+	URL   string `doc:"Path that starts the login; return_to is added." json:"url"`
 }
 
 // oidcLogin returns the login to offer; nil if there is none, or where no login is required.
@@ -82,10 +82,10 @@ type oidcBeginInput struct {
 func (in *oidcBeginInput) Resolve(ctx huma.Context) []error { in.visit.read(ctx); return nil }
 
 type oidcCallbackInput struct {
-	State  string `doc:"The state that the login began with."           query:"state"`
-	Code   string `doc:"What the issuer exchanges for the ID token."    query:"code"`
-	Issuer string `doc:"The issuer, if it repeats its name (RFC 9207)." query:"iss"`
-	Error  string `doc:"The issuer's code of an error."                 query:"error"`
+	State  string `doc:"The state that the login started with."         query:"state"`
+	Code   string `doc:"The authorization code, which the issuer exchanges for the ID token." query:"code"`
+	Issuer string `doc:"The issuer, if it identifies itself (RFC 9207)." query:"iss"`
+	Error  string `doc:"The issuer's error code."                       query:"error"`
 
 	visit visit
 }
@@ -277,8 +277,8 @@ func (a *account) refuseLogin(ctx context.Context, who *caller, from *visit, ret
 
 	// Log the cause, not the message for users.
 	cause := err
-	if told, ok := errors.AsType[*tarsy.Error](err); ok && told.Err != nil {
-		cause = told.Err
+	if userError, ok := errors.AsType[*tarsy.Error](err); ok && userError.Err != nil {
+		cause = userError.Err
 	}
 
 	reason := a.audit.mask(cause.Error())

@@ -156,7 +156,7 @@ func (s *Server) register(o operation) {
 		Parameters: o.parameters, Security: []map[string][]string{},
 		Extensions: map[string]any{roleExtension: cmp.Or(string(o.scope.Role()), "none")},
 		Responses: map[string]*huma.Response{"default": {
-			Description: "A problem; its code says which.",
+			Description: "A problem; its code identifies it.",
 			Content:     map[string]*huma.MediaType{problem.MediaType: {Schema: registry.Schema(reflect.TypeFor[problem.Problem](), true, "")}},
 		}},
 	}

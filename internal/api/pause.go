@@ -11,9 +11,9 @@ import (
 
 // pauseRequest is the body that pauses something.
 type pauseRequest struct {
-	Reason   string `doc:"Why, for others."                                                                              json:"reason,omitempty"`
-	EndsAt   string `doc:"When it resumes by itself; without this and duration somebody has to resume it." format:"date-time" json:"ends_at,omitempty"`
-	Duration string `doc:"After how long it resumes by itself, such as 30m or 2h. Give only one of ends_at and duration."  json:"duration,omitempty"`
+	Reason   string `doc:"The reason, shown to other users."                                                             json:"reason,omitempty"`
+	EndsAt   string `doc:"When it resumes automatically; without this and duration it must be resumed manually." format:"date-time" json:"ends_at,omitempty"`
+	Duration string `doc:"After how long it resumes automatically, such as 30m or 2h. Set only one of ends_at and duration." json:"duration,omitempty"`
 }
 
 type pauseInput struct {
@@ -23,7 +23,7 @@ type pauseInput struct {
 type pauseListOutput struct{ Body pauseList }
 
 type pauseList struct {
-	Pauses []tarsy.Pause `doc:"What is paused now." json:"pauses"`
+	Pauses []tarsy.Pause `doc:"The current pauses." json:"pauses"`
 }
 
 type pauseOutput struct{ Body tarsy.Pause }
@@ -121,7 +121,7 @@ func pauseWarnings(pauses []tarsy.Pause, serverID string) []Warning {
 			effect = "Alerts are accepted and wait."
 		}
 
-		until := "Somebody has to resume it."
+		until := "It must be resumed manually."
 		if p.EndsAt != nil {
 			until = "It resumes at " + p.EndsAt.UTC().Format(time.RFC3339) + "."
 		}

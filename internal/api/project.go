@@ -13,8 +13,8 @@ type projectRequest struct {
 	Name        *string                 `doc:"Required to create a project. Unique, ignoring case."                          json:"name,omitempty"        maxLength:"200" minLength:"1"`
 	Description *string                 `doc:"Read by the model that files entities."                                       json:"description,omitempty" maxLength:"20000"`
 	Status      *notebook.ProjectStatus `doc:"The pipeline files nothing under an archived project."                        json:"status,omitempty"`
-	BeforeID    string                  `doc:"The project that it comes directly before."                                   json:"before_id,omitempty"`
-	AfterID     string                  `doc:"The project that it comes directly after. With neither, it stays where it is." json:"after_id,omitempty"`
+	BeforeID    string                  `doc:"The project to place it directly before."                                     json:"before_id,omitempty"`
+	AfterID     string                  `doc:"The project to place it directly after. Without either, it stays where it is." json:"after_id,omitempty"`
 }
 
 // epicRequest is the body that creates or changes an epic.
@@ -22,14 +22,14 @@ type epicRequest struct {
 	Name        *string              `doc:"Required to create an epic. Unique in the project, ignoring case."                json:"name,omitempty"        maxLength:"200" minLength:"1"`
 	Description *string              `doc:"Read by the model that files entities."                                          json:"description,omitempty" maxLength:"20000"`
 	Status      *notebook.EpicStatus `doc:"The pipeline files nothing under an epic that is done."                          json:"status,omitempty"`
-	BeforeID    string               `doc:"The epic of the project that it comes directly before."                          json:"before_id,omitempty"`
-	AfterID     string               `doc:"The epic of the project that it comes directly after. With neither, it stays where it is." json:"after_id,omitempty"`
+	BeforeID    string               `doc:"The epic of the project to place it directly before."                            json:"before_id,omitempty"`
+	AfterID     string               `doc:"The epic of the project to place it directly after. Without either, it stays where it is." json:"after_id,omitempty"`
 }
 
 type projectsInput struct {
 	Statuses string  `doc:"Statuses, separated by commas: active, archived."                           query:"status"`
 	Search   search  `doc:"Part of the name or description of the project or of one of its epics."     query:"q"`
-	Limit    integer `doc:"How many projects a page has."                                              query:"limit"`
+	Limit    integer `doc:"Maximum number of projects per page."                                       query:"limit"`
 	Cursor   cursor  `doc:"The next_cursor of the previous page."                                      query:"cursor"`
 }
 
@@ -37,8 +37,8 @@ type projectsOutput struct{ Body projectList }
 
 type projectList struct {
 	Projects   []notebook.ProjectDetail `json:"projects"`
-	NextCursor string                   `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
-	Total      int                      `doc:"How many projects match in all pages."       json:"total"`
+	NextCursor string                   `doc:"Cursor of the next page; absent on the last page." json:"next_cursor,omitempty"`
+	Total      int                      `doc:"Number of projects that match, over all pages." json:"total"`
 }
 
 func (h *entities) listProjects(ctx context.Context, in *projectsInput) (*projectsOutput, error) {

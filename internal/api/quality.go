@@ -9,9 +9,9 @@ import (
 )
 
 type qualityInput struct {
-	From moment               `doc:"Completed at this time or later; 30 days before the end if left out." query:"from"`
-	To   moment               `doc:"Completed before this time; now if left out."                       query:"to"`
-	By   one[tarsy.QualityBy] `doc:"What a row is about." default:"chain" query:"by"`
+	From moment               `doc:"Completed at this time or later; the default is 30 days before the end." query:"from"`
+	To   moment               `doc:"Completed before this time; the default is now."                    query:"to"`
+	By   one[tarsy.QualityBy] `doc:"How the rows are grouped." default:"chain" query:"by"`
 }
 
 type qualityOutput struct{ Body tarsy.Quality }

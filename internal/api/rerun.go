@@ -10,16 +10,16 @@ import (
 
 // rerunRequest is the body of a re-run: the differences from the original session.
 type rerunRequest struct {
-	ChainID      string              `doc:"Another chain; the session's own if left out. A selection of tools is kept only with the session's own." json:"chain_id,omitempty"`
-	LLMProvider  *string             `doc:"The LLM provider that every agent uses, instead of those of the chain. If left out, the one that the session was asked to use; empty for those of the chain." json:"llm_provider,omitempty"`
-	MCPSelection *tarsy.MCPSelection `doc:"Limits which of the chain's MCP servers and tools the session uses; the session's own selection if left out." json:"mcp_selection,omitempty"`
+	ChainID      string              `doc:"The chain; the default is the session's. The session's selection of tools is kept only with its own chain." json:"chain_id,omitempty"`
+	LLMProvider  *string             `doc:"The LLM provider that every agent uses, instead of those of the chain. The default is the one requested for the session; empty for those of the chain." json:"llm_provider,omitempty"`
+	MCPSelection *tarsy.MCPSelection `doc:"Limits which of the chain's MCP servers and tools the session uses; the default is the session's selection." json:"mcp_selection,omitempty"`
 	// MCP is the name that alerts also accept for mcp_selection.
-	MCP *tarsy.MCPSelection `doc:"Another name for mcp_selection; give only one of them." json:"mcp,omitempty"`
+	MCP *tarsy.MCPSelection `doc:"Alias of mcp_selection; set only one of them." json:"mcp,omitempty"`
 }
 
 type rerunInput struct {
 	ID  string         `doc:"The id of a session." path:"id"`
-	Key idempotencyKey `doc:"A name of your choice for this request. Repeating it within 24 hours returns the session that the first one created." header:"Idempotency-Key" maxLength:"255"`
+	Key idempotencyKey `doc:"A unique key of your choice. Repeating the request with the same key within 24 hours returns the session that the first one created." header:"Idempotency-Key" maxLength:"255"`
 }
 
 func (s *sessions) rerunSession(ctx context.Context, in *rerunInput) (*acceptedOutput, error) {

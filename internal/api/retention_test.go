@@ -120,7 +120,7 @@ func TestRunningSessionIsNotDeleted(t *testing.T) {
 	require.True(t, ok)
 
 	problem := f.requireProblem(t, f.request(t, http.MethodDelete, "/api/v1/sessions/"+asked, ""), http.StatusConflict, tarsy.CodeConflict)
-	require.Equal(t, "the session is answering a question: cancel that or wait until it is done, then delete it", problem.Detail)
+	require.Equal(t, "the session is answering a question: cancel the answer or wait for it to finish, then delete the session", problem.Detail)
 }
 
 func TestDeletingNeedsWriteScope(t *testing.T) {

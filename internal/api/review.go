@@ -13,11 +13,11 @@ const maxBulk = 100
 
 type reviewListInput struct {
 	Kinds     string     `doc:"Kinds, separated by commas."                                                           query:"kind"`
-	Statuses  string     `doc:"Statuses, separated by commas. If only open is selected, the oldest item is the first." query:"status"`
-	ProjectID identifier `doc:"Items of this project: it is the entity's, or proposed for it, or that of the new epic." query:"project_id"`
+	Statuses  string     `doc:"Statuses, separated by commas. If only open is selected, the oldest items come first." query:"status"`
+	ProjectID identifier `doc:"Items of this project: the project of the entity, the one proposed for it, or that of the new epic." query:"project_id"`
 	NoteID    identifier `doc:"Items of this note."                                                                   query:"note_id"`
 	EntityID  identifier `doc:"Items about this entity."                                                              query:"entity_id"`
-	Limit     integer    `doc:"How many items a page has."                                                            query:"limit"`
+	Limit     integer    `doc:"Maximum number of items per page."                                                     query:"limit"`
 	Cursor    cursor     `doc:"The next_cursor of the previous page."                                                 query:"cursor"`
 }
 
@@ -25,9 +25,9 @@ type reviewListOutput struct{ Body reviewList }
 
 type reviewList struct {
 	Items      []notebook.ReviewDetail `json:"items"`
-	NextCursor string                  `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
-	Total      int                     `doc:"How many items match in all pages."          json:"total"`
-	OpenCount  int                     `doc:"How many items are open, whether they match or not." json:"open_count"`
+	NextCursor string                  `doc:"Cursor of the next page; absent on the last page." json:"next_cursor,omitempty"`
+	Total      int                     `doc:"Number of items that match, over all pages." json:"total"`
+	OpenCount  int                     `doc:"Number of open items, including those that do not match." json:"open_count"`
 }
 
 type reviewInput struct {
@@ -36,7 +36,7 @@ type reviewInput struct {
 
 type resolveInput struct {
 	ID      string  `doc:"The id of a review item." path:"id"`
-	IfMatch ifMatch `doc:"The ETag of the review item. Without it the answer is 428; if the item was changed meanwhile, 412." header:"If-Match" required:"true"`
+	IfMatch ifMatch `doc:"The ETag of the version that you decide. Without it the response is 428; if the item has changed since, 412." header:"If-Match" required:"true"`
 }
 
 type reviewOutput struct {
@@ -46,24 +46,24 @@ type reviewOutput struct {
 
 // resolveRequest is the body of a decision.
 type resolveRequest struct {
-	Decision        notebook.Decision `doc:"What is decided. Only duplicates are merged, and they are not edited; to accept one merges it too." json:"decision"`
+	Decision        notebook.Decision `doc:"The decision. Only duplicates can be merged; they cannot be edited, and accepting one merges it too." json:"decision"`
 	Entity          *entityRequest    `doc:"With edit of an entity or an assignment: the fields of the entity to change."           json:"entity,omitempty"`
 	EpicName        *string           `doc:"With edit of a new epic: its name."                                                     json:"epic_name,omitempty"        maxLength:"200"`
 	EpicDescription *string           `doc:"With edit of a new epic: its description."                                              json:"epic_description,omitempty" maxLength:"20000"`
-	KeepID          string            `doc:"With merge: the entity that stays; without it the one that was there before."           json:"keep_id,omitempty"`
-	Reason          string            `doc:"Why; kept with the decision."                                                           json:"reason,omitempty"           maxLength:"2000"`
+	KeepID          string            `doc:"With merge: the entity to keep; the default is the one that existed before."            json:"keep_id,omitempty"`
+	Reason          string            `doc:"The reason; stored with the decision."                                                  json:"reason,omitempty"           maxLength:"2000"`
 }
 
 // bulkRequest is the body of one decision on many items.
 type bulkRequest struct {
-	Decision notebook.Decision `doc:"What is decided about each item. None can be edited here."     json:"decision"`
-	Reason   string            `doc:"Why; kept with each decision."                                json:"reason,omitempty" maxLength:"2000"`
-	Items    []bulkItem        `doc:"The items. Each is decided by itself, whether others fail or not." json:"items"        maxItems:"100" minItems:"1"`
+	Decision notebook.Decision `doc:"The decision about each item. Items cannot be edited here."    json:"decision"`
+	Reason   string            `doc:"The reason; stored with each decision."                       json:"reason,omitempty" maxLength:"2000"`
+	Items    []bulkItem        `doc:"The items. Each item is decided independently of the others." json:"items"        maxItems:"100" minItems:"1"`
 }
 
 type bulkItem struct {
 	ID      string `doc:"The id of a review item."         json:"id"`
-	Version int64  `doc:"The version that the person saw." json:"version"`
+	Version int64  `doc:"The version that the user saw." json:"version"`
 }
 
 type bulkOutput struct{ Body bulkResults }

@@ -54,7 +54,7 @@ type Warning struct {
 type MCPServerStatus struct {
 	ID        string     `json:"id"`
 	Healthy   bool       `json:"healthy"`
-	Checked   bool       `doc:"False before the first check has ended." json:"checked"`
+	Checked   bool       `doc:"False until the first check has ended." json:"checked"`
 	Error     string     `json:"error"`
 	ToolCount int        `json:"tool_count"`
 	LastCheck *time.Time `json:"last_check"`

@@ -9,7 +9,7 @@ import (
 )
 
 type listInput struct {
-	Order         string              `doc:"What comes first: the newest; or what waits for an approval, then what runs, failed, waits and is done. A search is ordered by relevance instead." enum:"newest,attention" default:"newest" query:"order"`
+	Order         string              `doc:"Sort order: newest first; or by attention: sessions that wait for an approval, then running, failed, waiting and finished ones. A search is ordered by relevance instead." enum:"newest,attention" default:"newest" query:"order"`
 	Statuses      string              `doc:"Statuses, separated by commas."                                         query:"status"`
 	Outcomes      string              `doc:"Outcomes of verdicts, separated by commas."                             query:"outcome"`
 	Approvals     string              `doc:"Only sessions with tool calls that wait for an approval."               enum:"waiting" query:"approvals"`
@@ -22,22 +22,22 @@ type listInput struct {
 	Cluster       string              `doc:"Exactly this cluster."                                                  query:"cluster"`
 	Team          string              `doc:"Exactly this team."                                                     query:"team"`
 	Fingerprint   string              `doc:"Exactly the alert with this fingerprint."                               query:"fingerprint"`
-	Labels        []string            `doc:"A label of the alert as name=value. May be given several times; all must match." query:"label,explode"`
+	Labels        []string            `doc:"A label of the alert as name=value. Can be repeated; all must match." query:"label,explode"`
 	Handling      string              `doc:"States of handling, separated by commas. A session that nobody has handled is open." query:"handling"`
 	Assignee      string              `doc:"Exactly this assignee; me for the caller."                              query:"assignee"`
-	Tags          []string            `doc:"A tag that people gave the session, in any case. May be given several times; all must match." query:"tag,explode"`
-	Search        search              `doc:"Words that the title, the alert, the cause, the analysis, the summary or the error contain. The last word, and every word that ends with *, also matches longer words; quoted words match exactly." query:"search"`
+	Tags          []string            `doc:"A tag of the session, ignoring case. Can be repeated; all must match." query:"tag,explode"`
+	Search        search              `doc:"Words in the title, alert, cause, analysis, summary or error. The last word, and every word that ends with *, also matches longer words; quoted words match exactly." query:"search"`
 	CreatedAfter  moment              `doc:"Created at this time or later."                                         query:"created_after"`
 	CreatedBefore moment              `doc:"Created before this time."                                              query:"created_before"`
-	Limit         integer             `doc:"How many sessions a page has."                                          query:"limit"`
-	Cursor        cursor              `doc:"The next_cursor of the page before."                                    query:"cursor"`
+	Limit         integer             `doc:"Maximum number of sessions per page."                                   query:"limit"`
+	Cursor        cursor              `doc:"The next_cursor of the previous page."                                  query:"cursor"`
 }
 
 type listOutput struct{ Body sessionList }
 
 type sessionList struct {
 	Sessions   []tarsy.SessionItem `json:"sessions"`
-	NextCursor string              `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+	NextCursor string              `doc:"Cursor of the next page; absent on the last page." json:"next_cursor,omitempty"`
 }
 
 type sessionInput struct {
@@ -50,8 +50,8 @@ type cancelOutput struct{ Body cancelAccepted }
 
 type cancelAccepted struct {
 	SessionID string              `json:"session_id"`
-	Status    tarsy.SessionStatus `doc:"The session's status from now on. It stays as it is if only an answer is cancelled." json:"status"`
-	Answer    string              `doc:"Set if it is the answer to a question that is being cancelled." enum:"cancelling" json:"answer,omitempty"`
+	Status    tarsy.SessionStatus `doc:"The session's new status. It does not change if only an answer is cancelled." json:"status"`
+	Answer    string              `doc:"Set if the answer to a question is being cancelled." enum:"cancelling" json:"answer,omitempty"`
 }
 
 // nothing is a body without fields.

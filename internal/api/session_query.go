@@ -63,7 +63,7 @@ func cursorAfter(last tarsy.SessionItem, order tarsy.SessionOrder) *tarsy.Sessio
 // parseCursor decodes a position in a list. It is only valid for the order it was created with.
 func parseCursor(text string, order tarsy.SessionOrder) (*tarsy.SessionCursor, error) {
 	wrong := tarsy.FieldErrorf(tarsy.CodeInvalidCursor, "cursor",
-		"cursor must be the next_cursor of the page before, unchanged, and the order must be the same")
+		"cursor must be the next_cursor of the previous page, unchanged, and the order must be the same")
 
 	var cursor tarsy.SessionCursor
 

@@ -12,7 +12,7 @@ import (
 
 // shareRequest is the body that shares a session.
 type shareRequest struct {
-	ExpiresIn string `doc:"After how long the link ends, such as 24h or 2160h, which is 90 days and the most. The default is 168h." json:"expires_in,omitempty"`
+	ExpiresIn string `doc:"How long the link is valid, such as 24h; at most 2160h (90 days). The default is 168h." json:"expires_in,omitempty"`
 }
 
 type shareInput struct {
@@ -23,7 +23,7 @@ type shareInput struct {
 type shareListOutput struct{ Body shareList }
 
 type shareList struct {
-	Shares []tarsy.Share `doc:"The newest first, also those that are over." json:"shares"`
+	Shares []tarsy.Share `doc:"Newest first, including expired and revoked ones." json:"shares"`
 }
 
 type shareOutput struct{ Body tarsy.Share }
@@ -33,8 +33,8 @@ type createdShareOutput struct{ Body createdShare }
 type createdShare struct {
 	tarsy.Share
 
-	Secret string `doc:"What the link contains. It is shown once." json:"secret"`
-	URL    string `doc:"The link, if the server knows where people open the dashboard. Otherwise it is /shared#secret of the dashboard." json:"url,omitempty"`
+	Secret string `doc:"The secret of the link. It is returned only once." json:"secret"`
+	URL    string `doc:"The link, if the server knows the dashboard's URL. Otherwise it is /shared#secret of the dashboard." json:"url,omitempty"`
 }
 
 type sharedInput struct {
@@ -46,10 +46,10 @@ type sharedOutput struct{ Body shared }
 
 type shared struct {
 	SharedBy   string               `doc:"Who shared the session."                                  json:"shared_by"`
-	ExpiresAt  time.Time            `doc:"When the link ends."                                      json:"expires_at"`
+	ExpiresAt  time.Time            `doc:"When the link expires."                                   json:"expires_at"`
 	Session    tarsy.SharedSession  `json:"session"`
-	Events     []tarsy.TimelineItem `doc:"The timeline. Long contents are cut, as in previews."     json:"events"`
-	NextCursor string               `doc:"Gets the next page of the timeline; the last page has none." json:"next_cursor,omitempty"`
+	Events     []tarsy.TimelineItem `doc:"The timeline. Long contents are truncated, as in previews." json:"events"`
+	NextCursor string               `doc:"Cursor of the next page of the timeline; absent on the last page." json:"next_cursor,omitempty"`
 }
 
 func (d *desk) createShare(ctx context.Context, in *sessionInput) (*createdShareOutput, error) {

@@ -17,15 +17,15 @@ const maxSilence = 366 * 24 * time.Hour
 
 // silenceRequest is the body that adds a silence.
 type silenceRequest struct {
-	Matchers []string `doc:"Matchers that must all hold, such as namespace=\"staging\" or alertname=~\"Disk.*\"." json:"matchers"`
-	Reason   string   `doc:"Why." json:"reason"`
-	StartsAt string   `doc:"From when; the default is now." format:"date-time" json:"starts_at,omitempty"`
-	EndsAt   string   `doc:"Until when. Either this or duration is required." format:"date-time" json:"ends_at,omitempty"`
-	Duration string   `doc:"For how long, such as 2h or 90m." json:"duration,omitempty"`
+	Matchers []string `doc:"Matchers, such as namespace=\"staging\" or alertname=~\"Disk.*\"; all must match." json:"matchers"`
+	Reason   string   `doc:"The reason." json:"reason"`
+	StartsAt string   `doc:"Start time; the default is now." format:"date-time" json:"starts_at,omitempty"`
+	EndsAt   string   `doc:"End time. Either this or duration is required." format:"date-time" json:"ends_at,omitempty"`
+	Duration string   `doc:"How long it lasts, such as 2h or 90m." json:"duration,omitempty"`
 }
 
 type silenceListInput struct {
-	All string `doc:"The value true lists silences that are over too." enum:"true,false" query:"all"`
+	All string `doc:"The value true also lists ended silences." enum:"true,false" query:"all"`
 }
 
 type silenceInput struct {

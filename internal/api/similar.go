@@ -16,7 +16,7 @@ const (
 
 type similarInput struct {
 	ID    string       `doc:"The id of a session."           path:"id"`
-	Limit similarLimit `doc:"How many sessions to return at most." query:"limit"`
+	Limit similarLimit `doc:"Maximum number of sessions." query:"limit"`
 }
 
 // similarLimit is an integer with its own bounds.

@@ -10,9 +10,9 @@ import (
 	"tarsy.dev/tarsy/internal/requestid"
 )
 
-// Starting serves requests while the server waits for its database or migrates it: /livez, so that a process that is only waiting is
-// not restarted, and 503 for everything else.
-func Starting(logger *slog.Logger) http.Handler {
+// NewStartupHandler returns the handler for requests while the server waits for its database or migrates it: /livez, so that a process
+// that is only waiting is not restarted, and 503 for everything else.
+func NewStartupHandler(logger *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, r *http.Request) {
 		ignoreBody(w, r)

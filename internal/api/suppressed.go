@@ -20,10 +20,10 @@ type Triage interface {
 
 type suppressedListInput struct {
 	Reason    string              `doc:"Only this reason." enum:"duplicate,storm,silence,maintenance,resolved" query:"reason"`
-	SessionID identifier          `doc:"Alerts that this session counts." query:"session_id"`
+	SessionID identifier          `doc:"Only alerts counted on this session." query:"session_id"`
 	Severity  one[tarsy.Severity] `doc:"Only this severity." query:"severity"`
-	Search    search              `doc:"Text that the title contains." query:"search"`
-	Limit     integer             `doc:"How many alerts a page has." query:"limit"`
+	Search    search              `doc:"Text in the title." query:"search"`
+	Limit     integer             `doc:"Maximum number of alerts per page." query:"limit"`
 	Cursor    cursor              `doc:"The next_cursor of the previous page." query:"cursor"`
 }
 
@@ -31,7 +31,7 @@ type suppressedListOutput struct{ Body suppressedList }
 
 type suppressedList struct {
 	Alerts     []tarsy.SuppressedAlert `json:"alerts"`
-	NextCursor string                  `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+	NextCursor string                  `doc:"Cursor of the next page; absent on the last page." json:"next_cursor,omitempty"`
 }
 
 type suppressedInput struct {

@@ -28,14 +28,14 @@ type MCPServer struct {
 	MCPServerStatus
 
 	Transport string `enum:"stdio,http,sse" json:"transport"`
-	Tools     []Tool `doc:"What it offered when it last answered." json:"tools"`
+	Tools     []Tool `doc:"The tools that it listed when it last responded." json:"tools"`
 }
 
 // Tool is a tool of an MCP server.
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
-	ReadOnly    bool            `doc:"The server says that the tool changes nothing." json:"read_only"`
+	ReadOnly    bool            `doc:"The server marks the tool as read-only." json:"read_only"`
 	InputSchema json.RawMessage `doc:"The JSON Schema of its arguments."              json:"input_schema"`
 }
 
@@ -43,8 +43,8 @@ type Tool struct {
 type DefaultTools struct {
 	AlertType   string          `json:"alert_type"`
 	ChainID     string          `json:"chain_id"`
-	Servers     []ServerTools   `doc:"The servers that the agents of the chain may use. mcp_selection may name these only." json:"servers"`
-	NativeTools llm.NativeTools `doc:"The provider's own tools, used where an agent has no others. An alert can switch them off, not on." json:"native_tools"`
+	Servers     []ServerTools   `doc:"The servers that the agents of the chain may use. mcp_selection can name only these." json:"servers"`
+	NativeTools llm.NativeTools `doc:"The provider's own tools, for agents that have no others. An alert can turn them off, but not on." json:"native_tools"`
 }
 
 // ServerTools are the tools of a server that agents of the chain can use.
@@ -59,8 +59,8 @@ type Provider struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"`
 	Model       string `json:"model"`
-	BaseURL     string `doc:"Empty for the provider's own."                       json:"base_url"`
-	Default     bool   `doc:"Agents use it unless something else is said."        json:"default"`
+	BaseURL     string `doc:"Empty for the provider's default."                   json:"base_url"`
+	Default     bool   `doc:"Agents use it by default."                           json:"default"`
 	KeyVariable string `doc:"The environment variable that holds its key."        json:"key_variable"`
 	KeySet      bool   `doc:"Whether that variable has a value."                  json:"key_set"`
 	InUse       bool   `doc:"Whether a chain uses it. The others can be chosen for re-runs." json:"in_use"`
@@ -98,12 +98,12 @@ type settingList struct {
 }
 
 type defaultToolsInput struct {
-	AlertType string `doc:"The alert's type; the default one if left out." query:"alert_type"`
-	ChainID   string `doc:"A chain; that of the alert's type if left out."  query:"chain_id"`
+	AlertType string `doc:"The alert type; the default is the configured one." query:"alert_type"`
+	ChainID   string `doc:"The chain; the default is that of the alert type." query:"chain_id"`
 }
 
 type providersInput struct {
-	For string `doc:"The providers that chains use, or all that a re-run can choose: also those that no chain uses and that have the keys they need." default:"chains" enum:"chains,reruns" query:"for"`
+	For string `doc:"The providers that chains use, or all that a re-run can choose, including those that no chain uses and that have the keys they need." default:"chains" enum:"chains,reruns" query:"for"`
 }
 
 func (s *system) listWarnings(context.Context, *struct{}) (*warningsOutput, error) {

@@ -28,7 +28,7 @@ func (a *account) operations() []operation {
 	return []operation{
 		{
 			method: http.MethodGet, path: "/api/v1/me", id: "get-me",
-			summary: "Who asks, and what they may do",
+			summary: "Show the caller and its permissions",
 			handler: run(a.getMe),
 		},
 		{
@@ -36,7 +36,7 @@ func (a *account) operations() []operation {
 			audit:       auditAction{name: "browser.login", target: "key"},
 			errors:      []tarsy.Code{tarsy.CodeUnauthenticated},
 			summary:     "Log a browser in with an API key",
-			description: "The answer sets a cookie that stands for the key until it is revoked or expires, for a week at most.",
+			description: "The response sets a cookie that is valid until the key is revoked or expires, at most a week.",
 			status:      http.StatusOK, body: required[loginRequest](), handler: run(a.login),
 		},
 		{
@@ -48,9 +48,9 @@ func (a *account) operations() []operation {
 		{
 			method: http.MethodGet, path: "/api/v1/login/oidc", id: "begin-oidc-login",
 			errors:  []tarsy.Code{tarsy.CodeNotFound, tarsy.CodeLoginFailed, tarsy.CodeOIDCUnavailable},
-			summary: "Begin a login with OpenID Connect",
-			description: "For browsers: redirects to the issuer. A login that cannot begin redirects to the login page, with the code of the error; " +
-				"a program that accepts JSON only gets a problem.",
+			summary: "Start a login with OpenID Connect",
+			description: "For browsers: redirects to the issuer. A login that cannot start redirects to the login page with the error code; " +
+				"a client that accepts only JSON gets a problem.",
 			status: http.StatusSeeOther, handler: run(a.beginOIDC),
 		},
 		{
@@ -58,14 +58,14 @@ func (a *account) operations() []operation {
 			audit:   auditAction{name: "user.login", target: userTarget},
 			errors:  []tarsy.Code{tarsy.CodeNotFound, tarsy.CodeLoginFailed, tarsy.CodeLoginExpired, tarsy.CodeLoginDenied, tarsy.CodeNoRole, tarsy.CodeOIDCUnavailable},
 			summary: "Finish a login with OpenID Connect",
-			description: "The issuer redirects here. Sets the cookie of a browser session and redirects to return_to; a login that is refused redirects to the " +
-				"login page, with the code of the error. Parameters that are not known are ignored.",
+			description: "The issuer redirects here. Sets the cookie of a browser session and redirects to return_to; a refused login redirects to the " +
+				"login page with the error code. Unknown parameters are ignored.",
 			status: http.StatusSeeOther, foreign: true, handler: run(a.finishOIDC),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/keys", id: "create-key", scope: tarsy.ScopeAdmin,
 			audit:   auditAction{name: "key.create", target: "key"},
-			summary: "Make an API key",
+			summary: "Create an API key",
 			status:  http.StatusCreated, body: required[keyRequest](), handler: run(a.createKey),
 		},
 		{
@@ -76,7 +76,7 @@ func (a *account) operations() []operation {
 		{
 			method: http.MethodDelete, path: "/api/v1/keys/{id}", id: "revoke-key", scope: tarsy.ScopeAdmin,
 			audit:   auditAction{name: "key.revoke", target: "key"},
-			summary: "Revoke an API key, at once and for good",
+			summary: "Revoke an API key immediately and permanently",
 			handler: run(a.revokeKey),
 		},
 	}

@@ -30,10 +30,10 @@ func (h *alerts) operations() []operation {
 			audit:   auditAction{name: "alert.submit", target: "session", onlyDenied: true},
 			errors:  append(submitErrors(), tarsy.CodeEmptyAlert, tarsy.CodeConflict),
 			summary: "Submit an alert",
-			description: "Stores the alert as a pending session. It is durable when 202 is answered. " +
-				"Send an Idempotency-Key to be able to repeat a request whose answer was lost. " +
+			description: "Stores the alert as a pending session. It is durable once 202 is returned. " +
+				"Send an Idempotency-Key to be able to repeat a request whose response was lost. " +
 				"A body of Alertmanager or Grafana, up to 8 MiB, is recognized and treated as a delivery to their default receiver. " +
-				"Its alerts, and those with a fingerprint, may be counted on a session that exists, or silenced; the message says so.",
+				"Its alerts, and alerts with a fingerprint, may be counted on an existing session, or silenced; the message says so.",
 			status: http.StatusAccepted, body: required[alertRequest](), bodyLimit: webhookLimit, handler: run(h.submitAlert),
 		},
 		{
@@ -50,16 +50,16 @@ func (h *alerts) operations() []operation {
 			method: http.MethodPost, path: "/api/v1/webhooks/{source}/{name}", id: "deliver-alerts", scope: tarsy.ScopeWrite,
 			audit:   auditAction{name: "alert.deliver", target: "webhook", onlyDenied: true},
 			errors:  append(submitErrors(), tarsy.CodeEmptyAlert, tarsy.CodeNotFound, tarsy.CodeConflict),
-			summary: "Deliver alerts of a monitoring system",
-			description: "Takes the body that the sender posts, up to 8 MiB: Alertmanager (version 4), Grafana, PagerDuty (v3) or what a generic receiver maps. " +
-				"200 is answered after everything was stored. A delivery that is repeated within ten minutes changes nothing. A body that is not " +
-				"valid changes nothing either. If the server has too much to do it answers 503, never 429, which Alertmanager would not repeat. " +
-				"Instead of an API key, the sender may use the receiver's own token or signature.",
-			body: foreignBody("As the sender documents it."), bodyLimit: webhookLimit, webhook: true, handler: run(h.deliver),
+			summary: "Deliver alerts from a monitoring system",
+			description: "Accepts the body that the sender posts, up to 8 MiB: Alertmanager (version 4), Grafana, PagerDuty (v3) or what a generic receiver maps. " +
+				"200 is returned after everything was stored. A delivery that is repeated within ten minutes and an invalid body change nothing. " +
+				"An overloaded server returns 503, never 429, which Alertmanager would not retry. " +
+				"Instead of an API key, the sender can use the receiver's own token or signature.",
+			body: foreignBody("As documented by the sender."), bodyLimit: webhookLimit, webhook: true, handler: run(h.deliver),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/silences", id: "list-silences", scope: tarsy.ScopeRead,
-			summary: "List the silences that hold now or later",
+			summary: "List active and future silences",
 			handler: run(h.listSilences),
 		},
 		{
@@ -67,7 +67,7 @@ func (h *alerts) operations() []operation {
 			audit:       auditAction{name: "silence.create", target: "silence"},
 			errors:      []tarsy.Code{tarsy.CodeConflict},
 			summary:     "Silence alerts",
-			description: "Alerts that match are not investigated while the silence holds. They are listed as suppressed.",
+			description: "Matching alerts are not investigated while the silence is active. They are listed as suppressed.",
 			status:      http.StatusCreated, body: required[silenceRequest](), handler: run(h.addSilence),
 		},
 		{
@@ -79,8 +79,8 @@ func (h *alerts) operations() []operation {
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/suppressed", id: "list-suppressed", scope: tarsy.ScopeRead,
-			summary:     "List alerts that were not investigated by themselves, latest first",
-			description: "Each is listed with the reason: it repeats another, belongs to a storm, matches a silence or a maintenance window, or is over.",
+			summary:     "List suppressed alerts, latest first",
+			description: "Alerts without a session of their own, each with the reason: it repeats another, belongs to a storm, matches a silence or a maintenance window, or is resolved.",
 			handler:     run(h.listSuppressed),
 		},
 		{
@@ -88,7 +88,7 @@ func (h *alerts) operations() []operation {
 			audit:       auditAction{name: "suppressed.investigate", target: "suppressed_alert"},
 			errors:      append(submitErrors(), tarsy.CodeNotFound, tarsy.CodeConflict),
 			summary:     "Investigate a suppressed alert",
-			description: "Stores the alert as a pending session, whatever suppressed it. It is durable when 202 is answered.",
+			description: "Stores the alert as a pending session, regardless of what suppressed it. It is durable once 202 is returned.",
 			status:      http.StatusAccepted, body: optional[nothing](), handler: run(h.investigateSuppressed),
 		},
 	}

@@ -30,15 +30,15 @@ func (d *desk) operations() []operation {
 			method: http.MethodPost, path: "/api/v1/sessions/{id}/chat/messages", id: "ask", scope: tarsy.ScopeWrite,
 			audit:   auditAction{name: "session.ask", target: "session"},
 			errors:  []tarsy.Code{tarsy.CodeChatBusy, tarsy.CodeChatDisabled, tarsy.CodeConflict, tarsy.CodeSessionNotOver},
-			summary: "Ask about a session that is over",
-			description: "The question is durable when 202 is answered; its answer comes in the session's journal and timeline. " +
+			summary: "Ask a question about a finished session",
+			description: "The question is durable once 202 is returned; its answer appears in the session's journal and timeline. " +
 				"A session answers one question at a time, and only if its chain has a chat. Cancelling the session cancels the answer.",
 			status: http.StatusAccepted, body: required[questionRequest](), handler: run(d.ask),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/approvals", id: "list-approvals", scope: tarsy.ScopeRead,
 			summary:     "List tool calls that wait for an approval",
-			description: "Those that somebody can decide about, the first to expire first, and at most 500.",
+			description: "Open requests, the next to expire first, at most 500.",
 			handler:     run(d.listApprovals),
 		},
 		{
@@ -51,8 +51,8 @@ func (d *desk) operations() []operation {
 			audit:   auditAction{name: "approval.approve", target: "approval"},
 			errors:  []tarsy.Code{tarsy.CodeApprovalNotOpen},
 			summary: "Approve a tool call",
-			description: "The call is made once, with exactly the arguments that are shown or that the body sets. The decision is durable when 202 is answered, and the first " +
-				"one counts: the answer to a later one is 409 approval_not_open. Arguments that contain a secret are refused.",
+			description: "The call is made once, with exactly the arguments that are shown or that the body sets. The decision is durable once 202 is returned, and the first " +
+				"one counts: later ones get 409 approval_not_open. Arguments that contain a secret are refused.",
 			status: http.StatusAccepted, body: optional[approveRequest](), handler: run(d.approve),
 		},
 		{
@@ -60,12 +60,12 @@ func (d *desk) operations() []operation {
 			audit:       auditAction{name: "approval.reject", target: "approval"},
 			errors:      []tarsy.Code{tarsy.CodeApprovalNotOpen},
 			summary:     "Reject a tool call",
-			description: "The agent is told the reason and continues without the call. The decision is durable when 202 is answered, and the first one counts.",
+			description: "The agent gets the reason and continues without the call. The decision is durable once 202 is returned, and the first one counts.",
 			status:      http.StatusAccepted, body: required[rejectRequest](), handler: run(d.reject),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/sessions/{id}/handling", id: "get-handling", scope: tarsy.ScopeRead,
-			summary:     "Show what people did with a session",
+			summary:     "Show the handling of a session",
 			description: "A session that nobody has handled is open and has version 0.",
 			handler:     run(d.getHandling),
 		},
@@ -74,15 +74,15 @@ func (d *desk) operations() []operation {
 			audit:   auditAction{name: "session.handle", target: "session"},
 			errors:  []tarsy.Code{tarsy.CodeConflict},
 			summary: "Acknowledge, resolve, reopen, assign or tag a session",
-			description: "The investigation is not affected: a session that runs may be resolved and runs on. The same change again changes nothing. " +
-				"Without If-Match, the last change of each field stays, and tags that several people add or remove merge.",
+			description: "The investigation is not affected: a running session can be resolved and continues to run. Repeating a change has no effect. " +
+				"Without If-Match, the last change of each field wins, and concurrent changes of tags are merged.",
 			body: required[handlingRequest](), handler: run(d.handleSession),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/sessions/handling", id: "handle-sessions", scope: tarsy.ScopeWrite,
 			audit:       auditAction{name: "session.handle_many", target: "session"},
 			summary:     "Acknowledge, resolve, reopen, assign or tag many sessions",
-			description: "The same change for up to 500 sessions. Each session is changed by itself.",
+			description: "Applies the same change to up to 500 sessions. Each session is changed independently.",
 			body:        required[handlingBulkRequest](), handler: run(d.handleSessions),
 		},
 		{
@@ -94,8 +94,8 @@ func (d *desk) operations() []operation {
 			method: http.MethodPut, path: "/api/v1/sessions/{id}/feedback", id: "give-feedback", scope: tarsy.ScopeWrite,
 			audit:       auditAction{name: "feedback.give", target: "session"},
 			errors:      []tarsy.Code{tarsy.CodeSessionNotOver},
-			summary:     "Give feedback on a session that has ended",
-			description: "Everybody has one opinion about a session: giving feedback again replaces it. The author is the caller.",
+			summary:     "Give feedback on a finished session",
+			description: "The author is the caller. Each author has one rating per session: giving feedback again replaces it.",
 			body:        required[feedbackRequest](), handler: run(d.giveFeedback),
 		},
 		{
@@ -109,8 +109,8 @@ func (d *desk) operations() []operation {
 			method: http.MethodPost, path: "/api/v1/sessions/{id}/shares", id: "share-session", scope: tarsy.ScopeWrite,
 			audit:       auditAction{name: "share.create", target: "session"},
 			errors:      []tarsy.Code{tarsy.CodeConflict},
-			summary:     "Share a session by a read-only link",
-			description: "Whoever has the link can read the conclusion and the timeline of this session until it expires, without a login. The secret is in the answer and nowhere else.",
+			summary:     "Create a read-only link to a session",
+			description: "Anyone with the link can read the conclusion and the timeline of this session without a login, until the link expires. The secret is returned only here.",
 			status:      http.StatusCreated, body: optional[shareRequest](), handler: run(d.createShare),
 		},
 		{
@@ -122,15 +122,15 @@ func (d *desk) operations() []operation {
 			method: http.MethodDelete, path: "/api/v1/sessions/{id}/shares/{share_id}", id: "revoke-share", scope: tarsy.ScopeWrite,
 			audit:       auditAction{name: "share.revoke", target: "session"},
 			summary:     "Revoke a share",
-			description: "Its link stops working at once.",
+			description: "Its link stops working immediately.",
 			handler:     run(d.revokeShare),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/shared", id: "get-shared",
 			errors:  []tarsy.Code{tarsy.CodeShareNotFound},
-			summary: "Read the session of a share",
-			description: "Send the secret of a share as \"Authorization: Bearer tarsyshare_…\". A share that expired or was revoked, one that never existed and one of a " +
-				"deleted session are answered alike. Attempts are limited like logins.",
+			summary: "Read a shared session",
+			description: "Send the secret of a share as \"Authorization: Bearer tarsyshare_…\". Expired, revoked and unknown shares and those of a deleted " +
+				"session get the same response. Attempts are limited like logins.",
 			handler: run(d.getShared),
 		},
 	}

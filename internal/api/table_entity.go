@@ -25,7 +25,7 @@ func (h *entities) operations() []operation {
 		{
 			method: http.MethodGet, path: "/api/v1/entities", id: "list-entities", scope: tarsy.ScopeRead,
 			summary:     "List and search entities",
-			description: "Accepted entities only, unless state says otherwise.",
+			description: "Only accepted entities, unless state is set.",
 			handler:     run(h.listEntities),
 		},
 		{
@@ -33,7 +33,7 @@ func (h *entities) operations() []operation {
 			audit:       auditAction{name: "entity.create", target: "entity"},
 			errors:      []tarsy.Code{tarsy.CodeProjectNotFound, tarsy.CodeEpicNotFound, tarsy.CodeSessionNotFound},
 			summary:     "Create an entity",
-			description: "It is accepted, and last in its column of the board.",
+			description: "The entity is accepted, and last in its column of the board.",
 			status:      http.StatusCreated, body: required[entityRequest](), handler: run(h.createEntity),
 		},
 		{
@@ -46,7 +46,7 @@ func (h *entities) operations() []operation {
 			audit:       auditAction{name: "entity.update", target: "entity"},
 			errors:      []tarsy.Code{tarsy.CodeProjectNotFound, tarsy.CodeEpicNotFound},
 			summary:     "Change an entity",
-			description: "Changes the fields that are given. What a person changed is kept when the note is processed again.",
+			description: "Changes the given fields. Changes by users are kept when the note is processed again.",
 			body:        required[entityRequest](), handler: run(h.updateEntity),
 		},
 		{
@@ -60,13 +60,13 @@ func (h *entities) operations() []operation {
 			method: http.MethodPost, path: "/api/v1/entities/{id}/move", id: "move-entity", scope: tarsy.ScopeWrite,
 			audit:       auditAction{name: "entity.move", target: "entity"},
 			summary:     "Move an entity on the board",
-			description: "Needs no If-Match: the last of two who move it at once decides where it is.",
+			description: "Needs no If-Match: of two concurrent moves, the last one wins.",
 			body:        required[moveRequest](), handler: run(h.moveEntity),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/entities/export", id: "export-entities", scope: tarsy.ScopeRead,
 			summary:     "Export entities as a file",
-			description: "The filters of the list, newest first, without a limit.",
+			description: "Takes the filters of the list. Newest first, without a limit.",
 			handler:     run(h.exportEntities),
 			answer:      &answer{of: reflect.TypeFor[entityFile](), media: []string{"text/csv", jsonType, "text/markdown"}},
 		},
@@ -92,14 +92,14 @@ func (h *entities) operations() []operation {
 			audit:       auditAction{name: "project.update", target: "project"},
 			errors:      []tarsy.Code{tarsy.CodeNameTaken},
 			summary:     "Change a project",
-			description: "Changes the fields that are given.",
+			description: "Changes the given fields.",
 			body:        required[projectRequest](), handler: run(h.updateProject),
 		},
 		{
 			method: http.MethodDelete, path: "/api/v1/projects/{id}", id: "delete-project", scope: tarsy.ScopeWrite,
 			audit:       auditAction{name: "project.delete", target: "project"},
 			summary:     "Delete a project with its epics",
-			description: "Its entities stay and have no project any more. Open review items that would file something under it are closed.",
+			description: "Its entities are kept without a project. Open review items that would file something under it are closed.",
 			status:      http.StatusNoContent, handler: run(h.deleteProject),
 		},
 		{
@@ -119,20 +119,20 @@ func (h *entities) operations() []operation {
 			audit:       auditAction{name: "epic.update", target: "epic"},
 			errors:      []tarsy.Code{tarsy.CodeNameTaken},
 			summary:     "Change an epic",
-			description: "Changes the fields that are given.",
+			description: "Changes the given fields.",
 			body:        required[epicRequest](), handler: run(h.updateEpic),
 		},
 		{
 			method: http.MethodDelete, path: "/api/v1/epics/{id}", id: "delete-epic", scope: tarsy.ScopeWrite,
 			audit:       auditAction{name: "epic.delete", target: "epic"},
 			summary:     "Delete an epic",
-			description: "Its entities stay in the project. Open review items that would file something under it are closed.",
+			description: "Its entities are kept in the project. Open review items that would file something under it are closed.",
 			status:      http.StatusNoContent, handler: run(h.deleteEpic),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/tags", id: "list-tags", scope: tarsy.ScopeRead,
 			summary:     "List and search tags",
-			description: "In alphabetical order, with how many accepted entities have them.",
+			description: "In alphabetical order, with the number of accepted entities that have each tag.",
 			handler:     run(h.listTags),
 		},
 		{
@@ -140,7 +140,7 @@ func (h *entities) operations() []operation {
 			audit:       auditAction{name: "tag.create", target: "tag"},
 			errors:      []tarsy.Code{tarsy.CodeNameTaken},
 			summary:     "Create a tag",
-			description: "Tags of entities are created with the entity; this one has none yet.",
+			description: "For a tag that no entity has yet; the tags of an entity are created with it.",
 			status:      http.StatusCreated, body: required[tagRequest](), handler: run(h.createTag),
 		},
 		{

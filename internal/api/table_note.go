@@ -30,8 +30,8 @@ func (n *notes) operations() []operation {
 			audit:   auditAction{name: "note.create", target: "note"},
 			errors:  []tarsy.Code{tarsy.CodeSessionNotFound, tarsy.CodeSessionNotOver},
 			summary: "Capture a note",
-			description: "Stores the note and queues its processing; both are durable when 201 is answered. A request with the Idempotency-Key of an " +
-				"earlier one gets that note, with 200.",
+			description: "Stores the note and queues its processing; both are durable once 201 is returned. A request with the Idempotency-Key of an " +
+				"earlier one returns that note with 200.",
 			status: http.StatusCreated, body: required[noteRequest](), handler: run(n.captureNote),
 		},
 		{
@@ -48,21 +48,21 @@ func (n *notes) operations() []operation {
 			method: http.MethodPost, path: "/api/v1/notes/{id}/reprocess", id: "reprocess-note", scope: tarsy.ScopeWrite,
 			audit:       auditAction{name: "note.reprocess", target: "note"},
 			summary:     "Process a note again",
-			description: "What people have accepted, edited or moved is kept and not extracted a second time.",
+			description: "What users have accepted, edited or moved is kept and not extracted again.",
 			status:      http.StatusAccepted, body: optional[nothing](), handler: run(n.reprocessNote),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/notes/reprocess", id: "reprocess-notes", scope: tarsy.ScopeWrite,
 			audit:       auditAction{name: "note.reprocess_all", target: "note"},
 			summary:     "Process all notes since a date again",
-			description: "Notes that are still being processed are left as they are.",
+			description: "Notes that are still being processed are skipped.",
 			status:      http.StatusAccepted, body: required[reprocessRequest](), handler: run(n.reprocessNotes),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/notes/events", id: "note-events", scope: tarsy.ScopeRead,
 			errors:      []tarsy.Code{tarsy.CodeTooManyStreams, tarsy.CodeNotAcceptable},
 			summary:     "Watch notes as server-sent events",
-			description: "Everything about notes, entities, projects and review items, without an end.",
+			description: "All events about notes, entities, projects and review items. The stream does not end.",
 			parameters:  positionParams(), answer: eventStream(), stream: true, handler: plain(later(&n.events)),
 		},
 		{
@@ -81,7 +81,7 @@ func (n *notes) operations() []operation {
 			audit:       auditAction{name: "review.resolve", target: "review_item"},
 			errors:      []tarsy.Code{tarsy.CodeReviewResolved, tarsy.CodeConflict, tarsy.CodeNameTaken},
 			summary:     "Decide a review item",
-			description: "Of several people who decide at once one wins; the others get 409 review_resolved. The decision can be undone for an hour.",
+			description: "Of concurrent decisions the first one wins; the others get 409 review_resolved. The decision can be undone for an hour.",
 			body:        required[resolveRequest](), handler: run(n.resolveReviewItem),
 		},
 		{
@@ -89,14 +89,14 @@ func (n *notes) operations() []operation {
 			audit:       auditAction{name: "review.undo", target: "review_item"},
 			errors:      []tarsy.Code{tarsy.CodeUndoExpired, tarsy.CodeUndoConflict, tarsy.CodeConflict},
 			summary:     "Undo the decision about a review item",
-			description: "Opens the item again and restores what the decision changed, unless it was changed since. Possible for an hour.",
+			description: "Reopens the item and restores what the decision changed, unless it was changed since. Possible for an hour.",
 			body:        optional[nothing](), handler: run(n.undoReviewItem),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/review/bulk", id: "resolve-review-items", scope: tarsy.ScopeWrite,
 			audit:       auditAction{name: "review.resolve_many", target: "review_item"},
 			summary:     "Decide many review items",
-			description: "Each item is decided by itself, and each decision is undone by itself.",
+			description: "Items are decided and undone independently.",
 			body:        required[bulkRequest](), handler: run(n.resolveReviewItems),
 		},
 	}

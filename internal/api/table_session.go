@@ -41,31 +41,31 @@ func (s *sessions) operations() []operation {
 			audit:       auditAction{name: "session.cancel", target: "session"},
 			errors:      []tarsy.Code{tarsy.CodeSessionNotRunning},
 			summary:     "Cancel a session",
-			description: "Cancels the investigation or, of a session that has ended, the answer to a question. The request is durable when 202 is answered. Cancelling twice has no further effect.",
+			description: "Cancels the investigation or, if the session has ended, the answer to a question. The request is durable once 202 is returned. Cancelling twice has no further effect.",
 			status:      http.StatusAccepted, body: optional[nothing](), handler: run(s.cancelSession),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/sessions/cancel", id: "cancel-sessions", scope: tarsy.ScopeWrite,
 			audit:   auditAction{name: "session.cancel_many", target: "session"},
 			summary: "Cancel several sessions",
-			description: "Requests the cancellation of sessions by id or by a filter. By a filter, only sessions that are not over are considered, at most 10,000 at a time. " +
-				"The requests are durable when 202 is answered. With dry_run nothing is changed.",
+			description: "Requests the cancellation of sessions by id or by filter. A filter considers only active sessions, at most 10,000 at a time. " +
+				"The requests are durable once 202 is returned. With dry_run nothing is changed.",
 			status: http.StatusAccepted, body: required[cancelManyRequest](), handler: run(s.cancelSessions),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/sessions/active", id: "list-active-sessions", scope: tarsy.ScopeRead,
-			summary:     "List sessions that are not over",
-			description: fmt.Sprintf("Up to %d that are being investigated, newest first, and as many that wait for it, next one first, with how many there are.", maxLimit),
+			summary:     "List active sessions",
+			description: fmt.Sprintf("Up to %d running sessions, newest first, and as many waiting ones, next one first, with the number of each.", maxLimit),
 			handler:     run(s.listActive),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/sessions/filter-options", id: "list-filter-options", scope: tarsy.ScopeRead,
-			summary: "List what sessions can be filtered by",
+			summary: "List values to filter sessions by",
 			handler: run(s.listFilterOptions),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/sessions/{id}/status", id: "get-session-status", scope: tarsy.ScopeRead,
-			summary: "Show how far a session is",
+			summary: "Show the progress of a session",
 			handler: run(s.getProgress),
 		},
 		{
@@ -93,14 +93,14 @@ func (s *sessions) operations() []operation {
 		{
 			method: http.MethodGet, path: "/api/v1/sessions/{id}/trace", id: "get-trace", scope: tarsy.ScopeRead,
 			summary: "List a session's LLM and MCP calls",
-			description: "By stage and execution, with the tokens that they used. The texts are in the answers about each call. " +
-				"Stages, executions and usage are whole on every page.",
+			description: "By stage and execution, with token usage. The operations for single calls return the texts. " +
+				"Stages, executions and usage are complete on every page.",
 			handler: run(s.getTrace),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/sessions/{id}/trace/llm/{interaction_id}", id: "get-llm-interaction", scope: tarsy.ScopeRead,
 			summary:     "Show an LLM call in full",
-			description: "With the conversation as the model saw it, and what it answered.",
+			description: "With the conversation as the model saw it, and its response.",
 			handler:     run(s.getLLMInteraction),
 		},
 		{
@@ -117,7 +117,7 @@ func (s *sessions) operations() []operation {
 		{
 			method: http.MethodGet, path: "/api/v1/sessions/{id}/similar", id: "list-similar-sessions", scope: tarsy.ScopeRead,
 			summary:     "List similar past sessions",
-			description: "Sessions that have ended: those of the same alert, then those with similar labels, then those with similar text, each newest first.",
+			description: "Finished sessions: those of the same alert, then those with similar labels, then those with similar text, each newest first.",
 			handler:     run(s.listSimilar),
 		},
 		{
@@ -126,8 +126,8 @@ func (s *sessions) operations() []operation {
 			errors:  submitErrors(),
 			summary: "Investigate a session's alert again",
 			description: "Stores a new pending session with the same alert, as it was stored, and the caller as its author. " +
-				"The body, if there is one, chooses another chain, LLM provider or selection of tools. " +
-				"It is durable when 202 is answered; the old session stays as it is. " +
+				"An optional body selects another chain, LLM provider or selection of tools. " +
+				"It is durable once 202 is returned; the old session does not change. " +
 				"GET /api/v1/alert-types lists the chains, /api/v1/system/providers?for=reruns the providers, and /api/v1/system/default-tools?chain_id= the tools of a chain.",
 			status: http.StatusAccepted, body: optional[rerunRequest](), handler: run(s.rerunSession),
 		},
@@ -135,8 +135,8 @@ func (s *sessions) operations() []operation {
 			method: http.MethodDelete, path: "/api/v1/sessions/{id}", id: "delete-session", scope: tarsy.ScopeWrite,
 			audit:       auditAction{name: "session.delete", target: "session"},
 			errors:      []tarsy.Code{tarsy.CodeConflict},
-			summary:     "Delete a session that is over",
-			description: "It is gone from everywhere at once, as sessions are that have become too old.",
+			summary:     "Delete a finished session",
+			description: "The session disappears everywhere immediately, like one whose retention period has ended.",
 			status:      http.StatusNoContent, handler: run(s.deleteSession),
 		},
 	}

@@ -40,28 +40,28 @@ func (s *system) operations() []operation {
 	return []operation{
 		{
 			method: http.MethodGet, path: "/livez", id: "livez",
-			summary: "Whether the process answers",
+			summary: "Check whether the process responds",
 			handler: run(getAlive),
 		},
 		{
 			method: http.MethodGet, path: "/readyz", id: "readyz",
-			summary: "Whether the server may be sent work",
+			summary: "Check whether the server accepts work",
 			handler: run(s.getReady),
 		},
 		{
 			method: http.MethodGet, path: "/health", id: "health", scope: tarsy.ScopeRead,
-			summary: "How the server is, with warnings",
+			summary: "Show the health of the server, with warnings",
 			handler: run(s.getHealth),
 		},
 		{
 			method: http.MethodGet, path: "/metrics", id: "metrics", scope: tarsy.ScopeRead,
-			summary:     "Metrics for Prometheus",
-			description: "What this server does and how the queue is; docs/metrics.md lists the names.",
+			summary:     "Get metrics for Prometheus",
+			description: "Metrics of this server and of the queue; docs/metrics.md lists the names.",
 			answer:      &answer{description: "The text format of Prometheus", media: []string{"text/plain"}}, handler: plain(later(&s.metrics)),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/system/warnings", id: "list-warnings", scope: tarsy.ScopeRead,
-			summary: "List what does not work as it should",
+			summary: "List warnings",
 			handler: run(s.listWarnings),
 		},
 		{
@@ -82,7 +82,7 @@ func (s *system) operations() []operation {
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/system/config", id: "get-config", scope: tarsy.ScopeRead,
-			summary: "List the configuration's values and where they came from",
+			summary: "List the values of the configuration and their origins",
 			handler: run(s.getConfig),
 		},
 		{
@@ -94,26 +94,26 @@ func (s *system) operations() []operation {
 			method: http.MethodPut, path: "/api/v1/system/log-level", id: "set-log-level", scope: tarsy.ScopeAdmin,
 			audit:       auditAction{name: "log_level.set", target: "server"},
 			summary:     "Set the lowest level that this server logs",
-			description: "It holds for the server that answers, until it stops.",
+			description: "Applies to the server that responds, until it stops.",
 			body:        required[LogLevel](), handler: run(s.setLogLevel),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/system/config/reload", id: "reload-config", scope: tarsy.ScopeAdmin,
 			audit:       auditAction{name: "config.reload", target: "server"},
 			errors:      []tarsy.Code{tarsy.CodeConflict, tarsy.CodeInvalidConfiguration},
-			summary:     "Read the configuration files again and apply them",
-			description: "It holds for the server that answers. Files that are not valid change nothing. Running sessions keep the recipe that they began with.",
+			summary:     "Reload the configuration files",
+			description: "Applies to the server that responds. Invalid files change nothing. Running sessions keep the recipe that they started with.",
 			handler:     run(s.reloadConfig),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/system/diagnostics", id: "get-diagnostics", scope: tarsy.ScopeAdmin,
-			summary:     "Get what is needed to find the cause of a problem",
-			description: "About the server that answers, apart from the queue and what servers announce. `tarsy support-bundle` collects it.",
+			summary:     "Get diagnostics for troubleshooting",
+			description: "About the server that responds, except for the queue and the list of servers. `tarsy support-bundle` collects them.",
 			handler:     run(s.getDiagnostics),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/system/pauses", id: "list-pauses", scope: tarsy.ScopeRead,
-			summary: "List what is paused",
+			summary: "List pauses",
 			handler: run(s.listPauses),
 		},
 		{
@@ -121,8 +121,8 @@ func (s *system) operations() []operation {
 			audit:   auditAction{name: "pause.set", target: "pause"},
 			errors:  []tarsy.Code{tarsy.CodeNotFound},
 			summary: "Pause intake or claiming on all servers",
-			description: "intake refuses alerts, re-runs and webhooks with 503 intake_paused. claiming accepts them and lets them wait: running sessions continue, " +
-				"and cancellations work. The pause holds on every server when 200 is answered. A pause that holds is changed.",
+			description: "intake refuses alerts, re-runs and webhooks with 503 intake_paused. claiming accepts and queues them: running sessions continue, " +
+				"and cancellations work. The pause applies to all servers once 200 is returned. An existing pause is changed.",
 			body: optional[pauseRequest](), handler: run(s.putPause),
 		},
 		{
@@ -135,20 +135,20 @@ func (s *system) operations() []operation {
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/usage/summary", id: "get-usage-summary", scope: tarsy.ScopeRead,
-			summary:     "Sum up what was used in a time",
-			description: "Tokens, their cost and tool calls: in all, by day (UTC), by kind (sessions and notes), by alert type of sessions, by model and by provider. With the budget of a day.",
+			summary:     "Summarize the usage of a period",
+			description: "Tokens, their cost and tool calls: in total, by day (UTC), by kind (sessions and notes), by alert type of sessions, by model and by provider. Includes the daily budget.",
 			handler:     run(s.getUsage),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/quality", id: "get-quality", scope: tarsy.ScopeRead,
-			summary:     "Count conclusions and what people think of them",
-			description: "Outcomes, ratings, time to the verdict and cost of the sessions that completed in a period of at most 366 days: in all, by day (UTC), and by chain, agent, model or alert type. Sessions that are deleted do not count.",
+			summary:     "Summarize conclusions and their feedback",
+			description: "Outcomes, ratings, time to the verdict and cost of the sessions that completed in a period of at most 366 days: in total, by day (UTC), and by chain, agent, model or alert type. Deleted sessions do not count.",
 			handler:     run(s.getQuality),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/audit", id: "list-audit", scope: tarsy.ScopeAdmin,
-			summary: "List who did what, newest first",
-			description: "Each row contains the hash of the previous one, so that rows which were changed or removed are noticed: `tarsy audit verify` " +
+			summary: "List the audit log, newest first",
+			description: "Each row contains the hash of the previous one, so changed or removed rows are detected: `tarsy audit verify` " +
 				"reads the whole log with order=oldest and checks it.",
 			handler: run(s.listAudit),
 		},
@@ -163,46 +163,46 @@ func (s *system) operations() []operation {
 			method: http.MethodPost, path: "/api/v1/jobs/{id}/retry", id: "retry-job", scope: tarsy.ScopeWrite,
 			audit:   auditAction{name: "job.retry", target: "job"},
 			errors:  []tarsy.Code{tarsy.CodeConflict},
-			summary: "Run a job again that failed, or now one that is to be retried later",
+			summary: "Retry a failed job, or one that waits for a retry, now",
 			status:  http.StatusAccepted, body: optional[nothing](), handler: run(s.retryJob),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/queues/{name}/pause", id: "pause-queue", scope: tarsy.ScopeAdmin,
 			audit:       auditAction{name: "queue.pause", target: "queue"},
-			summary:     "Stop starting jobs of a queue",
-			description: "Holds for all servers until the queue is resumed. Jobs are still accepted, and those that run go on.",
+			summary:     "Pause a queue",
+			description: "No more of its jobs start on any server until the queue is resumed. Jobs are still accepted, and running jobs continue.",
 			body:        optional[nothing](), handler: run(s.pauseQueue),
 		},
 		{
 			method: http.MethodPost, path: "/api/v1/queues/{name}/resume", id: "resume-queue", scope: tarsy.ScopeAdmin,
 			audit:   auditAction{name: "queue.resume", target: "queue"},
-			summary: "Start the jobs of a queue again",
+			summary: "Resume a queue",
 			body:    optional[nothing](), handler: run(s.resumeQueue),
 		},
 		{
 			method: http.MethodPost, path: "/mcp", id: "mcp", scope: tarsy.ScopeRead,
 			audit:   auditAction{name: "mcp.call", onlyDenied: true},
 			summary: "Call tools over the Model Context Protocol",
-			description: "Streamable HTTP without sessions: each message is answered by itself, so there is nothing to GET or DELETE. " +
-				"The tools can do what the caller's key can do. A message that needs no answer gets 202.",
-			body: foreignBody("A message of JSON-RPC 2.0."), bodyLimit: mcpLimit,
-			answer: &answer{description: "The answer, and reports of progress before it", media: []string{"text/event-stream"}}, handler: plain(http.HandlerFunc(s.serveMCP)),
+			description: "Streamable HTTP without sessions: each message is answered independently, so there is nothing to GET or DELETE. " +
+				"The tools have the permissions of the caller's key. A message that needs no response gets 202.",
+			body: foreignBody("A JSON-RPC 2.0 message."), bodyLimit: mcpLimit,
+			answer: &answer{description: "The response, after notifications of its progress", media: []string{"text/event-stream"}}, handler: plain(http.HandlerFunc(s.serveMCP)),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/ws", id: "websocket", scope: tarsy.ScopeRead,
 			errors:      []tarsy.Code{tarsy.CodeUpgradeRequired, tarsy.CodeTooManyStreams},
-			summary:     "Watch over a WebSocket",
-			description: "Subscribe to session:<id> for the journal of a session, to sessions for the feed of all of them, and to notes for the journal of notes.",
+			summary:     "Watch sessions and notes over a WebSocket",
+			description: "Subscribe to session:<id> for the journal of a session, to sessions for the feed of all sessions, and to notes for the journal of notes.",
 			status:      http.StatusSwitchingProtocols, answer: &answer{description: "A WebSocket"}, stream: true, handler: plain(later(&s.webSocket)),
 		},
 		{
 			method: http.MethodGet, path: "/api/v1/events/schema", id: "events-schema", scope: tarsy.ScopeRead,
-			summary: "The JSON Schema of live events",
+			summary: "Get the JSON Schema of live events",
 			answer:  &answer{description: "JSON Schema 2020-12", media: []string{jsonType}}, handler: plain(http.HandlerFunc(s.showEventSchema)),
 		},
 		{
 			method: http.MethodGet, path: "/openapi.json", id: "openapi", scope: tarsy.ScopeRead,
-			summary: "This document",
+			summary: "Get this document",
 			answer:  &answer{description: "OpenAPI 3.1", media: []string{jsonType}}, handler: plain(http.HandlerFunc(s.showDocument)),
 		},
 	}

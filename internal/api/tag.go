@@ -11,12 +11,12 @@ import (
 
 // tagRequest is the name of a tag.
 type tagRequest struct {
-	Name string `doc:"Lower case and single spaces are made of it." json:"name" maxLength:"50" minLength:"1"`
+	Name string `doc:"Converted to lower case with single spaces." json:"name" maxLength:"50" minLength:"1"`
 }
 
 type tagsInput struct {
 	Search search  `doc:"Part of the name."                     query:"q"`
-	Limit  integer `doc:"How many tags a page has."             query:"limit"`
+	Limit  integer `doc:"Maximum number of tags per page."      query:"limit"`
 	Cursor cursor  `doc:"The next_cursor of the previous page." query:"cursor"`
 }
 
@@ -24,8 +24,8 @@ type tagsOutput struct{ Body tagList }
 
 type tagList struct {
 	Tags       []notebook.Tag `json:"tags"`
-	NextCursor string         `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
-	Total      int            `doc:"How many tags match in all pages."           json:"total"`
+	NextCursor string         `doc:"Cursor of the next page; absent on the last page." json:"next_cursor,omitempty"`
+	Total      int            `doc:"Number of tags that match, over all pages."  json:"total"`
 }
 
 type tagInput struct {
@@ -35,7 +35,7 @@ type tagInput struct {
 type tagOutput struct{ Body notebook.Tag }
 
 type createdTagOutput struct {
-	Location string `doc:"The new tag." header:"Location"`
+	Location string `doc:"URL of the new tag." header:"Location"`
 	Body     notebook.Tag
 }
 

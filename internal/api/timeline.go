@@ -20,8 +20,8 @@ func (previewSize) Schema(huma.Registry) *huma.Schema { return integerSchema(max
 
 type timelineInput struct {
 	ID      string      `doc:"The id of a session."                                                                                     path:"id"`
-	Preview previewSize `doc:"At most this much of each event's content is returned, in UTF-16 units: the beginning, or the beginning and end of a tool's result. Arguments whose JSON is longer are left out." query:"preview"`
-	Limit   pageSize    `doc:"How many events a page has at most; fewer where they are large."                                           query:"limit"`
+	Preview previewSize `doc:"Maximum length of each event's content, in UTF-16 units: the beginning, or the beginning and end of a tool's result. Arguments whose JSON is longer are omitted." query:"preview"`
+	Limit   pageSize    `doc:"Maximum number of events per page; fewer if they are large."                                               query:"limit"`
 	Cursor  cursor      `doc:"The next_cursor of the previous page."                                                                     query:"cursor"`
 }
 
@@ -31,7 +31,7 @@ type timeline struct {
 	SessionID  string               `json:"session_id"`
 	Version    int64                `doc:"The number of the last journal event that is included." json:"version"`
 	Events     []tarsy.TimelineItem `json:"events"`
-	NextCursor string               `doc:"Gets the next page; the last page has none."            json:"next_cursor,omitempty"`
+	NextCursor string               `doc:"Cursor of the next page; absent on the last page."      json:"next_cursor,omitempty"`
 }
 
 // timelineCursor is the position after an event.

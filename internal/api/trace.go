@@ -15,7 +15,7 @@ type interactionInput struct {
 
 type traceInput struct {
 	ID     string   `doc:"The id of a session."                                                     path:"id"`
-	Limit  pageSize `doc:"How many interactions, of LLMs and of tools together, a page has at most." query:"limit"`
+	Limit  pageSize `doc:"Maximum number of interactions per page, LLM and MCP calls together." query:"limit"`
 	Cursor cursor   `doc:"The next_cursor of the previous page."                                    query:"cursor"`
 }
 
@@ -24,7 +24,7 @@ type traceOutput struct{ Body tracePage }
 type tracePage struct {
 	tarsy.Trace
 
-	NextCursor string `doc:"Gets the next page; the last page has none." json:"next_cursor,omitempty"`
+	NextCursor string `doc:"Cursor of the next page; absent on the last page." json:"next_cursor,omitempty"`
 }
 
 type llmInteractionOutput struct{ Body tarsy.LLMInteractionDetail }

@@ -16,8 +16,8 @@ const (
 )
 
 type usageInput struct {
-	From moment `doc:"Used at this time or later; 30 days before the end if left out." query:"from"`
-	To   moment `doc:"Used before this time; now if left out."                       query:"to"`
+	From moment `doc:"Used at this time or later; the default is 30 days before the end." query:"from"`
+	To   moment `doc:"Used before this time; the default is now."                    query:"to"`
 }
 
 type usageOutput struct{ Body tarsy.UsageSummary }

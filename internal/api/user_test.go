@@ -64,13 +64,13 @@ func TestMeShowsProxyUserAndRole(t *testing.T) {
 
 	f := newFixture(t, withUsers, func(cfg *api.Config) { cfg.Auth.Users.Default = tarsy.RoleViewer })
 
-	me := get[who](t, f, "/api/v1/me", user("ada", "sre")...)
-	require.Equal(t, who{AuthRequired: true, Authenticated: true, Name: "ada", ID: "user:ada", Role: tarsy.RoleResponder, Scopes: []tarsy.Scope{"read", "write"}, Visibility: everySession()}, me)
-	require.Equal(t, tarsy.RoleViewer, get[who](t, f, "/api/v1/me", user("bob", "")...).Role, "the default role")
-	require.False(t, get[who](t, f, "/api/v1/me").Authenticated)
+	me := get[meResponse](t, f, "/api/v1/me", user("ada", "sre")...)
+	require.Equal(t, meResponse{AuthRequired: true, Authenticated: true, Name: "ada", ID: "user:ada", Role: tarsy.RoleResponder, Scopes: []tarsy.Scope{"read", "write"}, Visibility: everySession()}, me)
+	require.Equal(t, tarsy.RoleViewer, get[meResponse](t, f, "/api/v1/me", user("bob", "")...).Role, "the default role")
+	require.False(t, get[meResponse](t, f, "/api/v1/me").Authenticated)
 
 	_, key := f.key(t, "ci", tarsy.ScopeAdmin)
-	require.Equal(t, tarsy.RoleAdmin, get[who](t, f, "/api/v1/me", append(key, user("ada", "staff")...)...).Role, "a key has its own role")
+	require.Equal(t, tarsy.RoleAdmin, get[meResponse](t, f, "/api/v1/me", append(key, user("ada", "staff")...)...).Role, "a key has its own role")
 }
 
 func TestUserHeadersFromElsewhereAreIgnored(t *testing.T) {
@@ -84,7 +84,7 @@ func TestUserHeadersFromElsewhereAreIgnored(t *testing.T) {
 		headers := user("ada", "leads", "X-Forwarded-For", "10.0.0.1")
 
 		f.requireProblem(t, f.request(t, http.MethodGet, "/api/v1/sessions", "", headers...), http.StatusUnauthorized, tarsy.CodeUnauthenticated)
-		require.False(t, get[who](t, f, "/api/v1/me", headers...).Authenticated, name)
+		require.False(t, get[meResponse](t, f, "/api/v1/me", headers...).Authenticated, name)
 	}
 }
 

@@ -58,17 +58,17 @@ func (WebhookSource) Schema(huma.Registry) *huma.Schema { return oneOf(tarsy.Web
 
 // Receiver is a webhook.
 type Receiver struct {
-	Source    WebhookSource `doc:"Who sends to it." json:"source"`
+	Source    WebhookSource `doc:"The source of its deliveries." json:"source"`
 	Name      string        `doc:"Its name in the configuration." json:"name"`
-	Path      string        `doc:"Where to post to." json:"path"`
-	URL       string        `doc:"The same with the address of the server; left out unless system.dashboard_url is set." json:"url,omitempty"`
+	Path      string        `doc:"The path that deliveries are posted to." json:"path"`
+	URL       string        `doc:"The full URL of the path; absent unless system.dashboard_url is set." json:"url,omitempty"`
 	Auth      ReceiverAuth  `doc:"What the sender needs: an API key with the scope write, the receiver's token as a bearer token, or a signature." enum:"api_key,token,signature" json:"auth"`
-	TokenEnv  string        `doc:"The environment variable of the server that has the token; left out if the receiver has none." json:"token_env,omitempty"`
-	SecretEnv string        `doc:"The environment variable of the server that has the secret of the signature; left out if the receiver has none." json:"secret_env,omitempty"`
+	TokenEnv  string        `doc:"The server's environment variable with the token; absent if the receiver has none." json:"token_env,omitempty"`
+	SecretEnv string        `doc:"The server's environment variable with the secret of the signature; absent if the receiver has none." json:"secret_env,omitempty"`
 }
 
 type webhookInput struct {
-	Source WebhookSource `doc:"Who sends." path:"source"`
+	Source WebhookSource `doc:"The source of the delivery." path:"source"`
 	Name   string        `doc:"The name of the receiver." path:"name"`
 }
 

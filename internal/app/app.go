@@ -317,11 +317,11 @@ func (a *App) wire(ctx context.Context) error {
 
 	decisions := people.New(people.Config{DB: a.db, Mask: a.maskText, Clock: a.clock})
 
-	if err := a.connectDiscord(door{a}, decisions); err != nil {
+	if err := a.connectDiscord(externalIntake{a}, decisions); err != nil {
 		return fmt.Errorf("system.discord: %w", err)
 	}
 
-	if err := a.connectSlack(door{a}, decisions); err != nil {
+	if err := a.connectSlack(externalIntake{a}, decisions); err != nil {
 		return fmt.Errorf("system.slack: %w", err)
 	}
 
@@ -334,7 +334,7 @@ func (a *App) wire(ctx context.Context) error {
 
 	server := api.New(api.Config{
 		Declared: declared,
-		Store:    a.db, Intake: door{a}, AlertTypes: a.alertTypes, Inbox: webhooks{a}, Triage: desk{a},
+		Store:    a.db, Intake: externalIntake{a}, AlertTypes: a.alertTypes, Inbox: webhooks{a}, Triage: triageAdapter{a},
 		People: decisions,
 		Notes:  a.work.notes, Jobs: a.work.queue, NotesPerMinute: cfg.NotePipeline.RatePerMinute,
 		DailyBudgetUSD: a.dailyBudgetUSD,

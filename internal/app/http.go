@@ -37,7 +37,7 @@ func (a *App) newHTTP(handler http.Handler) *http.Server {
 
 // serveHTTP starts answering requests: at first only probes, because the parts behind other paths do not exist yet.
 func (a *App) serveHTTP() {
-	starting := api.Starting(a.logger)
+	starting := api.NewStartupHandler(a.logger)
 	a.http = a.newHTTP(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.started.Load() {
 			a.handler.ServeHTTP(w, r)

@@ -8,28 +8,28 @@ import (
 	"tarsy.dev/tarsy/internal/api"
 )
 
-// door is the intake for all external callers, with the configuration at the time of the request: alerts go through
+// externalIntake is the intake for all external callers, with the configuration at the time of the request: alerts go through
 // the inbox, everything else to the intake.
-type door struct{ app *App }
+type externalIntake struct{ app *App }
 
 // Submit implements api.Intake and notify.Intake.
-func (d door) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error) {
-	return d.app.current().inbox.Submit(ctx, alert)
+func (i externalIntake) Submit(ctx context.Context, alert tarsy.Alert) (tarsy.Session, error) {
+	return i.app.current().inbox.Submit(ctx, alert)
 }
 
 // Cancel implements api.Intake.
-func (d door) Cancel(ctx context.Context, sessionID, author string) (tarsy.SessionStatus, error) {
-	return d.app.current().intake.Cancel(ctx, sessionID, author)
+func (i externalIntake) Cancel(ctx context.Context, sessionID, author string) (tarsy.SessionStatus, error) {
+	return i.app.current().intake.Cancel(ctx, sessionID, author)
 }
 
 // Ask implements api.Intake.
-func (d door) Ask(ctx context.Context, sessionID, author, content string) (tarsy.Question, error) {
-	return d.app.current().intake.Ask(ctx, sessionID, author, content)
+func (i externalIntake) Ask(ctx context.Context, sessionID, author, content string) (tarsy.Question, error) {
+	return i.app.current().intake.Ask(ctx, sessionID, author, content)
 }
 
 // AskForStage implements notify.Intake.
-func (d door) AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error) {
-	return d.app.current().intake.AskForStage(ctx, sessionID, author, content, stageID)
+func (i externalIntake) AskForStage(ctx context.Context, sessionID, author, content, stageID string) (tarsy.Question, error) {
+	return i.app.current().intake.AskForStage(ctx, sessionID, author, content, stageID)
 }
 
 // webhooks adapts the inbox to the API.
@@ -71,35 +71,35 @@ func (w webhooks) Accept(ctx context.Context, alert tarsy.Alert) (tarsy.Delivery
 	return w.app.current().inbox.Accept(ctx, alert)
 }
 
-// desk adapts triage to the API.
-type desk struct{ app *App }
+// triageAdapter adapts triage to the API.
+type triageAdapter struct{ app *App }
 
 // Suppressed implements api.Triage.
-func (d desk) Suppressed(ctx context.Context, filter tarsy.SuppressedFilter) ([]tarsy.SuppressedAlert, error) {
-	return d.app.current().desk.Suppressed(ctx, filter)
+func (t triageAdapter) Suppressed(ctx context.Context, filter tarsy.SuppressedFilter) ([]tarsy.SuppressedAlert, error) {
+	return t.app.current().desk.Suppressed(ctx, filter)
 }
 
 // Investigate implements api.Triage.
-func (d desk) Investigate(ctx context.Context, id, author string, visible tarsy.Visibility) (tarsy.Session, error) {
-	return d.app.current().desk.Investigate(ctx, id, author, visible)
+func (t triageAdapter) Investigate(ctx context.Context, id, author string, visible tarsy.Visibility) (tarsy.Session, error) {
+	return t.app.current().desk.Investigate(ctx, id, author, visible)
 }
 
 // Silences implements api.Triage.
-func (d desk) Silences(ctx context.Context, all bool) ([]tarsy.Silence, error) {
-	return d.app.current().desk.Silences(ctx, all)
+func (t triageAdapter) Silences(ctx context.Context, all bool) ([]tarsy.Silence, error) {
+	return t.app.current().desk.Silences(ctx, all)
 }
 
 // AddSilence implements api.Triage.
-func (d desk) AddSilence(ctx context.Context, silence tarsy.Silence) (tarsy.Silence, error) {
-	return d.app.current().desk.AddSilence(ctx, silence)
+func (t triageAdapter) AddSilence(ctx context.Context, silence tarsy.Silence) (tarsy.Silence, error) {
+	return t.app.current().desk.AddSilence(ctx, silence)
 }
 
 // EndSilence implements api.Triage.
-func (d desk) EndSilence(ctx context.Context, id, author string) (tarsy.Silence, error) {
-	return d.app.current().desk.EndSilence(ctx, id, author)
+func (t triageAdapter) EndSilence(ctx context.Context, id, author string) (tarsy.Silence, error) {
+	return t.app.current().desk.EndSilence(ctx, id, author)
 }
 
 // CancelMany implements api.Intake.
-func (d door) CancelMany(ctx context.Context, sessionIDs []string, author string, dryRun bool) (tarsy.BulkCancel, error) {
-	return d.app.current().intake.CancelMany(ctx, sessionIDs, author, dryRun)
+func (i externalIntake) CancelMany(ctx context.Context, sessionIDs []string, author string, dryRun bool) (tarsy.BulkCancel, error) {
+	return i.app.current().intake.CancelMany(ctx, sessionIDs, author, dryRun)
 }

@@ -15,7 +15,7 @@ import (
 // who requested the reload, for the log.
 func (a *App) Reload(ctx context.Context, dryRun bool, author string) (api.ConfigReload, error) {
 	if a.options.Load == nil {
-		return api.ConfigReload{}, tarsy.Errorf(tarsy.CodeConflict, "This server has no configuration files to read again.")
+		return api.ConfigReload{}, tarsy.Errorf(tarsy.CodeConflict, "This server has no configuration files to reload.")
 	}
 
 	a.reloading.Lock()
@@ -96,9 +96,9 @@ func (a *App) loadSettings() (*settings, []config.Change, func(), error) {
 
 	undo()
 
-	message := "The configuration is not valid and was not applied; the server goes on with the previous one. "
+	message := "The configuration is not valid and was not applied; the server keeps the previous one. "
 	if _, ok := errors.AsType[*config.Error](err); !ok {
-		message = "The configuration could not be read; the server goes on with the previous one. "
+		message = "The configuration could not be read; the server keeps the previous one. "
 	}
 
 	return nil, nil, nil, tarsy.Errorf(tarsy.CodeInvalidConfiguration, "%s", message+a.maskText(err.Error()))

@@ -104,7 +104,7 @@ func (a *App) newSettings(cfg *config.Config, before *settings) (*settings, erro
 
 	s.engine = a.engineSettings(s)
 
-	if err := a.newReception(s, before); err != nil {
+	if err := a.newIntake(s, before); err != nil {
 		s.discard(before)
 
 		return nil, err
@@ -131,8 +131,8 @@ func withEarlier(cfg, earlier *config.Config) *config.Config {
 	return &merged
 }
 
-// newReception creates the parts that receive alerts.
-func (a *App) newReception(s *settings, before *settings) error {
+// newIntake creates the parts that receive alerts.
+func (a *App) newIntake(s *settings, before *settings) error {
 	alerts, err := triageSettings(s.config.Alerts)
 	if err != nil {
 		return err

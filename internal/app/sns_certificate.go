@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// keepCertificate is how long a certificate is cached. Amazon SNS keeps a certificate for months, at an address that identifies it.
-	keepCertificate = 24 * time.Hour
-	// keepFailure is how long a failed fetch is cached: strangers can send addresses.
-	keepFailure      = time.Minute
+	// certificateTTL is how long a certificate is cached. Amazon SNS keeps a certificate for months, at an address that identifies it.
+	certificateTTL = 24 * time.Hour
+	// failureTTL is how long a failed fetch is cached: strangers can send addresses.
+	failureTTL       = time.Minute
 	maxCertificates  = 16
 	certificateBytes = 16 << 10
 )
@@ -53,9 +53,9 @@ func (c *snsCertificates) get(ctx context.Context, address string) ([]byte, erro
 		clear(c.known)
 	}
 
-	got := snsCertificate{until: c.clock.Now().Add(keepCertificate)}
+	got := snsCertificate{until: c.clock.Now().Add(certificateTTL)}
 	if got.text, got.err = c.request(ctx, address); got.err != nil {
-		got.until = c.clock.Now().Add(keepFailure)
+		got.until = c.clock.Now().Add(failureTTL)
 	}
 
 	if !errors.Is(got.err, context.Canceled) {

@@ -51,7 +51,7 @@ func TestCertificateOfAmazonSNSIsFetchedOnce(t *testing.T) {
 
 	require.Len(t, requests, 4, "each once, also those that failed")
 
-	clock.Advance(keepFailure + time.Second)
+	clock.Advance(failureTTL + time.Second)
 
 	_, err := get("/missing.pem")
 	require.Error(t, err)
@@ -59,7 +59,7 @@ func TestCertificateOfAmazonSNSIsFetchedOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, requests, 5, "only the failure is tried again")
 
-	clock.Advance(keepCertificate)
+	clock.Advance(certificateTTL)
 
 	_, err = get("/good.pem")
 	require.NoError(t, err)

@@ -51,11 +51,11 @@ func TestServerAnswersProbesWhileItWaitsForItsDatabase(t *testing.T) {
 		require.NotEmpty(t, answer.Header.Get("Retry-After"), path)
 
 		if method != http.MethodHead {
-			var told problem.Problem
+			var got problem.Problem
 
-			require.NoError(t, json.Unmarshal([]byte(body), &told), body)
-			require.Equal(t, tarsy.CodeUnavailable, told.Code)
-			require.Contains(t, told.Detail, "waits for its database")
+			require.NoError(t, json.Unmarshal([]byte(body), &got), body)
+			require.Equal(t, tarsy.CodeUnavailable, got.Code)
+			require.Contains(t, got.Detail, "waits for its database")
 		}
 	}
 

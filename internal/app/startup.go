@@ -9,8 +9,8 @@ import (
 const (
 	// slowStep is how long a step of the start may take before it is reported.
 	slowStep = 3 * time.Second
-	// slowAgain is the interval at which a slow step is reported again.
-	slowAgain = 10 * time.Second
+	// slowInterval is the interval at which a slow step is reported again.
+	slowInterval = 10 * time.Second
 )
 
 // Step records that the start has reached something that may take long, and returns a function to call at its end. A step that takes longer
@@ -49,7 +49,7 @@ func (s *step) report() {
 	}
 
 	s.progress(fmt.Sprintf("Still starting: %s (%s)", s.what, time.Since(s.began).Round(time.Second)))
-	s.timer.Reset(slowAgain)
+	s.timer.Reset(slowInterval)
 }
 
 func (s *step) end() {

@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// leastStopTime is the minimum time for a stop: sessions are handed over in it, even if no tool call is waited for.
-	leastStopTime = time.Second
-	// mostReleaseTime limits what is reserved for everything after the tool calls.
-	mostReleaseTime = 5 * time.Second
-	// lastMoment is what each part gets when it is stopped after the time is up.
-	lastMoment = 10 * time.Millisecond
+	// minStopTime is the minimum time for a stop: sessions are handed over in it, even if no tool call is waited for.
+	minStopTime = time.Second
+	// maxReleaseTime limits what is reserved for everything after the tool calls.
+	maxReleaseTime = 5 * time.Second
+	// lateGrace is what each part gets when it is stopped after the time is up.
+	lateGrace = 10 * time.Millisecond
 )
 
-var errStopTime = errors.New("it took longer than a stop may take; other servers take over what it had when the leases end")
+var errStopTime = errors.New("did not stop in time; other servers take over its sessions when the leases expire")
 
 // StopTime returns how long a stop takes at most.
-func StopTime(cfg config.Queue) time.Duration { return max(cfg.GracefulShutdownTimeout, leastStopTime) }
+func StopTime(cfg config.Queue) time.Duration { return max(cfg.GracefulShutdownTimeout, minStopTime) }
 
 // releaseTime returns the part of StopTime that is left after tool calls are cut off, for handing sessions over and
 // for jobs, requests and connections.
 func releaseTime(cfg config.Queue) time.Duration {
 	const share = 3
 
-	return min(StopTime(cfg)/share, mostReleaseTime)
+	return min(StopTime(cfg)/share, maxReleaseTime)
 }
 
 // toolGrace returns how long to wait for tool calls in flight.
@@ -78,7 +78,7 @@ func (c cleanup) undo(ctx context.Context) error {
 	}
 
 	// Parts after the deadline still get a moment: most need no time.
-	last := time.NewTimer(lastMoment)
+	last := time.NewTimer(lateGrace)
 	defer last.Stop()
 
 	select {

@@ -28,8 +28,8 @@ type Decision struct {
 type state int
 
 const (
-	// undone means that nothing has been changed in the database, as far as is known.
-	undone state = iota
+	// pending means that nothing has been changed in the database, as far as is known.
+	pending state = iota
 	// unchanged means that no change was necessary.
 	unchanged
 	stored
@@ -72,7 +72,7 @@ func Each(ctx context.Context, target string) context.Context {
 		return ctx
 	}
 
-	d.become(unchanged)
+	d.setState(unchanged)
 
 	return context.WithValue(ctx, decisionKey{}, &Decision{row: d.row, target: target})
 }
@@ -112,7 +112,7 @@ func Deciding(ctx context.Context) bool {
 // Unchanged marks the decision as requiring no change, so it gets no row.
 func Unchanged(ctx context.Context) {
 	if d := of(ctx); d != nil {
-		d.become(unchanged)
+		d.setState(unchanged)
 	}
 }
 
@@ -122,8 +122,8 @@ func of(ctx context.Context) *Decision {
 	return d
 }
 
-// become records the new state of a decision. A stored decision stays stored.
-func (d *Decision) become(next state) {
+// setState records the new state of a decision. A stored decision stays stored.
+func (d *Decision) setState(next state) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
@@ -141,7 +141,7 @@ func (d *Decision) Settled() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	return d.state != undone
+	return d.state != pending
 }
 
 // Stored reports whether the row of the decision was stored with the change.
@@ -194,12 +194,12 @@ func Change(ctx context.Context, on Beginner, change func(pgx.Tx) error) error {
 	switch {
 	case errors.Is(err, ErrUnchanged):
 		if d != nil {
-			d.become(unchanged)
+			d.setState(unchanged)
 		}
 
 		return nil
 	case err == nil && d != nil:
-		d.become(stored)
+		d.setState(stored)
 	}
 
 	return err

@@ -122,7 +122,7 @@ func cleanName(name string) (string, error) {
 
 	switch {
 	case name == "":
-		return "", tarsy.FieldErrorf(tarsy.CodeMissingField, "name", "a key needs a name that says who uses it")
+		return "", tarsy.FieldErrorf(tarsy.CodeMissingField, "name", "a key needs a name that identifies its user")
 	case utf8.RuneCountInString(name) > maxName:
 		return "", tarsy.FieldErrorf(tarsy.CodeInvalidField, "name", "name is longer than %d characters", maxName)
 	case strings.ContainsFunc(name, unicode.IsControl):

@@ -75,9 +75,9 @@ func TestUnenforceableCostCapIsWarning(t *testing.T) {
 	}{
 		{"prices are known", budgets, nil},
 		{"costs are not estimated", budgets + "  cost_estimation: {enabled: false}\n",
-			[]string{"tarsy.yaml:2: system.budgets.daily.max_cost_usd: caps nothing: system.cost_estimation is off"}},
+			[]string{"tarsy.yaml:2: system.budgets.daily.max_cost_usd: has no effect: system.cost_estimation is off"}},
 		{"a model in use has no price", budgets + "defaults: {llm_provider: p}\nllm_providers: {p: {type: openai, model: home-grown}, q: {type: openai, model: unused}}\n",
-			[]string{"tarsy.yaml:2: system.budgets.daily.max_cost_usd: does not see what p spends: no price is known for its model home-grown; " +
+			[]string{"tarsy.yaml:2: system.budgets.daily.max_cost_usd: does not cover p: the price of its model home-grown is unknown; " +
 				"add it to system.cost_estimation.model_rates"}},
 		{"no cap on cost", "system:\n  budgets: {daily: {max_tokens: 10}}\n  cost_estimation: {enabled: false}\n", nil},
 	}

@@ -150,15 +150,15 @@ func readArguments(given string) (json.RawMessage, error) {
 func rejectCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "reject APPROVAL", Short: "Decide against a tool call", Args: namedArgs,
-		Long:    "Rejects a tool call that waits. The agent is told the reason and continues without the call.",
+		Long:    "Rejects a tool call that waits. The agent gets the reason and continues without the call.",
 		Example: `  tarsy approvals reject 94e9e51a62a9 --reason "wait for the maintenance window"`,
 	}
 	r := newRemote(t, cmd)
-	reason := cmd.Flags().String("reason", "", "why; the agent is told")
+	reason := cmd.Flags().String("reason", "", "reason, which the agent sees")
 
 	r.run(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		if strings.TrimSpace(*reason) == "" {
-			return usageError{errors.New("--reason is missing: the agent is told why its call was rejected")}
+			return usageError{errors.New("--reason is missing: the agent needs the reason for the rejection")}
 		}
 
 		decided, err := decide(ctx, c, client.Reject, client.Rejection{Reason: *reason}, args[0])

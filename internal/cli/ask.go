@@ -179,7 +179,7 @@ func (i *inquiry) follow(ctx context.Context, c *client.Client, detail tarsy.Ses
 			return err
 		}
 
-		i.connected(update)
+		i.printConnection(update)
 
 		if update.Reloaded != nil {
 			session.Apply(update) // the session was reloaded: Take would print it from the beginning

@@ -28,10 +28,10 @@ func (i *inquiry) converse(ctx context.Context, c *client.Client, id string) err
 	conversation := &conversation{inquiry: i, client: c, id: id}
 
 	if i.isTerminal(i.Stdin) && i.isTerminal(i.Stdout) && !i.dumb() && !i.json() {
-		return conversation.edited(ctx, detail)
+		return conversation.runEditor(ctx, detail)
 	}
 
-	return conversation.piped(ctx)
+	return conversation.runPiped(ctx)
 }
 
 // finished waits until the session has ended and questions can be asked.
@@ -50,7 +50,7 @@ func (i *inquiry) finished(ctx context.Context, c *client.Client, id string) (ta
 			return detail, err
 		}
 
-		i.connected(update)
+		i.printConnection(update)
 		lines.Take(update)
 	}
 
@@ -81,8 +81,8 @@ const (
 	fromResult = "result"
 )
 
-// edited runs a conversation in a terminal, with a line editor.
-func (c *conversation) edited(ctx context.Context, detail tarsy.SessionDetail) error {
+// runEditor runs a conversation in a terminal, with a line editor.
+func (c *conversation) runEditor(ctx context.Context, detail tarsy.SessionDetail) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
@@ -124,8 +124,8 @@ func (c *conversation) edited(ctx context.Context, detail tarsy.SessionDetail) e
 	return failed
 }
 
-// piped runs a conversation whose questions are the lines of stdin.
-func (c *conversation) piped(ctx context.Context) error {
+// runPiped runs a conversation whose questions are the lines of stdin.
+func (c *conversation) runPiped(ctx context.Context) error {
 	if c.isTerminal(c.Stdin) {
 		c.infof("Type a question and press Enter. Ctrl-D ends the conversation.")
 	}

@@ -75,14 +75,14 @@ func TestAskWithoutQuestionIsConversation(t *testing.T) {
 	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "ask", id, "asked\x1b[2J before?").code)
 
 	c := s.converse(t, "ask", id)
-	c.tells(t, "asked before?")
-	c.tells(t, "The cache has no bound.")
+	c.waitForOutput(t, "asked before?")
+	c.waitForOutput(t, "The cache has no bound.")
 	c.press(t, "is it SLOW?\r")
-	c.tells(t, "paragraph.\x1b[K\r\n")
+	c.waitForOutput(t, "paragraph.\x1b[K\r\n")
 	require.NotContains(t, c.stdout.String(), "ond paragraph", "a paragraph is printed when it is complete")
 	require.Contains(t, c.stdout.String(), "The \x1b[1mfirst\x1b[0m paragraph.", "Markdown is rendered")
 	s.gate.Open()
-	c.tells(t, "The second paragraph.")
+	c.waitForOutput(t, "The second paragraph.")
 	c.press(t, ctrlD)
 	require.Equal(t, cli.ExitOK, c.end())
 }
@@ -123,16 +123,16 @@ func TestCtrlCCancelsAnswerAndConversationContinues(t *testing.T) {
 
 	c := s.converse(t, "ask", id)
 	c.press(t, "SLOW?\r")
-	c.tells(t, "paragraph.\x1b[K\r\n")
+	c.waitForOutput(t, "paragraph.\x1b[K\r\n")
 	c.press(t, ctrlC)
-	c.tells(t, "Answer cancelled.")
+	c.waitForOutput(t, "Answer cancelled.")
 
 	shown := tarsyWith(t, s.env, "", "sessions", "show", id)
 	require.Contains(t, shown.stdout, "No answer\nIt was cancelled.", "the server has stopped it")
 
 	s.gate.Open()
 	c.press(t, "again?\r")
-	c.tells(t, "The second paragraph.")
+	c.waitForOutput(t, "The second paragraph.")
 	c.press(t, ctrlD)
 	require.Equal(t, cli.ExitOK, c.end())
 	require.NotContains(t, c.stdout.String(), "✗")
@@ -148,10 +148,10 @@ func TestConversationRecallsQuestionsAndEnds(t *testing.T) {
 	// The history begins with the earlier questions. A line that was typed and then discarded is not sent.
 	c := s.converse(t, "ask", id)
 	c.press(t, "typed"+ctrlC+arrowUp+"?\r")
-	c.tells(t, "first question?\x1b[0m\x1b[K\r\n")
-	c.tells(t, "→ cluster.get_pods (namespace=shop) … ")
+	c.waitForOutput(t, "first question?\x1b[0m\x1b[K\r\n")
+	c.waitForOutput(t, "→ cluster.get_pods (namespace=shop) … ")
 	c.press(t, arrowUp+"!\r")
-	c.tells(t, "first question?!\x1b[0m\x1b[K\r\n")
+	c.waitForOutput(t, "first question?!\x1b[0m\x1b[K\r\n")
 	c.press(t, "/exit\r")
 	require.Equal(t, cli.ExitOK, c.end())
 
@@ -178,8 +178,8 @@ func TestRefusedQuestionLeavesConversationOpen(t *testing.T) {
 
 	c := s.converse(t, "ask", id)
 	c.press(t, "busy?\r")
-	c.tells(t, "✗ another question is being answered")
-	c.tells(t, "stop it with tarsy sessions")
+	c.waitForOutput(t, "✗ another question is being answered")
+	c.waitForOutput(t, "stop it with tarsy sessions")
 	c.press(t, ctrlD)
 	require.Equal(t, cli.ExitOK, c.end())
 
@@ -201,7 +201,7 @@ func TestConversationWaitsForRunningSession(t *testing.T) {
 	c.stderr.wait(t, "The session is in progress. Questions can be asked when it has ended")
 	s.gate.Open()
 	c.stderr.wait(t, "session   completed after ")
-	c.tells(t, "Ask about it; Ctrl-D ends.")
+	c.waitForOutput(t, "Ask about it; Ctrl-D ends.")
 	c.press(t, "why?\r"+ctrlD)
 	require.Equal(t, cli.ExitOK, c.end())
 	require.Contains(t, c.stdout.String(), "never")
@@ -219,30 +219,30 @@ func TestPipedConversationExitsWith5AfterFailedAnswer(t *testing.T) {
 	require.Empty(t, got.stdout)
 }
 
-// road is a proxy to a server that can be blocked.
-type road struct {
+// proxy is a proxy to a server that can be blocked.
+type proxy struct {
 	*httptest.Server
 
 	closed atomic.Bool
 }
 
-func newRoad(t *testing.T, s *server) (*road, *server) {
+func newProxy(t *testing.T, s *server) (*proxy, *server) {
 	t.Helper()
 
 	target, err := url.Parse("http://" + s.Addr())
 	require.NoError(t, err)
 
-	r, proxy := &road{}, httputil.NewSingleHostReverseProxy(target)
-	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		if r.closed.Load() {
+	p, handler := &proxy{}, httputil.NewSingleHostReverseProxy(target)
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.closed.Load() {
 			panic(http.ErrAbortHandler)
 		}
 
-		proxy.ServeHTTP(w, request)
+		handler.ServeHTTP(w, r)
 	}))
-	t.Cleanup(r.Close)
+	t.Cleanup(p.Close)
 
-	return r, &server{App: s.App, env: append([]string{"TARSY_SERVER=" + r.URL}, s.env...)}
+	return p, &server{App: s.App, env: append([]string{"TARSY_SERVER=" + p.URL}, s.env...)}
 }
 
 func TestConversationContinuesAfterLostConnection(t *testing.T) {
@@ -250,14 +250,14 @@ func TestConversationContinuesAfterLostConnection(t *testing.T) {
 
 	s := startServer(t, false)
 	id := s.investigated(t)
-	road, through := newRoad(t, s)
-	c := through.converse(t, "ask", id)
+	proxy, viaProxy := newProxy(t, s)
+	c := viaProxy.converse(t, "ask", id)
 	c.press(t, "SLOW?\r")
-	c.tells(t, "paragraph.\x1b[K\r\n")
-	road.CloseClientConnections()
-	c.tells(t, "! Reconnected.")
+	c.waitForOutput(t, "paragraph.\x1b[K\r\n")
+	proxy.CloseClientConnections()
+	c.waitForOutput(t, "! Reconnected.")
 	s.gate.Open()
-	c.tells(t, "The second paragraph.")
+	c.waitForOutput(t, "The second paragraph.")
 	c.press(t, ctrlD)
 	require.Equal(t, cli.ExitOK, c.end())
 	require.Contains(t, c.stdout.String(), "! Connection lost; reconnecting…")
@@ -271,22 +271,22 @@ func TestConversationContinuesAfterJournalWasTrimmed(t *testing.T) {
 
 	s := startServer(t, false)
 	id := s.investigated(t)
-	road, through := newRoad(t, s)
-	c := through.converse(t, "ask", id)
+	proxy, viaProxy := newProxy(t, s)
+	c := viaProxy.converse(t, "ask", id)
 	c.press(t, "SLOW?\r")
-	c.tells(t, "paragraph.\x1b[K\r\n")
-	road.closed.Store(true)
-	road.CloseClientConnections()
+	c.waitForOutput(t, "paragraph.\x1b[K\r\n")
+	proxy.closed.Store(true)
+	proxy.CloseClientConnections()
 	s.gate.Open()
 
 	watching := s.run(t, "watch", "--follow", id)
-	watching.tells(t, "answer completed")
+	watching.waitForOutput(t, "answer completed")
 	watching.stop()
 	watching.end()
 	s.forget(t, id)
 
-	road.closed.Store(false)
-	c.tells(t, "The second paragraph.")
+	proxy.closed.Store(false)
+	c.waitForOutput(t, "The second paragraph.")
 	c.press(t, ctrlD)
 	require.Equal(t, cli.ExitOK, c.end())
 	require.Equal(t, 1, c.times("first\x1b[0m paragraph."))
@@ -356,8 +356,8 @@ func TestConversationReportsFailedToolCallsAndRendersTextsApart(t *testing.T) {
 
 	c := s.converse(t, "ask", id)
 	c.press(t, "BROKEN?\r")
-	c.tells(t, failed)
-	c.tells(t, "bound.")
+	c.waitForOutput(t, failed)
+	c.waitForOutput(t, "bound.")
 	require.Contains(t, c.stdout.String(), "  \x1b[36munclosed\x1b[0m", "a code block")
 	require.Contains(t, c.stdout.String(), "\x1b[1mFound it\x1b[0m", "the code block has ended with its text")
 	c.press(t, ctrlD)
@@ -367,13 +367,13 @@ func TestConversationReportsFailedToolCallsAndRendersTextsApart(t *testing.T) {
 	c = s.converse(t, "ask", id)
 
 	c.press(t, "UNCLOSED?\r"+"again?\r") // entered once the first answer has ended
-	c.tells(t, "again?\x1b[0m\x1b[K\r\n")
+	c.waitForOutput(t, "again?\x1b[0m\x1b[K\r\n")
 	c.press(t, ctrlD)
 	require.Equal(t, cli.ExitOK, c.end())
 	require.Equal(t, 2, c.times("  \x1b[36munclosed\x1b[0m"))
 }
 
-func TestInterruptedPipedConversationSaysThatAnswerContinues(t *testing.T) {
+func TestInterruptedPipedConversationReportsThatAnswerContinues(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -393,13 +393,13 @@ func TestWatchScreenAsksQuestionFromItsInputLine(t *testing.T) {
 	id := s.investigated(t)
 
 	c := s.converse(t, "watch", id)
-	c.tells(t, "Ask a question")
+	c.waitForOutput(t, "Ask a question")
 	c.press(t, "is it SLOW?\r")
 	s.gate.Open()
 
 	// The screen redraws only the cells that change, so wait for the answer in the lines of a second watch.
 	watching := s.run(t, "watch", "--follow", id)
-	watching.tells(t, "answer completed")
+	watching.waitForOutput(t, "answer completed")
 	watching.stop()
 	watching.end()
 

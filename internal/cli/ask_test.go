@@ -39,8 +39,8 @@ type clientCommand struct {
 	code           int
 }
 
-// tells waits until the command has written wanted to stdout. The command must not exit before that.
-func (c *clientCommand) tells(t *testing.T, wanted string) {
+// waitForOutput waits until the command has written wanted to stdout. The command must not exit before that.
+func (c *clientCommand) waitForOutput(t *testing.T, wanted string) {
 	t.Helper()
 
 	timeout := time.NewTimer(slowness.Scale(time.Minute))
@@ -103,7 +103,7 @@ func TestAskPrintsOnlyAnswerOnStdout(t *testing.T) {
 	require.Contains(t, got.stderr, "Ctrl-C stops waiting; the answer continues")
 	require.Contains(t, got.stderr, "thinking  Look at the pods.")
 	require.Contains(t, got.stderr, "tool      2.1.1 cluster.get_pods namespace=shop → ok in ")
-	require.NotContains(t, got.stderr, "summary   ", "the investigation is not told again")
+	require.NotContains(t, got.stderr, "summary   ", "the investigation is not printed again")
 	require.NotContains(t, got.stderr, "Found it", "the answer is printed once")
 	require.NotContains(t, got.stderr, "\x1b")
 
@@ -174,7 +174,7 @@ func TestAskExitsWith5WithoutAnswer(t *testing.T) {
 	require.Contains(t, shown.stdout, "Question from api-client\nWAIT\n\nNo answer\nIt was cancelled")
 }
 
-func TestInterruptedAskSaysThatAnswerContinues(t *testing.T) {
+func TestInterruptedAskReportsThatAnswerContinues(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -218,7 +218,7 @@ func TestQuestionRefusedAfterItWasAcceptedEndsWaiting(t *testing.T) {
 	require.Equal(t, "# Found it\n\nThe cache has no bound.\n", got.stdout, "the conversation goes on")
 }
 
-func TestRefusedQuestionSaysWhatToDo(t *testing.T) {
+func TestRefusedQuestionPrintsAdvice(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -230,7 +230,7 @@ func TestRefusedQuestionSaysWhatToDo(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		code int
-		says string
+		want string
 	}{
 		{[]string{"ask", running, "why?"}, cli.ExitFailed, "follow it with tarsy watch " + running[24:]},
 		{[]string{"ask", silent, "why?"}, cli.ExitFailed, `the chain "silent" accepts no questions: set chat.enabled`},
@@ -246,7 +246,7 @@ func TestRefusedQuestionSaysWhatToDo(t *testing.T) {
 	} {
 		got := tarsyWith(t, s.env, "", c.args...)
 		require.Equal(t, c.code, got.code, "%v: %s", c.args, got.stderr)
-		require.Contains(t, got.stderr, c.says, c.args)
+		require.Contains(t, got.stderr, c.want, c.args)
 		require.Regexp(t, `(?s)^tarsy: [^\n]+\n$`, got.stderr, "one line: %v", c.args)
 		require.Empty(t, got.stdout, c.args)
 	}
@@ -258,9 +258,9 @@ func TestWatchFollowContinuesWithNewQuestions(t *testing.T) {
 	s := startServer(t, false)
 	id := s.investigated(t)
 	watching := s.run(t, "watch", "--follow", id)
-	watching.tells(t, "session   completed after ")
+	watching.waitForOutput(t, "session   completed after ")
 	require.Equal(t, cli.ExitOK, tarsyWith(t, s.env, "", "ask", id, "why?").code)
-	watching.tells(t, "stage     2 answer completed")
+	watching.waitForOutput(t, "stage     2 answer completed")
 	require.Contains(t, watching.stdout.String(), "question  why?")
 
 	watching.stop()
@@ -313,15 +313,15 @@ func TestSessionWithTrimmedJournalIsStillShown(t *testing.T) {
 
 	got = tarsyWith(t, s.env, "", "watch", "-o", "json", id)
 
-	var told struct {
+	var line struct {
 		Type     string                `json:"type"`
 		Session  tarsy.SessionDetail   `json:"session"`
 		Timeline []tarsy.TimelineEvent `json:"timeline"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(got.stdout), &told), "one line stands for all events")
-	require.Equal(t, "catchup.overflow", told.Type)
-	require.Equal(t, id, told.Session.ID)
-	require.NotEmpty(t, told.Timeline)
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &line), "one line stands for all events")
+	require.Equal(t, "catchup.overflow", line.Type)
+	require.Equal(t, id, line.Session.ID)
+	require.NotEmpty(t, line.Timeline)
 
 	got = tarsyWith(t, s.env, "", "ask", id, "and now?")
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)

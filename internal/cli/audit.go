@@ -35,7 +35,7 @@ which was changed, removed, inserted or moved is found. It requires a key with t
 
 func listAuditCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list", Short: "List who did what, newest first", Args: namedArgs,
+		Use: "list", Short: "List the audit log, newest first", Args: namedArgs,
 		Example: "  tarsy audit list\n  tarsy audit list --action session.cancel --since 2026-11-01T00:00:00Z\n  tarsy audit list --target-id 01a1dd6b-e57b-71ff-adf3-94e9e51a62a9 -o json",
 	}
 	r := newRemote(t, cmd)
@@ -147,9 +147,9 @@ func verifyAuditCommand(t *tool) *cobra.Command {
 number of rows and the head: the hash of the last row.
 
 The head of a server's log is remembered in $XDG_STATE_HOME/tarsy/audit-heads.json (~/.local/state/tarsy/audit-heads.json). The next
-verification fails if the log no longer contains that row: rows were cut off at the end, or the log was written again as a whole.
-After a restore from a backup, accept the log as it is with --forget-head. For files, and to be independent of this machine, keep
-the head somewhere else and pass it to --expect-head.`,
+verification fails if that row is gone because the log was truncated or rewritten. After a restore from a backup,
+accept the log as it is with --forget-head. For files, and to be independent of this machine, keep the head somewhere else and
+pass it to --expect-head.`,
 		Example: "  tarsy audit verify\n  tarsy audit verify --forget-head\n  tarsy audit verify --file audit.jsonl\n  tarsy audit verify --expect-head 5f3a9c21…",
 	}
 	r := newRemote(t, cmd)
@@ -220,7 +220,7 @@ func verifyServer(ctx context.Context, r *remote, expected string, forget bool) 
 	return found, nil
 }
 
-var errHeadMissing = errors.New("the audit log does not contain the row of --expect-head: rows were cut off at its end, or all of it was written again")
+var errHeadMissing = errors.New("the audit log does not contain the row of --expect-head: it was truncated or rewritten")
 
 // verifyRows checks the rows. One of them must have the expected hash, unless that is empty, and the last seen head must still be at its
 // position, unless there is none.

@@ -30,9 +30,9 @@ func (h seenHead) time() string { return h.At.UTC().Format(time.RFC3339) }
 
 // missing returns an error that explains what happened to a log without this row, given how many rows the log has now.
 func (h seenHead) missing(rows int64) error {
-	what := fmt.Sprintf("row %d has another hash now, so the log was written again", h.Rows)
+	what := fmt.Sprintf("row %d has a different hash, so the log was rewritten", h.Rows)
 	if rows < h.Rows {
-		what = fmt.Sprintf("the log ends with row %d now, so rows were cut off, or it was written again", rows)
+		what = fmt.Sprintf("the log now ends with row %d, so it was truncated or rewritten", rows)
 	}
 
 	return fmt.Errorf("%w: a verification on %s saw row %d with the hash %s; %s. %s", errHeadChanged, h.time(), h.Rows, h.Head, what, acceptAdvice)

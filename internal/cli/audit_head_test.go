@@ -129,7 +129,7 @@ func TestAuditVerifyFailsWhenEndOfLogWasCutOff(t *testing.T) {
 	got := s.verify(t)
 	require.Equal(t, cli.ExitFailed, got.code, got.stdout)
 	require.Empty(t, got.stdout)
-	require.Regexp(t, `no longer contains .* a verification on 20[0-9T:-]+Z saw row 3 with the hash [0-9a-f]{64}; the log ends with row 1 now`, got.stderr)
+	require.Regexp(t, `no longer contains .* a verification on 20[0-9T:-]+Z saw row 3 with the hash [0-9a-f]{64}; the log now ends with row 1`, got.stderr)
 	require.Contains(t, got.stderr, "--forget-head")
 
 	// The log has enough rows again, but with another end.
@@ -137,7 +137,7 @@ func TestAuditVerifyFailsWhenEndOfLogWasCutOff(t *testing.T) {
 
 	got = s.verify(t)
 	require.Equal(t, cli.ExitFailed, got.code, got.stdout)
-	require.Contains(t, got.stderr, "row 3 has another hash now")
+	require.Contains(t, got.stderr, "row 3 has a different hash")
 
 	after, err := os.ReadFile(s.heads)
 	require.NoError(t, err)
@@ -172,7 +172,7 @@ func TestAuditVerifyFailsWhenLogWasWrittenAgain(t *testing.T) {
 
 	got := s.verify(t)
 	require.Equal(t, cli.ExitFailed, got.code, got.stdout)
-	require.Contains(t, got.stderr, "row 3 has another hash now, so the log was written again")
+	require.Contains(t, got.stderr, "row 3 has a different hash, so the log was rewritten")
 }
 
 func TestAuditVerifyComparesFilesWithExpectedHeadOnly(t *testing.T) {

@@ -70,7 +70,7 @@ func TestAuditIsListedExportedAndVerified(t *testing.T) {
 
 	got = tarsyWith(t, nil, "", "audit", "verify", "--file", file, "--expect-head", listed[0].Hash)
 	require.Equal(t, cli.ExitFailed, got.code)
-	require.Contains(t, got.stderr, "cut off")
+	require.Contains(t, got.stderr, "truncated or rewritten")
 }
 
 func TestKeyChangesInDatabaseAreAudited(t *testing.T) {

@@ -231,7 +231,7 @@ func TestKeysAreManagedThroughServerAndDatabase(t *testing.T) {
 	require.Contains(t, tarsyWith(t, admin, "", "keys", "create", "x", "--role", "responder").stderr, "(write)")
 }
 
-func TestFailuresExitWithTheirCodeAndSayWhatToDo(t *testing.T) {
+func TestFailuresExitWithTheirCodeAndPrintAdvice(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -244,7 +244,7 @@ func TestFailuresExitWithTheirCodeAndSayWhatToDo(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		code int
-		says string
+		want string
 	}{
 		{[]string{"sessions", "--server", nobody}, cli.ExitFailed, "no server responds at " + nobody + "; start one with tarsy serve"},
 		{[]string{"sessions", "--server", "localhost"}, cli.ExitUsage, "--server"},
@@ -280,7 +280,7 @@ func TestFailuresExitWithTheirCodeAndSayWhatToDo(t *testing.T) {
 	} {
 		got := tarsyWith(t, s.env, "", c.args...)
 		require.Equal(t, c.code, got.code, "%v: %s", c.args, got.stderr)
-		require.Contains(t, got.stderr, c.says, c.args)
+		require.Contains(t, got.stderr, c.want, c.args)
 		require.Regexp(t, `(?s)^tarsy: [^\n]+\n$`, got.stderr, "one line: %v", c.args)
 		require.Empty(t, got.stdout, c.args)
 	}

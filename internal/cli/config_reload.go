@@ -10,7 +10,7 @@ import (
 
 func reloadConfigCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "reload", Short: "Let a running server read its configuration files again", Args: namedArgs,
+		Use: "reload", Short: "Reload the configuration of a running server", Args: namedArgs,
 		Long: `The server reads its files again, validates them and applies them, as it does on SIGHUP. Files that are not valid change nothing.
 Running sessions keep the recipe that they began with. Settings that need a restart keep their value and are listed.
 
@@ -67,7 +67,7 @@ func printReload(r *remote, result client.ConfigReload, dryRun bool) error {
 	}
 
 	if result.RestartRequired {
-		r.infof("Restart the server to apply what needs a restarr.")
+		r.infof("Restart the server to apply the settings that need a restart.")
 	}
 
 	return err

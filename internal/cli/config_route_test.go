@@ -13,8 +13,8 @@ import (
 
 const routesConfig = `
 system: {runbooks: {allowed_domains: [runbooks.example]}}
-defaults: {llm_provider: told, alert_type: test}
-llm_providers: {told: {type: scripted}}
+defaults: {llm_provider: scripted, alert_type: test}
+llm_providers: {scripted: {type: scripted}}
 mcp_servers:
   cluster: {transport: {type: http, url: "http://127.0.0.1:1"}}
   metrics: {transport: {type: http, url: "http://127.0.0.1:1"}}
@@ -131,7 +131,7 @@ func TestConfigRouteRefusesWhatItCannotRead(t *testing.T) {
 		stdin string
 		args  []string
 		code  int
-		says  string
+		want  string
 	}{
 		"nothing":            {" \n", nil, cli.ExitUsage, "no alerts given"},
 		"unknown receiver":   {routedBody, []string{"--receiver", "generic/nope"}, cli.ExitUsage, `there is no receiver "generic/nope"`},
@@ -143,7 +143,7 @@ func TestConfigRouteRefusesWhatItCannotRead(t *testing.T) {
 	} {
 		got := tarsyWith(t, nil, c.stdin, append([]string{"config", "route", "--config-dir", dir}, c.args...)...)
 		require.Equal(t, c.code, got.code, "%s: %s", name, got.stderr)
-		require.Contains(t, got.stderr, c.says, name)
+		require.Contains(t, got.stderr, c.want, name)
 		require.Empty(t, got.stdout, name)
 	}
 }

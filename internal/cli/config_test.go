@@ -94,7 +94,7 @@ func TestFileSessionLimitAppliesWithAnyWorkerCount(t *testing.T) {
 func TestBadVariablesAreRefusedByName(t *testing.T) {
 	t.Parallel()
 
-	for variable, says := range map[string]string{
+	for variable, want := range map[string]string{
 		"TARSY_WORKERS=many":   `TARSY_WORKERS: "many" is not a number`,
 		"TARSY_WORKERS=0":      "env TARSY_WORKERS: at least one worker is needed, not 0",
 		"TARSY_AUTH=maybe":     `TARSY_AUTH: "maybe" is not one of auto, on, off`,
@@ -102,7 +102,7 @@ func TestBadVariablesAreRefusedByName(t *testing.T) {
 	} {
 		got := tarsyWith(t, []string{variable}, "", "serve")
 		require.Equal(t, cli.ExitUsage, got.code, got.stderr)
-		require.Equal(t, "tarsy: "+says+"\n", got.stderr)
+		require.Equal(t, "tarsy: "+want+"\n", got.stderr)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestConfigCheckPrintsEveryProblemAndFails(t *testing.T) {
 func TestConfigCheckRefusesWhatServeRefuses(t *testing.T) {
 	t.Parallel()
 
-	for text, says := range map[string]string{
+	for text, want := range map[string]string{
 		"system: {allowed_ws_origins: ['[bad']}\n":                       "system.allowed_ws_origins[0]: not an origin pattern",
 		"system: {trusted_proxies: [10.0.0.0/33]}\n":                     "system.trusted_proxies[0]: not a network",
 		"system: {retention: {purge_after_days: 106752}}\n":              "system.retention.purge_after_days: must be at most 36500",
@@ -149,7 +149,7 @@ func TestConfigCheckRefusesWhatServeRefuses(t *testing.T) {
 	} {
 		got := tarsyWith(t, nil, "", "config", "check", "--config-dir", writeConfig(t, text))
 		require.Equal(t, cli.ExitFailed, got.code, text)
-		require.Contains(t, got.stdout, says)
+		require.Contains(t, got.stdout, want)
 	}
 
 	good := writeConfig(t, "system: {trusted_proxies: [10.0.0.1], allowed_ws_origins: ['https://ops.example.org/']}\n")
@@ -199,14 +199,14 @@ func TestVersionAndCompletionPrintToStdout(t *testing.T) {
 func TestConfigCheckPrintsNotesSeparatelyFromWarnings(t *testing.T) {
 	t.Parallel()
 
-	dir := writeConfig(t, "defaults: {llm_provider: told, memory: {enabled: true}, scoring: {enabled: false}}\nllm_providers: {told: {type: scripted}}\n")
+	dir := writeConfig(t, "defaults: {llm_provider: scripted, memory: {enabled: true}, scoring: {enabled: false}}\nllm_providers: {scripted: {type: scripted}}\n")
 	got := tarsyWith(t, nil, "", "config", "check", "--config-dir", dir)
 	require.Equal(t, cli.ExitOK, got.code, got.stderr)
 	require.Equal(t, "note: tarsy.yaml:1: defaults.memory: is accepted but has no effect yet\n", got.stdout)
 
 	got = tarsyWith(t, nil, "", "config", "check", "--config-dir", dir, "-o", "json")
 	require.JSONEq(t, `{"ok": true, "problems": [], "warnings": [],
-		"notes": [{"file": "tarsy.yaml", "line": 1, "column": 32, "path": "defaults.memory", "message": "is accepted but has no effect yet"}]}`, got.stdout)
+		"notes": [{"file": "tarsy.yaml", "line": 1, "column": 36, "path": "defaults.memory", "message": "is accepted but has no effect yet"}]}`, got.stdout)
 }
 
 func TestUserOfMCPServerIsCheckedOnThisMachine(t *testing.T) {

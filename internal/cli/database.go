@@ -229,5 +229,5 @@ func nameOthers(t *tool, state string, names []string) {
 		return
 	}
 
-	t.infof("warning: %s, because others have created them: %s", state, terminal.Line(strings.Join(names, ", ")))
+	t.infof("warning: %s, because they were not created by TARSy: %s", state, terminal.Line(strings.Join(names, ", ")))
 }

@@ -60,7 +60,7 @@ func TestBackupIsRestoredByCommands(t *testing.T) {
 	// The address comes from the environment variable, as with serve.
 	made := tarsyWith(t, []string{"TARSY_DATABASE_URL=" + database}, "", "database", "backup", file)
 	require.Equal(t, result{0, file + "\n", made.stderr}, made)
-	require.Contains(t, made.stderr, "warning: not in the backup, because others have created them: theirs")
+	require.Contains(t, made.stderr, "warning: not in the backup, because they were not created by TARSy: theirs")
 	require.Regexp(t, `Backed up \d+ rows of \d+ tables`, made.stderr)
 
 	refused := tarsyWith(t, nil, "", "database", "backup", file, "--database-url", database)

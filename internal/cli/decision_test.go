@@ -111,12 +111,12 @@ func askOnScreen(t *testing.T, s *server, command []string) {
 	t.Helper()
 
 	c := s.converse(t, command...)
-	c.tells(t, "Ask a question")
+	c.waitForOutput(t, "Ask a question")
 	c.press(t, "why?\r")
 
 	// The screen redraws only the cells that change.
 	watching := s.run(t, "watch", "--follow", command[1])
-	watching.tells(t, "answer completed")
+	watching.waitForOutput(t, "answer completed")
 	watching.stop()
 	watching.end()
 
@@ -128,7 +128,7 @@ func cancelOnScreen(t *testing.T, s *server, command []string) {
 	t.Helper()
 
 	c := s.converse(t, command...)
-	c.tells(t, "c cancel")
+	c.waitForOutput(t, "c cancel")
 	c.press(t, "cy")
 	require.Contains(t, tarsyWith(t, s.env, "", "watch", command[1]).stdout, "session   cancelled")
 	c.press(t, ctrlC)

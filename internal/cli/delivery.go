@@ -32,7 +32,7 @@ type tested struct {
 func testWebhooksCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "test", Short: "Send a sample alert of each kind to a running server", Args: namedArgs,
-		Long: `Sends a sample of each sender to the first receiver of its kind, or to the one named with --name, and prints what became of it.
+		Long: `Sends a sample of each sender to the first receiver of its kind, or to the one named with --name, and prints the result.
 
 The samples are treated like real alerts: the first one of each kind CREATES A SESSION, which uses the configured model and tools.
 A second one is counted on that session.

@@ -137,7 +137,7 @@ func (d *demo) ready(ctx context.Context, server *app.App) error {
 }
 
 // welcome prints the addresses and the next steps.
-func (d *demo) welcome(at string, sent *demoSent) {
+func (d *demo) welcome(at string, sent *demoResult) {
 	p := d.palette(d.Stderr)
 	row := func(name, what string) {
 		d.infof("  %s %s", p.Paint(terminal.Dim, terminal.Pad(name, len("live events "))), what)
@@ -168,7 +168,7 @@ func (d *demo) welcome(at string, sent *demoSent) {
 }
 
 // begin sends the example alerts and captures the notes through the public API.
-func (d *demo) begin(ctx context.Context, server *app.App) (*demoSent, error) {
+func (d *demo) begin(ctx context.Context, server *app.App) (*demoResult, error) {
 	if d.options.RequireKey {
 		issued, err := auth.Issue("demo", []tarsy.Scope{tarsy.ScopeWrite}, time.Now())
 		if err != nil {
@@ -192,7 +192,7 @@ func (d *demo) begin(ctx context.Context, server *app.App) (*demoSent, error) {
 
 	cluster, used, err := nextCluster(ctx, c)
 	if err != nil || used && !d.submit {
-		return &demoSent{}, err
+		return &demoResult{}, err
 	}
 
 	sent, err := sendAlerts(ctx, c, cluster)
@@ -204,7 +204,7 @@ func (d *demo) begin(ctx context.Context, server *app.App) (*demoSent, error) {
 }
 
 // captureNotes creates the projects of the demo and captures its notes. The first note belongs to the session of checkout.
-func captureNotes(ctx context.Context, c *client.Client, sent *demoSent) error {
+func captureNotes(ctx context.Context, c *client.Client, sent *demoResult) error {
 	notes := story.LoadNotes()
 
 	for _, p := range notes.Projects {

@@ -13,8 +13,8 @@ import (
 	"tarsy.dev/tarsy/internal/kit/demo/story"
 )
 
-// demoSent is the result of sending the demo's alerts.
-type demoSent struct {
+// demoResult is the result of sending the demo's alerts.
+type demoResult struct {
 	sessions []demoSession
 	silenced []tarsy.DeliveredAlert
 }
@@ -27,7 +27,7 @@ type demoSession struct {
 }
 
 // sessionOf returns the session of a story.
-func (s *demoSent) sessionOf(story string) string {
+func (s *demoResult) sessionOf(story string) string {
 	i := slices.IndexFunc(s.sessions, func(session demoSession) bool { return session.story == story })
 	if i < 0 {
 		return ""
@@ -37,7 +37,7 @@ func (s *demoSent) sessionOf(story string) string {
 }
 
 // example returns the id of a session that users can ask about, or a placeholder.
-func (s *demoSent) example() string {
+func (s *demoResult) example() string {
 	if len(s.sessions) == 0 {
 		return "SESSION"
 	}
@@ -46,8 +46,8 @@ func (s *demoSent) example() string {
 }
 
 // sendAlerts sends the example alerts like real senders: by webhook, and one as text.
-func sendAlerts(ctx context.Context, c *client.Client, cluster string) (*demoSent, error) {
-	sent := &demoSent{}
+func sendAlerts(ctx context.Context, c *client.Client, cluster string) (*demoResult, error) {
+	sent := &demoResult{}
 
 	for _, d := range story.Deliveries(cluster) {
 		result, err := c.Deliver(ctx, string(tarsy.SourceAlertmanager), story.Receiver, nil, d.Body)
@@ -72,7 +72,7 @@ func sendAlerts(ctx context.Context, c *client.Client, cluster string) (*demoSen
 	return sent, sent.describe(ctx, c)
 }
 
-func (s *demoSent) add(story string, alert tarsy.DeliveredAlert) {
+func (s *demoResult) add(story string, alert tarsy.DeliveredAlert) {
 	if alert.Action == tarsy.ActionSilence {
 		s.silenced = append(s.silenced, alert)
 	}
@@ -85,7 +85,7 @@ func (s *demoSent) add(story string, alert tarsy.DeliveredAlert) {
 }
 
 // describe loads from the server what the sessions are about and what happened to their alerts.
-func (s *demoSent) describe(ctx context.Context, c *client.Client) error {
+func (s *demoResult) describe(ctx context.Context, c *client.Client) error {
 	for i := range s.sessions {
 		session := &s.sessions[i]
 
@@ -130,7 +130,7 @@ func nextCluster(ctx context.Context, c *client.Client) (cluster string, used bo
 }
 
 // printSent lists the sent alerts and their results.
-func (d *demo) printSent(sent *demoSent) {
+func (d *demo) printSent(sent *demoResult) {
 	p := d.palette(d.Stderr)
 	line := func(mark, id, title, note string) {
 		if note != "" {

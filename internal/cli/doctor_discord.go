@@ -12,8 +12,8 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// discordPatience limits how long Discord may take to answer.
-const discordPatience = 15 * time.Second
+// discordTimeout limits how long Discord may take to answer.
+const discordTimeout = 15 * time.Second
 
 // checkDiscord asks Discord who owns the token, and for the announcement channel. It checks nothing if Discord is not configured.
 func checkDiscord(ctx context.Context, t *tool, cfg config.Discord) []finding {
@@ -29,7 +29,7 @@ func checkDiscord(ctx context.Context, t *tool, cfg config.Discord) []finding {
 			"set it to the token of the bot, from the developer portal on the page Bot"}}
 	}
 
-	ctx, cancel := context.WithTimeoutCause(ctx, discordPatience, fmt.Errorf("there was no answer within %s", discordPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, discordTimeout, fmt.Errorf("there was no answer within %s", discordTimeout))
 	defer cancel()
 
 	client, err := discord.NewClient(discord.ClientConfig{Token: token, API: cfg.APIURL, Gateway: cfg.GatewayURL})

@@ -11,8 +11,8 @@ import (
 )
 
 const discordDoctorConfig = `
-llm_providers: {told: {type: scripted}}
-defaults: {llm_provider: told}
+llm_providers: {scripted: {type: scripted}}
+defaults: {llm_provider: scripted}
 agents: {A: {}}
 agent_chains: {c: {alert_types: [a], stages: [{name: s, agents: [{name: A}]}]}}
 system: {discord: {enabled: ENABLED, channel: "CHANNEL", api_url: 'API', token_env: BOT_TOKEN}}

@@ -12,8 +12,8 @@ import (
 	"tarsy.dev/tarsy/internal/notify/email"
 )
 
-// mailPatience limits how long an SMTP server may take to answer.
-const mailPatience = 15 * time.Second
+// mailTimeout limits how long an SMTP server may take to answer.
+const mailTimeout = 15 * time.Second
 
 // checkMail connects to the SMTP servers of targets and logs in, as for sending, but sends nothing. It skips targets whose password is not
 // set: another finding reports the variable.
@@ -45,7 +45,7 @@ func checkMailServer(ctx context.Context, target config.WriteBack, password stri
 		return finding{check, findingFail, line(err), ""}
 	}
 
-	ctx, cancel := context.WithTimeoutCause(ctx, mailPatience, fmt.Errorf("there was no answer within %s", mailPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, mailTimeout, fmt.Errorf("there was no answer within %s", mailTimeout))
 	defer cancel()
 
 	server := fmt.Sprintf("%s:%d", target.SMTP.Host, target.SMTP.Port)

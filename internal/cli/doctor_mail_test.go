@@ -13,8 +13,8 @@ import (
 )
 
 const mailDoctorConfig = `
-llm_providers: {told: {type: scripted}}
-defaults: {llm_provider: told}
+llm_providers: {scripted: {type: scripted}}
+defaults: {llm_provider: scripted}
 agents: {A: {}}
 agent_chains: {c: {alert_types: [a], stages: [{name: s, agents: [{name: A}]}]}}
 alerts:

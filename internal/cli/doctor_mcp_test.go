@@ -15,8 +15,8 @@ import (
 )
 
 const mcpDoctorConfig = `
-llm_providers: {told: {type: scripted}}
-defaults: {llm_provider: told}
+llm_providers: {scripted: {type: scripted}}
+defaults: {llm_provider: scripted}
 system: {mcp_startup: STARTUP}
 mcp_servers:
   good: {writing_tools: ['rollout_*'], transport: {type: stdio, command: 'BINARY', args: [demo-mcp]}}

@@ -24,7 +24,7 @@ func checkOIDC(ctx context.Context, t *tool, cfg *config.Config) []finding {
 
 	err := oidc.New(oidc.Config{Issuer: o.Issuer, ClientID: o.ClientID}).Discover(ctx)
 	if err != nil {
-		return append(all, finding{check, findingWarn, line(err), "check system.auth.oidc.issuer; people can log in with API keys meanwhile"})
+		return append(all, finding{check, findingWarn, line(err), "check system.auth.oidc.issuer; users can log in with API keys in the meantime"})
 	}
 
 	redirect := "the address that a browser uses, with " + config.OIDCCallback

@@ -12,8 +12,8 @@ import (
 )
 
 const oidcDoctorConfig = `
-llm_providers: {told: {type: scripted}}
-defaults: {llm_provider: told}
+llm_providers: {scripted: {type: scripted}}
+defaults: {llm_provider: scripted}
 agents: {A: {}}
 agent_chains: {c: {alert_types: [a], stages: [{name: s, agents: [{name: A}]}]}}
 system:

@@ -13,8 +13,8 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/private"
 )
 
-// quietWait is how long a check may take before it reports what it is waiting for.
-const quietWait = 2 * time.Second
+// progressDelay is how long a check may take before it reports what it is waiting for.
+const progressDelay = 2 * time.Second
 
 // checkPostgres checks the configured database, or whether a private one could run.
 func (f *serverFlags) checkPostgres(ctx context.Context) []finding {
@@ -25,7 +25,7 @@ func (f *serverFlags) checkPostgres(ctx context.Context) []finding {
 	const check = "PostgreSQL"
 
 	where := shownAddress(f.databaseURL)
-	notice := time.AfterFunc(quietWait, func() { f.infof("waiting for PostgreSQL at %s…", where) })
+	notice := time.AfterFunc(progressDelay, func() { f.infof("waiting for PostgreSQL at %s…", where) })
 
 	defer notice.Stop()
 

@@ -136,7 +136,7 @@ func TestDoctorReportsUnreachableDatabaseWithoutPassword(t *testing.T) {
 }
 
 // A check that hangs must say what it is waiting for.
-func TestDoctorTellsThatItWaitsForSilentDatabase(t *testing.T) {
+func TestDoctorReportsWaitingForSilentDatabase(t *testing.T) {
 	t.Parallel()
 
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

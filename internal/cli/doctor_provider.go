@@ -12,8 +12,8 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// livePatience limits how long a provider may take to answer with one word.
-const livePatience = time.Minute
+// liveTimeout limits how long a provider may take to answer with one word.
+const liveTimeout = time.Minute
 
 // checkProviders checks that the models that chains use could be called. With live it calls them, and also the other
 // models in the files whose keys are set.
@@ -57,7 +57,7 @@ func checkProviders(ctx context.Context, t *tool, cfg *config.Config, used []str
 
 // liveFinding calls a provider and reports its answer.
 func liveFinding(ctx context.Context, providers *provider.Providers, name string) finding {
-	limited, cancel := context.WithTimeoutCause(ctx, livePatience, fmt.Errorf("there was no answer within %s", livePatience))
+	limited, cancel := context.WithTimeoutCause(ctx, liveTimeout, fmt.Errorf("there was no answer within %s", liveTimeout))
 	defer cancel()
 
 	check := "LLM provider " + name

@@ -23,7 +23,7 @@ func checkSlack(ctx context.Context, t *tool, cfg *config.Config) []finding {
 		return all
 	}
 
-	ctx, cancel := context.WithTimeoutCause(ctx, discordPatience, fmt.Errorf("there was no answer within %s", discordPatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, discordTimeout, fmt.Errorf("there was no answer within %s", discordTimeout))
 	defer cancel()
 
 	appToken, _ := t.lookup(cfg.System.Slack.AppTokenEnv)

@@ -99,12 +99,12 @@ func offerRatings(cmd *cobra.Command) {
 
 // checkFeedback validates the flags before the server is called.
 func checkFeedback(given client.NewFeedback, withdraw bool) error {
-	said := given.Why != "" || given.RealCause != ""
+	hasText := given.Why != "" || given.RealCause != ""
 
 	switch {
-	case withdraw && (said || given.Rating != ""):
+	case withdraw && (hasText || given.Rating != ""):
 		return errDeleteAndRate
-	case !withdraw && said && given.Rating == "":
+	case !withdraw && hasText && given.Rating == "":
 		return errNoRating
 	case given.Rating == string(tarsy.RatingRight) && given.RealCause != "":
 		return errCauseWithRight

@@ -116,8 +116,8 @@ type server struct {
 
 const serverConfig = `
 system: {dashboard_url: "https://tarsy.example/"}
-defaults: {llm_provider: told, alert_type: test, verdict: false}
-llm_providers: {told: {type: scripted}}
+defaults: {llm_provider: scripted, alert_type: test, verdict: false}
+llm_providers: {scripted: {type: scripted}}
 mcp_servers:
   cluster: {transport: {type: http, url: "http://replaced.invalid"}}
 agents:

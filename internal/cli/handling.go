@@ -81,7 +81,7 @@ func assignSessionsCommand(t *tool) *cobra.Command {
 		Use: "assign SESSION...", Short: "Assign sessions to somebody",
 		Example: "  tarsy sessions assign 5f3a9c21 --to me\n  tarsy sessions assign 5f3a9c21 --to ana\n  tarsy sessions assign 5f3a9c21 --to \"\"",
 	}
-	assignee := cmd.Flags().String("to", "", "who takes care of them; me for yourself, empty for nobody")
+	assignee := cmd.Flags().String("to", "", "assignee; me for yourself, empty to unassign")
 
 	handleSessions(t, cmd, func(change *client.HandlingChange) error {
 		if !cmd.Flags().Changed("to") {

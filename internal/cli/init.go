@@ -73,13 +73,13 @@ func (f *initFlags) run(ctx context.Context) error {
 		return err
 	}
 
-	found, err := f.look(ctx)
+	found, err := f.detect(ctx)
 	if err != nil {
 		return err
 	}
 
 	if !f.yes && f.isTerminal(f.Stdin) && f.isTerminal(f.Stderr) {
-		if err := f.complete(ctx, &found); err != nil {
+		if err := f.askMissing(ctx, &found); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func (f *initFlags) run(ctx context.Context) error {
 
 // finish checks the written files and prints the next steps. Findings do not make init fail: the files exist, and what is missing may be
 // set only where the server runs.
-func (f *initFlags) finish(ctx context.Context, files initFiles, found surroundings) error {
+func (f *initFlags) finish(ctx context.Context, files initFiles, found environment) error {
 	// The server will have these variables, but this process does not.
 	there := *f.tool
 	there.Env = append(found.variables(), f.Env...)
@@ -143,7 +143,7 @@ func listenFlag(address string) string {
 }
 
 // describeFound reports the values for the configuration, and what is missing.
-func (f *initFlags) describeFound(found surroundings) {
+func (f *initFlags) describeFound(found environment) {
 	report := func(what, text string) { f.infof("%-12s %s", what, text) }
 
 	if found.KeySet {

@@ -18,7 +18,7 @@ import (
 var initTemplate string
 
 // write writes both files atomically, the variables readable only by their owner.
-func (f initFiles) write(found surroundings) error {
+func (f initFiles) write(found environment) error {
 	parsed, err := template.New("tarsy.yaml").Parse(initTemplate)
 	if err != nil {
 		return fmt.Errorf("read the template: %w", err)
@@ -54,7 +54,7 @@ func copyText(out io.Writer, text string) error {
 }
 
 // variables returns what the server needs in its environment, without API keys.
-func (s surroundings) variables() []string {
+func (s environment) variables() []string {
 	all := []string{tokenVariable + "=" + s.Token}
 
 	if s.Prometheus != "" {
@@ -73,7 +73,7 @@ func (s surroundings) variables() []string {
 	return all
 }
 
-func variablesText(found surroundings) string {
+func variablesText(found environment) string {
 	var text strings.Builder
 
 	fmt.Fprintf(&text, "# Environment of the TARSy server, written by tarsy init. Keep it secret.\n")

@@ -27,14 +27,14 @@ import (
 )
 
 const (
-	// mockReload is how often the script is checked for changes.
-	mockReload = 100 * time.Millisecond
+	// mockReloadInterval is how often the script is checked for changes.
+	mockReloadInterval = 100 * time.Millisecond
 	// mockGrace limits how long answers in flight may take after a stop.
 	mockGrace = 2 * time.Second
 	// mockClient is the client id that the issuer accepts.
 	mockClient = "tarsy"
-	// mockHeaders limits how long a client may take to send its headers.
-	mockHeaders = 30 * time.Second
+	// mockHeaderTimeout limits how long a client may take to send its headers.
+	mockHeaderTimeout = 30 * time.Second
 )
 
 // mockRun is one run of the mock server.
@@ -246,7 +246,7 @@ func (m *mockRun) run(ctx context.Context, listener net.Listener) error {
 	defer cancel(nil)
 
 	server := &http.Server{
-		Handler: m.server, ReadHeaderTimeout: mockHeaders, BaseContext: func(net.Listener) context.Context { return answers },
+		Handler: m.server, ReadHeaderTimeout: mockHeaderTimeout, BaseContext: func(net.Listener) context.Context { return answers },
 	}
 
 	var helpers sync.WaitGroup
@@ -256,7 +256,7 @@ func (m *mockRun) run(ctx context.Context, listener net.Listener) error {
 	defer stop()
 
 	if file := m.file.Load(); file != nil && m.flags.script != "" {
-		helpers.Go(func() { scriptfile.Watch(watching, file, clockwork.NewRealClock(), mockReload, m.reload) })
+		helpers.Go(func() { scriptfile.Watch(watching, file, clockwork.NewRealClock(), mockReloadInterval, m.reload) })
 	}
 
 	failed := make(chan error, 1)

@@ -56,7 +56,7 @@ func TestNoteIsCapturedFromArgumentAndStdin(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		code int
-		says string
+		want string
 	}{
 		{[]string{"note"}, cli.ExitUsage, "no note given"},
 		{[]string{"note", "x", "--from-session", "5f3a9c21"}, cli.ExitUsage, "given twice"},
@@ -67,7 +67,7 @@ func TestNoteIsCapturedFromArgumentAndStdin(t *testing.T) {
 	} {
 		got := tarsyWith(t, s.env, "", c.args...)
 		require.Equal(t, c.code, got.code, "%.60s: %s", strings.Join(c.args, " "), got.stderr)
-		require.Contains(t, got.stderr, c.says)
+		require.Contains(t, got.stderr, c.want)
 	}
 }
 

@@ -65,7 +65,7 @@ func submitPaused(t *testing.T, env []string, texts ...string) []string {
 	return ids
 }
 
-func TestListOfWaitingSessionsTellsThatClaimingIsPaused(t *testing.T) {
+func TestListOfQueuedSessionsReportsPausedClaiming(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)
@@ -73,7 +73,7 @@ func TestListOfWaitingSessionsTellsThatClaimingIsPaused(t *testing.T) {
 
 	got := tarsyWith(t, s.env, "", "sessions", "list")
 	require.Contains(t, got.stdout, "pending")
-	require.Contains(t, got.stderr, "paused claiming until somebody resumes it. Reason: load test")
+	require.Contains(t, got.stderr, "paused claiming until it is resumed. Reason: load test")
 
 	got = tarsyWith(t, s.env, "", "doctor", "--server", s.env[0][len("TARSY_SERVER="):])
 	require.Contains(t, got.stdout, "paused claiming")

@@ -120,7 +120,7 @@ func pauseKinds(name string) ([]tarsy.PauseKind, error) {
 
 // describePause describes a pause in a sentence or two.
 func describePause(p tarsy.Pause) string {
-	until := "until somebody resumes it"
+	until := "until it is resumed"
 	if p.EndsAt != nil {
 		until = "until " + p.EndsAt.Local().Format(time.RFC1123)
 	}
@@ -133,8 +133,8 @@ func describePause(p tarsy.Pause) string {
 	return text
 }
 
-// tellPauses prints why sessions wait. It only adds to a list that has already been printed, so errors are ignored.
-func tellPauses(ctx context.Context, r *remote, c *client.Client) {
+// printPauses prints why sessions wait. It only adds to a list that has already been printed, so errors are ignored.
+func printPauses(ctx context.Context, r *remote, c *client.Client) {
 	pauses, err := client.All(client.List(ctx, c, client.ListPauses, nil, 0))
 	if err != nil {
 		return

@@ -284,7 +284,7 @@ func runServer(ctx context.Context, t *tool, options app.Options, prepare, ready
 	}
 
 	if ctx.Err() != nil {
-		t.infof("\nStopping: running sessions are kept and continue at the next start. Press Ctrl-C again to exit at once.")
+		t.infof("\nStopping: running sessions are kept and continue at the next start. Press Ctrl-C again to exit immediately.")
 
 		err = nil
 	}
@@ -327,7 +327,7 @@ func prepareServer(ctx context.Context, t *tool, options app.Options, prepare fu
 		}
 
 		options.DatabaseWait = wait - time.Since(began)
-		if options.DatabaseWait <= 0 || ctx.Err() != nil || !postgres.MayBecomeAvailable(err) {
+		if options.DatabaseWait <= 0 || ctx.Err() != nil || !postgres.IsTransient(err) {
 			return nil, err
 		}
 

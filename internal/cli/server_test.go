@@ -209,13 +209,13 @@ func TestDemoInvestigatesItsAlertsOnce(t *testing.T) {
 func requireTeam(t *testing.T, server, id string) {
 	t.Helper()
 
-	told := tarsyWith(t, nil, "", "watch", "--server", server, "--lines", id).stdout
+	output := tarsyWith(t, nil, "", "watch", "--server", server, "--lines", id).stdout
 	for _, wanted := range []string{
 		"agent     LogAnalyst completed", "agent     ChangeAnalyst completed", "agent     MetricsAnalyst completed",
 		"stage     2 synthesis of investigation completed",
 		"cluster.get_pod_logs, summary of the result, which has about ", "postgres://search:[MASKED", "Bearer [MASKED",
 	} {
-		require.Contains(t, told, wanted)
+		require.Contains(t, output, wanted)
 	}
 
 	raw := tarsyWith(t, nil, "", "watch", "--server", server, "-o", "json", id).stdout

@@ -81,7 +81,7 @@ func listing(t *tool, cmd *cobra.Command) {
 
 		sessions, err := client.All(client.List(ctx, c, client.ListSessions, *filter, limit))
 		if !r.json() && slices.ContainsFunc(sessions, func(s tarsy.SessionItem) bool { return s.Status == tarsy.SessionPending }) {
-			defer tellPauses(ctx, r, c)
+			defer printPauses(ctx, r, c)
 		}
 
 		return showTable(r, sessions, err, sessionView(sessions))

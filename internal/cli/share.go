@@ -14,7 +14,7 @@ import (
 
 func shareSessionCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "share SESSION", Short: "Share a session by a read-only link that expires", Args: namedArgs,
+		Use: "share SESSION", Short: "Share a session through a read-only link that expires", Args: namedArgs,
 		Long: `Prints a link. Whoever has it can read the conclusion and the timeline of this one session until it expires or is revoked, without a login.
 The link is printed once.`,
 		Example: `  tarsy sessions share 5f3a9c21

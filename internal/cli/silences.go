@@ -22,7 +22,7 @@ func silencesCommand(t *tool) *cobra.Command {
 
 func listSilencesCommand(t *tool) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the silences that hold now or later", Args: namedArgs,
+		Use: "list", Short: "List active and future silences", Args: namedArgs,
 		Example: "  tarsy silences list\n  tarsy silences list --all -o json",
 	}
 	r := newRemote(t, cmd)

@@ -112,12 +112,12 @@ func TestSmokeReportsWhatIsWrong(t *testing.T) {
 	keyed := s.key(t, "ops", tarsy.ScopeRead)
 
 	// No key, and a wrong one.
-	for token, says := range map[string]string{"": "requires an API key", "TARSY_TOKEN=tarsy_wrong": "key"} {
+	for token, want := range map[string]string{"": "requires an API key", "TARSY_TOKEN=tarsy_wrong": "key"} {
 		got, found := smoke(t, append([]string{token}, s.env...))
 		require.Equal(t, cli.ExitFailed, got.code)
 		require.True(t, found["alive"].OK)
 		require.False(t, found["authentication"].OK)
-		require.Contains(t, found["authentication"].Found, says)
+		require.Contains(t, found["authentication"].Found, want)
 		require.False(t, found["notes"].OK)
 	}
 
@@ -137,12 +137,12 @@ func TestSmokeReportsWhatIsWrong(t *testing.T) {
 	got, found := smoke(t, append(front, keyed[0]))
 	require.Equal(t, cli.ExitFailed, got.code)
 
-	for check, says := range map[string]string{
+	for check, want := range map[string]string{
 		"ready": "not ok", "notes": "notes is not a list", "review": "open_count is not a number", "projects": "has no id",
 		"authentication": "without an API key was answered",
 	} {
 		require.False(t, found[check].OK, check)
-		require.Contains(t, found[check].Found, says)
+		require.Contains(t, found[check].Found, want)
 	}
 
 	require.True(t, found["sessions"].OK)

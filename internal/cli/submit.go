@@ -234,7 +234,7 @@ func (s *submission) follow(ctx context.Context, c *client.Client, accepted clie
 			return err
 		}
 
-		s.connected(update)
+		s.printConnection(update)
 		lines.Take(update)
 	}
 
@@ -293,8 +293,8 @@ func headline(s tarsy.SessionDetail) string {
 	return line
 }
 
-// connected reports changes of the connection.
-func (o *output) connected(update client.Update) {
+// printConnection reports changes of the connection.
+func (o *output) printConnection(update client.Update) {
 	switch {
 	case update.Lost != nil:
 		o.infof("-- connection lost (%s); reconnecting --", line(update.Lost))

@@ -63,7 +63,7 @@ func TestVerdictIsPrintedBySubmitAndWaitShowAndWatch(t *testing.T) {
 	require.Contains(t, events.stdout, `"outcome":"probable_cause"`)
 }
 
-func TestWatchPrintsWholeVerdictOfSessionThatEndsMeanwhile(t *testing.T) {
+func TestWatchPrintsWholeVerdictWhenSessionEnds(t *testing.T) {
 	t.Parallel()
 
 	s := startServer(t, false)

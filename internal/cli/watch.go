@@ -130,7 +130,7 @@ func (p *printer) print(ctx context.Context) error {
 			return err
 		}
 
-		p.connected(update)
+		p.printConnection(update)
 
 		if session.Verdict == nil && watch.IsVerdict(update) {
 			if session.Verdict, err = p.verdict(ctx); err != nil {

@@ -55,7 +55,7 @@ func TestWebhooksTestAuthenticatesAsTheSenderDoes(t *testing.T) {
 	// A key with the scope read can list receivers but not deliver to them.
 	env := variables(receiversEnv(), s.key(t, "reader", tarsy.ScopeRead)...)
 
-	for receiver, want := range map[string]struct{ auth, title, told string }{
+	for receiver, want := range map[string]struct{ auth, title, text string }{
 		"alertmanager/cluster-a": {"token", "Test alert from tarsy webhooks test", "sent with the token in TOKEN_A"},
 		"alertmanager/signed":    {"signature", "Test alert from tarsy webhooks test", "sent with a signature with the secret in GRAFANA_SECRET"},
 		"grafana/dash": {
@@ -70,7 +70,7 @@ func TestWebhooksTestAuthenticatesAsTheSenderDoes(t *testing.T) {
 		source, name, _ := strings.Cut(receiver, "/")
 		got := tarsyWith(t, env, "", "webhooks", "test", "--source", source, "--name", name, "-o", "json")
 		require.Equal(t, cli.ExitOK, got.code, got.stderr)
-		require.Contains(t, got.stderr, receiver+": "+want.told)
+		require.Contains(t, got.stderr, receiver+": "+want.text)
 
 		var results []testedWebhook
 		require.NoError(t, json.Unmarshal([]byte(got.stdout), &results))

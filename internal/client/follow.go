@@ -162,7 +162,7 @@ func (f *follower) read(parent context.Context) error {
 		}
 	}
 
-	body := heardReader{response.Body, func() { silence.Reset(f.client.cfg.Silence) }}
+	body := activityReader{response.Body, func() { silence.Reset(f.client.cfg.Silence) }}
 
 	return f.readEvents(ctx, sse.NewReader(body, eventLimit))
 }
@@ -189,17 +189,17 @@ func (f *follower) readEvents(ctx context.Context, events *sse.Reader) error {
 	}
 }
 
-// heardReader calls heard whenever something arrives, including keep-alive comments.
-type heardReader struct {
+// activityReader calls active whenever data arrives, including keep-alive comments.
+type activityReader struct {
 	io.Reader
 
-	heard func()
+	active func()
 }
 
-func (r heardReader) Read(p []byte) (int, error) {
+func (r activityReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	if n > 0 {
-		r.heard()
+		r.active()
 	}
 
 	return n, err

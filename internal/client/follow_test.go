@@ -198,7 +198,7 @@ func TestFollowFailsWhenFirstConnectionFailsOrIsRefused(t *testing.T) {
 	_, err = collect(t.Context(), connect(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "<html>", http.StatusBadGateway)
 	}), client.Config{}))
-	require.ErrorContains(t, err, "the server answered 502 Bad Gateway and did not say why")
+	require.ErrorContains(t, err, "the server answered 502 Bad Gateway without an explanation")
 }
 
 func TestFollowReconnectsWhenServerGoesSilent(t *testing.T) {

@@ -49,7 +49,7 @@ func readProblem(response *http.Response) error {
 	problem := &Problem{}
 
 	if err != nil || json.Unmarshal(body, problem) != nil || problem.Detail == "" {
-		problem.Detail = "the server answered " + response.Status + " and did not say why"
+		problem.Detail = "the server answered " + response.Status + " without an explanation"
 	}
 
 	problem.Status = response.StatusCode

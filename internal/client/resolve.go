@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// candidates is how many sessions Resolve searches.
-	candidates = 1000
-	// shortest is the minimum number of characters of a partial id.
-	shortest = 4
+	// maxCandidates is how many sessions Resolve searches.
+	maxCandidates = 1000
+	// minPartLength is the minimum number of characters of a partial id.
+	minPartLength = 4
 )
 
 // Resolve returns the id of a session, given whole or by its beginning or end, with or without dashes. A partial id
 // is searched only among recent sessions.
 func (c *Client) Resolve(ctx context.Context, part string) (string, error) {
 	return resolve(part, "session", tarsy.CodeSessionNotFound, func() (ids []string, err error) {
-		for session, err := range List(ctx, c, ListSessions, Filter{}, candidates) {
+		for session, err := range List(ctx, c, ListSessions, Filter{}, maxCandidates) {
 			if err != nil {
 				return nil, err
 			}
@@ -28,7 +28,7 @@ func (c *Client) Resolve(ctx context.Context, part string) (string, error) {
 		}
 
 		return ids, nil
-	}, tarsy.Errorf(tarsy.CodeSessionNotFound, "no session matches %q among the last %d", part, candidates))
+	}, tarsy.Errorf(tarsy.CodeSessionNotFound, "no session matches %q among the last %d", part, maxCandidates))
 }
 
 // ResolveApproval returns the id of a waiting approval, given by its beginning or end. A whole id is returned without a search.
@@ -54,8 +54,8 @@ func resolve(part, what string, code tarsy.Code, list func() ([]string, error), 
 		return id, nil
 	}
 
-	if len(digits) < shortest {
-		return "", tarsy.Errorf(code, "%q is too short: use at least %d characters of the %s's id", part, shortest, what)
+	if len(digits) < minPartLength {
+		return "", tarsy.Errorf(code, "%q is too short: use at least %d characters of the %s's id", part, minPartLength, what)
 	}
 
 	ids, err := list()

@@ -74,7 +74,7 @@ type ConfigChange struct {
 }
 
 // NewPause pauses one kind of work on all servers, or changes its pause. Without a duration, such as 30m, it lasts
-// until somebody resumes it.
+// until it is resumed.
 type NewPause struct {
 	Reason   string `json:"reason,omitempty"`
 	Duration string `json:"duration,omitempty"`

@@ -20,38 +20,38 @@ const (
 type Agent struct {
 	Name string `yaml:"-"`
 
-	Type               string        `yaml:"type" doc:"What the agent does: empty (investigate), synthesis, exec_summary, verdict, scoring or action." enum:"@agent_type" later:"scoring,action"`
-	Description        string        `yaml:"description" doc:"One sentence for people." later:"true" loose:"true"`
-	MCPServers         []string      `yaml:"mcp_servers" doc:"Servers whose tools the agent gets." ref:"mcp_servers" only:"tools"`
-	AllowedTools       []string      `yaml:"allowed_tools" doc:"Tools that the agent may use, of all its servers; all if not set. A name may end in *." only:"tools"`
-	DeniedTools        []string      `yaml:"denied_tools" doc:"Tools that the agent may not use, in the same form. Wins over allowed_tools." only:"tools"`
-	ReadOnly           bool          `yaml:"read_only" doc:"Let the agent use only tools that the server marks as read-only (readOnlyHint)." only:"tools"`
-	CustomInstructions string        `yaml:"custom_instructions" doc:"Plain text: what the agent should know and do."`
-	LLMBackend         string        `yaml:"llm_backend" doc:"Backend that is sent to a gateway (type grpc)." enum:"@backend" only:"grpc"`
-	IterationStrategy  string        `yaml:"iteration_strategy" doc:"How the agent works; older files use this instead of llm_backend." enum:"@strategy"`
-	MaxIterations      int           `yaml:"max_iterations" doc:"LLM calls before the agent must conclude." min:"1" only:"tools"`
-	NativeTools        *NativeTools  `yaml:"native_tools" doc:"Tools that the model's provider runs, while no MCP tools are bound."`
-	Orchestrator       *Orchestrator `yaml:"orchestrator" doc:"Limits if this agent starts other agents." later:"true" loose:"true"`
-	Skills             []string      `yaml:"skills" doc:"Skills the agent may load." later:"true"`
+	Type               string        `yaml:"type" doc:"Role of the agent: empty (investigation), synthesis, exec_summary, verdict, scoring or action." enum:"@agent_type" later:"scoring,action"`
+	Description        string        `yaml:"description" doc:"One-sentence description." later:"true" loose:"true"`
+	MCPServers         []string      `yaml:"mcp_servers" doc:"MCP servers whose tools the agent can use." ref:"mcp_servers" only:"tools"`
+	AllowedTools       []string      `yaml:"allowed_tools" doc:"Tools that the agent can use, across all its servers; all by default. A name can end in *." only:"tools"`
+	DeniedTools        []string      `yaml:"denied_tools" doc:"Tools that the agent cannot use, in the same form. Takes precedence over allowed_tools." only:"tools"`
+	ReadOnly           bool          `yaml:"read_only" doc:"Restrict the agent to tools that the server marks as read-only (readOnlyHint)." only:"tools"`
+	CustomInstructions string        `yaml:"custom_instructions" doc:"Instructions for the agent, in plain text."`
+	LLMBackend         string        `yaml:"llm_backend" doc:"Backend to request from the gateway (type grpc)." enum:"@backend" only:"grpc"`
+	IterationStrategy  string        `yaml:"iteration_strategy" doc:"How the agent uses the model; the older alternative to llm_backend." enum:"@strategy"`
+	MaxIterations      int           `yaml:"max_iterations" doc:"Maximum number of LLM calls before the agent must conclude." min:"1" only:"tools"`
+	NativeTools        *NativeTools  `yaml:"native_tools" doc:"Tools that the model's provider runs; used only while no MCP tools are bound."`
+	Orchestrator       *Orchestrator `yaml:"orchestrator" doc:"Limits for agents that this agent starts." later:"true" loose:"true"`
+	Skills             []string      `yaml:"skills" doc:"Skills that the agent can load." later:"true"`
 	RequiredSkills     []string      `yaml:"required_skills" doc:"Skills that are always loaded." later:"true"`
 }
 
 // NativeTools selects the tools that a model's provider runs.
 type NativeTools struct {
 	GoogleSearch  *bool `yaml:"google_search" doc:"Web search."`
-	CodeExecution *bool `yaml:"code_execution" doc:"Running code."`
-	URLContext    *bool `yaml:"url_context" doc:"Reading pages by URL."`
+	CodeExecution *bool `yaml:"code_execution" doc:"Code execution."`
+	URLContext    *bool `yaml:"url_context" doc:"Fetching pages by URL."`
 }
 
 // SubAgent is an agent that another agent can start. A plain string is its name.
 type SubAgent struct {
 	Name           string   `yaml:"name" doc:"Name of the agent." ref:"agents" required:"true" short:"true"`
-	LLMProvider    string   `yaml:"llm_provider" doc:"Model for it." ref:"llm_providers"`
-	LLMBackend     string   `yaml:"llm_backend" doc:"Backend that is sent to a gateway (type grpc)." enum:"@backend" only:"grpc"`
-	MaxIterations  int      `yaml:"max_iterations" doc:"LLM calls before it must conclude." min:"1"`
-	MCPServers     []string `yaml:"mcp_servers" doc:"Servers whose tools it gets." ref:"mcp_servers"`
+	LLMProvider    string   `yaml:"llm_provider" doc:"Model of the agent." ref:"llm_providers"`
+	LLMBackend     string   `yaml:"llm_backend" doc:"Backend to request from the gateway (type grpc)." enum:"@backend" only:"grpc"`
+	MaxIterations  int      `yaml:"max_iterations" doc:"Maximum number of LLM calls before it must conclude." min:"1"`
+	MCPServers     []string `yaml:"mcp_servers" doc:"MCP servers whose tools it can use." ref:"mcp_servers"`
 	RequiredSkills []string `yaml:"required_skills" doc:"Skills that are always loaded."`
-	Skills         []string `yaml:"skills" doc:"Skills it may load."`
+	Skills         []string `yaml:"skills" doc:"Skills that it can load."`
 }
 
 // checkStageAgents finds agents that cannot work in their stage because of their type.
@@ -83,7 +83,7 @@ func (c *Config) checkStageAgent(agent StageAgent, stage int) (message, hint str
 		return "an agent of type scoring cannot run in a stage", "it would score a session that has not ended; remove it from the stage"
 	case agentType == AgentTypeSynthesis && stage == 0:
 		return "an agent of type synthesis cannot run in the first stage",
-			"it works on the results of earlier stages; several agents of one stage get a synthesis by themselves"
+			"it works on the results of earlier stages; the results of several agents of one stage are synthesized automatically"
 	default:
 		return "", ""
 	}

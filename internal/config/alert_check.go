@@ -80,7 +80,7 @@ func (c *Config) checkReceivers() []Problem {
 			problems = append(problems, c.problem(joinPath(path, key), message, hint))
 		}
 		if !receiverName.MatchString(name) {
-			problems = append(problems, c.problem(path, "not a name that can stand in an address",
+			problems = append(problems, c.problem(path, "not a valid name in a URL",
 				"use up to 64 letters, digits, dots, dashes and underscores, and begin with a letter or digit"))
 		}
 		if r.Source == string(tarsy.SourcePagerDuty) && r.SecretEnv == "" && r.TokenEnv == "" {

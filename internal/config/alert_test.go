@@ -39,16 +39,16 @@ func TestReceiversHaveAddressesAndBuiltinsExist(t *testing.T) {
 func TestMistakesInAlertsAreReported(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"receivers: {a/b: {source: grafana}}":                                                `alerts.receivers["a/b"]: not a name that can stand in an address`,
-		"receivers: {..: {source: grafana}}":                                                 "not a name that can stand in an address",
-		"write_back: {Chat: {url: 'https://a.example'}}":                                     "alerts.write_back.Chat: not a name that a queue can have",
+		"receivers: {a/b: {source: grafana}}":                                                `alerts.receivers["a/b"]: not a valid name in a URL`,
+		"receivers: {..: {source: grafana}}":                                                 "not a valid name in a URL",
+		"write_back: {Chat: {url: 'https://a.example'}}":                                     "alerts.write_back.Chat: not a valid queue name",
 		"write_back: {a: {}}":                                                                "alerts.write_back.a.url: is required",
 		"write_back: {a: {url: 'ftp://a.example'}}":                                          "alerts.write_back.a.url: not an address",
 		"write_back: {a: {url: 'https://a.example', from: x}}":                               "alerts.write_back.a.from: is only for the type pagerduty",
 		"write_back: {a: {url: 'https://a.example', token_env: X}}":                          "alerts.write_back.a.token_env: is only for the type pagerduty",
 		"write_back: {a: {url: 'https://a.example', on: [done]}}":                            "alerts.write_back.a.on[0]: unknown value",
 		"write_back: {a: {url: 'https://a.example', match: [severity]}}":                     "alerts.write_back.a.match[0]: not a matcher",
-		"write_back: {a: {url: 'https://a.example', headers: {'A B': x}}}":                   "not a header that can be sent",
+		"write_back: {a: {url: 'https://a.example', headers: {'A B': x}}}":                   "not a valid HTTP header",
 		"write_back: {a: {url: 'https://a.example', timeout: 1ms}}":                          "alerts.write_back.a.timeout: must be at least 100ms",
 		"write_back: {a: {url: 'https://a.example', body: '{{.Nope}}'}}":                     "alerts.write_back.a.body: the template fails",
 		"write_back: {a: {url: 'https://a.example', body: '{\"text\": \"{{.Title}}\"}'}}":    "alerts.write_back.a.body: does not make JSON",

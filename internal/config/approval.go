@@ -11,9 +11,9 @@ import (
 
 // Approvals is the approvals section.
 type Approvals struct {
-	ExpiresAfter time.Duration  `yaml:"expires_after" doc:"How long people have to decide. After that the agent continues without the call." default:"1h" min:"1s"`
-	Rules        []ApprovalRule `yaml:"rules" doc:"Policies for tool calls. The first rule that matches decides; without one, calls of writing_tools wait for a person, and unnamed decides about the others."`
-	Unnamed      string         `yaml:"unnamed" doc:"What happens to calls of tools that neither a rule nor writing_tools names, and that their MCP server does not mark as read-only. ask waits for a person, always makes them." enum:"ask,always" default:"always"`
+	ExpiresAfter time.Duration  `yaml:"expires_after" doc:"How long people have to decide. The agent then continues without the call." default:"1h" min:"1s"`
+	Rules        []ApprovalRule `yaml:"rules" doc:"Policies for tool calls. The first rule that matches applies. If none matches, calls of writing_tools wait for approval, and unnamed applies to all others."`
+	Unnamed      string         `yaml:"unnamed" doc:"Policy for tools that neither a rule nor writing_tools names and that their MCP server does not mark as read-only: ask waits for approval, always makes the call." enum:"ask,always" default:"always"`
 }
 
 // unnamedAsk is the value of approvals.unnamed that makes calls wait for approval.
@@ -21,11 +21,11 @@ const unnamedAsk = "ask"
 
 // ApprovalRule is one entry of approvals.rules.
 type ApprovalRule struct {
-	Agent     string            `yaml:"agent" doc:"Agent that makes the call; any if not set. A name may end in *."`
+	Agent     string            `yaml:"agent" doc:"Agent that makes the call; any by default. A name can end in *."`
 	Server    string            `yaml:"server" doc:"MCP server, in the same form."`
 	Tool      string            `yaml:"tool" doc:"Tool, in the same form."`
 	Arguments map[string]string `yaml:"arguments" doc:"Regular expressions (RE2) by the path of an argument, such as metadata.namespace. Each must match the whole value." format:"argument_pattern"`
-	Policy    string            `yaml:"policy" doc:"ask waits for a person, always makes the call, never refuses it." enum:"ask,always,never" required:"true"`
+	Policy    string            `yaml:"policy" doc:"Policy: ask waits for approval, always makes the call, never rejects it." enum:"ask,always,never" required:"true"`
 }
 
 // checkApprovals rejects rules that match nothing because of a mistyped name: otherwise no one would notice until a call that should have

@@ -4,20 +4,20 @@ import "slices"
 
 // Auth is system.auth.
 type Auth struct {
-	Proxy       bool       `yaml:"proxy" doc:"Accept the users that system.trusted_proxies name (X-Forwarded-User or X-Forwarded-Email) without an API key. Their groups (X-Forwarded-Groups, separated by commas) decide on their role. See docs/api.md."`
-	OIDC        OIDC       `yaml:"oidc" doc:"Login with OpenID Connect, for people with a browser. See docs/login.md."`
-	Roles       RoleGroups `yaml:"roles" doc:"Groups by role; a user gets the strongest one."`
-	DefaultRole string     `yaml:"default_role" doc:"Role of users in none of these groups; none refuses them." enum:"none,viewer,responder,admin" default:"none"`
+	Proxy       bool       `yaml:"proxy" doc:"Accept the users that system.trusted_proxies name (X-Forwarded-User or X-Forwarded-Email) without an API key. Their groups (X-Forwarded-Groups, comma-separated) determine their role. See docs/api.md."`
+	OIDC        OIDC       `yaml:"oidc" doc:"Browser login with OpenID Connect. See docs/login.md."`
+	Roles       RoleGroups `yaml:"roles" doc:"Groups by role; a user gets the most powerful role that matches."`
+	DefaultRole string     `yaml:"default_role" doc:"Role of users in none of these groups; none denies access." enum:"none,viewer,responder,admin" default:"none"`
 
-	Visibility string              `yaml:"visibility" doc:"Who sees a session: everybody with a role (all), or, besides admins, only members of its team (team). Sessions without a team are visible to everybody with a role. See docs/api.md." enum:"all,team" default:"all"`
-	Teams      map[string][]string `yaml:"teams" doc:"Groups by team; a user is a member of every team with one of their groups. API keys have teams of their own."`
+	Visibility string              `yaml:"visibility" doc:"Who can see a session: everyone with a role (all), or only admins and members of its team (team). Sessions without a team are visible to everyone with a role. See docs/api.md." enum:"all,team" default:"all"`
+	Teams      map[string][]string `yaml:"teams" doc:"Groups by team; a user is a member of every team with one of their groups. API keys have their own teams."`
 }
 
 // RoleGroups is system.auth.roles.
 type RoleGroups struct {
-	Admin     []string `yaml:"admin" doc:"Groups that also manage keys and the server."`
-	Responder []string `yaml:"responder" doc:"Groups that also submit, ask, cancel and delete."`
-	Viewer    []string `yaml:"viewer" doc:"Groups that see everything."`
+	Admin     []string `yaml:"admin" doc:"Groups that can also manage keys and the server."`
+	Responder []string `yaml:"responder" doc:"Groups that can also submit, ask, cancel and delete."`
+	Viewer    []string `yaml:"viewer" doc:"Groups that can read everything."`
 }
 
 // DefaultRoleNone rejects users without a role.

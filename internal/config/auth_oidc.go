@@ -10,16 +10,16 @@ import (
 
 // OIDC is system.auth.oidc.
 type OIDC struct {
-	Issuer          string        `yaml:"issuer" doc:"URL of the OpenID Connect issuer, exactly as its discovery document has it; https, or http on a loopback address. It switches the login on." format:"url"`
-	ClientID        string        `yaml:"client_id" doc:"Name of the client that is registered with the issuer."`
-	ClientSecretEnv string        `yaml:"client_secret_env" doc:"Environment variable that holds the client's secret. Empty means a public client, which has PKCE only." format:"env" secret:"env"`
-	Scopes          []string      `yaml:"scopes" doc:"Scopes that are requested, by default openid, profile and email; openid is always added."`
-	GroupsClaim     string        `yaml:"groups_claim" doc:"Claim of the ID token with the groups of the user, a list of texts. Dots lead into objects, such as realm_access.roles." default:"groups"`
-	TeamsClaim      string        `yaml:"teams_claim" doc:"Claim with the teams of the user, in the same form; empty means none."`
-	NameClaim       string        `yaml:"name_claim" doc:"Claim with the name of the user, the author of what they do. Without it: email if it is verified, else preferred_username, else sub."`
+	Issuer          string        `yaml:"issuer" doc:"URL of the OpenID Connect issuer, exactly as in its discovery document; https, or http on a loopback address. It enables the login." format:"url"`
+	ClientID        string        `yaml:"client_id" doc:"ID of the client that is registered with the issuer."`
+	ClientSecretEnv string        `yaml:"client_secret_env" doc:"Environment variable that holds the client secret. Empty means a public client, which uses only PKCE." format:"env" secret:"env"`
+	Scopes          []string      `yaml:"scopes" doc:"Scopes to request; the default is openid, profile and email. openid is always added."`
+	GroupsClaim     string        `yaml:"groups_claim" doc:"Claim of the ID token with the user's groups, a list of strings. Dots select fields of nested objects, such as realm_access.roles." default:"groups"`
+	TeamsClaim      string        `yaml:"teams_claim" doc:"Claim with the user's teams, in the same form; empty means none."`
+	NameClaim       string        `yaml:"name_claim" doc:"Claim with the user's name, which is recorded as the author of their actions. Without it: email if it is verified, else preferred_username, else sub."`
 	SessionLifetime time.Duration `yaml:"session_lifetime" doc:"How long a login lasts." default:"12h" min:"5m" max:"168h"`
 	Label           string        `yaml:"label" doc:"Text of the button on the login page." default:"Log in with SSO"`
-	RedirectURL     string        `yaml:"redirect_url" doc:"URL that the issuer returns to, as it is registered there. The default is system.dashboard_url with /api/v1/login/oidc/callback; without both it is derived from the request, on localhost and IP addresses only." format:"url"`
+	RedirectURL     string        `yaml:"redirect_url" doc:"Redirect URL, as registered with the issuer. The default is system.dashboard_url with /api/v1/login/oidc/callback; without either, it is derived from the request, on localhost and IP addresses only." format:"url"`
 }
 
 // OIDCCallback is the path that the issuer redirects to.

@@ -49,7 +49,7 @@ func (c *Config) check(known []Problem) []Problem {
 	problems = append(problems, c.checkApprovals()...)
 	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
 		if id == tarsy.OwnServer {
-			problems = append(problems, c.problem(joinPath("mcp_servers", id), "the name is taken by the tools of TARSy itself", "choose another name"))
+			problems = append(problems, c.problem(joinPath("mcp_servers", id), "the name is reserved for TARSy's own tools", "choose another name"))
 		}
 		if strings.Contains(id, "__") || strings.Contains(id, ".") || strings.HasSuffix(id, "_") {
 			problems = append(problems, c.problem(joinPath("mcp_servers", id),
@@ -302,7 +302,7 @@ func (c *Config) checkAlertTypes() []Problem {
 				continue
 			}
 			if first, taken := claims[name]; taken {
-				message := "alert type " + c.quote(path, name, leaf{}) + " belongs to another chain already"
+				message := "alert type " + c.quote(path, name, leaf{}) + " already belongs to another chain"
 				problems = append(problems, c.problem(path, message, "first claimed by "+first+", "+c.describePlace(first)))
 				continue
 			}

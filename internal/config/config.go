@@ -11,17 +11,17 @@ import (
 
 // Config is the whole configuration. It is read-only once loaded and overridden, and can then be shared between goroutines.
 type Config struct {
-	System        System                     `yaml:"system" doc:"The server as a whole."`
-	Queue         Queue                      `yaml:"queue" doc:"How sessions are picked up and how long they may take."`
-	Alerts        Alerts                     `yaml:"alerts" doc:"Alerts on their way in: receivers, routes, deduplication, storms; see docs/alerts.md."`
+	System        System                     `yaml:"system" doc:"Server-wide settings."`
+	Queue         Queue                      `yaml:"queue" doc:"Scheduling and time limits of sessions."`
+	Alerts        Alerts                     `yaml:"alerts" doc:"Incoming alerts: receivers, routes, deduplication, storms; see docs/alerts.md."`
 	NotePipeline  NotePipeline               `yaml:"notes" doc:"How notes are captured and processed; see docs/notes.md."`
-	Defaults      Defaults                   `yaml:"defaults" doc:"What holds where a chain, stage or agent says nothing." reload:"sessions"`
-	Agents        map[string]Agent           `yaml:"agents" doc:"Agents by name. An entry replaces the built-in of the same name." reload:"sessions"`
-	Chains        map[string]Chain           `yaml:"agent_chains" doc:"Chains by id: which alert types they take, which stages they run." reload:"sessions"`
-	MCPServers    map[string]MCPServer       `yaml:"mcp_servers" doc:"MCP servers by id: where the agents' tools come from."`
-	Approvals     Approvals                  `yaml:"approvals" doc:"Tool calls that wait for a person; see docs/approvals.md." reload:"sessions"`
+	Defaults      Defaults                   `yaml:"defaults" doc:"Settings used unless a chain, stage or agent overrides them." reload:"sessions"`
+	Agents        map[string]Agent           `yaml:"agents" doc:"Agents by name. An entry replaces the built-in agent of the same name." reload:"sessions"`
+	Chains        map[string]Chain           `yaml:"agent_chains" doc:"Chains by id: their alert types and stages." reload:"sessions"`
+	MCPServers    map[string]MCPServer       `yaml:"mcp_servers" doc:"MCP servers by id, which provide the agents' tools."`
+	Approvals     Approvals                  `yaml:"approvals" doc:"Approval of tool calls by people; see docs/approvals.md." reload:"sessions"`
 	LLMProviders  map[string]LLMProvider     `yaml:"llm_providers" doc:"Models by name."`
-	FallbackLists map[string][]FallbackEntry `yaml:"fallback_lists" doc:"Named lists of models to try in turn." reload:"sessions"`
+	FallbackLists map[string][]FallbackEntry `yaml:"fallback_lists" doc:"Named lists of models to try in order." reload:"sessions"`
 	LabelMaps     map[string]LabelMap        `yaml:"label_maps" doc:"Named sets of labels for finished investigations." later:"true" reload:"sessions"`
 
 	// Warnings are things that a person should know although the files are valid.

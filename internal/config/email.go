@@ -22,17 +22,17 @@ const (
 
 // SMTP is alerts.write_back.<name>.smtp.
 type SMTP struct {
-	Host        string `yaml:"host" doc:"Name or address of the server." required:"true"`
+	Host        string `yaml:"host" doc:"Host name or IP address of the server." required:"true"`
 	Port        int    `yaml:"port" doc:"Port of the server." default:"587" min:"1" max:"65535"`
-	TLS         string `yaml:"tls" doc:"How the connection is encrypted: starttls refuses a server that does not offer it, implicit encrypts from the beginning (usually on port 465). With none, everybody in between can read the mail." enum:"starttls,implicit,none" default:"starttls"`
-	Username    string `yaml:"username" doc:"User name for the login; without it there is none."`
-	PasswordEnv string `yaml:"password_env" doc:"Environment variable with the password." format:"env" secret:"env"`
+	TLS         string `yaml:"tls" doc:"Encryption of the connection: starttls rejects a server that does not offer it; implicit encrypts from the start (usually on port 465); none sends the mail unencrypted." enum:"starttls,implicit,none" default:"starttls"`
+	Username    string `yaml:"username" doc:"User name; without it, there is no login."`
+	PasswordEnv string `yaml:"password_env" doc:"Environment variable that holds the password." format:"env" secret:"env"`
 }
 
 var errNotASCII = errors.New("has characters that are not ASCII")
 
-// readable reports whether others can read mail on its way to the server.
-func (s *SMTP) readable() bool {
+// unencrypted reports whether others can read mail on its way to the server.
+func (s *SMTP) unencrypted() bool {
 	address, err := netip.ParseAddr(s.Host)
 	return s.TLS == SMTPNone && s.Host != "localhost" && (err != nil || !address.IsLoopback())
 }
@@ -100,8 +100,8 @@ func (w WriteBack) checkEmail(add func(key, message, hint string)) {
 		add("smtp", "is required", "the server that takes the mail")
 	case (w.SMTP.Username == "") != (w.SMTP.PasswordEnv == ""):
 		add("smtp", "username and password_env go together", "")
-	case w.SMTP.Username != "" && w.SMTP.readable():
-		add("smtp.tls", "none would send the password readable", "use starttls or implicit")
+	case w.SMTP.Username != "" && w.SMTP.unencrypted():
+		add("smtp.tls", "none would send the password unencrypted", "use starttls or implicit")
 	}
 }
 
@@ -121,7 +121,7 @@ func (w WriteBack) checkNoEmail(add func(key, message, hint string)) {
 func (c *Config) WriteBackWarnings() []Warning {
 	var warnings []Warning
 	for _, name := range slices.Sorted(maps.Keys(c.Alerts.WriteBack)) {
-		if smtp := c.Alerts.WriteBack[name].SMTP; smtp != nil && smtp.readable() {
+		if smtp := c.Alerts.WriteBack[name].SMTP; smtp != nil && smtp.unencrypted() {
 			p := c.problem(joinPath("alerts.write_back", name)+".smtp.tls", "mail is sent unencrypted: everybody between this server and "+smtp.Host+" can read it", "")
 			warnings = append(warnings, Warning{File: p.File, Line: p.Line, Column: p.Column, Path: p.Path, Message: p.Message})
 		}

@@ -25,7 +25,7 @@ func TestMailThatCouldNotBeSentIsRefused(t *testing.T) {
 		"type: email, from: a@example.org, to: [b@example.org], smtp: {host: h, port: 0}":                                 "a.smtp.port: must be at least 1",
 		"type: email, from: a@example.org, to: [b@example.org], smtp: {host: h, tls: yes}":                                "a.smtp.tls: unknown value",
 		"type: email, from: a@example.org, to: [b@example.org], smtp: {host: h, username: u}":                             "a.smtp: username and password_env go together",
-		"type: email, from: a@example.org, to: [b@example.org], smtp: {host: h, tls: none, username: u, password_env: P}": "a.smtp.tls: none would send the password readable",
+		"type: email, from: a@example.org, to: [b@example.org], smtp: {host: h, tls: none, username: u, password_env: P}": "a.smtp.tls: none would send the password unencrypted",
 		"url: 'https://a.example', to: [b@example.org]":                                                                   "a.to: is only for the type email",
 		"url: 'https://a.example', " + smtpServer:                                                                         "a.smtp: is only for the type email",
 		"url: 'https://a.example', subject: x":                                                                            "a.subject: is only for the type email",

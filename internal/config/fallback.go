@@ -12,7 +12,7 @@ func (c *Config) checkFallbacks() []Problem {
 	check := func(path string, own []FallbackProvider, list string) {
 		if own != nil && list != "" {
 			problems = append(problems, c.problem(joinPath(path, "fallback_list"),
-				"stands beside fallback_providers, which says the same in another way", "keep one of the two keys"))
+				"conflicts with fallback_providers, which sets the same", "keep one of the two keys"))
 		}
 	}
 	check("defaults", c.Defaults.FallbackProviders, c.Defaults.FallbackList)

@@ -22,7 +22,7 @@ func read(t *testing.T, path ...string) string {
 }
 
 // The chain of docs/getting-started.md is in a file next to the one that tarsy init writes.
-func TestFirstChainOfTheGuideLoadsBesideTheFileOfInit(t *testing.T) {
+func TestGettingStartedChainLoadsWithInitFile(t *testing.T) {
 	t.Parallel()
 	blocks := regexp.MustCompile("(?s)```yaml\n(agents:.*?)```").FindAllStringSubmatch(read(t, "docs", "getting-started.md"), -1)
 	require.Len(t, blocks, 1)

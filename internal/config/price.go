@@ -97,11 +97,11 @@ func (c *Config) BudgetWarnings(used []string) []Warning {
 			warnings = append(warnings, Warning{File: at.File, Line: at.Line, Column: at.Column, Path: b.path, Message: message})
 		}
 		if !c.System.CostEstimation.Enabled {
-			warn("caps nothing: system.cost_estimation is off")
+			warn("has no effect: system.cost_estimation is off")
 			continue
 		}
 		for _, provider := range c.unpriced(used) {
-			warn(fmt.Sprintf("does not see what %s spends: no price is known for its model %s; add it to system.cost_estimation.model_rates",
+			warn(fmt.Sprintf("does not cover %s: the price of its model %s is unknown; add it to system.cost_estimation.model_rates",
 				provider.Name, provider.Model))
 		}
 	}

@@ -214,7 +214,7 @@ func TestEveryBrokenReferenceIsReportedAtItsPlace(t *testing.T) {
 		{"heartbeat", "queue:\n  heartbeat_interval: 10s\n",
 			`tarsy.yaml:2: queue.heartbeat_interval: heartbeat_interval (10s) must be less than half`},
 		{"two words for two backends", "defaults:\n  iteration_strategy: native-thinking\n  llm_backend: langchain\n",
-			`tarsy.yaml:3: defaults.llm_backend: contradicts iteration_strategy native-thinking, which stands for google-native`},
+			`tarsy.yaml:3: defaults.llm_backend: contradicts iteration_strategy native-thinking, which implies google-native`},
 		{"API of a provider that has only one", "llm_providers:\n  a: {type: google, model: m, api: responses}\n",
 			`tarsy.yaml:2: llm_providers.a.api: is only for the types openai and xai`},
 		{"an API that there is not", "llm_providers:\n  a: {type: openai, model: m, api: completions}\n",
@@ -241,11 +241,11 @@ func TestEveryBrokenReferenceIsReportedAtItsPlace(t *testing.T) {
 			`tarsy.yaml:2: agent_chains.c.stages[0].agents[0]: an agent of type synthesis cannot run in the first stage (it works on the results of earlier stages`},
 		{"fallbacks said twice", "defaults:\n  fallback_providers: [{provider: google-default}]\n  fallback_list: l\n" +
 			"fallback_lists: {l: [{llm_provider: google-default}]}\n",
-			`tarsy.yaml:3: defaults.fallback_list: stands beside fallback_providers`},
+			`tarsy.yaml:3: defaults.fallback_list: conflicts with fallback_providers`},
 		{"fallback that there is not", "fallback_lists:\n  l: [{llm_provider: x}]\n",
 			`tarsy.yaml:2: fallback_lists.l[0].llm_provider: unknown LLM provider "x"`},
 		{"MCP server with the name of the own tools", "mcp_servers:\n  tarsy: {transport: {type: stdio, command: x}}\n",
-			`tarsy.yaml:2: mcp_servers.tarsy: the name is taken by the tools of TARSy itself (choose another name)`},
+			`tarsy.yaml:2: mcp_servers.tarsy: the name is reserved for TARSy's own tools (choose another name)`},
 		{"MCP server with two underscores in its name", "mcp_servers:\n  k__prod: {transport: {type: stdio, command: x}}\n",
 			`tarsy.yaml:2: mcp_servers.k__prod: the name contains "__" or ".", or ends in "_"`},
 		{"MCP server with a dot in its name", "mcp_servers:\n  k.prod: {transport: {type: stdio, command: x}}\n",
@@ -273,7 +273,7 @@ func TestAlertTypeBelongsToOneChain(t *testing.T) {
 		text += fmt.Sprintf("  %s:\n    alert_types: [own-%s, shared]\n    stages: [{name: s, agents: [{name: ChatAgent}]}]\n", id, id)
 	}
 	require.Equal(t, []string{
-		`tarsy.yaml:6: agent_chains.b.alert_types[1]: alert type "shared" belongs to another chain already ` +
+		`tarsy.yaml:6: agent_chains.b.alert_types[1]: alert type "shared" already belongs to another chain ` +
 			`(first claimed by agent_chains.a.alert_types[1], tarsy.yaml:3)`,
 	}, problems(t, text, nil))
 }

@@ -77,18 +77,18 @@ type LLMProvider struct {
 	Name string `yaml:"-"`
 
 	Type                string            `yaml:"type" doc:"Provider of the model; openai includes compatible servers, grpc is your own gateway, scripted plays the demo's scripts." enum:"@provider" required:"true"`
-	Model               string            `yaml:"model" doc:"The model's name at the provider." reload:"sessions"`
-	API                 string            `yaml:"api" doc:"API of OpenAI to use (types openai and xai); by default responses for OpenAI itself and Azure, chat otherwise." enum:"chat,responses"`
+	Model               string            `yaml:"model" doc:"Name of the model at the provider." reload:"sessions"`
+	API                 string            `yaml:"api" doc:"OpenAI API to use (types openai and xai); the default is responses for OpenAI itself and Azure, chat otherwise." enum:"chat,responses"`
 	APIKeyEnv           string            `yaml:"api_key_env" doc:"Environment variable that holds the API key." format:"env" secret:"env" only:"keyed"`
 	CredentialsEnv      string            `yaml:"credentials_env" doc:"Environment variable that holds the path of a credentials file (vertexai)." format:"env" secret:"env" only:"vertexai"`
 	ProjectEnv          string            `yaml:"project_env" doc:"Environment variable that holds the cloud project (vertexai)." format:"env" secret:"env" only:"vertexai"`
 	LocationEnv         string            `yaml:"location_env" doc:"Environment variable that holds the cloud region (vertexai)." format:"env" secret:"env" only:"vertexai"`
-	BaseURL             string            `yaml:"base_url" doc:"URL of the API, if not the provider's own; grpc:// or grpcs:// for type grpc, where it is required." format:"llm_url" secret:"url" only:"called"`
+	BaseURL             string            `yaml:"base_url" doc:"Base URL of the API; the default is the provider's. Required for type grpc, with grpc:// or grpcs://." format:"llm_url" secret:"url" only:"called"`
 	Headers             map[string]Secret `yaml:"headers" doc:"Headers sent with each request." secret:"value" only:"called"`
-	NativeTools         *NativeTools      `yaml:"native_tools" doc:"Tools that the provider runs, while no MCP tools are bound." reload:"sessions"`
-	ReasoningEffort     string            `yaml:"reasoning_effort" doc:"Reasoning effort, in the provider's values."`
-	MaxOutputTokens     int               `yaml:"max_output_tokens" doc:"Longest response; by default the provider's limit." min:"1"`
-	MaxToolResultTokens int               `yaml:"max_tool_result_tokens" doc:"Longest tool result that the model gets; longer ones are truncated." min:"100" reload:"sessions"`
+	NativeTools         *NativeTools      `yaml:"native_tools" doc:"Tools that the provider runs; used only while no MCP tools are bound." reload:"sessions"`
+	ReasoningEffort     string            `yaml:"reasoning_effort" doc:"Reasoning effort; the values depend on the provider."`
+	MaxOutputTokens     int               `yaml:"max_output_tokens" doc:"Maximum number of output tokens; the default is the provider's limit." min:"1"`
+	MaxToolResultTokens int               `yaml:"max_tool_result_tokens" doc:"Maximum length of a tool result in tokens; longer ones are truncated for the model." min:"100" reload:"sessions"`
 }
 
 // HeaderValues returns Headers with their values in plain text.

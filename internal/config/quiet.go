@@ -16,11 +16,11 @@ import (
 
 // QuietHours is the key quiet_hours of the channels that send messages to people.
 type QuietHours struct {
-	From     string   `yaml:"from" doc:"Begin, as 22:00." required:"true"`
-	To       string   `yaml:"to" doc:"End, as 07:00; if it is not after from, on the next day." required:"true"`
+	From     string   `yaml:"from" doc:"Start, such as 22:00." required:"true"`
+	To       string   `yaml:"to" doc:"End, such as 07:00. If it is not after from, it is on the next day." required:"true"`
 	TimeZone string   `yaml:"time_zone" doc:"Time zone of from and to, such as Europe/Berlin." default:"UTC"`
-	Days     []string `yaml:"days" doc:"Days on which quiet hours begin; the default is all." enum:"mon,tue,wed,thu,fri,sat,sun"`
-	Except   []string `yaml:"except" doc:"Severities of alerts whose messages are sent at once." enum:"critical,high,warning,info" default:"critical"`
+	Days     []string `yaml:"days" doc:"Days on which quiet hours start; the default is every day." enum:"mon,tue,wed,thu,fri,sat,sun"`
+	Except   []string `yaml:"except" doc:"Severities of alerts whose messages are sent immediately." enum:"critical,high,warning,info" default:"critical"`
 }
 
 var errQuietHours = errors.New("from and to must differ")

@@ -18,9 +18,9 @@ const (
 
 // When a change takes effect: for sessions submitted from now on, immediately for everything, or after a restart of the server.
 const (
-	EffectSessions = "new sessions"
-	EffectAtOnce   = "at once"
-	EffectRestart  = "restart"
+	EffectSessions    = "new sessions"
+	EffectImmediately = "at once"
+	EffectRestart     = "restart"
 )
 
 // reloadSessions is the value of the tag reload for settings that a session keeps from its start.
@@ -36,7 +36,7 @@ type Change struct {
 	Kind string
 	// Old and New have secrets hidden, so both may be Hidden. Old is empty if the setting was added, New if it was removed.
 	Old, New string
-	// TakesEffect is EffectSessions, EffectAtOnce or EffectRestart.
+	// TakesEffect is EffectSessions, EffectImmediately or EffectRestart.
 	TakesEffect string
 }
 
@@ -207,7 +207,7 @@ func effectOf(f schema.Field) string {
 	case f.Reload == reloadSessions:
 		return EffectSessions
 	default:
-		return EffectAtOnce
+		return EffectImmediately
 	}
 }
 

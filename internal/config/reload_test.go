@@ -146,7 +146,7 @@ agent_chains: {c: {alert_types: [old], stages: [{name: s, agents: [{name: A}]}]}
 }
 
 // A new key must be applied by a reload, or have the tag restart. Decide, then run the test with -update.
-func TestEveryKeySaysWhenChangeTakesEffect(t *testing.T) {
+func TestEveryKeyDeclaresWhenChangesTakeEffect(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	var visit func(reflect.Type, string, schema.Field, bool)
@@ -165,7 +165,7 @@ func TestEveryKeySaysWhenChangeTakesEffect(t *testing.T) {
 			}
 		case f.Later == "true":
 		default:
-			effect := config.EffectAtOnce
+			effect := config.EffectImmediately
 			switch {
 			case f.Restart:
 				effect = config.EffectRestart

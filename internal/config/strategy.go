@@ -34,7 +34,7 @@ func (c *Config) checkStrategies() []Problem {
 	check := func(path, strategy, backend string) {
 		if implied := StrategyBackend(strategy); implied != "" && backend != "" && implied != backend {
 			problems = append(problems, c.problem(path+".llm_backend",
-				fmt.Sprintf("contradicts iteration_strategy %s, which stands for %s", strategy, implied), "keep one of the two keys"))
+				fmt.Sprintf("contradicts iteration_strategy %s, which implies %s", strategy, implied), "keep one of the two keys"))
 		}
 	}
 	check("defaults", c.Defaults.IterationStrategy, c.Defaults.LLMBackend)

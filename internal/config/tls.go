@@ -2,8 +2,8 @@ package config
 
 // TLS is system.tls.
 type TLS struct {
-	CertFile string `yaml:"cert_file" doc:"PEM file with the certificate, followed by intermediate ones. With it the server speaks HTTPS only. Changed files are loaded within 10 seconds, for new connections."`
-	KeyFile  string `yaml:"key_file" doc:"PEM file with the private key of the certificate."`
+	CertFile string `yaml:"cert_file" doc:"PEM file with the certificate, followed by intermediate certificates. With it, the server serves only HTTPS. Changed files are loaded within 10 seconds, for new connections."`
+	KeyFile  string `yaml:"key_file" doc:"PEM file with the certificate's private key."`
 }
 
 // Enabled reports whether the server speaks HTTPS.

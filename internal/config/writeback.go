@@ -86,8 +86,8 @@ func (c *Config) checkWriteBack() []Problem {
 			problems = append(problems, c.problem(path+"."+key, message, hint))
 		}
 		if !writeBackName.MatchString(name) || len(name) > maxWriteBackName {
-			problems = append(problems, c.problem(path, "not a name that a queue can have",
-				"use up to 40 small letters and digits, with single dashes or underscores between them"))
+			problems = append(problems, c.problem(path, "not a valid queue name",
+				"use up to 40 lowercase letters and digits, with single dashes or underscores between them"))
 		}
 		switch w.Type {
 		case WriteBackPagerDuty:
@@ -115,7 +115,7 @@ func (c *Config) checkWriteBack() []Problem {
 		problems = append(problems, c.checkQuietHours(joinPath(path, "quiet_hours"), w.Quiet)...)
 		for header, value := range w.Headers {
 			if !headerName.MatchString(header) || !headerValue.MatchString(value.Reveal()) {
-				problems = append(problems, c.problem(joinPath(joinPath(path, "headers"), header), "not a header that can be sent", ""))
+				problems = append(problems, c.problem(joinPath(joinPath(path, "headers"), header), "not a valid HTTP header", ""))
 			}
 		}
 		if _, err := w.Template(); err != nil {

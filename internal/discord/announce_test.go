@@ -20,6 +20,6 @@ func TestTemplateOfAnApprovalDoesNotHideThatItIsCut(t *testing.T) {
 	require.Equal(t, "`{\"note\": \"ˋ **x**\"}` a\\*b", render(template, m)) //nolint:testifylint // it is no JSON
 
 	m.Approval.Arguments = message.Arguments(strings.Repeat("x", 5000))
-	require.True(t, strings.HasSuffix(render(template, m), saidCut))
+	require.True(t, strings.HasSuffix(render(template, m), argumentsCut))
 	require.LessOrEqual(t, tarsy.UTF16Len(render(template, m)), maxMessage)
 }

@@ -23,8 +23,8 @@ const (
 	// maxArguments is the maximum length of the arguments in a message, in UTF-16 units.
 	maxArguments = 1000
 
-	saidDecisionUsage = "Write !approve and the number of the call, or !reject, the number and the reason."
-	saidMayNot        = "You may not decide about tool calls here."
+	decisionUsage = "Write !approve and the number of the call, or !reject, the number and the reason."
+	notAllowed    = "You are not allowed to approve or reject tool calls here."
 )
 
 // decision is a command about a tool call.
@@ -59,11 +59,11 @@ func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d
 	switch {
 	case !slices.Contains(b.cfg.Approve, m.AuthorID) && !slices.ContainsFunc(m.RoleIDs, func(id string) bool { return slices.Contains(b.cfg.Approve, id) }):
 		b.refuse(m, "approve")
-		b.say(ctx, m, saidMayNot)
+		b.say(ctx, m, notAllowed)
 
 		return
 	case d.call == "" || !d.approve && d.reason == "":
-		b.say(ctx, m, saidDecisionUsage)
+		b.say(ctx, m, decisionUsage)
 
 		return
 	}
@@ -83,7 +83,7 @@ func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d
 	}
 
 	if _, cut := codeBlock(open[at].ToolArguments); cut && d.approve {
-		b.say(ctx, m, saidCut)
+		b.say(ctx, m, argumentsCut)
 
 		return
 	}
@@ -100,7 +100,7 @@ func (b *Bot) decide(ctx context.Context, m discord.Message, sessionID string, d
 	case d.approve:
 		b.say(ctx, m, "Approved. The call "+literal(d.call)+" is made.")
 	default:
-		b.say(ctx, m, "Rejected. The agent is told the reason and continues without the call "+literal(d.call)+".")
+		b.say(ctx, m, "Rejected. The agent gets the reason and continues without the call "+literal(d.call)+".")
 	}
 }
 
@@ -117,7 +117,7 @@ func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *dra
 	}
 
 	if len(a.MessageIDs) == 0 {
-		if err := notify.Overtaken(call.Approval, s.cfg.Clock.Now()); err != nil {
+		if err := notify.CheckStillOpen(call.Approval, s.cfg.Clock.Now()); err != nil {
 			return false, err
 		}
 
@@ -145,7 +145,7 @@ func (s *sender) sendApproval(ctx context.Context, a *tarsy.Announcement, d *dra
 	if err != nil {
 		// The announcement is posted, and people can decide elsewhere.
 		a.Error = plaintext.Clean(err.Error())
-		s.cfg.Logger.Error("could not open a thread under a request for an approval; nobody can decide there", "session_id", a.SessionID, "error", err)
+		s.cfg.Logger.Error("could not open a thread under a request for an approval; decisions are not possible there", "session_id", a.SessionID, "error", err)
 	}
 
 	return true, nil
@@ -161,7 +161,7 @@ func (s *sender) approvalText(call tarsy.ApprovalRequest) string {
 	}
 
 	if cut {
-		lines = append(lines, saidCut)
+		lines = append(lines, argumentsCut)
 	}
 
 	lines = append(lines, fmt.Sprintf("Expires <t:%d:R>.", call.Approval.ExpiresAt.Unix()))

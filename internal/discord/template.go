@@ -12,8 +12,8 @@ import (
 	"tarsy.dev/tarsy/internal/plaintext"
 )
 
-// saidCut warns people before they decide.
-const saidCut = "**The arguments are longer than what is shown here. Open the session, read all of them, and approve the call there.**"
+// argumentsCut warns people before they decide.
+const argumentsCut = "**The arguments are longer than what is shown here. Open the session, read all of them, and approve the call there.**"
 
 // templated returns the text of an announcement from its template, or "" if it has no template or the template produces
 // nothing. call is nil unless the announcement is about a call.
@@ -63,7 +63,7 @@ func render(template *message.Template, m message.Message) string {
 		return shorten(whole, maxMessage-len("\n…"))
 	}
 
-	return shorten(whole, maxMessage-len(saidCut)-len("\n…\n")) + "\n" + saidCut
+	return shorten(whole, maxMessage-len(argumentsCut)-len("\n…\n")) + "\n" + argumentsCut
 }
 
 // harmless makes the texts of a message safe in any template: they add no Markdown, mention no one and hide no links.

@@ -56,7 +56,7 @@ func (a *admission) enter(bytes int) (leave func(), err error) {
 	defer a.mu.Unlock()
 
 	if a.alerts == a.limits.MaxAlerts || a.bytes+bytes > a.limits.MaxBytes {
-		return nil, tarsy.Errorf(tarsy.CodeOverloaded, "The server holds too many alerts that are not stored yet. Try again later.")
+		return nil, tarsy.Errorf(tarsy.CodeOverloaded, "Too many alerts are waiting to be stored. Try again later.")
 	}
 
 	a.alerts++

@@ -95,7 +95,7 @@ func TestAlertsOverMemoryLimitAreRefusedImmediately(t *testing.T) {
 			for range refused {
 				_, err := intake.Submit(h.ctx, alert)
 				require.Equal(t, tarsy.CodeOverloaded, tarsy.CodeOf(err))
-				require.EqualError(t, err, "The server holds too many alerts that are not stored yet. Try again later.")
+				require.EqualError(t, err, "Too many alerts are waiting to be stored. Try again later.")
 			}
 
 			_, bytes := intake.admission.held()

@@ -33,15 +33,15 @@ func (f *freezer) pass(place string) {
 	}
 }
 
-// silence makes lease renewals of a server have no effect, as if it could not reach the database.
-func (h *fixture) silence(server string) {
+// blockRenewals makes lease renewals of a server have no effect, as if it could not reach the database.
+func (h *fixture) blockRenewals(server string) {
 	h.t.Helper()
-	h.exec(fmt.Sprintf(`CREATE FUNCTION silence() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+	h.exec(fmt.Sprintf(`CREATE FUNCTION block_renewals() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF OLD.pod_id = '%s' AND NEW.fence = OLD.fence AND NEW.lease_until > OLD.lease_until THEN
         NEW.lease_until := OLD.lease_until;
     END IF;
     RETURN NEW; END $$`, server))
-	h.exec(`CREATE TRIGGER silence BEFORE UPDATE OF lease_until ON sessions FOR EACH ROW EXECUTE FUNCTION silence()`)
+	h.exec(`CREATE TRIGGER block_renewals BEFORE UPDATE OF lease_until ON sessions FOR EACH ROW EXECUTE FUNCTION block_renewals()`)
 }
 
 // The server becomes unreachable in each phase of a chat: its lease expires, another server continues, and the first one changes nothing
@@ -85,7 +85,7 @@ func TestAnswerOfLostServerIsCompletedByAnother(t *testing.T) {
 				id := h.over(1)[0]
 				round := 0
 
-				h.silence("frozen")
+				h.blockRenewals("frozen")
 
 				frozen := h.start("frozen", func(c *Config) {
 					c.RenewEvery = 24 * time.Hour
@@ -100,7 +100,7 @@ func TestAnswerOfLostServerIsCompletedByAnother(t *testing.T) {
 				t.Cleanup(thaw) // a stopping server waits for it
 
 				before := frozen.detail(id)
-				lost := frozen.logged.said("lost the lease; another server continues")
+				lost := frozen.logged.watch("lost the lease; another server continues")
 				question := frozen.ask(id, "why?")
 				h.wait(freezer.inside, place)
 
@@ -127,8 +127,8 @@ func TestAnswerOfLostServerIsCompletedByAnother(t *testing.T) {
 				require.Equal(t, footprint, h.footprint(id))
 				requireUntouched(t, before, other.detail(id))
 				h.requireWhole(id)
-				require.Equal(t, 1, h.told(id, tarsy.TypeChatCreated))
-				require.Equal(t, 1, h.told(id, tarsy.TypeChatUserMessage))
+				require.Equal(t, 1, h.countEvents(id, tarsy.TypeChatCreated))
+				require.Equal(t, 1, h.countEvents(id, tarsy.TypeChatUserMessage))
 				other.answers(id, "and now?")
 			})
 		}
@@ -174,14 +174,14 @@ func TestCommitErrorStillGivesOneAnswer(t *testing.T) {
 
 					h.fault(table, at, test.fault)
 
-					reloaded := s.logged.said("a step failed; reloading the session")
+					reloaded := s.logged.watch("a step failed; reloading the session")
 					stage := s.answers(id, where)
 					asked++
 
 					h.wait(reloaded, where)
 					require.Len(t, stage.Executions, 1, where)
-					require.Equal(t, 1, h.told(id, tarsy.TypeChatCreated), where)
-					require.Equal(t, asked, h.told(id, tarsy.TypeChatUserMessage), where)
+					require.Equal(t, 1, h.countEvents(id, tarsy.TypeChatCreated), where)
+					require.Equal(t, asked, h.countEvents(id, tarsy.TypeChatUserMessage), where)
 					h.requireWhole(id)
 				}
 			}

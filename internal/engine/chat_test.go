@@ -29,8 +29,8 @@ func requireUntouched(t *testing.T, before, after tarsy.SessionDetail) {
 	require.Empty(t, cmp.Diff(a, b), "a question changed the investigation")
 }
 
-// told counts the events of a session with a type.
-func (h *fixture) told(id, eventType string) int {
+// countEvents counts the events of a session with a type.
+func (h *fixture) countEvents(id, eventType string) int {
 	h.t.Helper()
 
 	return query[int](h, `SELECT count(*) FROM events WHERE session_id = $1 AND type = $2`, id, eventType)
@@ -79,8 +79,8 @@ func TestQuestionsAreAnsweredInOneChatAndChangeNothingElse(t *testing.T) {
 	require.True(t, after.LastInteractionAt.After(*before.LastInteractionAt))
 	require.Equal(t, after.LastInteractionAt, after.Chat.LastInteractionAt)
 	require.False(t, after.Chat.LastInteractionAt.Before(*last.CompletedAt), "the end of an answer is an interaction")
-	require.Equal(t, 1, h.told(id, tarsy.TypeChatCreated))
-	require.Equal(t, 2, h.told(id, tarsy.TypeChatUserMessage))
+	require.Equal(t, 1, h.countEvents(id, tarsy.TypeChatCreated))
+	require.Equal(t, 2, h.countEvents(id, tarsy.TypeChatUserMessage))
 	require.Equal(t, 2, h.tools.made("look"))
 	require.Empty(t, h.model.Unexpected())
 	h.requireWhole(id)
@@ -378,7 +378,7 @@ func TestQuestionsRacingWithSessionEndAreAllAnswered(t *testing.T) {
 		s.completes(id)
 		s.answers(id, "why?")
 		s.answers(id, "why really?")
-		require.Equal(t, 1, h.told(id, tarsy.TypeChatCreated))
+		require.Equal(t, 1, h.countEvents(id, tarsy.TypeChatCreated))
 	}
 
 	h.settled(s)

@@ -125,14 +125,14 @@ func New(cfg Config) *Engine {
 		Config:  cfg,
 		recipes: recipes{read: cfg.DB.Recipes, logger: cfg.Logger},
 		outage: background.Outage{
-			Failing: "could not claim sessions; trying again", Over: "claims sessions again", Level: slog.LevelError, Logger: cfg.Logger,
+			Failing: "could not claim sessions; trying again", Over: "claiming sessions again", Level: slog.LevelError, Logger: cfg.Logger,
 		},
 		renewing: background.Outage{
-			Failing: "could not renew leases; retrying unless another server takes them", Over: "renews leases again",
+			Failing: "could not renew leases; retrying unless another server takes them", Over: "renewing leases again",
 			Level: slog.LevelWarn, Logger: cfg.Logger,
 		},
 		announcing: background.Outage{
-			Failing: "could not announce this server; retrying with the next renewal", Over: "announces this server again",
+			Failing: "could not announce this server; retrying with the next renewal", Over: "announcing this server again",
 			Level: slog.LevelWarn, Logger: cfg.Logger,
 		},
 		runs:     map[string]*sessionRun{},

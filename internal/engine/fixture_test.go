@@ -493,8 +493,8 @@ type logWatch struct {
 	waits map[string]chan struct{}
 }
 
-// said returns a channel that receives a value each time the message is logged from now on.
-func (w *logWatch) said(message string) <-chan struct{} {
+// watch returns a channel that receives a value each time the message is logged from now on.
+func (w *logWatch) watch(message string) <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 

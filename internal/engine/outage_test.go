@@ -31,7 +31,7 @@ func TestClaimerReportsDatabaseOutageOnceAndItsEnd(t *testing.T) {
 	restore()
 	s.claimOnce(f.ctx, true)
 	s.claimOnce(f.ctx, true)
-	require.Equal(t, 1, strings.Count(log.String(), "claims sessions again"), log.String())
+	require.Equal(t, 1, strings.Count(log.String(), "claiming sessions again"), log.String())
 	require.Contains(t, log.String(), "failures=3")
 }
 
@@ -60,7 +60,7 @@ func TestRenewalAndAnnouncementReportDatabaseOutageOnceAndItsEnd(t *testing.T) {
 		s.announce(f.ctx)
 	}
 
-	require.Equal(t, 1, strings.Count(log.String(), "renews leases again"), log.String())
-	require.Equal(t, 1, strings.Count(log.String(), "announces this server again"), log.String())
+	require.Equal(t, 1, strings.Count(log.String(), "renewing leases again"), log.String())
+	require.Equal(t, 1, strings.Count(log.String(), "announcing this server again"), log.String())
 	require.Equal(t, 2, strings.Count(log.String(), "failures=3"), log.String())
 }

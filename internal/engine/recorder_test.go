@@ -23,7 +23,7 @@ func TestCommitErrorStopsOtherExecutionsOfStage(t *testing.T) {
 	h.fault("mcp_interactions", 1, `RAISE EXCEPTION 'refused by the test'`)
 
 	s := h.start("one", nil)
-	reloaded := s.logged.said("a step failed; reloading the session")
+	reloaded := s.logged.watch("a step failed; reloading the session")
 	id := s.submit()
 
 	h.wait(b.Reached(), "the other agent's LLM call")

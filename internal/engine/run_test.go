@@ -157,7 +157,7 @@ func TestCommitErrorReloadsSessionWithOneEffect(t *testing.T) {
 					h.fault(table, n+1, test.fault)
 					h.tools.forget()
 
-					reloaded := s.logged.said("a step failed; reloading the session")
+					reloaded := s.logged.watch("a step failed; reloading the session")
 					id := s.submit()
 					detail := s.completes(id)
 
@@ -208,7 +208,7 @@ func TestServerWithStaleFenceWritesNothing(t *testing.T) {
 			}
 
 			s := h.start("one", nil)
-			lost := s.logged.said("lost the lease; another server continues")
+			lost := s.logged.watch("lost the lease; another server continues")
 			id := s.submit()
 
 			if duringTool {
@@ -258,7 +258,7 @@ func TestRenewalFindingLeaseLostInterruptsWork(t *testing.T) {
 	}
 
 	s := h.start("one", nil)
-	lost := s.logged.said("lost the lease; another server continues")
+	lost := s.logged.watch("lost the lease; another server continues")
 	id := s.submit()
 	h.wait(inTool, "the tool call")
 	h.steal(id)
@@ -329,7 +329,7 @@ func TestLeaseIsCheckedBeforeExternalCalls(t *testing.T) {
 				h.tools.onList = freeze
 			}
 
-			lost := s.logged.said("lost the lease; another server continues")
+			lost := s.logged.watch("lost the lease; another server continues")
 			id = s.submit()
 			s.Start()
 

@@ -139,7 +139,7 @@ func TestRunbookFetchOfLostServerIsRepeated(t *testing.T) {
 	clock := h.fakeClock()
 	h.expectRunbook("how to heal")
 
-	h.silence("frozen")
+	h.blockRenewals("frozen")
 
 	library, again := newLibrary(), newLibrary()
 	frozen := h.start("frozen", func(c *Config) {
@@ -147,7 +147,7 @@ func TestRunbookFetchOfLostServerIsRepeated(t *testing.T) {
 
 		c.RenewEvery = 24 * time.Hour
 	})
-	lost := frozen.logged.said("lost the lease; another server continues")
+	lost := frozen.logged.watch("lost the lease; another server continues")
 	id := frozen.submitWithRunbook("")
 	h.wait(library.reached, "the runbook to be read")
 	h.settled(frozen)

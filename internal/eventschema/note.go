@@ -20,7 +20,7 @@ func noteKinds() []Kind {
 		kind(notebook.TypeNoteCaptured, "note_id", "A note was captured. If it could not be queued, `error` says why."),
 		kind(notebook.TypeNoteProcessed, "note_id", "The entities of a note were extracted, or there were none."),
 		kind(notebook.TypeNoteFailed, "note_id", "Processing a note failed for the reason in `error`, and is not tried again."),
-		kind(notebook.TypeNoteRequeued, "note_id", "A note is processed again: somebody asked for it, or an attempt failed for the reason in `error`."),
+		kind(notebook.TypeNoteRequeued, "note_id", "A note is processed again: a person requested it, or an attempt failed for the reason in `error`."),
 		kind(notebook.TypeEntityCreated, "entity_id", "An entity was extracted, or created by a person."),
 		kind(notebook.TypeEntityUpdated, "entity_id", "An entity changed."),
 		kind(notebook.TypeEntityOrganized, "entity_id", "The pipeline has looked for a project, an epic and duplicates of an entity."),

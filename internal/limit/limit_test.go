@@ -115,7 +115,7 @@ func TestCountLimitsOneOwnerAndTotal(t *testing.T) {
 	require.Equal(t, 3, count.Held())
 }
 
-func TestNobodyInParticularIsBoundedByTheTotalOnly(t *testing.T) {
+func TestEmptyOwnerIsLimitedByTotalOnly(t *testing.T) {
 	t.Parallel()
 
 	count := limit.NewCount(2, 5)

@@ -38,14 +38,14 @@ type Listener struct {
 	cfg ListenerConfig
 
 	mu       sync.Mutex
-	all      *crowd            // connections outside the reserve
-	networks map[string]*crowd // the same by network, without connections of proxies
-	reserve  *list.List        // of *conn, oldest first
+	all      *connSet            // connections outside the reserve
+	networks map[string]*connSet // the same by network, without connections of proxies
+	reserve  *list.List          // of *conn, oldest first
 }
 
 // NewListener wraps a listener.
 func NewListener(inner net.Listener, cfg ListenerConfig) *Listener {
-	return &Listener{Listener: inner, cfg: cfg, all: &crowd{}, networks: map[string]*crowd{}, reserve: list.New()}
+	return &Listener{Listener: inner, cfg: cfg, all: &connSet{}, networks: map[string]*connSet{}, reserve: list.New()}
 }
 
 // Accept implements net.Listener.
@@ -100,9 +100,9 @@ func (l *Listener) admit(c *conn) (evicted *conn) {
 
 	switch {
 	case own != nil && l.cfg.PerNetwork > 0 && own.open >= l.cfg.PerNetwork:
-		evicted, full = own.weakest(), true
+		evicted, full = own.victim(), true
 	case l.all.open >= l.cfg.Connections:
-		evicted, full = l.all.weakest(), true
+		evicted, full = l.all.victim(), true
 	}
 
 	if full && evicted == nil {
@@ -131,19 +131,19 @@ func (l *Listener) admitToReserve(c *conn) (evicted *conn) {
 }
 
 func (l *Listener) add(c *conn) {
-	c.crowds = append(c.crowds, l.all)
+	c.sets = append(c.sets, l.all)
 
 	if c.network != "" {
 		own := l.networks[c.network]
 		if own == nil {
-			own = &crowd{}
+			own = &connSet{}
 			l.networks[c.network] = own
 		}
 
-		c.crowds = append(c.crowds, own)
+		c.sets = append(c.sets, own)
 	}
 
-	for _, in := range c.crowds {
+	for _, in := range c.sets {
 		in.open++
 	}
 
@@ -159,11 +159,11 @@ func (l *Listener) remove(c *conn) {
 
 	c.enter(protected)
 
-	for _, in := range c.crowds {
+	for _, in := range c.sets {
 		in.open--
 	}
 
-	c.crowds = nil
+	c.sets = nil
 
 	if own := l.networks[c.network]; own != nil && own.open == 0 {
 		delete(l.networks, c.network)
@@ -180,21 +180,21 @@ type conn struct {
 
 	// The following fields are guarded by the listener's lock.
 	place  *list.Element // in the reserve
-	crowds []*crowd      // those that count it; none in the reserve and after removal
+	sets   []*connSet    // those that count it; none in the reserve and after removal
 	kind   kind
-	queued []*list.Element // its list elements within its kind, one per crowd
+	queued []*list.Element // its list elements within its kind, one per set
 }
 
 // enter changes the kind of the connection and makes it the newest of that kind.
 func (c *conn) enter(next kind) {
 	for i, element := range c.queued {
-		c.crowds[i].kinds[c.kind].Remove(element)
+		c.sets[i].kinds[c.kind].Remove(element)
 	}
 
 	c.kind, c.queued = next, c.queued[:0]
 
 	if next != protected {
-		for _, in := range c.crowds {
+		for _, in := range c.sets {
 			c.queued = append(c.queued, in.kinds[next].PushBack(c))
 		}
 	}
@@ -223,7 +223,7 @@ func (c *conn) update(next func(now kind) kind) {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
 
-	if len(c.crowds) == 0 {
+	if len(c.sets) == 0 {
 		return
 	}
 

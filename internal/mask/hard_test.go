@@ -17,7 +17,7 @@ func TestHardCorpusIsMasked(t *testing.T) {
 	halves := map[bool][]corpus.Sample{}
 
 	for _, sample := range corpus.Hard(1) {
-		halves[sample.HeldBack()] = append(halves[sample.HeldBack()], sample)
+		halves[sample.HeldOut()] = append(halves[sample.HeldOut()], sample)
 	}
 
 	for held, samples := range halves {

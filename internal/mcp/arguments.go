@@ -128,7 +128,7 @@ func usage(tool agent.Tool) string {
 
 // reading tells a model how its arguments were parsed, for a tool that returned an error.
 func reading(tool agent.Tool, read json.RawMessage) string {
-	return fmt.Sprintf("\nThe arguments were no JSON object; they were read as %s. %s", cut(string(read), maxReadShown), howTo(tool))
+	return fmt.Sprintf("\nThe arguments were not a JSON object; they were parsed as %s. %s", cut(string(read), maxReadShown), howTo(tool))
 }
 
 func howTo(tool agent.Tool) string {

@@ -98,17 +98,17 @@ func TestMonitorChecksImmediatelyAndReportsFirstResult(t *testing.T) {
 	require.Equal(t, map[string]mcp.Status{"a": {}, "b": {}}, w.Statuses())
 
 	w.Start()
-	told := map[string]mcp.Status{}
+	got := map[string]mcp.Status{}
 	for range 2 {
 		next := <-w.changes
-		told[next.server] = next.status
+		got[next.server] = next.status
 	}
 	now := w.clock.Now()
 	require.Equal(t, map[string]mcp.Status{
 		"a": {Healthy: true, Checked: true, LastCheck: now, Tools: 2},
 		"b": {Checked: true, LastCheck: now, Error: "make transport: connection refused, password ***"},
-	}, told)
-	require.Equal(t, told, w.Statuses())
+	}, got)
+	require.Equal(t, got, w.Statuses())
 	require.False(t, w.Healthy())
 	require.Equal(t, []string{"a"}, slices.Collect(maps.Keys(w.Tools())))
 	require.Equal(t, "read", w.Tools()["a"][0].Name)

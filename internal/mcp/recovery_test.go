@@ -102,15 +102,15 @@ func TestCallsLosingOneSessionShareReconnect(t *testing.T) {
 	require.Equal(t, 2, m.opened(), "one session for all of them")
 }
 
-// hastyClock does not wait, and records the requested waits.
-type hastyClock struct {
+// instantClock does not wait, and records the requested waits.
+type instantClock struct {
 	clockwork.Clock
 
 	mu    sync.Mutex
 	waits []time.Duration
 }
 
-func (c *hastyClock) NewTimer(d time.Duration) clockwork.Timer {
+func (c *instantClock) NewTimer(d time.Duration) clockwork.Timer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waits = append(c.waits, d)
@@ -121,7 +121,7 @@ func (c *hastyClock) NewTimer(d time.Duration) clockwork.Timer {
 func TestReconnectPauseIsRandomWithinBounds(t *testing.T) {
 	t.Parallel()
 	const losses = 50
-	clock := &hastyClock{Clock: clockwork.NewRealClock()}
+	clock := &instantClock{Clock: clockwork.NewRealClock()}
 	m, _ := fragile(1 << 20)
 	tools := open(t, mcp.Config{Transport: m.transport, Clock: clock}, tarsy.MCPServerSelection{Name: "srv"})
 	for range losses {

@@ -76,7 +76,7 @@ var (
 	colour = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
 )
 
-func tellsError(line string) bool {
+func isErrorLine(line string) bool {
 	sign := errorSign.FindStringIndex(line)
 	if sign == nil || flagHelp.MatchString(line) {
 		return false
@@ -101,7 +101,7 @@ func stderrExcerpt(text string) string {
 			shown = plaintext.Cut(shown, maxErrorLineBytes) + "…"
 		}
 		switch {
-		case !tellsError(line) || size+len(shown) > maxErrorBytes:
+		case !isErrorLine(line) || size+len(shown) > maxErrorBytes:
 			others = append(others, line)
 		case !slices.Contains(errors, shown):
 			errors = append(errors, shown)

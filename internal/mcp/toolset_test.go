@@ -90,9 +90,9 @@ func TestErrorAfterNonObjectArgumentsSaysHowTheyWereParsed(t *testing.T) {
 	for _, name := range []string{"srv__fails", "srv__refuses"} {
 		result := call(t, tools, name, `many`)
 		require.Contains(t, result.Content, "n is missing")
-		require.Contains(t, result.Content, `they were read as {"input":"many"}. Write one JSON object, for example {"n": 1}.`)
+		require.Contains(t, result.Content, `they were parsed as {"input":"many"}. Write one JSON object, for example {"n": 1}.`)
 		require.Equal(t, 1, result.Attempts)
-		require.NotContains(t, call(t, tools, name, `{"m":1}`).Content, "they were read as")
+		require.NotContains(t, call(t, tools, name, `{"m":1}`).Content, "they were parsed as")
 	}
 }
 

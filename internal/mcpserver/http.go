@@ -68,7 +68,7 @@ type requestKey struct{}
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if allowed, _ := h.cfg.Origins.Allow(r); !allowed {
 		problem.Write(w, r, h.cfg.Logger, tarsy.Errorf(tarsy.CodeForbiddenOrigin,
-			"Pages of this origin may not connect; the server's allowed origins decide who may."))
+			"This origin is not allowed to connect; add it to the server's allowed origins."))
 
 		return
 	}

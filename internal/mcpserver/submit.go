@@ -55,7 +55,7 @@ func submitAlert(ctx context.Context, who caller, in submitArguments) (string, e
 		decided.printf("- %s: %s. %s\n", line(alert.Title, maxLine), words(string(alert.Action)), line(alert.Reason, maxLine))
 	}
 
-	return fmt.Sprintf("%sWhat became of the alert:\n%s", p.String(), data(decided.String())), nil
+	return fmt.Sprintf("%sResult:\n%s", p.String(), data(decided.String())), nil
 }
 
 // alertData returns the data of an alert in the form that the API expects. A string that contains a JSON object or list is sent

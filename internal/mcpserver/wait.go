@@ -19,7 +19,7 @@ const (
 )
 
 // errWaited is the cause if waiting ends without an event.
-var errWaited = errors.New("waited for as long as the caller asked")
+var errWaited = errors.New("the requested wait time is over")
 
 // waiting limits ctx. Waited reports whether only this limit was reached.
 func waiting(ctx context.Context, seconds int) (limited context.Context, cancel func(), waited func() bool) {

@@ -19,7 +19,7 @@ import (
 )
 
 // notQueued is the processing error of a note whose job could not be inserted.
-const notQueued = "The note could not be queued. It is tried again."
+const notQueued = "The note could not be queued. It will be retried."
 
 // Capture stores a note and queues its extraction. created is false if the note was already captured with the same idempotency key.
 func (s *Service) Capture(ctx context.Context, input notebook.NoteInput) (note notebook.Note, created bool, err error) {

@@ -47,7 +47,7 @@ func (s *server) stored(id string) notebook.Note {
 	return n
 }
 
-func TestCaptureRefusesWhatIsWrong(t *testing.T) {
+func TestCaptureRejectsInvalidInput(t *testing.T) {
 	s := newServer(t, 5)
 
 	running, silent, long := session(tarsy.SessionInProgress, ""), session(tarsy.SessionFailed, " "), session(tarsy.SessionCompleted, strings.Repeat("ä", notebook.MaxNoteBytes))

@@ -103,7 +103,7 @@ func (f *filing) lockPlaces(ctx context.Context) error {
 		}
 
 		if len(open) < len(projects) {
-			return errMeanwhile
+			return errPlaceClosed
 		}
 	}
 
@@ -114,7 +114,7 @@ func (f *filing) lockPlaces(ctx context.Context) error {
 		}
 
 		if len(open) < len(epics) {
-			return errMeanwhile
+			return errPlaceClosed
 		}
 	}
 

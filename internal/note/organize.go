@@ -9,8 +9,8 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-// errMeanwhile is returned if projects or epics were closed while the model chose among them. The next attempt has other choices.
-var errMeanwhile = errors.New("a project or an epic was closed or deleted meanwhile")
+// errPlaceClosed is returned if projects or epics were closed while the model chose among them. The next attempt has other choices.
+var errPlaceClosed = errors.New("a project or epic was closed or deleted in the meantime")
 
 // Organize files the entities of a note that are not organized yet, in one transaction with the note's status, its events and finish, which
 // completes the job. The note is then done.

@@ -49,7 +49,7 @@ func TestOrganizeFilesEntityUnderProjectAndEpic(t *testing.T) {
 	require.Equal(t, epics[0].ID, events[0].EpicID)
 }
 
-func TestOrganizeWithoutChoicesAsksNobody(t *testing.T) {
+func TestOrganizeWithoutChoicesSkipsModel(t *testing.T) {
 	p := newProcessing(t)
 	_, err := p.pool.Exec(t.Context(), `INSERT INTO projects (id, name, status, created_by, created_at, updated_at) VALUES ($1, 'Old', 'archived', 'ana', $2, $2)`,
 		ident.New(), captured)
@@ -249,7 +249,7 @@ func TestOrganizeLeavesOtherVersionsAndOtherNotesAlone(t *testing.T) {
 	require.Equal(t, notebook.NoteQueued, p.note(n.ID).Status)
 }
 
-func TestOrganizeKeepsWhatPersonFiledMeanwhile(t *testing.T) {
+func TestOrganizeKeepsConcurrentFilingByPerson(t *testing.T) {
 	p := newProcessing(t)
 	login, _ := p.project("Login", "")
 	shop, _ := p.project("Shop", "")
@@ -289,7 +289,7 @@ func TestProjectArchivedWhileModelAnswersIsRetried(t *testing.T) {
 	gate.Open()
 
 	err := <-done
-	require.ErrorContains(t, err, "meanwhile")
+	require.ErrorContains(t, err, "in the meantime")
 	require.False(t, note.Permanent(err))
 	require.Nil(t, p.entity(created[0].ID).OrganizedAt)
 
@@ -359,7 +359,7 @@ func TestDuplicateRejectedWhileModelAnswersIsNotProposed(t *testing.T) {
 	require.Empty(t, p.reviews())
 }
 
-func TestNotesThatFindEachOthersEntityAskOnce(t *testing.T) {
+func TestMutualDuplicatesCreateOneReviewItem(t *testing.T) {
 	p := newProcessing(t)
 	first, one := p.extracted("Fix the login bug.", task("Fix the login bug", "Fix the login bug."))
 	second, two := p.extracted("Fix the login bug!", task("Fix the login bug", "Fix the login bug!"))
@@ -374,7 +374,7 @@ func TestNotesThatFindEachOthersEntityAskOnce(t *testing.T) {
 	require.Equal(t, one[0].ID, *items[0].EntityID)
 }
 
-func TestNotesThatSuggestTheSameEpicAtOnceShareOneItem(t *testing.T) {
+func TestConcurrentSuggestionsOfSameEpicShareOneItem(t *testing.T) {
 	p := newProcessing(t)
 	project, _ := p.project("Login", "")
 	first, one := p.extracted("Support passkeys.", task("Support passkeys", "Support passkeys."))

@@ -140,7 +140,7 @@ func errorForPeople(err error) string {
 	_, reported := errors.AsType[llm.ErrorChunk](err)
 	_, ours := errors.AsType[*tarsy.Error](err)
 
-	if fromModel || reported || ours || errors.Is(err, structured.ErrSchema) || errors.Is(err, errMeanwhile) {
+	if fromModel || reported || ours || errors.Is(err, structured.ErrSchema) || errors.Is(err, errPlaceClosed) {
 		text = err.Error()
 	}
 

@@ -100,7 +100,7 @@ func (s *server) awaitf(happened func() bool, format string, args ...any) {
 
 	for deadline := time.Now().Add(patience); !happened(); {
 		if time.Now().After(deadline) {
-			require.FailNow(s, "waited in vain for "+fmt.Sprintf(format, args...), "%+v", s.jobs())
+			require.FailNow(s, "timed out waiting for "+fmt.Sprintf(format, args...), "%+v", s.jobs())
 		}
 	}
 }

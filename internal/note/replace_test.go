@@ -33,7 +33,7 @@ func TestReprocessReplacesUntouchedEntities(t *testing.T) {
 	require.Equal(t, old[0].ID, events[1].EntityID)
 }
 
-func TestReprocessKeepsWhatPersonTouched(t *testing.T) {
+func TestReprocessKeepsEntitiesThatPersonChanged(t *testing.T) {
 	for name, touch := range map[string]string{
 		"accepted": `UPDATE entities SET edited_by = 'ana' WHERE id = $1`,
 		"edited":   `UPDATE entities SET edited_by = 'ana', content = 'On node one.', owner = 'Bo' WHERE id = $1`,

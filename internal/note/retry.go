@@ -25,7 +25,7 @@ func (s *Service) RetryJob(ctx context.Context, id int64, author string) error {
 		case err != nil:
 			return err
 		case job.State == rivertype.JobStateRunning, job.State == rivertype.JobStateCompleted:
-			return tarsy.Errorf(tarsy.CodeConflict, "the job is %s: only a job that failed is tried again", job.State)
+			return tarsy.Errorf(tarsy.CodeConflict, "the job is %s: only a failed job can be retried", job.State)
 		}
 
 		if err := s.revive(ctx, tx, job, author); err != nil {
@@ -66,7 +66,7 @@ func (s *Service) revive(ctx context.Context, tx *store.Tx, job *rivertype.JobRo
 	}
 
 	if note.Version != args.Version || note.Status != notebook.NoteFailed && note.Status != status {
-		return tarsy.Errorf(tarsy.CodeConflict, "the note was processed again since: this job has nothing more to do")
+		return tarsy.Errorf(tarsy.CodeConflict, "the note has been reprocessed since; this job is obsolete")
 	}
 
 	note.Status, note.ProcessingError = status, ""

@@ -22,7 +22,7 @@ const (
 )
 
 // errLost is the error of a note whose last attempt reported no result, because its server died.
-var errLost = tarsy.Errorf(tarsy.CodeInternal, "The last attempt did not end, because its server is gone.")
+var errLost = tarsy.Errorf(tarsy.CodeInternal, "The last attempt did not finish because its server stopped.")
 
 // Sweeper queues jobs for notes that should have one but do not: its insert failed, or a River leader of an earlier release, which does not
 // know the job, discarded it. Every server runs one; if two find the same note concurrently, only one job is queued, because jobs are

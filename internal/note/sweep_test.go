@@ -89,6 +89,6 @@ func TestNoteWhoseAttemptsAreUsedUpFails(t *testing.T) {
 	swept, err := s.sweeper.Sweep(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, swept)
-	require.Contains(t, s.await(n.ID, notebook.NoteFailed).ProcessingError, "its server is gone")
+	require.Contains(t, s.await(n.ID, notebook.NoteFailed).ProcessingError, "its server stopped")
 	require.Len(t, s.jobs(), 1)
 }

@@ -91,7 +91,7 @@ func (w *extractWorker) Work(ctx context.Context, job *river.Job[extractJob]) er
 		return complete(ctx, tx, job)
 	})
 
-	return w.cfg.settle(ctx, job.JobRow, job.Args.NoteID, job.Args.Version, err)
+	return w.cfg.recordFailure(ctx, job.JobRow, job.Args.NoteID, job.Args.Version, err)
 }
 
 type organizeWorker struct{ workersOf[organizeJob] }
@@ -100,11 +100,11 @@ type organizeWorker struct{ workersOf[organizeJob] }
 func (w *organizeWorker) Work(ctx context.Context, job *river.Job[organizeJob]) error {
 	err := w.cfg.Processor.Organize(ctx, job.Args.NoteID, job.Args.Version, func(tx *store.Tx) error { return complete(ctx, tx, job) })
 
-	return w.cfg.settle(ctx, job.JobRow, job.Args.NoteID, job.Args.Version, err)
+	return w.cfg.recordFailure(ctx, job.JobRow, job.Args.NoteID, job.Args.Version, err)
 }
 
-// settle records why an attempt failed. The error that it returns determines what River does with the job.
-func (cfg WorkersConfig) settle(ctx context.Context, job *rivertype.JobRow, noteID string, version int64, err error) error {
+// recordFailure records why an attempt failed. The error that it returns determines what River does with the job.
+func (cfg WorkersConfig) recordFailure(ctx context.Context, job *rivertype.JobRow, noteID string, version int64, err error) error {
 	switch {
 	case err == nil:
 		return nil

@@ -38,9 +38,9 @@ func (m Markup) Answer(answer *postgres.Answer, age time.Duration) (shown string
 // written returns the answer written so far: a line for each tool call, and the texts.
 func (m Markup) written(answer *postgres.Answer) string {
 	var (
-		parts []string
-		said  string
-		calls bool
+		parts        []string
+		lastResponse string
+		calls        bool
 	)
 
 	for _, e := range answer.Events {
@@ -60,9 +60,9 @@ func (m Markup) written(answer *postgres.Answer) string {
 			calls = true
 		case tarsy.EventResponse, tarsy.EventFinalAnalysis:
 			// The final analysis of an answer repeats the last response.
-			if text != "" && text != said {
+			if text != "" && text != lastResponse {
 				parts = append(parts, m.Text(text))
-				said, calls = text, false
+				lastResponse, calls = text, false
 			}
 		default: // shown in the dashboard only
 		}

@@ -12,7 +12,7 @@ const (
 	feedbackCommand = "!feedback"
 	withdrawWord    = "withdraw"
 
-	saidFeedbackUsage = "Write right, partly or wrong after !feedback, then why, and cause: with the real cause. !feedback withdraw removes yours."
+	feedbackUsage = "Write right, partly or wrong after !feedback, then why, and cause: with the real cause. !feedback withdraw removes yours."
 )
 
 // causeMark matches the start of the real cause, within a line or on its own.
@@ -52,7 +52,7 @@ func (p People) rate(ctx context.Context, sessionID string, m Message) (reply st
 
 	switch word {
 	case "":
-		return saidFeedbackUsage
+		return feedbackUsage
 	case withdrawWord:
 		if _, err := p.Desk.WithdrawFeedback(p.decide(ctx, m, "feedback.withdraw", "session", sessionID), sessionID, by); err != nil {
 			return p.Reason(err)

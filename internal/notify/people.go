@@ -36,8 +36,8 @@ type Decisions interface {
 	Reject(ctx context.Context, id, by, reason string) (tarsy.ApprovalRequest, error)
 }
 
-// saidFailed is the reply if an internal error occurs.
-const saidFailed = "This could not be processed. Try again later."
+// failedReply is the reply if an internal error occurs.
+const failedReply = "This could not be processed. Try again later."
 
 // People processes what people write in the threads of a channel. The channel decides who is allowed to write.
 type People struct {
@@ -114,14 +114,14 @@ func (p People) Reject(ctx context.Context, m Message, id, reason string) error 
 	return err
 }
 
-// saidNothing is the reply to a mention of the bot without text.
-const saidNothing = "Describe the alert after the mention."
+// emptyMentionReply is the reply to a mention of the bot without text.
+const emptyMentionReply = "Describe the alert after the mention."
 
 // Submit submits a message that mentions the bot as an alert. It returns a reply to the author, if any; a receipt follows as an
 // announcement. A message that is delivered twice creates one session.
 func (p People) Submit(ctx context.Context, m Message, alertType string) (reply string) {
 	if m.Text == "" {
-		return saidNothing
+		return emptyMentionReply
 	}
 
 	key := sha256.Sum256([]byte(string(p.Channel) + "\x00" + m.Key))
@@ -185,9 +185,9 @@ func (p People) person(m Message) tarsy.Person {
 func (p People) Reason(err error) string {
 	known, ok := errors.AsType[*tarsy.Error](err)
 	if !ok || known.Code == tarsy.CodeInternal || known.Message == "" {
-		p.Logger.Error("what somebody wrote could not be processed", "error", err)
+		p.Logger.Error("could not process a message from a channel", "error", err)
 
-		return saidFailed
+		return failedReply
 	}
 
 	return strings.ToUpper(known.Message[:1]) + known.Message[1:] + "."

@@ -94,7 +94,7 @@ func NewSender[D any](cfg SenderConfig[D]) *Sender[D] {
 	return &Sender[D]{
 		cfg: cfg, began: cfg.Clock.Now(), drafts: map[string]*Draft[D]{},
 		outage: background.Outage{
-			Failing: "could not read announcements; trying again", Over: "reads announcements again", Level: slog.LevelWarn, Logger: cfg.Logger,
+			Failing: "could not read announcements; trying again", Over: "reading announcements again", Level: slog.LevelWarn, Logger: cfg.Logger,
 		},
 	}
 }

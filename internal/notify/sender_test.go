@@ -94,7 +94,7 @@ func TestResultOfAnAttemptDecidesWhenTheNextOneIs(t *testing.T) {
 	}
 
 	for err, want := range map[error]tarsy.AnnouncementState{
-		errRefused: tarsy.AnnouncementFailed, ErrDeleted: tarsy.AnnouncementFailed, errTooOld: tarsy.AnnouncementFailed, OvertakenBy(tarsy.ApprovalRejected): tarsy.AnnouncementSkipped,
+		errRefused: tarsy.AnnouncementFailed, ErrDeleted: tarsy.AnnouncementFailed, errTooOld: tarsy.AnnouncementFailed, SkippedForStatus(tarsy.ApprovalRejected): tarsy.AnnouncementSkipped,
 	} {
 		over := settled(nil, false, err)
 		require.Equal(t, want, over.State, err)
@@ -268,7 +268,7 @@ func TestCancelledSessionIsAnnouncedOnlyAfterItsBeginning(t *testing.T) {
 	}
 }
 
-func TestThreadsAreNoChannelsOfAnnouncements(t *testing.T) {
+func TestRoutesDoNotContainThreads(t *testing.T) {
 	t.Parallel()
 
 	routes := Routes{Channel: "1", Teams: map[string]string{"payments": "2"}}
@@ -279,7 +279,7 @@ func TestThreadsAreNoChannelsOfAnnouncements(t *testing.T) {
 
 func plain(text string) string { return text }
 
-func TestMessageOfAnAnswerSaysWhatBecameOfIt(t *testing.T) {
+func TestAnswerMessageShowsItsStatus(t *testing.T) {
 	t.Parallel()
 
 	const lost, empty = "The question was not answered. Ask again.", "The answer is empty."

@@ -20,20 +20,20 @@ func IsSkipped(err error) bool {
 	return ok
 }
 
-// Overtaken returns why an approval request need not be sent anymore, or nil while the call waits.
-func Overtaken(approval tarsy.Approval, now time.Time) error {
+// CheckStillOpen returns why an approval request need not be sent anymore, or nil while the call waits.
+func CheckStillOpen(approval tarsy.Approval, now time.Time) error {
 	switch {
 	case approval.Status.Final():
-		return OvertakenBy(approval.Status)
+		return SkippedForStatus(approval.Status)
 	case !approval.Open(now):
-		return OvertakenBy(tarsy.ApprovalExpired)
+		return SkippedForStatus(tarsy.ApprovalExpired)
 	default:
 		return nil
 	}
 }
 
-// OvertakenBy returns why an approval request that ended with this status need not be sent anymore.
-func OvertakenBy(status tarsy.ApprovalStatus) error {
+// SkippedForStatus returns why an approval request that ended with this status need not be sent anymore.
+func SkippedForStatus(status tarsy.ApprovalStatus) error {
 	how := "was " + string(status)
 	if status == tarsy.ApprovalExpired {
 		how = "expired"

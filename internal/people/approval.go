@@ -52,7 +52,7 @@ func (d *Desk) Reject(ctx context.Context, id, by, reason string) (tarsy.Approva
 	case err != nil:
 		return tarsy.ApprovalRequest{}, err
 	case reason == "":
-		return tarsy.ApprovalRequest{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "reason", "reason is missing; the agent is told why its call was rejected")
+		return tarsy.ApprovalRequest{}, tarsy.FieldErrorf(tarsy.CodeMissingField, "reason", "reason is missing; the agent needs the reason for the rejection")
 	}
 
 	return d.decide(ctx, by, tarsy.ApprovalDecision{ApprovalID: id, Status: tarsy.ApprovalRejected, Reason: reason})

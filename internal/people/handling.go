@@ -41,7 +41,7 @@ func (d *Desk) handle(
 	before, after, err := d.cfg.DB.ChangeHandling(ctx, sessionID, func(h tarsy.Handling) (tarsy.Handling, error) {
 		if version != nil && *version != h.Version {
 			return h, tarsy.FieldErrorf(tarsy.CodeChangedMeanwhile, "If-Match",
-				"the handling was changed meanwhile: its version is %d, not %d; look at it again", h.Version, *version)
+				"the handling has been changed: its current version is %d, not %d; reload it and try again", h.Version, *version)
 		}
 
 		h, err := h.Change(change, author, calendar.Time(d.cfg.Clock.Now()))

@@ -16,10 +16,10 @@ import (
 
 // Two sessions are alike if one has at least half of the labels or words of the other.
 const (
-	// maxLikeWords is the maximum number of labels or words compared.
-	maxLikeWords = 24
-	// leastLikeWords is the minimum number of words that two texts must share; a single one can be a coincidence.
-	leastLikeWords = 2
+	// maxComparedWords is the maximum number of labels or words compared.
+	maxComparedWords = 24
+	// minSharedWords is the minimum number of words that two texts must share; a single one can be a coincidence.
+	minSharedWords = 2
 	// A word is common if more than commonSessions sessions, and more than one in commonShare, have it.
 	commonSessions = 1000
 	commonShare    = 20
@@ -29,8 +29,8 @@ const (
 	longestNumbered = 5
 )
 
-// likeQuery finds sessions that have at least half of a list of words.
-type likeQuery struct {
+// similarityQuery finds sessions that have at least half of a list of words.
+type similarityQuery struct {
 	words []string
 	// least is the minimum number of matching words, even if half of them is fewer.
 	least int
@@ -42,8 +42,8 @@ type likeQuery struct {
 
 // findAlike adds the sessions that a query finds, newest first. Like a search, it uses the index if few sessions can match, and
 // otherwise scans only the newest sessions: its cost is bounded, however many sessions there are.
-func (db *DB) findAlike(ctx context.Context, found *likenesses, why tarsy.Likeness, q likeQuery) error {
-	q.words = q.words[:min(len(q.words), maxLikeWords)]
+func (db *DB) findAlike(ctx context.Context, found *likenesses, why tarsy.Likeness, q similarityQuery) error {
+	q.words = q.words[:min(len(q.words), maxComparedWords)]
 	if found.missing() == 0 || len(q.words) < q.least {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (db *DB) findAlike(ctx context.Context, found *likenesses, why tarsy.Likene
 	return nil
 }
 
-// alikeSQL is the statement of a likeQuery, over all sessions by index or over the newest ones.
+// alikeSQL is the statement of a similarityQuery, over all sessions by index or over the newest ones.
 func alikeSQL(all bool, limit int) string {
 	from := "session_list l"
 	// Ordering by an expression keeps the planner from walking an index from the newest session to the oldest.
@@ -136,8 +136,8 @@ func (db *DB) expectMatches(ctx context.Context, queries []string) (expected map
 	return expected, all, db.readers.SendBatch(ctx, &batch).Close()
 }
 
-// fillWords are frequent words without meaning. Statistics reveal such words only if there are many sessions.
-const fillWords = " the and for are was were not has have had this that with from into than then over since but its our you your all any been being " +
+// stopWords are frequent words without meaning. Statistics reveal such words only if there are many sessions.
+const stopWords = " the and for are was were not has have had this that with from into than then over since but its our you your all any been being " +
 	"can could did does how may more most now off once only out should some such there they too under until very what when where which while who " +
 	"why will would after again before below above during "
 
@@ -147,8 +147,8 @@ func likeWords(words, text []string) []string {
 	for _, word := range text {
 		numbered := strings.ContainsFunc(word, unicode.IsDigit)
 
-		if len(words) < maxLikeWords && !strings.ContainsAny(word, "._-") && utf8.RuneCountInString(word) >= shortestWord &&
-			(!numbered || len(word) <= longestNumbered) && !strings.Contains(fillWords, " "+word+" ") && !slices.Contains(words, word) {
+		if len(words) < maxComparedWords && !strings.ContainsAny(word, "._-") && utf8.RuneCountInString(word) >= shortestWord &&
+			(!numbered || len(word) <= longestNumbered) && !strings.Contains(stopWords, " "+word+" ") && !slices.Contains(words, word) {
 			words = append(words, word)
 		}
 	}

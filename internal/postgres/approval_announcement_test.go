@@ -10,7 +10,7 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-func TestApprovalsAreFoundUntilAllChannelsAreTold(t *testing.T) {
+func TestApprovalIsListedUntilAnnouncedInAllChannels(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

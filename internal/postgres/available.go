@@ -62,8 +62,8 @@ func unavailableState(code string) bool {
 		strings.HasPrefix(code, classResources) || strings.HasPrefix(code, classIntervention)
 }
 
-// MayBecomeAvailable reports whether waiting may help. A rejected login or a missing database needs a person.
-func MayBecomeAvailable(err error) bool {
+// IsTransient reports whether waiting may help. A rejected login or a missing database needs a person.
+func IsTransient(err error) bool {
 	if pgErr, ok := errors.AsType[*pgError](err); ok && (strings.HasPrefix(pgErr.Code, classLogin) || pgErr.Code == stateNoDatabase) {
 		return false
 	}

@@ -13,10 +13,10 @@ import (
 )
 
 // limited starts a server with a limit of waiting sessions, which it counts at the interval every.
-func (f *fixture) limited(t *testing.T, most int, every time.Duration) *postgres.DB {
+func (f *fixture) limited(t *testing.T, maxWaiting int, every time.Duration) *postgres.DB {
 	t.Helper()
 
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, MaxWaiting: most, CountWaitingEvery: every})
+	db, err := postgres.Open(t.Context(), postgres.Config{URL: f.url, Clock: f.clock, MaxWaiting: maxWaiting, CountWaitingEvery: every})
 	require.NoError(t, err)
 	db.Start()
 	t.Cleanup(db.Stop)

@@ -32,36 +32,36 @@ type BrowserUser struct {
 // CreateBrowserSession stores a session under the hash of its secret, and deletes expired sessions and the replaced ones. Of the
 // sessions of the key it keeps the newest, at most as many as given; 0 means all.
 func (db *DB) CreateBrowserSession(
-	ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time, most int, replaced ...[]byte,
+	ctx context.Context, hash []byte, keyID, csrfToken string, createdAt, expiresAt time.Time, maxSessions int, replaced ...[]byte,
 ) error {
-	return db.beginSession(ctx, replaced, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $4),
+	return db.storeSession(ctx, replaced, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $4),
 surplus AS (DELETE FROM browser_sessions WHERE expires_at > $4 AND hash IN (
 	SELECT hash FROM browser_sessions WHERE key_id = $2 AND expires_at > $4 ORDER BY created_at DESC, hash OFFSET $6))
 INSERT INTO browser_sessions (hash, key_id, csrf_token, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)`,
-		hash, keyID, csrfToken, createdAt, expiresAt, otherSessions(most))
+		hash, keyID, csrfToken, createdAt, expiresAt, otherSessions(maxSessions))
 }
 
 // CreateUserSession is CreateBrowserSession for a user without a key.
 func (db *DB) CreateUserSession(
-	ctx context.Context, hash []byte, user BrowserUser, csrfToken string, createdAt, expiresAt time.Time, most int, replaced ...[]byte,
+	ctx context.Context, hash []byte, user BrowserUser, csrfToken string, createdAt, expiresAt time.Time, maxSessions int, replaced ...[]byte,
 ) error {
-	return db.beginSession(ctx, replaced, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $3),
+	return db.storeSession(ctx, replaced, `WITH expired AS (DELETE FROM browser_sessions WHERE expires_at <= $3),
 surplus AS (DELETE FROM browser_sessions WHERE expires_at > $3 AND hash IN (
 	SELECT hash FROM browser_sessions WHERE issuer = $5 AND subject = $6 AND expires_at > $3 ORDER BY created_at DESC, hash OFFSET $10))
 INSERT INTO browser_sessions (hash, csrf_token, created_at, expires_at, issuer, subject, user_name, user_groups, user_teams)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		hash, csrfToken, createdAt, expiresAt, user.Issuer, user.Subject, user.Name,
-		append([]string{}, user.Groups...), append([]string{}, user.Teams...), otherSessions(most))
+		append([]string{}, user.Groups...), append([]string{}, user.Teams...), otherSessions(maxSessions))
 }
 
-// beginSession stores a session with a statement, and deletes those that it replaces.
-func (db *DB) beginSession(ctx context.Context, replaced [][]byte, sql string, args ...any) error {
+// storeSession stores a session with a statement, and deletes those that it replaces.
+func (db *DB) storeSession(ctx context.Context, replaced [][]byte, sql string, args ...any) error {
 	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, sql, args...); err != nil || len(replaced) == 0 {
 			return err
 		}
 
-		_, err := tx.Exec(ctx, forgetSessionsSQL, replaced)
+		_, err := tx.Exec(ctx, deleteSessionsSQL, replaced)
 
 		return err
 	})
@@ -72,12 +72,12 @@ func (db *DB) beginSession(ctx context.Context, replaced [][]byte, sql string, a
 	return nil
 }
 
-const forgetSessionsSQL = `DELETE FROM browser_sessions WHERE hash = ANY ($1)`
+const deleteSessionsSQL = `DELETE FROM browser_sessions WHERE hash = ANY ($1)`
 
 // otherSessions returns how many sessions may remain beside a new one.
-func otherSessions(most int) int {
-	if most > 0 {
-		return most - 1
+func otherSessions(maxSessions int) int {
+	if maxSessions > 0 {
+		return maxSessions - 1
 	}
 
 	return math.MaxInt32
@@ -132,7 +132,7 @@ WHERE s.hash = $2 AND s.expires_at > $1 AND `+activeKey, now, hash)
 // DeleteBrowserSession deletes a session. Deleting one that does not exist is not an error.
 func (db *DB) DeleteBrowserSession(ctx context.Context, hash []byte) error {
 	err := audit.Change(ctx, db.front, func(tx pgx.Tx) error {
-		forgotten, err := tx.Exec(ctx, forgetSessionsSQL, [][]byte{hash})
+		forgotten, err := tx.Exec(ctx, deleteSessionsSQL, [][]byte{hash})
 		if err == nil && forgotten.RowsAffected() == 0 {
 			return audit.ErrUnchanged
 		}

@@ -20,8 +20,8 @@ const (
 	clockJitter = 100 * time.Millisecond
 	// clockTolerance is how far a server's own clock may be off before it is reported.
 	clockTolerance = 2 * time.Second
-	// clockPatience bounds a comparison. A slower answer would be too inaccurate.
-	clockPatience = time.Second
+	// clockTimeout bounds a comparison. A slower answer would be too inaccurate.
+	clockTimeout = time.Second
 )
 
 // databaseClock shows the database's time, so that servers whose own clocks differ agree on when a lease ends. Between
@@ -54,7 +54,7 @@ func (c *databaseClock) Since(t time.Time) time.Duration { return c.Now().Sub(t)
 func (c *databaseClock) Until(t time.Time) time.Duration { return t.Sub(c.Now()) }
 
 func (c *databaseClock) run(ctx context.Context) {
-	background.Every(ctx, clockEvery, clockPatience, func(ctx context.Context) {
+	background.Every(ctx, clockEvery, clockTimeout, func(ctx context.Context) {
 		_ = c.compare(ctx) // after an error, time continues from the last comparison
 	})
 }

@@ -34,7 +34,7 @@ func BenchmarkCommit(b *testing.B) {
 			for i := range holders {
 				require.NoError(b, db.CreateSession(b.Context(), newSession(epoch()), postgres.Terms{}))
 
-				claims, err := db.Claim(b.Context(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease})
+				claims, err := db.Claim(b.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease})
 				require.NoError(b, err)
 				require.Len(b, claims, 1)
 

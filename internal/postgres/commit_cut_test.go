@@ -47,7 +47,7 @@ func TestConnectionLossDuringCommitHasOneEffect(t *testing.T) {
 	t.Parallel()
 
 	for name, test := range map[string]struct {
-		at    moment
+		at    cutPoint
 		there func(*testing.T, bool)
 	}{
 		"before COMMIT is sent":             {at: beforeCommit, there: func(t *testing.T, there bool) { t.Helper(); require.False(t, there) }},

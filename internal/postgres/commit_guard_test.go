@@ -86,12 +86,12 @@ func TestReleaseWakesClaimersAtLimit(t *testing.T) {
 	watch := db.Signals().WatchQueue()
 	defer watch.Close()
 
-	said := f.listen(t)
+	awaitSignal := f.listen(t)
 
 	_, err := db.Hold(claim.Lease).Commit(t.Context(), progress.Step{Release: true})
 	require.NoError(t, err)
 
-	said("queue")
+	awaitSignal("queue")
 	<-watch.C
 }
 

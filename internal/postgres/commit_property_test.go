@@ -87,7 +87,7 @@ func (r *propertyRun) create(rt *rapid.T) {
 
 func (r *propertyRun) claim(rt *rapid.T) {
 	server := r.server(rt)
-	p := postgres.ClaimParams{Version: 1, Has: understood(),
+	p := postgres.ClaimParams{Version: 1, Has: defaultCapabilities(),
 		ServerID: server, MaxSessions: r.model.limit, Lease: lease,
 		Slots:   rapid.IntRange(0, 3).Draw(rt, "slots"),
 		Cancels: rapid.IntRange(0, 1).Draw(rt, "cancels"),

@@ -88,7 +88,7 @@ func TestFeedbackWaitsForTheEndOfItsSession(t *testing.T) {
 }
 
 // Feedback is not in the journal: readers are notified that the session has changed, with the version that they already have.
-func TestReadersAreToldOfFeedback(t *testing.T) {
+func TestFeedbackNotifiesReaders(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

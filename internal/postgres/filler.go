@@ -46,14 +46,14 @@ type filler struct {
 // newFiller returns a filler that adds words to sessions without any.
 func newFiller(pool *pgxpool.Pool, logger *slog.Logger) *filler {
 	return &filler{pool: pool, lock: lockUnfilledSQL, complete: fillSQL, outage: background.Outage{
-		Failing: "could not index old sessions for search; trying again", Over: "indexes old sessions again", Level: slog.LevelWarn, Logger: logger,
+		Failing: "could not index old sessions for search; trying again", Over: "indexing old sessions again", Level: slog.LevelWarn, Logger: logger,
 	}}
 }
 
 // newMeasurer returns a filler that adds agents, models and cost to the records of session quality.
 func newMeasurer(pool *pgxpool.Pool, logger *slog.Logger) *filler {
 	return &filler{pool: pool, lock: lockUnmeasuredSQL, complete: measureSQL, outage: background.Outage{
-		Failing: "could not measure old sessions; trying again", Over: "measures old sessions again", Level: slog.LevelWarn, Logger: logger,
+		Failing: "could not measure old sessions; trying again", Over: "measuring old sessions again", Level: slog.LevelWarn, Logger: logger,
 	}}
 }
 

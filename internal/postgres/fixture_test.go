@@ -153,8 +153,8 @@ func (f *fixture) lockTableIn(t *testing.T, table, mode string) (unlock func()) 
 	return func() { require.NoError(t, tx.Rollback(context.Background())) }
 }
 
-// listen receives the signals between servers; said waits for a signal of a topic.
-func (f *fixture) listen(t *testing.T) (said func(topic string)) {
+// listen receives the signals between servers; awaitSignal waits for a signal of a topic.
+func (f *fixture) listen(t *testing.T) (awaitSignal func(topic string)) {
 	t.Helper()
 
 	conn, err := f.admin.Acquire(t.Context())
@@ -200,7 +200,7 @@ func (f *fixture) awaitf(t *testing.T, happened func() bool, format string, args
 
 	for deadline := time.Now().Add(patience); !happened(); {
 		if time.Now().After(deadline) {
-			require.FailNow(t, "waited in vain for "+fmt.Sprintf(format, args...))
+			require.FailNow(t, "timed out waiting for "+fmt.Sprintf(format, args...))
 		}
 	}
 }
@@ -227,7 +227,7 @@ func (f *fixture) hold(t require.TestingT, db *postgres.DB, events ...tarsy.Even
 }
 
 func (f *fixture) claim(t require.TestingT, db *postgres.DB, server string, slots int) []postgres.Claim {
-	claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: understood(),
+	claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(),
 		ServerID: server, Slots: slots, MaxSessions: noLimit, Lease: lease,
 	})
 	require.NoError(t, err)
@@ -311,8 +311,8 @@ func newTimelineEvent(sessionID string, number int64, at time.Time) tarsy.Timeli
 	}
 }
 
-// understood is what a server must have to run all sessions of newSession.
-func understood() []string { return []string{"chain:chain"} }
+// defaultCapabilities is what a server must have to run all sessions of newSession.
+func defaultCapabilities() []string { return []string{"chain:chain"} }
 
 // newEvents returns n events with distinct types.
 func newEvents(name string, n int) []tarsy.Event {
@@ -382,8 +382,8 @@ func newQuestion() tarsy.Question {
 	return tarsy.Question{ChatID: ident.New(), MessageID: ident.New(), StageID: ident.New(), Content: "why «so»?"}
 }
 
-// over stores a session that has ended with a status and that no server holds.
-func (f *fixture) over(t require.TestingT, db *postgres.DB, status tarsy.SessionStatus) tarsy.Session {
+// finished stores a session that has ended with a status and that no server holds.
+func (f *fixture) finished(t require.TestingT, db *postgres.DB, status tarsy.SessionStatus) tarsy.Session {
 	claim := f.hold(t, db)
 	session, now := claim.State.Session, f.clock.Now()
 	session.Status, session.CompletedAt = status, &now
@@ -406,7 +406,7 @@ func (f *fixture) question(t require.TestingT, db *postgres.DB, sessionID string
 
 // claimAsked claims as a server does that has room only for questions.
 func (f *fixture) claimAsked(t require.TestingT, db *postgres.DB, server string, chats int) []postgres.Claim {
-	claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: server, MaxSessions: 0, Chats: chats, Lease: lease})
+	claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: server, MaxSessions: 0, Chats: chats, Lease: lease})
 	require.NoError(t, err)
 
 	return claims

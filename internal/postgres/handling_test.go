@@ -167,7 +167,7 @@ func TestHandlingAndTheEndOfItsSessionDoNotBlockEachOther(t *testing.T) {
 
 // Handling is not in the journal: readers are notified that the session has changed, with the version that they already have. A
 // change without effect is not a change.
-func TestReadersAreToldOfHandlingOnce(t *testing.T) {
+func TestHandlingChangeNotifiesReadersOnce(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -11,8 +11,8 @@ import (
 	"tarsy.dev/tarsy"
 )
 
-// keepIdempotencyKeys is how long a key identifies the session that it created, as documented in docs/api.md.
-const keepIdempotencyKeys = 24 * time.Hour
+// idempotencyKeyRetention is how long a key identifies the session that it created, as documented in docs/api.md.
+const idempotencyKeyRetention = 24 * time.Hour
 
 const (
 	// forgetReusedSQL makes expired keys usable again that have not been removed yet.
@@ -82,7 +82,7 @@ func keysOf(group []*arrival) *groupKeys {
 
 		at := a.session.CreatedAt
 		k.hashes, k.fingerprints = append(k.hashes, a.key.Hash), append(k.fingerprints, a.key.Fingerprint)
-		k.sessions, k.expires = append(k.sessions, a.session.ID), append(k.expires, at.Add(keepIdempotencyKeys))
+		k.sessions, k.expires = append(k.sessions, a.session.ID), append(k.expires, at.Add(idempotencyKeyRetention))
 
 		if at.After(k.now) {
 			k.now = at

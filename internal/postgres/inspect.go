@@ -34,16 +34,16 @@ type Observation struct {
 	Advice string
 }
 
-// inspectPatience bounds a whole inspection, regardless of time limits in the address.
-const inspectPatience = 10 * time.Second
+// inspectTimeout bounds a whole inspection, regardless of time limits in the address.
+const inspectTimeout = 10 * time.Second
 
-var errNoAnswer = errors.New("there was no answer in time")
+var errNoAnswer = errors.New("the server did not respond in time")
 
 // Inspect checks the settings of the server, the database and the role at url that matter to TARSy, and changes nothing. It
 // returns a summary, then one observation for each check that has something to report. An unusable server is an observation as
 // well; the error is for an address that cannot be parsed, and for a canceled ctx.
 func Inspect(ctx context.Context, url string) ([]Observation, error) {
-	return inspect(ctx, url, inspectPatience)
+	return inspect(ctx, url, inspectTimeout)
 }
 
 func inspect(ctx context.Context, url string, patience time.Duration) ([]Observation, error) {
@@ -153,7 +153,7 @@ var connectAdvice = []struct{ state, advice string }{
 	{"3D000", "create the database, or correct its name in the address"},
 	{"42501", "grant the role CONNECT on the database, or correct the address"},
 	{"53", "the server has no connections left: end some, or raise max_connections or the limit of the role or database"},
-	{"57P03", "the server starts, stops or recovers: try again, and read its log if this lasts"},
+	{"57P03", "the server is starting, stopping or recovering: try again, and check its log if this persists"},
 	{"55000", "the database accepts no connections: ALTER DATABASE … ALLOW_CONNECTIONS true, or correct the address"},
 	{"57014", "a time limit of the role or database ends short queries: raise statement_timeout"},
 }

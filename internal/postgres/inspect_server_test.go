@@ -172,7 +172,7 @@ func TestInspectionOfSilentServerEnds(t *testing.T) {
 		all, err := postgres.InspectWithin(t.Context(), address, 500*time.Millisecond)
 		require.NoError(t, err, name)
 		require.Equal(t, []postgres.Observation{{
-			Level: postgres.LevelFail, Found: "there was no answer in time", Advice: "check host and port of the address, that PostgreSQL runs there, and that this machine can reach it",
+			Level: postgres.LevelFail, Found: "the server did not respond in time", Advice: "check host and port of the address, that PostgreSQL runs there, and that this machine can reach it",
 		}}, all, name)
 		// The driver would keep reading from the connection for another 15 seconds.
 		require.Less(t, time.Since(began), slowness.Scale(10*time.Second), name)

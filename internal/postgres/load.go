@@ -49,7 +49,7 @@ func (db *DB) loadClaims(ctx context.Context, claims []Claim) ([]Claim, error) {
 	var ids []string
 
 	for _, c := range claims {
-		if !c.fresh && c.Unloadable == nil {
+		if !c.unstarted && c.Unloadable == nil {
 			ids = append(ids, c.SessionID)
 		}
 	}
@@ -67,7 +67,7 @@ func (db *DB) loadClaims(ctx context.Context, claims []Claim) ([]Claim, error) {
 	loaded := make([]Claim, 0, len(claims))
 
 	for _, c := range claims {
-		if !c.fresh && c.Unloadable == nil {
+		if !c.unstarted && c.Unloadable == nil {
 			if alone {
 				states, err = db.load(ctx, []string{c.SessionID})
 			}

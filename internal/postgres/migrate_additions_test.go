@@ -108,7 +108,7 @@ func TestAdditionsOfNewerReleaseAreAccepted(t *testing.T) {
 
 	f := newFixture(t)
 	running := f.server(t)
-	f.life(t, running)
+	f.runFullLifecycle(t, running)
 
 	newer, err := running.NewerSchema(t.Context())
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestAdditionsOfNewerReleaseAreAccepted(t *testing.T) {
 	require.NoError(t, postgres.MigrateAs(t.Context(), f.url, postgres.Migrations(), map[int]string{
 		9999: `ALTER TABLE sessions ADD COLUMN newer text NOT NULL DEFAULT ''; ALTER TABLE stages ADD COLUMN newer text NOT NULL DEFAULT ''`,
 	}))
-	f.life(t, running)
+	f.runFullLifecycle(t, running)
 
 	newer, err = running.NewerSchema(t.Context())
 	require.NoError(t, err)
@@ -146,7 +146,7 @@ func TestAdditionsOfNewerReleaseAreAccepted(t *testing.T) {
 
 	require.Contains(t, log.String(), "the database has additions of a newer tarsy")
 	require.Contains(t, log.String(), "[9999]")
-	f.life(t, restarted)
+	f.runFullLifecycle(t, restarted)
 
 	_, err = conn.Exec(t.Context(), `SELECT pg_advisory_unlock($1)`, postgres.MigrateLock)
 	require.NoError(t, err)

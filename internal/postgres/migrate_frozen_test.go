@@ -52,7 +52,7 @@ func TestChangedMigrationIsRefused(t *testing.T) {
 
 	files[9001] = `CREATE TABLE added (id uuid PRIMARY KEY, more text)`
 	require.ErrorContains(t, postgres.MigrateAs(t.Context(), address, beforeAdditions, files),
-		"the database has the migration 9001_test.sql in another form than this tarsy")
+		"migration 9001_test.sql in the database differs from this tarsy's")
 }
 
 // Rows of releases that recorded no checksums are not checked.

@@ -98,17 +98,17 @@ func (m *model) claim(p postgres.ClaimParams) map[string]*modelSession {
 	runnable := func(s *modelSession) *time.Time { return s.runnable }
 
 	others := func(s *modelSession) bool { return !slices.Contains(p.Held, s.session.ID) }
-	over := func(s *modelSession) bool { return s.session.Status.Terminal() }
+	finished := func(s *modelSession) bool { return s.session.Status.Terminal() }
 
 	cancels := m.choose(p.Cancels, runnable, func(s *modelSession) bool { return s.until == nil && s.wants(tarsy.RequestCancel) })
-	chats := m.choose(p.Chats, runnable, func(s *modelSession) bool { return s.until == nil && over(s) && !slices.Contains(cancels, s) })
+	chats := m.choose(p.Chats, runnable, func(s *modelSession) bool { return s.until == nil && finished(s) && !slices.Contains(cancels, s) })
 	orphanedCancels := m.choose(p.Cancels-len(cancels), leased, func(s *modelSession) bool { return others(s) && s.wants(tarsy.RequestCancel) })
 	orphanedChats := m.choose(p.Chats-len(chats), leased,
-		func(s *modelSession) bool { return others(s) && over(s) && !slices.Contains(orphanedCancels, s) })
+		func(s *modelSession) bool { return others(s) && finished(s) && !slices.Contains(orphanedCancels, s) })
 	expired := m.choose(p.Slots, leased,
-		func(s *modelSession) bool { return others(s) && !over(s) && !slices.Contains(orphanedCancels, s) })
+		func(s *modelSession) bool { return others(s) && !finished(s) && !slices.Contains(orphanedCancels, s) })
 	waiting := m.choose(min(p.Slots-len(expired), p.MaxSessions-m.leases()), runnable,
-		func(s *modelSession) bool { return s.until == nil && !over(s) && !slices.Contains(cancels, s) })
+		func(s *modelSession) bool { return s.until == nil && !finished(s) && !slices.Contains(cancels, s) })
 
 	uncounted := slices.Concat(cancels, chats, orphanedCancels, orphanedChats)
 	for _, s := range uncounted {

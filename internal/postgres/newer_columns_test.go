@@ -31,8 +31,8 @@ WHERE schemaname = 'public' AND tablename NOT LIKE 'river%' AND tablename NOT LI
 	return tables
 }
 
-// life takes a session through everything that writes or reads its rows.
-func (f *fixture) life(t *testing.T, db *postgres.DB) string {
+// runFullLifecycle takes a session through everything that writes or reads its rows.
+func (f *fixture) runFullLifecycle(t *testing.T, db *postgres.DB) string {
 	t.Helper()
 
 	claim := f.hold(t, db, newEvents("created", 1)...)
@@ -182,7 +182,7 @@ func TestNewerColumnsAreIgnored(t *testing.T) {
 
 	f := newFixture(t)
 	open := f.server(t)
-	f.life(t, open)
+	f.runFullLifecycle(t, open)
 
 	tables := f.addColumns(t)
 	require.Contains(t, tables, "stages")
@@ -196,7 +196,7 @@ func TestNewerColumnsAreIgnored(t *testing.T) {
 	}
 
 	for _, db := range []*postgres.DB{open, f.server(t)} {
-		id := f.life(t, db)
+		id := f.runFullLifecycle(t, db)
 
 		for _, table := range []string{"stages", "executions", "timeline_events", "messages", "llm_interactions", "mcp_interactions", "events", "chats", "chat_user_messages", "requests"} {
 			require.Positive(t, value[int](t, f, "SELECT count(*) FROM "+table+" WHERE session_id = $1 AND newer_kind = 'plain' AND newer_note IS NULL", id),

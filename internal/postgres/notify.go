@@ -21,8 +21,8 @@ const notifyChannel = "tarsy"
 // maxNotifyBytes stays below PostgreSQL's limit of 8,000 bytes per payload.
 const maxNotifyBytes = 7900
 
-// lastWords bounds the sending of pending signals when the server stops.
-const lastWords = time.Second
+// finalSendTimeout bounds the sending of pending signals when the server stops.
+const finalSendTimeout = time.Second
 
 // send collects signals for a short while and sends them to the other servers.
 func (s *Signals) send(ctx context.Context) {
@@ -33,7 +33,7 @@ func (s *Signals) send(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			// Send the last signals, such as those of handed-over sessions, instead of leaving the others to find out by polling.
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalSendTimeout)
 			defer cancel()
 
 			s.flush(last)

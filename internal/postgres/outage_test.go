@@ -40,7 +40,7 @@ func TestSenderAndFillerReportDatabaseOutageOnceAndItsEnd(t *testing.T) {
 		require.NoError(t, db.Fill(t.Context()))
 	}
 
-	require.Equal(t, 1, strings.Count(log.String(), "notifies other servers again"), log.String())
-	require.Equal(t, 1, strings.Count(log.String(), "indexes old sessions again"), log.String())
+	require.Equal(t, 1, strings.Count(log.String(), "notifying other servers again"), log.String())
+	require.Equal(t, 1, strings.Count(log.String(), "indexing old sessions again"), log.String())
 	require.Equal(t, 2, strings.Count(log.String(), "failures=3"), log.String())
 }

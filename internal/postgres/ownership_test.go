@@ -77,8 +77,8 @@ func owner(file, table string) ownership {
 	return ownership{}
 }
 
-// strangers returns the statements of a text that write what the file does not own.
-func strangers(file, text string) []string {
+// violations returns the statements of a text that write what the file does not own.
+func violations(file, text string) []string {
 	var found []string
 
 	for _, match := range append(writePattern.FindAllStringSubmatchIndex(text, -1), updatePattern.FindAllStringSubmatchIndex(text, -1)...) {
@@ -225,13 +225,13 @@ func TestOnlyStepCommitWritesSessions(t *testing.T) {
 			}
 
 			seen++
-			found = append(found, strangers(file, string(text))...)
+			found = append(found, violations(file, string(text))...)
 		case strings.HasSuffix(file, ".go"):
 			texts, copies := statements(t, path)
 			seen++
 
 			for _, text := range texts {
-				found = append(found, strangers(file, text)...)
+				found = append(found, violations(file, text)...)
 			}
 
 			for _, at := range copies {
@@ -326,6 +326,6 @@ func TestOwnershipCheckFindsViolations(t *testing.T) {
 		{other, "could not update sessions in time", 0},
 		{other, "UPDATE sessions_archive SET id = 1", 0},
 	} {
-		require.Len(t, strangers(test.file, test.text), test.want, "%s: %s", test.file, test.text)
+		require.Len(t, violations(test.file, test.text), test.want, "%s: %s", test.file, test.text)
 	}
 }

@@ -58,7 +58,7 @@ func intakePaused(paused []tarsy.Pause, now time.Time) error {
 		return nil
 	}
 
-	p, until, reason := paused[0], "until somebody resumes it", ""
+	p, until, reason := paused[0], "until it is resumed", ""
 	retry := pauseRetry
 
 	if p.EndsAt != nil {

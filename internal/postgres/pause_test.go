@@ -190,7 +190,7 @@ func TestRepeatedKeyReturnsItsSessionDuringPause(t *testing.T) {
 // claimAny claims as a server does that has room for everything.
 func (f *fixture) claimAny(t require.TestingT, db *postgres.DB) []string {
 	claims, err := db.Claim(context.Background(), postgres.ClaimParams{
-		Version: 1, Has: understood(), ServerID: serverB, Slots: 10, MaxSessions: noLimit, Cancels: 10, Chats: 10, Lease: lease,
+		Version: 1, Has: defaultCapabilities(), ServerID: serverB, Slots: 10, MaxSessions: noLimit, Cancels: 10, Chats: 10, Lease: lease,
 	})
 	require.NoError(t, err)
 
@@ -210,10 +210,10 @@ func TestPausedClaimingTakesOnlyCancellations(t *testing.T) {
 		return id
 	}
 
-	asked := f.over(t, db, tarsy.SessionCompleted).ID
+	asked := f.finished(t, db, tarsy.SessionCompleted).ID
 	f.question(t, db, asked)
 
-	lost := f.over(t, db, tarsy.SessionCompleted).ID
+	lost := f.finished(t, db, tarsy.SessionCompleted).ID
 	f.question(t, db, lost)
 	require.Len(t, f.claimAsked(t, db, serverA, 1), 1)
 
@@ -226,11 +226,11 @@ func TestPausedClaimingTakesOnlyCancellations(t *testing.T) {
 	require.ElementsMatch(t, []string{cancelled, lostCancel}, f.claimAny(t, db))
 	require.Empty(t, f.claimAny(t, db))
 
-	said := f.listen(t)
+	awaitSignal := f.listen(t)
 	resumed, err := db.Resume(t.Context(), tarsy.PauseClaiming)
 	require.NoError(t, err)
 	require.True(t, resumed)
-	said("queue")
+	awaitSignal("queue")
 	require.ElementsMatch(t, []string{asked, lost, orphan, waiting}, f.claimAny(t, db))
 }
 

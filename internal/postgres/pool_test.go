@@ -97,7 +97,7 @@ func TestOnlyReadersWaitForReaders(t *testing.T) {
 
 	f := newFixture(t)
 	db := f.server(t)
-	waiting, asked, gone := f.hold(t, db), f.over(t, db, tarsy.SessionCompleted), f.over(t, db, tarsy.SessionFailed)
+	waiting, asked, gone := f.hold(t, db), f.finished(t, db, tarsy.SessionCompleted), f.finished(t, db, tarsy.SessionFailed)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 
 	defer cancel()
@@ -154,7 +154,7 @@ func TestOnlyReadersWaitForReaders(t *testing.T) {
 			return err
 		},
 		"claim": func() error {
-			_, err := db.Claim(ctx, postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease})
+			_, err := db.Claim(ctx, postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease})
 
 			return err
 		},

@@ -18,8 +18,8 @@ var errSharedBackend = errors.New("the database address leads to a connection po
 const (
 	// poolerProbes is how often two connections are compared. One comparison is enough unless others use the pool at that moment.
 	poolerProbes = 5
-	// poolerPatience bounds the comparison. A pooler in session mode that has no connection left makes the second one wait.
-	poolerPatience = 3 * time.Second
+	// poolerTimeout bounds the comparison. A pooler in session mode that has no connection left makes the second one wait.
+	poolerTimeout = 3 * time.Second
 )
 
 // checkPooler rejects a pooler that shares a backend between connections. Without a pooler it costs one round trip.
@@ -30,7 +30,7 @@ func checkPooler(ctx context.Context, pool *pgxpool.Pool, first *pgxpool.Conn) e
 		return err
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, poolerPatience)
+	ctx, cancel := context.WithTimeout(ctx, poolerTimeout)
 	defer cancel()
 
 	second, err := pool.Acquire(ctx)

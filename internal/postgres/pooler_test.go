@@ -41,7 +41,7 @@ func TestPgBouncerInSessionModeRunsSessions(t *testing.T) {
 	db := f.serverAt(t, f.bouncer(t, "session"))
 
 	for range 3 {
-		session := f.over(t, db, tarsy.SessionCompleted)
+		session := f.finished(t, db, tarsy.SessionCompleted)
 
 		detail, err := db.SessionDetail(t.Context(), session.ID)
 		require.NoError(t, err)

@@ -18,11 +18,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// moment is when to cut a connection.
-type moment int
+// cutPoint is when to cut a connection.
+type cutPoint int
 
 const (
-	never moment = iota
+	never cutPoint = iota
 	// beforeCommit cuts when everything except COMMIT has reached the database.
 	beforeCommit
 	// withCommit cuts right after COMMIT was sent: its outcome is unknown.
@@ -46,7 +46,7 @@ type proxy struct {
 	running          sync.WaitGroup
 
 	mu     sync.Mutex
-	moment moment
+	cutAt  cutPoint
 	marker []byte
 	cut    int
 	// silent means that the proxy vanishes after left more messages, on the first connection that sends another one.
@@ -161,11 +161,11 @@ func newProxy(t *testing.T, f *fixture) (*proxy, string) {
 }
 
 // arm makes the proxy cut the next transaction that has the marker.
-func (p *proxy) arm(at moment, marker string) {
+func (p *proxy) arm(at cutPoint, marker string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	p.moment, p.marker = at, []byte(marker)
+	p.cutAt, p.marker = at, []byte(marker)
 }
 
 // vanishAfter lets n more messages pass and then nothing, and leaves all connections open: what a database sees of a server whose
@@ -201,12 +201,12 @@ func (p *proxy) vanishes() bool {
 func (p *proxy) deliver() { p.delivered.Do(func() { close(p.delivery) }) }
 
 // fire returns when to cut a transaction that has the marker, and disarms the proxy.
-func (p *proxy) fire() moment {
+func (p *proxy) fire() cutPoint {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	at := p.moment
-	p.moment = never
+	at := p.cutAt
+	p.cutAt = never
 
 	if at != never {
 		p.cut++
@@ -226,7 +226,7 @@ func (p *proxy) carriesMarker(frame []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	return p.moment != never && bytes.Contains(frame, p.marker)
+	return p.cutAt != never && bytes.Contains(frame, p.marker)
 }
 
 func (p *proxy) startupMessages() [][]string {
@@ -384,8 +384,8 @@ func (l *link) commits(message []byte) bool {
 	return false
 }
 
-// finish cuts the connection at the given moment.
-func (l *link) finish(at moment, before, commit []byte) error {
+// finish cuts the connection at the given point.
+func (l *link) finish(at cutPoint, before, commit []byte) error {
 	defer l.client.Close()
 
 	if at == frozen {

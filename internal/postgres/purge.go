@@ -88,7 +88,7 @@ func (db *DB) PurgeSessions(ctx context.Context, before time.Time, limit int, la
 			}
 		}
 
-		removed, err := tx.Exec(ctx, removeRecipesSQL, db.clock.Now().Add(-keepRecipe))
+		removed, err := tx.Exec(ctx, removeRecipesSQL, db.clock.Now().Add(-recipeRetention))
 		if err != nil {
 			return err
 		}

@@ -34,8 +34,8 @@ WHERE table_schema = current_schema() AND column_name = 'session_id' ORDER BY ta
 	return counts
 }
 
-// full stores a finished session with rows of every kind.
-func (f *fixture) full(t *testing.T, db *postgres.DB) string {
+// finishedWithAllRows stores a finished session with rows of every kind.
+func (f *fixture) finishedWithAllRows(t *testing.T, db *postgres.DB) string {
 	t.Helper()
 
 	claim := f.hold(t, db, newEvents("intake", 1)...)
@@ -109,7 +109,7 @@ func TestPurgeRemovesEveryRowOfDeletedSession(t *testing.T) {
 
 	f := newFixture(t)
 	db := f.server(t)
-	gone, kept := f.full(t, db), f.full(t, db)
+	gone, kept := f.finishedWithAllRows(t, db), f.finishedWithAllRows(t, db)
 	before := f.belongings(t, kept)
 	require.Len(t, f.belongings(t, gone), len(before))
 	require.GreaterOrEqual(t, len(before), 10, "rows of every kind: %v", before)

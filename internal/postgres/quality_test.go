@@ -416,7 +416,7 @@ func TestSessionsOfEarlierReleasesAreMeasured(t *testing.T) {
 
 	f := newFixture(t)
 	db := f.server(t)
-	id := f.full(t, db)
+	id := f.finishedWithAllRows(t, db)
 
 	whole := func(by tarsy.QualityBy) tarsy.Quality {
 		quality, err := db.Quality(t.Context(), f.clock.Now().Add(-time.Hour), f.clock.Now().Add(time.Hour), by)

@@ -62,8 +62,8 @@ type Claim struct {
 	// Unloadable is the error if the session could not be read, otherwise nil. Such a claim has no State, and must be released.
 	Unloadable error
 
-	// fresh sessions have no rows but their own.
-	fresh bool
+	// unstarted sessions have no rows but their own.
+	unstarted bool
 }
 
 type claimRow struct {
@@ -262,7 +262,7 @@ func readClaim(row pgx.CollectableRow, until time.Time) (Claim, error) {
 			Lease: Lease{SessionID: r.ID, Fence: r.Fence}, Until: until, Uncounted: r.Uncounted, RecipeHash: r.RecipeHash,
 			State: progress.State{Session: r.Session, LastSeq: r.LastSeq},
 			// Nobody has worked on a session before its first lease.
-			fresh: r.Fence == 1 && r.OpenRequests == 0,
+			unstarted: r.Fence == 1 && r.OpenRequests == 0,
 		}, nil
 	}
 

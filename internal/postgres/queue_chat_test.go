@@ -20,12 +20,12 @@ func TestQuestionIsClaimedAtLimitsAndNotCounted(t *testing.T) {
 
 	f := newFixture(t)
 	db := f.server(t)
-	session := f.over(t, db, tarsy.SessionCompleted)
+	session := f.finished(t, db, tarsy.SessionCompleted)
 	f.hold(t, db) // fills the limit
 	f.create(t, db)
 	f.question(t, db, session.ID)
 
-	full := postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 0, MaxSessions: 1, Chats: 1, Lease: lease}
+	full := postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 0, MaxSessions: 1, Chats: 1, Lease: lease}
 	claims, err := db.Claim(t.Context(), full)
 	require.NoError(t, err)
 	require.Equal(t, []string{session.ID}, sessionIDs(claims))
@@ -33,7 +33,7 @@ func TestQuestionIsClaimedAtLimitsAndNotCounted(t *testing.T) {
 	require.Len(t, claims[0].State.Requests, 1)
 
 	// It does not count: with room for one more session, one more is claimed.
-	claims, err = db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 5, MaxSessions: 2, Lease: lease})
+	claims, err = db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 5, MaxSessions: 2, Lease: lease})
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 	require.False(t, claims[0].Uncounted)
@@ -44,7 +44,7 @@ func TestQuestionIsNotClaimedAsQueuedSession(t *testing.T) {
 
 	f := newFixture(t)
 	db := f.server(t)
-	session := f.over(t, db, tarsy.SessionCompleted)
+	session := f.finished(t, db, tarsy.SessionCompleted)
 	f.question(t, db, session.ID)
 
 	require.Empty(t, f.claim(t, db, serverA, 5), "there is room for investigations and none for questions")
@@ -60,7 +60,7 @@ func TestQuestionClaimsAreLimitedByFreeSlots(t *testing.T) {
 	var want []string
 
 	for range 5 {
-		session := f.over(t, a, tarsy.SessionCompleted)
+		session := f.finished(t, a, tarsy.SessionCompleted)
 		f.question(t, a, session.ID)
 		f.clock.Advance(time.Millisecond)
 
@@ -87,7 +87,7 @@ func TestAnswerOfDeadServerIsTakenOverWithoutFreeWorker(t *testing.T) {
 
 	f := newFixture(t)
 	a, b := f.server(t), f.server(t)
-	session := f.over(t, a, tarsy.SessionCompleted)
+	session := f.finished(t, a, tarsy.SessionCompleted)
 	f.question(t, a, session.ID)
 
 	claim := f.claimAsked(t, a, serverA, 1)[0]
@@ -95,7 +95,7 @@ func TestAnswerOfDeadServerIsTakenOverWithoutFreeWorker(t *testing.T) {
 	require.Empty(t, f.claimAsked(t, b, serverB, 1), "a lease holds for its time")
 	f.clock.Advance(2 * lease)
 
-	held, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Chats: 1, Lease: lease, Held: []string{session.ID}})
+	held, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Chats: 1, Lease: lease, Held: []string{session.ID}})
 	require.NoError(t, err)
 	require.Empty(t, held, "not from oneself")
 
@@ -122,7 +122,7 @@ func TestCancelOfDeadServersSessionNeedsNoFreeWorker(t *testing.T) {
 	require.True(t, taken)
 	f.clock.Advance(2 * lease)
 
-	full := postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverB, MaxSessions: 1, Cancels: 3, Chats: 3, Lease: lease}
+	full := postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverB, MaxSessions: 1, Cancels: 3, Chats: 3, Lease: lease}
 	claims, err := b.Claim(t.Context(), full)
 	require.NoError(t, err)
 	require.Equal(t, []string{cancelled.SessionID}, sessionIDs(claims))
@@ -135,16 +135,16 @@ func TestHandedOverAnswerWakesServersWithoutFreeWorker(t *testing.T) {
 
 	f := newFixture(t)
 	a, b := f.server(t), f.server(t)
-	session := f.over(t, a, tarsy.SessionCompleted)
+	session := f.finished(t, a, tarsy.SessionCompleted)
 	f.question(t, a, session.ID)
 
 	claim := f.claimAsked(t, a, serverA, 1)[0]
 	f.begin(t, a, claim)
 
-	said := f.listen(t)
+	awaitSignal := f.listen(t)
 
 	require.NoError(t, a.HandOver(t.Context(), claim.Lease))
-	said("requests")
+	awaitSignal("requests")
 
 	taken := f.claimAsked(t, b, serverB, 1)
 	require.Equal(t, []string{session.ID}, sessionIDs(taken))
@@ -185,7 +185,7 @@ func TestClaimReadsOnlyWhatItTakes(t *testing.T) {
 	args := pgx.NamedArgs{
 		"now": now.Add(time.Hour), "until": now.Add(2 * time.Hour), "server": serverA, "held": []string{},
 		"slots": 4, "cancels": 16, "chats": 16, "maxsessions": 50,
-		"version": 1, "has": understood(), "abandon": time.Time{},
+		"version": 1, "has": defaultCapabilities(), "abandon": time.Time{},
 	}
 
 	fill := func() {

@@ -190,16 +190,16 @@ func TestSessionOfNewerEngineIsLeftToNewerServers(t *testing.T) {
 	newer := newSession(f.clock.Now())
 	require.NoError(t, db.CreateSession(t.Context(), newer, postgres.Terms{EngineVersion: 2}))
 	f.clock.Advance(time.Hour)
-	require.Empty(t, f.claimHaving(t, db, f.clock.Now(), understood()...), "however long it waits")
+	require.Empty(t, f.claimHaving(t, db, f.clock.Now(), defaultCapabilities()...), "however long it waits")
 
 	claims, err := db.Claim(t.Context(), postgres.ClaimParams{
-		ServerID: serverB, Slots: 1, MaxSessions: noLimit, Lease: lease, Version: 2, Has: understood(),
+		ServerID: serverB, Slots: 1, MaxSessions: noLimit, Lease: lease, Version: 2, Has: defaultCapabilities(),
 	})
 	require.NoError(t, err)
 	require.Equal(t, []string{newer.ID}, sessionIDs(claims))
 
 	f.clock.Advance(lease + time.Hour)
-	require.Empty(t, f.claimHaving(t, db, f.clock.Now(), understood()...), "also when its server has died")
+	require.Empty(t, f.claimHaving(t, db, f.clock.Now(), defaultCapabilities()...), "also when its server has died")
 }
 
 func TestCancelsAreClaimedByAnyServerAndQuestionsByEngineVersion(t *testing.T) {
@@ -208,12 +208,12 @@ func TestCancelsAreClaimedByAnyServerAndQuestionsByEngineVersion(t *testing.T) {
 	f := newFixture(t)
 	db := f.server(t)
 
-	over := f.over(t, db, tarsy.SessionCompleted)
-	f.exec(t, `UPDATE sessions SET recipe_hash = 'gone', engine_version = 1 WHERE id = $1`, over.ID)
-	f.question(t, db, over.ID)
-	require.Equal(t, []string{over.ID}, f.claimHaving(t, db, time.Time{}), "a question needs nothing configured")
+	finished := f.finished(t, db, tarsy.SessionCompleted)
+	f.exec(t, `UPDATE sessions SET recipe_hash = 'gone', engine_version = 1 WHERE id = $1`, finished.ID)
+	f.question(t, db, finished.ID)
+	require.Equal(t, []string{finished.ID}, f.claimHaving(t, db, time.Time{}), "a question needs nothing configured")
 
-	newer := f.over(t, db, tarsy.SessionCompleted)
+	newer := f.finished(t, db, tarsy.SessionCompleted)
 	f.exec(t, `UPDATE sessions SET engine_version = 2 WHERE id = $1`, newer.ID)
 	f.question(t, db, newer.ID)
 	require.Empty(t, f.claimHaving(t, db, time.Time{}), "but the engine")

@@ -125,7 +125,7 @@ func TestTeamLimitKeepsNoOtherTeamWaiting(t *testing.T) {
 
 	claim := func(slots, perTeam int, limits map[string]int) []string {
 		claims, err := db.Claim(t.Context(), postgres.ClaimParams{
-			Version: 1, Has: understood(), ServerID: serverA, Slots: slots, MaxSessions: 10, Lease: lease, MaxPerTeam: perTeam, TeamLimits: limits,
+			Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: slots, MaxSessions: 10, Lease: lease, MaxPerTeam: perTeam, TeamLimits: limits,
 		})
 		require.NoError(t, err)
 
@@ -168,7 +168,7 @@ func TestTeamLimitIsExactWithTwoServers(t *testing.T) {
 		group.Go(func() error {
 			for range rounds {
 				claims, err := db.Claim(context.Background(), postgres.ClaimParams{
-					Version: 1, Has: understood(), ServerID: fmt.Sprint(n), Slots: 3, MaxSessions: noLimit, Lease: lease, MaxPerTeam: limit,
+					Version: 1, Has: defaultCapabilities(), ServerID: fmt.Sprint(n), Slots: 3, MaxSessions: noLimit, Lease: lease, MaxPerTeam: limit,
 				})
 				if err != nil {
 					return err

@@ -49,7 +49,7 @@ func TestLimitIsExactWithConcurrentClaims(t *testing.T) {
 
 		group.Go(func() error {
 			for range rounds {
-				claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: understood(),
+				claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(),
 					ServerID: fmt.Sprint(n), Slots: 3, MaxSessions: limit, Lease: lease,
 				})
 				if err != nil {
@@ -99,7 +99,7 @@ func TestClaimFillsLimitExactly(t *testing.T) {
 	}
 
 	claim := func(slots, limit int) int {
-		claims, err := db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: slots, MaxSessions: limit, Lease: lease})
+		claims, err := db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: slots, MaxSessions: limit, Lease: lease})
 		require.NoError(t, err)
 
 		return len(claims)
@@ -160,7 +160,7 @@ func TestExpiredLeaseIsTakenOverButNotFromSelf(t *testing.T) {
 
 	f.clock.Advance(lease)
 
-	own, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(),
+	own, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(),
 		ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease, Held: []string{claim.SessionID},
 	})
 	require.NoError(t, err)
@@ -195,7 +195,7 @@ func TestCancelOnlyClaimsDoNotCountAgainstLimits(t *testing.T) {
 		require.True(t, ok)
 	}
 
-	full := postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 0, MaxSessions: 1, Cancels: 2, Lease: lease}
+	full := postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 0, MaxSessions: 1, Cancels: 2, Lease: lease}
 	claims, err := db.Claim(t.Context(), full)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{cancelled[0].ID, cancelled[1].ID}, sessionIDs(claims))
@@ -207,7 +207,7 @@ func TestCancelOnlyClaimsDoNotCountAgainstLimits(t *testing.T) {
 
 	// They do not count: with room for one more session, one more is claimed.
 	waiting := f.create(t, db)
-	roomy := postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 5, MaxSessions: 2, Lease: lease}
+	roomy := postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 5, MaxSessions: 2, Lease: lease}
 	claims, err = db.Claim(t.Context(), roomy)
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
@@ -229,7 +229,7 @@ func TestRenew(t *testing.T) {
 	f.clock.Advance(2 * lease)
 
 	// Another server takes only one of them.
-	taken, err := b.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(),
+	taken, err := b.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(),
 		ServerID: serverB, Slots: 3, MaxSessions: noLimit, Lease: lease, Held: []string{late.SessionID, asked.SessionID},
 	})
 	require.NoError(t, err)
@@ -420,7 +420,7 @@ func TestHandoverMakesSessionClaimableAndWakesClaimers(t *testing.T) {
 	watch := a.Signals().WatchQueue()
 	defer watch.Close()
 
-	said := f.listen(t)
+	awaitSignal := f.listen(t)
 
 	f.clock.Advance(time.Second)
 	require.NoError(t, a.HandOver(t.Context(), claim.Lease))
@@ -431,7 +431,7 @@ func TestHandoverMakesSessionClaimableAndWakesClaimers(t *testing.T) {
 		require.Fail(t, "the claimer of the same server was not woken")
 	}
 
-	said("queue")
+	awaitSignal("queue")
 
 	taken := f.claim(t, b, serverB, 1)
 	require.Equal(t, []string{claim.SessionID}, sessionIDs(taken))
@@ -471,7 +471,7 @@ func TestClaimerSeesEveryCommitOfPreviousHolder(t *testing.T) {
 		})
 		group.Go(func() (err error) {
 			for len(claims) == 0 && err == nil { // the commit may have locked the row
-				claims, err = other.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: understood(),
+				claims, err = other.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(),
 					ServerID: server, Slots: 1, MaxSessions: noLimit, Lease: lease,
 				})
 			}
@@ -524,7 +524,7 @@ func TestRenewalAndTakeoverNeverBothWin(t *testing.T) {
 			return err
 		})
 		group.Go(func() (err error) {
-			taken, err = b.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: understood(),
+			taken, err = b.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(),
 				ServerID: serverB, Slots: sessions / 2, MaxSessions: noLimit, Lease: lease,
 			})
 

@@ -43,7 +43,7 @@ func (c *slowConn) Write(data []byte) (int, error) {
 }
 
 // A client that goes away at the end of its statement must not fail the next statement on the connection.
-func TestStatementIsNotEndedByContextOfTheOneBefore(t *testing.T) {
+func TestCanceledStatementDoesNotFailNextOne(t *testing.T) {
 	t.Parallel()
 
 	config, err := pgxpool.ParseConfig(pgtest.New(t))

@@ -29,9 +29,9 @@ var recipeColumns = columnsOf[recipeRow]()
 
 const (
 	// A server that uses a recipe stores it again after storeRecipeEvery, and only recipes that have not been stored for
-	// keepRecipe are removed. So no server relies on a removed recipe, however late its transaction commits.
+	// recipeRetention are removed. So no server relies on a removed recipe, however late its transaction commits.
 	storeRecipeEvery = time.Hour
-	keepRecipe       = 24 * storeRecipeEvery
+	recipeRetention  = 24 * storeRecipeEvery
 
 	// removeRecipesSQL removes the recipes that no session follows. One that a server is storing again is skipped.
 	removeRecipesSQL = `

@@ -102,7 +102,7 @@ func (db *DB) AddCancel(ctx context.Context, r tarsy.Request) (bool, error) {
 	}
 
 	if added {
-		db.tellRequest(r.SessionID)
+		db.signalRequest(r.SessionID)
 	}
 
 	return running, nil
@@ -177,7 +177,7 @@ func (db *DB) AddCancels(ctx context.Context, sessionIDs []string, author string
 
 	for _, target := range found {
 		if target.asked() {
-			db.tellRequest(target.ID)
+			db.signalRequest(target.ID)
 		}
 	}
 
@@ -208,7 +208,7 @@ func (db *DB) AddQuestion(ctx context.Context, r tarsy.Request, q tarsy.Question
 	}
 
 	if asked {
-		db.tellRequest(r.SessionID)
+		db.signalRequest(r.SessionID)
 	}
 
 	return q, asked, nil
@@ -236,7 +236,7 @@ func (db *DB) AddDecision(ctx context.Context, r tarsy.Request, d tarsy.Approval
 	}
 
 	if added {
-		db.tellRequest(r.SessionID)
+		db.signalRequest(r.SessionID)
 	}
 
 	return added, nil
@@ -262,7 +262,7 @@ func (db *DB) request(ctx context.Context, sessionID string, queue func(*pgx.Bat
 	})
 }
 
-func (db *DB) tellRequest(sessionID string) {
+func (db *DB) signalRequest(sessionID string) {
 	db.signals.raise(topicRequests, sessionID)
 	db.signals.raise(topicQueue, "")
 }

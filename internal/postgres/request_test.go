@@ -64,7 +64,7 @@ func TestDeletedSessionAcceptsNoRequest(t *testing.T) {
 	f := newFixture(t)
 	db := f.server(t)
 
-	for _, session := range []tarsy.Session{f.over(t, db, tarsy.SessionCompleted), f.create(t, db)} {
+	for _, session := range []tarsy.Session{f.finished(t, db, tarsy.SessionCompleted), f.create(t, db)} {
 		f.exec(t, `UPDATE sessions SET deleted_at = $2 WHERE id = $1`, session.ID, f.clock.Now())
 
 		for _, kind := range []tarsy.RequestKind{tarsy.RequestCancel, tarsy.RequestChat} {
@@ -83,7 +83,7 @@ func TestFinishedSessionIsCancellableOnlyDuringQuestion(t *testing.T) {
 
 	f := newFixture(t)
 	db := f.server(t)
-	session := f.over(t, db, tarsy.SessionFailed)
+	session := f.finished(t, db, tarsy.SessionFailed)
 	cancel := func() bool {
 		taken, err := db.AddCancel(t.Context(), newRequest(session.ID, tarsy.RequestCancel, f.clock.Now()))
 		require.NoError(t, err)
@@ -111,7 +111,7 @@ func TestQuestionIsRefusedWhileCancelOfPreviousAnswerIsOpen(t *testing.T) {
 
 	f := newFixture(t)
 	db := f.server(t)
-	session := f.over(t, db, tarsy.SessionCompleted)
+	session := f.finished(t, db, tarsy.SessionCompleted)
 	f.question(t, db, session.ID)
 
 	claim := f.claimAsked(t, db, serverA, 1)[0]
@@ -145,7 +145,7 @@ func TestExactlyOneConcurrentQuestionIsAccepted(t *testing.T) {
 
 	f := newFixture(t)
 	servers := []*postgres.DB{f.server(t), f.server(t)}
-	session := f.over(t, servers[0], tarsy.SessionCompleted)
+	session := f.finished(t, servers[0], tarsy.SessionCompleted)
 
 	var chat string
 
@@ -201,8 +201,8 @@ func TestExactlyOneConcurrentQuestionIsAccepted(t *testing.T) {
 	require.Equal(t, 1, value[int](t, f, `SELECT count(*) FROM chats`))
 }
 
-// nothingLies checks that every open request is counted, and that its session is held or can be claimed.
-func (f *fixture) nothingLies(t *testing.T) {
+// requireNoOrphanRequests checks that every open request is counted, and that its session is held or can be claimed.
+func (f *fixture) requireNoOrphanRequests(t *testing.T) {
 	t.Helper()
 	require.Zero(t, value[int](t, f, `SELECT count(*) FROM sessions s
 WHERE open_requests <> (SELECT count(*) FROM requests q WHERE q.session_id = s.id AND q.status = 'open')`))
@@ -217,7 +217,7 @@ func TestQuestionRacingWithEndOfAnswerIsNotLost(t *testing.T) {
 
 	f := newFixture(t)
 	a, b := f.server(t), f.server(t)
-	session := f.over(t, a, tarsy.SessionTimedOut)
+	session := f.finished(t, a, tarsy.SessionTimedOut)
 	f.question(t, b, session.ID)
 
 	refused := 0
@@ -247,7 +247,7 @@ func TestQuestionRacingWithEndOfAnswerIsNotLost(t *testing.T) {
 			return err
 		})
 		require.NoError(t, group.Wait())
-		f.nothingLies(t)
+		f.requireNoOrphanRequests(t)
 		require.True(t, committed.Released, "while the answer is written no question is taken, so nothing keeps the lease")
 
 		if !taken {
@@ -267,7 +267,7 @@ func TestCancelRacingWithQuestionLeavesNoOrphanRequest(t *testing.T) {
 
 	f := newFixture(t)
 	a, b := f.server(t), f.server(t)
-	session := f.over(t, a, tarsy.SessionCompleted)
+	session := f.finished(t, a, tarsy.SessionCompleted)
 	cancelled := 0
 
 	for range rounds {
@@ -288,7 +288,7 @@ func TestCancelRacingWithQuestionLeavesNoOrphanRequest(t *testing.T) {
 		})
 		require.NoError(t, group.Wait())
 		require.True(t, asked, "nothing else is asked of this session")
-		f.nothingLies(t)
+		f.requireNoOrphanRequests(t)
 
 		want := 1
 		if cancel {
@@ -297,7 +297,7 @@ func TestCancelRacingWithQuestionLeavesNoOrphanRequest(t *testing.T) {
 		}
 
 		// Whether it is claimed to answer or to cancel, both requests are in its state.
-		claims, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Cancels: 1, Chats: 1, Lease: lease})
+		claims, err := a.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Cancels: 1, Chats: 1, Lease: lease})
 		require.NoError(t, err)
 		require.Len(t, claims, 1)
 		require.True(t, claims[0].Uncounted)

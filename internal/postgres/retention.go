@@ -195,7 +195,7 @@ func (db *DB) DeleteSession(ctx context.Context, id string) error {
 		case !status.Terminal():
 			return tarsy.Errorf(tarsy.CodeConflict, "the session is %s: cancel it or wait until it is over, then delete it", status)
 		case !free:
-			return tarsy.Errorf(tarsy.CodeConflict, "the session is answering a question: cancel that or wait until it is done, then delete it")
+			return tarsy.Errorf(tarsy.CodeConflict, "the session is answering a question: cancel the answer or wait for it to finish, then delete the session")
 		}
 
 		if _, err := tx.Exec(ctx, deleteSQL, id, db.clock.Now()); err != nil {

@@ -21,8 +21,8 @@ import (
 	"tarsy.dev/tarsy/internal/progress"
 )
 
-// wide is a batch that no test fills.
-func wide() postgres.Batch { return postgres.Batch{Sessions: 100, Events: 10_000} }
+// unboundedBatch is a batch that no test fills.
+func unboundedBatch() postgres.Batch { return postgres.Batch{Sessions: 100, Events: 10_000} }
 
 func nothing(pgx.Tx) error { return nil }
 
@@ -59,14 +59,14 @@ func (f *fixture) ask(t require.TestingT, db *postgres.DB, id string) postgres.C
 
 // claimChats claims sessions that are over and have a question to answer.
 func (f *fixture) claimChats(t require.TestingT, db *postgres.DB, n int) []postgres.Claim {
-	claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Chats: n, MaxSessions: noLimit, Lease: lease})
+	claims, err := db.Claim(context.Background(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Chats: n, MaxSessions: noLimit, Lease: lease})
 	require.NoError(t, err)
 
 	return claims
 }
 
-// left returns how many events of a session are left, and the number up to which they were trimmed.
-func (f *fixture) left(t require.TestingT, id string) (events, trimmed int) {
+// remainingEvents returns how many events of a session are left, and the number up to which they were trimmed.
+func (f *fixture) remainingEvents(t require.TestingT, id string) (events, trimmed int) {
 	return value[int](t, f, `SELECT count(*) FROM events WHERE session_id = $1`, id),
 		value[int](t, f, `SELECT trimmed_seq FROM sessions WHERE id = $1`, id)
 }
@@ -141,26 +141,26 @@ func TestOnlyFinishedIdleSessionsJournalsAreTrimmed(t *testing.T) {
 
 	before := map[string]int{}
 	for _, id := range alone {
-		before[id], _ = f.left(t, id)
+		before[id], _ = f.remainingEvents(t, id)
 		require.Positive(t, before[id])
 	}
 
-	swept, err := db.TrimJournals(t.Context(), f.clock.Now().Add(-24*time.Hour), wide(), nothing)
+	swept, err := db.TrimJournals(t.Context(), f.clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Equal(t, postgres.Swept{Sessions: 1, Events: 4}, swept)
 
-	events, trimmed := f.left(t, free)
+	events, trimmed := f.remainingEvents(t, free)
 	require.Zero(t, events)
 	require.Equal(t, 4, trimmed)
 
 	for name, id := range alone {
-		events, trimmed := f.left(t, id)
+		events, trimmed := f.remainingEvents(t, id)
 		require.Equal(t, before[id], events, name)
 		require.Zero(t, trimmed, name)
 	}
 
 	// A second run does nothing.
-	swept, err = db.TrimJournals(t.Context(), f.clock.Now().Add(-24*time.Hour), wide(), nothing)
+	swept, err = db.TrimJournals(t.Context(), f.clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Zero(t, swept)
 }
@@ -172,7 +172,7 @@ func TestOnlyFinishedIdleSessionsExpire(t *testing.T) {
 	db := f.server(t)
 	free, alone := f.everyState(t, db)
 
-	swept, err := db.ExpireSessions(t.Context(), f.clock.Now().Add(-24*time.Hour), wide(), nothing)
+	swept, err := db.ExpireSessions(t.Context(), f.clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Equal(t, postgres.Swept{Sessions: 1}, swept)
 	require.True(t, f.deleted(t, free))
@@ -182,7 +182,7 @@ func TestOnlyFinishedIdleSessionsExpire(t *testing.T) {
 		require.False(t, f.deleted(t, id), name)
 	}
 
-	swept, err = db.ExpireSessions(t.Context(), f.clock.Now().Add(-24*time.Hour), wide(), nothing)
+	swept, err = db.ExpireSessions(t.Context(), f.clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Zero(t, swept)
 }
@@ -196,7 +196,7 @@ func TestChatAfterCleanupIsCleanedUpLater(t *testing.T) {
 	session := f.ended(t, db, 5)
 
 	sweep := func() postgres.Swept {
-		swept, err := db.TrimJournals(t.Context(), f.clock.Now().Add(-24*time.Hour), wide(), nothing)
+		swept, err := db.TrimJournals(t.Context(), f.clock.Now().Add(-24*time.Hour), unboundedBatch(), nothing)
 		require.NoError(t, err)
 
 		return swept
@@ -220,7 +220,7 @@ func TestChatAfterCleanupIsCleanedUpLater(t *testing.T) {
 	f.clock.Advance(25 * time.Hour)
 	require.Equal(t, postgres.Swept{Sessions: 1, Events: 3}, sweep())
 
-	events, trimmed := f.left(t, session.ID)
+	events, trimmed := f.remainingEvents(t, session.ID)
 	require.Zero(t, events)
 	require.Equal(t, 8, trimmed)
 }
@@ -278,12 +278,12 @@ func TestBatchAndItsJobCompleteInOneTransaction(t *testing.T) {
 	refused := errors.New("refused")
 	refuse := func(pgx.Tx) error { return refused }
 
-	_, err := db.TrimJournals(t.Context(), f.clock.Now(), wide(), refuse)
+	_, err := db.TrimJournals(t.Context(), f.clock.Now(), unboundedBatch(), refuse)
 	require.ErrorIs(t, err, refused)
-	_, err = db.ExpireSessions(t.Context(), f.clock.Now(), wide(), refuse)
+	_, err = db.ExpireSessions(t.Context(), f.clock.Now(), unboundedBatch(), refuse)
 	require.ErrorIs(t, err, refused)
 
-	events, trimmed := f.left(t, session.ID)
+	events, trimmed := f.remainingEvents(t, session.ID)
 	require.Equal(t, 3, events)
 	require.Zero(t, trimmed)
 	require.False(t, f.deleted(t, session.ID))
@@ -300,18 +300,18 @@ func TestLockedSessionsAreSkippedUntilNextRun(t *testing.T) {
 
 	unlock := f.lock(t, session.ID)
 
-	swept, err := db.TrimJournals(t.Context(), f.clock.Now(), wide(), nothing)
+	swept, err := db.TrimJournals(t.Context(), f.clock.Now(), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Equal(t, postgres.Swept{Sessions: 1, Events: 2}, swept)
 
-	swept, err = db.ExpireSessions(t.Context(), f.clock.Now(), wide(), nothing)
+	swept, err = db.ExpireSessions(t.Context(), f.clock.Now(), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Equal(t, postgres.Swept{Sessions: 1}, swept)
 	require.True(t, f.deleted(t, other.ID))
 
 	unlock()
 
-	swept, err = db.TrimJournals(t.Context(), f.clock.Now(), wide(), nothing)
+	swept, err = db.TrimJournals(t.Context(), f.clock.Now(), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Equal(t, postgres.Swept{Sessions: 1, Events: 3}, swept)
 }
@@ -437,7 +437,7 @@ func TestTrimmedSessionJournalConformsForReaders(t *testing.T) {
 						f.exec(t, age, session.ID, epoch().Add(-time.Hour))
 						defer f.exec(t, age, session.ID, epoch())
 
-						_, err := reader.TrimJournals(ctx, epoch(), wide(), nothing)
+						_, err := reader.TrimJournals(ctx, epoch(), unboundedBatch(), nothing)
 
 						return err
 					}
@@ -499,7 +499,7 @@ func TestDeletedSessionIsInNoQuery(t *testing.T) {
 	// Its journal is trimmed when it is due.
 	f.clock.Advance(time.Hour)
 
-	swept, err := db.TrimJournals(t.Context(), f.clock.Now(), wide(), nothing)
+	swept, err := db.TrimJournals(t.Context(), f.clock.Now(), unboundedBatch(), nothing)
 	require.NoError(t, err)
 	require.Equal(t, postgres.Swept{Sessions: 2, Events: 5}, swept)
 }

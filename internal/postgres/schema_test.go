@@ -84,7 +84,7 @@ func TestSchemaWorksWithEmptySearchPath(t *testing.T) {
 
 	f := newFixture(t)
 	db := f.server(t)
-	ended := f.over(t, db, tarsy.SessionCompleted)
+	ended := f.finished(t, db, tarsy.SessionCompleted)
 	waiting := f.create(t, db)
 
 	conn, err := pgx.Connect(t.Context(), f.url)
@@ -132,7 +132,7 @@ func TestOtherSchemaThanPublicWorks(t *testing.T) {
 	t.Cleanup(db.Stop)
 
 	f := newFixtureAt(t, inside)
-	session := f.over(t, db, tarsy.SessionCompleted)
+	session := f.finished(t, db, tarsy.SessionCompleted)
 	found, err := db.SessionDetail(t.Context(), session.ID)
 	require.NoError(t, err)
 	require.Equal(t, tarsy.SessionCompleted, found.Status)

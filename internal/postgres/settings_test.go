@@ -43,7 +43,7 @@ func TestConnectionsIgnoreSettingsOfDatabase(t *testing.T) {
 		}
 	}
 
-	session := f.over(t, db, tarsy.SessionCompleted)
+	session := f.finished(t, db, tarsy.SessionCompleted)
 	require.Equal(t, "completed", value[string](t, f, "SELECT status FROM sessions WHERE id = $1", session.ID))
 	require.NoError(t, postgres.Migrate(t.Context(), f.url))
 }

@@ -45,7 +45,7 @@ func (db *DB) CreateShare(ctx context.Context, share tarsy.Share, hash []byte) e
 		return err
 	}
 
-	return tarsy.Errorf(tarsy.CodeConflict, "The session has %d shares already. Revoke one that nobody needs.", tarsy.MaxShares)
+	return tarsy.Errorf(tarsy.CodeConflict, "The session already has %d shares. Revoke one that is no longer needed.", tarsy.MaxShares)
 }
 
 // Shares lists the shares of a session, newest first, including expired and revoked ones.

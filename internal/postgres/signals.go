@@ -78,10 +78,10 @@ func newSignals(pools *pools, cfg Config) *Signals {
 			Level: slog.LevelWarn, Logger: cfg.Logger,
 		},
 		polling: background.Outage{
-			Failing: "could not poll journals; trying again", Over: "polls journals again", Level: slog.LevelWarn, Logger: cfg.Logger,
+			Failing: "could not poll journals; trying again", Over: "polling journals again", Level: slog.LevelWarn, Logger: cfg.Logger,
 		},
 		sending: background.Outage{
-			Failing: "could not notify other servers; retrying with the next notification", Over: "notifies other servers again",
+			Failing: "could not notify other servers; retrying with the next notification", Over: "notifying other servers again",
 			Level: slog.LevelWarn, Logger: cfg.Logger,
 		},
 	}

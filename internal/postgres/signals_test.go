@@ -90,11 +90,11 @@ func TestIntakeAndRequestsWakeOtherServers(t *testing.T) {
 	defer requests.Close()
 	defer feed.Close()
 
-	said := f.listen(t) // the poll would also wake the queue's watchers
+	awaitSignal := f.listen(t) // the poll would also wake the queue's watchers
 	session := f.create(t, a, newEvents("intake", 1)...)
 	awaitChange(t, feed, session.ID, 1)
 	awaitWake(t, queue)
-	said("queue")
+	awaitSignal("queue")
 
 	ok, err := addRequest(a, t.Context(), newRequest(session.ID, tarsy.RequestCancel, f.clock.Now()))
 	require.NoError(t, err)
@@ -376,7 +376,7 @@ func TestStopLeavesNothingRunning(t *testing.T) {
 	require.NoError(t, db.CreateSession(t.Context(), newSession(epoch()), postgres.Terms{}))
 	require.NoError(t, db.Ping(t.Context()))
 
-	claims, err := db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: understood(), ServerID: serverA, Slots: 1, MaxSessions: 1, Lease: lease})
+	claims, err := db.Claim(t.Context(), postgres.ClaimParams{Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 1, MaxSessions: 1, Lease: lease})
 	require.NoError(t, err)
 	require.Len(t, claims, 1)
 

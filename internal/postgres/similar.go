@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// likeSource is how much of an alert's text is compared.
-	likeSource = 4096
-	// fewTitleWords is the maximum number of title words with which the text of the alert is used too.
-	fewTitleWords = 3
+	// maxComparedText is how much of an alert's text is compared.
+	maxComparedText = 4096
+	// maxShortTitleWords is the maximum number of title words with which the text of the alert is used too.
+	maxShortTitleWords = 3
 	// alertName is the label with the name of an alert.
 	alertName = "alertname"
 )
@@ -27,9 +27,9 @@ func (db *DB) Similar(ctx context.Context, id string, visible tarsy.Visibility, 
 		return nil, sessionNotFound(id)
 	}
 
-	sources, err := collect[likeSession](ctx, db.readers, `
+	sources, err := collect[comparedSession](ctx, db.readers, `
 SELECT id, alert_type, fingerprint, labels, string_to_array(search_text(title), ' ') AS title_words, string_to_array(search_text(left(alert_data, $2)), ' ') AS alert_words
-FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id, likeSource)
+FROM sessions WHERE id = $1 AND deleted_at IS NULL`, id, maxComparedText)
 	if err != nil {
 		return nil, fmt.Errorf("read session: %w", err)
 	}
@@ -94,15 +94,15 @@ func (db *DB) findPartly(ctx context.Context, found *likenesses, search string) 
 		return fmt.Errorf("split search: %w", err)
 	}
 
-	return db.findAlike(ctx, found, tarsy.LikenessText, likeQuery{words: likeWords(nil, words), least: leastLikeWords, rare: true})
+	return db.findAlike(ctx, found, tarsy.LikenessText, similarityQuery{words: likeWords(nil, words), least: minSharedWords, rare: true})
 }
 
 func endedStatuses() []tarsy.SessionStatus {
 	return slices.DeleteFunc(tarsy.SessionStatuses(), func(s tarsy.SessionStatus) bool { return !s.Terminal() })
 }
 
-// likeSession is the session that others are compared with.
-type likeSession struct {
+// comparedSession is the session that others are compared with.
+type comparedSession struct {
 	ID          string
 	AlertType   string
 	Fingerprint string
@@ -112,7 +112,7 @@ type likeSession struct {
 }
 
 // labelWords returns the labels to compare, as words of session_list.
-func (s likeSession) labelWords() []string {
+func (s comparedSession) labelWords() []string {
 	var words []string
 
 	for name, value := range s.Labels {
@@ -127,9 +127,9 @@ func (s likeSession) labelWords() []string {
 }
 
 // textWords returns the words to compare: those of the title and, if it has few and the alert has no labels, those of its text too.
-func (s likeSession) textWords() []string {
+func (s comparedSession) textWords() []string {
 	words := likeWords(nil, s.TitleWords)
-	if len(words) <= fewTitleWords && len(s.Labels) == 0 {
+	if len(words) <= maxShortTitleWords && len(s.Labels) == 0 {
 		words = likeWords(words, s.AlertWords)
 	}
 
@@ -166,7 +166,7 @@ func (l *likenesses) seen() []string {
 	return append([]string{l.without}, l.ids...)
 }
 
-func (db *DB) findSimilar(ctx context.Context, s likeSession, visible tarsy.Visibility, limit int) (*likenesses, error) {
+func (db *DB) findSimilar(ctx context.Context, s comparedSession, visible tarsy.Visibility, limit int) (*likenesses, error) {
 	found := newLikenesses(s.ID, visible, limit)
 
 	if s.Fingerprint != "" {
@@ -180,7 +180,7 @@ func (db *DB) findSimilar(ctx context.Context, s likeSession, visible tarsy.Visi
 		}
 	}
 
-	labels := likeQuery{words: s.labelWords(), least: 1}
+	labels := similarityQuery{words: s.labelWords(), least: 1}
 	if name := s.Labels[alertName]; name != "" {
 		labels.name = labelWord(alertName, name)
 	} else {
@@ -191,7 +191,7 @@ func (db *DB) findSimilar(ctx context.Context, s likeSession, visible tarsy.Visi
 		return nil, err
 	}
 
-	return found, db.findAlike(ctx, found, tarsy.LikenessText, likeQuery{words: s.textWords(), least: leastLikeWords, rare: true})
+	return found, db.findAlike(ctx, found, tarsy.LikenessText, similarityQuery{words: s.textWords(), least: minSharedWords, rare: true})
 }
 
 // similarRow is a similar session with the labels of its alert.

@@ -15,8 +15,8 @@ const (
 	defaultStalledAfter = 10 * time.Second
 	// stalledChecks is how often each server checks in the time that a transaction may stall.
 	stalledChecks = 4
-	// stalledPatience bounds a check, so that a database that does not answer holds no connection.
-	stalledPatience = 5 * time.Second
+	// stalledCheckTimeout bounds a check, so that a database that does not answer holds no connection.
+	stalledCheckTimeout = 5 * time.Second
 )
 
 // endStalledSQL ends the transactions of servers that vanished while sending them. Such a backend has part of a pipeline and
@@ -42,7 +42,7 @@ type reaper struct {
 }
 
 func (r *reaper) run(ctx context.Context) {
-	background.Every(ctx, r.after/stalledChecks, stalledPatience, func(ctx context.Context) {
+	background.Every(ctx, r.after/stalledChecks, stalledCheckTimeout, func(ctx context.Context) {
 		// Users of the database report it if it is down.
 		if ended, err := r.end(ctx); err == nil && ended > 0 {
 			r.logger.Warn("ended stalled transactions of unresponsive servers", "transactions", ended)

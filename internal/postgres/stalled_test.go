@@ -42,7 +42,7 @@ func TestHostVanishingDuringClaimBlocksNoOtherClaim(t *testing.T) {
 			defer close(ended)
 
 			_, _ = vanishing.Claim(claiming, postgres.ClaimParams{
-				Version: 1, Has: understood(), ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease,
+				Version: 1, Has: defaultCapabilities(), ServerID: serverA, Slots: 1, MaxSessions: noLimit, Lease: lease,
 			})
 		}()
 
@@ -58,7 +58,7 @@ func TestHostVanishingDuringClaimBlocksNoOtherClaim(t *testing.T) {
 		// The stalled transaction is not ended yet: that takes ten seconds.
 		soon, stop := context.WithTimeout(t.Context(), 5*time.Second)
 		claims, err := other.Claim(soon, postgres.ClaimParams{
-			Version: 1, Has: understood(), ServerID: serverB, Slots: 1, MaxSessions: noLimit, Lease: lease,
+			Version: 1, Has: defaultCapabilities(), ServerID: serverB, Slots: 1, MaxSessions: noLimit, Lease: lease,
 		})
 		require.NoError(t, err, "the other server waits after %d messages", messages)
 		require.Len(t, claims, 1)

@@ -24,7 +24,7 @@ var (
 	llmInteractionsTable = newTable[tarsy.LLMInteraction]("llm_interactions")
 	mcpInteractionsTable = newTable[tarsy.MCPInteraction]("mcp_interactions", "tool_result", "summary", "is_error", "attempt",
 		"status", "duration_ms", "error_message", "completed_at").
-		elsewhere("approval", `(SELECT a.approval FROM approvals a WHERE a.id = mcp_interactions.id)`)
+		external("approval", `(SELECT a.approval FROM approvals a WHERE a.id = mcp_interactions.id)`)
 	approvalsTable    = newTable[approvalRow]("approvals", "approval")
 	chatsTable        = newTable[tarsy.Chat]("chats", "last_interaction_at")
 	chatMessagesTable = newTable[tarsy.ChatUserMessage]("chat_user_messages")
@@ -65,8 +65,8 @@ func newTable[R any](name string, changes ...string) table[R] {
 	return t
 }
 
-// elsewhere declares that a column is stored in another table and read by an expression. It is not put with the row.
-func (t table[R]) elsewhere(column, expression string) table[R] {
+// external declares that a column is stored in another table and read by an expression. It is not put with the row.
+func (t table[R]) external(column, expression string) table[R] {
 	stored := slices.DeleteFunc(slices.Clone(t.columns), func(c string) bool { return c == column })
 	t.put = putSQL(t.name, stored, t.changes)
 	t.expressions = map[string]string{column: expression}

@@ -119,8 +119,8 @@ func (v Versions) check(known []migration) error {
 
 	for _, m := range known {
 		if sum := v.sums[m.version]; sum != "" && sum != m.sum() {
-			return fmt.Errorf("the database has the migration %s in another form than this tarsy (%s, not %s): a build that was never released made it; "+
-				"start with a new database, or with the build that made this one", m.name, sum, m.sum())
+			return fmt.Errorf("migration %s in the database differs from this tarsy's (%s, not %s): the database was created by an unreleased build; "+
+				"start with a new database, or with the build that created this one", m.name, sum, m.sum())
 		}
 	}
 

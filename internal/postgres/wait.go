@@ -30,7 +30,7 @@ func (c Config) await(ctx context.Context, pool *pgxpool.Pool) error {
 
 	for {
 		err := c.prepare(ctx, pool)
-		if err == nil || c.Wait <= 0 || ctx.Err() != nil || !MayBecomeAvailable(err) {
+		if err == nil || c.Wait <= 0 || ctx.Err() != nil || !IsTransient(err) {
 			return err
 		}
 

@@ -57,7 +57,7 @@ func TestPageBeyondTheListIsRefused(t *testing.T) {
 	}
 }
 
-func TestRefusalOfTheAPITellsWhenToTryAgain(t *testing.T) {
+func TestAPIRefusalHasRetryAfter(t *testing.T) {
 	t.Parallel()
 
 	handler := published.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -142,7 +142,7 @@ func reference(h *quiet.Hours, now time.Time) time.Time {
 	return time.Time{}
 }
 
-func TestDueAtIsWhatLookingAtEachMinuteFinds(t *testing.T) {
+func TestDueAtMatchesMinuteByMinuteReference(t *testing.T) {
 	t.Parallel()
 
 	// Clock changes of an hour, half an hour, a whole day, at midnight, and none.

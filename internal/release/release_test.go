@@ -54,7 +54,7 @@ func TestFilesHaveVersionOfRelease(t *testing.T) {
 	}
 }
 
-func TestChangelogSaysWhatOperatorMustDo(t *testing.T) {
+func TestChangelogListsOperatorActions(t *testing.T) {
 	t.Parallel()
 
 	text := read(t, changelog)

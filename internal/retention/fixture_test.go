@@ -146,7 +146,7 @@ func (f *fixture) awaitf(t *testing.T, happened func() bool, format string, args
 
 	for deadline := time.Now().Add(patience); !happened(); {
 		if time.Now().After(deadline) {
-			require.FailNow(t, "waited in vain for "+fmt.Sprintf(format, args...), f.log.String())
+			require.FailNow(t, "timed out waiting for "+fmt.Sprintf(format, args...), f.log.String())
 		}
 	}
 }

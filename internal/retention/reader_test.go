@@ -40,7 +40,7 @@ func (f *fixture) serve(t *testing.T, db *postgres.DB) string {
 }
 
 // watch follows a session to its end and records the updates.
-func watch(t *testing.T, server, id string) (told []string) {
+func watch(t *testing.T, server, id string) (updates []string) {
 	t.Helper()
 
 	c, err := client.New(client.Config{Server: server})
@@ -52,17 +52,17 @@ func watch(t *testing.T, server, id string) (told []string) {
 
 		switch {
 		case update.Event != nil:
-			told = append(told, fmt.Sprintf("event %d", update.Event.Seq))
+			updates = append(updates, fmt.Sprintf("event %d", update.Event.Seq))
 		case update.Reloaded != nil:
-			told = append(told, "reloaded: "+update.Reloaded.Detail.FinalAnalysis)
+			updates = append(updates, "reloaded: "+update.Reloaded.Detail.FinalAnalysis)
 		case update.End != "":
-			told = append(told, "end: "+string(update.End))
+			updates = append(updates, "end: "+string(update.End))
 		default:
 			require.Fail(t, "something else happened", "%+v", update)
 		}
 	}
 
-	return told
+	return updates
 }
 
 func TestReadersOfTrimmedJournalLoadSession(t *testing.T) {

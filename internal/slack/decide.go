@@ -19,8 +19,8 @@ const (
 	rejectModal   = "tarsy_reject"
 	reasonBlock   = "reason"
 
-	saidMayNot = "You may not decide about tool calls here."
-	saidCut    = "The arguments are longer than what is shown here. Open the session in TARSy, read all of them, and approve the call there."
+	notAllowed   = "You are not allowed to approve or reject tool calls here."
+	argumentsCut = "The arguments are longer than what is shown here. Open the session in TARSy, read all of them, and approve the call there."
 )
 
 // about is the private metadata of the modal: the call, and the location of its message.
@@ -62,8 +62,8 @@ func (b *Bot) click(ctx context.Context, i slack.InteractionCallback, action str
 	where := place{channel: call.Channel, thread: call.Thread}
 
 	if !slices.Contains(b.cfg.Approve, i.User.ID) {
-		b.turnAway(i)
-		b.tell(ctx, where, i.User.ID, saidMayNot)
+		b.logRefusedDecision(i)
+		b.tell(ctx, where, i.User.ID, notAllowed)
 
 		return
 	}
@@ -77,7 +77,7 @@ func (b *Bot) click(ctx context.Context, i slack.InteractionCallback, action str
 	// A button can predate the rule, or be forged.
 	if asked, err := b.cfg.Desk.Approval(ctx, call.ApprovalID); err == nil {
 		if _, cut := codeBlock(asked.ToolArguments); cut {
-			b.tell(ctx, where, i.User.ID, saidCut)
+			b.tell(ctx, where, i.User.ID, argumentsCut)
 
 			return
 		}
@@ -115,9 +115,9 @@ func (b *Bot) submit(ctx context.Context, i slack.InteractionCallback) any {
 	}
 
 	if !slices.Contains(b.cfg.Approve, i.User.ID) {
-		b.turnAway(i)
+		b.logRefusedDecision(i)
 
-		return slack.NewErrorsViewSubmissionResponse(map[string]string{reasonBlock: saidMayNot})
+		return slack.NewErrorsViewSubmissionResponse(map[string]string{reasonBlock: notAllowed})
 	}
 
 	reason := ""
@@ -147,8 +147,8 @@ func (b *Bot) decidedBy(ctx context.Context, approvalID string, by notify.Messag
 	return err == nil && d.status == status && d.author == b.people.Author(by.UserName)
 }
 
-// turnAway logs an attempt by a person who is not allowed to decide.
-func (b *Bot) turnAway(i slack.InteractionCallback) {
+// logRefusedDecision logs an attempt by a person who is not allowed to decide.
+func (b *Bot) logRefusedDecision(i slack.InteractionCallback) {
 	b.cfg.Logger.Warn("refused a decision from Slack", "operation", "approve", "channel_id", i.Channel.ID, "user_id", i.User.ID)
 }
 

@@ -230,7 +230,7 @@ func codeBlock(raw json.RawMessage) (block string, cut bool) {
 func reasonModal(remembered string) slack.ModalViewRequest {
 	const shortest = 1
 
-	input := slack.NewPlainTextInputBlockElement(plainObject("The agent is told this reason."), reasonBlock)
+	input := slack.NewPlainTextInputBlockElement(plainObject("The agent gets this reason."), reasonBlock)
 	input.Multiline, input.MaxLength, input.MinLength = true, tarsy.MaxApprovalReason, shortest
 
 	return slack.ModalViewRequest{

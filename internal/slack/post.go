@@ -38,7 +38,7 @@ func (w *writer) Create(ctx context.Context, number int) (ts string, found bool,
 
 	if found = ts != ""; !found {
 		if w.decided != "" && w.decided != tarsy.ApprovalWaiting {
-			return "", false, notify.OvertakenBy(w.decided)
+			return "", false, notify.SkippedForStatus(w.decided)
 		}
 
 		ts, err = w.s.cfg.Client.post(ctx, w.to, w.messages[number], w.a.ID, number)

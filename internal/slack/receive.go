@@ -78,7 +78,7 @@ func (b *Bot) answer(ctx context.Context, q question) bool {
 	case sessionID == "":
 		b.alert(ctx, q)
 	case !b.cfg.Ask.allows(q.channel, q.user):
-		b.turnDown(q, "ask")
+		b.logRefusedMessage(q, "ask")
 	case q.text == "" || b.replied[q.key()]:
 	default:
 		b.discuss(ctx, q, sessionID)
@@ -112,8 +112,8 @@ func (b *Bot) threadSession(ctx context.Context, q question) (sessionID string, 
 	}
 }
 
-// turnDown logs a refused attempt without replying: strangers must not be able to make the bot post.
-func (b *Bot) turnDown(q question, operation string) {
+// logRefusedMessage logs a refused attempt without replying: strangers must not be able to make the bot post.
+func (b *Bot) logRefusedMessage(q question, operation string) {
 	b.cfg.Logger.Warn("refused a Slack message", "operation", operation, "channel_id", q.channel, "user_id", q.user, "ts", q.ts)
 }
 
@@ -122,7 +122,7 @@ func (b *Bot) alert(ctx context.Context, q question) {
 	switch {
 	case !q.mention || b.replied[q.key()]:
 	case !b.cfg.Submit.allows(q.channel, q.user):
-		b.turnDown(q, "submit")
+		b.logRefusedMessage(q, "submit")
 	default:
 		b.reply(ctx, q, b.people.Submit(ctx, b.written(ctx, q), b.cfg.AlertType))
 	}

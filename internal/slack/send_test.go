@@ -65,7 +65,7 @@ func TestErrorsAfterWhichAnAnnouncementIsGivenUp(t *testing.T) {
 }
 
 // An edited mention was already handled, and messages of bots are not questions.
-func TestEventsThatAreNoQuestionsAreDone(t *testing.T) {
+func TestNonQuestionEventsAreIgnored(t *testing.T) {
 	t.Parallel()
 
 	b := &Bot{} // asking would panic

@@ -71,7 +71,7 @@ func (c *conn) refuse(cmd command, err error) {
 		c.hub.logger.WarnContext(c.ctx, "websocket command failed",
 			"connection_id", c.id, "action", cmd.Action, "channel", cmd.Channel, "error", err)
 
-		reason = tarsy.Errorf(tarsy.CodeInternal, "the server could not do this, try again")
+		reason = tarsy.Errorf(tarsy.CodeInternal, "the command failed in the server; try again")
 	}
 
 	c.send(tarsy.ErrorFrame{Type: tarsy.TypeError, Channel: cmd.Channel, Code: reason.Code, Message: reason.Message})

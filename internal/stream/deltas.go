@@ -193,10 +193,10 @@ func (r *DeltaReader) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 
-	room := d.forSession(r.sessionID)
-	before := len(room.readers)
-	room.readers = slices.DeleteFunc(room.readers, func(other *DeltaReader) bool { return other == r })
-	d.readers -= before - len(room.readers)
+	session := d.forSession(r.sessionID)
+	before := len(session.readers)
+	session.readers = slices.DeleteFunc(session.readers, func(other *DeltaReader) bool { return other == r })
+	d.readers -= before - len(session.readers)
 	d.removeIfEmpty(r.sessionID)
 }
 

@@ -18,7 +18,7 @@ import (
 	"tarsy.dev/tarsy/internal/stream"
 )
 
-// relay connects servers in memory. It loses messages only while it is deaf.
+// relay connects servers in memory. It loses messages only while it is disconnected.
 type relay struct {
 	mu        sync.Mutex
 	receivers map[string][]chan string
@@ -68,8 +68,8 @@ func (r *relay) Receive(topic string, f func(string)) func() {
 // OnListen implements stream.Relay. It uses a topic to signal that the relay starts to receive.
 func (r *relay) OnListen(f func()) func() { return r.Receive("listen", func(string) { f() }) }
 
-// deaf drops messages until hear is called.
-func (r *relay) deaf() (hear func()) {
+// disconnect drops messages until reconnect is called.
+func (r *relay) disconnect() (reconnect func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -377,14 +377,14 @@ func TestLostRelayMessagesAreRecovered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		between, running, reading := twoServers(t)
-		hear := between.deaf()
+		reconnect := between.disconnect()
 		reader := reading.Subscribe("s")
 		delta := running.Open("s", stream.Chunk{EventID: "e"})
 		delta.Append("said to nobody")
 		pass(time.Second)
 		require.Empty(t, received(reader))
 
-		hear()
+		reconnect()
 		require.Equal(t, []piece{{0, "said to nobody"}}, received(reader)[:1])
 
 		delta.Append(", and on")

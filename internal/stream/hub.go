@@ -164,7 +164,7 @@ func (h *Hub) admit(w http.ResponseWriter, r *http.Request) bool {
 	allowed, foreign := h.origins.Allow(r)
 	if !allowed {
 		problem.Write(w, r, h.logger, tarsy.Errorf(tarsy.CodeForbiddenOrigin,
-			"Pages of this origin may not connect; the server's allowed origins decide who may."))
+			"This origin is not allowed; see the server's allowed origins."))
 
 		return false
 	}

@@ -12,11 +12,11 @@ import (
 // Text is sent to another server only while that server has a reader. The server announces that when a reader joins and periodically
 // afterwards; the server that runs the session remembers it for a while, and sends chunks to a topic that only the other one receives.
 const (
-	topicWant   = "delta.want"
-	topicDelta  = "delta:" // followed by the ID of the reading server
-	wantEvery   = 5 * time.Second
-	wantedFor   = 15 * time.Second
-	wantsAtOnce = 100 // sessions in one message, well below RelayLimit
+	topicWant       = "delta.want"
+	topicDelta      = "delta:" // followed by the ID of the reading server
+	wantEvery       = 5 * time.Second
+	interestTTL     = 15 * time.Second
+	wantsPerMessage = 100 // sessions in one message, well below RelayLimit
 )
 
 // wantMessage announces that the server has readers of these sessions. Fresh means that one of them has just joined and needs the text from
@@ -68,7 +68,7 @@ func (d *Deltas) want(fresh bool, sessions ...string) {
 	}
 
 	for len(sessions) > 0 {
-		n := min(len(sessions), wantsAtOnce)
+		n := min(len(sessions), wantsPerMessage)
 		d.relay.Broadcast(topicWant, encode(wantMessage{Server: d.serverID, Sessions: sessions[:n], Fresh: fresh}))
 		sessions = sessions[n:]
 	}
@@ -138,12 +138,12 @@ func (d *Deltas) onWant(payload string) {
 	defer d.mu.Unlock()
 
 	for _, sessionID := range message.Sessions {
-		d.welcome(sessionID, message.Server, message.Fresh)
+		d.addInterest(sessionID, message.Server, message.Fresh)
 	}
 }
 
-// welcome records that a server reads the session, and sends it the text so far if it is new or asks for it.
-func (d *Deltas) welcome(sessionID, server string, fresh bool) {
+// addInterest records that a server reads the session, and sends it the text so far if it is new or asks for it.
+func (d *Deltas) addInterest(sessionID, server string, fresh bool) {
 	r := d.forSession(sessionID)
 	d.hasRemoteReaders(r)
 
@@ -158,7 +158,7 @@ func (d *Deltas) welcome(sessionID, server string, fresh bool) {
 		}
 	}
 
-	r.wants[server] = d.clock.Now().Add(wantedFor)
+	r.wants[server] = d.clock.Now().Add(interestTTL)
 }
 
 // onChunk receives text that another server writes.

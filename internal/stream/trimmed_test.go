@@ -125,7 +125,7 @@ func TestEventStreamOfTrimmedSessionEnds(t *testing.T) {
 }
 
 // The journal is trimmed while a slow reader follows it.
-func TestEventStreamBehindTrimIsTold(t *testing.T) {
+func TestSlowEventStreamReceivesOverflowOrEventsAfterTrim(t *testing.T) {
 	t.Parallel()
 
 	h := newHub(t)

@@ -215,7 +215,7 @@ func TestLogLinesOfSessionsHaveTheirTrace(t *testing.T) {
 	require.NotContains(t, line(func() { log.Info("a bad id", "session_id", "x") }), "trace_id")
 }
 
-func TestParseHeadersRefusesWhatIsNoList(t *testing.T) {
+func TestParseHeadersRejectsInvalidList(t *testing.T) {
 	t.Parallel()
 
 	headers, err := telemetry.ParseHeaders(" authorization=Bearer%20abc= , x-tenant=ops,")

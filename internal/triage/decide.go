@@ -113,7 +113,7 @@ func Decide(s Situation, alerts []Incoming) Decision {
 		switch fp := a.Session.Fingerprint; {
 		case seen[fp]:
 			again = append(again, n) // depends on the decision about the first one
-		case d.settle(n):
+		case d.decideWithoutSession(n):
 		default:
 			seen[fp] = true
 			fresh[a.group()] = append(fresh[a.group()], n)
@@ -125,7 +125,7 @@ func Decide(s Situation, alerts []Incoming) Decision {
 	}
 
 	for _, n := range again {
-		d.settle(n)
+		d.decideWithoutSession(n)
 	}
 
 	return d.finish()
@@ -154,7 +154,7 @@ func newDecider(s Situation, alerts []Incoming) *decider {
 	}
 
 	for _, g := range s.Known.Groups {
-		d.renew(&g)
+		d.refreshGroup(&g)
 		d.groups[g.Key] = &g
 	}
 
@@ -166,8 +166,8 @@ func newDecider(s Situation, alerts []Incoming) *decider {
 	return d
 }
 
-// renew ends the storm of a group if it is over, and starts a new window if the previous one has ended.
-func (d *decider) renew(g *store.Group) {
+// refreshGroup ends the storm of a group if it is over, and starts a new window if the previous one has ended.
+func (d *decider) refreshGroup(g *store.Group) {
 	if g.StormSessionID != nil && d.stormOver(d.sessions[*g.StormSessionID], g.LastAt) {
 		g.StormSessionID = nil
 		g.Created, g.WindowStart = 0, d.Now
@@ -195,8 +195,8 @@ func (d *decider) open(i *investigation) bool {
 	return i.CompletedAt == nil || d.Now.Sub(*i.CompletedAt) < d.Settings.Window
 }
 
-// settle decides about an alert that needs no session. It returns false if the alert needs one.
-func (d *decider) settle(n int) bool {
+// decideWithoutSession decides about an alert that needs no session. It returns false if the alert needs one.
+func (d *decider) decideWithoutSession(n int) bool {
 	a := d.alerts[n]
 	if a.Resolved {
 		d.resolve(n)
@@ -258,7 +258,7 @@ func (d *decider) count(n int, session *investigation, member *kept) {
 
 	if member == nil {
 		d.setFiring(session, true)
-		d.answer(n, tarsy.ActionCount, "The alert "+verb+".", session.SessionID)
+		d.setResult(n, tarsy.ActionCount, "The alert "+verb+".", session.SessionID)
 		d.suppress(n, tarsy.SuppressedDuplicate, session.SessionID, "")
 
 		return
@@ -270,13 +270,13 @@ func (d *decider) count(n int, session *investigation, member *kept) {
 	}
 
 	d.setFiring(session, true)
-	d.answer(n, tarsy.ActionStorm, "The storm that the alert belongs to "+verb+".", session.SessionID)
+	d.setResult(n, tarsy.ActionStorm, "The storm that the alert belongs to "+verb+".", session.SessionID)
 	d.suppress(n, tarsy.SuppressedStorm, session.SessionID, "")
 }
 
 // silence suppresses an alert.
 func (d *decider) silence(n int, q Quiet) {
-	d.answer(n, tarsy.ActionSilence, q.Text, "")
+	d.setResult(n, tarsy.ActionSilence, q.Text, "")
 	d.suppress(n, q.Reason, string(q.Reason)+":"+q.Name, q.Name)
 }
 
@@ -297,7 +297,7 @@ func (d *decider) resolve(n int) {
 
 		if k.Firing {
 			known, k.Firing = true, false
-			d.over(n, k)
+			d.recordResolved(n, k)
 		}
 	}
 
@@ -313,23 +313,23 @@ func (d *decider) resolve(n int) {
 		d.setFiring(own, false)
 	}
 
-	d.answer(n, tarsy.ActionResolve, "The alert is resolved.", session)
+	d.setResult(n, tarsy.ActionResolve, "The alert is resolved.", session)
 
 	if !known {
-		d.answer(n, tarsy.ActionResolve, "The alert is resolved; no session investigates it.", "")
+		d.setResult(n, tarsy.ActionResolve, "The alert is resolved; no session investigates it.", "")
 		d.suppress(n, tarsy.SuppressedResolved, string(tarsy.SuppressedResolved), "")
 	}
 }
 
-// over records that a suppressed alert no longer fires.
-func (d *decider) over(n int, k *kept) {
+// recordResolved records that a suppressed alert no longer fires.
+func (d *decider) recordResolved(n int, k *kept) {
 	if k.row >= 0 {
 		d.suppressed[n] = k.row
 
 		return
 	}
 
-	d.Over = append(d.Over, k.ID)
+	d.Resolved = append(d.Resolved, k.ID)
 	d.Results[n].SuppressedID = &k.ID
 }
 
@@ -369,7 +369,7 @@ func (d *decider) create(n int) {
 	}
 
 	d.Create = append(d.Create, n)
-	d.answer(n, tarsy.ActionInvestigate, reason, session.ID)
+	d.setResult(n, tarsy.ActionInvestigate, reason, session.ID)
 	d.add(store.Alert{SessionID: session.ID, Fingerprint: session.Fingerprint, GroupKey: session.GroupKey, AlertState: tarsy.AlertState{
 		Occurrences: 1, Times: []time.Time{d.Now}, EarlierSessionID: earlier,
 	}})
@@ -418,7 +418,7 @@ func (d *decider) join(n int, storm *investigation) {
 	storm.Members++
 	storm.FiringMembers++
 	d.setFiring(storm, true)
-	d.answer(n, tarsy.ActionStorm, "Many alerts of this group fire; one session investigates them together.", storm.SessionID)
+	d.setResult(n, tarsy.ActionStorm, "Many alerts of this group fire; one session investigates them together.", storm.SessionID)
 
 	row := d.suppress(n, tarsy.SuppressedStorm, storm.SessionID, "")
 	fp := d.alerts[n].Session.Fingerprint
@@ -467,7 +467,7 @@ func appendTime(times []time.Time, at time.Time) []time.Time {
 	return times[max(0, len(times)-tarsy.MaxAlertTimes):]
 }
 
-func (d *decider) answer(n int, action tarsy.DeliveryAction, reason, session string) {
+func (d *decider) setResult(n int, action tarsy.DeliveryAction, reason, session string) {
 	result := &d.Results[n]
 	result.Action, result.Reason, result.SessionID = action, reason, nil
 

@@ -71,7 +71,7 @@ func (m *model) receive(t require.TestingT, alerts []triage.Incoming) {
 		m.sessions[a.SessionID] = old
 	}
 
-	for _, id := range d.Over {
+	for _, id := range d.Resolved {
 		m.rows[id].Firing = false
 	}
 

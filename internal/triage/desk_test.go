@@ -266,7 +266,7 @@ func TestEverythingOfAnAlertIsMasked(t *testing.T) {
 	}
 }
 
-func TestRunbookThatIsNotAllowedIsNoReasonToRefuse(t *testing.T) {
+func TestDisallowedRunbookIsDropped(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -274,7 +274,7 @@ func TestRunbookThatIsNotAllowedIsNoReasonToRefuse(t *testing.T) {
 	require.Empty(t, f.detail(id).RunbookURL)
 }
 
-func TestReadersAreToldOfCounts(t *testing.T) {
+func TestCountChangeNotifiesReaders(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

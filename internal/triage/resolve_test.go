@@ -64,7 +64,7 @@ func TestAlertFlapsAfterManyChangesInItsWindow(t *testing.T) {
 	require.False(t, f.alert(id).Flapping, "the other changes were long ago")
 }
 
-func TestResolvedAlertThatNobodyInvestigatesIsListed(t *testing.T) {
+func TestUninvestigatedResolvedAlertIsListed(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -87,7 +87,7 @@ func TestSilenceHoldsFromItsBeginningToItsEnd(t *testing.T) {
 	require.Len(t, all, 1)
 }
 
-func TestSilenceThatHasNotBegunNeverHoldsOnceItIsEnded(t *testing.T) {
+func TestSilenceEndedBeforeStartNeverApplies(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -139,7 +139,7 @@ func TestThresholdOneInvestigatesEachGroupOnceAndZeroEachAlert(t *testing.T) {
 	require.Equal(t, 20, off.sessions())
 }
 
-func TestNextStormOfAGroupNamesTheOneBefore(t *testing.T) {
+func TestNextStormNamesPreviousStorm(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

@@ -57,7 +57,7 @@ type Dispatcher struct {
 // NewDispatcher creates a dispatcher. Nothing runs before Start.
 func NewDispatcher(cfg DispatcherConfig) *Dispatcher {
 	d := &Dispatcher{cfg: cfg, outage: background.Outage{
-		Failing: "could not queue messages of write-back; trying again", Over: "queues messages of write-back again",
+		Failing: "could not queue messages of write-back; trying again", Over: "queuing messages of write-back again",
 		Level: slog.LevelWarn, Logger: cfg.Logger,
 	}}
 

@@ -136,7 +136,7 @@ func (w *Workers) message(ctx context.Context, target Target, a tarsy.Announceme
 		}
 
 		if err == nil {
-			err = notify.Overtaken(call.Approval, w.cfg.Clock.Now())
+			err = notify.CheckStillOpen(call.Approval, w.cfg.Clock.Now())
 		}
 
 		if err != nil {

@@ -569,7 +569,7 @@ func TestMessageOfDeletedSessionIsNotSent(t *testing.T) {
 	require.Empty(t, got)
 }
 
-func TestTargetsAreToldOfEventsAndAlertsThatMatch(t *testing.T) {
+func TestTargetsGetMatchingEventsAndAlerts(t *testing.T) {
 	t.Parallel()
 
 	critical, err := match.ParseAll([]string{`severity="critical"`})

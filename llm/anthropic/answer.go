@@ -21,10 +21,10 @@ type answer struct {
 	// sent back either.
 	foreign bool
 	native  natives
-	// doubtful is a call whose arguments are not valid JSON. It may have been cut off; the end of the answer decides.
-	doubtful *llm.ToolCall
-	usage    usage
-	stop     stopReason
+	// unconfirmedCall is a call whose arguments are not valid JSON. It may have been cut off; the end of the answer decides.
+	unconfirmedCall *llm.ToolCall
+	usage           usage
+	stop            stopReason
 	// explanation is the model's explanation of a refusal.
 	explanation string
 }
@@ -195,7 +195,7 @@ func (a *answer) finish(index wire.Count) error {
 
 		call := llm.ToolCall{ID: b.id, Name: a.names.Name(b.name), Arguments: b.input()}
 		if !json.Valid([]byte(call.Arguments)) {
-			a.doubtful = &call
+			a.unconfirmedCall = &call
 
 			return nil
 		}
@@ -226,10 +226,10 @@ func (b *block) input() string {
 	return string(first.Input)
 }
 
-// sendPendingCall sends a doubtful call, unless the answer was cut off.
+// sendPendingCall sends the unconfirmed call, unless the answer was cut off.
 func (a *answer) sendPendingCall(stop stopReason) error {
-	call := a.doubtful
-	a.doubtful = nil
+	call := a.unconfirmedCall
+	a.unconfirmedCall = nil
 
 	if call == nil || stop == stopMaxTokens || stop == stopContextFull {
 		return nil

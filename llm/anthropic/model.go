@@ -7,9 +7,10 @@ import "strings"
 type family struct {
 	limit, answer int
 	thinking      thinking
-	// unasked models think by default; off is how that is turned off.
-	unasked bool
-	off     off
+	// thinksByDefault reports whether the models think when the request does not mention thinking; off is how that is turned
+	// off.
+	thinksByDefault bool
+	off             off
 	// noXhigh models support every effort but xhigh.
 	noXhigh bool
 	// noFetch models cannot fetch pages.
@@ -26,8 +27,8 @@ const (
 	adaptive thinking = iota
 	// budgeted models take a number of tokens for thinking.
 	budgeted
-	// thoughtless models do not think.
-	thoughtless
+	// noThinking models do not think.
+	noThinking
 )
 
 // off is how a model's thinking is turned off; the zero value is by omitting the setting.
@@ -57,8 +58,8 @@ func familyOf(model string) family {
 		names []string
 		family
 	}{
-		{[]string{"claude-2", "claude-instant", "claude-3-haiku", "claude-3-sonnet", "claude-3-opus"}, family{limit: 4096, answer: 4096, thinking: thoughtless}},
-		{[]string{"claude-3-5-"}, family{limit: 8192, answer: 8192, thinking: thoughtless}},
+		{[]string{"claude-2", "claude-instant", "claude-3-haiku", "claude-3-sonnet", "claude-3-opus"}, family{limit: 4096, answer: 4096, thinking: noThinking}},
+		{[]string{"claude-3-5-"}, family{limit: 8192, answer: 8192, thinking: noThinking}},
 		{
 			[]string{"claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2025", "claude-opus-4@", "claude-4-opus"},
 			family{limit: 32000, answer: 8192, thinking: budgeted},
@@ -71,17 +72,17 @@ func familyOf(model string) family {
 		},
 		{[]string{"claude-opus-4-6", "claude-sonnet-4-6"}, family{limit: most, answer: some, noXhigh: true}},
 		{[]string{"claude-opus-4-"}, family{limit: most, answer: some}},
-		{[]string{"claude-mythos-preview"}, family{limit: most, answer: some, unasked: true, off: never, noXhigh: true}},
-		{[]string{"claude-sonnet-5-5"}, family{limit: most, answer: some, unasked: true, off: betweenTools, bound: true}},
-		{[]string{"claude-haiku-5-5"}, family{limit: most, answer: some, unasked: true, off: disabled, bound: true}},
+		{[]string{"claude-mythos-preview"}, family{limit: most, answer: some, thinksByDefault: true, off: never, noXhigh: true}},
+		{[]string{"claude-sonnet-5-5"}, family{limit: most, answer: some, thinksByDefault: true, off: betweenTools, bound: true}},
+		{[]string{"claude-haiku-5-5"}, family{limit: most, answer: some, thinksByDefault: true, off: disabled, bound: true}},
 		{
 			[]string{"claude-opus-5-5", "claude-fable-5-", "claude-mythos-5-"},
-			family{limit: most, answer: some, unasked: true, off: never, bound: true},
+			family{limit: most, answer: some, thinksByDefault: true, off: never, bound: true},
 		},
-		{[]string{"claude-opus-5"}, family{limit: most, answer: some, unasked: true, off: disabled, noFetch: true}},
-		{[]string{"claude-sonnet-5"}, family{limit: most, answer: some, unasked: true, off: disabled}},
-		{[]string{"claude-fable-5", "claude-mythos-5"}, family{limit: most, answer: some, unasked: true, off: never}},
-		{[]string{"claude-"}, family{limit: most, answer: some, unasked: true, off: never, bound: true}},
+		{[]string{"claude-opus-5"}, family{limit: most, answer: some, thinksByDefault: true, off: disabled, noFetch: true}},
+		{[]string{"claude-sonnet-5"}, family{limit: most, answer: some, thinksByDefault: true, off: disabled}},
+		{[]string{"claude-fable-5", "claude-mythos-5"}, family{limit: most, answer: some, thinksByDefault: true, off: never}},
+		{[]string{"claude-"}, family{limit: most, answer: some, thinksByDefault: true, off: never, bound: true}},
 	} {
 		for _, name := range known.names {
 			if strings.Contains(model, name) {

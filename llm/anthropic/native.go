@@ -21,8 +21,8 @@ type natives struct {
 	code map[string]string
 	// pending is what was searched or fetched since the last block of another kind.
 	pending llm.GroundingChunk
-	// told are the pages already sent, cited those that texts cite.
-	told, cited []llm.Source
+	// sent are the pages already sent, cited those that texts cite.
+	sent, cited []llm.Source
 }
 
 // begin handles the start of a block.
@@ -58,7 +58,7 @@ func (n *natives) rest() []llm.Chunk {
 	var left []llm.Source
 
 	for _, source := range n.cited {
-		if !contains(n.told, source.URL) && !contains(left, source.URL) {
+		if !contains(n.sent, source.URL) && !contains(left, source.URL) {
 			left = append(left, source)
 		}
 	}
@@ -101,7 +101,7 @@ func (n *natives) flush() []llm.Chunk {
 		return nil
 	}
 
-	n.told = append(n.told, grounding.Sources...)
+	n.sent = append(n.sent, grounding.Sources...)
 
 	return []llm.Chunk{grounding}
 }

@@ -72,7 +72,7 @@ func setLimits(body *messageRequest, req *llm.Request) error {
 		return nil
 	}
 
-	if asked == "" || asked == noEffort || family.thinking == thoughtless {
+	if asked == "" || asked == noEffort || family.thinking == noThinking {
 		return nil
 	}
 
@@ -108,7 +108,7 @@ func setAdaptive(body *messageRequest, family family, asked effort) {
 		asked = highEffort
 	}
 
-	if asked == noEffort || (asked == "" && !family.unasked) {
+	if asked == noEffort || (asked == "" && !family.thinksByDefault) {
 		return
 	}
 

@@ -45,7 +45,7 @@ func all(t *testing.T, client llmpb.LLMServiceClient, req *llmpb.GenerateRequest
 	}
 }
 
-func TestInvalidRequestIsRefusedWithPlace(t *testing.T) {
+func TestInvalidRequestErrorNamesTheField(t *testing.T) {
 	t.Parallel()
 
 	tests := map[string]struct {

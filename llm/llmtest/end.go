@@ -39,14 +39,14 @@ func (f *fixture) requireDisconnected() {
 
 var errChanged = errors.New("the operator changed their mind")
 
-// start makes a call in the background. It sends the text of the answer to came, and the error to the returned channel.
-func (f *fixture) start(ctx context.Context, came chan<- string) <-chan error {
+// start makes a call in the background. It sends the text of the answer to pieces, and the error to the returned channel.
+func (f *fixture) start(ctx context.Context, pieces chan<- string) <-chan error {
 	done := make(chan error, 1)
 
 	go func() {
 		_, err := llm.Collect(f.client.Generate(ctx, f.request()), func(chunk llm.Chunk) error {
 			if piece, ok := chunk.(llm.TextChunk); ok {
-				came <- piece.Text
+				pieces <- piece.Text
 			}
 
 			return nil
@@ -74,9 +74,9 @@ func cancelInMidStream(f *fixture) {
 	f.script.Add(script.Reply{Text: "one two three", Gate: gate, GateAfter: 1})
 
 	ctx, cancel := context.WithCancelCause(f.ctx())
-	came := make(chan string, 8)
-	done := f.start(ctx, came)
-	require.Equal(f, "one ", receive(f, came, "the first piece"))
+	pieces := make(chan string, 8)
+	done := f.start(ctx, pieces)
+	require.Equal(f, "one ", receive(f, pieces, "the first piece"))
 	receive(f, gate.Reached(), "the script to wait")
 	cancel(errChanged)
 

@@ -25,16 +25,16 @@ func failures() map[string]failure {
 	const overloaded = 529
 
 	return map[string]failure{
-		"400 is an invalid request":         {status: http.StatusBadRequest, class: llm.ClassInvalid, message: "temperature is out of range"},
-		"401 is a matter of the key":        {status: http.StatusUnauthorized, class: llm.ClassAuth, message: "the key is not valid"},
-		"403 is a matter of the key":        {status: http.StatusForbidden, class: llm.ClassAuth, message: "the key may not use this model"},
-		"404 is an invalid request":         {status: http.StatusNotFound, class: llm.ClassInvalid, message: "there is no such model"},
-		"429 says when to come back":        {status: http.StatusTooManyRequests, class: llm.ClassQuota, retryable: true, message: "too many requests", retryAfter: 7 * time.Second},
-		"429 may not say when to come back": {status: http.StatusTooManyRequests, class: llm.ClassQuota, retryable: true, message: "too many requests"},
-		"500 is transient":                  {status: http.StatusInternalServerError, class: llm.ClassTransient, retryable: true, message: "something broke"},
-		"503 is transient and may say when": {status: http.StatusServiceUnavailable, class: llm.ClassTransient, retryable: true, message: "come back later", retryAfter: 3 * time.Second},
-		"529 is transient":                  {status: overloaded, class: llm.ClassTransient, retryable: true, message: "overloaded"},
-		"a conversation that is too long is told": {
+		"400 is an invalid request":          {status: http.StatusBadRequest, class: llm.ClassInvalid, message: "temperature is out of range"},
+		"401 is an auth error":               {status: http.StatusUnauthorized, class: llm.ClassAuth, message: "the key is not valid"},
+		"403 is an auth error":               {status: http.StatusForbidden, class: llm.ClassAuth, message: "the key may not use this model"},
+		"404 is an invalid request":          {status: http.StatusNotFound, class: llm.ClassInvalid, message: "there is no such model"},
+		"429 with Retry-After":               {status: http.StatusTooManyRequests, class: llm.ClassQuota, retryable: true, message: "too many requests", retryAfter: 7 * time.Second},
+		"429 without Retry-After":            {status: http.StatusTooManyRequests, class: llm.ClassQuota, retryable: true, message: "too many requests"},
+		"500 is transient":                   {status: http.StatusInternalServerError, class: llm.ClassTransient, retryable: true, message: "something broke"},
+		"503 is transient, with Retry-After": {status: http.StatusServiceUnavailable, class: llm.ClassTransient, retryable: true, message: "come back later", retryAfter: 3 * time.Second},
+		"529 is transient":                   {status: overloaded, class: llm.ClassTransient, retryable: true, message: "overloaded"},
+		"a conversation that is too long is reported": {
 			status: http.StatusBadRequest, class: llm.ClassContextTooLong, code: "context_length_exceeded",
 			message: "prompt is too long: this model's maximum context length is 200000 tokens, the request has 300000",
 		},
@@ -44,8 +44,8 @@ func failures() map[string]failure {
 func errorCases() map[string]func(*fixture) {
 	cases := map[string]func(*fixture){
 		"an error in mid-stream ends the answer":                     errorInMidStream,
-		"a refused question is a matter of safety":                   refusal,
-		"an answer that is withheld half-way is a matter of safety":  withheld,
+		"a refused question is a safety error":                       refusal,
+		"an answer that is withheld half-way is a safety error":      withheld,
 		"an error never shows the key":                               keyInError,
 		"an error of the server is shown, but not all of a long one": longError,
 		"a server that is not there is transient":                    noServer,
@@ -69,8 +69,8 @@ func (f *fixture) fails(req *llm.Request) *llm.Error {
 	return llm.AsError(err)
 }
 
-// advises checks that an error says what happened and what an operator can do about it.
-func (f *fixture) advises(e *llm.Error, happened string) {
+// requireAdvice checks that an error says what happened and what an operator can do about it.
+func (f *fixture) requireAdvice(e *llm.Error, happened string) {
 	f.Helper()
 	require.Contains(f, e.Error(), happened)
 
@@ -89,7 +89,7 @@ func serverError(f *fixture, want failure) {
 	require.Equal(f, want.status, e.Status)
 	require.Equal(f, want.retryable, e.Retryable)
 	require.Equal(f, want.retryAfter, e.RetryAfter)
-	f.advises(e, want.message)
+	f.requireAdvice(e, want.message)
 	require.Equal(f, 1, f.script.CallCount(), "a client does not try again by itself")
 }
 
@@ -104,7 +104,7 @@ func errorInMidStream(f *fixture) {
 	e := llm.AsError(err)
 	require.Equal(f, llm.ClassTransient, e.Class, "%+v", e)
 	require.True(f, e.Retryable)
-	f.advises(e, "overloaded just now")
+	f.requireAdvice(e, "overloaded just now")
 	require.Equal(f, "one two ", response.Text, "what came before stays")
 }
 
@@ -121,7 +121,7 @@ func refusal(f *fixture) {
 	e := f.fails(f.request())
 	require.Equal(f, llm.ClassSafety, e.Class, "%+v", e)
 	require.False(f, e.Retryable)
-	f.advises(e, "")
+	f.requireAdvice(e, "")
 }
 
 func withheld(f *fixture) {
@@ -163,5 +163,5 @@ func noServer(f *fixture) {
 	require.Equal(f, llm.ClassTransient, e.Class, "%+v", e)
 	require.True(f, e.Retryable)
 	require.Zero(f, e.Status)
-	f.advises(e, "")
+	f.requireAdvice(e, "")
 }

@@ -37,7 +37,7 @@ func fault(f *fixture, kind script.FaultKind, after int) {
 	e := llm.AsError(err)
 	require.Equal(f, llm.ClassTransient, e.Class, "%+v", e)
 	require.True(f, e.Retryable)
-	f.advises(e, "")
+	f.requireAdvice(e, "")
 	require.True(f, strings.HasPrefix(text, response.Text), "%q", response.Text)
 	require.Zero(f, response.End, "no end was reached")
 	require.Equal(f, 1, f.script.CallCount(), "a client does not try again by itself")

@@ -179,7 +179,7 @@ func receive[T any](f *fixture, ch <-chan T, what string) T {
 	select {
 	case value = <-ch:
 	case <-f.ctx().Done():
-		f.Fatalf("waited in vain for %s", what)
+		f.Fatalf("timed out waiting for %s", what)
 	}
 
 	return value

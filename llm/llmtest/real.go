@@ -57,8 +57,8 @@ func RunReal(t *testing.T, p RealProvider) {
 		"an answer follows the schema":                   realSchema,
 		"a limit of tokens cuts the answer":              realLimit,
 		"odd tool definitions are taken":                 realSchemas,
-		"a wrong key is a matter of the key":             realWrongKey,
-		"a model that does not exist is told":            realNoModel,
+		"a wrong key is an auth error":                   realWrongKey,
+		"a missing model is reported":                    realNoModel,
 		"cancelling in mid-stream ends the call":         realCancel,
 	} {
 		t.Run(name, func(t *testing.T) {

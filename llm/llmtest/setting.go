@@ -11,13 +11,13 @@ import (
 
 func settingCases() map[string]func(*fixture) {
 	return map[string]func(*fixture){
-		"an answer follows the schema that was asked for":         structuredOutput,
-		"reasoning effort reaches the server":                     reasoningEffort,
-		"stop sequences reach the server":                         stopSequences,
-		"a limit of tokens reaches the server, and a cut is told": maxTokens,
-		"an answer cut at the model's own limit is told":          ownLimit,
-		"asking for the prompt to be cached spoils nothing":       cachePrompt,
-		"all settings together go through":                        allSettings,
+		"an answer follows the schema that was asked for":              structuredOutput,
+		"reasoning effort reaches the server":                          reasoningEffort,
+		"stop sequences reach the server":                              stopSequences,
+		"a token limit reaches the server, and truncation is reported": maxTokens,
+		"an answer cut at the model's own limit is reported":           ownLimit,
+		"a prompt cache request does not change the answer":            cachePrompt,
+		"all settings together go through":                             allSettings,
 	}
 }
 

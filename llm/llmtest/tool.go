@@ -22,7 +22,7 @@ func toolCases() map[string]func(*fixture) {
 		"arguments that are no object do not spoil the conversation":  brokenArguments,
 		"names that providers do not take come back as they were":     oddNames,
 		"the conversation names tools as the definitions do":          oddNamesInConversation,
-		"an answer may call a tool of which it was not told":          unknownTool,
+		"an answer can call an unknown tool":                          unknownTool,
 		"tool definitions reach the server with name and description": definitions,
 	}
 }
@@ -246,12 +246,12 @@ func oddNames(f *fixture) {
 		return reply
 	})
 
-	var came []string
+	var received []string
 	for _, call := range f.answer(req).ToolCalls {
-		came = append(came, call.Name)
+		received = append(received, call.Name)
 	}
 
-	require.Equal(f, names, came)
+	require.Equal(f, names, received)
 }
 
 func oddNamesInConversation(f *fixture) {

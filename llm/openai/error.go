@@ -40,14 +40,14 @@ func readError(body []byte) report {
 		return nested
 	}
 
-	said := report{code: plain(answer.Code), kind: plain(answer.Type)}
+	rep := report{code: plain(answer.Code), kind: plain(answer.Type)}
 	for _, raw := range []json.RawMessage{answer.Error, answer.Message, answer.Detail, body} {
-		if said.message = plain(raw); said.message != "" {
+		if rep.message = plain(raw); rep.message != "" {
 			break
 		}
 	}
 
-	return said
+	return rep
 }
 
 // plain returns a JSON value as text: a string without its quotes, nothing for null.
@@ -63,13 +63,13 @@ func plain(raw json.RawMessage) string {
 // statusError converts a response with an error status. The part of its body that could be read is more useful than the reason
 // why the rest could not.
 func (c *Client) statusError(answer *wire.StatusError) *llm.Error {
-	said := readError(answer.Body)
-	if said.message == "" {
-		said.message = http.StatusText(answer.Status)
+	rep := readError(answer.Body)
+	if rep.message == "" {
+		rep.message = http.StatusText(answer.Status)
 	}
 
-	e := llm.ErrorOfStatus(answer.Status, answer.Header, c.hide(said.code), c.hide(said.message))
-	refine(e, said)
+	e := llm.ErrorOfStatus(answer.Status, answer.Header, c.hide(rep.code), c.hide(rep.message))
+	refine(e, rep)
 	e.Message = llm.Brief(strings.TrimSpace(e.Message))
 	e.Code = llm.Brief(strings.TrimSpace(e.Code))
 
@@ -78,28 +78,28 @@ func (c *Client) statusError(answer *wire.StatusError) *llm.Error {
 
 // streamError converts an error in the middle of an answer. It has no status, so its code decides; with some servers the code
 // is a status.
-func (c *Client) streamError(said report) *llm.Error {
-	status, err := strconv.Atoi(said.code)
+func (c *Client) streamError(rep report) *llm.Error {
+	status, err := strconv.Atoi(rep.code)
 	if err != nil || http.StatusText(status) == "" {
 		status = 0
 	}
 
-	e := llm.ErrorOfStatus(status, nil, c.hide(said.code), c.hide(said.message))
+	e := llm.ErrorOfStatus(status, nil, c.hide(rep.code), c.hide(rep.message))
 
 	switch {
 	case status >= http.StatusBadRequest:
 	case e.Class == llm.ClassContextTooLong:
-	case said.code == "rate_limit_exceeded":
+	case rep.code == "rate_limit_exceeded":
 		e.Class, e.Retryable = llm.ClassQuota, true
-	case said.code == "invalid_api_key":
+	case rep.code == "invalid_api_key":
 		e.Class = llm.ClassAuth
-	case said.kind == "invalid_request_error" || said.code == "invalid_prompt" || strings.HasPrefix(said.code, "invalid_"):
+	case rep.kind == "invalid_request_error" || rep.code == "invalid_prompt" || strings.HasPrefix(rep.code, "invalid_"):
 		e.Class = llm.ClassInvalid
 	default:
 		e.Class, e.Retryable = llm.ClassTransient, true
 	}
 
-	refine(e, said)
+	refine(e, rep)
 	e.Message = llm.Brief(strings.TrimSpace(e.Message))
 	e.Code = llm.Brief(strings.TrimSpace(e.Code))
 
@@ -107,12 +107,12 @@ func (c *Client) streamError(said report) *llm.Error {
 }
 
 // refine corrects the class of an error based on the server's report.
-func refine(e *llm.Error, said report) {
-	message := strings.ToLower(said.message)
+func refine(e *llm.Error, rep report) {
+	message := strings.ToLower(rep.message)
 
-	switch said.code {
+	switch rep.code {
 	case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance":
-		e.Class, e.Retryable, e.Hint = llm.ClassQuota, false, noMoney
+		e.Class, e.Retryable, e.Hint = llm.ClassQuota, false, noBudgetHint
 
 		return
 	case "content_filter", "content_policy_violation", "bio_policy", "misalignment_policy_violation", "cyber_policy":
@@ -130,8 +130,8 @@ func refine(e *llm.Error, said report) {
 	}
 
 	switch {
-	case said.kind == "insufficient_quota":
-		e.Class, e.Retryable, e.Hint = llm.ClassQuota, false, noMoney
+	case rep.kind == "insufficient_quota":
+		e.Class, e.Retryable, e.Hint = llm.ClassQuota, false, noBudgetHint
 	case strings.Contains(message, "request too large"):
 		// The request exceeds the limit per minute: waiting does not help, a shorter conversation does.
 		e.Class, e.Retryable = llm.ClassContextTooLong, false
@@ -140,13 +140,13 @@ func refine(e *llm.Error, said report) {
 	case strings.Contains(message, "/v1/responses") && e.Class == llm.ClassInvalid:
 		// Newer models do not support tools with Chat Completions.
 		e.Hint = "set api: responses for this provider"
-	case said.code == "invalid_prompt" && strings.Contains(message, "polic"):
+	case rep.code == "invalid_prompt" && strings.Contains(message, "polic"):
 		e.Class, e.Retryable = llm.ClassSafety, false
 	}
 }
 
-// noMoney is the hint for an account without remaining budget.
-const noMoney = "the account has nothing left to spend: add credit or raise its limit, or configure a fallback provider"
+// noBudgetHint is the hint for an account without remaining budget.
+const noBudgetHint = "the account has nothing left to spend: add credit or raise its limit, or configure a fallback provider"
 
 // refused returns the error for an answer in which the model refuses to answer.
 func (c *Client) refused(code, message string) *llm.Error {

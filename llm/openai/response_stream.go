@@ -274,9 +274,9 @@ func (s *responseStream) ends() error {
 
 	switch reason := s.response.IncompleteDetails.Reason; {
 	case s.response.Status == "failed" || s.response.Status == "cancelled":
-		said := s.response.Error
+		failure := s.response.Error
 
-		return s.client.streamError(report{code: string(said.Code), kind: string(said.Type), message: string(said.Message)})
+		return s.client.streamError(report{code: string(failure.Code), kind: string(failure.Type), message: string(failure.Message)})
 	case s.refusal.Len() > 0:
 		return s.client.refused("refusal", s.refusal.String())
 	case reason == "content_filter":

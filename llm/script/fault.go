@@ -80,12 +80,13 @@ type Faults struct {
 type faults struct {
 	Faults
 
-	mu  sync.Mutex
-	met map[uint64]uint64
+	mu sync.Mutex
+	// series counts the faults in the current sequence of each conversation.
+	series map[uint64]uint64
 }
 
-// maxMet bounds the memory for callers that never retried.
-const maxMet = 100_000
+// maxSeries bounds the memory for callers that never retried.
+const maxSeries = 100_000
 
 func newFaults(options Faults) *faults {
 	if options.Rate <= 0 {
@@ -96,7 +97,7 @@ func newFaults(options Faults) *faults {
 		options.Kinds = FaultKinds()
 	}
 
-	return &faults{Faults: options, met: map[uint64]uint64{}}
+	return &faults{Faults: options, series: map[uint64]uint64{}}
 }
 
 // drawnFault is a drawn fault; the zero value is none.
@@ -118,15 +119,15 @@ func (f *faults) draw(req *llm.Request) drawnFault {
 
 	const spread = 0x9e3779b97f4a7c15 // makes consecutive attempts differ
 
-	random := rand.New(rand.NewPCG(f.Seed, id+f.met[id]*spread)) //nolint:gosec // Only chooses faults; must repeat.
+	random := rand.New(rand.NewPCG(f.Seed, id+f.series[id]*spread)) //nolint:gosec // Only chooses faults; must repeat.
 	if random.Float64() >= f.Rate {
-		delete(f.met, id)
+		delete(f.series, id)
 
 		return drawnFault{}
 	}
 
-	if len(f.met) < maxMet || f.met[id] > 0 {
-		f.met[id]++
+	if len(f.series) < maxSeries || f.series[id] > 0 {
+		f.series[id]++
 	}
 
 	return drawnFault{kind: f.Kinds[random.IntN(len(f.Kinds))], point: random.Uint64()}

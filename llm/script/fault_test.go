@@ -67,8 +67,8 @@ func TestBurstRepeatsError(t *testing.T) {
 	require.Empty(t, s.Unused())
 }
 
-// fate describes the outcome of a call.
-func fate(s *script.Script, req *llm.Request) string {
+// outcome makes a call and describes the result.
+func outcome(s *script.Script, req *llm.Request) string {
 	response, err := llm.Collect(s.Generate(context.Background(), req), nil)
 
 	return fmt.Sprintf("%q %v", response.Text, err)
@@ -93,7 +93,7 @@ func TestRandomFaultsAreStablePerConversationAndSeed(t *testing.T) {
 				var failed []string
 
 				for _, text := range open {
-					went := fate(s, request("A", llm.Message{Role: llm.RoleUser, Content: text}))
+					went := outcome(s, request("A", llm.Message{Role: llm.RoleUser, Content: text}))
 					all[text] = append(all[text], went)
 
 					if went != `"one two three four" <nil>` {
@@ -117,7 +117,7 @@ func TestRandomFaultsAreStablePerConversationAndSeed(t *testing.T) {
 		again := lives(backward)
 		for text, life := range first {
 			if strings.Join(life, "\n") != strings.Join(again[text], "\n") {
-				t.Fatalf("%q met with\n%s\nand then with\n%s", text, strings.Join(life, "\n"), strings.Join(again[text], "\n"))
+				t.Fatalf("%q got\n%s\nand then\n%s", text, strings.Join(life, "\n"), strings.Join(again[text], "\n"))
 			}
 		}
 	})
@@ -162,14 +162,14 @@ func TestFailingModelDoesNotAffectNextOne(t *testing.T) {
 	s := script.New(script.Options{Faults: script.Faults{Seed: 3, Rate: 0.5, Kinds: []script.FaultKind{script.FaultServerError}}})
 	s.Add(script.Reply{Text: "fine", Times: -1})
 
-	fates := map[string]bool{}
+	outcomes := map[string]bool{}
 
 	for _, model := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
 		req := request("A")
 		req.Model = model
-		fates[fate(s, req)] = true
+		outcomes[outcome(s, req)] = true
 	}
 
-	require.Len(t, fates, 2)
+	require.Len(t, outcomes, 2)
 	require.Contains(t, s.Calls()[0].Route+s.Calls()[1].Route+s.Calls()[2].Route, "fault 500")
 }

@@ -104,19 +104,19 @@ func TestCallerIsNotifiedBeforeEveryWait(t *testing.T) {
 				defer cancel()
 
 				var (
-					told []int
-					sent int
+					notified []int
+					sent     int
 				)
 
 				_, _ = llm.Collect(s.Answer(ctx, script.Incoming{
 					Request:    request("A"),
-					BeforeWait: func() { told = append(told, sent) },
+					BeforeWait: func() { notified = append(notified, sent) },
 				}), func(llm.Chunk) error {
 					sent++
 
 					return nil
 				})
-				require.Equal(t, test.want, told)
+				require.Equal(t, test.want, notified)
 			})
 		})
 	}

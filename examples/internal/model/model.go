@@ -36,7 +36,7 @@ func choose(env *program.Env, answers []string) error {
 		env.Model = cmp.Or(model, "gemini-2.5-flash")
 		env.LLM, err = gemini.New(gemini.Config{APIKey: os.Getenv("GOOGLE_API_KEY"), BaseURL: os.Getenv("GOOGLE_BASE_URL")})
 	default:
-		fmt.Fprintln(os.Stderr, "No key of a model is set (OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_API_KEY): a script answers.")
+		fmt.Fprintln(os.Stderr, "No model API key is set (OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_API_KEY); using scripted replies.")
 
 		env.Model = "script"
 		env.LLM = scripted(answers)

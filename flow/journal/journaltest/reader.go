@@ -58,7 +58,7 @@ func Reader(t *testing.T, open Open) {
 
 			reader, appendTo := open(t)
 
-			// The cause distinguishes a test that waited in vain from one that read wrong records.
+			// The cause distinguishes a test that timed out from one that read wrong records.
 			ctx, cancel := context.WithTimeoutCause(t.Context(), patience,
 				errors.New("the journal did not deliver what was appended"))
 			t.Cleanup(cancel)

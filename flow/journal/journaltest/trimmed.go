@@ -21,12 +21,12 @@ func Trimmed(t *testing.T, open OpenTrimmed) {
 	t.Helper()
 
 	tests := map[string]func(*testing.T, *fixture, Trim){
-		"a tail from before what is left says where it begins": tailOfTheTrimmed,
-		"a tail from what is left notices nothing":             tailOfTheRest,
-		"a tail that waited at the end notices nothing":        tailWaitedThrough,
-		"a tail that fell behind is told":                      tailFellBehind,
-		"head and backward know what is left":                  headAndBackward,
-		"what is trimmed twice begins where it was last":       trimmedTwice,
+		"a tail from a dropped position reports the first remaining one": tailOfTheTrimmed,
+		"a tail from a remaining position is unaffected":                 tailOfTheRest,
+		"a tail that waited at the end is unaffected":                    tailWaitedThrough,
+		"a tail that fell behind gets a TrimmedError":                    tailFellBehind,
+		"Head and Backward reflect the remaining records":                headAndBackward,
+		"after two trims the journal begins at the last one":             trimmedTwice,
 	}
 
 	for name, test := range tests {

@@ -90,8 +90,8 @@ type core struct {
 	id     int64
 	holder string // identifies this open journal in the lease
 
-	work chan struct{} // there may be something to number or to look up
-	tell chan struct{} // there are notifications to send
+	work         chan struct{} // there may be something to number or to look up
+	notifySignal chan struct{} // there are notifications to send
 
 	fence int64 // of the lease, zero without one; owned by run
 
@@ -117,7 +117,7 @@ func Open[E any](ctx context.Context, config Config) (*Journal[E], error) {
 	host, _ := os.Hostname()
 	c := &core{
 		config: config, pool: config.Pool, holder: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:8]),
-		work: make(chan struct{}, 1), tell: make(chan struct{}, 1), grown: make(chan struct{}), waiting: map[int64][]*waiter{},
+		work: make(chan struct{}, 1), notifySignal: make(chan struct{}, 1), grown: make(chan struct{}), waiting: map[int64][]*waiter{},
 	}
 
 	if err := c.register(ctx); err != nil {

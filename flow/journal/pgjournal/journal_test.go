@@ -164,7 +164,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 	}
 }
 
-func TestJournalsOfOneDatabaseAreApart(t *testing.T) {
+func TestJournalsInOneDatabaseAreIndependent(t *testing.T) {
 	t.Parallel()
 
 	pool := newPool(t, database(t))
@@ -260,7 +260,7 @@ func TestAppendTxThatIsRolledBackLeavesNothing(t *testing.T) {
 }
 
 // Without a notification, the poll finds the batch.
-func TestBatchThatNobodyAnnouncedIsFoundByThePoll(t *testing.T) {
+func TestPollFindsUnannouncedBatch(t *testing.T) {
 	t.Parallel()
 
 	url := database(t)

@@ -16,8 +16,8 @@ const (
 	numberAtOnce = 1000
 	// statementTime bounds the time for statements, so that a connection to a dead host does not stop the numbering.
 	statementTime = 10 * time.Second
-	// lastWords bounds the time for statements when the journal is closed.
-	lastWords = 5 * time.Second
+	// closeTimeout bounds the time for statements when the journal is closed.
+	closeTimeout = 5 * time.Second
 )
 
 // run numbers entries, or finds out what others have numbered, whenever there may be something to do, and polls.
@@ -274,7 +274,7 @@ func (c *core) lookUp(ctx context.Context, awaited []int64) error {
 // handOver ends the lease, so that another process need not wait for its expiry. The lease is identified by its holder: a step
 // that was interrupted by Close has forgotten the fence.
 func (c *core) handOver(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 
 	ended, err := c.pool.Exec(ctx, `UPDATE pgjournal_journals SET lease_until = '-infinity' WHERE id = $1 AND holder = $2`, c.id, c.holder)
@@ -283,6 +283,6 @@ func (c *core) handOver(ctx context.Context) {
 	}
 
 	if err != nil {
-		c.config.Logger.Warn("could not hand the lease of a journal over; it ends by itself", "journal", c.config.Name, "error", err)
+		c.config.Logger.Warn("could not release a journal's lease; it will expire", "journal", c.config.Name, "error", err)
 	}
 }

@@ -191,7 +191,7 @@ func namedPool(t *testing.T, url, name string) *pgxpool.Pool {
 }
 
 // Two processes keep taking the lease from each other, and at times both believe that they hold it.
-func TestLeaseThatIsTakenAwayUnderLoadLeavesNoGap(t *testing.T) {
+func TestLeaseTakeoverUnderLoadLeavesNoGap(t *testing.T) {
 	t.Parallel()
 
 	url := database(t)
@@ -219,7 +219,7 @@ func TestLeaseThatIsTakenAwayUnderLoadLeavesNoGap(t *testing.T) {
 	require.NoError(t, group.Wait())
 }
 
-func TestClosingHandsTheLeaseOverAtOnce(t *testing.T) {
+func TestCloseReleasesLeaseImmediately(t *testing.T) {
 	t.Parallel()
 
 	url := database(t)
@@ -339,7 +339,7 @@ func TestSequencerWhoseLeaseWasTakenNumbersNothing(t *testing.T) {
 		UPDATE pgjournal_journals SET holder = 'other', fence = fence + 1, lease_until = clock_timestamp() + interval '1 hour'`)
 	require.NoError(t, err)
 
-	ctx, cancel := context.WithTimeoutCause(t.Context(), slowness.Scale(time.Minute), errors.New("the test waited too long"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), slowness.Scale(time.Minute), errors.New("timed out"))
 	defer cancel()
 
 	type result struct {

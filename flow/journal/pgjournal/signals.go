@@ -28,7 +28,7 @@ func (c *core) announce(n news) {
 	c.news.head = max(c.news.head, n.head)
 	c.mu.Unlock()
 
-	kick(c.tell)
+	kick(c.notifySignal)
 }
 
 // announceWork is called after a batch was committed here.
@@ -78,7 +78,7 @@ func (c *core) notify(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-c.tell:
+		case <-c.notifySignal:
 		}
 
 		c.mu.Lock()
@@ -143,7 +143,7 @@ func (c *core) listenOnce(ctx context.Context) error {
 	connection := acquired.Hijack()
 
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
 
 		_ = connection.Close(ctx)
@@ -161,11 +161,11 @@ func (c *core) listenOnce(ctx context.Context) error {
 			return fmt.Errorf("wait for a notification: %w", err)
 		}
 
-		c.hear(notification.Payload)
+		c.handleNotification(notification.Payload)
 	}
 }
 
-func (c *core) hear(payload string) {
+func (c *core) handleNotification(payload string) {
 	var (
 		id   int64
 		head journal.Position

@@ -272,7 +272,7 @@ type talk struct {
 	next     func() (journal.Record[flow.Entry], error, bool)
 }
 
-var errSlow = errors.New("the test waited too long")
+var errSlow = errors.New("timed out")
 
 // newTalk runs a chat with paragraphs of at most 40 characters.
 func newTalk(t *testing.T) *talk {

@@ -39,7 +39,7 @@ func TestAnswerIsProducedAsItIsWritten(t *testing.T) {
 	k.begin("analysis", tarsy.EventFinalAnalysis, tarsy.EventCompleted, "It leaks.", tarsy.NewMetadata(tarsy.FinalAnalysisMetadata{
 		ForcedConclusion: true, Reason: tarsy.ForcedDeadline,
 	}))
-	k.expect("! told to conclude: the time was nearly up")
+	k.expect("! forced to conclude: almost out of time")
 
 	other := "earlier"
 	k.keep(tarsy.TimelineEvent{ID: "other", StageID: &other, EventType: tarsy.EventFinalAnalysis, Status: tarsy.EventCompleted, Content: "Another answer."})
@@ -163,7 +163,7 @@ func TestLostConnectionIsReportedAndAnswerContinues(t *testing.T) {
 }
 
 // A connection that fails at first is retried, even after the question was accepted.
-func TestConnectionThatFailsAtFirstIsMadeAgain(t *testing.T) {
+func TestFailedFirstConnectionIsRetried(t *testing.T) {
 	t.Parallel()
 
 	k := newTalk(t)

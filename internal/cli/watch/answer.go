@@ -67,7 +67,7 @@ func Pieces(s *live.Session, stageID string) []Piece {
 
 			piece.Text = text
 
-			for _, warning := range []string{forced(item), unfounded(item)} {
+			for _, warning := range []string{forced(item), unknownCitations(item)} {
 				if warning != "" {
 					pieces = append(pieces, Piece{Key: piece.Key + warning, Kind: PieceWarning, Text: warning, Complete: true})
 				}

@@ -27,7 +27,7 @@ func pieces(events ...tarsy.TimelineEvent) []Piece {
 	return Pieces(session, "stage")
 }
 
-func TestToolCallTellsHowItEnded(t *testing.T) {
+func TestToolCallReportsItsResult(t *testing.T) {
 	t.Parallel()
 
 	for want, change := range map[string]func(*tarsy.TimelineEvent, *tarsy.ToolCallMetadata){
@@ -69,7 +69,7 @@ func TestPiecesAreTextsToolCallsAndWarnings(t *testing.T) {
 	require.Equal(t, []Piece{
 		{Key: "runbook", Kind: PieceWarning, Text: "The runbook is gone.", Complete: true},
 		{Key: "short", Kind: PieceWarning, Text: "Shortened.", Complete: true},
-		{Key: "responsecites calls that are not there: 9.9.9", Kind: PieceWarning, Text: "cites calls that are not there: 9.9.9", Complete: true},
+		{Key: "responsecites unknown calls: 9.9.9", Kind: PieceWarning, Text: "cites unknown calls: 9.9.9", Complete: true},
 		{Key: "response", Text: "It leaks.", Complete: true},
 	}, pieces(
 		timeline("thought", tarsy.EventThinking, tarsy.EventCompleted, "Hm.", 2), failure, warning,

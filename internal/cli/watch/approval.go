@@ -71,9 +71,9 @@ func (a *approval) decision() string {
 	case tarsy.ApprovalApproved, tarsy.ApprovalRejected:
 		text += " by " + terminal.Line(a.DecidedBy)
 	case tarsy.ApprovalExpired:
-		text = "nobody decided in time"
+		text = "no decision in time"
 	case tarsy.ApprovalWithdrawn:
-		text = "no longer wanted, nobody decided"
+		text = "withdrawn without a decision"
 	}
 
 	if a.Approval.Arguments != nil {

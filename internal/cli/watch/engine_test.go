@@ -367,15 +367,15 @@ func TestEarlyEndIsShownWithItsReason(t *testing.T) {
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 60})
 
 	for _, wanted := range []string{
-		"! The runbook could not be read: 404.", "runbook_unavailable", "! told to conclude: the time was nearly up",
-		"! cites calls that are not there: 1.1.9, 7.1.1",
-		"The result was not summarised", "… 4 more lines", "✓ completed after 5.0 s, concluded early: its time was nearly up",
+		"! The runbook could not be read: 404.", "runbook_unavailable", "! forced to conclude: almost out of time",
+		"! cites unknown calls: 1.1.9, 7.1.1",
+		"The result was not summarised", "… 4 more lines", "✓ completed after 5.0 s, concluded early: almost out of time",
 	} {
 		require.Contains(t, show(m), wanted)
 	}
 
 	for _, wanted := range []string{
-		"warning   The runbook could not be read: 404. (runbook_unavailable)", "analysis  (cites calls that are not there: 1.1.9, 7.1.1) (told to conclude: the time was nearly up) Likely memory.",
+		"warning   The runbook could not be read: 404. (runbook_unavailable)", "analysis  (cites unknown calls: 1.1.9, 7.1.1) (forced to conclude: almost out of time) Likely memory.",
 		"(failed) The result was not summarised", "session   completed after 5.0 s, concluded early",
 	} {
 		require.Contains(t, out.String(), wanted)

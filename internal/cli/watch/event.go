@@ -78,7 +78,7 @@ func (b *body) analysis(item *live.Item) []string {
 		lines = append(lines, b.remark(terminal.Yellow, "! "+why))
 	}
 
-	if what := unfounded(item); what != "" {
+	if what := unknownCitations(item); what != "" {
 		lines = append(lines, b.remark(terminal.Yellow, "! "+what))
 	}
 
@@ -101,22 +101,22 @@ func (b *body) failure(item *live.Item) []string {
 
 // response renders a model's intermediate response.
 func (b *body) response(item *live.Item) []string {
-	said := live.SplitReply(item.Content)
-	if !said.Found {
+	reply := live.SplitReply(item.Content)
+	if !reply.Found {
 		return b.prose(item.Content, terminal.Plain)
 	}
 
 	var lines []string
-	if said.Thought != "" || said.Answer == "" {
-		lines = b.prose(said.Thought, terminal.Dim.With(terminal.Italic))
+	if reply.Thought != "" || reply.Answer == "" {
+		lines = b.prose(reply.Thought, terminal.Dim.With(terminal.Italic))
 	}
 
-	if said.Answer != "" {
+	if reply.Answer != "" {
 		if len(lines) > 0 {
 			lines = append(lines, "")
 		}
 
-		lines = append(lines, b.prose(said.Answer, terminal.Plain)...)
+		lines = append(lines, b.prose(reply.Answer, terminal.Plain)...)
 	}
 
 	return lines

@@ -32,29 +32,29 @@ func forced(i *live.Item) string {
 
 	switch analysis.Reason {
 	case tarsy.ForcedIterations:
-		return "told to conclude after " + count(analysis.MaxIterations, "iteration")
+		return "forced to conclude after " + count(analysis.MaxIterations, "iteration")
 	case tarsy.ForcedDeadline:
-		return "told to conclude: the time was nearly up"
+		return "forced to conclude: almost out of time"
 	case tarsy.ForcedBudget:
-		return "told to conclude: the budget was used up"
+		return "forced to conclude: the budget was used up"
 	case tarsy.ForcedResolved:
-		return "told to conclude: the alert was resolved"
+		return "forced to conclude: the alert was resolved"
 	case tarsy.ForcedRepeatedCalls:
-		return "told to conclude: it repeated the same tool calls"
+		return "forced to conclude: it repeated the same tool calls"
 	case tarsy.NotForced:
 	}
 
-	return "told to conclude"
+	return "forced to conclude"
 }
 
-// unfounded lists the nonexistent calls that an analysis cites; empty if there are none.
-func unfounded(i *live.Item) string {
+// unknownCitations lists the nonexistent calls that an analysis cites; empty if there are none.
+func unknownCitations(i *live.Item) string {
 	unknown := tarsy.MetadataAs[tarsy.FinalAnalysisMetadata](i.Metadata).UnknownCitations
 	if len(unknown) == 0 {
 		return ""
 	}
 
-	return "cites calls that are not there: " + terminal.Line(strings.Join(unknown, ", "))
+	return "cites unknown calls: " + terminal.Line(strings.Join(unknown, ", "))
 }
 
 // isWarning reports whether an error ended nothing, because the work continued in another way.

@@ -31,8 +31,8 @@ func (l *Lines) write(item *live.Item) {
 
 		return
 	case tarsy.EventResponse:
-		if said := live.SplitReply(item.Content); said.Found && said.Answer == "" {
-			l.line(at, "thinking", l.who(item)+strings.TrimSpace(terminal.Clean(said.Thought)))
+		if reply := live.SplitReply(item.Content); reply.Found && reply.Answer == "" {
+			l.line(at, "thinking", l.who(item)+strings.TrimSpace(terminal.Clean(reply.Thought)))
 
 			return
 		}
@@ -60,7 +60,7 @@ func (l *Lines) analysis(item *live.Item) {
 		text = "(" + why + ") " + text
 	}
 
-	if what := unfounded(item); what != "" {
+	if what := unknownCitations(item); what != "" {
 		text = "(" + what + ") " + text
 	}
 

@@ -122,13 +122,13 @@ func (m *model) entry(item tarsy.SessionItem, chosen bool) []string {
 
 	status := m.palette.Paint(StatusStyle(item.Status), terminal.Pad(statusSign(item.Status, m.spin())+" "+words(string(item.Status)), len("○ in progress ")))
 	when := terminal.Age(m.now.Sub(item.CreatedAt)) + " ago"
-	said := terminal.Line(cmp.Or(Headline(item.Outcome, item.Cause), item.ExecutiveSummary, item.ErrorMessage))
+	summary := terminal.Line(cmp.Or(Headline(item.Outcome, item.Cause), item.ExecutiveSummary, item.ErrorMessage))
 
 	row := body{palette: m.palette, width: m.width - len("  ") - 1}
 
 	return []string{
 		mark + row.spread(name+" "+status+" "+m.palette.Paint(terminal.Dim, when), m.palette.Paint(terminal.Dim, shortID(item.ID))),
-		"  " + m.palette.Paint(terminal.Dim, terminal.Truncate(said, m.width-len("    "))),
+		"  " + m.palette.Paint(terminal.Dim, terminal.Truncate(summary, m.width-len("    "))),
 	}
 }
 

@@ -53,7 +53,7 @@ func outcome(s *live.Session) (terminal.Style, string) {
 func early(reason string) string {
 	switch tarsy.ForcedConclusion(reason) {
 	case tarsy.ForcedDeadline:
-		return "concluded early: its time was nearly up"
+		return "concluded early: almost out of time"
 	case tarsy.ForcedBudget:
 		return "concluded early: its budget was used up"
 	case tarsy.ForcedResolved:

@@ -13,12 +13,12 @@ func TestEveryReasonToConcludeIsExplained(t *testing.T) {
 	t.Parallel()
 
 	for reason, want := range map[tarsy.ForcedConclusion]struct{ agent, session string }{
-		tarsy.ForcedIterations: {"told to conclude after 3 iterations", ""},
-		tarsy.ForcedDeadline:   {"told to conclude: the time was nearly up", "concluded early: its time was nearly up"},
-		tarsy.ForcedBudget:     {"told to conclude: the budget was used up", "concluded early: its budget was used up"},
-		tarsy.ForcedResolved:   {"told to conclude: the alert was resolved", "concluded early: its alert was resolved"},
+		tarsy.ForcedIterations: {"forced to conclude after 3 iterations", ""},
+		tarsy.ForcedDeadline:   {"forced to conclude: almost out of time", "concluded early: almost out of time"},
+		tarsy.ForcedBudget:     {"forced to conclude: the budget was used up", "concluded early: its budget was used up"},
+		tarsy.ForcedResolved:   {"forced to conclude: the alert was resolved", "concluded early: its alert was resolved"},
 		tarsy.ForcedRepeatedCalls: {
-			"told to conclude: it repeated the same tool calls", "concluded early: an agent repeated the same tool calls",
+			"forced to conclude: it repeated the same tool calls", "concluded early: an agent repeated the same tool calls",
 		},
 	} {
 		item := &live.Item{Metadata: tarsy.NewMetadata(tarsy.FinalAnalysisMetadata{ForcedConclusion: true, Reason: reason, MaxIterations: 3})}

@@ -45,7 +45,7 @@ func (m *model) pressInterrupt() tea.Cmd {
 	}
 
 	m.question.interrupted = true
-	m.notice = "cancelling the answer; Ctrl-C again leaves"
+	m.notice = "cancelling the answer; press Ctrl-C again to leave"
 
 	if m.question.sending {
 		return nil // cancelled once it is accepted

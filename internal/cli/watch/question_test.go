@@ -292,7 +292,7 @@ func TestCtrlCBeforeServerRespondsCancelsAnswerOnce(t *testing.T) {
 	press(m, "w")
 	_, ask := m.Update(keyOf("enter"))
 	require.False(t, press(m, "ctrl+c"))
-	require.Contains(t, show(m), "cancelling the answer; Ctrl-C again leaves")
+	require.Contains(t, show(m), "cancelling the answer; press Ctrl-C again to leave")
 	require.Len(t, f.calls, 1, "there is nothing to cancel yet")
 
 	_, cancel := m.Update(ask())

@@ -57,7 +57,7 @@ func (b *body) stageTitle(item *live.Item, right string) string {
 
 	what := stageTitle(item)
 	if n := len(item.Agents); n > 1 {
-		what += " · " + count(n, "agent") + " at once"
+		what += " · " + count(n, "agent") + " in parallel"
 	}
 
 	return b.title("Stage "+strconv.Itoa(item.Index), what, right)

@@ -73,8 +73,8 @@ func (s *Session) promoteAnswer(agent *Agent, p tarsy.TimelineCreatedPayload) bo
 	}
 
 	if before != "" {
-		if said := SplitReply(last.Content); said.Found && said.Thought != "" {
-			last.setText(headThought + " " + said.Thought)
+		if reply := SplitReply(last.Content); reply.Found && reply.Thought != "" {
+			last.setText(headThought + " " + reply.Thought)
 
 			return false
 		}

@@ -139,8 +139,8 @@ func TestReplanningAnyChatPrefixLeadsToTheSameEnd(t *testing.T) {
 	})
 }
 
-// askedOn asks another question of a session that has just been released and checks that it is answered, whatever happened to the last one.
-func (m *model) askedOn(t *rapid.T, before tarsy.Session, p *play, asked int, pick func(int) int) {
+// checkNextQuestion asks another question of a session that has just been released and checks that it is answered, whatever happened to the last one.
+func (m *model) checkNextQuestion(t *rapid.T, before tarsy.Session, p *play, asked int, pick func(int) int) {
 	p.ask(fmt.Sprintf("question %d", asked+1))
 	m.finishPlay(t, p, pick)
 	requireChats(t, before, p, asked+1)
@@ -159,7 +159,7 @@ func (m *model) checkAnswerCancelled(t *rapid.T, before tarsy.Session, prefix *p
 	requireChats(t, before, p, asked)
 	require.Equal(t, tarsy.StatusCancelled, p.lastChat().Status)
 	require.Equal(t, tarsy.RequestDone, p.answered[len(p.answered)-1].Status)
-	m.askedOn(t, before, p, asked, pick)
+	m.checkNextQuestion(t, before, p, asked, pick)
 }
 
 // checkAnswerCancelledAfterPlan requests a cancellation between the plan and its step: it ends the answer, or it is refused as too late.
@@ -183,7 +183,7 @@ func (m *model) checkAnswerCancelledAfterPlan(t *rapid.T, before tarsy.Session, 
 		require.Equal(t, tarsy.StatusCancelled, p.lastChat().Status)
 	}
 
-	m.askedOn(t, before, p, asked, pick)
+	m.checkNextQuestion(t, before, p, asked, pick)
 }
 
 // checkAnswerTimedOut lets the answer's deadline pass at this prefix.
@@ -199,7 +199,7 @@ func (m *model) checkAnswerTimedOut(t *rapid.T, before tarsy.Session, prefix *pl
 	m.finishPlay(t, p, pick)
 	requireChats(t, before, p, asked)
 	require.Equal(t, tarsy.StatusTimedOut, p.lastChat().Status)
-	m.askedOn(t, before, p, asked, pick)
+	m.checkNextQuestion(t, before, p, asked, pick)
 }
 
 // checkAskedAfterPlan asks between the plan to release and the release: the question must not be refused as too late.

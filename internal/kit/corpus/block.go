@@ -14,7 +14,7 @@ func urls() []kind {
 			password := r.pick(r.alnum(18), r.from(lower+digits, 6)+"-"+r.from(lower, 6)+"."+r.digits(4), "p%40ss"+r.alnum(8))
 
 			return value{text: fmt.Sprintf(format, password, r.host()), secrets: []string{password}}
-		}, []context{bareLog, barePath, inYAML, inQuotedYAML, inJSON, inEnv, inPodEnv, inNestedJSON, said, inFlag}}
+		}, []context{bareLog, barePath, inYAML, inQuotedYAML, inJSON, inEnv, inPodEnv, inNestedJSON, inProse, inFlag}}
 	}
 
 	return []kind{

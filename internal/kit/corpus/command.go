@@ -35,7 +35,7 @@ func hardLines() []kind {
 	}
 	command := func(name, format string) kind { return of(commandPlaces, name, format, word) }
 	logged := func(name, format string, secret func(*random) string) kind {
-		return of([]context{alone, said}, name, format, secret)
+		return of([]context{alone, inProse}, name, format, secret)
 	}
 	basic := func(r *random) string {
 		return base64.StdEncoding.EncodeToString([]byte("svc-" + r.word() + ":" + r.alnum(12)))

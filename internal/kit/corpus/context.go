@@ -94,8 +94,8 @@ var (
 	barePath = context{"bare in quotes", func(r *random, _, text string) string {
 		return fmt.Sprintf(`request to %s failed: unexpected value "%s", see the runbook`, r.host(), text)
 	}, quoted}
-	alone = context{"text", func(r *random, _, text string) string { return text }, plain}
-	said  = context{"prose", func(r *random, _, text string) string {
+	alone   = context{"text", func(r *random, _, text string) string { return text }, plain}
+	inProse = context{"prose", func(r *random, _, text string) string {
 		return fmt.Sprintf("The %s pods restart since noon. I tried this:\n\n```\n%s\n```\n\nand it still fails, any idea?", r.word(), text)
 	}, plain}
 	asJSON = context{"json string", func(r *random, _, text string) string {

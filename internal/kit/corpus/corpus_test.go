@@ -75,7 +75,7 @@ func TestHardCorpusIsLabelledAndHalved(t *testing.T) {
 			require.Contains(t, s.Text, secret, "%s in %s", s.Kind, s.Context)
 		}
 
-		if s.HeldBack() {
+		if s.HeldOut() {
 			held++
 		}
 	}

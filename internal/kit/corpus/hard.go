@@ -36,10 +36,10 @@ func hardSample(r *random, k kind, c context, e encoding) Sample {
 	return sample
 }
 
-// HeldBack reports whether the sample belongs to the half of the hard corpus that is not looked at while patterns are
+// HeldOut reports whether the sample belongs to the half of the hard corpus that is not looked at while patterns are
 // written. It depends on the kind, the context and the encoding, so the other half has other combinations, not just other
 // values.
-func (s Sample) HeldBack() bool {
+func (s Sample) HeldOut() bool {
 	h := fnv.New64a()
 	h.Write([]byte(s.Kind + "\x00" + s.Context))
 

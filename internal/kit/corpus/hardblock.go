@@ -10,14 +10,14 @@ import (
 // hardBlocks returns lists of secrets, and keys with a part missing.
 func hardBlocks() []kind {
 	several := func(name, format string, secret func(*random) string) kind {
-		return kind{name: name, contexts: []context{alone, said, inFile}, make: func(r *random) value {
+		return kind{name: name, contexts: []context{alone, inProse, inFile}, make: func(r *random) value {
 			a, b := secret(r), secret(r)
 
 			return value{fmt.Sprintf(format, a, b), []string{a, b}}
 		}}
 	}
 	key := func(name string, head []byte, size int, cut func(lines []string) string) kind {
-		return kind{name: name, contexts: []context{alone, said, inFile}, make: func(r *random) value {
+		return kind{name: name, contexts: []context{alone, inProse, inFile}, make: func(r *random) value {
 			raw := base64.StdEncoding.EncodeToString(append(slices.Clone(head), r.bytes(size)...))
 
 			var lines []string

@@ -78,7 +78,7 @@ func judge(s *Score, sample Sample, masked string) {
 		if rest := readablePart(secret, masked); rest == "" {
 			s.Found++
 		} else {
-			s.Misses = append(s.Misses, Miss{sample, masked, "still there: " + rest})
+			s.Misses = append(s.Misses, Miss{sample, masked, "not masked: " + rest})
 		}
 	}
 
@@ -91,20 +91,20 @@ func judge(s *Score, sample Sample, masked string) {
 		if inside > 0 {
 			s.Right++
 		} else {
-			s.Misses = append(s.Misses, Miss{sample, masked, "hidden for nothing: " + sample.Text[h[0]:h[1]]})
+			s.Misses = append(s.Misses, Miss{sample, masked, "masked but not secret: " + sample.Text[h[0]:h[1]]})
 		}
 	}
 }
 
-// telling is the length from which a remaining piece of a secret counts as readable.
-const telling = 8
+// minLeak is the length from which a remaining piece of a secret counts as readable.
+const minLeak = 8
 
 // readablePart returns the first piece of a secret that can still be read.
 func readablePart(secret, masked string) string {
 	masked = marker.ReplaceAllLiteralString(masked, "\n\x00\n")
 
-	for i := 0; i+telling <= len(secret); i++ {
-		if piece := secret[i : i+telling]; strings.Contains(masked, piece) {
+	for i := 0; i+minLeak <= len(secret); i++ {
+		if piece := secret[i : i+minLeak]; strings.Contains(masked, piece) {
 			return piece
 		}
 	}

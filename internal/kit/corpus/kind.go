@@ -12,11 +12,11 @@ var (
 	// opaque extends keyed for machine-generated values, which also appear in URLs and properties.
 	opaque = slices.Concat(keyed, []context{inURL, inProperties, inPodJSON})
 	// shaped is for secrets that are recognizable by their shape.
-	shaped = []context{bareLog, barePath, inYAML, inJSON, inURL, inEnv, inNestedJSON, said, inPodJSON}
+	shaped = []context{bareLog, barePath, inYAML, inJSON, inURL, inEnv, inNestedJSON, inProse, inPodJSON}
 	// line is for a line of text that contains a secret.
-	line = []context{alone, said, asJSON}
+	line = []context{alone, inProse, asJSON}
 	// block is for multi-line secrets.
-	block = []context{alone, said, asJSON, inBlock, inEscapedEnv, inJSON}
+	block = []context{alone, inProse, asJSON, inBlock, inEscapedEnv, inJSON}
 )
 
 func kinds() []kind { return slices.Concat(tokens(), named(), urls(), lines(), blocks()) }

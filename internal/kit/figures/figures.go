@@ -35,7 +35,7 @@ func Compare(tb testing.TB, file string, measured map[string]float64, optional f
 
 	figures, comment, err := read(file)
 	require.NoError(tb, err)
-	require.NotEmpty(tb, comment, "%s says nothing about what it holds", file)
+	require.NotEmpty(tb, comment, "%s has no comment that describes it", file)
 
 	if update := flag.Lookup("update"); update != nil && update.Value.String() == "true" {
 		require.NoError(tb, write(file, comment, figures, measured))
@@ -62,9 +62,9 @@ func compare(file, name string, cost float64, figures map[string]figure) string 
 
 	switch {
 	case !ok:
-		return fmt.Sprintf("%s has no figure: add it to %s with make golden, and write why it is what it is", name, file)
+		return fmt.Sprintf("%s has no figure: add it to %s with make golden, and add the reason", name, file)
 	case known.why == "":
-		return fmt.Sprintf("the figure of %s in %s has no reason: write why it is what it is", name, file)
+		return fmt.Sprintf("the figure of %s in %s has no reason: add one", name, file)
 	case math.Abs(cost-known.number) <= tolerance*known.number:
 		return ""
 	}

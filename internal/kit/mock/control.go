@@ -201,7 +201,7 @@ func (s *Server) getGate(w http.ResponseWriter, r *http.Request) error {
 
 	wait, err := time.ParseDuration("0" + r.URL.Query().Get("wait"))
 	if err != nil || wait < 0 || wait > maxWait {
-		return &tarsy.Error{Code: tarsy.CodeInvalidParameter, Message: "wait is a time such as 5s, at most 5m.", Field: "wait"}
+		return &tarsy.Error{Code: tarsy.CodeInvalidParameter, Message: "wait must be a duration of at most 5m, such as 5s.", Field: "wait"}
 	}
 
 	timer := time.NewTimer(wait)

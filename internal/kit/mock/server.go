@@ -88,8 +88,8 @@ type Server struct {
 	mcp       atomic.Pointer[tools]
 	discord   atomic.Pointer[guilds]
 	slack     atomic.Pointer[guilds]
-	// strays has the unexpected requests without a lane: those that were refused one.
-	strays lane
+	// unassigned has the unexpected requests without a lane: those that were refused one.
+	unassigned lane
 }
 
 // New returns a server.
@@ -134,7 +134,7 @@ type guilds struct {
 // Discord and the virtual Slack. It keeps the journal.
 func (s *Server) Reload() {
 	s.lanes.forgetAll()
-	s.strays.forget()
+	s.unassigned.forget()
 	s.exchanges.Store.Clear(nil)
 
 	if s.cfg.MCP != nil {
@@ -296,7 +296,7 @@ func (s *Server) done(x *exchange.Exchange) {
 
 	lane := s.lanes.find(x.Entry.Lane)
 	if lane == nil {
-		lane = &s.strays
+		lane = &s.unassigned
 	}
 
 	lane.note(x.Entry)

@@ -38,7 +38,7 @@ func (s *Server) Verify() []Verdict {
 
 // verifyRest adds what belongs to no lane.
 func (s *Server) verifyRest(v Verdict) Verdict {
-	v.Unexpected = append(v.Unexpected, s.strays.unexpectedNow()...)
+	v.Unexpected = append(v.Unexpected, s.unassigned.unexpectedNow()...)
 
 	if servers := s.mcp.Load(); servers != nil {
 		v.Unused = append(v.Unused, servers.Unused()...)

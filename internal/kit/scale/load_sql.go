@@ -48,7 +48,7 @@ SELECT id, alert_type, 'Pod ' || service || '-' || pod || ' was OOMKilled, trace
 FROM numbered ORDER BY i`
 
 // listSQL does the work of the trigger session_list_insert, which is disabled during loading: extracting the words of texts
-// that differ in only a few words took half of the time. TestLoadedListIsThatOfTriggers compares the results.
+// that differ in only a few words took half of the time. TestLoadedListMatchesTriggers compares the results.
 const listSQL = numberedSQL + `, texts AS MATERIALIZED (
     SELECT alert_type, analysis, session_words(session_title(alert_type || ' ' || title, ' ' || summary, '', ''),
         'Pod ' || service || ' was OOMKilled, trace ', analysis) AS words

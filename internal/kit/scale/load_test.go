@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Wrap(m)) }
 
-func TestLoadedListIsThatOfTriggers(t *testing.T) {
+func TestLoadedListMatchesTriggers(t *testing.T) {
 	t.Parallel()
 
 	url := pgtest.New(t)

@@ -14,9 +14,9 @@ import (
 const (
 	// reference is how long the work takes on an idle core of an ordinary server of 2024.
 	reference = 500 * time.Microsecond
-	// mostMeasured limits how long measuring takes, and mostTimes how much longer a limit gets.
-	mostMeasured = 4 * time.Millisecond
-	mostTimes    = 20
+	// maxMeasureTime limits how long measuring takes, and maxFactor how much longer a limit gets.
+	maxMeasureTime = 4 * time.Millisecond
+	maxFactor      = 20
 )
 
 // measured is the factor of this process in fixed point; 0 before it is measured.
@@ -64,7 +64,7 @@ func (m measurement) factor() float64 {
 
 	kept := 1 - m.cpu.StolenShare()
 
-	return min(slower*busier/max(kept, 1.0/mostTimes), mostTimes)
+	return min(slower*busier/max(kept, 1.0/maxFactor), maxFactor)
 }
 
 func measure() measurement {
@@ -81,7 +81,7 @@ func timeWork(now func() time.Time) time.Duration {
 	for done := 1; ; done++ {
 		work(table)
 
-		if spent := now().Sub(begin); done == parts || spent >= mostMeasured {
+		if spent := now().Sub(begin); done == parts || spent >= maxMeasureTime {
 			return spent * parts / time.Duration(done)
 		}
 	}

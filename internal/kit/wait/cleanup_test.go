@@ -15,7 +15,7 @@ import (
 
 // A test's context is cancelled before its cleanups run, so a shutdown in a cleanup has no time left: it only succeeds on
 // an idle machine.
-func TestNoCleanupUsesTheContextOfItsTest(t *testing.T) {
+func TestNoCleanupUsesTestContext(t *testing.T) {
 	t.Parallel()
 
 	files := token.NewFileSet()

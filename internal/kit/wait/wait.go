@@ -20,7 +20,7 @@ const (
 	pause = 5 * time.Millisecond
 )
 
-var errLimit = errors.New("the test waited too long")
+var errLimit = errors.New("timed out")
 
 // Limit returns the time limit of the waits in this package.
 func Limit() time.Duration { return slowness.Scale(limit) }
@@ -42,7 +42,7 @@ func UntilWithin(t testing.TB, limit time.Duration, what string, holds func() bo
 
 	for deadline := time.Now().Add(limit); !holds(); <-again.C {
 		if time.Now().After(deadline) {
-			require.FailNow(t, "waited in vain for "+what, "the limit is %s", limit)
+			require.FailNow(t, "timed out waiting for "+what, "the limit is %s", limit)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func ForWithin[T any](t testing.TB, limit time.Duration, c <-chan T, what string
 	case value := <-c:
 		return value
 	case <-timeout.C:
-		require.FailNow(t, "waited in vain for "+what, "the limit is %s", limit)
+		require.FailNow(t, "timed out waiting for "+what, "the limit is %s", limit)
 
 		panic("FailNow does not return")
 	}

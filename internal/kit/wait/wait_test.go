@@ -32,7 +32,7 @@ func TestWaitsEndAtTheirLimitAndSayForWhat(t *testing.T) {
 		wait.UntilWithin(t, 20*time.Millisecond, "a miracle", func() bool { return false })
 		t.Errorf("the wait did not fail")
 	})
-	require.Contains(t, complaint, "waited in vain for a miracle")
+	require.Contains(t, complaint, "timed out waiting for a miracle")
 	require.Contains(t, complaint, "the limit is 20ms")
 	require.NotContains(t, complaint, "did not fail")
 
@@ -40,7 +40,7 @@ func TestWaitsEndAtTheirLimitAndSayForWhat(t *testing.T) {
 		wait.ForWithin(t, 20*time.Millisecond, make(chan int), "a number")
 		t.Errorf("the wait did not fail")
 	})
-	require.Contains(t, complaint, "waited in vain for a number")
+	require.Contains(t, complaint, "timed out waiting for a number")
 	require.NotContains(t, complaint, "did not fail")
 }
 

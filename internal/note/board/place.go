@@ -86,7 +86,7 @@ func (s *Service) ordered(ctx context.Context, change func(*store.Tx) error) err
 		}
 	}
 
-	return tarsy.Errorf(tarsy.CodeConflict, "others move the same rows; try again")
+	return tarsy.Errorf(tarsy.CodeConflict, "the same rows are being moved concurrently; try again")
 }
 
 // query reads places of the column. rest follows the WHERE clause; its parameters are numbered after the column's.

@@ -17,14 +17,14 @@ func (d *decision) subject() (notebook.EntityDetail, error) {
 	}
 
 	if entity.State == notebook.EntityRejected || entity.State == notebook.EntityMerged {
-		return entity, tarsy.Errorf(tarsy.CodeConflict, "the entity %q was %s meanwhile", entity.Title, entity.State)
+		return entity, tarsy.Errorf(tarsy.CodeConflict, "the entity %q has been %s since", entity.Title, entity.State)
 	}
 
 	return entity, nil
 }
 
-// applyToEntity accepts or rejects a proposed entity.
-func (d *decision) applyToEntity(ctx context.Context) (notebook.ReviewStatus, error) {
+// resolveEntity accepts or rejects a proposed entity.
+func (d *decision) resolveEntity(ctx context.Context) (notebook.ReviewStatus, error) {
 	entity, err := d.subject()
 	if err != nil {
 		return "", err
@@ -115,9 +115,9 @@ func (d *decision) checkProposed(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("read the proposed epic: %w", err)
 	case len(epics) == 0 || epics[0].ProjectID != d.item.Proposal.AssignProjectID:
-		return tarsy.Errorf(tarsy.CodeConflict, "the proposed epic was deleted meanwhile; choose another one or reject the proposal")
+		return tarsy.Errorf(tarsy.CodeConflict, "the proposed epic has been deleted since; choose another one or reject the proposal")
 	case epics[0].Status != notebook.EpicOpen:
-		return tarsy.Errorf(tarsy.CodeConflict, "the proposed epic %q is done meanwhile; choose another one or reject the proposal", epics[0].Name)
+		return tarsy.Errorf(tarsy.CodeConflict, "the proposed epic %q is already done; choose another one or reject the proposal", epics[0].Name)
 	default:
 		return nil
 	}
@@ -131,9 +131,9 @@ func (d *decision) checkProject(ctx context.Context, id string) error {
 	case err != nil:
 		return fmt.Errorf("read the proposed project: %w", err)
 	case len(projects) == 0:
-		return tarsy.Errorf(tarsy.CodeConflict, "the proposed project was deleted meanwhile; choose another one or reject the proposal")
+		return tarsy.Errorf(tarsy.CodeConflict, "the proposed project has been deleted since; choose another one or reject the proposal")
 	case projects[0].Status != notebook.ProjectActive:
-		return tarsy.Errorf(tarsy.CodeConflict, "the proposed project %q was archived meanwhile; choose another one or reject the proposal", projects[0].Name)
+		return tarsy.Errorf(tarsy.CodeConflict, "the proposed project %q has been archived since; choose another one or reject the proposal", projects[0].Name)
 	default:
 		return nil
 	}

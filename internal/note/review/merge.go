@@ -61,7 +61,7 @@ func (d *decision) merge(ctx context.Context) error {
 	}
 
 	if keep.ID == gone.ID {
-		return tarsy.Errorf(tarsy.CodeConflict, "the entities were merged meanwhile")
+		return tarsy.Errorf(tarsy.CodeConflict, "the entities have been merged since")
 	}
 
 	if err := d.checkMergedBefore(ctx, gone.ID); err != nil {
@@ -118,11 +118,11 @@ func (d *decision) checkMergedBefore(ctx context.Context, id string) error {
 func (d *decision) other() (notebook.EntityDetail, error) {
 	proposed, ok := d.entities[d.item.Proposal.DuplicateOf]
 	if !ok {
-		return proposed, tarsy.Errorf(tarsy.CodeConflict, "the other entity was deleted meanwhile; reject the proposal")
+		return proposed, tarsy.Errorf(tarsy.CodeConflict, "the other entity has been deleted since; reject the proposal")
 	}
 
 	if proposed.State == notebook.EntityMerged && proposed.MergedInto == nil {
-		return proposed, tarsy.Errorf(tarsy.CodeConflict, "the entity that the other one was merged into was deleted meanwhile; reject the proposal")
+		return proposed, tarsy.Errorf(tarsy.CodeConflict, "the entity that the other one was merged into has been deleted since; reject the proposal")
 	}
 
 	other, ok := family{byID: d.entities}.survivor(proposed.ID)
@@ -131,7 +131,7 @@ func (d *decision) other() (notebook.EntityDetail, error) {
 	}
 
 	if other.State == notebook.EntityRejected {
-		return other, tarsy.Errorf(tarsy.CodeConflict, "the entity %q was rejected meanwhile; reject the proposal", other.Title)
+		return other, tarsy.Errorf(tarsy.CodeConflict, "the entity %q has been rejected since; reject the proposal", other.Title)
 	}
 
 	return other, nil

@@ -9,7 +9,7 @@ import (
 	"tarsy.dev/tarsy/notebook"
 )
 
-func TestMergeUnitesTagsAndSources(t *testing.T) {
+func TestMergeCombinesTagsAndSources(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -64,7 +64,7 @@ func TestRejectedDuplicateLeavesBoth(t *testing.T) {
 	require.Equal(t, other.Version, detail.Other.Version)
 }
 
-func TestKeepIDChoosesEntityThatStays(t *testing.T) {
+func TestKeepIDSelectsSurvivor(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -113,10 +113,10 @@ func TestMergeWithEntityThatIsGoneIsRefused(t *testing.T) {
 	f := newFixture(t)
 
 	for says, sql := range map[string]string{
-		"was deleted":                       `DELETE FROM entities WHERE id = $1`,
-		"was rejected":                      `UPDATE entities SET state = 'rejected' WHERE id = $1`,
-		"was merged into was deleted":       `UPDATE entities SET state = 'merged' WHERE id = $1`,
-		`"Rotate the keys" was rejected me`: `UPDATE entities SET state = 'rejected' WHERE id <> $1 AND state = 'proposed'`,
+		"the other entity has been deleted":   `DELETE FROM entities WHERE id = $1`,
+		"has been rejected":                   `UPDATE entities SET state = 'rejected' WHERE id = $1`,
+		"was merged into has been deleted":    `UPDATE entities SET state = 'merged' WHERE id = $1`,
+		`"Rotate the keys" has been rejected`: `UPDATE entities SET state = 'rejected' WHERE id <> $1 AND state = 'proposed'`,
 	} {
 		entity, other := f.entity(t, "Rotate the keys"), f.entity(t, "Rotate keys")
 		item := f.item(t, notebook.ReviewDuplicate, entity, notebook.Proposal{DuplicateOf: other.ID})

@@ -196,7 +196,7 @@ func (d *decision) decide(ctx context.Context) (notebook.ReviewItem, error) {
 func (d *decision) apply(ctx context.Context) (notebook.ReviewStatus, error) {
 	switch d.item.Kind {
 	case notebook.ReviewEntity:
-		return d.applyToEntity(ctx)
+		return d.resolveEntity(ctx)
 	case notebook.ReviewAssignment:
 		return d.assign(ctx)
 	case notebook.ReviewDuplicate:
@@ -208,6 +208,6 @@ func (d *decision) apply(ctx context.Context) (notebook.ReviewStatus, error) {
 	case notebook.ReviewEpic:
 		return d.createEpic(ctx)
 	default:
-		return "", fmt.Errorf("a review item has the kind %q, which nobody decides", d.item.Kind)
+		return "", fmt.Errorf("unknown kind of review item: %q", d.item.Kind)
 	}
 }

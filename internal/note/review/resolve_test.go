@@ -124,7 +124,7 @@ func TestEditedAssignmentFilesEntityElsewhere(t *testing.T) {
 	f.exec(t, `DELETE FROM projects WHERE id = $1`, gone)
 
 	_, err := f.resolve(t, item, notebook.ReviewResolution{Decision: notebook.DecisionEdit, Entity: &notebook.EntityInput{Owner: new("cy")}})
-	requireError(t, err, tarsy.CodeConflict, "", "deleted meanwhile")
+	requireError(t, err, tarsy.CodeConflict, "", "deleted since")
 
 	detail, err := f.resolve(t, item, notebook.ReviewResolution{
 		Decision: notebook.DecisionEdit, Entity: &notebook.EntityInput{ProjectID: &other, Owner: new("cy")},
@@ -162,10 +162,10 @@ func TestAssignmentToUnusedPlaceIsRefused(t *testing.T) {
 	item := f.item(t, notebook.ReviewAssignment, f.entity(t, "Rotate the keys"), notebook.Proposal{AssignProjectID: project, AssignEpicID: epic})
 
 	for _, c := range []struct{ sql, id, says string }{
-		{`UPDATE epics SET status = 'done' WHERE id = $1`, epic, `"Keys" is done`},
-		{`DELETE FROM epics WHERE id = $1`, epic, "epic was deleted"},
-		{`UPDATE projects SET status = 'archived' WHERE id = $1`, project, `"Security" was archived`},
-		{`DELETE FROM projects WHERE id = $1`, project, "project was deleted"},
+		{`UPDATE epics SET status = 'done' WHERE id = $1`, epic, `"Keys" is already done`},
+		{`DELETE FROM epics WHERE id = $1`, epic, "epic has been deleted"},
+		{`UPDATE projects SET status = 'archived' WHERE id = $1`, project, `"Security" has been archived`},
+		{`DELETE FROM projects WHERE id = $1`, project, "project has been deleted"},
 	} {
 		f.exec(t, c.sql, c.id)
 
@@ -229,7 +229,7 @@ func TestEpicOfExistingNameTakesEntities(t *testing.T) {
 	require.Equal(t, &existing, f.stored(t, entity.ID).EpicID)
 }
 
-func TestEpicsOfSameNameAcceptedAtOnceBecomeOne(t *testing.T) {
+func TestConcurrentlyAcceptedEpicsWithSameNameBecomeOne(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)
@@ -364,7 +364,7 @@ func TestExactlyOneOfManyConcurrentDecisionsWins(t *testing.T) {
 	}
 }
 
-func TestBulkDecidesEachItemByItself(t *testing.T) {
+func TestResolveAllDecidesItemsIndependently(t *testing.T) {
 	t.Parallel()
 
 	f := newFixture(t)

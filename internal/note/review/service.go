@@ -51,7 +51,7 @@ func (s *Service) change(ctx context.Context, change func(*store.Tx) error) erro
 		}
 	}
 
-	return tarsy.Errorf(tarsy.CodeUnavailable, "others change the same entities right now; try again")
+	return tarsy.Errorf(tarsy.CodeUnavailable, "the same entities are being changed concurrently; try again")
 }
 
 // readItem reads a review item without locking it.

@@ -125,7 +125,7 @@ func (u *undo) lock(ctx context.Context, itemID, entityID string) error {
 	case u.item.Status == notebook.ReviewOpen:
 		return tarsy.Errorf(tarsy.CodeUndoConflict, "the review item is open; there is nothing to undo")
 	case last.ID == "":
-		return tarsy.Errorf(tarsy.CodeUndoConflict, "nobody decided this review item: it became obsolete; undo the decision that made it so")
+		return tarsy.Errorf(tarsy.CodeUndoConflict, "this review item was not decided but became obsolete; undo the decision that made it obsolete")
 	case last.ID != u.last.ID:
 		return errStale
 	case u.tx.Now.Sub(last.DecidedAt) > notebook.UndoPeriod:

@@ -114,7 +114,7 @@ func (db *DB) Change(ctx context.Context, change func(*Tx) error) error {
 		}
 	}
 
-	return tarsy.Errorf(tarsy.CodeUnavailable, "others change the same rows right now; try again")
+	return tarsy.Errorf(tarsy.CodeUnavailable, "the same rows are being changed concurrently; try again")
 }
 
 func (db *DB) changeOnce(ctx context.Context, change func(*Tx) error) error {
@@ -171,7 +171,7 @@ func CheckVersion(seen, present int64) error {
 		return nil
 	}
 
-	return tarsy.FieldErrorf(tarsy.CodeChangedMeanwhile, "If-Match", "it was changed meanwhile: it has version %d, not %d; load it and decide again", present, seen)
+	return tarsy.FieldErrorf(tarsy.CodeChangedMeanwhile, "If-Match", "it has been changed: the current version is %d, not %d; reload it and try again", present, seen)
 }
 
 // collect runs a query and returns its rows as structs, matching columns to fields by name.

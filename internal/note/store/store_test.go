@@ -227,7 +227,7 @@ func TestReviewItemIsStoredResolvedAndReopened(t *testing.T) {
 }
 
 // Two changes lock the same two rows in opposite orders, and each locks its second row only after the other has locked its first.
-func TestChangesThatWaitForEachOtherBothHappen(t *testing.T) {
+func TestDeadlockedChangesAreRetried(t *testing.T) {
 	t.Parallel()
 
 	db := open(t)

@@ -213,7 +213,7 @@ func TestConcurrentRestoresAreKeptApart(t *testing.T) {
 	_, err := connect(t, target).Exec(t.Context(), "SELECT pg_advisory_lock($1)", int64(0x7461727379_02))
 	require.NoError(t, err)
 
-	require.Contains(t, restoreError(t, target, file), "another restore works on this database")
+	require.Contains(t, restoreError(t, target, file), "another restore is running on this database")
 	require.Empty(t, objects(t, target))
 }
 

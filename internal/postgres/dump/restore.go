@@ -10,8 +10,8 @@ import (
 	"tarsy.dev/tarsy/internal/postgres"
 )
 
-// clearWithin bounds the clean-up after a failed restore.
-const clearWithin = time.Minute
+// cleanupTimeout bounds the clean-up after a failed restore.
+const cleanupTimeout = time.Minute
 
 // Restore fills an empty database from a file and brings it to the newest schema. If it fails before all rows are stored and
 // verified, it leaves the database empty.
@@ -70,7 +70,7 @@ func fill(ctx context.Context, url string, file *backup, into target, report *re
 
 // clearAfter removes what a failed restore created, even if it failed because ctx ended or its connection broke.
 func clearAfter(ctx context.Context, url string, into target) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
 
 	if into.conn.IsClosed() {

@@ -21,8 +21,8 @@ const restoreLock = 0x7461727379_02
 
 var (
 	errNotEmpty  = errors.New("the database has tables of TARSy already: restore into an empty database. Nothing was changed")
-	errInUse     = errors.New("a server has written to the database meanwhile: stop all servers, and restore into an empty database")
-	errRestoring = errors.New("another restore works on this database: wait until it is done. Nothing was changed")
+	errInUse     = errors.New("a server wrote to the database during the restore: stop all servers, and restore into an empty database")
+	errRestoring = errors.New("another restore is running on this database: wait for it to finish. Nothing was changed")
 )
 
 // target is the database that a restore fills.

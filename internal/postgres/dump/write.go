@@ -38,7 +38,7 @@ type Result struct {
 
 var (
 	errNoTables = errors.New("the database has no tables of TARSy: check its address, or start a server on it first")
-	errChanging = errors.New("the schema changes all the time: wait until all servers have started, then try again")
+	errChanging = errors.New("the schema keeps changing: wait until all servers have started, then try again")
 )
 
 // Write backs a database up to a file. The rows are from one moment; servers can keep working.

@@ -32,8 +32,8 @@ import (
 // that does, and building the template.
 const startWithin = 3 * time.Minute
 
-// kit is what this test process uses. It is global, because nothing carries it from TestMain to the tests.
-type kit struct {
+// state is what this test process uses. It is global, because nothing carries it from TestMain to the tests.
+type state struct {
 	mu      sync.Mutex
 	running bool // while Run runs
 	begun   bool // a test has requested a database
@@ -42,7 +42,7 @@ type kit struct {
 	failed  error
 }
 
-var shared kit
+var shared state
 
 // TestingM is the part of *testing.M that is needed, and what goleak.VerifyTestMain takes.
 type TestingM interface{ Run() int }
@@ -116,53 +116,53 @@ func IgnoreGoroutines() []goleak.Option {
 	return []goleak.Option{goleak.IgnoreAnyFunction(name + "(*run).fill"), goleak.IgnoreAnyFunction(name + "(*drops).work")}
 }
 
-func (k *kit) begin() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.running = true
+func (s *state) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = true
 }
 
 // current starts the run on the first call: a package whose database tests are all deselected pays nothing.
-func (k *kit) current() (*run, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.running {
+func (s *state) current() (*run, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.running {
 		return nil, errors.New("no run is open: call pgtest.Main, Run or Wrap from TestMain")
 	}
-	if !k.begun {
-		k.begun = true
-		k.failed = k.start()
+	if !s.begun {
+		s.begun = true
+		s.failed = s.start()
 	}
-	return k.run, k.failed
+	return s.run, s.failed
 }
 
-func (k *kit) start() error {
+func (s *state) start() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
 	defer cancel()
 	wanted, err := readEnvironment(os.Getenv)
 	if err != nil {
 		return err
 	}
-	if k.server, err = attach(ctx, wanted); err != nil {
+	if s.server, err = attach(ctx, wanted); err != nil {
 		return err
 	}
-	if err := wanted.checkMajor(ctx, k.server.url); err != nil {
+	if err := wanted.checkMajor(ctx, s.server.url); err != nil {
 		return err
 	}
-	k.run, err = newRun(ctx, k.server.url, schema{hash: postgres.MigrationsHash(), migrate: postgres.Migrate, icu: wanted.stock})
+	s.run, err = newRun(ctx, s.server.url, schema{hash: postgres.MigrationsHash(), migrate: postgres.Migrate, icu: wanted.stock})
 	return err
 }
 
-func (k *kit) end() error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.running = false
+func (s *state) end() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = false
 	var failures []error
-	if k.run != nil {
-		failures = append(failures, k.run.close())
+	if s.run != nil {
+		failures = append(failures, s.run.close())
 	}
-	if k.server != nil {
-		failures = append(failures, k.server.release())
+	if s.server != nil {
+		failures = append(failures, s.server.release())
 	}
 	return errors.Join(failures...)
 }

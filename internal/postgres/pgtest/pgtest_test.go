@@ -140,7 +140,7 @@ func ageTemplate(t *testing.T, name string) {
 	t.Helper()
 	connection, err := pgx.Connect(t.Context(), Server(t))
 	require.NoError(t, err)
-	long := time.Now().Add(-keepTemplates - time.Hour).UTC().Format(time.RFC3339)
+	long := time.Now().Add(-templateRetention - time.Hour).UTC().Format(time.RFC3339)
 	_, err = connection.Exec(t.Context(), "COMMENT ON DATABASE "+quote(name)+" IS '"+long+"'")
 	require.NoError(t, err)
 	require.NoError(t, connection.Close(t.Context()))

@@ -16,8 +16,8 @@ import (
 	"tarsy.dev/tarsy/internal/postgres/private"
 )
 
-// stopWithin bounds the shutdown of a server whose data is disposable.
-const stopWithin = time.Minute
+// stopTimeout bounds the shutdown of a server whose data is disposable.
+const stopTimeout = time.Minute
 
 // attachment is this process's share in a test server.
 //
@@ -191,7 +191,7 @@ func (a *attachment) release() error {
 	if !alone(a.users) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	return private.Shutdown(ctx, a.dir)
 }

@@ -13,8 +13,8 @@ const (
 	templatePrefix = "tarsy_tmpl_"
 	// templateLock is held while templates are inspected, built or dropped.
 	templateLock int64 = 0x7461727379_74
-	// keepTemplates is how long an unused template is kept: branches come back.
-	keepTemplates = 7 * 24 * time.Hour
+	// templateRetention is how long an unused template is kept: branches come back.
+	templateRetention = 7 * 24 * time.Hour
 )
 
 // schema is what a template contains: a name for it, and how to create it in an empty database.
@@ -60,7 +60,7 @@ func (r *run) renewTemplates(ctx context.Context, wanted schema) error {
 			continue
 		}
 		used, err := time.Parse(time.RFC3339, found.Used)
-		if err != nil || now.Sub(used) > keepTemplates {
+		if err != nil || now.Sub(used) > templateRetention {
 			if err := r.dropTemplate(ctx, found.Name); err != nil {
 				return err
 			}

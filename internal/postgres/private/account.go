@@ -82,8 +82,8 @@ func (a account) own(path string) error {
 	return os.Lchown(path, a.uid, a.gid)
 }
 
-// reaches reports whether the account can enter every directory down to path. It reads only the permission bits, not access lists.
-func (a account) reaches(path string) bool {
+// canReach reports whether the account can enter every directory down to path. It reads only the permission bits, not access lists.
+func (a account) canReach(path string) bool {
 	if !a.switched {
 		return true
 	}

@@ -95,10 +95,10 @@ func TestReachable(t *testing.T) {
 	require.NoError(t, os.Mkdir(inner, 0o755))
 	stranger := account{uid: 54321, gid: 54321, switched: true}
 
-	require.False(t, stranger.reaches(inner), "a directory above is closed")
+	require.False(t, stranger.canReach(inner), "a directory above is closed")
 	require.NoError(t, os.Chmod(base, 0o711))
-	require.True(t, stranger.reaches(inner))
-	require.True(t, account{}.reaches("/nowhere"), "an account that is ours needs no look")
+	require.True(t, stranger.canReach(inner))
+	require.True(t, account{}.canReach("/nowhere"), "an account that is ours needs no look")
 }
 
 func TestBinariesUnreachableForServerUserAreRefused(t *testing.T) {

@@ -199,7 +199,7 @@ func (f finder) inspect(directory, name string) (Binaries, error) {
 				program, directory)
 		}
 	}
-	if !f.account.reaches(found.program("postgres")) {
+	if !f.account.canReach(found.program("postgres")) {
 		return found, fmt.Errorf("the user %s, which runs the server for root, cannot reach the programs in %s: "+
 			"name binaries outside of root's own directories", f.account.name, directory)
 	}

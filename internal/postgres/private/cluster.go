@@ -186,7 +186,7 @@ func (p place) mismatch(major int, others []Binaries) error {
 		for i, other := range others {
 			names[i] = other.String()
 		}
-		there = "what is here is " + strings.Join(names, ", ")
+		there = "the versions found are " + strings.Join(names, ", ")
 	}
 	return fmt.Errorf("the database in %s was made by PostgreSQL %d, which no other version can read, and %s: install PostgreSQL %d (%s), "+
 		"or name its programs in TARSY_PG_BIN, and start again; with both versions installed, tarsy database upgrade --data-dir %s moves the data to the newer one",

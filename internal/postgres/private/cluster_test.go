@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func testClusterOfAnotherMajorVersionIsRefusedWithWhatToDo(t *testing.T, dir string) {
+func testClusterOfAnotherMajorVersionIsRefusedWithAdvice(t *testing.T, dir string) {
 	t.Helper()
 	server := open(t, dir)
 	stop(t, server)

@@ -14,7 +14,7 @@ import (
 // How long the processes of a killed server may take to exit. Most exit immediately; in PostgreSQL 14 the autovacuum launcher
 // waits up to 20 s for a statistics collector that no longer exists, and a process that writes to a busy disk waits for it.
 const (
-	orphansMayTake    = time.Second
+	orphanGracePeriod = time.Second
 	orphansExitWithin = time.Minute
 )
 
@@ -22,18 +22,18 @@ const (
 type orphans struct {
 	cluster string
 	since   time.Time
-	talk    *slowNotice
+	notice  *slowNotice
 }
 
 func newOrphans(cluster string, progress func(string)) *orphans {
-	return &orphans{cluster: cluster, since: time.Now(), talk: newSlowNotice(progress)}
+	return &orphans{cluster: cluster, since: time.Now(), notice: newSlowNotice(progress)}
 }
 
-// hurry kills processes that have had enough time: without a postmaster they cannot finish anything that the next start does not
-// recover. It returns an error if they have still not exited within a minute.
-func (o *orphans) hurry() error {
+// killIfLate kills processes that have had enough time: without a postmaster they cannot finish anything that the next start does
+// not recover. It returns an error if they have still not exited within a minute.
+func (o *orphans) killIfLate() error {
 	waited := time.Since(o.since)
-	if waited < orphansMayTake {
+	if waited < orphanGracePeriod {
 		return nil
 	}
 	left := findOrphans(o.cluster)
@@ -44,7 +44,7 @@ func (o *orphans) hurry() error {
 	for _, pid := range left {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have just exited
 	}
-	o.talk.report(fmt.Sprintf("waiting for processes of the previous PostgreSQL server to exit (pids: %s)…", pidList(left)))
+	o.notice.report(fmt.Sprintf("waiting for processes of the previous PostgreSQL server to exit (pids: %s)…", pidList(left)))
 	return nil
 }
 

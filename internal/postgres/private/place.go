@@ -92,7 +92,7 @@ func locate(ctx context.Context, dir string, progress func(string)) (place, erro
 		return p, err
 	}
 	p.setRoot(dir)
-	if p.account.reaches(dir) {
+	if p.account.canReach(dir) {
 		return p, nil
 	}
 	sum := sha256.Sum256([]byte(dir))

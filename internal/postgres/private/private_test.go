@@ -41,10 +41,10 @@ func TestDataDirectoryLifecycle(t *testing.T) {
 		{"supervised server that cannot start is given up with a reason", testSupervisedServerThatCannotStartIsGivenUpWithAReason},
 		{"server of a running tarsy is reached without its lock", testServerOfARunningTarsyIsReachedWithoutItsLock},
 		{"stopped server is reached and stopped again", testStoppedServerIsReachedAndStoppedAgain},
-		{"second tarsy is kept out and told the pid", testSecondTarsyIsKeptOutAndToldThePID},
+		{"second tarsy is refused with the pid of the first", testSecondTarsyIsRefusedWithPIDOfFirst},
 		{"stop is idempotent", testStopIsIdempotent},
 		{"failed start shows the end of the log", testFailedStartShowsTheEndOfTheLog},
-		{"cluster of another major version is refused with what to do", testClusterOfAnotherMajorVersionIsRefusedWithWhatToDo},
+		{"cluster of another major version is refused with advice", testClusterOfAnotherMajorVersionIsRefusedWithAdvice},
 		{"lost password is named", testLostPasswordIsNamed},
 		{"database of another locale is refused", testDatabaseOfAnotherLocaleIsRefused},
 	}
@@ -225,7 +225,7 @@ func leavePid(t *testing.T, home place, pid int) {
 	require.NoError(t, home.account.own(pidFile(home.cluster)))
 }
 
-func testSecondTarsyIsKeptOutAndToldThePID(t *testing.T, dir string) {
+func testSecondTarsyIsRefusedWithPIDOfFirst(t *testing.T, dir string) {
 	t.Helper()
 	holder := startHelper(t, helperConfig{Dir: dir})
 	require.Equal(t, "open", holder.line(t))

@@ -163,10 +163,10 @@ func (p *process) stop(ctx context.Context, progress func(string)) error {
 	if err := syscall.Kill(p.pid, syscall.SIGINT); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("stop the private PostgreSQL server (pid %d): %w", p.pid, err)
 	}
-	talk, rush := newSlowNotice(progress), newStopTimer()
+	notice, timer := newSlowNotice(progress), newStopTimer()
 	err := await(ctx, func() (bool, error) {
-		talk.report("waiting for PostgreSQL to write everything to disk…")
-		rush.escalate(p)
+		notice.report("waiting for PostgreSQL to write everything to disk…")
+		timer.escalate(p)
 		return p.ended(), nil
 	})
 	if err != nil {

@@ -27,7 +27,7 @@ func Reach(ctx context.Context, cfg Config) (*Reached, error) {
 		return nil, err
 	}
 	var reached *Reached
-	talk := newSlowNotice(cfg.Progress)
+	notice := newSlowNotice(cfg.Progress)
 	// A starting tarsy holds the lock before its server answers, and a stopping one holds it for longer.
 	err = await(ctx, func() (bool, error) {
 		held, lockErr := acquire(cfg.Dir)
@@ -42,8 +42,8 @@ func Reach(ctx context.Context, cfg Config) (*Reached, error) {
 		if err == nil {
 			return true, nil
 		}
-		talk.report("waiting for the PostgreSQL server of the running tarsy…")
-		if time.Since(talk.since) > answerWithin {
+		notice.report("waiting for the PostgreSQL server of the running tarsy…")
+		if time.Since(notice.since) > answerWithin {
 			return false, fmt.Errorf("%w; its PostgreSQL does not answer: %w", lockErr, err)
 		}
 		return false, nil

@@ -23,17 +23,17 @@ const maxLog = 10 << 20
 // adopt returns the server that a killed tarsy left running, or nil if there is none.
 func (s *Server) adopt(ctx context.Context) (*process, error) {
 	var adopted *process
-	talk, rush := newSlowNotice(s.cfg.Progress), newStopTimer()
+	notice, timer := newSlowNotice(s.cfg.Progress), newStopTimer()
 	err := await(ctx, func() (bool, error) {
 		found, ok := findProcess(s.place.cluster)
 		if !ok {
 			return true, nil
 		}
 		if found.status == "stopping" {
-			rush.escalate(found)
+			timer.escalate(found)
 		}
 		if found.status != "ready" {
-			talk.report(fmt.Sprintf("waiting for the PostgreSQL server (pid %d), which is %s…", found.pid, found.status))
+			notice.report(fmt.Sprintf("waiting for the PostgreSQL server (pid %d), which is %s…", found.pid, found.status))
 			return false, nil
 		}
 		err := s.answers(ctx, found)
@@ -45,7 +45,7 @@ func (s *Server) adopt(ctx context.Context) (*process, error) {
 			return false, fmt.Errorf("the PostgreSQL server (pid %d) in %s does not accept the password in %s: restore that file",
 				found.pid, s.place.cluster, s.place.passwordPath())
 		}
-		if time.Since(talk.since) > answerWithin {
+		if time.Since(notice.since) > answerWithin {
 			return false, fmt.Errorf("a PostgreSQL server (pid %d) runs in %s and does not answer on its socket in %s; "+
 				"stop it (kill -INT %d) and start again: %w", found.pid, s.place.cluster, found.socketDir, found.pid, err)
 		}
@@ -90,7 +90,7 @@ func (s *Server) start(ctx context.Context) (*process, error) {
 		if !errors.Is(err, errStillInUse) {
 			return started, err
 		}
-		if late := left.hurry(); late != nil {
+		if late := left.killIfLate(); late != nil {
 			return nil, fmt.Errorf("%w: %w", late, err)
 		}
 		select {
@@ -150,7 +150,7 @@ func (s *Server) command(ctx context.Context, binaries Binaries) (*exec.Cmd, err
 }
 
 func (s *Server) awaitReady(ctx context.Context, started *process, logBegin int64) error {
-	talk := newSlowNotice(s.cfg.Progress)
+	notice := newSlowNotice(s.cfg.Progress)
 	err := await(ctx, func() (bool, error) {
 		if started.ended() {
 			tail := s.logTail(logBegin)
@@ -160,7 +160,7 @@ func (s *Server) awaitReady(ctx context.Context, started *process, logBegin int6
 			}
 			return false, err
 		}
-		talk.report("waiting for PostgreSQL to start (it may be recovering from an unclean stop)…")
+		notice.report("waiting for PostgreSQL to start (it may be recovering from an unclean stop)…")
 		current, ok := readProcess(s.place.cluster)
 		if !ok || current.pid != started.pid || current.status != "ready" {
 			return false, nil

@@ -17,8 +17,8 @@ import (
 // upgradePort is only part of the name of a socket: two servers run while one database is copied to the other.
 const upgradePort = "5433"
 
-// stopPatience is how long a server may take to write everything to disk: longer than usual, because it has just been filled.
-const stopPatience = 5 * time.Minute
+// upgradeStopTimeout is how long a server may take to write everything to disk: longer than usual, because it has just been filled.
+const upgradeStopTimeout = 5 * time.Minute
 
 // UpgradeConfig configures an upgrade.
 type UpgradeConfig struct {
@@ -242,7 +242,7 @@ func (u *upgrade) newServer(ctx context.Context) (*Server, error) {
 
 // stop stops a server, even after ctx has ended. A server that does not stop is an error too.
 func (u *upgrade) stop(ctx context.Context, running *process, err error) error {
-	running.patience = stopPatience
+	running.patience = upgradeStopTimeout
 	if stopErr := running.stop(context.WithoutCancel(ctx), u.cfg.Progress); err == nil {
 		err = stopErr
 	}
@@ -262,7 +262,7 @@ func (u *upgrade) checkSpace() (uint64, error) {
 		return 0, fmt.Errorf("ask for the free space in %s: %w", u.place.root, err)
 	}
 	if needed := data + data/2 + min(data, gigabyte); free < needed {
-		return 0, fmt.Errorf("the disk of %s has %d MB free, and copying the database (%d MB) needs about %d MB: make space and try again; nothing was changed",
+		return 0, fmt.Errorf("the disk of %s has %d MB free, and copying the database (%d MB) needs about %d MB: free some space and try again; nothing was changed",
 			u.place.root, free>>20, data>>20, needed>>20)
 	}
 	return data + log, nil

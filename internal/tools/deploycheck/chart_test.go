@@ -235,7 +235,7 @@ func TestChartPodsMeetRestrictedPodSecurityStandard(t *testing.T) {
 func TestChartSchemaRefusesMistakes(t *testing.T) {
 	t.Parallel()
 
-	for mistake, says := range map[string]string{
+	for mistake, want := range map[string]string{
 		"replicas: 2":                                         "existingSecret",
 		minimal + "replicas: two":                             "replicas",
 		minimal + "replicas: 0":                               "replicas",
@@ -248,7 +248,7 @@ func TestChartSchemaRefusesMistakes(t *testing.T) {
 		minimal + "podDisruptionBudget: {minAvailable: half}": "minAvailable",
 	} {
 		_, err := render(t, mistake)
-		require.ErrorContains(t, err, says, mistake)
+		require.ErrorContains(t, err, want, mistake)
 	}
 }
 

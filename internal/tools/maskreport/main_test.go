@@ -31,7 +31,7 @@ func TestReportFailsForBadMasker(t *testing.T) {
 
 	for name, c := range map[string]struct {
 		masker func(string) (string, error)
-		says   string
+		want   string
 	}{
 		"hides nothing":  {func(text string) (string, error) { return text, nil }, "wanted a recall"},
 		"hides too much": {func(string) (string, error) { return "[MASKED_ALL]", nil }, "wanted a recall"},
@@ -41,6 +41,6 @@ func TestReportFailsForBadMasker(t *testing.T) {
 		var out, problems bytes.Buffer
 
 		assert.Equal(t, 1, report(samples, c.masker, true, &out, &problems), name)
-		assert.Contains(t, problems.String(), c.says, name)
+		assert.Contains(t, problems.String(), c.want, name)
 	}
 }

@@ -76,9 +76,10 @@ func (a arguments) command(flags ...string) []string {
 	return slices.Concat([]string{"test", "-json"}, flags, a.flags, a.packages, a.rest)
 }
 
-// atOnce sets how many tests of a package run in parallel, unless that is given: more than the number of cores of a small machine, which is
-// go test's default. Tests wait for processes, leases and each other's locks, and left two cores idle for a fifth of the time.
-func (a arguments) atOnce(cores int) arguments {
+// withParallel sets how many tests of a package run in parallel, unless that is given: more than the number of cores of a small
+// machine, which is go test's default. Tests wait for processes, leases and each other's locks, and left two cores idle for a fifth of
+// the time.
+func (a arguments) withParallel(cores int) arguments {
 	const least = 4
 
 	if !a.has("parallel") {

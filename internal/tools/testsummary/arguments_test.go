@@ -22,12 +22,12 @@ func TestArgumentsAreTakenApartAsGoTestDoes(t *testing.T) {
 	require.Equal(t, []string{"test", "-json", "-x", "-v"}, parseArguments([]string{"-v"}).command("-x"))
 }
 
-func TestMoreTestsRunAtOnceThanSmallMachinesHaveCores(t *testing.T) {
+func TestParallelTestsExceedCoresOfSmallMachine(t *testing.T) {
 	t.Parallel()
 
 	a := parseArguments([]string{"-v", "./e2e"})
-	require.Equal(t, []string{"test", "-json", "-v", "-parallel=4", "./e2e"}, a.atOnce(2).command())
-	require.Equal(t, []string{"test", "-json", "-v", "-parallel=16", "./e2e"}, a.atOnce(16).command())
+	require.Equal(t, []string{"test", "-json", "-v", "-parallel=4", "./e2e"}, a.withParallel(2).command())
+	require.Equal(t, []string{"test", "-json", "-v", "-parallel=16", "./e2e"}, a.withParallel(16).command())
 	require.Equal(t, []string{"test", "-json", "-v", "./e2e"}, a.command(), "the arguments themselves stay")
-	require.Equal(t, []string{"-parallel=1"}, parseArguments([]string{"-parallel=1"}).atOnce(16).flags)
+	require.Equal(t, []string{"-parallel=1"}, parseArguments([]string{"-parallel=1"}).withParallel(16).flags)
 }

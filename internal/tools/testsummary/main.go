@@ -62,7 +62,7 @@ func run(arguments []string) int {
 		return exitCode(runVitest(ctx, out, arguments[1], arguments[2:]))
 	}
 
-	r := &runner{out: out, stderr: os.Stderr, arguments: parseArguments(arguments).atOnce(runtime.NumCPU()), times: times, homes: serverHomes()}
+	r := &runner{out: out, stderr: os.Stderr, arguments: parseArguments(arguments).withParallel(runtime.NumCPU()), times: times, homes: serverHomes()}
 	good, err := r.run(ctx)
 
 	return exitCode(good, err)

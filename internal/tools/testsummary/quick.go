@@ -36,8 +36,8 @@ const (
 	buildCost = 1500 * time.Millisecond
 )
 
-// minutes are the packages whose tests start programs and always take minutes.
-var minutes = []string{"e2e", "bench", "examples"}
+// slowPackages are the packages whose tests start programs and always take minutes.
+var slowPackages = []string{"e2e", "bench", "examples"}
 
 // guesses are the durations in seconds for packages without history, by what they import. The first match counts.
 var guesses = []struct {
@@ -73,7 +73,7 @@ func (m module) cost(directory string, past history, parallel int) time.Duration
 // plan lists the directories whose tests run, and those left out.
 type plan struct {
 	run      []string
-	left     []string // with the reason
+	skipped  []string // with the reason
 	estimate time.Duration
 }
 
@@ -87,15 +87,15 @@ func choose(affected map[string]int, m module, past history, parallel int) plan 
 	})
 
 	for _, directory := range directories {
-		if slices.Contains(minutes, directory) {
-			p.left = append(p.left, directory+" (takes minutes)")
+		if slices.Contains(slowPackages, directory) {
+			p.skipped = append(p.skipped, directory+" (takes minutes)")
 
 			continue
 		}
 
 		cost := m.cost(directory, past, parallel)
 		if p.estimate+cost > quickBudget {
-			p.left = append(p.left, fmt.Sprintf("%s (%.0f s)", directory, seconds(directory)))
+			p.skipped = append(p.skipped, fmt.Sprintf("%s (%.0f s)", directory, seconds(directory)))
 
 			continue
 		}
@@ -138,8 +138,8 @@ func (q *quick) run(ctx context.Context) (bool, error) {
 	q.printf("%d files changed since %s, in packages: %s\n", len(files), base, listOr(slices.Sorted(maps.Keys(changed)), "none"))
 	q.printf("running:  %s\n", listOr(p.run, "no Go tests"))
 
-	if len(p.left) > 0 {
-		q.printf("not run:  %s; make test-go runs them\n", strings.Join(p.left, ", "))
+	if len(p.skipped) > 0 {
+		q.printf("not run:  %s; make test-go runs them\n", strings.Join(p.skipped, ", "))
 	}
 
 	vetted, good := true, true

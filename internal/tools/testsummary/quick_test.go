@@ -81,7 +81,7 @@ func TestQuickRunsTheNearestPackagesThatFit(t *testing.T) {
 
 	p := choose(map[string]int{"a": 0, "b": 1, "e2e": 1, "f": 2, "c": 2}, sample(), past, 3)
 	require.Equal(t, []string{"a", "c"}, p.run)
-	require.Equal(t, []string{"e2e (takes minutes)", "b (500 s)", "f (90 s)"}, p.left)
+	require.Equal(t, []string{"e2e (takes minutes)", "b (500 s)", "f (90 s)"}, p.skipped)
 	require.LessOrEqual(t, p.estimate, quickBudget)
 }
 
@@ -98,7 +98,7 @@ func TestQuickGuessesUnknownPackagesByWhatTheyImport(t *testing.T) {
 
 	p := choose(map[string]int{"plain": 0, "database": 0, "known": 0, "product": 0, "programs": 0}, m, history{"tarsy.dev/tarsy/known": {Seconds: []float64{3}}}, 2)
 	require.Equal(t, []string{"plain", "known", "database"}, p.run)
-	require.Equal(t, []string{"product (60 s)", "programs (60 s)"}, p.left)
+	require.Equal(t, []string{"product (60 s)", "programs (60 s)"}, p.skipped)
 }
 
 func TestQuickBeginsNoPackagesWhenTheTimeIsUp(t *testing.T) {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// mostRepeated limits how many failed tests are run again. If more failed, the build or the database is broken, and
+// maxRepeated limits how many failed tests are run again. If more failed, the build or the database is broken, and
 // repeating them would only waste time.
-const mostRepeated = 20
+const maxRepeated = 20
 
 // repeat runs the failed tests once more, separately for each package, and prints which of them passed. Either way
 // they fail the run: a flaky test is a bug.
 func (r *runner) repeat(ctx context.Context, s *summary) {
-	if len(s.failures) > mostRepeated {
+	if len(s.failures) > maxRepeated {
 		s.printf("\n%d tests failed: too many to run them again\n", len(s.failures))
 
 		return

@@ -98,7 +98,7 @@ func TestManyFailuresAreNotRepeated(t *testing.T) {
 
 	s := newSummary(&out)
 
-	for i := range mostRepeated + 1 {
+	for i := range maxRepeated + 1 {
 		s.failures = append(s.failures, testName{"a", fmt.Sprintf("Test%d", i)})
 	}
 

@@ -214,8 +214,8 @@ func (r *runner) goOutput(ctx context.Context, arguments ...string) (string, err
 	return strings.TrimSpace(string(out)), err
 }
 
-// worthTelling is the stolen share of CPU time from which a run is noticeably slower.
-const worthTelling = 0.1
+// minStolenShare is the stolen share of CPU time from which a run is noticeably slower.
+const minStolenShare = 0.1
 
 // printPhases prints where the time of the run went.
 func (r *runner) printPhases(s *summary, begin time.Time, before slowness.CPU, graph string) {
@@ -230,7 +230,7 @@ func (r *runner) printPhases(s *summary, begin time.Time, before slowness.CPU, g
 	}
 
 	host := ""
-	if stolen := slowness.ReadCPU().Since(before).StolenShare(); stolen >= worthTelling {
+	if stolen := slowness.ReadCPU().Since(before).StolenShare(); stolen >= minStolenShare {
 		host = fmt.Sprintf("; the host gave %.0f %% of the CPU time to other machines", 100*stolen)
 	}
 

@@ -136,8 +136,8 @@ type Change struct {
 	Groups     []Group
 	Alerts     []Alert
 	Suppressed []Suppressed
-	// Over are suppressed alerts that no longer fire, unless they are also in Suppressed.
-	Over []string
+	// Resolved are suppressed alerts that no longer fire, unless they are also in Suppressed.
+	Resolved []string
 }
 
 // Write stores a change and returns the IDs of its suppressed alerts, in order.
@@ -164,8 +164,8 @@ func Write(ctx context.Context, tx pgx.Tx, c Change) ([]string, error) {
 		batch.Queue(write.sql, raw)
 	}
 
-	if len(c.Over) > 0 {
-		batch.Queue(`UPDATE suppressed_alerts SET firing = false WHERE id = ANY($1)`, c.Over)
+	if len(c.Resolved) > 0 {
+		batch.Queue(`UPDATE suppressed_alerts SET firing = false WHERE id = ANY($1)`, c.Resolved)
 	}
 
 	if len(c.Suppressed) > 0 {
@@ -178,7 +178,7 @@ func Write(ctx context.Context, tx pgx.Tx, c Change) ([]string, error) {
 	}
 
 	if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
-		return nil, fmt.Errorf("store what became of alerts: %w", err)
+		return nil, fmt.Errorf("store the results of alerts: %w", err)
 	}
 
 	return idsOf(c.Suppressed, rows), nil

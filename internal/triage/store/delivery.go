@@ -93,7 +93,7 @@ func SetResult(ctx context.Context, tx pgx.Tx, key []byte, result tarsy.Delivery
 	}
 
 	if _, err := tx.Exec(ctx, `UPDATE deliveries SET result = $2 WHERE key = $1`, key, raw); err != nil {
-		return fmt.Errorf("store what became of the delivery: %w", err)
+		return fmt.Errorf("store the result of the delivery: %w", err)
 	}
 
 	return nil

@@ -34,7 +34,7 @@ func TestCountIsReadFromAnyNumber(t *testing.T) {
 	}
 }
 
-func TestObjectIsReadAsFarAsItHasTheForm(t *testing.T) {
+func TestUnmarshalIgnoresMismatchedFields(t *testing.T) {
 	t.Parallel()
 
 	type object struct {

@@ -122,7 +122,7 @@ func TestPostEndsWithItsContext(t *testing.T) {
 	<-left
 }
 
-func TestPostRefusesWhatIsNoJSONAndNoAddress(t *testing.T) {
+func TestPostRejectsInvalidValueOrAddress(t *testing.T) {
 	t.Parallel()
 
 	_, err := wire.Post(t.Context(), client(t), "http://localhost", nil, func() {})
@@ -217,7 +217,7 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
-func TestBodyIsClosedByPostOnlyIfItIsThatOfAnError(t *testing.T) {
+func TestPostClosesOnlyErrorBodies(t *testing.T) {
 	t.Parallel()
 
 	for status, closed := range map[int]bool{http.StatusOK: false, http.StatusBadRequest: true} {

@@ -12,7 +12,7 @@ const Now = "2026-03-17T09:42:00Z"
 
 // Instructions tell agents how to use the server.
 const Instructions = `This server shows one Kubernetes cluster, as it stood at ` + Now + `.
-- Begin wide (get_pods, get_events of the namespace in the alert), then look at the one object that stands out.
+- Start with an overview (get_pods, get_events of the namespace in the alert), then look at the one object that stands out.
 - A container that restarted keeps the log of its last run: get_pod_logs with previous=true.
 - Compare what changed and when: get_deployment shows the rollout history, get_configmap the last change, get_metrics a trend.
 - Name the evidence for each conclusion. If everything works as configured, say that the alert was false.

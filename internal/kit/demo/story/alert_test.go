@@ -156,7 +156,7 @@ func TestDeliveriesShowRepetitionsResolvedAlertAndGrowingGroup(t *testing.T) {
 	require.Len(t, keys, len(deliveries), "none is the repetition of another")
 }
 
-func TestAlertsOfAnotherClusterAreOtherAlerts(t *testing.T) {
+func TestClustersHaveSeparateAlerts(t *testing.T) {
 	t.Parallel()
 
 	identities := func(cluster string) (all []string) {

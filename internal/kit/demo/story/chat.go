@@ -64,14 +64,14 @@ func question(req *llm.Request) string {
 // answer answers a question about a session. The story is nil if the session's alert is not part of any story.
 func (s *story) answer(req *llm.Request) script.Reply {
 	if s == nil {
-		return script.Reply{Text: "Nothing was investigated here, so there is nothing that I could tell about it. " + whatIAm}
+		return script.Reply{Text: "Nothing was investigated here, so I have nothing to report. " + whatIAm}
 	}
 
 	topic := s.Chat.topic(question(req))
 	if topic == nil {
 		return script.Reply{
 			Thinking: "None of the questions that I was written for. I say what I can do instead of making something up.",
-			Text:     "I cannot answer that. " + whatIAm + "\n\nWhat the investigation came to: " + strings.Join(strings.Fields(s.ExecutiveSummary), " "),
+			Text:     "I cannot answer that. " + whatIAm + "\n\nResult of the investigation: " + strings.Join(strings.Fields(s.ExecutiveSummary), " "),
 		}
 	}
 

@@ -11,8 +11,8 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// asking returns the prompt of the agent that answers questions.
-func asking(about example, analysis, question string) string {
+// chatPrompt returns the prompt of the agent that answers questions.
+func chatPrompt(about example, analysis, question string) string {
 	return prompt(about, "## What happened\n\n"+analysis) + "\n\nQuestion:\n\n" + question
 }
 
@@ -30,7 +30,7 @@ func TestEveryStoryAnswersQuestionsFromCluster(t *testing.T) {
 		given := map[string]bool{}
 
 		for _, question := range []string{"Why did this happen?", "What should I do now?", "Is it still happening?"} {
-			answer := play(t, client, session, "ChatAgent", asking(about, analysis.result, question))
+			answer := play(t, client, session, "ChatAgent", chatPrompt(about, analysis.result, question))
 			require.Len(t, answer.tools, 1, "%s: %s", about.Name, question)
 			require.NotEmpty(t, answer.turns[0].Thinking)
 			require.NotEmpty(t, answer.result)
@@ -57,7 +57,7 @@ func TestQuestionsMatchSeveralPhrasings(t *testing.T) {
 		"is it over?": "**Yes.**", "still happening?": "**Yes.**", "has it recovered": "**Yes.**",
 		"what is the capital of France": "I cannot answer that", "": "I cannot answer that",
 	} {
-		require.Contains(t, play(t, client, session, "ChatAgent", asking(about, "", question)).result, wanted, question)
+		require.Contains(t, play(t, client, session, "ChatAgent", chatPrompt(about, "", question)).result, wanted, question)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestUnknownQuestionIsAnsweredWithKnownTopics(t *testing.T) {
 
 	session, client := connect(t), story.Client(script.Pace{})
 
-	known := play(t, client, session, "ChatAgent", asking(exampleOf(t, "crash-loop"), "", "Who are you?"))
+	known := play(t, client, session, "ChatAgent", chatPrompt(exampleOf(t, "crash-loop"), "", "Who are you?"))
 	require.Empty(t, known.tools)
 	require.Contains(t, known.result, "Is it **still happening**?")
 	require.Contains(t, known.result, "misspelled the database host", "what is known of the alert is said all the same")
@@ -82,7 +82,7 @@ func TestQuestionWithoutToolsIsAnsweredDirectly(t *testing.T) {
 	for _, purpose := range []tarsy.InteractionType{tarsy.InteractionIteration, tarsy.InteractionForcedConclusion} {
 		said := generate(t, story.Client(script.Pace{}), &llm.Request{
 			Agent: "ChatAgent", Purpose: string(purpose),
-			Messages: []llm.Message{{Role: llm.RoleUser, Content: asking(exampleOf(t, "oom-kill"), "", "why?")}},
+			Messages: []llm.Message{{Role: llm.RoleUser, Content: chatPrompt(exampleOf(t, "oom-kill"), "", "why?")}},
 		})
 		require.Empty(t, said.ToolCalls)
 		require.Contains(t, said.Text, "keeps every price")

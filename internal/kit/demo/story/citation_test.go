@@ -85,7 +85,7 @@ func TestEveryDemoCitationNamesSupportingCall(t *testing.T) {
 			}
 
 			for n, question := range []string{"Why did this happen?", "What should I do now?", "Is it still happening?"} {
-				answer := playAs(t, client, session, "ChatAgent", asking(about, "", question), stages+1+n, 1)
+				answer := playAs(t, client, session, "ChatAgent", chatPrompt(about, "", question), stages+1+n, 1)
 				maps.Copy(calls, answer.calls)
 				require.NotZero(t, requireRightMarks(t, answer.result, user, calls), question)
 				require.Contains(t, tarsy.CitedCalls(answer.result), tarsy.CallNumber(stages+1+n, 1, 1), "it cites what it has just seen")
@@ -100,7 +100,7 @@ func TestAnswerWithoutCallHasNoCitations(t *testing.T) {
 
 	said := generate(t, story.Client(script.Pace{}), &llm.Request{
 		Agent: "ChatAgent", Purpose: string(tarsy.InteractionForcedConclusion),
-		Messages: []llm.Message{{Role: llm.RoleUser, Content: asking(exampleOf(t, "oom-kill"), "", "is it still so?")}},
+		Messages: []llm.Message{{Role: llm.RoleUser, Content: chatPrompt(exampleOf(t, "oom-kill"), "", "is it still so?")}},
 	})
 	require.NotContains(t, said.Text, "call]")
 	require.NotContains(t, said.Text, " .")
@@ -137,7 +137,7 @@ func TestFailingStoryInvestigatesBeforeProviderRefuses(t *testing.T) {
 	require.Equal(t, 3, looks)
 
 	for _, question := range []string{"Why did this happen?", "What should I do now?", "Is it still happening?"} {
-		answer := playAs(t, client, session, "ChatAgent", asking(about, "", question), 2, 1)
+		answer := playAs(t, client, session, "ChatAgent", chatPrompt(about, "", question), 2, 1)
 		require.Len(t, answer.tools, 1)
 		require.Contains(t, tarsy.CitedCalls(answer.result), "2.1.1")
 	}

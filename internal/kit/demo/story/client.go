@@ -68,7 +68,7 @@ func (s *stage) reply(req *llm.Request) script.Reply {
 	}
 
 	if done > last {
-		return script.Reply{Text: afterwards}
+		return script.Reply{Text: finishedReply}
 	}
 
 	next := s.Turns[done]
@@ -148,7 +148,7 @@ func (b *book) summary(req *llm.Request) string {
 		return strings.TrimSpace(s.ExecutiveSummary)
 	}
 
-	return strangerSummary
+	return unknownSummary
 }
 
 // answers counts the model's turns in the conversation.

@@ -14,11 +14,11 @@ const (
 	resultBegin = "<!-- TOOL_RESULT_START -->\n"
 	resultEnd   = "\n<!-- TOOL_RESULT_END -->"
 
-	// mostKinds limits how many kinds of lines a digest lists, mostSingles how many unique lines, and lineRunes how much of
+	// maxKinds limits how many kinds of lines a digest lists, maxUniqueLines how many unique lines, and lineRunes how much of
 	// a line it quotes.
-	mostKinds   = 6
-	mostSingles = 6
-	lineRunes   = 220
+	maxKinds       = 6
+	maxUniqueLines = 6
+	lineRunes      = 220
 )
 
 // resultIn returns the result to be summarised.
@@ -122,12 +122,12 @@ func (t *tally) writeRepeated(out *strings.Builder) {
 	slices.SortStableFunc(repeated, func(a, b *lineKind) int { return cmp.Compare(b.count, a.count) })
 
 	if len(repeated) > 0 {
-		out.WriteString("\nWhat repeats, with the last of each:\n\n")
+		out.WriteString("\nRepeated lines, with the latest of each:\n\n")
 	}
 
 	for i, k := range repeated {
-		if i == mostKinds {
-			fmt.Fprintf(out, "- and %d other kinds of lines\n", len(repeated)-mostKinds)
+		if i == maxKinds {
+			fmt.Fprintf(out, "- and %d other kinds of lines\n", len(repeated)-maxKinds)
 
 			break
 		}
@@ -145,12 +145,12 @@ func (t *tally) writeRepeated(out *strings.Builder) {
 func (t *tally) writeSingles(out *strings.Builder) {
 	singles := t.where(func(k *lineKind) bool { return k.count == 1 })
 	if len(singles) > 0 {
-		out.WriteString("\nLines that are like no other:\n\n")
+		out.WriteString("\nUnique lines:\n\n")
 	}
 
 	for i, k := range singles {
-		if i == mostSingles {
-			fmt.Fprintf(out, "- and %d others\n", len(singles)-mostSingles)
+		if i == maxUniqueLines {
+			fmt.Fprintf(out, "- and %d others\n", len(singles)-maxUniqueLines)
 
 			break
 		}

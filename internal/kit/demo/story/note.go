@@ -245,7 +245,7 @@ func organize(prompt string) infer.OrganizeAnswer {
 	projects := lines[projectLine](block(prompt, "PROJECTS"))
 
 	for _, entity := range lines[entityLine](block(prompt, "ENTITIES")) {
-		place := infer.PlaceAnswer{Entity: entity.Number, Reason: "No project mentions what it is about.", Confidence: unsure}
+		place := infer.PlaceAnswer{Entity: entity.Number, Reason: "No matching project.", Confidence: unsure}
 		about := wordsOf(entity.Title + " " + entity.Content + " " + strings.Join(entity.Tags, " "))
 		best := 0
 

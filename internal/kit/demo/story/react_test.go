@@ -15,8 +15,8 @@ import (
 	"tarsy.dev/tarsy/llm/script"
 )
 
-// spoken returns the instructions of an agent that uses the text protocol.
-func spoken(t *testing.T, session *mcp.ClientSession) string {
+// reactInstructions returns the instructions of an agent that uses the text protocol.
+func reactInstructions(t *testing.T, session *mcp.ClientSession) string {
 	t.Helper()
 
 	text := "You are an SRE.\n\n## Tools\n"
@@ -33,7 +33,7 @@ var action = regexp.MustCompile(`(?s)^Thought: (.+)\nAction: cluster\.(\w+)\nAct
 func playReact(t *testing.T, client llm.Client, session *mcp.ClientSession, user string) (result string, used []string) {
 	t.Helper()
 
-	messages := []llm.Message{{Role: llm.RoleSystem, Content: spoken(t, session)}, {Role: llm.RoleUser, Content: user}}
+	messages := []llm.Message{{Role: llm.RoleSystem, Content: reactInstructions(t, session)}, {Role: llm.RoleUser, Content: user}}
 
 	for range maxTurns {
 		said := generate(t, client, &llm.Request{Agent: "Investigator", Purpose: string(tarsy.InteractionIteration), Messages: messages})

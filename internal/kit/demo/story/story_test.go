@@ -23,8 +23,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// told is what a story must contain.
-type told struct {
+// expectations is what a story must contain.
+type expectations struct {
 	agents []string
 	// facts are claims of the analysis that the tools also showed; conclusions need not be in the tools' words.
 	facts       []string
@@ -36,8 +36,8 @@ type told struct {
 const failing = "leaked-token"
 
 // stories returns the stories that end in an analysis.
-func stories() map[string]told {
-	return map[string]told{
+func stories() map[string]expectations {
+	return map[string]expectations{
 		"slow-search": {
 			agents: []string{"LogAnalyst", "ChangeAnalyst", "MetricsAnalyst"},
 			facts: []string{

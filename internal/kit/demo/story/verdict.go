@@ -68,7 +68,7 @@ func earlyVerdict() verdict {
 		NextSteps: []step{{
 			Title: "Run the investigation again", Why: "The missing steps may confirm what the analysis suspects.", Risk: tarsy.RiskNone, Reversible: true,
 		}},
-		NotChecked: []string{"The steps that were planned and not made; the analysis lists what is missing."},
+		NotChecked: []string{"The planned steps that were not run; the analysis lists them."},
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 	marked = `{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}`
 )
 
-func TestValuesThatTheAPIRefusesAreRefused(t *testing.T) {
+func TestInvalidValuesAreRejected(t *testing.T) {
 	t.Parallel()
 
 	asks := func(content string) string { return `"messages":[{"role":"user","content":[` + content + `]}]` }
@@ -88,7 +88,7 @@ func TestValuesThatTheAPIRefusesAreRefused(t *testing.T) {
 }
 
 // Values at a limit are accepted, as are the words in the published schema.
-func TestLimitsThemselvesAreAccepted(t *testing.T) {
+func TestBoundaryValuesAreAccepted(t *testing.T) {
 	t.Parallel()
 
 	for _, fields := range []string{

@@ -201,7 +201,7 @@ func (p *Player) explain(asked key) string {
 
 	switch {
 	case equal > 0:
-		return fmt.Sprintf("%s: it was recorded %d times, and each is used up", what, equal)
+		return fmt.Sprintf("%s: it was recorded %d times, and all recordings are used", what, equal)
 	case nearest < 0:
 		return what + ", " + p.others()
 	}
@@ -227,7 +227,7 @@ func (p *Player) others() string {
 		return "it is empty"
 	}
 
-	return "it holds " + strings.Join(paths, ", ")
+	return "it contains " + strings.Join(paths, ", ")
 }
 
 // describeCall fills in the call's fields of the journal entry.

@@ -146,7 +146,7 @@ func (r *Recorder) send(in *http.Request, body []byte) (*http.Response, error) {
 
 	out, err := http.NewRequestWithContext(in.Context(), in.Method, address.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", r.cfg.Upstream, err)
+		return nil, fmt.Errorf("request %s: %w", r.cfg.Upstream, err)
 	}
 
 	for name, values := range in.Header {
@@ -157,7 +157,7 @@ func (r *Recorder) send(in *http.Request, body []byte) (*http.Response, error) {
 
 	response, err := r.transport.RoundTrip(out)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", r.cfg.Upstream, err)
+		return nil, fmt.Errorf("request %s: %w", r.cfg.Upstream, err)
 	}
 
 	return response, nil

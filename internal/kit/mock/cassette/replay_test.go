@@ -41,7 +41,7 @@ func TestEqualRequestsAreAnsweredInOrderUntilUsedUp(t *testing.T) {
 	require.Equal(t, 409, stale.status)
 	require.Equal(t, "false", stale.header.Get("X-Should-Retry"))
 	require.Contains(t, stale.body, "stale_cassette")
-	require.Contains(t, stale.body, "recorded 2 times, and each is used up")
+	require.Contains(t, stale.body, "recorded 2 times, and all recordings are used")
 
 	verdict := server.Verify()[0]
 	require.Equal(t, []string{"recording 2, POST /v1/chat/completions"}, verdict.Unused)
@@ -77,7 +77,7 @@ func TestStaleCassetteReportsDifference(t *testing.T) {
 	other := ask(t, address, "/v1/messages", `{}`)
 	require.Equal(t, 409, other.status)
 	require.Contains(t, other.body, `"type":"error"`, "in the form of the API that was asked")
-	require.Contains(t, other.body, "it holds POST /v1/chat/completions")
+	require.Contains(t, other.body, "it contains POST /v1/chat/completions")
 
 	huge := ask(t, address, chatPath, `{"x":"`+strings.Repeat("é", 1<<20)+`"}`)
 	require.Less(t, len(huge.body), 2000, "the difference is short")

@@ -137,7 +137,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for {
 		_, data, err := socket.Read(ctx)
 		if err != nil {
-			g.left(c, err)
+			g.disconnected(c, err)
 
 			return
 		}
@@ -203,8 +203,8 @@ func (g *gateway) detach(c *conn) {
 	}
 }
 
-// left handles the end of a connection. A client that closes with 1000 or 1001 gives up its session, as in Discord.
-func (g *gateway) left(c *conn, err error) {
+// disconnected handles the end of a connection. A client that closes with 1000 or 1001 gives up its session, as in Discord.
+func (g *gateway) disconnected(c *conn, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 

@@ -254,7 +254,7 @@ func TestWaitingForReceivedEventsAsksForAHeartbeat(t *testing.T) {
 	require.NoError(t, s.WaitReceived(within(t)))
 }
 
-func TestWaitingForAClientThatIsGoneListsItsConnections(t *testing.T) {
+func TestWaitReceivedErrorListsConnections(t *testing.T) {
 	t.Parallel()
 
 	s := start(t)
@@ -263,7 +263,7 @@ func TestWaitingForAClientThatIsGoneListsItsConnections(t *testing.T) {
 
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
-	require.EqualError(t, s.WaitReceived(ctx), "a client has not got all events (enough); connections:\n"+
+	require.EqualError(t, s.WaitReceived(ctx), "a client has not received all events (enough); connections:\n"+
 		"  1. identify, 0 heartbeats, closed by the server with code 0")
 }
 

@@ -14,7 +14,7 @@ func (s *Server) WaitReceived(ctx context.Context) error {
 
 	err := s.gateway.changes.Wait(ctx, func() bool { return s.gateway.received(targets, asked) })
 	if err != nil {
-		return fmt.Errorf("a client has not got all events (%w); %s", err, s.describeConnections())
+		return fmt.Errorf("a client has not received all events (%w); %s", err, s.describeConnections())
 	}
 
 	return nil

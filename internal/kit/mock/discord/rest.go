@@ -165,7 +165,7 @@ func (s *Server) serveREST(mux *http.ServeMux) {
 
 // unknown answers a request to an operation that does not exist.
 func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
-	s.surprises.Add(fmt.Sprintf("Discord: %s %s: there is no such operation", r.Method, r.URL.Path))
+	s.unknownRequests.Add(fmt.Sprintf("Discord: %s %s: there is no such operation", r.Method, r.URL.Path))
 	respond(w, nil, errNotFound)
 }
 

@@ -152,7 +152,7 @@ func (c *call) deleteChannel() (any, error) {
 // removeThread removes a thread, and its reference in the message that it was started from.
 func (w *world) removeThread(c *channel) {
 	w.channels = slices.DeleteFunc(w.channels, func(other *channel) bool { return other == c })
-	w.gone = append(w.gone, c)
+	w.deletedThreads = append(w.deletedThreads, c)
 
 	if from := c.thread.parent.message(c.thread.starter); from != nil {
 		from.Thread, from.Flags = "", from.Flags&^hasThread

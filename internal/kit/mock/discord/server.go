@@ -39,9 +39,9 @@ type Server struct {
 	world  *world
 
 	host virtual.Host
-	// journal has the actions of the bot; surprises describes requests to unknown operations.
-	journal   virtual.Journal[Action]
-	surprises virtual.Journal[string]
+	// journal has the actions of the bot; unknownRequests describes requests to unknown operations.
+	journal         virtual.Journal[Action]
+	unknownRequests virtual.Journal[string]
 }
 
 // New returns a server, or an error with all problems of its setup. The server answers once its Handler is served; Start
@@ -118,7 +118,7 @@ func (s *Server) snapshot() (object, []event) {
 }
 
 // Unexpected describes each request to an operation that does not exist.
-func (s *Server) Unexpected() []string { return s.surprises.List() }
+func (s *Server) Unexpected() []string { return s.unknownRequests.List() }
 
 // Unused describes the steps of the conversation that were not completed, and the forced 429s that were not used.
 func (s *Server) Unused() []string {

@@ -31,7 +31,7 @@ func (s *Server) Sent() Sent {
 	for _, a := range sent.Actions {
 		switch a.Kind {
 		case KindMessage:
-			sent.Messages = append(sent.Messages, s.world.everSent(a.ChannelID, a.Message.ID).clone())
+			sent.Messages = append(sent.Messages, s.world.findSent(a.ChannelID, a.Message.ID).clone())
 		case KindThread:
 			sent.Threads = append(sent.Threads, *a.Thread)
 		case KindTyping:

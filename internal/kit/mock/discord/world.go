@@ -21,8 +21,8 @@ type world struct {
 	webhooks     []*webhook
 	commands     []*command
 	interactions []*interaction
-	// gone are the deleted threads, with the messages that the bot sent there.
-	gone []*channel
+	// deletedThreads are the deleted threads, with the messages that the bot sent there.
+	deletedThreads []*channel
 	// host is the host name of the last request, for the URLs of files.
 	host string
 	// begin is the creation time of guilds, roles and memberships.
@@ -189,10 +189,10 @@ func (w *world) channelByID(id string) *channel {
 	return nil
 }
 
-// everSent returns a message, even if it or its thread was deleted. A thread has the ID of its message, so a later thread
+// findSent returns a message, even if it or its thread was deleted. A thread has the ID of its message, so a later thread
 // may have the same ID.
-func (w *world) everSent(channelID, id string) *Message {
-	for _, c := range append(slices.Clone(w.channels), w.gone...) {
+func (w *world) findSent(channelID, id string) *Message {
+	for _, c := range append(slices.Clone(w.channels), w.deletedThreads...) {
 		if i := slices.IndexFunc(c.messages, func(m *Message) bool { return c.id == channelID && m.ID == id }); i >= 0 {
 			return c.messages[i]
 		}

@@ -159,7 +159,7 @@ func (x *Exchange) stream(call Call, answer func(yield func(llm.Chunk, error) bo
 		}
 
 		if err != nil {
-			x.breakOff(call, begun, begin, err)
+			x.endBrokenStream(call, begun, begin, err)
 
 			return
 		}
@@ -186,9 +186,9 @@ func (x *Exchange) stream(call Call, answer func(yield func(llm.Chunk, error) bo
 	x.end(http.StatusOK)
 }
 
-// breakOff ends a stream that did not complete.
-func (x *Exchange) breakOff(call Call, begun bool, begin func(), err error) {
-	x.checkLeft()
+// endBrokenStream ends a stream that did not complete.
+func (x *Exchange) endBrokenStream(call Call, begun bool, begin func(), err error) {
+	x.abortIfDisconnected()
 
 	fault, faulty := errors.AsType[*script.Fault](err)
 
@@ -231,15 +231,15 @@ func (x *Exchange) breakOff(call Call, begun bool, begin func(), err error) {
 
 // fail sends an error instead of an answer.
 func (x *Exchange) fail(encoder Encoder, err error) {
-	x.checkLeft()
+	x.abortIfDisconnected()
 
 	x.Entry.Unexpected = errors.Is(err, script.ErrNoReply) || errors.Is(err, script.ErrRefused)
 	x.Fail(encoder.Error, wireError(err))
 }
 
-// checkLeft aborts the exchange if the caller left or the server is being stopped: an incomplete answer must not look
-// complete.
-func (x *Exchange) checkLeft() {
+// abortIfDisconnected aborts the exchange if the caller left or the server is being stopped: an incomplete answer must not
+// look complete.
+func (x *Exchange) abortIfDisconnected() {
 	if ctx := x.Request.Context(); ctx.Err() != nil {
 		x.abort(context.Cause(ctx))
 	}

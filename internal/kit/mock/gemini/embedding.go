@@ -109,7 +109,7 @@ func (r *embedRequest) embed(model, where string) (embedding, error) {
 		}
 	}
 
-	dimensions := naturalDimensions(model)
+	dimensions := defaultDimensions(model)
 
 	if wanted := r.wanted(); wanted != nil {
 		dimensions = *wanted
@@ -135,8 +135,8 @@ func (r *embedRequest) wanted() *int {
 	return nil
 }
 
-// naturalDimensions returns the length of a model's vectors unless the caller requests another.
-func naturalDimensions(model string) int {
+// defaultDimensions returns the length of a model's vectors unless the caller requests another.
+func defaultDimensions(model string) int {
 	const small, large = 768, 3072
 
 	switch model {

@@ -11,7 +11,7 @@ import (
 )
 
 // Clients send the results of functions as the user, or in a separate role.
-func TestFunctionResponsesHaveAnyOfTheirRoles(t *testing.T) {
+func TestFunctionResponsesAcceptAllRoles(t *testing.T) {
 	t.Parallel()
 
 	for _, role := range []string{"user", "function", "tool"} {

@@ -20,8 +20,8 @@ var page = template.Must(template.New("page").Parse(`<!doctype html>
 </form></main></body></html>
 `))
 
-// carried returns the parameters of an authorization request that the form repeats.
-func carried() []string {
+// formParams returns the parameters of an authorization request that the form repeats.
+func formParams() []string {
 	return []string{"client_id", "redirect_uri", "response_type", "scope", "state", "nonce", "code_challenge", "code_challenge_method"}
 }
 
@@ -31,7 +31,7 @@ func (s *Server) check(form url.Values) (problem string) {
 	switch {
 	case form.Get("client_id") != s.cfg.ClientID:
 		return "unknown client_id"
-	case !s.knows(form.Get("redirect_uri")):
+	case !s.allowsRedirect(form.Get("redirect_uri")):
 		return "redirect_uri is not registered"
 	case form.Get("response_type") != "code":
 		return "response_type must be code"
@@ -56,7 +56,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 
 	hidden := map[string]string{}
-	for _, name := range carried() {
+	for _, name := range formParams() {
 		hidden[name] = query.Get(name)
 	}
 

@@ -166,8 +166,8 @@ func (s *Server) discovery(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// knows reports whether the issuer may redirect to an address.
-func (s *Server) knows(redirectURI string) bool {
+// allowsRedirect reports whether the issuer may redirect to an address.
+func (s *Server) allowsRedirect(redirectURI string) bool {
 	if len(s.cfg.RedirectURIs) > 0 {
 		return slices.Contains(s.cfg.RedirectURIs, redirectURI)
 	}

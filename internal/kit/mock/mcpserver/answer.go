@@ -11,8 +11,8 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// notice adds calls of unknown tools to the journal; the SDK answers them itself.
-func (s *server) notice(next mcpsdk.MethodHandler) mcpsdk.MethodHandler {
+// recordUnknownTools adds calls of unknown tools to the journal; the SDK answers them itself.
+func (s *server) recordUnknownTools(next mcpsdk.MethodHandler) mcpsdk.MethodHandler {
 	return func(ctx context.Context, method string, request mcpsdk.Request) (mcpsdk.Result, error) {
 		if call, ok := request.(*mcpsdk.CallToolRequest); ok && s.tools[call.Params.Name] == nil {
 			s.journal.begin(&Call{
@@ -58,7 +58,7 @@ func (s *server) answer(t *tool) mcpsdk.ToolHandler {
 		}
 
 		if r.source.Fault != "" {
-			return nil, s.breakDown(ctx, line, r.source.Fault, call)
+			return nil, s.triggerFault(ctx, line, r.source.Fault, call)
 		}
 
 		made, err := r.make(arguments)
@@ -160,8 +160,8 @@ func (s *server) wait(ctx context.Context, delay time.Duration) error {
 	}
 }
 
-// breakDown triggers a fault.
-func (s *server) breakDown(ctx context.Context, line line, fault Fault, call *Call) error {
+// triggerFault triggers a fault.
+func (s *server) triggerFault(ctx context.Context, line line, fault Fault, call *Call) error {
 	switch fault {
 	case FaultHang:
 		<-ctx.Done()
@@ -171,7 +171,7 @@ func (s *server) breakDown(ctx context.Context, line line, fault Fault, call *Ca
 	case FaultProtocolError:
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "scripted protocol error"}
 	default:
-		line.breakDown(ctx, fault)
+		line.triggerFault(ctx, fault)
 
 		return errors.New("scripted fault: " + string(fault))
 	}

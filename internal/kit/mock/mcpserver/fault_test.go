@@ -201,7 +201,7 @@ func TestFaultsBreakProcess(t *testing.T) {
 }
 
 // This test does without the SDK's client, which ends a session at the first line that it cannot parse.
-func TestMalformedLineIsWholeAnswer(t *testing.T) {
+func TestMalformedFaultSendsOnlyMalformedLine(t *testing.T) {
 	t.Parallel()
 
 	p := serve(t)

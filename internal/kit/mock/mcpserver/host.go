@@ -76,7 +76,7 @@ func (s *server) build() {
 		Instructions: s.source.Instructions,
 		Capabilities: &mcpsdk.ServerCapabilities{Tools: &mcpsdk.ToolCapabilities{}},
 	})
-	s.sdk.AddReceivingMiddleware(s.notice)
+	s.sdk.AddReceivingMiddleware(s.recordUnknownTools)
 
 	for _, name := range s.order {
 		t := s.tools[name]

@@ -12,8 +12,8 @@ import (
 type line interface {
 	// bind returns a context that also ends when the caller leaves, which the SDK does not report.
 	bind(ctx context.Context) (context.Context, context.CancelFunc)
-	// breakDown triggers the fault; the call is not answered afterwards.
-	breakDown(ctx context.Context, fault Fault)
+	// triggerFault triggers the fault; the call is not answered afterwards.
+	triggerFault(ctx context.Context, fault Fault)
 }
 
 type lineKey struct{}
@@ -22,14 +22,14 @@ type lineKey struct{}
 func lineOf(ctx context.Context) line {
 	found, ok := ctx.Value(lineKey{}).(line)
 	if !ok {
-		panic("mcpserver: a call came by no line")
+		panic("mcpserver: call without a line")
 	}
 
 	return found
 }
 
-// errGone is the cause for calls that end because their caller left.
-var errGone = errors.New("the caller is gone")
+// errDisconnected is the cause for calls that end because their caller left.
+var errDisconnected = errors.New("caller disconnected")
 
 // garbage is not JSON, wherever it is inserted.
 const garbage = `{"jsonrpc": <not json>`
@@ -73,7 +73,7 @@ func (x *exchange) bind(ctx context.Context) (context.Context, context.CancelFun
 // bindTo returns a context that also ends when another one does.
 func bindTo(ctx, other context.Context) (context.Context, context.CancelFunc) {
 	bound, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(other, func() { cancel(errGone) })
+	stop := context.AfterFunc(other, func() { cancel(errDisconnected) })
 
 	return bound, func() {
 		stop()
@@ -81,8 +81,8 @@ func bindTo(ctx, other context.Context) (context.Context, context.CancelFunc) {
 	}
 }
 
-// breakDown makes the SDK's handler return; whatever it still writes is discarded.
-func (x *exchange) breakDown(_ context.Context, fault Fault) {
+// triggerFault makes the SDK's handler return; whatever it still writes is discarded.
+func (x *exchange) triggerFault(_ context.Context, fault Fault) {
 	x.mu.Lock()
 	x.fault = fault
 	x.mu.Unlock()
@@ -141,7 +141,7 @@ func (s *streams) bind(ctx context.Context) (context.Context, context.CancelFunc
 	return bindTo(ctx, s.run)
 }
 
-func (s *streams) breakDown(ctx context.Context, fault Fault) {
+func (s *streams) triggerFault(ctx context.Context, fault Fault) {
 	if fault == FaultMalformed {
 		_, _ = s.Write([]byte(garbage + "\n")) // a caller that has left needs no response
 		<-ctx.Done()

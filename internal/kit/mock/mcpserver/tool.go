@@ -70,9 +70,9 @@ func (t *tool) choose(arguments map[string]any) (int, *result, error) {
 	var why []string
 
 	for i, r := range t.results {
-		misses := r.misses(arguments)
-		if misses != "" {
-			why = append(why, fmt.Sprintf("result %d: %s", i, misses))
+		mismatch := r.mismatch(arguments)
+		if mismatch != "" {
+			why = append(why, fmt.Sprintf("result %d: %s", i, mismatch))
 
 			continue
 		}
@@ -86,8 +86,8 @@ func (t *tool) choose(arguments map[string]any) (int, *result, error) {
 		t.source.Name, show(arguments), strings.Join(why, "; "))}
 }
 
-// misses returns why a result does not match, or "" if it does.
-func (r *result) misses(arguments map[string]any) string {
+// mismatch returns why a result does not match, or "" if it does.
+func (r *result) mismatch(arguments map[string]any) string {
 	var why []string
 
 	for _, c := range r.conditions {

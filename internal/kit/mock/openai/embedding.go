@@ -140,7 +140,7 @@ func (r *embeddingRequest) checkDimensions() *problem {
 	}
 
 	most := maxDimensions
-	if natural, known := naturalDimensions(r.Model); known {
+	if natural, known := defaultDimensions(r.Model); known {
 		most = natural
 	}
 
@@ -154,9 +154,9 @@ func (r *embeddingRequest) checkDimensions() *problem {
 	}
 }
 
-// naturalDimensions returns the length of a model's vectors unless the caller requests shorter ones, and whether the model
+// defaultDimensions returns the length of a model's vectors unless the caller requests shorter ones, and whether the model
 // is known.
-func naturalDimensions(model string) (int, bool) {
+func defaultDimensions(model string) (int, bool) {
 	const small, large = 1536, 3072
 
 	switch {
@@ -189,7 +189,7 @@ type embeddingList struct {
 }
 
 func (r *embeddingRequest) answer() embeddingList {
-	dimensions, _ := naturalDimensions(r.Model)
+	dimensions, _ := defaultDimensions(r.Model)
 	if r.Dimensions != nil {
 		dimensions = *r.Dimensions
 	}

@@ -49,7 +49,7 @@ func bothRefuse() map[string]refused {
 	}
 }
 
-func TestChatRefusesWhatTheAPIRefuses(t *testing.T) {
+func TestChatRejectsInvalidValues(t *testing.T) {
 	t.Parallel()
 
 	tests := bothRefuse()
@@ -85,7 +85,7 @@ func TestChatRefusesWhatTheAPIRefuses(t *testing.T) {
 	requireRefused(t, "/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"x"}],`, tests)
 }
 
-func TestResponsesRefuseWhatTheAPIRefuses(t *testing.T) {
+func TestResponsesRejectInvalidValues(t *testing.T) {
 	t.Parallel()
 
 	tests := bothRefuse()
@@ -133,7 +133,7 @@ func requireRefused(t *testing.T, path, request string, tests map[string]refused
 }
 
 // Values at a limit are accepted, as are the words in the published schema.
-func TestLimitsThemselvesAreAccepted(t *testing.T) {
+func TestBoundaryValuesAreAccepted(t *testing.T) {
 	t.Parallel()
 
 	for path, requests := range map[string][]string{

@@ -8,8 +8,8 @@ import (
 	"tarsy.dev/tarsy/llm"
 )
 
-// leastOutput is the lowest limit of output tokens that the API accepts.
-const leastOutput = 16
+// minOutputTokens is the lowest limit of output tokens that the API accepts.
+const minOutputTokens = 16
 
 // includable are the extras that a caller can request.
 var includable = []string{
@@ -39,7 +39,7 @@ func (r *responseRequest) checkNumbers() *problem {
 		{param: "temperature", value: temperature, most: 2},
 		{param: "top_p", value: topP, most: 1},
 		{param: "top_logprobs", value: r.TopLogprobs, most: 20, whole: true},
-		{param: "max_output_tokens", value: r.MaxOutputTokens, least: leastOutput, most: unlimited, whole: true},
+		{param: "max_output_tokens", value: r.MaxOutputTokens, least: minOutputTokens, most: unlimited, whole: true},
 		{param: "max_tool_calls", value: r.MaxToolCalls, least: 1, most: unlimited, whole: true},
 	} {
 		if p := n.check(); p != nil {

@@ -99,7 +99,7 @@ func readResponse(x *exchange.Exchange) (*responseRequest, *llm.Request, *proble
 	case given(request.Conversation):
 		return nil, nil, invalid("conversation", "invalid_value", "Invalid value for 'conversation': this server keeps no conversations.")
 	case request.Background:
-		return nil, nil, invalid("background", "invalid_value", "Invalid value for 'background': this server answers at once only.")
+		return nil, nil, invalid("background", "invalid_value", "Invalid value for 'background': this server does not support background responses.")
 	}
 
 	history, p := request.history(x)

@@ -183,7 +183,7 @@ func TestResponseReportsBadRequest(t *testing.T) {
 		"lone reasoning": {`{"model":"m","input":[{"type":"reasoning","id":"rs_1","summary":[]},{"role":"user","content":"x"}]}`, "input", "'rs_1' of type 'reasoning' was provided without its required following item"},
 		"kept item":      {`{"model":"m","input":[{"type":"item_reference","id":"msg_1"}]}`, "input[0]", "Item with id 'msg_1' not found"},
 		"kept response":  {responseQuestion + `,"previous_response_id":"resp_1"}`, "previous_response_id", "'resp_1' not found"},
-		"background":     {responseQuestion + `,"background":true}`, "background", "at once only"},
+		"background":     {responseQuestion + `,"background":true}`, "background", "does not support background"},
 		"no tool type":   {responseQuestion + `,"tools":[{"name":"a"}]}`, "tools[0].type", "Missing required parameter: 'tools[0].type'"},
 		"wrong tools":    {responseQuestion + `,"tools":{}}`, "tools", "expected an array"},
 	} {

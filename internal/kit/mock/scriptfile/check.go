@@ -180,6 +180,6 @@ func (c *checker) chunk(path string) {
 	given := slices.DeleteFunc(slices.Clone(kinds), func(key string) bool { return !c.set(path, key) })
 
 	if len(given) != 1 {
-		c.fail(path, fmt.Sprintf("has %d of the kinds of chunks", len(given)), "give it one of "+strings.Join(kinds, ", "))
+		c.fail(path, fmt.Sprintf("has %d chunk kinds", len(given)), "set exactly one of "+strings.Join(kinds, ", "))
 	}
 }

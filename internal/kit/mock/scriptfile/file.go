@@ -20,10 +20,10 @@ type File struct {
 	Gates      []string          `yaml:"gates" doc:"The names of gates. If given, replies cannot use other names." nonempty:"true"`
 	Profile    *Profile          `yaml:"profile" doc:"How fast replies stream; by default without delay."`
 	Faults     *Faults           `yaml:"faults" doc:"Random but repeatable faults."`
-	Replies    []Reply           `yaml:"replies" doc:"The sequence: used in order by calls that no route matches."`
+	Replies    []Reply           `yaml:"replies" doc:"The sequence: replies, in order, to the calls that match no route."`
 	Routes     []Route           `yaml:"routes" doc:"Replies for calls that match conditions. The first route that matches and is not used up is used."`
 	MCPServers mcpserver.Servers `yaml:"mcp_servers" doc:"Scripted MCP servers by name."`
-	Discord    *discord.Setup    `yaml:"discord" doc:"A virtual Discord: who is there, and a conversation."`
+	Discord    *discord.Setup    `yaml:"discord" doc:"A virtual Discord: its users and guilds, and a conversation."`
 
 	stamp stamp
 }
@@ -75,7 +75,7 @@ type Reply struct {
 	ToolCalls []ToolCall `yaml:"tool_calls" doc:"The tool calls of the model."`
 	Usage     *Usage     `yaml:"usage" doc:"Token counts; by default they are estimated."`
 	Stop      string     `yaml:"stop" doc:"Why the model stopped, if not the usual reason." enum:"end,tool_calls,max_tokens,stop_sequence"`
-	Error     *Error     `yaml:"error" doc:"An error of the provider instead of the reply, or in the middle of it."`
+	Error     *Error     `yaml:"error" doc:"A provider error instead of the reply, or in the middle of it."`
 	Fault     *Fault     `yaml:"fault" doc:"A transport failure."`
 	Hang      bool       `yaml:"hang" doc:"Sends the rest of the reply, then nothing until the caller disconnects."`
 	Gate      *Gate      `yaml:"gate" doc:"Waits until this gate is opened."`
@@ -97,7 +97,7 @@ type Chunk struct {
 // ToolCall is the model's request to call a tool.
 type ToolCall struct {
 	Name      string          `yaml:"name" doc:"The tool." required:"true"`
-	ID        string          `yaml:"id" doc:"The id of the call; by default call_1, call_2 and so on."`
+	ID        string          `yaml:"id" doc:"The ID of the call; by default call_1, call_2 and so on."`
 	Arguments json.RawMessage `yaml:"arguments" doc:"The arguments, or text that is sent unchanged, JSON or not." kinds:"object,string"`
 }
 
@@ -126,7 +126,7 @@ type Source struct {
 
 // Usage counts tokens.
 type Usage struct {
-	Input    int `yaml:"input" doc:"Tokens of the request, including cached ones." min:"0"`
+	Input    int `yaml:"input" doc:"Tokens of the request, including cached tokens." min:"0"`
 	Output   int `yaml:"output" doc:"Tokens of the reply, without thinking." min:"0"`
 	Thinking int `yaml:"thinking" doc:"Tokens of the thinking." min:"0"`
 	Cached   int `yaml:"cached" doc:"Tokens of the request that were cached." min:"0"`

@@ -16,14 +16,14 @@ const ControlPath = "/_mock/slack"
 
 // Step is one thing that happens: exactly one of its fields is set.
 type Step struct {
-	Say        *Say        `yaml:"say" doc:"A person writes a message."`
+	Say        *Say        `yaml:"say" doc:"A person sends a message."`
 	Click      *Click      `yaml:"click" doc:"A person clicks a button."`
-	React      *React      `yaml:"react" doc:"A person puts an emoji under a message."`
+	React      *React      `yaml:"react" doc:"A person adds a reaction to a message."`
 	Submit     *Submit     `yaml:"submit" doc:"A person submits the modal that the bot opened."`
-	Expect     *Expect     `yaml:"expect" doc:"Waits until the bot has written a message."`
-	Fault      *Fault      `yaml:"fault" doc:"Breaks the next requests."`
-	Disconnect *Disconnect `yaml:"disconnect" doc:"Ends the connections of Socket Mode."`
-	LoseAcks   int         `yaml:"lose_acks" doc:"Ignores the next acknowledgements of what is sent from now on, so that it is sent again." min:"0"`
+	Expect     *Expect     `yaml:"expect" doc:"Waits for a message from the bot."`
+	Fault      *Fault      `yaml:"fault" doc:"Makes the next requests fail."`
+	Disconnect *Disconnect `yaml:"disconnect" doc:"Closes the Socket Mode connections."`
+	LoseAcks   int         `yaml:"lose_acks" doc:"Ignores acknowledgements of the next envelopes, so that they are resent." min:"0"`
 	WaitReady  bool        `yaml:"wait_ready" doc:"Waits until a client is connected."`
 }
 
@@ -32,12 +32,12 @@ type Say struct {
 	Channel string `yaml:"channel" doc:"The name or ID of the channel." required:"true"`
 	User    string `yaml:"user" doc:"The name or ID of the person." required:"true"`
 	Text    string `yaml:"text" doc:"The text. <@NAME> mentions by name." required:"true"`
-	Thread  string `yaml:"thread" doc:"The timestamp of the message under which it is a reply."`
+	Thread  string `yaml:"thread" doc:"The timestamp of the message to reply to in its thread."`
 }
 
 // Click is a click on a button of a message, or of a modal.
 type Click struct {
-	Channel string `yaml:"channel" doc:"The name or ID of the channel; without it and ts, the modal that the person sees."`
+	Channel string `yaml:"channel" doc:"The name or ID of the channel; without channel and ts, the click is in the person's open modal."`
 	User    string `yaml:"user" doc:"The name or ID of the person." required:"true"`
 	TS      string `yaml:"ts" doc:"The timestamp of the message."`
 	Action  string `yaml:"action" doc:"The action_id of the button." required:"true"`
@@ -54,19 +54,19 @@ type React struct {
 // Submit is the submission of a modal.
 type Submit struct {
 	User   string            `yaml:"user" doc:"The name or ID of the person." required:"true"`
-	Values map[string]string `yaml:"values" doc:"What is entered, by the block_id of the input."`
+	Values map[string]string `yaml:"values" doc:"The entered values, by the block_id of the input."`
 }
 
 // Expect waits for a message of the bot.
 type Expect struct {
-	Channel string        `yaml:"channel" doc:"The name or ID of the channel; without it, any."`
-	Text    string        `yaml:"text" doc:"What the message contains." required:"true"`
+	Channel string        `yaml:"channel" doc:"The name or ID of the channel; by default any."`
+	Text    string        `yaml:"text" doc:"A part of the text of the message." required:"true"`
 	Within  time.Duration `yaml:"within" doc:"How long to wait." default:"30s" min:"1ms"`
 }
 
 // Disconnect is a way to end connections.
 type Disconnect struct {
-	Graceful bool `yaml:"graceful" doc:"With a disconnect message, as before a restart of Slack; without, as a broken network."`
+	Graceful bool `yaml:"graceful" doc:"Sends a disconnect message first, as Slack does before a restart; by default the connections just break."`
 }
 
 // serveControl registers the endpoints below ControlPath.

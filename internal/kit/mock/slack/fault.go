@@ -8,15 +8,15 @@ import (
 // Fault makes requests to the Web API fail.
 type Fault struct {
 	// Method is the affected method; empty means any.
-	Method string `yaml:"method" doc:"The method, such as chat.postMessage; without it, any."`
+	Method string `yaml:"method" doc:"The affected method, such as chat.postMessage; by default any."`
 	// Status is the HTTP status of the response, such as 429 or 503.
-	Status int `yaml:"status" doc:"The status that is answered instead, such as 429 or 503." min:"400" max:"599" default:"429"`
+	Status int `yaml:"status" doc:"The HTTP status of the response, such as 429 or 503." min:"400" max:"599" default:"429"`
 	// RetryAfter is the Retry-After header of a 429, in whole seconds.
-	RetryAfter time.Duration `yaml:"retry_after" doc:"The header Retry-After of a 429." default:"1s" min:"1s"`
+	RetryAfter time.Duration `yaml:"retry_after" doc:"The Retry-After header of a 429 response." default:"1s" min:"1s"`
 	// Unknown means that the request takes effect, but the connection is closed without a response.
-	Unknown bool `yaml:"unknown" doc:"The request has its effect, but the connection is closed without an answer."`
+	Unknown bool `yaml:"unknown" doc:"The request takes effect, but the connection is closed without a response."`
 	// Times is how many requests it affects.
-	Times int `yaml:"times" doc:"How many requests." default:"1" min:"1"`
+	Times int `yaml:"times" doc:"The number of affected requests." default:"1" min:"1"`
 }
 
 // Break adds a fault for the next requests.

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestLostAcknowledgementIsOneOfWhatIsSentLater(t *testing.T) {
+func TestLoseAcksIgnoresEarlierEnvelopes(t *testing.T) {
 	t.Parallel()
 
 	s, err := New(Config{Setup: Setup{Token: "xoxb-1", AppToken: "xapp-1"}})

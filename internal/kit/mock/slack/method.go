@@ -165,7 +165,7 @@ func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request) {
 func (s *Server) run(method, token string, c *call) (object, error) {
 	handle, ok := methods()[method]
 	if !ok {
-		s.strange.Add("Slack: there is no method " + method)
+		s.unknownRequests.Add("Slack: there is no method " + method)
 
 		return nil, refusal("unknown_method")
 	}

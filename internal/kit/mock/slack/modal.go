@@ -293,8 +293,8 @@ type submission struct {
 	View           json.RawMessage   `json:"view"`
 }
 
-// settle applies the app's reply to a submitted modal. A view that Slack rejects leaves the modal open; the lock is held.
-func (s *Server) settle(m *Modal, reply submission) {
+// applyReply applies the app's reply to a submitted modal. A view that Slack rejects leaves the modal open; the lock is held.
+func (s *Server) applyReply(m *Modal, reply submission) {
 	m.Errors, m.Open = nil, false
 
 	switch reply.ResponseAction {

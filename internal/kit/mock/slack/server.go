@@ -74,10 +74,10 @@ type Server struct {
 	self   User
 	socket *socketMode
 
-	listener virtual.Host
-	journal  virtual.Journal[Request]
-	strange  virtual.Journal[string]
-	faults   virtual.Faults[Fault]
+	listener        virtual.Host
+	journal         virtual.Journal[Request]
+	unknownRequests virtual.Journal[string]
+	faults          virtual.Faults[Fault]
 	// changes covers everything below, the journal and Socket Mode.
 	changes virtual.Changes
 
@@ -180,7 +180,7 @@ func (s *Server) Token() string { return cmp.Or(s.setup.Token, "xoxb-mock") }
 func (s *Server) AppToken() string { return cmp.Or(s.setup.AppToken, "xapp-mock") }
 
 // Unexpected describes each request to a method that does not exist.
-func (s *Server) Unexpected() []string { return s.strange.List() }
+func (s *Server) Unexpected() []string { return s.unknownRequests.List() }
 
 // Unused describes faults that are not used up.
 func (s *Server) Unused() []string {

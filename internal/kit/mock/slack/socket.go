@@ -341,7 +341,7 @@ func (s *Server) submitted(e Envelope) {
 	defer s.mu.Unlock()
 
 	if m := s.modalByID(payload.View.ID); m != nil {
-		s.settle(m, reply)
+		s.applyReply(m, reply)
 	}
 
 	s.changes.Notify()

@@ -24,7 +24,7 @@ type dialogue struct {
 }
 
 // faulty reports whether to skip a command because of a fault, and whether the connection continues.
-func (d *dialogue) faulty(command, argument string) (faulty, goesOn bool) {
+func (d *dialogue) faulty(command, argument string) (faulty, keepOpen bool) {
 	if d.server.cfg.Fault == nil {
 		return false, true
 	}
@@ -41,8 +41,8 @@ func (d *dialogue) faulty(command, argument string) (faulty, goesOn bool) {
 
 // command executes a client's command; false ends the connection.
 func (d *dialogue) command(command, argument string) bool {
-	if faulty, goesOn := d.faulty(command, argument); faulty {
-		return goesOn
+	if faulty, keepOpen := d.faulty(command, argument); faulty {
+		return keepOpen
 	}
 
 	switch command {
@@ -192,8 +192,8 @@ func (d *dialogue) data() bool {
 	mail := *d.mail
 	mail.Data, d.mail = string(raw), nil
 
-	faulty, goesOn := d.faulty(".", "")
-	if faulty && goesOn {
+	faulty, keepOpen := d.faulty(".", "")
+	if faulty && keepOpen {
 		return true
 	}
 

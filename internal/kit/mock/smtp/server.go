@@ -155,7 +155,7 @@ func (s *Server) talk(conn net.Conn) {
 
 	d.use(conn)
 
-	if faulty, goesOn := d.faulty("connect", ""); faulty && !goesOn || !faulty && !d.reply("220 mock ESMTP") {
+	if faulty, keepOpen := d.faulty("connect", ""); faulty && !keepOpen || !faulty && !d.reply("220 mock ESMTP") {
 		return
 	}
 

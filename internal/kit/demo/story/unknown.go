@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	strangerHeading = "# An alert the demo does not know"
+	unknownHeading = "# An alert the demo does not know"
 
-	strangerSummary = "This alert was not investigated: the demo's model is a script that knows only the demo's own alerts. " +
-		"The pipeline around it ran for real. Configure an LLM provider to have such alerts looked into."
+	unknownSummary = "This alert was not investigated: the demo's model is a script that knows only the demo's own alerts. " +
+		"The pipeline around it ran for real. Configure an LLM provider to investigate alerts like this one."
 
-	afterwards = "The investigation of this alert is finished. The demo's model is a script and has nothing to add to what it " +
+	finishedReply = "The investigation of this alert is finished. The demo's model is a script and has nothing to add to what it " +
 		"wrote above; with a real LLM provider configured, this is where an answer would be."
 )
 
@@ -32,12 +32,12 @@ func (b *book) unknownAlert(req *llm.Request) script.Reply {
 	}
 
 	if answers(req) > 1 {
-		return script.Reply{Text: afterwards}
+		return script.Reply{Text: finishedReply}
 	}
 
 	var text strings.Builder
 
-	text.WriteString(strangerHeading + "\n\n## Summary\n\n" +
+	text.WriteString(unknownHeading + "\n\n## Summary\n\n" +
 		"**Nothing was investigated.** This demo's model is a script; it knows only the demo's own alerts, and yours is none of them. " +
 		"Your alert went the whole real way: intake, queue, agent, tools, journal. " +
 		"Only the thinking is missing, and the script will not make any up.\n\n## What the script knows\n\n" +

@@ -19,11 +19,11 @@ import (
 	"tarsy.dev/tarsy/internal/config"
 )
 
-// prometheusPatience limits how long Prometheus may take to answer init.
-const prometheusPatience = time.Second
+// prometheusTimeout limits how long Prometheus may take to answer init.
+const prometheusTimeout = time.Second
 
-// surroundings is what init knows about the server's environment.
-type surroundings struct {
+// environment is what init knows about the environment of the server.
+type environment struct {
 	// Provider is a built-in LLM provider, and KeyVariable the variable of its key.
 	Provider    string
 	KeyVariable string
@@ -40,14 +40,14 @@ type surroundings struct {
 	Token string
 }
 
-// look detects what it can without asking.
-func (f *initFlags) look(ctx context.Context) (surroundings, error) {
+// detect finds what it can without asking.
+func (f *initFlags) detect(ctx context.Context) (environment, error) {
 	builtin, err := config.Load(config.Source{Env: f.lookup})
 	if err != nil {
-		return surroundings{}, err
+		return environment{}, err
 	}
 
-	found := surroundings{
+	found := environment{
 		Provider: builtin.Defaults.LLMProvider, KeySet: !builtin.LacksKey(), Kubeconfig: f.kubeconfig(), URL: f.url, Prometheus: f.prometheus,
 	}
 	found.KeyVariable = builtin.LLMProviders[found.Provider].APIKeyEnv
@@ -106,7 +106,7 @@ func prometheusAnswers(ctx context.Context, address string) bool {
 		return false
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, prometheusPatience)
+	ctx, cancel := context.WithTimeout(ctx, prometheusTimeout)
 	defer cancel()
 
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(address, "/")+"/api/v1/query?query=1", nil)
@@ -133,8 +133,8 @@ func prometheusAnswers(ctx context.Context, address string) bool {
 	return err == nil && answer.Status == "success"
 }
 
-// complete asks for what was not detected.
-func (f *initFlags) complete(ctx context.Context, found *surroundings) error {
+// askMissing asks for what was not detected.
+func (f *initFlags) askMissing(ctx context.Context, found *environment) error {
 	ask := f.questions(ctx)
 
 	if !found.KeySet {
@@ -176,7 +176,7 @@ func (f *initFlags) complete(ctx context.Context, found *surroundings) error {
 }
 
 // askProvider asks which provider's key the user will set.
-func (f *initFlags) askProvider(ask func(string) (string, error), found *surroundings) error {
+func (f *initFlags) askProvider(ask func(string) (string, error), found *environment) error {
 	choices := config.DefaultProviders()
 
 	var names []string

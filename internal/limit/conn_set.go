@@ -22,16 +22,16 @@ const (
 	kinds
 )
 
-// crowd is a set of connections with a common limit. It is guarded by the listener's lock.
-type crowd struct {
+// connSet is a set of connections with a common limit. It is guarded by the listener's lock.
+type connSet struct {
 	open  int
 	kinds [kinds]list.List // of *conn, longest in this kind first
 }
 
-// weakest returns the connection to evict for a new one, or nil. An idle connection is preferred, because nothing is lost with
+// victim returns the connection to evict for a new one, or nil. An idle connection is preferred, because nothing is lost with
 // it. Otherwise it is the oldest connection of the most frequent kind: a client that opens many connections opens them alike,
 // so they evict each other before they affect connections of another kind or new ones.
-func (c *crowd) weakest() *conn {
+func (c *connSet) victim() *conn {
 	from := &c.kinds[idle]
 
 	if from.Len() == 0 {
@@ -43,9 +43,9 @@ func (c *crowd) weakest() *conn {
 	}
 
 	if oldest := from.Front(); oldest != nil {
-		weakest, _ := oldest.Value.(*conn)
+		victim, _ := oldest.Value.(*conn)
 
-		return weakest
+		return victim
 	}
 
 	return nil
