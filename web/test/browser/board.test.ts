@@ -137,6 +137,24 @@ test('projects, epics and tasks are created, changed and deleted', async () => {
   await page.getByRole('heading', { level: 1, name: 'Board' }).waitFor();
 });
 
+test('a deleted task is not loaded again when its event arrives before the response', async () => {
+  const project = await projectWith('Short-lived', 'Gone soon');
+  const { page } = await visit(`/board?project=${project}`);
+  await page.locator('[data-card-title]').click();
+  await page.getByTestId('entity-form').waitFor();
+  await page.route('**/api/v1/entities/*', async (route) => {
+    if (route.request().method() !== 'DELETE') return route.fallback();
+    const reloaded = page.waitForResponse((response) => response.url().includes('/api/v1/entities?'));
+    const response = await route.fetch();
+    await reloaded;
+    await route.fulfill({ response });
+  });
+  await page.getByTestId('entity-delete').click();
+  await page.getByTestId('entity-delete-confirm').click();
+  await page.getByText('No tasks here yet').waitFor();
+  await page.getByTestId('entity-form').waitFor({ state: 'detached' });
+});
+
 test('a task changed by someone else is not overwritten', async () => {
   const project = await projectWith('Contested', 'Ours');
   const tab = await visit(`/board?project=${project}`);

@@ -90,7 +90,7 @@ test('untrusted text is shown as text on every page', async () => {
   const tab = await visit(`/sessions/${id}`);
   const { page } = tab;
   page.on('dialog', (dialog) => {
-    tab.errors.push(`a dialog: ${dialog.message()}`);
+    tab.errors.push({ text: `a dialog: ${dialog.message()}` });
     void dialog.dismiss();
   });
 

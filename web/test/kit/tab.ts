@@ -46,7 +46,8 @@ function rememberColors(): void {
 
 /** A tab that records errors, including violations of the Content-Security-Policy and requests to other origins. */
 export class Tab {
-  readonly errors: string[] = [];
+  /** What went wrong, and for a console message the address of its request or script. */
+  readonly errors: { text: string; url?: string }[] = [];
   /** Console messages that the scenario provokes, such as for a dropped server. */
   tolerated: RegExp[] = [];
   readonly page: Page;
@@ -79,19 +80,20 @@ export class Tab {
     const { page } = tab;
     page.on('console', (message) => {
       if (message.type() === 'error' || /content security policy/i.test(message.text()))
-        tab.errors.push(message.text());
+        tab.errors.push({ text: message.text(), url: message.location().url });
     });
-    page.on('pageerror', (error) => tab.errors.push(String(error)));
+    page.on('pageerror', (error) => tab.errors.push({ text: String(error) }));
     page.on('request', (request) => {
       const url = request.url();
-      if (!url.startsWith(origin) && !/^(data|blob|about):/.test(url)) tab.errors.push(`a request to ${url}`);
+      if (!url.startsWith(origin) && !/^(data|blob|about):/.test(url)) tab.errors.push({ text: `a request to ${url}` });
     });
     return tab;
   }
 
   /** Expects that nothing went wrong except what the scenario tolerates. */
   expectNoErrors(): void {
-    expect(this.errors.filter((line) => !this.tolerated.some((pattern) => pattern.test(line)))).toEqual([]);
+    const errors = this.errors.filter(({ text }) => !this.tolerated.some((pattern) => pattern.test(text)));
+    expect(errors.map(({ text, url }) => (url ? `${text} (${url})` : text)).join('\n')).toBe('');
   }
 
   /** Checks WCAG 2.2 AA, as far as a program can. */

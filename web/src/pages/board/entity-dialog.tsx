@@ -52,7 +52,9 @@ export function NewEntity({ filed, onClose }: { filed: Partial<Draft>; onClose: 
 
 /** The dialog of an existing entity. */
 export function EntityDialog({ id, onClose }: { id: string; onClose: () => void }) {
-  const found = useQuery(notes.entity(id));
+  const [deleting, setDeleting] = useState(false);
+  // An entity that is being deleted is not loaded again: its event can arrive before the response.
+  const found = useQuery({ ...notes.entity(id), enabled: !deleting });
   const [held, setHeld] = useState(found.data);
   if (held === undefined && found.data !== undefined) setHeld(found.data);
   const reload = async () => {
@@ -63,7 +65,13 @@ export function EntityDialog({ id, onClose }: { id: string; onClose: () => void 
     <Dialog open onOpenChange={(open) => !open && onClose()}>
       <DialogContent title={held ? typeLabel(held.type) : 'Entity'} className="max-w-2xl">
         {held ? (
-          <EditEntity key={held.version} entity={held} reload={() => void reload()} onClose={onClose} />
+          <EditEntity
+            key={held.version}
+            entity={held}
+            reload={() => void reload()}
+            onDeleting={setDeleting}
+            onClose={onClose}
+          />
         ) : found.isError ? (
           <ProblemPanel
             error={found.error}
@@ -77,7 +85,15 @@ export function EntityDialog({ id, onClose }: { id: string; onClose: () => void 
   );
 }
 
-function EditEntity({ entity, reload, onClose }: { entity: Entity; reload: () => void; onClose: () => void }) {
+interface EditEntityProps {
+  entity: Entity;
+  reload: () => void;
+  /** Reports that a deletion has begun, or has failed. */
+  onDeleting: (deleting: boolean) => void;
+  onClose: () => void;
+}
+
+function EditEntity({ entity, reload, onDeleting, onClose }: EditEntityProps) {
   const client = useQueryClient();
   const may = useScope('write');
   const [before] = useState(() => draftOf(entity));
@@ -95,6 +111,8 @@ function EditEntity({ entity, reload, onClose }: { entity: Entity; reload: () =>
   });
   const remove = useMutation({
     mutationFn: () => api.DELETE('/api/v1/entities/{id}', { params }),
+    onMutate: () => onDeleting(true),
+    onError: () => onDeleting(false),
     onSuccess: finish,
   });
   const submit = () => (Object.keys(changesOf(before, draft)).length === 0 ? onClose() : save.mutate());
