@@ -159,6 +159,9 @@ type App struct {
 	serving  sync.WaitGroup
 	stopOnce sync.Once
 	stopErr  error
+
+	// abandoned is closed when a stop has no time left.
+	abandoned chan struct{}
 }
 
 // New wires a server. Before Start only the database runs, and the HTTP server answers /livez and /readyz. If New fails, everything
@@ -210,7 +213,7 @@ func newApp(options Options) *App {
 
 	return &App{
 		options: options, startedAt: calendar.Time(options.Clock.Now()), serverID: serverID(), logger: options.Logger, clock: options.Clock, databaseTime: databaseTime,
-		failed: make(chan error, 1),
+		failed: make(chan error, 1), abandoned: make(chan struct{}),
 		notice: limit.NewNotice(options.Logger, options.Clock),
 	}
 }

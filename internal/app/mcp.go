@@ -14,12 +14,17 @@ func NewMCPFactory(options Options) (*mcp.Factory, error) {
 		return nil, err
 	}
 
-	return options.mcpFactory(masker.Result), nil
+	return options.mcpFactory(masker.Result, nil), nil
 }
 
-func (o Options) mcpFactory(mask func(server, text string) (string, error)) *mcp.Factory {
+// mcpFactory creates the factory with which this server opens tools.
+func (a *App) mcpFactory(options Options) *mcp.Factory {
+	return options.mcpFactory(func(server, text string) (string, error) { return a.current().masker.Result(server, text) }, a.abandoned)
+}
+
+func (o Options) mcpFactory(mask func(server, text string) (string, error), abandon <-chan struct{}) *mcp.Factory {
 	return mcp.New(mcp.Config{
-		Servers: mcpServers(o.Config), Transport: o.MCPTransport, Mask: mask, Clock: o.Clock, Logger: o.Logger,
+		Servers: mcpServers(o.Config), Transport: o.MCPTransport, Mask: mask, Clock: o.Clock, Logger: o.Logger, Abandon: abandon,
 	})
 }
 

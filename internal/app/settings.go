@@ -93,7 +93,7 @@ func (a *App) newSettings(cfg *config.Config, before *settings) (*settings, erro
 		return nil, err
 	}
 
-	s.tools = options.mcpFactory(func(server, text string) (string, error) { return a.current().masker.Result(server, text) })
+	s.tools = a.mcpFactory(options)
 	s.fetch = a.runbookConfig(cfg.System)
 
 	if before != nil && sameFetch(before.fetch, s.fetch) {

@@ -46,11 +46,14 @@ func (a *App) onStop(what string, stop func(ctx context.Context) error) {
 	a.cleanups = append(a.cleanups, cleanup{what: what, stop: stop})
 }
 
-// Stop undoes everything, last in first out. Parts that have not stopped when ctx is done are abandoned, and their goroutines end with the
-// process. It is idempotent and safe before Start.
+// Stop undoes everything, last in first out. Parts that have not stopped when ctx is done are abandoned: MCP processes are killed, and
+// goroutines end with the process. It is idempotent and safe before Start.
 func (a *App) Stop(ctx context.Context) error {
 	a.stopOnce.Do(func() {
 		a.ready.Store(false)
+
+		// MCP processes must not outlive this one.
+		defer context.AfterFunc(ctx, func() { close(a.abandoned) })()
 
 		var errs []error
 

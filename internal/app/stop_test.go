@@ -2,12 +2,18 @@ package app
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/config"
+	"tarsy.dev/tarsy/internal/kit/wait"
 )
 
 func TestStopGivesUpPartsThatDoNotEndAndUndoesTheOthers(t *testing.T) {
@@ -31,6 +37,40 @@ func TestStopGivesUpPartsThatDoNotEndAndUndoesTheOthers(t *testing.T) {
 	require.NotContains(t, err.Error(), "first")
 	require.Equal(t, []string{"last", "first"}, undone)
 	require.Equal(t, err, a.Stop(t.Context()), "a second stop reports the same")
+}
+
+func TestStopWithoutTimeKillsMCPProcesses(t *testing.T) {
+	t.Parallel()
+
+	started := filepath.Join(t.TempDir(), "started")
+	cfg := load(t, "mcp_servers: {deaf: {transport: {type: stdio, command: sh, args: [-c, 'trap \"\" TERM; echo > "+started+"; exec sleep 600']}}}")
+	a := newApp(Options{Config: cfg})
+
+	masker, err := a.options.masker()
+	require.NoError(t, err)
+	a.settings.Store(&settings{masker: masker})
+
+	opened := make(chan agent.Tools, 1)
+
+	go func() {
+		tools, err := a.mcpFactory(a.options).Open(t.Context(), "execution", []tarsy.MCPServerSelection{{Name: "deaf"}}, nil)
+		assert.NoError(t, err)
+
+		opened <- tools
+	}()
+
+	wait.Until(t, "the process to start", func() bool { _, err := os.Stat(started); return err == nil })
+
+	a.onStop("hangs", func(ctx context.Context) error { <-ctx.Done(); return nil })
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+
+	require.NoError(t, a.Stop(ctx))
+
+	tools := wait.For(t, opened, "the end of the process")
+	require.Contains(t, tools.Unavailable()["deaf"], "signal: killed", "it got neither 30 s to respond nor time to exit")
+	require.NoError(t, tools.Close())
 }
 
 func TestPartsOfStopFitIntoItsTime(t *testing.T) {

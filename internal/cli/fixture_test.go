@@ -7,6 +7,7 @@ import (
 	"flag"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -36,6 +37,16 @@ func TestMain(m *testing.M) {
 		os.Exit(cli.Run(context.Background(), cli.Process{
 			Name: "tarsy", Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Environ(),
 		}))
+	}
+
+	// The programs in testdata replace those that would use the network.
+	programs, err := filepath.Abs(filepath.Join("testdata", "bin"))
+	if err == nil {
+		err = os.Setenv("PATH", programs+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
+
+	if err != nil {
+		panic(err)
 	}
 
 	goleak.VerifyTestMain(pgtest.Wrap(m))

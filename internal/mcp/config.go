@@ -30,6 +30,8 @@ type Config struct {
 	Clock  clockwork.Clock
 	Logger *slog.Logger
 	Limits Limits
+	// Abandon, once closed, kills the processes of servers: the program has no time left to let them exit. Nil means never.
+	Abandon <-chan struct{}
 }
 
 // ServerConfig configures one MCP server.

@@ -19,6 +19,8 @@ import (
 type processTransport struct {
 	config Transport
 	grace  time.Duration
+	// abandon, once closed, kills the process.
+	abandon <-chan struct{}
 	// limit is the maximum size of a message in bytes.
 	limit int
 
@@ -60,6 +62,7 @@ func (t *processTransport) Connect(context.Context) (mcpsdk.Connection, error) {
 	}
 	t.cmd, t.exited = cmd, make(chan struct{})
 	go t.reap()
+	go t.killAbandoned()
 
 	return newLineConn(stdout, &pipeWriter{File: stdin}, t.limit, t.skip), nil
 }
@@ -121,6 +124,15 @@ func (t *processTransport) reap() {
 	// Its stderr and ProcessState report how it ended.
 	_ = t.cmd.Wait()
 	_ = syscall.Kill(-t.cmd.Process.Pid, syscall.SIGKILL)
+}
+
+// killAbandoned kills the process once it is abandoned, whoever waits for it.
+func (t *processTransport) killAbandoned() {
+	select {
+	case <-t.exited:
+	case <-t.abandon:
+		_ = syscall.Kill(-t.cmd.Process.Pid, syscall.SIGKILL)
+	}
 }
 
 // killTime is the minimum time to wait for a killed process.

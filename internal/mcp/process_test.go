@@ -121,6 +121,23 @@ func TestCloseKillsWholeProcessGroup(t *testing.T) {
 	}
 }
 
+func TestAbandonedServerIsKilledAtOnce(t *testing.T) {
+	t.Parallel()
+	abandon, limits := make(chan struct{}), fast
+	limits.Exit = time.Hour
+	tools := open(t, mcp.Config{
+		Servers: map[string]mcp.ServerConfig{"proc": subprocess(t, "stubborn", nil)}, Limits: limits, Abandon: abandon,
+	}, tarsy.MCPServerSelection{Name: "proc"})
+	require.Empty(t, tools.Unavailable())
+	a := aboutOf(t, tools)
+	child, err := strconv.Atoi(call(t, tools, "proc__spawn", "").Content)
+	require.NoError(t, err)
+
+	close(abandon)
+	requireGone(t, a.Pid)
+	requireGone(t, child)
+}
+
 // The write fails while the other direction is still open, so only the refused write proves that nothing was sent.
 func TestRefusedWriteWasNotSent(t *testing.T) {
 	t.Parallel()

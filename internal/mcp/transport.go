@@ -56,7 +56,7 @@ func plainLink(transport mcpsdk.Transport, probed bool) *link {
 }
 
 func (f *Factory) processLink(life context.Context, serverID string, config Transport) *link {
-	process := &processTransport{config: config, grace: f.limits.Exit, limit: f.limits.MessageBytes, logStray: func(line string, size int) {
+	process := &processTransport{config: config, grace: f.limits.Exit, abandon: f.cfg.Abandon, limit: f.limits.MessageBytes, logStray: func(line string, size int) {
 		f.logger.InfoContext(life, "skipping a line on the stdout of an mcp server: not a message",
 			"mcp_server", serverID, "line", short(f.received(serverID, line)), "bytes", size)
 	}}
