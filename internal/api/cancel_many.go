@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -140,6 +141,10 @@ func (s *sessions) matchingActive(ctx context.Context, given cancelFilter) (ids 
 // filter returns the filter of the session list, restricted to active sessions. Without statuses nothing can match.
 func (f cancelFilter) filter() (tarsy.SessionFilter, error) {
 	filter, err := readSessionFilter(&f)
+	if refused, ok := errors.AsType[*tarsy.Error](err); ok && refused.Field != "" {
+		return filter, tarsy.FieldErrorf(refused.Code, joined("filter", refused.Field), "%s", refused.Message)
+	}
+
 	if err != nil {
 		return filter, err
 	}

@@ -10,6 +10,6 @@
 //
 // The huma library generates the OpenAPI document from the types of inputs and outputs, parses requests into inputs, and writes
 // outputs. It validates nothing, because its errors differ from ours: it sees parameters as text and no body at all. readParameters
-// checks parameters and readRequest decodes bodies (both using the types that huma documents); handlers and services check the rest. So
-// limits of bodies such as maxLength are in the document for readers, and are enforced elsewhere.
+// checks parameters and readRequest decodes bodies (both using the types that huma documents); handlers and services check the rest.
+// TestEveryDocumentedLimitOfABodyIsEnforced sends a request against every limit of a body in the document.
 package api

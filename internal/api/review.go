@@ -170,6 +170,13 @@ func (n *notes) resolveReviewItems(ctx context.Context, _ *struct{}) (*bulkOutpu
 
 	each := make([]notebook.ReviewResolution, len(request.Items))
 	for i, item := range request.Items {
+		switch {
+		case item.ID == "":
+			return nil, missing(fmt.Sprintf("items[%d].id", i), "the id of a review item")
+		case item.Version == 0:
+			return nil, missing(fmt.Sprintf("items[%d].version", i), "the version that the user saw")
+		}
+
 		each[i] = notebook.ReviewResolution{
 			ItemID: item.ID, Version: item.Version, Decision: request.Decision, Reason: request.Reason, Author: who.author,
 		}
@@ -199,7 +206,11 @@ func (n *notes) resolveVisible(ctx context.Context, who *caller, each []notebook
 		}
 	}
 
-	decided := n.reviews.ResolveAll(ctx, visible, func(err error) { n.logger.ErrorContext(ctx, "review item not decided", "error", err) })
+	decided, err := n.reviews.ResolveAll(ctx, visible, func(err error) { n.logger.ErrorContext(ctx, "review item not decided", "error", err) })
+	if err != nil {
+		return nil, fmt.Errorf("decide review items: %w", err)
+	}
+
 	results := make([]notebook.ReviewResult, len(each))
 
 	for i := range each {

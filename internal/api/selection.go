@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -14,12 +13,17 @@ func checkSelections(selection, alias *tarsy.MCPSelection) error {
 		return tarsy.FieldErrorf(tarsy.CodeInvalidField, "mcp", "mcp and mcp_selection are the same: send one of them")
 	}
 
-	return checkSelection(cmp.Or(selection, alias))
+	if alias != nil {
+		return checkSelection("mcp", alias)
+	}
+
+	return checkSelection("mcp_selection", selection)
 }
 
-// checkSelection checks the MCP servers that an alert selects; nil selects those of its chain. Intake checks that they exist.
-func checkSelection(selection *tarsy.MCPSelection) error {
-	const servers = "mcp_selection.servers"
+// checkSelection checks the MCP servers that an alert selects in a field; nil selects those of its chain. Intake checks that they
+// exist.
+func checkSelection(field string, selection *tarsy.MCPSelection) error {
+	servers := field + ".servers"
 
 	if selection == nil {
 		return nil
@@ -27,7 +31,7 @@ func checkSelection(selection *tarsy.MCPSelection) error {
 
 	// The provider's own tools are used where there are no others, so an alert may select no servers at all.
 	if len(selection.Servers) == 0 && selection.NativeTools == nil {
-		return missing(servers, "a list of at least one server; leave mcp_selection out to use those of the chain")
+		return missing(servers, "a list of at least one server; leave "+field+" out to use those of the chain")
 	}
 
 	if selection.Servers == nil {

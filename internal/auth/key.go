@@ -7,6 +7,7 @@ package auth
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -133,9 +134,9 @@ func cleanName(name string) (string, error) {
 }
 
 func cleanScopes(scopes []tarsy.Scope) ([]tarsy.Scope, error) {
-	for _, scope := range scopes {
+	for i, scope := range scopes {
 		if !slices.Contains(Scopes(), scope) {
-			return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, "scopes",
+			return nil, tarsy.FieldErrorf(tarsy.CodeInvalidField, fmt.Sprintf("scopes[%d]", i),
 				"there is no scope %q: the scopes are read, write and admin", scope)
 		}
 	}

@@ -60,7 +60,7 @@ func TestBadNameOrScopeIssuesNoKey(t *testing.T) {
 		"long name":         {strings.Repeat("ä", 101), read, tarsy.CodeInvalidField, "name"},
 		"control character": {"a\nb", read, tarsy.CodeInvalidField, "name"},
 		"no scope":          {"a", nil, tarsy.CodeMissingField, "scopes"},
-		"unknown scope":     {"a", []tarsy.Scope{"root"}, tarsy.CodeInvalidField, "scopes"},
+		"unknown scope":     {"a", []tarsy.Scope{"read", "root"}, tarsy.CodeInvalidField, "scopes[1]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,9 +26,15 @@ func (s *Service) Resolve(ctx context.Context, in notebook.ReviewResolution) (no
 }
 
 // ResolveAll decides many items independently: a failure does not prevent the others from being decided. log receives the errors that are
-// not meant for people. Each decided item gets a row in the audit log.
-func (s *Service) ResolveAll(ctx context.Context, each []notebook.ReviewResolution, log func(error)) []notebook.ReviewResult {
+// not meant for people. Each decided item gets a row in the audit log. If a decision or a reason is invalid, nothing is decided.
+func (s *Service) ResolveAll(ctx context.Context, each []notebook.ReviewResolution, log func(error)) ([]notebook.ReviewResult, error) {
 	results := make([]notebook.ReviewResult, len(each))
+
+	for _, in := range each {
+		if _, err := s.checked(in); err != nil {
+			return nil, err
+		}
+	}
 
 	for i, in := range each {
 		results[i].ItemID = in.ItemID
@@ -49,17 +55,25 @@ func (s *Service) ResolveAll(ctx context.Context, each []notebook.ReviewResoluti
 		}
 	}
 
-	return results
+	return results, nil
 }
 
-func (s *Service) resolve(ctx context.Context, in notebook.ReviewResolution) (notebook.ReviewItem, error) {
+// checked checks what is right or wrong for any item, and masks the reason.
+func (s *Service) checked(in notebook.ReviewResolution) (notebook.ReviewResolution, error) {
 	if !slices.Contains(notebook.Decisions(), in.Decision) {
-		return notebook.ReviewItem{}, tarsy.FieldErrorf(tarsy.CodeInvalidField, "decision", "decision must be accept, edit, reject or merge")
+		return in, tarsy.FieldErrorf(tarsy.CodeInvalidField, "decision", "decision must be accept, edit, reject or merge")
 	}
 
 	var err error
 
-	if in.Reason, err = store.Body("reason", in.Reason, maxReason, s.mask); err != nil {
+	in.Reason, err = store.Body("reason", in.Reason, maxReason, s.mask)
+
+	return in, err
+}
+
+func (s *Service) resolve(ctx context.Context, in notebook.ReviewResolution) (notebook.ReviewItem, error) {
+	in, err := s.checked(in)
+	if err != nil {
 		return notebook.ReviewItem{}, err
 	}
 

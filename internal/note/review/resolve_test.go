@@ -373,13 +373,14 @@ func TestResolveAllDecidesItemsIndependently(t *testing.T) {
 
 	var logged []error
 
-	results := f.ResolveAll(t.Context(), []notebook.ReviewResolution{
+	results, err := f.ResolveAll(t.Context(), []notebook.ReviewResolution{
 		{ItemID: first.ID, Version: 1, Decision: notebook.DecisionAccept, Author: "bea"},
 		{ItemID: missing, Version: 1, Decision: notebook.DecisionAccept, Author: "bea"},
 		{ItemID: second.ID, Version: 9, Decision: notebook.DecisionAccept, Author: "bea"},
 		{ItemID: first.ID, Version: 1, Decision: notebook.DecisionAccept, Author: "bea"},
 		{ItemID: second.ID, Version: 1, Decision: notebook.DecisionAccept, Author: "bea"},
 	}, func(err error) { logged = append(logged, err) })
+	require.NoError(t, err)
 
 	var codes []tarsy.Code
 	for _, r := range results {
@@ -395,7 +396,25 @@ func TestResolveAllDecidesItemsIndependently(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 
-	results = f.ResolveAll(ended, []notebook.ReviewResolution{{ItemID: first.ID, Version: 1, Decision: notebook.DecisionAccept}}, func(err error) { logged = append(logged, err) })
+	results, err = f.ResolveAll(ended, []notebook.ReviewResolution{{ItemID: first.ID, Version: 1, Decision: notebook.DecisionAccept}}, func(err error) { logged = append(logged, err) })
+	require.NoError(t, err)
 	require.Equal(t, tarsy.CodeInternal, results[0].Code)
 	require.Len(t, logged, 1)
+}
+
+func TestInvalidReasonOfOneItemDecidesNone(t *testing.T) {
+	t.Parallel()
+
+	f := newFixture(t)
+	first, second := f.item(t, notebook.ReviewEntity, f.entity(t, "One"), notebook.Proposal{}), f.item(t, notebook.ReviewEntity, f.entity(t, "Two"), notebook.Proposal{})
+
+	_, err := f.ResolveAll(t.Context(), []notebook.ReviewResolution{
+		{ItemID: first.ID, Version: 1, Decision: notebook.DecisionAccept, Author: "bea"},
+		{ItemID: second.ID, Version: 1, Decision: notebook.DecisionAccept, Author: "bea", Reason: strings.Repeat("x", 2001)},
+	}, func(err error) { require.NoError(t, err) })
+	require.Equal(t, tarsy.CodeInvalidField, tarsy.CodeOf(err))
+
+	item, err := f.Item(t.Context(), first.ID)
+	require.NoError(t, err)
+	require.Equal(t, notebook.ReviewOpen, item.Status)
 }
