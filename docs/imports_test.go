@@ -28,13 +28,13 @@ type layer struct {
 // first layer that allows all of its imports.
 var layers = []layer{
 	{"leaves, which know nothing of this program", []string{
-		"deploy", "web", "internal/background", "internal/batch", "internal/calendar", "internal/certificate", "internal/cli/terminal", "internal/ident",
-		"internal/licenses", "internal/release", "internal/limit", "internal/loopback", "internal/mask/...", "internal/nearest", "internal/origin", "internal/plaintext", "internal/postgres/private",
+		"deploy", "docs", "web", "internal/background", "internal/batch", "internal/calendar", "internal/certificate", "internal/cli/terminal", "internal/ident",
+		"internal/licenses", "internal/release", "internal/limit", "internal/loopback", "internal/manual", "internal/mask/...", "internal/nearest", "internal/origin", "internal/plaintext", "internal/postgres/private",
 		"internal/requestid", "internal/sse", "internal/schema", "internal/structured",
 	}},
 	{"the vocabulary, which does nothing", []string{".", "notebook"}},
 	{"the test kit, which only tests and the commands mock and demo import", []string{
-		"bench", "docs", "e2e", "examples/...", "flow/flowtest", "flow/journal/journaltest", "internal/kit/...", "internal/postgres/pgtest", "internal/tools/...", "llm/llmtest", "tarsytest",
+		"bench", "e2e", "examples/...", "flow/flowtest", "flow/journal/journaltest", "internal/kit/...", "internal/postgres/pgtest", "internal/tools/...", "llm/llmtest", "tarsytest",
 	}},
 	{"libraries, which other programs could use", []string{"flow/...", "llm/..."}},
 	{"what alerts, sessions and people are, without a database", []string{

@@ -6,18 +6,17 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"tarsy.dev/tarsy/internal/manual"
 )
 
 var (
 	inlineLink = regexp.MustCompile(`\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)`)
-	heading    = regexp.MustCompile(`^#{1,6}\s+(.+?)\s*#*$`)
 	codeSpan   = regexp.MustCompile("`+[^`\n]*`+")
 	fence      = regexp.MustCompile("^\\s*(```+|~~~+)")
 	named      = regexp.MustCompile(`\bdocs/[a-z-]+\.md(?:#[\w-]+)?`)
@@ -67,7 +66,7 @@ func checkLink(t *testing.T, document string, target *url.URL) {
 	}
 
 	if target.Fragment != "" && strings.HasSuffix(file, ".md") {
-		assert.True(t, anchors(read(t, file))[target.Fragment], "%s links to %s, but %s has no such heading", document, target, file)
+		assert.True(t, manual.Anchors(read(t, file))[target.Fragment], "%s links to %s, but %s has no such heading", document, target, file)
 	}
 }
 
@@ -93,13 +92,6 @@ func relative(t *testing.T, from, file string) string {
 	require.NoError(t, err)
 
 	return path
-}
-
-func TestAnchorsAreThoseOfGitHub(t *testing.T) {
-	t.Parallel()
-
-	text := "# A `b_c` d\n## Cost, in $\n## [Link](x.md) & more\n## Twice\n## Twice\n```\n# not one\n```\n"
-	assert.Equal(t, map[string]bool{"a-b_c-d": true, "cost-in-": true, "link--more": true, "twice": true, "twice-1": true}, anchors(text))
 }
 
 // markdown lists the Markdown files of the repository.
@@ -169,40 +161,4 @@ func links(text string) []string {
 	}
 
 	return out
-}
-
-// anchors returns the fragments that GitHub gives to the headings of a document.
-func anchors(text string) map[string]bool {
-	found, seen := map[string]bool{}, map[string]int{}
-
-	for _, line := range prose(text) {
-		m := heading.FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
-
-		anchor := slug(linkText.ReplaceAllString(m[1], "$1"))
-		if n := seen[anchor]; n > 0 {
-			found[anchor+"-"+strconv.Itoa(n)] = true
-		} else {
-			found[anchor] = true
-		}
-
-		seen[anchor]++
-	}
-
-	return found
-}
-
-func slug(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ':
-			return '-'
-		case r == '-', r == '_', unicode.IsLetter(r), unicode.IsDigit(r):
-			return unicode.ToLower(r)
-		default:
-			return -1
-		}
-	}, text)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -133,4 +134,19 @@ func compress(text []byte) []byte {
 	}
 
 	return b.Bytes()
+}
+
+// decompress returns what compress got.
+func decompress(zipped []byte) []byte {
+	reader, err := gzip.NewReader(bytes.NewReader(zipped))
+	if err != nil {
+		panic(fmt.Sprintf("api: decompress: %v", err)) // it is our own
+	}
+
+	text, err := io.ReadAll(reader)
+	if err != nil {
+		panic(fmt.Sprintf("api: decompress: %v", err))
+	}
+
+	return text
 }

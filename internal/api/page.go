@@ -8,7 +8,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 const (
@@ -26,7 +25,7 @@ const (
 // request does not matter; it does for the page's API requests.
 type page struct {
 	index []byte
-	files map[string]*pageFile // by path, such as /favicon.svg
+	files map[string]*publicFile // by path, such as /favicon.svg
 }
 
 // newPage lists the files. Their text is read on first use.
@@ -40,7 +39,7 @@ func newPage(files fs.FS) *page {
 		panic("api: the dashboard has no page: " + err.Error())
 	}
 
-	p := &page{index: index, files: map[string]*pageFile{}}
+	p := &page{index: index, files: map[string]*publicFile{}}
 
 	brotli := map[string]string{} // by the path of the uncompressed file
 
@@ -50,7 +49,7 @@ func newPage(files fs.FS) *page {
 		case compressed:
 			brotli["/"+plain] = name
 		case name != indexFile:
-			p.files["/"+name] = newPageFile(files, name)
+			p.files["/"+name] = newPublicFile(files, name)
 		}
 
 		return err
@@ -96,100 +95,12 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) bool {
 func (p *page) serveIndex(w http.ResponseWriter, r *http.Request) {
 	nonce := rand.Text()
 
-	header := w.Header()
-	header.Set("Content-Type", "text/html; charset=utf-8")
-	header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-"+nonce+"'; img-src 'self' data:; "+
+	isolate(w.Header(), "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-"+nonce+"'; img-src 'self' data:; "+
 		"font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; manifest-src 'self'")
-	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("X-Robots-Tag", "noindex, nofollow") // a shared session is found by its link only
-	header.Set("Cross-Origin-Opener-Policy", "same-origin")
-	header.Set("Cross-Origin-Resource-Policy", "same-origin")
-	header.Set("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
-	header.Set("Vary", "Accept, Accept-Encoding")
-
-	text := bytes.ReplaceAll(p.index, []byte(nonceMark), []byte(nonce))
+	w.Header().Set("Vary", "Accept, Accept-Encoding")
 
 	// Safe to compress: the page contains nothing of the request that would let the length reveal the nonce.
-	if accepts(r.Header.Values("Accept-Encoding"), "gzip") {
-		header.Set("Content-Encoding", "gzip")
-
-		text = compress(text)
-	}
-
-	write(w, text)
-}
-
-// pageFile is a file of the page. It is read and compressed once.
-type pageFile struct {
-	mediaType string
-	cache     string
-	plain     func() []byte
-	gzipped   func() []byte // nil for formats that are already compressed
-	brotli    func() []byte // nil where the build wrote none
-}
-
-func newPageFile(files fs.FS, name string) *pageFile {
-	mediaType, isText := mediaTypeOf(name)
-	file := &pageFile{mediaType: mediaType, cache: "public, max-age=3600"}
-
-	// Names below assets change with their content.
-	if strings.HasPrefix("/"+name, assetsDir) {
-		file.cache = "public, max-age=31536000, immutable"
-	}
-
-	file.plain = reader(files, name)
-
-	if isText {
-		file.gzipped = sync.OnceValue(func() []byte { return compress(file.plain()) })
-	}
-
-	return file
-}
-
-// reader returns a function that reads a file once.
-func reader(files fs.FS, name string) func() []byte {
-	return sync.OnceValue(func() []byte {
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			panic("api: " + err.Error())
-		}
-
-		return text
-	})
-}
-
-func (f *pageFile) serve(w http.ResponseWriter, r *http.Request) {
-	header := w.Header()
-	header.Set("Content-Type", f.mediaType)
-	header.Set("Cache-Control", f.cache)
-	header.Set("Cross-Origin-Resource-Policy", "same-origin")
-
-	if f.gzipped == nil {
-		write(w, f.plain())
-
-		return
-	}
-
-	header.Set("Vary", "Accept-Encoding")
-
-	accepted := r.Header.Values("Accept-Encoding")
-
-	switch {
-	case f.brotli != nil && accepts(accepted, "br"):
-		header.Set("Content-Encoding", "br")
-		write(w, f.brotli())
-	case accepts(accepted, "gzip"):
-		header.Set("Content-Encoding", "gzip")
-		write(w, f.gzipped())
-	default:
-		write(w, f.plain())
-	}
-}
-
-// write sends a complete response. It ignores errors: the browser may have gone away.
-func write(w http.ResponseWriter, text []byte) {
-	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
-	_, _ = w.Write(text)
+	writeHTML(w, r, http.StatusOK, bytes.ReplaceAll(p.index, []byte(nonceMark), []byte(nonce)))
 }
 
 // accepts reports whether one of the headers' values is wanted, and not with q=0. Wildcards do not count: programs that know nothing of
@@ -234,33 +145,4 @@ func unwanted(parameters string) bool {
 	}
 
 	return false
-}
-
-// mediaTypeOf returns the media type of a file, and whether it is text worth compressing. The system's own table differs between
-// machines.
-func mediaTypeOf(name string) (mediaType string, isText bool) {
-	switch path.Ext(name) {
-	case ".js", ".mjs":
-		return "text/javascript; charset=utf-8", true
-	case ".css":
-		return "text/css; charset=utf-8", true
-	case ".html":
-		return "text/html; charset=utf-8", true
-	case ".svg":
-		return "image/svg+xml", true
-	case ".json", ".map":
-		return "application/json", true
-	case ".webmanifest":
-		return "application/manifest+json", true
-	case ".txt":
-		return "text/plain; charset=utf-8", true
-	case ".png":
-		return "image/png", false
-	case ".ico":
-		return "image/x-icon", false
-	case ".woff2":
-		return "font/woff2", false
-	default:
-		return "application/octet-stream", false
-	}
 }

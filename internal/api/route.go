@@ -67,6 +67,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	if missing != nil && s.manual.serve(w, r) {
+		noteRoute(r.Context(), manualRoute, false)
+
+		return
+	}
+
 	if missing != nil && s.page.serve(w, r) {
 		noteRoute(r.Context(), pageRoute, false)
 

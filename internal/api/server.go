@@ -138,7 +138,9 @@ type Config struct {
 	LogLevel *slog.LevelVar
 	// Dashboard has the files of the page, including index.html; nil means that there is no page.
 	Dashboard fs.FS
-	Info      Info
+	// Manual has the documents that /docs shows; nil means that there are none.
+	Manual fs.FS
+	Info   Info
 	// Declared is the result of Declare for Info.Version; nil means that New declares the routes itself.
 	Declared *Server
 	Clock    clockwork.Clock
@@ -165,6 +167,7 @@ type Server struct {
 	logins   *loginWatch
 	refusals *refusals
 	page     *page
+	manual   *manualPages
 
 	mux      *http.ServeMux
 	routes   map[string]route
@@ -231,6 +234,7 @@ func (s *Server) serveWith(cfg Config) {
 	s.bodies = newBodies(cfg.Bodies, limit.NewNotice(cfg.Logger, cfg.Clock))
 	s.refusals = newRefusals(cfg.Logger, cfg.Clock)
 	s.page = newPage(cfg.Dashboard)
+	s.manual = newManualPages(cfg.Manual)
 	s.guard = &guard{
 		store: cfg.Store, required: cfg.Auth.Required, users: cfg.Auth.Users, teams: cfg.Auth.Teams, proxies: cfg.TrustedProxies, public: public{cfg.PublicURL}, clock: cfg.Clock, logger: cfg.Logger,
 	}

@@ -18,6 +18,7 @@ import (
 	mcpsdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tarsy.dev/tarsy"
+	"tarsy.dev/tarsy/docs"
 	"tarsy.dev/tarsy/internal/agent"
 	"tarsy.dev/tarsy/internal/api"
 	"tarsy.dev/tarsy/internal/calendar"
@@ -365,6 +366,7 @@ func (a *App) wire(ctx context.Context) error {
 		Mask:       a.maskText,
 		LogLevel:   a.options.LogLevel,
 		Dashboard:  web.Files(),
+		Manual:     docs.Files,
 		Info:       api.Info{Version: a.options.Version, ServerID: a.serverID},
 		Clock:      a.clock, Logger: a.logger,
 	})

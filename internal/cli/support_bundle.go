@@ -44,7 +44,7 @@ If the server cannot be reached, the bundle has the rest. manifest.json lists wh
 
 	var file string
 
-	cmd.Flags().StringVarP(&file, "output", "o", "", "file to write; by default tarsy-support-<time>.tar.gz in the current directory")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "file to write; by default tarsy-support-TIME.tar.gz in the current directory")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		now := time.Now().UTC()

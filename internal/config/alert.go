@@ -4,7 +4,7 @@ import "time"
 
 // Alerts is the section about incoming alerts: who sends them, how they are routed, and which are not investigated.
 type Alerts struct {
-	Receivers   map[string]Receiver  `yaml:"receivers" doc:"Webhook receivers by name, at /api/v1/webhooks/<source>/<name>. The receivers alertmanager/default and grafana/default always exist and require an API key with the scope write."`
+	Receivers   map[string]Receiver  `yaml:"receivers" doc:"Webhook receivers by name, at /api/v1/webhooks/{source}/{name}. The receivers alertmanager/default and grafana/default always exist and require an API key with the scope write."`
 	Fields      AlertFields          `yaml:"fields" doc:"Labels and annotations to read facts from, instead of the default ones; the first one present is used."`
 	Routes      []AlertRoute         `yaml:"routes" doc:"Routes for alerts; the first one that matches is used. Alerts that specify an alert type are routed too."`
 	GroupBy     []string             `yaml:"group_by" doc:"Labels to group alerts by; the default is alertname, cluster and namespace."`

@@ -41,6 +41,11 @@ export function KeyboardHelp({ onOpenChange }: { onOpenChange: (open: boolean) =
               </span>
             </span>
           </label>
+          <p className="border-t border-line pt-3">
+            <a className="text-accent underline" href="/docs" target="_blank" rel="noopener">
+              Documentation
+            </a>
+          </p>
         </div>
       </DialogContent>
     </Dialog>

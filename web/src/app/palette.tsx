@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
-import { Clock, CornerDownLeft, Keyboard, Search } from 'lucide-react';
+import { BookOpen, Clock, CornerDownLeft, Keyboard, Search } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { titleOf } from '@/alert/facts';
@@ -158,6 +158,13 @@ function useSettingChoices(onHelp: () => void): Record<string, readonly Choice[]
         icon: <Keyboard aria-hidden />,
         keys: '?',
         run: onHelp,
+      },
+      {
+        id: 'documentation',
+        label: 'Documentation',
+        keywords: ['help', 'docs', 'manual', 'troubleshooting'],
+        icon: <BookOpen aria-hidden />,
+        run: () => window.open('/docs', '_blank', 'noopener'),
       },
     ],
   };
