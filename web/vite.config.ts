@@ -168,7 +168,10 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      ['/api', '/docs', '/health', '/openapi.json', '/livez', '/readyz'].map((prefix) => [prefix, { target: server, ws: true }]),
+      ['/api', '/docs', '/health', '/openapi.json', '/livez', '/readyz'].map((prefix) => [
+        prefix,
+        { target: server, ws: true },
+      ]),
     ),
   },
   test: {
